@@ -1,0 +1,330 @@
+/* paritas.h: the whole public interface of Paritas.
+ *
+ * Paritas fits binned likelihoods in HistFactory form (pyhf JSON workspaces), one at a time or by the
+ * million, and gives the same bits on every device, lane width, thread count and batch order.
+ *
+ *   file ──► paritas_workspace ──► paritas_model ──► jobs ──► results ──► statistics
+ *            (a JSON document)     (frozen)         (fits)               (limits, scans, rankings)
+ *
+ * Rules that hold for every function here:
+ *   - It returns PARITAS_OK (0) or a negative status; paritas_error_message(context) then says what
+ *     happened, with file and place in the document where there is one. The outcome of a single fit is
+ *     never an error: it is results[i].status.
+ *   - The library prints nothing, never exits, and touches no locale, signal, environment variable or
+ *     rounding mode. It has no global state.
+ *   - A context serves one thread at a time; distinct contexts are independent. Workspaces and models
+ *     are immutable once made and may be shared by threads, each with a context of its own, as long as
+ *     the context that made them is still open.
+ *   - Pointers passed in are borrowed until the function returns, unless it says otherwise. What a
+ *     `..._create` or `..._read` function hands out is freed by the matching `..._free`, which takes NULL.
+ *   - Parameters, main data and auxiliary data stand in pyhf's order. `data` rows are main data followed
+ *     by auxiliary data. Likelihoods are given as twice the negative logarithm, all constants included.
+ *   - A number that does not exist (a fit that left the domain, the error of a fixed parameter) is NaN.
+ */
+#ifndef PARITAS_H
+#define PARITAS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PARITAS_VERSION_MAJOR 0
+#define PARITAS_VERSION_MINOR 1
+#define PARITAS_VERSION_PATCH 0
+
+#if defined(PARITAS_BUILDING) && defined(__GNUC__)
+#define PARITAS_API __attribute__((visibility("default")))
+#else
+#define PARITAS_API
+#endif
+
+/* ---- statuses --------------------------------------------------------------------------------- */
+
+/* Every status with its value and its sentence: enum, paritas_status_name and
+ * paritas_status_message are made from this one list. */
+#define PARITAS_STATUS_LIST(X)                                                       \
+    X(OK, 0, "success")                                                              \
+    X(OUT_OF_MEMORY, -1, "memory could not be allocated")                            \
+    X(INVALID_ARGUMENT, -2, "an argument is not valid")                              \
+    X(NOT_FOUND, -3, "the input has no such parameter, measurement, patch or name")  \
+    X(INVALID_INPUT, -4, "the input document is wrong")                              \
+    X(UNREADABLE, -5, "a file could not be read")                                    \
+    X(UNWRITABLE, -6, "a file could not be written")                                 \
+    X(NO_DEVICE, -7, "the device is not available")                                  \
+    X(CANCELLED, -8, "cancelled by the caller")                                      \
+    X(NOT_CONVERGED, -9, "a fit that the answer needs did not converge")
+
+typedef enum paritas_status {
+#define X(name, value, sentence) PARITAS_##name = value,
+    PARITAS_STATUS_LIST(X)
+#undef X
+} paritas_status;
+
+/* Outcome of one fit. Only CONVERGED is a success, and it is said only where the conditions were
+ * checked at the returned point. */
+#define PARITAS_FIT_LIST(X)                                                          \
+    X(CONVERGED, 0, "converged")                                                     \
+    X(AT_ITERATION_LIMIT, 1, "at_iteration_limit")                                   \
+    X(NO_PROGRESS, 2, "no_progress")                                                 \
+    X(NON_FINITE, 3, "non_finite")                                                   \
+    X(NOT_A_MINIMUM, 4, "not_a_minimum")
+
+typedef enum paritas_fit_status {
+#define X(name, value, word) PARITAS_FIT_##name = value,
+    PARITAS_FIT_LIST(X)
+#undef X
+} paritas_fit_status;
+
+/* State of a parameter in a fit. */
+typedef enum paritas_parameter_state {
+    PARITAS_FREE = 0,
+    PARITAS_FIXED = 1,
+    PARITAS_AT_LOWER_BOUND = 2,
+    PARITAS_AT_UPPER_BOUND = 3
+} paritas_parameter_state;
+
+PARITAS_API const char *paritas_version(void);
+PARITAS_API const char *paritas_status_name(paritas_status status);
+PARITAS_API const char *paritas_status_message(paritas_status status);
+PARITAS_API const char *paritas_fit_status_name(paritas_fit_status status); /* "converged", ... */
+PARITAS_API const char *paritas_parameter_state_name(paritas_parameter_state state); /* "free", "fixed", "at_lower_bound", ... */
+
+/* ---- context ---------------------------------------------------------------------------------- */
+
+typedef struct paritas_context paritas_context;
+
+/* Memory functions of the caller's; `user` is passed back. All memory of the library comes from them. */
+typedef struct paritas_allocator {
+    void *(*allocate)(void *user, size_t size);
+    void *(*reallocate)(void *user, void *memory, size_t size);
+    void (*release)(void *user, void *memory);
+    void *user;
+} paritas_allocator;
+
+/* Called from the calling thread now and then during long work: `done` of `total` jobs are finished.
+ * A return other than 0 cancels the work, which then answers PARITAS_CANCELLED. */
+typedef int (*paritas_progress)(void *user, uint64_t done, uint64_t total);
+
+/* Options of paritas_open. Start from PARITAS_OPTIONS_DEFAULT. Zero means the default everywhere. */
+typedef struct paritas_options {
+    size_t size;                        /* sizeof(paritas_options), for growth */
+    const paritas_allocator *allocator; /* NULL: malloc. Copied. */
+    unsigned threads;                   /* worker threads of one call; 0: one per processor */
+    const char *isa;                    /* NULL: the processor's best; "portable", "scalar", "avx2", "avx512", "neon" */
+    unsigned lanes;                     /* fits in lockstep: 0: chosen by model size; 1, 2, 4, 8, 16 */
+    const char *device;                 /* NULL or "cpu"; "opencl[:i]" */
+    unsigned precision;                 /* 0 or 64: f64; 32: f32 kernels, polished in f64 */
+    paritas_progress progress;          /* NULL: none */
+    void *progress_user;
+} paritas_options;
+#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, NULL, NULL }
+
+/* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran
+ * out), so that its message can be read; close it. */
+PARITAS_API paritas_status paritas_open(const paritas_options *options, paritas_context **context);
+PARITAS_API void paritas_close(paritas_context *context);
+/* The details of the last failure, "" if none. Valid until the next call with this context. */
+PARITAS_API const char *paritas_error_message(const paritas_context *context);
+/* Name of the device in use ("cpu", "opencl:0") and of the kernel build ("avx512", ...). */
+PARITAS_API const char *paritas_device_name(const paritas_context *context);
+PARITAS_API const char *paritas_isa_name(const paritas_context *context);
+
+/* ---- workspaces ------------------------------------------------------------------------------- */
+
+typedef struct paritas_workspace paritas_workspace;
+
+/* Reads a JSON document from a file ("-" is standard input) or from memory; `label` names it in
+ * messages. The document is parsed strictly (RFC 8259, UTF-8, no duplicate keys, finite numbers); that it is a
+ * workspace is checked by paritas_model_create and the operations. */
+PARITAS_API paritas_status paritas_workspace_read(paritas_context *context, const char *path, paritas_workspace **workspace);
+PARITAS_API paritas_status paritas_workspace_parse(paritas_context *context, const char *text, size_t length, const char *label, paritas_workspace **workspace);
+PARITAS_API void paritas_workspace_free(paritas_workspace *workspace);
+/* Applies a JSON Patch (RFC 6902), itself a document, to a copy of `workspace`. */
+PARITAS_API paritas_status paritas_workspace_patch(paritas_context *context, const paritas_workspace *workspace, const paritas_workspace *patch, paritas_workspace **patched);
+/* Checks `patchset` (a pyhf patch set) against the digests of `workspace`. */
+PARITAS_API paritas_status paritas_patchset_verify(paritas_context *context, const paritas_workspace *workspace, const paritas_workspace *patchset);
+PARITAS_API paritas_status paritas_patchset_count(paritas_context *context, const paritas_workspace *patchset, size_t *count);
+PARITAS_API paritas_status paritas_patchset_name(paritas_context *context, const paritas_workspace *patchset, size_t index, const char **name);
+/* Verifies, then applies the patch of that name. */
+PARITAS_API paritas_status paritas_patchset_apply(paritas_context *context, const paritas_workspace *workspace, const paritas_workspace *patchset, const char *name, paritas_workspace **patched);
+/* Writes "sha256:" and 64 hexadecimal digits (72 bytes with the end) as pyhf's digest does. */
+PARITAS_API paritas_status paritas_workspace_digest(paritas_context *context, const paritas_workspace *workspace, char digest[72]);
+/* The document as JSON text, indented by `indent` blanks (0: one line), keys in order. Freed by paritas_text_free. */
+PARITAS_API paritas_status paritas_workspace_write(paritas_context *context, const paritas_workspace *workspace, unsigned indent, char **text, size_t *length);
+PARITAS_API void paritas_text_free(paritas_context *context, char *text);
+
+/* ---- models ----------------------------------------------------------------------------------- */
+
+typedef struct paritas_model paritas_model;
+
+typedef struct paritas_model_options {
+    size_t size;
+    const char *measurement; /* NULL: the first */
+    const char *poi;         /* NULL: the measurement's; "": none */
+    int normsys_code;        /* 1 or 4; 0: 4 */
+    int histosys_code;       /* PARITAS_HISTOSYS_...; 0: 4p */
+    int clip_sample;         /* nonzero: expected rates of a sample in a bin are clipped from below at clip_sample_at */
+    double clip_sample_at;
+    int clip_bin;            /* nonzero: expected rates of a bin are clipped from below at clip_bin_at */
+    double clip_bin_at;
+} paritas_model_options;
+#define PARITAS_MODEL_OPTIONS_DEFAULT { sizeof(paritas_model_options), NULL, NULL, 0, 0, 0, 0.0, 0, 0.0 }
+#define PARITAS_HISTOSYS_0 100
+#define PARITAS_HISTOSYS_2 102
+#define PARITAS_HISTOSYS_4P 104
+
+/* Validates a workspace and freezes the model of one measurement. `options` may be NULL. A POI that
+ * the measurement names and no modifier carries means "no POI"; one named in `options` must exist. */
+PARITAS_API paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace, const paritas_model_options *options, paritas_model **model);
+PARITAS_API void paritas_model_free(paritas_model *model);
+
+PARITAS_API size_t paritas_model_parameter_count(const paritas_model *model);
+PARITAS_API size_t paritas_model_main_count(const paritas_model *model); /* bins of all channels */
+PARITAS_API size_t paritas_model_aux_count(const paritas_model *model);
+PARITAS_API const char *paritas_model_parameter_name(const paritas_model *model, size_t index); /* as pyhf's par_names */
+PARITAS_API paritas_status paritas_model_parameter_index(paritas_context *context, const paritas_model *model, const char *name, size_t *index);
+PARITAS_API ptrdiff_t paritas_model_poi_index(const paritas_model *model); /* -1: none */
+/* Arrays of parameter_count entries, owned by the model. */
+PARITAS_API const double *paritas_model_suggested_init(const paritas_model *model);
+PARITAS_API const double *paritas_model_lower_bounds(const paritas_model *model);
+PARITAS_API const double *paritas_model_upper_bounds(const paritas_model *model);
+PARITAS_API const unsigned char *paritas_model_suggested_fixed(const paritas_model *model);
+/* Width of the constraint of each parameter before the fit: 1 for a normsys or histosys, sigma for a
+ * Gaussian one, 1/sqrt(tau) for a Poisson one, NaN for a free parameter. */
+PARITAS_API const double *paritas_model_constraint_widths(const paritas_model *model);
+/* Observed main data, then auxiliary data: main_count + aux_count entries, owned by the model. */
+PARITAS_API const double *paritas_model_data(const paritas_model *model);
+PARITAS_API size_t paritas_model_channel_count(const paritas_model *model); /* sorted by name, as main data */
+PARITAS_API const char *paritas_model_channel_name(const paritas_model *model, size_t channel);
+PARITAS_API size_t paritas_model_channel_bins(const paritas_model *model, size_t channel);
+PARITAS_API size_t paritas_model_sample_count(const paritas_model *model, size_t channel);
+PARITAS_API const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample);
+
+/* ---- evaluation ------------------------------------------------------------------------------- */
+
+/* N points times M data sets in one call. `points`: n_points rows of parameter_count. `data`: n_data
+ * rows of main_count + aux_count, or NULL for the model's own (n_data is then 1). Each output may be
+ * NULL; row p * n_data + d belongs to point p and data set d.
+ *   twice_nll: a number a row;  gradient: parameter_count a row;  hessian: parameter_count squared a row
+ *   (symmetric, row-major), both of twice the NLL, all parameters taken as free.
+ * Exact derivatives, not differences. A point outside the domain answers NaN in its row. */
+PARITAS_API paritas_status paritas_evaluate(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, size_t n_data, const double *data,
+                                            double *twice_nll, double *gradient, double *hessian);
+/* Expected main and auxiliary data: n_points rows of main_count + aux_count. */
+PARITAS_API paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, double *expected);
+/* Derivatives of the expected main data at one point: main_count rows of parameter_count. */
+PARITAS_API paritas_status paritas_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point, double *jacobian);
+/* Expected main data of one point by sample: for each channel, for each sample, its bins. */
+PARITAS_API paritas_status paritas_expected_by_sample(paritas_context *context, const paritas_model *model, const double *point, double *expected);
+
+/* ---- fits ------------------------------------------------------------------------------------- */
+
+/* One fit. NULL means the model's own (observed data, suggested start, bounds, fixed flags). */
+typedef struct paritas_job {
+    const double *data;         /* main_count + aux_count */
+    const double *start;        /* parameter_count; where fixed, the value */
+    const double *lower;        /* parameter_count */
+    const double *upper;
+    const unsigned char *fixed; /* parameter_count */
+} paritas_job;
+
+typedef struct paritas_result {
+    paritas_fit_status status;
+    unsigned iterations;
+    double twice_nll;          /* at the returned point, all constants included */
+    double edm;                /* estimated distance to the minimum in units of twice the NLL */
+    double projected_gradient; /* largest |gradient of twice the NLL| x error over the free parameters */
+} paritas_result;
+
+typedef struct paritas_fit_options {
+    size_t size;
+    unsigned max_iterations; /* 0: 200 */
+} paritas_fit_options;
+#define PARITAS_FIT_OPTIONS_DEFAULT { sizeof(paritas_fit_options), 0 }
+
+/* Runs n fits. results[i] belongs to jobs[i]. `parameters` (n rows of parameter_count), `errors`
+ * (same shape: square root of the covariance's diagonal, NaN where not free), `covariance` (n rows of
+ * parameter_count squared; zero rows where not free) and `states` (same shape as parameters) are the
+ * caller's and may each be NULL. Covariance is the inverse of the exact Hessian at the returned point
+ * on the free parameters, times that of a likelihood (units of the parameters). The answer depends on
+ * (model, data, options, precision) alone. */
+PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_model *model, const paritas_fit_options *options, size_t n, const paritas_job *jobs,
+                                       paritas_result *results, double *parameters, double *errors, double *covariance, paritas_parameter_state *states);
+
+/* MINOS errors of one parameter: where the profile of twice the NLL rises by 1 over `best` (a converged fit of
+ * `job`, its parameters and twice NLL). *down < 0 < *up are offsets; NaN where the bound comes first. */
+PARITAS_API paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *best, double best_twice_nll, double error, size_t parameter,
+                                         double *down, double *up);
+
+/* ---- statistics (Cowan, Cranmer, Gross, Vitells, arXiv:1007.1727) ------------------------------- */
+
+typedef enum paritas_test_statistic { PARITAS_QTILDE = 0, PARITAS_Q = 1, PARITAS_Q0 = 2 } paritas_test_statistic;
+
+typedef struct paritas_hypotest_result {
+    double mu, cls_obs, cls_exp[5]; /* expected at -2, -1, 0, 1, 2 sigma, ascending in CLs */
+    double clsb, clb, p0;           /* p0: only for Q0, else NaN */
+    double q, q_asimov, mu_hat;
+    double twice_nll_free, twice_nll_fixed;
+    paritas_fit_status status;      /* the worst of the fits behind the answer */
+} paritas_hypotest_result;
+
+/* Asymptotic test of n values of mu; `job` may be NULL. Free fit and Asimov data are made once. */
+PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, size_t n, const double *mu,
+                                            paritas_hypotest_result *results);
+
+typedef struct paritas_limit_result {
+    double limit_obs, limit_exp[5]; /* NaN where no root was found */
+    double upper_bound;             /* of the POI, as used */
+    int bound_widened;
+    paritas_fit_status status;
+    size_t n_scan;                  /* mu values that were tested on the way, ascending, in scan[] */
+    paritas_hypotest_result scan[64];
+} paritas_limit_result;
+
+/* Upper limits: the roots in mu of CLs = level for the observed and the five expected curves, to 1e-7 relative. */
+PARITAS_API paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double level, paritas_limit_result *result);
+
+typedef struct paritas_significance_result {
+    double p0, z, p0_exp, z_exp; /* expected for mu = 1 */
+    double q0, mu_hat;
+    paritas_fit_status status;
+} paritas_significance_result;
+PARITAS_API paritas_status paritas_significance(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_significance_result *result);
+
+typedef struct paritas_scan_point {
+    double q;         /* max(0, twice the NLL with the parameters fixed - free) */
+    double twice_nll;
+    paritas_fit_status status;
+} paritas_scan_point;
+/* Profile likelihood over k parameters (1 or 2) at n points: `values` has n rows of k. `best` receives
+ * the free fit, `best_parameters` (may be NULL) its parameters. Every point starts from the free fit. */
+PARITAS_API paritas_status paritas_scan(paritas_context *context, const paritas_model *model, const paritas_job *job, size_t k, const size_t *parameters, size_t n, const double *values,
+                                        paritas_result *best, double *best_parameters, paritas_scan_point *points);
+
+typedef struct paritas_ranking_entry {
+    size_t parameter;
+    double pull;       /* (best - prefit value) / constraint width; NaN for an unconstrained parameter */
+    double constraint; /* error / constraint width; NaN likewise */
+    double impact_up, impact_down;   /* shift of the POI's best fit, parameter at best +- error */
+    double prefit_up, prefit_down;   /* same with the constraint width; NaN for an unconstrained parameter */
+    paritas_fit_status status;
+} paritas_ranking_entry;
+/* Impacts of all parameters that are not fixed, largest first; entries has parameter_count places, *n receives how many are used. */
+PARITAS_API paritas_status paritas_ranking(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_ranking_entry *entries, size_t *n);
+
+typedef struct paritas_gof_result {
+    double twice_nll, saturated; /* at the best fit; of the saturated model */
+    double statistic, p;         /* their difference; its chi-squared probability */
+    size_t ndof;
+    paritas_fit_status status;
+} paritas_gof_result;
+/* Goodness of fit against the saturated model. */
+PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_gof_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

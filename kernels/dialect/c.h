@@ -1,0 +1,199 @@
+/* c.h: the kernel language in C17 for the CPU. The words are listed in dialect.md.
+ *
+ * The build defines PARITAS_F64 (1 or 0), PARITAS_LANES (W) and PARITAS_PACK (P); W or P is 1.
+ * A vector of V = W * P elements is a GCC/clang vector type: its operators + - * / and comparisons are
+ * IEEE operations element by element, and the per-element loops below become single instructions.
+ */
+#ifndef PARITAS_DIALECT_H
+#define PARITAS_DIALECT_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define F64 PARITAS_F64
+#define LANES PARITAS_LANES
+#define PACK PARITAS_PACK
+
+typedef uint32_t u32;
+#if F64
+typedef double elem;
+typedef int64_t elem_int;
+#define ELEM_FMA __builtin_fma
+#define ELEM_SQRT __builtin_sqrt
+#define ELEM(x) (x)
+#else
+typedef float elem;
+typedef int32_t elem_int;
+#define ELEM_FMA __builtin_fmaf
+#define ELEM_SQRT __builtin_sqrtf
+#define ELEM(x) (x##f)
+#endif
+
+#define FN static inline __attribute__((always_inline, unused))
+#define GLOBAL
+#define CONSTANT const
+#define TABLE(type, name, n) static const type name[n]
+
+#define VECTOR_WIDTH (LANES * PACK)
+#if VECTOR_WIDTH > 1
+typedef elem vec __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH)));
+typedef elem_int vint __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH)));
+/* the same at any address that an elem may have */
+typedef elem vec_anywhere __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH), aligned(sizeof(elem)), may_alias));
+
+FN vec vec_of(elem e)
+{
+    vec v;
+    for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
+    return v;
+}
+FN vint vint_of(elem_int e)
+{
+    vint v;
+    for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
+    return v;
+}
+FN vec vec_fma(vec a, vec b, vec c)
+{
+    vec v;
+    for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = ELEM_FMA(a[l], b[l], c[l]);
+    return v;
+}
+FN vec vec_sqrt(vec a)
+{
+    vec v;
+    for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = ELEM_SQRT(a[l]);
+    return v;
+}
+FN vint vec_iselect(vint m, vint a, vint b) { return (m & a) | (~m & b); }
+FN vec vec_select(vint m, vec a, vec b) { return (vec)vec_iselect(m, (vint)a, (vint)b); }
+FN int vec_any(vint m)
+{
+    elem_int any = 0;
+    for (int l = 0; l < VECTOR_WIDTH; l++) any |= m[l];
+    return any != 0;
+}
+#endif
+
+FN elem_int elem_bits(elem a)
+{
+    elem_int i;
+    memcpy(&i, &a, sizeof i);
+    return i;
+}
+FN elem elem_from_bits(elem_int i)
+{
+    elem a;
+    memcpy(&a, &i, sizeof a);
+    return a;
+}
+
+/* ---- real: W lanes ---- */
+#if LANES > 1
+typedef vec real;
+typedef vint mask;
+typedef vint lint;
+#define REAL_OF(e) vec_of(e)
+#define LI(x) vint_of(x)
+#define FMA(a, b, c) vec_fma(a, b, c)
+#define SQRT(a) vec_sqrt(a)
+#define SELECT(m, a, b) vec_select(m, a, b)
+#define LSELECT(m, a, b) vec_iselect(m, a, b)
+#define ANY(m) vec_any(m)
+#define BITS(a) ((lint)(a))
+#define FROM_BITS(i) ((real)(i))
+FN lint LINT_OF(real a)
+{
+    lint i;
+    for (int l = 0; l < LANES; l++) i[l] = (elem_int)a[l];
+    return i;
+}
+#else
+typedef elem real;
+typedef elem_int mask;
+typedef elem_int lint;
+#define REAL_OF(e) ((elem)(e))
+#define LI(x) ((elem_int)(x))
+#define FMA(a, b, c) ELEM_FMA(a, b, c)
+#define SQRT(a) ELEM_SQRT(a)
+#define SELECT(m, a, b) ((m) ? (a) : (b))
+#define LSELECT(m, a, b) ((m) ? (a) : (b))
+#define ANY(m) ((m) != 0)
+#define BITS(a) elem_bits(a)
+#define FROM_BITS(i) elem_from_bits(i)
+#define LINT_OF(a) ((elem_int)(a))
+#endif
+#define R(x) REAL_OF(ELEM(x))
+
+/* ---- pack: P neighbouring elements of every lane ---- */
+#if PACK > 1
+typedef vec pack;
+typedef vint pmask;
+typedef vint plint;
+#define PACK_OF(r) vec_of(r)
+#define PACK_OF_ELEM(e) vec_of(e)
+#define PLI(x) vint_of(x)
+#define PFMA(a, b, c) vec_fma(a, b, c)
+#define PSQRT(a) vec_sqrt(a)
+#define PSELECT(m, a, b) vec_select(m, a, b)
+#define PLSELECT(m, a, b) vec_iselect(m, a, b)
+#define PANY(m) vec_any(m)
+#define PBITS(a) ((plint)(a))
+#define PFROM_BITS(i) ((pack)(i))
+#define LOADP(p, i) (*(const vec_anywhere *)((p) + (i)))
+#define STOREP(p, i, v) (*(vec_anywhere *)((p) + (i)) = (v))
+#define LOADM(p, i) (*(const vec_anywhere *)((p) + (i)))
+#define FIRST(v) ((v)[0])
+FN pack gather_pack(const real *p, const u32 *index)
+{
+    pack v;
+    for (int l = 0; l < PACK; l++) v[l] = p[index[l]];
+    return v;
+}
+#define GATHERP(p, idx, i) gather_pack(p, (idx) + (i))
+#else
+typedef real pack;
+typedef mask pmask;
+typedef lint plint;
+#define PACK_OF(r) (r)
+#define PACK_OF_ELEM(e) REAL_OF(e)
+#define PLI(x) LI(x)
+#define PFMA(a, b, c) FMA(a, b, c)
+#define PSQRT(a) SQRT(a)
+#define PSELECT(m, a, b) SELECT(m, a, b)
+#define PLSELECT(m, a, b) LSELECT(m, a, b)
+#define PANY(m) ANY(m)
+#define PBITS(a) BITS(a)
+#define PFROM_BITS(i) FROM_BITS(i)
+#define LOADP(p, i) ((p)[i])
+#define STOREP(p, i, v) ((p)[i] = (v))
+#define LOADM(p, i) REAL_OF((p)[i])
+#define FIRST(v) (v)
+#define GATHERP(p, idx, i) ((p)[(idx)[i]])
+#endif
+#define PK(x) PACK_OF_ELEM(ELEM(x))
+#define LOADM1(p, i) REAL_OF((p)[i])
+
+/* Masks are all bits or none where they are vectors, 0 or 1 where they are scalars. */
+#define AND(a, b) ((a) & (b))
+#define OR(a, b) ((a) | (b))
+#if VECTOR_WIDTH > 1
+#if LANES > 1
+#define NOT(a) (~(a))
+#define PNOT(a) (~(a))
+#else
+#define NOT(a) (!(a))
+#define PNOT(a) (~(a))
+#endif
+#else
+#define NOT(a) (!(a))
+#define PNOT(a) (!(a))
+#endif
+
+/* ---- teams: one worker on the CPU ---- */
+#define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
+#define TEAM_FOR_PACK(i, n) for (u32 i = 0; i < (u32)(n); i += PACK)
+#define TEAM_BARRIER() ((void)0)
+#define ONE_WORKER
+
+#endif

@@ -1,0 +1,55 @@
+/* context.h: what every call carries: memory, the last error, threads, options. No other state exists. */
+#ifndef PARITAS_BASE_CONTEXT_H
+#define PARITAS_BASE_CONTEXT_H
+
+#include "paritas.h"
+#include <stdarg.h>
+#include <stdbool.h>
+
+struct paritas_device; /* src/device/device.h */
+
+struct paritas_context {
+    paritas_allocator allocator;
+    unsigned threads;
+    unsigned lanes;     /* 0: chosen by model size */
+    unsigned precision; /* 64 or 32 */
+    paritas_progress progress;
+    void *progress_user;
+    struct paritas_device *device; /* owned; NULL until the device layer has opened it */
+    char device_name[32];
+    char isa_name[16];
+    char message[2048]; /* of the last failure */
+};
+
+/* Records the formatted message (cut to fit, control bytes of the input shown as \xNN) and returns `status`, so
+ * that a failing line reads: return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: ...", label). */
+paritas_status paritas_fail(paritas_context *context, paritas_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+/* Out of memory, with a fixed message. */
+paritas_status paritas_fail_memory(paritas_context *context);
+
+/* All memory of the library. NULL on failure (no message set). Sizes are checked: count * size may not overflow. */
+void *paritas_allocate(paritas_context *context, size_t count, size_t size);       /* not cleared */
+void *paritas_allocate_clear(paritas_context *context, size_t count, size_t size); /* zeros */
+void *paritas_reallocate(paritas_context *context, void *memory, size_t count, size_t size);
+void paritas_release(const paritas_allocator *allocator, void *memory);            /* NULL is a no-op */
+/* 64-byte aligned, cleared; freed by paritas_release_aligned. */
+void *paritas_allocate_aligned(paritas_context *context, size_t count, size_t size);
+void paritas_release_aligned(const paritas_allocator *allocator, void *memory);
+
+/* An arena: many small pieces, freed together. Pieces are 16-byte aligned and live until arena_free. */
+struct arena {
+    paritas_allocator allocator;
+    struct arena_block *blocks;
+    size_t used, capacity; /* of the newest block */
+};
+void arena_open(struct arena *arena, const paritas_allocator *allocator);
+void *arena_allocate(struct arena *arena, size_t size); /* NULL on failure; not cleared */
+void *arena_array(struct arena *arena, size_t count, size_t size); /* overflow-checked, cleared */
+char *arena_text(struct arena *arena, const char *text, size_t length); /* copy with an end byte */
+void arena_free(struct arena *arena);
+
+#endif
