@@ -1,0 +1,63 @@
+# Joins kernel files into one C array, for devices that compile the text at run time:
+#   cmake -DROOT=kernels -DENTRIES=a.cl;b.cl -DOUTPUT=kernels_text.c -P embed.cmake
+# `#include "x"` is replaced by the file's text, looked for beside the including file, then under ROOT; `#line`
+# keeps a compiler's messages on the kernel's own file and line. The array ends with a NUL.
+cmake_minimum_required(VERSION 3.20)
+
+# Appends the text of `file` to the global property `joined`.
+function(join file depth)
+  if(depth GREATER 32)
+    message(FATAL_ERROR "${file}: included too deep; does it include itself?")
+  endif()
+  file(READ "${file}" rest)
+  file(RELATIVE_PATH name "${ROOT}" "${file}")
+  get_filename_component(folder "${file}" DIRECTORY)
+  set(line 1)
+  set_property(GLOBAL APPEND_STRING PROPERTY joined "#line 1 \"${name}\"\n")
+  while(rest MATCHES "(^|\n)([ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"[^\n]*)")
+    set(directive "${CMAKE_MATCH_2}")
+    set(wanted "${CMAKE_MATCH_3}")
+    string(FIND "${rest}" "${directive}" at)
+    string(SUBSTRING "${rest}" 0 ${at} before)
+    string(LENGTH "${directive}" length)
+    math(EXPR at "${at} + ${length}")
+    string(SUBSTRING "${rest}" ${at} -1 rest)
+    string(REGEX REPLACE "[^\n]" "" newlines "${before}")
+    string(LENGTH "${newlines}" count)
+    math(EXPR line "${line} + ${count}")
+    set_property(GLOBAL APPEND_STRING PROPERTY joined "${before}")
+    if(EXISTS "${folder}/${wanted}")
+      set(found "${folder}/${wanted}")
+    elseif(EXISTS "${ROOT}/${wanted}")
+      set(found "${ROOT}/${wanted}")
+    else()
+      message(FATAL_ERROR "${file}:${line}: \"${wanted}\" is not there")
+    endif()
+    get_filename_component(found "${found}" ABSOLUTE)
+    math(EXPR deeper "${depth} + 1")
+    join("${found}" ${deeper})
+    # `rest` begins with the newline that ended the directive, and now ends this one
+    math(EXPR next "${line} + 1")
+    set_property(GLOBAL APPEND_STRING PROPERTY joined "#line ${next} \"${name}\"")
+  endwhile()
+  set_property(GLOBAL APPEND_STRING PROPERTY joined "${rest}")
+endfunction()
+
+set_property(GLOBAL PROPERTY joined "")
+foreach(entry IN LISTS ENTRIES)
+  join("${entry}" 0)
+endforeach()
+get_property(text GLOBAL PROPERTY joined)
+file(WRITE "${OUTPUT}.txt" "${text}")
+file(READ "${OUTPUT}.txt" bytes HEX)
+string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
+file(WRITE "${OUTPUT}"
+"/* The kernels' text. Made by cmake/embed.cmake. */
+#include <stddef.h>
+extern const unsigned char paritas_kernel_text[];
+extern const size_t paritas_kernel_text_size;
+const unsigned char paritas_kernel_text[] = {
+${bytes}0x00};
+const size_t paritas_kernel_text_size = sizeof paritas_kernel_text - 1; /* without the NUL */
+")
