@@ -1,0 +1,68 @@
+/* sum.h: sums and dot products whose order is fixed once for all shapes of a pack.
+ *
+ * Term i is added to partial sum i mod 8, in ascending order; the eight partial sums are then added as
+ * ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7)). A pack of 8 holds all partial sums in one vector, smaller packs
+ * hold them in several, and the bits are the same for every PACK and LANES. Arrays are padded to multiples of 8 terms.
+ */
+#ifndef PARITAS_NUMERIC_SUM_H
+#define PARITAS_NUMERIC_SUM_H
+
+/* Eight partial sums; number j lies in element j % PACK of part[j / PACK]. A kernel that sums what it computes itself
+ * walks i by 8 and, inside, j = 0, PACK, .. 7, and adds the terms i + j .. to part[j / PACK]. */
+typedef struct {
+    pack part[8 / PACK];
+} acc8;
+
+FN acc8 acc8_zero(void)
+{
+    acc8 s;
+    for (u32 j = 0; j < 8; j += PACK) s.part[j / PACK] = PK(0.0);
+    return s;
+}
+
+/* Adds the terms a[i] .. a[i + 7]; i is a multiple of 8. */
+FN acc8 acc8_add(acc8 s, GLOBAL const real *a, u32 i)
+{
+    for (u32 j = 0; j < 8; j += PACK) s.part[j / PACK] = s.part[j / PACK] + LOADP(a, i + j);
+    return s;
+}
+
+/* Adds the terms a[i] * b[i] .. a[i + 7] * b[i + 7]; i is a multiple of 8. */
+FN acc8 acc8_fma(acc8 s, GLOBAL const real *a, GLOBAL const real *b, u32 i)
+{
+    for (u32 j = 0; j < 8; j += PACK) s.part[j / PACK] = PFMA(LOADP(a, i + j), LOADP(b, i + j), s.part[j / PACK]);
+    return s;
+}
+
+FN real tree8_of(real p0, real p1, real p2, real p3, real p4, real p5, real p6, real p7)
+{
+    return ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7));
+}
+
+/* The sum of the eight partial sums p[0] .. p[7]. */
+FN real tree8(GLOBAL const real *p) { return tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]); }
+
+FN real acc8_total(acc8 s)
+{
+    real p[8];
+    for (u32 j = 0; j < 8; j += PACK) STOREP(p, j, s.part[j / PACK]);
+    return tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]);
+}
+
+/* The sum of a[0 .. n-1]; n is a multiple of 8. */
+FN real sum8(GLOBAL const real *a, u32 n)
+{
+    acc8 s = acc8_zero();
+    for (u32 i = 0; i < n; i += 8) s = acc8_add(s, a, i);
+    return acc8_total(s);
+}
+
+/* The sum of a[0] b[0] .. a[n-1] b[n-1]; n is a multiple of 8. */
+FN real dot8(GLOBAL const real *a, GLOBAL const real *b, u32 n)
+{
+    acc8 s = acc8_zero();
+    for (u32 i = 0; i < n; i += 8) s = acc8_fma(s, a, b, i);
+    return acc8_total(s);
+}
+
+#endif
