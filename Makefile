@@ -1,0 +1,50 @@
+# make            the release program, build/release/bin/paritas
+# make demo       a real analysis, fitted, with its limits
+# make test       every test
+# make bench      speed, beside pyhf and nextstat
+# make install    into PREFIX (/usr/local)
+# make clean      removes what was built
+# Each target installs what it lacks first (tools/setup).
+
+PREFIX ?= /usr/local
+CMAKE_FLAGS ?=
+JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+BUILD = build/release
+PROGRAM = $(BUILD)/bin/paritas
+
+.PHONY: all build demo test bench install clean setup
+all: build
+
+build:
+	@tools/setup build
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) -DPARITAS_TESTS=OFF >/dev/null
+	@cmake --build $(BUILD) --parallel $(JOBS)
+
+demo:
+	@tools/setup build
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) -DPARITAS_TESTS=OFF >/dev/null
+	@echo "building (a minute or two, once) ..."
+	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_program >$(BUILD)/build.log 2>&1 || { cat $(BUILD)/build.log; exit 1; }
+	@examples/sbottom_A/demo $(PROGRAM)
+
+test:
+	@tools/setup test
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	@cmake --build $(BUILD) --parallel $(JOBS)
+	@tests/run --build $(BUILD)
+
+bench:
+	@tools/setup test
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt || echo "nextstat could not be installed: left out"
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(CMAKE_FLAGS) >/dev/null
+	@cmake --build $(BUILD) --parallel $(JOBS)
+	@.venv/bin/python bench/bench.py --build $(BUILD)
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+setup:
+	@tools/setup test
+
+clean:
+	rm -rf build
