@@ -1,0 +1,260 @@
+/* context.c: memory, arenas, error messages and the names of statuses.
+ *
+ * An arena is a chain of blocks; pieces are cut from the newest one and only freed together:
+ *
+ *   arena.blocks ──► [next | piece piece piece ... free] ──► [next | piece ...] ──► NULL
+ *
+ * Blocks double in size, so that a small document costs one small allocation and a large one few. */
+#include "base/context.h"
+
+#include "base/utf8.h"
+#include <stdio.h>
+#include <string.h>
+
+#define ARENA_FIRST ((size_t)4096)
+#define ARENA_LARGEST ((size_t)1 << 21)
+#define ALIGNMENT ((size_t)64)
+
+/* ---- names ------------------------------------------------------------------------------------ */
+
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+const char *paritas_version(void)
+{
+    return VERSION_TEXT(PARITAS_VERSION_MAJOR, PARITAS_VERSION_MINOR, PARITAS_VERSION_PATCH);
+}
+
+const char *paritas_status_name(paritas_status status)
+{
+    switch (status) {
+#define X(name, value, sentence)                                                                                                           \
+    case PARITAS_##name:                                                                                                                   \
+        return "PARITAS_" #name;
+        PARITAS_STATUS_LIST(X)
+#undef X
+    }
+    return "unknown status";
+}
+
+const char *paritas_status_message(paritas_status status)
+{
+    switch (status) {
+#define X(name, value, sentence)                                                                                                           \
+    case PARITAS_##name:                                                                                                                   \
+        return sentence;
+        PARITAS_STATUS_LIST(X)
+#undef X
+    }
+    return "unknown status";
+}
+
+const char *paritas_fit_status_name(paritas_fit_status status)
+{
+    switch (status) {
+#define X(name, value, word)                                                                                                               \
+    case PARITAS_FIT_##name:                                                                                                               \
+        return word;
+        PARITAS_FIT_LIST(X)
+#undef X
+    }
+    return "unknown";
+}
+
+const char *paritas_parameter_state_name(paritas_parameter_state state)
+{
+    switch (state) {
+    case PARITAS_FREE:
+        return "free";
+    case PARITAS_FIXED:
+        return "fixed";
+    case PARITAS_AT_LOWER_BOUND:
+        return "at_lower_bound";
+    case PARITAS_AT_UPPER_BOUND:
+        return "at_upper_bound";
+    }
+    return "unknown";
+}
+
+/* ---- errors ----------------------------------------------------------------------------------- */
+
+const char *paritas_error_message(const paritas_context *context)
+{
+    return context ? context->message : "";
+}
+
+/* Copies `from` into the message, cut to fit at a whole character. File names and input reach messages, so
+ * control bytes and bytes that are no UTF-8 are spelled out: a terminal and a JSON writer can both take the result. */
+static void set_message(paritas_context *context, const char *from)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t length = strlen(from), room = sizeof context->message - 1, used = 0;
+    for (size_t i = 0; i < length;) {
+        unsigned char byte = (unsigned char)from[i];
+        size_t step = utf8_sequence((const unsigned char *)from + i, length - i);
+        if (step == 0 || byte < 0x20 || byte == 0x7f) {
+            if (room - used < 4) break;
+            char *out = context->message + used;
+            out[0] = '\\';
+            out[1] = 'x';
+            out[2] = digits[byte >> 4];
+            out[3] = digits[byte & 15];
+            used += 4;
+            i++;
+        } else {
+            if (room - used < step) break;
+            memcpy(context->message + used, from + i, step);
+            used += step;
+            i += step;
+        }
+    }
+    context->message[used] = '\0';
+}
+
+paritas_status paritas_fail(paritas_context *context, paritas_status status, const char *format, ...)
+{
+    char text[sizeof context->message]; /* apart from the message, which may itself be among the arguments */
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    set_message(context, length < 0 ? paritas_status_message(status) : text);
+    return status;
+}
+
+paritas_status paritas_fail_memory(paritas_context *context)
+{
+    return paritas_fail(context, PARITAS_OUT_OF_MEMORY, "%s", paritas_status_message(PARITAS_OUT_OF_MEMORY));
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+/* count * size into *bytes, at least 1 so that NULL always means failure; false on overflow. */
+static bool product(size_t count, size_t size, size_t *bytes)
+{
+    if (size != 0 && count > (SIZE_MAX - 4 * ALIGNMENT) / size) return false;
+    *bytes = count * size;
+    if (*bytes == 0) *bytes = 1;
+    return true;
+}
+
+void *paritas_allocate(paritas_context *context, size_t count, size_t size)
+{
+    size_t bytes;
+    if (!product(count, size, &bytes)) return NULL;
+    return context->allocator.allocate(context->allocator.user, bytes);
+}
+
+void *paritas_allocate_clear(paritas_context *context, size_t count, size_t size)
+{
+    void *memory = paritas_allocate(context, count, size);
+    if (memory) memset(memory, 0, count * size);
+    return memory;
+}
+
+void *paritas_reallocate(paritas_context *context, void *memory, size_t count, size_t size)
+{
+    size_t bytes;
+    if (!product(count, size, &bytes)) return NULL;
+    if (!memory) return context->allocator.allocate(context->allocator.user, bytes);
+    return context->allocator.reallocate(context->allocator.user, memory, bytes);
+}
+
+void paritas_release(const paritas_allocator *allocator, void *memory)
+{
+    if (memory) allocator->release(allocator->user, memory);
+}
+
+/* The allocator knows no alignment: the piece is moved up to the next boundary, and the address that must be
+ * given back stands in the bytes before it. */
+void *paritas_allocate_aligned(paritas_context *context, size_t count, size_t size)
+{
+    size_t bytes;
+    if (!product(count, size, &bytes)) return NULL;
+    char *base = context->allocator.allocate(context->allocator.user, bytes + ALIGNMENT + sizeof base);
+    if (!base) return NULL;
+    uintptr_t address = (uintptr_t)base + sizeof base;
+    size_t skip = sizeof base + (size_t)(-address & (ALIGNMENT - 1));
+    char *memory = base + skip;
+    memcpy(memory - sizeof base, &base, sizeof base);
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+void paritas_release_aligned(const paritas_allocator *allocator, void *memory)
+{
+    if (!memory) return;
+    char *base;
+    memcpy(&base, (char *)memory - sizeof base, sizeof base);
+    allocator->release(allocator->user, base);
+}
+
+/* ---- arena ------------------------------------------------------------------------------------ */
+
+struct arena_block {
+    _Alignas(16) struct arena_block *next;
+};
+
+void arena_open(struct arena *arena, const paritas_allocator *allocator)
+{
+    *arena = (struct arena){.allocator = *allocator};
+}
+
+void *arena_allocate(struct arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 4) return NULL;
+    size = (size + 15) & ~(size_t)15;
+    if (size == 0) size = 16;
+    if (size > arena->capacity - arena->used) {
+        size_t wanted = arena->capacity < ARENA_FIRST ? ARENA_FIRST : 2 * arena->capacity;
+        if (wanted > ARENA_LARGEST) wanted = ARENA_LARGEST;
+        bool apart = size > wanted / 4; /* a large piece gets a block of its own; the newest one stays in use */
+        size_t capacity = apart ? size : wanted;
+        struct arena_block *block = arena->allocator.allocate(arena->allocator.user, sizeof *block + capacity);
+        if (!block) return NULL;
+        if (apart && arena->blocks) {
+            block->next = arena->blocks->next;
+            arena->blocks->next = block;
+            return block + 1;
+        }
+        block->next = arena->blocks;
+        arena->blocks = block;
+        arena->used = 0;
+        arena->capacity = capacity;
+    }
+    char *piece = (char *)(arena->blocks + 1) + arena->used;
+    arena->used += size;
+    return piece;
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    if (!product(count, size, &bytes)) return NULL;
+    void *memory = arena_allocate(arena, bytes);
+    if (memory) memset(memory, 0, bytes);
+    return memory;
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t length)
+{
+    if (length >= SIZE_MAX / 4) return NULL;
+    char *copy = arena_allocate(arena, length + 1);
+    if (!copy) return NULL;
+    if (length) memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+void arena_free(struct arena *arena)
+{
+    paritas_allocator allocator = arena->allocator; /* the arena may lie in one of its own blocks */
+    struct arena_block *block = arena->blocks;
+    arena->blocks = NULL;
+    arena->used = arena->capacity = 0;
+    while (block) {
+        struct arena_block *next = block->next;
+        allocator.release(allocator.user, block);
+        block = next;
+    }
+}

@@ -1,0 +1,83 @@
+/* document.c: the public functions on workspaces as plain documents: read, patch, write, digest, free. */
+#include "base/json.h"
+
+#include <string.h>
+
+paritas_status paritas_workspace_read(paritas_context *context, const char *path, paritas_workspace **workspace)
+{
+    if (!context || !workspace) return PARITAS_INVALID_ARGUMENT;
+    *workspace = NULL;
+    if (!path) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no path is given");
+    return json_read_file(context, path, workspace);
+}
+
+paritas_status paritas_workspace_parse(paritas_context *context, const char *text, size_t length, const char *label,
+                                       paritas_workspace **workspace)
+{
+    if (!context || !workspace) return PARITAS_INVALID_ARGUMENT;
+    *workspace = NULL;
+    if (!text && length) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no text is given");
+    return json_read(context, text, length, label ? label : "text", workspace);
+}
+
+void paritas_workspace_free(paritas_workspace *workspace)
+{
+    if (!workspace) return;
+    paritas_allocator allocator = workspace->arena.allocator;
+    arena_free(&workspace->arena);
+    paritas_release(&allocator, workspace);
+}
+
+paritas_status paritas_workspace_patch(paritas_context *context, const paritas_workspace *workspace, const paritas_workspace *patch,
+                                       paritas_workspace **patched)
+{
+    if (!context || !patched) return PARITAS_INVALID_ARGUMENT;
+    *patched = NULL;
+    if (!workspace || !patch) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a workspace and a patch are needed");
+    paritas_workspace *copy;
+    paritas_status status = json_copy(context, workspace->root, workspace->label, &copy);
+    if (status) return status;
+    status = json_patch(context, copy, patch->root, patch->label);
+    if (status) {
+        paritas_workspace_free(copy);
+        return status;
+    }
+    *patched = copy;
+    return PARITAS_OK;
+}
+
+paritas_status paritas_workspace_digest(paritas_context *context, const paritas_workspace *workspace, char digest[72])
+{
+    if (!context) return PARITAS_INVALID_ARGUMENT;
+    if (!workspace || !digest) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a workspace and a place for its digest are needed");
+    char hex[65];
+    paritas_status status = json_digest(context, workspace->root, "sha256", hex);
+    if (status) return status;
+    memcpy(digest, "sha256:", 7);
+    memcpy(digest + 7, hex, 65);
+    return PARITAS_OK;
+}
+
+paritas_status paritas_workspace_write(paritas_context *context, const paritas_workspace *workspace, unsigned indent, char **text,
+                                       size_t *length)
+{
+    if (!context || !text) return PARITAS_INVALID_ARGUMENT;
+    *text = NULL;
+    if (!workspace) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no workspace is given");
+    struct text written;
+    text_open(&written, &context->allocator);
+    json_write(&written, workspace->root, indent, false);
+    text_append(&written, "", 1); /* the end byte, for callers that take the text as a string */
+    if (written.failed) {
+        text_free(&written);
+        return paritas_fail_memory(context);
+    }
+    *text = written.bytes;
+    if (length) *length = written.length - 1;
+    return PARITAS_OK;
+}
+
+void paritas_text_free(paritas_context *context, char *text)
+{
+    if (context) paritas_release(&context->allocator, text);
+}

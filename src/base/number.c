@@ -1,0 +1,452 @@
+/* number.c: decimal text to double and back, exact, fast, and blind to the locale.
+ *
+ *   text ──► digits * 10^exponent ──► small and exact? one product or quotient
+ *                                 └──► 64 x 128 bit product, with an error bound ──► decided? done
+ *                                                                               └──► big integers
+ *
+ * Both directions take 128-bit powers of ten from power_of_ten, which makes any of 700 from 26 stored ones and
+ * small powers of five. Reading: the product brackets the true value within two units of its last of 127 bits, so
+ * the third way is needed about once in 2^70 numbers that are no exact ties. Writing: Raffaele Giulietti, "The
+ * Schubfach way to render doubles" (2020). */
+#include "base/json.h"
+
+#include "base/number.h"
+#include <string.h>
+
+__extension__ typedef unsigned __int128 u128;
+
+/* ---- powers of ten ---------------------------------------------------------------------------- */
+
+#define POWER_STEP 27
+#define POWER_FIRST (-13) /* of the stored powers, in steps */
+
+/* The leading 192 bits, rounded down, of 10^(27 i), i = -13 ... 12. */
+static const uint64_t stored_powers[26][3] = {
+    {0x8049a4ac0c5811ae, 0x205b896d777d6278, 0xac261e9f5141430b}, {0xcf42894a5dce35ea, 0x52064cac828675b9, 0x475f2b7d7df1ad7a},
+    {0xa76c582338ed2621, 0xaf2af2b80af6f24e, 0x657c8f4d43323a36}, {0x873e4f75e2224e68, 0x5a7744a6e804a291, 0xcc35eddfcf0996d7},
+    {0xda7f5bf590966848, 0xaf39a475506a899e, 0xa30294cc2934e662}, {0xb080392cc4349dec, 0xbd8d794d96aacfb3, 0xfe13a5c86af64418},
+    {0x8e938662882af53e, 0x547eb47b7282ee9c, 0x41b0230e1421487d}, {0xe65829b3046b0afa, 0x0cb4a5a3112a5112, 0xa3b561b1cb208396},
+    {0xba121a4650e4ddeb, 0x92f34d62616ce413, 0x21a0183e10583cd3}, {0x964e858c91ba2655, 0x3a6a07f8d510f86f, 0xe9082f25e9c5e9ec},
+    {0xf2d56790ab41c2a2, 0xfae27299423fb9c3, 0x3695dad7e8858901}, {0xc428d05aa4751e4c, 0xaa97e14c3c26b886, 0x96842dc95323f5a8},
+    {0x9e74d1b791e07e48, 0x775ea264cf55347d, 0xca49f1c05120c9c7}, {0x8000000000000000, 0x0000000000000000, 0x0000000000000000},
+    {0xcecb8f27f4200f3a, 0x0000000000000000, 0x0000000000000000}, {0xa70c3c40a64e6c51, 0x999090b65f67d924, 0x0000000000000000},
+    {0x86f0ac99b4e8dafd, 0x69a028bb3ded71a3, 0xdf9f915627c04e28}, {0xda01ee641a708de9, 0xe80e6f4820cc9495, 0xd74baad03bc1d8d3},
+    {0xb01ae745b101e9e4, 0x5ec05dcff72e7f8f, 0xc04c79ffe324301f}, {0x8e41ade9fbebc27d, 0x14588f13be847307, 0x23bd6a2059c002f5},
+    {0xe5d3ef282a242e81, 0x8f1668c8a86da5fa, 0xf0b5ccf5176ecc7c}, {0xb9a74a0637ce2ee1, 0x6d953e2bd7173692, 0x88efb0037ac08bde},
+    {0x95f83d0a1fb69cd9, 0x4abdaf101564f98e, 0x0d5a4af7b3a98e47}, {0xf24a01a73cf2dccf, 0xbc633b39673c8cec, 0x3d9c44cd2f36917c},
+    {0xc3b8358109e84f07, 0x0a862f80ec4700c8, 0x02606ea01029dc37}, {0x9e19db92b4e31ba9, 0x6c07a2c26a8346d1, 0x4944d9f52cd0dec2},
+};
+
+/* 5^0 ... 5^26, which fit in 61 bits. */
+static const uint64_t small_powers[POWER_STEP] = {
+    1u,
+    5u,
+    25u,
+    125u,
+    625u,
+    3125u,
+    15625u,
+    78125u,
+    390625u,
+    1953125u,
+    9765625u,
+    48828125u,
+    244140625u,
+    1220703125u,
+    6103515625u,
+    30517578125u,
+    152587890625u,
+    762939453125u,
+    3814697265625u,
+    19073486328125u,
+    95367431640625u,
+    476837158203125u,
+    2384185791015625u,
+    11920928955078125u,
+    59604644775390625u,
+    298023223876953125u,
+    1490116119384765625u,
+};
+
+/* Floor of the binary logarithm of 10^k, |k| <= 1233. */
+static int log2_of_power(int k)
+{
+    return (k * 1741647) >> 19;
+}
+
+/* The leading 128 bits of 10^k, top bit set, rounded down: 10^k is in [p, p + 1) * 2^(log2_of_power(k) - 127), and is p for
+ * 0 <= k <= 55. For -351 <= k <= 350; that the product's 192 bits always decide the 128 is a finite check over all k. */
+static u128 power_of_ten(int k)
+{
+    int shifted = k - POWER_FIRST * POWER_STEP;
+    const uint64_t *stored = stored_powers[shifted / POWER_STEP];
+    uint64_t small = small_powers[shifted % POWER_STEP];
+    if (small == 1) return (u128)stored[0] << 64 | stored[1];
+    u128 low = (u128)stored[2] * small;
+    u128 middle = (u128)stored[1] * small + (uint64_t)(low >> 64);
+    u128 high = (u128)stored[0] * small + (uint64_t)(middle >> 64);
+    /* The upper half of `high` is neither 0 (stored >= 2^191, small >= 5) nor above 2^61. */
+    int shift = __builtin_clzll((uint64_t)(high >> 64));
+    return high << shift | (uint64_t)middle >> (64 - shift);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* Eight bytes with the first in the lowest place. */
+static uint64_t load_bytes(const char *at)
+{
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bytes = __builtin_bswap64(bytes);
+#endif
+    return bytes;
+}
+
+/* Whether all eight bytes are digits: their high halves are 3 and stay 3 when 6 is added. */
+static bool eight_digits(uint64_t bytes)
+{
+    const uint64_t high = 0xf0f0f0f0f0f0f0f0u;
+    return ((bytes & high) | (((bytes + 0x0606060606060606u) & high) >> 4)) == 0x3333333333333333u;
+}
+
+/* Value of eight digits: neighbours are joined three times, first in pairs. */
+static uint64_t eight_digits_value(uint64_t bytes)
+{
+    bytes &= 0x0f0f0f0f0f0f0f0fu;
+    bytes = (bytes * (10 * 256 + 1)) >> 8 & 0x00ff00ff00ff00ffu;
+    bytes = (bytes * (100 * 65536 + 1)) >> 16 & 0x0000ffff0000ffffu;
+    return (bytes * (10000 * 4294967296u + 1)) >> 32;
+}
+
+/* Appends the digits at `at` to *digits (modulo 2^64) and returns where they end. */
+static const char *scan_digits(const char *at, const char *end, uint64_t *digits)
+{
+    uint64_t value = *digits;
+    while (end - at >= 8) {
+        uint64_t bytes = load_bytes(at);
+        if (!eight_digits(bytes)) break;
+        value = value * 100000000u + eight_digits_value(bytes);
+        at += 8;
+    }
+    while (at < end && is_digit(*at)) value = value * 10 + (uint64_t)(*at++ - '0');
+    *digits = value;
+    return at;
+}
+
+/* More than 19 digits were scanned and `digits` may have wrapped: takes the first 19 that are significant. */
+static void take_leading_digits(const char *at, const char *end, struct decimal *decimal)
+{
+    uint64_t digits = 0;
+    int taken = 0;
+    int64_t dropped = 0;
+    for (; at < end && (is_digit(*at) || *at == '.'); at++) {
+        if (*at == '.' || (taken == 0 && *at == '0')) continue;
+        if (taken < 19) {
+            digits = digits * 10 + (uint64_t)(*at - '0');
+            taken++;
+        } else {
+            dropped++;
+            if (*at != '0') decimal->truncated = true;
+        }
+    }
+    decimal->digits = digits;
+    decimal->exponent += dropped;
+}
+
+const char *number_scan(const char *at, const char *end, struct decimal *decimal, const char **reason)
+{
+    *decimal = (struct decimal){.integer = true};
+    *reason = NULL;
+    if (at < end && *at == '-') {
+        decimal->negative = true;
+        at++;
+    }
+    const char *first = at;
+    if (at == end || !is_digit(*at)) {
+        *reason = "a digit is expected";
+        return at;
+    }
+    at = scan_digits(at, end, &decimal->digits);
+    int64_t count = at - first;
+    if (*first == '0' && count > 1) {
+        *reason = "a number does not begin with 0";
+        return first;
+    }
+    if (at < end && *at == '.') {
+        const char *fraction = ++at;
+        at = scan_digits(at, end, &decimal->digits);
+        if (at == fraction) {
+            *reason = "a digit is expected after the decimal point";
+            return at;
+        }
+        decimal->integer = false;
+        decimal->exponent = fraction - at;
+        count += at - fraction;
+    }
+    if (count > 19) take_leading_digits(first, at, decimal);
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        decimal->integer = false;
+        at++;
+        bool negative = at < end && *at == '-';
+        if (at < end && (*at == '-' || *at == '+')) at++;
+        if (at == end || !is_digit(*at)) {
+            *reason = "a digit is expected in the exponent";
+            return at;
+        }
+        int64_t exponent = 0; /* held where no number of digits that fits in memory brings it back */
+        for (; at < end && is_digit(*at); at++) {
+            if (exponent < (int64_t)1 << 50) exponent = exponent * 10 + (*at - '0');
+        }
+        decimal->exponent += negative ? -exponent : exponent;
+    }
+    return at;
+}
+
+/* A natural number of at most 4096 bits, lowest limb first; compare_with_tie needs 2800. */
+#define BIG_LIMBS 128
+struct big {
+    unsigned count;
+    uint32_t limbs[BIG_LIMBS];
+};
+
+static void big_multiply_add(struct big *big, uint32_t factor, uint32_t carry)
+{
+    for (unsigned i = 0; i < big->count; i++) {
+        uint64_t product = (uint64_t)big->limbs[i] * factor + carry;
+        big->limbs[i] = (uint32_t)product;
+        carry = (uint32_t)(product >> 32);
+    }
+    if (carry) big->limbs[big->count++] = carry;
+}
+
+static void big_multiply_power_of_five(struct big *big, int64_t power)
+{
+    for (; power >= 13; power -= 13) big_multiply_add(big, 1220703125u, 0);
+    if (power > 0) big_multiply_add(big, (uint32_t)small_powers[power], 0);
+}
+
+static void big_shift(struct big *big, int64_t bits)
+{
+    unsigned limbs = (unsigned)(bits / 32);
+    if (big->count == 0) return;
+    memmove(big->limbs + limbs, big->limbs, big->count * sizeof big->limbs[0]);
+    memset(big->limbs, 0, limbs * sizeof big->limbs[0]);
+    big->count += limbs;
+    big_multiply_add(big, (uint32_t)1 << bits % 32, 0);
+}
+
+static int big_compare(const struct big *a, const struct big *b)
+{
+    if (a->count != b->count) return a->count < b->count ? -1 : 1;
+    for (unsigned i = a->count; i-- > 0;) {
+        if (a->limbs[i] != b->limbs[i]) return a->limbs[i] < b->limbs[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Compares the literal with half * 2^exponent, exactly: -1, 0 or 1. A tie between doubles has at most 767 significant
+ * digits, so after 800 only whether the rest is zero counts: a 1 stands for a rest that is not. */
+static int compare_with_tie(const char *literal, size_t length, uint64_t half, int exponent)
+{
+    struct big left = {0}, right = {.count = 2, .limbs = {(uint32_t)half, (uint32_t)(half >> 32)}};
+    if (half >> 32 == 0) right.count = 1;
+    struct decimal decimal;
+    const char *reason, *end = literal + length;
+    number_scan(literal, end, &decimal, &reason);
+    int64_t power = decimal.exponent;
+    int taken = 0;
+    int64_t after = 0; /* digits behind the 19 that decimal.digits holds */
+    bool rest = false;
+    for (const char *at = literal; at < end && *at != 'e' && *at != 'E'; at++) {
+        if (!is_digit(*at) || (taken == 0 && *at == '0')) continue;
+        if (taken < 800) {
+            big_multiply_add(&left, 10, (uint32_t)(*at - '0'));
+            if (++taken > 19) after++;
+        } else if (*at != '0') {
+            rest = true;
+        }
+    }
+    power -= after;
+    if (rest) {
+        big_multiply_add(&left, 10, 1);
+        power--;
+    }
+    if (power > 0) big_multiply_power_of_five(&left, power);
+    if (power < 0) big_multiply_power_of_five(&right, -power);
+    int64_t shift = power - exponent;
+    if (shift > 0) big_shift(&left, shift);
+    if (shift < 0) big_shift(&right, -shift);
+    return big_compare(&left, &right);
+}
+
+static double double_of_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+double number_value(const struct decimal *decimal, const char *literal, size_t length)
+{
+    static const double exact_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                            1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const uint64_t sign = (uint64_t)decimal->negative << 63, infinity = (uint64_t)2047 << 52;
+    uint64_t digits = decimal->digits;
+    if (digits <= (uint64_t)1 << 53 && decimal->exponent >= -22 && decimal->exponent <= 22) {
+        double value = (double)digits; /* both operands are exact, so one operation rounds once */
+        value = decimal->exponent < 0 ? value / exact_powers[-decimal->exponent] : value * exact_powers[decimal->exponent];
+        return decimal->negative ? -value : value;
+    }
+    if (digits == 0 || decimal->exponent < -343) return double_of_bits(sign); /* 10^19 * 10^-344 is below half of the least */
+    if (decimal->exponent > 308) return double_of_bits(sign | infinity);
+    int power = (int)decimal->exponent;
+
+    /* The literal is in [product, product + slack) * 2^(scale - 126), where bit 126 of product is set. */
+    int shift = __builtin_clzll(digits);
+    u128 ten = power_of_ten(power);
+    uint64_t mantissa = digits << shift;
+    u128 low = (u128)mantissa * (uint64_t)ten;
+    u128 product = (u128)mantissa * (uint64_t)(ten >> 64) + (uint64_t)(low >> 64);
+    u128 slack = 2 + (decimal->truncated ? (u128)1 << (64 + shift) : 0);
+    int scale = log2_of_power(power) - shift + 63;
+    if (product >> 127) {
+        product >>= 1;
+        scale++;
+    }
+
+    int kept = scale >= -1022 ? 53 : scale + 1075; /* bits of the result; subnormal ones have fewer */
+    if (scale > 1023) return double_of_bits(sign | infinity);
+    if (kept < 0) return double_of_bits(sign);
+    int dropped = 127 - kept;
+    uint64_t whole = (uint64_t)(product >> dropped);
+    u128 part = product & (((u128)1 << dropped) - 1), half = (u128)1 << (dropped - 1);
+    bool up;
+    if (part > half) {
+        up = true;
+    } else if (part + slack <= half) {
+        up = false;
+    } else {
+        int side = compare_with_tie(literal, length, 2 * whole + 1, scale - kept);
+        up = side > 0 || (side == 0 && (whole & 1));
+    }
+    /* The mantissa's top bit adds 1 to the exponent field, and a carry out of rounding does the same. */
+    uint64_t exponent_field = scale >= -1022 ? (uint64_t)(scale + 1022) << 52 : 0;
+    return double_of_bits(sign | (exponent_field + whole + up));
+}
+
+double number_read(const char *literal, size_t length)
+{
+    struct decimal decimal;
+    const char *reason;
+    number_scan(literal, literal + length, &decimal, &reason);
+    return number_value(&decimal, literal, length);
+}
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+/* The upper 64 bits of factor * value / 2^128 x 2^64, with the lowest bit set where bits below it are not all zero. */
+static uint64_t multiply_to_odd(u128 factor, uint64_t value)
+{
+    u128 low = (u128)(uint64_t)factor * value;
+    u128 high = (u128)(uint64_t)(factor >> 64) * value + (uint64_t)(low >> 64);
+    return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
+}
+
+/* Shortest decimal *digits * 10^result inside the rounding interval of a positive finite value, the nearest of them. Names
+ * follow the paper: the value is c * 2^q. */
+static int shortest(uint64_t bits, uint64_t *digits)
+{
+    uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
+    int field = (int)(bits >> 52 & 2047);
+    uint64_t c = field ? fraction | (uint64_t)1 << 52 : fraction;
+    int q = field ? field - 1075 : -1074;
+    bool odd = c & 1;
+    bool narrow_below = fraction == 0 && field > 1; /* at a power of two the doubles below lie half as far apart */
+    int k = (int)(((int64_t)q * 1262611 - (narrow_below ? 524031 : 0)) >> 22);
+    int h = q + log2_of_power(-k) + 1;
+    u128 g = power_of_ten(-k) + (-k < 0 || -k > 55);                          /* rounded up */
+    uint64_t low = multiply_to_odd(g, (4 * c - 2 + narrow_below) << h) + odd; /* an even value owns the ends of its interval */
+    uint64_t middle = multiply_to_odd(g, (4 * c) << h);
+    uint64_t high = multiply_to_odd(g, (4 * c + 2) << h) - odd;
+    uint64_t s = middle / 4;
+    if (s >= 10) {
+        uint64_t tens = s / 10;
+        bool below = low <= 40 * tens, above = 40 * tens + 40 <= high;
+        if (below != above) {
+            *digits = tens + above;
+            return k + 1;
+        }
+    }
+    bool below = low <= 4 * s, above = 4 * s + 4 <= high;
+    if (below != above) {
+        *digits = s + above;
+    } else {
+        uint64_t half = 4 * s + 2;
+        *digits = s + (middle > half || (middle == half && (s & 1)));
+    }
+    return k;
+}
+
+/* Writes `value` at `out` and returns its end. */
+static char *write_digits(char *out, uint64_t value)
+{
+    char reversed[20];
+    int count = 0;
+    do {
+        reversed[count++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    while (count) *out++ = reversed[--count];
+    return out;
+}
+
+int number_write(double value, char out[32])
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    char *at = out;
+    if (bits >> 63) *at++ = '-';
+    bits &= ~((uint64_t)1 << 63);
+    uint64_t digits = 0;
+    int exponent = 0;
+    if (bits) exponent = shortest(bits, &digits);
+    while (digits && digits % 10 == 0) {
+        digits /= 10;
+        exponent++;
+    }
+    char text[20];
+    int count = (int)(write_digits(text, digits) - text);
+    int point = bits ? count + exponent : 1; /* the decimal point stands after this many digits */
+    if (point > -4 && point <= 16) {
+        int lead = point < 1 ? 1 - point : 0; /* zeros before the first digit */
+        int total = lead + count > lead + point ? lead + count : lead + point;
+        for (int i = 0; i < total; i++) {
+            if (i == lead + point) *at++ = '.';
+            *at++ = i >= lead && i < lead + count ? text[i - lead] : '0';
+        }
+        if (total == lead + point) {
+            *at++ = '.';
+            *at++ = '0';
+        }
+    } else {
+        *at++ = text[0];
+        if (count > 1) {
+            *at++ = '.';
+            memcpy(at, text + 1, (size_t)(count - 1));
+            at += count - 1;
+        }
+        *at++ = 'e';
+        *at++ = point > 0 ? '+' : '-';
+        int power = point > 0 ? point - 1 : 1 - point;
+        if (power < 10) *at++ = '0';
+        at = write_digits(at, (uint64_t)power);
+    }
+    *at = '\0';
+    return (int)(at - out);
+}
