@@ -1,0 +1,54 @@
+/* hypotest.c: asymptotic tests at given values of mu, and the significance of a discovery. */
+#include "infer/asymptotic.h"
+#include "infer/probability.h"
+
+#include <math.h>
+
+static paritas_status hypotest(struct infer *infer, paritas_test_statistic statistic, size_t n, const double *mu,
+                               paritas_hypotest_result *results)
+{
+    struct asymptotic a;
+    /* q0 tests mu = 0, whatever was asked */
+    size_t n_points = statistic == PARITAS_Q0 && n > 0 ? 1 : n;
+    struct asymptotic_point *points = arena_array(&infer->arena, n_points + 1, sizeof *points);
+    if (points == NULL) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < n_points; i++) {
+        points[i].mu = statistic == PARITAS_Q0 ? 0.0 : mu[i];
+        paritas_status status = infer_check_value(infer, infer->poi, points[i].mu);
+        if (status != PARITAS_OK) return status;
+    }
+    paritas_status status = asymptotic_open(&a, infer, statistic);
+    if (status == PARITAS_OK) status = asymptotic_test(&a, n_points, points, false);
+    if (status != PARITAS_OK) return status;
+    for (size_t i = 0; i < n; i++) asymptotic_result(&a, &points[i < n_points ? i : 0], &results[i]);
+    return PARITAS_OK;
+}
+
+paritas_status paritas_hypotest(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                                paritas_test_statistic statistic, size_t n, const double *mu, paritas_hypotest_result *results)
+{
+    if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q && statistic != PARITAS_Q0)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d", (int)statistic);
+    struct infer infer;
+    paritas_status status = infer_open(&infer, context, model, job, true);
+    if (status == PARITAS_OK) status = hypotest(&infer, statistic, n, mu, results);
+    infer_close(&infer);
+    return status;
+}
+
+paritas_status paritas_significance(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                                    paritas_significance_result *result)
+{
+    const double zero = 0.0;
+    paritas_hypotest_result test;
+    paritas_status status = paritas_hypotest(context, model, job, PARITAS_Q0, 1, &zero, &test);
+    if (status != PARITAS_OK) return status;
+    result->z = sqrt(test.q);
+    result->z_exp = sqrt(test.q_asimov);
+    result->p0 = normal_cdf(-result->z);
+    result->p0_exp = normal_cdf(-result->z_exp);
+    result->q0 = test.q;
+    result->mu_hat = test.mu_hat;
+    result->status = test.status;
+    return PARITAS_OK;
+}

@@ -1,0 +1,86 @@
+/* infer.h: what all statistics share: the free fit to a data set and conditional fits that start from it.
+ *
+ *   infer_open ──► infer_free_fits ──► infer_points (values fixed, the rest profiled) ──► infer_slopes
+ *
+ * Every stage is one job list through paritas_fit, so lanes and threads are used. A conditional fit starts
+ * from the free fit, moved along its first-order response to the fixed values, never from a neighbour: a
+ * point's answer does not depend on which other points were asked for, as long as none of them finds a lower
+ * minimum than the free fit. Where one does, the free fit is repeated from there, and the points once more. */
+#ifndef PARITAS_INFER_INFER_H
+#define PARITAS_INFER_INFER_H
+
+#include "base/context.h"
+
+#define INFER_FIXED_MAX 2
+/* Two minima of twice the NLL count as different when they are further apart than this. */
+#define INFER_SAME_MINIMUM 1e-8
+
+/* One call of a statistics function: its arguments with no NULL left, and all of its memory. */
+struct infer {
+    paritas_context *context;
+    const paritas_model *model;
+    struct arena arena;
+    size_t n_parameters, n_data;
+    size_t poi;       /* meaningful if infer_open was asked for one */
+    paritas_job base; /* data, start, lower, fixed: borrowed; upper: `upper` */
+    double *upper;    /* own copy: limits widen it */
+};
+
+/* The free fit to one data set. All arrays are in the arena. */
+struct infer_profile {
+    const double *data;  /* set by the caller */
+    const double *start; /* set by the caller; NULL: the base job's */
+    paritas_result result;
+    double *parameters, *errors, *covariance; /* n, n, n * n */
+    paritas_parameter_state *states;
+    double *hessian; /* of twice the NLL; made when a parameter at its bound is moved, else NULL */
+};
+
+/* A conditional fit: `k` parameters of a profile fixed at values. */
+struct infer_point {
+    struct infer_profile *profile;
+    size_t k;
+    size_t parameter[INFER_FIXED_MAX];
+    double value[INFER_FIXED_MAX];
+    paritas_fit_status status; /* from here on: answers */
+    double twice_nll;
+    double slope;             /* d(twice_nll) / d(value[0]) of the profile; only after infer_slopes */
+    const double *parameters; /* in the arena */
+};
+
+/* Fills `infer`. Refuses a model without POI, or with a fixed one, if `needs_poi`. Close it also after a failure. */
+paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model, const paritas_job *job,
+                          bool needs_poi);
+void infer_close(struct infer *infer);
+
+/* INVALID_ARGUMENT, naming parameter, value and bounds, unless `value` lies within the bounds of `parameter`. */
+paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
+
+/* Free fits of n profiles, as one batch. */
+paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profile *const *profiles);
+
+/* Conditional fits of n points, as one batch. The profiles of the points must have been fitted; one that turns out
+ * not to be the lowest minimum is replaced (its result, parameters, errors and covariance change). */
+paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
+
+/* As infer_points, but fits once and leaves the profiles alone. */
+paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points);
+
+/* Slopes of the profile at n fitted points, from the exact gradient (by the envelope theorem no derivative of the
+ * other parameters enters). */
+paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points);
+/* The same at a profile's free fit: not 0 where the parameter is on its bound. */
+paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter, double *slope);
+
+/* Variance of a parameter at a free fit: from the covariance, or where the parameter is on its bound from the
+ * curvature there. NaN if neither exists. */
+paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter, double *variance);
+
+/* Where each parameter's constraint is at its best, given the base job's auxiliary data: that is where the pull is 0. NaN
+ * for an unconstrained parameter. `centres` has n_parameters places. */
+paritas_status infer_constraint_centres(struct infer *infer, double *centres);
+
+/* The worse of two outcomes. */
+paritas_fit_status infer_worse(paritas_fit_status a, paritas_fit_status b);
+
+#endif

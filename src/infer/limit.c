@@ -1,0 +1,243 @@
+/* limit.c: upper limits on the parameter of interest.
+ *
+ * Each round proposes one mu for each of the six curves whose root is not known yet, fits all of them as one batch (two fits a mu), and
+ * shares what comes back: the observed and the Asimov profile are interpolated with their slopes (curve.h), and every
+ * curve's CLs(mu) follows from the two. The first proposals come from the free fits' variances alone. A root is taken
+ * when it lies within ACCEPT of a fitted point: what the interpolation adds there is the square of that. */
+#include "infer/asymptotic.h"
+#include "infer/curve.h"
+#include "infer/probability.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SCAN_MAX (sizeof((paritas_limit_result *)0)->scan / sizeof((paritas_limit_result *)0)->scan[0])
+#define ACCEPT 2e-5         /* relative distance of an accepted root from the nearest fitted point */
+#define SAME_POINT 1e-7     /* proposals closer than this, relative, are fitted once */
+#define WIDEN_MAX 1048576.0 /* the POI's interval is not made wider than this many times its own width */
+
+struct search {
+    struct asymptotic a;
+    double level, widest; /* largest mu that may be tested */
+    size_t n;
+    struct asymptotic_point points[SCAN_MAX]; /* in the order in which they were fitted */
+    struct curve data, asimov;                /* twice the NLL over mu */
+};
+
+/* One curve: CLs is above the level at `low` and below it at `high`. */
+struct bracket {
+    double low, high; /* high: HUGE_VAL while unknown */
+    double root;      /* NaN while unknown */
+    bool settled, hopeless;
+};
+
+struct curve_of_search {
+    const struct search *search;
+    int curve;
+};
+
+static double cls_over_level(const struct search *s, int curve, double mu, double fixed, double fixed_asimov)
+{
+    const struct asymptotic *a = &s->a;
+    size_t poi = a->infer->poi;
+    double q = asymptotic_q(a->statistic, mu, a->data.parameters[poi], fixed, a->data.result.twice_nll);
+    double q_asimov = asymptotic_q(a->statistic, mu, a->asimov.parameters[poi], fixed_asimov, a->asimov.result.twice_nll);
+    return natural_log(asymptotic_cls(a->statistic, curve, q, q_asimov) / s->level);
+}
+
+static double interpolated(const void *user, double mu)
+{
+    const struct curve_of_search *c = user;
+    /* no exclusion at mu' itself, where q_A and with it the statistic have no scale */
+    if (!(mu > 0.0)) return 700.0;
+    return cls_over_level(c->search, c->curve, mu, curve_value(&c->search->data, mu), curve_value(&c->search->asimov, mu));
+}
+
+/* The curves from everything fitted so far. */
+static paritas_status rebuild_curves(struct search *s)
+{
+    struct infer *infer = s->a.infer;
+    struct infer_profile *profiles[2] = {&s->a.data, &s->a.asimov};
+    struct curve *curves[2] = {&s->data, &s->asimov};
+    for (int k = 0; k < 2; k++) {
+        double slope, variance;
+        paritas_status status = infer_free_slope(infer, profiles[k], infer->poi, &slope);
+        if (status == PARITAS_OK) status = infer_variance(infer, profiles[k], infer->poi, &variance);
+        if (status != PARITAS_OK) return status;
+        curves[k]->n = 0;
+        curves[k]->curvature = 2.0 / variance;
+        curve_add(curves[k], profiles[k]->parameters[infer->poi], profiles[k]->result.twice_nll, slope);
+        for (size_t i = 0; i < s->n; i++) {
+            const struct infer_point *point = k == 0 ? &s->points[i].data : &s->points[i].asimov;
+            curve_add(curves[k], s->points[i].mu, point->twice_nll, point->slope);
+        }
+    }
+    return PARITAS_OK;
+}
+
+/* Makes room for mu. A free fit that was held back by the old bound is repeated. */
+static paritas_status widen(struct search *s, double mu, paritas_limit_result *result)
+{
+    struct infer *infer = s->a.infer;
+    size_t poi = infer->poi;
+    double lower = infer->base.lower[poi];
+    while (infer->upper[poi] < mu) infer->upper[poi] = lower + 2.0 * (infer->upper[poi] - lower);
+    if (infer->upper[poi] > s->widest) infer->upper[poi] = s->widest;
+    result->bound_widened = 1;
+    if (s->a.data.states[poi] != PARITAS_AT_UPPER_BOUND) return PARITAS_OK;
+    struct infer_profile *const data = &s->a.data;
+    data->start = data->parameters;
+    return infer_free_fits(infer, 1, &data);
+}
+
+/* Fits n values of mu and takes them into the curves. */
+static paritas_status test(struct search *s, size_t n, const double *mu)
+{
+    double free = s->a.data.result.twice_nll;
+    struct asymptotic_point *fresh = s->points + s->n;
+    for (size_t i = 0; i < n; i++) fresh[i].mu = mu[i];
+    paritas_status status = asymptotic_test(&s->a, n, fresh, true);
+    s->n += n;
+    if (status == PARITAS_OK && s->a.data.result.twice_nll < free - INFER_SAME_MINIMUM)
+        status = asymptotic_test(&s->a, s->n, s->points, true);
+    return status == PARITAS_OK ? rebuild_curves(s) : status;
+}
+
+/* The bracket of a curve from all fitted points. A point without an answer counts as beyond the root. */
+static void update_bracket(const struct search *s, int curve, struct bracket *bracket)
+{
+    bracket->low = 0.0;
+    bracket->high = HUGE_VAL;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct asymptotic_point *point = &s->points[i];
+        double f = cls_over_level(s, curve, point->mu, point->data.twice_nll, point->asimov.twice_nll);
+        if (f >= 0.0 && point->mu > bracket->low && point->mu < bracket->high) bracket->low = point->mu;
+        if (!(f >= 0.0) && point->mu < bracket->high) bracket->high = point->mu;
+    }
+    if (bracket->low > bracket->high) bracket->low = 0.0;
+}
+
+/* Next proposal for a curve. */
+static void propose(const struct search *s, int curve, double scale, struct bracket *bracket)
+{
+    struct curve_of_search c = {s, curve};
+    update_bracket(s, curve, bracket);
+    double high = bracket->high;
+    if (high == HUGE_VAL) {
+        double step = scale;
+        for (high = bracket->low + step; high < s->widest && !(interpolated(&c, high) < 0.0); high += step) step *= 2.0;
+        if (high > s->widest) high = s->widest;
+        if (bracket->low >= s->widest) {
+            bracket->hopeless = true; /* CLs stays above the level as far as the bound can go */
+            return;
+        }
+    }
+    double root = find_root(interpolated, &c, bracket->low, high);
+    if (!(root > bracket->low) || !(root < bracket->high)) {
+        if (root != bracket->low && root != bracket->high) root = 0.5 * (bracket->low + high);
+    }
+    if (root < 1e-9 * scale) bracket->hopeless = true;
+    bracket->root = root;
+    for (size_t i = 0; i < s->n; i++) {
+        bool answered = isfinite(s->points[i].data.twice_nll) && isfinite(s->points[i].asimov.twice_nll);
+        if (answered && fabs(s->points[i].mu - root) <= ACCEPT * fabs(root)) bracket->settled = true;
+    }
+}
+
+/* Proposals of all open curves, ascending and without doubles; the number of them. */
+static size_t collect(struct bracket *brackets, double *mu)
+{
+    size_t n = 0;
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        const struct bracket *b = &brackets[curve];
+        if (b->settled || b->hopeless) continue;
+        bool known = false;
+        for (size_t i = 0; i < n; i++) known = known || fabs(mu[i] - b->root) <= SAME_POINT * fabs(b->root);
+        if (known) continue;
+        size_t at = n++;
+        for (; at > 0 && mu[at - 1] > b->root; at--) mu[at] = mu[at - 1];
+        mu[at] = b->root;
+    }
+    return n;
+}
+
+static int by_mu(const paritas_hypotest_result *a, const paritas_hypotest_result *b)
+{
+    return (a->mu > b->mu) - (a->mu < b->mu);
+}
+
+static void write_result(const struct search *s, const struct bracket *brackets, paritas_limit_result *result)
+{
+    paritas_fit_status worst = infer_worse(infer_worse(s->a.data.result.status, s->a.asimov.result.status), s->a.status);
+    for (size_t i = 0; i < s->n; i++) {
+        paritas_hypotest_result one;
+        asymptotic_result(&s->a, &s->points[i], &one);
+        worst = infer_worse(worst, one.status);
+        size_t at = i;
+        for (; at > 0 && by_mu(&result->scan[at - 1], &one) > 0; at--) result->scan[at] = result->scan[at - 1];
+        result->scan[at] = one;
+    }
+    result->n_scan = s->n;
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        const struct bracket *b = &brackets[curve];
+        double limit = b->settled ? b->root : (double)NAN;
+        /* a root that exists and was not reached within SCAN_MAX points is a failure; one that does not exist is an answer */
+        if (!b->settled && !b->hopeless) worst = infer_worse(worst, PARITAS_FIT_AT_ITERATION_LIMIT);
+        if (curve == ASYMPTOTIC_OBSERVED)
+            result->limit_obs = limit;
+        else
+            result->limit_exp[curve] = limit;
+    }
+    result->upper_bound = s->a.infer->upper[s->a.infer->poi];
+    result->status = worst;
+}
+
+static paritas_status limit(struct infer *infer, struct search *s, paritas_limit_result *result)
+{
+    struct bracket brackets[ASYMPTOTIC_CURVES];
+    double mu[ASYMPTOTIC_CURVES], variance;
+    memset(brackets, 0, sizeof brackets);
+    paritas_status status = asymptotic_open(&s->a, infer, s->a.statistic);
+    if (status == PARITAS_OK) status = rebuild_curves(s);
+    if (status == PARITAS_OK) status = infer_variance(infer, &s->a.asimov, infer->poi, &variance);
+    if (status != PARITAS_OK) return status;
+    size_t poi = infer->poi;
+    double width = infer->upper[poi] - infer->base.lower[poi];
+    double scale = variance > 0.0 ? sqrt(variance) : width / 16.0;
+    s->widest = infer->base.lower[poi] + WIDEN_MAX * width;
+    for (;;) {
+        for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++)
+            if (!brackets[curve].settled && !brackets[curve].hopeless) propose(s, curve, scale, &brackets[curve]);
+        size_t n = collect(brackets, mu);
+        if (n == 0 || s->n + n > SCAN_MAX) break;
+        if (mu[n - 1] > infer->upper[poi]) status = widen(s, mu[n - 1], result);
+        if (status == PARITAS_OK) status = test(s, n, mu);
+        if (status != PARITAS_OK) return status;
+    }
+    write_result(s, brackets, result);
+    return PARITAS_OK;
+}
+
+paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic,
+                             double level, paritas_limit_result *result)
+{
+    if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "an upper limit needs the test statistic qtilde or q");
+    if (!(level > 0.0 && level < 1.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %.10g does not lie between 0 and 1", level);
+    memset(result, 0, sizeof *result);
+    struct infer infer;
+    paritas_status status = infer_open(&infer, context, model, job, true);
+    struct search *search = NULL;
+    if (status == PARITAS_OK) {
+        search = arena_array(&infer.arena, 1, sizeof *search);
+        if (search == NULL) status = paritas_fail_memory(context);
+    }
+    if (status == PARITAS_OK) {
+        search->a.statistic = statistic;
+        search->level = level;
+        status = limit(&infer, search, result);
+    }
+    infer_close(&infer);
+    return status;
+}

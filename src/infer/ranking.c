@@ -1,0 +1,100 @@
+/* ranking.c: how far each parameter's uncertainty moves the best fit of the parameter of interest. */
+#include "infer/infer.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The four fits of a parameter: at its best value +- its error, and +- its width before the fit. */
+enum { BEST_UP, BEST_DOWN, PREFIT_UP, PREFIT_DOWN, SHIFTS };
+
+static double larger_impact(const paritas_ranking_entry *entry)
+{
+    double up = fabs(entry->impact_up), down = fabs(entry->impact_down);
+    double larger = up > down || isnan(down) ? up : down;
+    return isnan(larger) ? -1.0 : larger; /* without an impact: last */
+}
+
+/* Largest first; equal impacts stay in parameter order. */
+static void sort_entries(paritas_ranking_entry *entries, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        paritas_ranking_entry entry = entries[i];
+        size_t at = i;
+        for (; at > 0 && larger_impact(&entries[at - 1]) < larger_impact(&entry); at--) entries[at] = entries[at - 1];
+        entries[at] = entry;
+    }
+}
+
+/* Appends the fit of `parameter` moved by `shift` from its best value, cut at the bounds; nothing for a shift of NaN. `owner`
+ * remembers whose it is. */
+static void add_point(const struct infer *infer, struct infer_profile *profile, size_t parameter, double shift, size_t slot,
+                      struct infer_point *points, size_t *owner, size_t *n)
+{
+    if (isnan(shift)) return;
+    double value = profile->parameters[parameter] + shift;
+    if (value < infer->base.lower[parameter]) value = infer->base.lower[parameter];
+    if (value > infer->base.upper[parameter]) value = infer->base.upper[parameter];
+    points[*n] = (struct infer_point){.profile = profile, .k = 1, .parameter = {parameter}, .value = {value}};
+    owner[(*n)++] = slot;
+}
+
+static paritas_status rank(struct infer *infer, struct infer_profile *profile, paritas_ranking_entry *entries, size_t *n, bool *lower_found)
+{
+    size_t count = infer->n_parameters, n_points = 0;
+    const double *widths = paritas_model_constraint_widths(infer->model);
+    struct infer_point *points = arena_array(&infer->arena, SHIFTS * count, sizeof *points);
+    size_t *owner = arena_array(&infer->arena, SHIFTS * count, sizeof *owner);
+    double *centres = arena_array(&infer->arena, count, sizeof *centres);
+    if (points == NULL || owner == NULL || centres == NULL) return paritas_fail_memory(infer->context);
+    paritas_status status = infer_constraint_centres(infer, centres);
+    if (status != PARITAS_OK) return status;
+    *n = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (infer->base.fixed[i] || i == infer->poi) continue;
+        double error = profile->errors[i];
+        paritas_ranking_entry *entry = &entries[*n];
+        entry->parameter = i;
+        entry->pull = (profile->parameters[i] - centres[i]) / widths[i];
+        entry->constraint = error / widths[i];
+        entry->impact_up = entry->impact_down = entry->prefit_up = entry->prefit_down = (double)NAN;
+        entry->status = profile->result.status;
+        const double shift[SHIFTS] = {error, -error, widths[i], -widths[i]};
+        for (size_t k = 0; k < SHIFTS; k++) add_point(infer, profile, i, shift[k], SHIFTS * *n + k, points, owner, &n_points);
+        ++*n;
+    }
+    status = infer_points_once(infer, n_points, points);
+    if (status != PARITAS_OK) return status;
+    for (size_t j = 0; j < n_points; j++) {
+        paritas_ranking_entry *entry = &entries[owner[j] / SHIFTS];
+        double *const impact[SHIFTS] = {&entry->impact_up, &entry->impact_down, &entry->prefit_up, &entry->prefit_down};
+        *impact[owner[j] % SHIFTS] = points[j].parameters[infer->poi] - profile->parameters[infer->poi];
+        entry->status = infer_worse(entry->status, points[j].status);
+        if (!(points[j].twice_nll < profile->result.twice_nll - INFER_SAME_MINIMUM)) continue;
+        *lower_found = true;
+        profile->start = points[j].parameters;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_ranking(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_ranking_entry *entries,
+                               size_t *n)
+{
+    struct infer infer;
+    paritas_status status = infer_open(&infer, context, model, job, true);
+    struct infer_profile *profile = NULL;
+    if (status == PARITAS_OK) {
+        profile = arena_array(&infer.arena, 1, sizeof *profile);
+        if (profile == NULL) status = paritas_fail_memory(context);
+    }
+    if (status == PARITAS_OK) profile->data = infer.base.data;
+    /* a shifted fit below the free one has found another minimum: then impacts are counted from that one */
+    bool again = true;
+    for (int round = 0; round < 3 && again && status == PARITAS_OK; round++) {
+        again = false;
+        status = infer_free_fits(&infer, 1, &profile);
+        if (status == PARITAS_OK) status = rank(&infer, profile, entries, n, &again);
+    }
+    if (status == PARITAS_OK) sort_entries(entries, *n);
+    infer_close(&infer);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* scan.c: profile likelihood at given values of one or two parameters. */
+#include "infer/infer.h"
+
+#include <math.h>
+#include <string.h>
+
+static paritas_status scan(struct infer *infer, size_t k, const size_t *parameters, size_t n, const double *values, paritas_result *best,
+                           double *best_parameters, paritas_scan_point *points)
+{
+    paritas_context *context = infer->context;
+    if (k < 1 || k > INFER_FIXED_MAX) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes 1 or 2 parameters, not %zu", k);
+    for (size_t j = 0; j < k; j++) {
+        if (parameters[j] >= infer->n_parameters)
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter %zu", parameters[j]);
+        if (infer->base.fixed[parameters[j]])
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "'%s' is fixed and cannot be scanned",
+                                paritas_model_parameter_name(infer->model, parameters[j]));
+    }
+    if (k == 2 && parameters[0] == parameters[1])
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes two different parameters");
+    struct infer_point *fits = arena_array(&infer->arena, n + 1, sizeof *fits);
+    struct infer_profile *profile = arena_array(&infer->arena, 1, sizeof *profile);
+    if (fits == NULL || profile == NULL) return paritas_fail_memory(context);
+    profile->data = infer->base.data;
+    for (size_t i = 0; i < n; i++) {
+        fits[i].profile = profile;
+        fits[i].k = k;
+        for (size_t j = 0; j < k; j++) {
+            paritas_status status = infer_check_value(infer, parameters[j], values[i * k + j]);
+            if (status != PARITAS_OK) return status;
+            fits[i].parameter[j] = parameters[j];
+            fits[i].value[j] = values[i * k + j];
+        }
+    }
+    paritas_status status = infer_free_fits(infer, 1, &profile);
+    if (status == PARITAS_OK) status = infer_points(infer, n, fits);
+    if (status != PARITAS_OK) return status;
+    *best = profile->result;
+    if (best_parameters != NULL) memcpy(best_parameters, profile->parameters, infer->n_parameters * sizeof *best_parameters);
+    for (size_t i = 0; i < n; i++) {
+        double q = fits[i].twice_nll - profile->result.twice_nll;
+        points[i].q = q < 0.0 ? 0.0 : q;
+        points[i].twice_nll = fits[i].twice_nll;
+        points[i].status = fits[i].status;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_scan(paritas_context *context, const paritas_model *model, const paritas_job *job, size_t k,
+                            const size_t *parameters, size_t n, const double *values, paritas_result *best, double *best_parameters,
+                            paritas_scan_point *points)
+{
+    struct infer infer;
+    paritas_status status = infer_open(&infer, context, model, job, false);
+    if (status == PARITAS_OK) status = scan(&infer, k, parameters, n, values, best, best_parameters, points);
+    infer_close(&infer);
+    return status;
+}
