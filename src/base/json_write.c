@@ -1,0 +1,210 @@
+/* json_write.c: growing text, and trees as JSON text exactly as Python's json.dumps(tree, ensure_ascii=False) writes it, so that a
+ * digest of the text is the digest that Python programs compute. */
+#include "base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- text ------------------------------------------------------------------------------------- */
+
+void text_open(struct text *text, const paritas_allocator *allocator)
+{
+    *text = (struct text){.allocator = allocator};
+}
+
+/* Makes room for `more` bytes behind the text; false, and `failed`, if memory runs out. */
+static bool reserve(struct text *text, size_t more)
+{
+    if (text->failed) return false;
+    if (more <= text->capacity - text->length) return true;
+    if (more > SIZE_MAX / 4 - text->length) {
+        text->failed = true;
+        return false;
+    }
+    size_t capacity = text->capacity < 128 ? 256 : 2 * text->capacity;
+    if (capacity < text->length + more) capacity = text->length + more;
+    const paritas_allocator *allocator = text->allocator;
+    char *bytes =
+        text->bytes ? allocator->reallocate(allocator->user, text->bytes, capacity) : allocator->allocate(allocator->user, capacity);
+    if (!bytes) {
+        text->failed = true;
+        return false;
+    }
+    text->bytes = bytes;
+    text->capacity = capacity;
+    return true;
+}
+
+void text_append(struct text *text, const char *bytes, size_t length)
+{
+    if (!length || !reserve(text, length)) return;
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+}
+
+void text_format(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        text->failed = true;
+        return;
+    }
+    if (!reserve(text, (size_t)length + 1)) return; /* vsnprintf writes an end byte too */
+    va_start(arguments, format);
+    vsnprintf(text->bytes + text->length, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    text->length += (size_t)length;
+}
+
+void text_number(struct text *text, double value)
+{
+    char digits[32];
+    if (value - value != 0) {
+        text_append(text, "null", 4);
+    } else {
+        text_append(text, digits, (size_t)number_write(value, digits));
+    }
+}
+
+void text_quoted(struct text *text, const char *bytes, size_t length)
+{
+    static const char names[] = "\b\t\n\f\r\"\\", escapes[] = "btnfr\"\\";
+    static const char digits[] = "0123456789abcdef";
+    text_append(text, "\"", 1);
+    size_t plain = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        if (byte >= 0x20 && byte != '"' && byte != '\\') continue;
+        text_append(text, bytes + plain, i - plain);
+        plain = i + 1;
+        const char *name = memchr(names, bytes[i], sizeof names - 1);
+        if (name) {
+            text_append(text, (const char[2]){'\\', escapes[name - names]}, 2);
+        } else {
+            text_append(text, (const char[6]){'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]}, 6);
+        }
+    }
+    text_append(text, bytes + plain, length - plain);
+    text_append(text, "\"", 1);
+}
+
+void text_free(struct text *text)
+{
+    paritas_release(text->allocator, text->bytes);
+    text->bytes = NULL;
+    text->length = text->capacity = 0;
+}
+
+/* ---- trees ------------------------------------------------------------------------------------ */
+
+/* UTF-8 sorts by bytes as code points do. */
+static int compare_keys(const struct json *a, const struct json *b)
+{
+    uint32_t common = a->key_length < b->key_length ? a->key_length : b->key_length;
+    int order = memcmp(a->key, b->key, common);
+    return order ? order : (a->key_length > b->key_length) - (a->key_length < b->key_length);
+}
+
+/* Merge sort of items[0 ... count) by key, with as much room at `spare`. */
+static void sort_by_key(const struct json **items, const struct json **spare, size_t count)
+{
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t start = 0; start < count; start += 2 * width) {
+            size_t middle = start + width < count ? start + width : count;
+            size_t end = middle + width < count ? middle + width : count;
+            size_t left = start, right = middle, out = start;
+            while (left < middle || right < end) {
+                bool take_left = right == end || (left < middle && compare_keys(items[left], items[right]) <= 0);
+                spare[out++] = items[take_left ? left++ : right++];
+            }
+        }
+        memcpy(items, spare, count * sizeof *items);
+    }
+}
+
+/* Children of an object in key order, freed by the caller; NULL, and `failed`, if memory runs out. */
+static const struct json **sorted_children(struct text *text, const struct json *object)
+{
+    size_t count = object->count, used = 0;
+    const struct json **items = text->allocator->allocate(text->allocator->user, 2 * count * sizeof *items);
+    if (!items) {
+        text->failed = true;
+        return NULL;
+    }
+    for (const struct json *child = object->first; child; child = child->next) items[used++] = child;
+    sort_by_key(items, items + count, count);
+    return items;
+}
+
+/* An integer keeps its digits, however many; Python's int knows no -0. */
+static void write_number(struct text *text, const struct json *node)
+{
+    if (!node->integer) {
+        text_number(text, node->number);
+    } else if (node->number == 0) {
+        text_append(text, "0", 1);
+    } else {
+        text_append(text, node->text, node->length);
+    }
+}
+
+static void write_break(struct text *text, unsigned indent, unsigned depth)
+{
+    static const char blanks[] = "                                ";
+    text_append(text, "\n", 1);
+    for (size_t left = (size_t)indent * depth; left > 0;) {
+        size_t step = left < sizeof blanks - 1 ? left : sizeof blanks - 1;
+        text_append(text, blanks, step);
+        left -= step;
+    }
+}
+
+static void write_node(struct text *text, const struct json *node, unsigned indent, bool sort_keys, unsigned depth)
+{
+    bool object = node->type == JSON_OBJECT;
+    switch ((json_type)node->type) {
+    case JSON_NULL:
+        text_append(text, "null", 4);
+        return;
+    case JSON_FALSE:
+        text_append(text, "false", 5);
+        return;
+    case JSON_TRUE:
+        text_append(text, "true", 4);
+        return;
+    case JSON_NUMBER:
+        write_number(text, node);
+        return;
+    case JSON_STRING:
+        text_quoted(text, node->text, node->length);
+        return;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        break;
+    }
+    const struct json **sorted = object && sort_keys && node->count > 1 ? sorted_children(text, node) : NULL;
+    text_append(text, object ? "{" : "[", 1);
+    const struct json *child = node->first;
+    for (uint32_t i = 0; child && !text->failed; i++) {
+        if (i > 0) text_append(text, ", ", indent ? 1 : 2);
+        if (indent) write_break(text, indent, depth + 1);
+        const struct json *now = sorted ? sorted[i] : child;
+        if (object) {
+            text_quoted(text, now->key, now->key_length);
+            text_append(text, ": ", 2);
+        }
+        write_node(text, now, indent, sort_keys, depth + 1);
+        child = child->next;
+    }
+    if (indent && node->count) write_break(text, indent, depth);
+    text_append(text, object ? "}" : "]", 1);
+    paritas_release(text->allocator, sorted);
+}
+
+void json_write(struct text *text, const struct json *node, unsigned indent, bool sort_keys)
+{
+    write_node(text, node, indent, sort_keys, 0);
+}
