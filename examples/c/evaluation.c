@@ -20,7 +20,7 @@ int main(int argc, char **argv)
         if (!failed) {
             for (int p = 0; p < 2; p++) memcpy(points + p * n, paritas_model_suggested_init(model), n * sizeof *points);
             points[n] *= 0.5; /* the second point differs in the first parameter */
-            failed = paritas_evaluate(context, model, 2, points, 0, NULL, nll, gradient, NULL) != PARITAS_OK;
+            failed = paritas_evaluate(context, model, 2, points, 1, NULL, nll, gradient, NULL) != PARITAS_OK;
         }
         for (int p = 0; p < 2 && !failed; p++)
             printf("%.12g, derivative by %s: %.6g\n", nll[p], paritas_model_parameter_name(model, 0), gradient[p * n]);

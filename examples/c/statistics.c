@@ -8,7 +8,7 @@ int main(int argc, char **argv)
     paritas_workspace *workspace = NULL;
     paritas_model *model = NULL;
     paritas_hypotest_result test;
-    static paritas_limit_result limit; /* it keeps its scan: some kilobytes */
+    paritas_limit_result limit;
     double mu = 1.0;
     int failed = argc != 2 || paritas_open(NULL, &context) || paritas_workspace_read(context, argv[1], &workspace) ||
                  paritas_model_create(context, workspace, NULL, &model) ||

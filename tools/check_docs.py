@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Checks the pages: check_docs.py PROGRAM. Generated pages are current, links and named files exist, every public
+function is in the C page, every command of the README and the docs is one that the program knows."""
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+program = os.path.abspath(sys.argv[1])
+bad = []
+
+if subprocess.run([sys.executable, os.path.join(ROOT, "tools", "make_docs.py"), program, "--check"]).returncode != 0:
+    bad.append("generated pages are not current")
+
+pages = [os.path.join(folder, name) for folder in (ROOT, os.path.join(ROOT, "docs"), os.path.join(ROOT, "examples", "sbottom_A")) for name in sorted(os.listdir(folder)) if name.endswith(".md")]
+commands = set(re.findall(r"^  ([a-z][a-z0-9-]*)(?:  +\S|$)", subprocess.run([program, "--help"], capture_output=True, text=True).stdout, re.M))
+for page in pages:
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    shown = os.path.relpath(page, ROOT)
+    prose = re.sub(r"```.*?```", "", text, flags=re.S)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
+        if not re.match(r"[a-z]+:", target) and not os.path.exists(os.path.join(os.path.dirname(page), target)):
+            bad.append(f"{shown}: the link {target} leads nowhere")
+    for path in re.findall(r"`((?:src|kernels|tests|bench|examples|docs|tools|cmake|include)/[A-Za-z0-9_./-]+)`", prose):
+        if not os.path.exists(os.path.join(ROOT, path)):
+            bad.append(f"{shown}: {path} is not there")
+    for command in re.findall(r"(?:^|[`$] ?)paritas ([a-z][a-z0-9-]+)(?= )", text, re.M):
+        if command not in commands:
+            bad.append(f"{shown}: `paritas {command}` is no command")
+
+with open(os.path.join(ROOT, "include", "paritas.h"), encoding="utf-8") as file:
+    functions = set(re.findall(r"PARITAS_API[^;]*?\b(paritas_[a-z0-9_]+)\(", file.read()))
+with open(os.path.join(ROOT, "docs", "c-api.md"), encoding="utf-8") as file:
+    page = file.read()
+bad += [f"docs/c-api.md: {name} is missing" for name in sorted(functions) if name not in page]
+
+print("\n".join(bad) or f"{len(pages)} pages, {len(functions)} functions, {len(commands)} commands")
+sys.exit(1 if bad else 0)
