@@ -179,11 +179,11 @@ static paritas_status add(const struct patcher *patcher, const struct place *pla
 {
     if (!value) return paritas_fail_memory(patcher->context);
     if (place->depth + height(value) > JSON_DEPTH_MAX) return fail(patcher, place, "arrays and objects would be nested too deeply");
+    value->key = NULL; /* a moved value leaves its name behind */
+    value->key_length = 0;
     if (!place->container) {
         patcher->document->root = value;
     } else if (place->container->type == JSON_ARRAY) {
-        value->key = NULL;
-        value->key_length = 0;
         insert(place->container, place->index, value);
     } else if (!json_set(patcher->document, place->container, place->key, value)) {
         return paritas_fail_memory(patcher->context);
@@ -252,7 +252,7 @@ static paritas_status read_operation(const struct patcher *patcher, const struct
 
 static paritas_status apply(struct patcher *patcher, const struct json *operation)
 {
-    enum operation kind;
+    enum operation kind = ADD;
     struct place path, from;
     paritas_status status = read_operation(patcher, operation, &kind);
     if (status) return status;

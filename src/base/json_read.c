@@ -468,19 +468,16 @@ static paritas_status read_tree(struct reader *reader)
 
 /* ---- documents -------------------------------------------------------------------------------- */
 
-/* A document without a tree. */
-static paritas_status open_document(paritas_context *context, const char *label, struct paritas_workspace **document)
+/* A document without a tree, or NULL when memory runs out. */
+static struct paritas_workspace *open_document(paritas_context *context, const char *label)
 {
-    struct paritas_workspace *opened = paritas_allocate_clear(context, 1, sizeof *opened);
-    if (!opened) return paritas_fail_memory(context);
-    arena_open(&opened->arena, &context->allocator);
-    opened->label = arena_text(&opened->arena, label, strlen(label));
-    if (!opened->label) {
-        paritas_workspace_free(opened);
-        return paritas_fail_memory(context);
-    }
-    *document = opened;
-    return PARITAS_OK;
+    struct paritas_workspace *document = paritas_allocate_clear(context, 1, sizeof *document);
+    if (!document) return NULL;
+    arena_open(&document->arena, &context->allocator);
+    document->label = arena_text(&document->arena, label, strlen(label));
+    if (document->label) return document;
+    paritas_workspace_free(document);
+    return NULL;
 }
 
 /* Builds the tree of a document from `length` bytes of text in its arena, behind which PADDING bytes are free. Takes the document:
@@ -508,10 +505,9 @@ static paritas_status finish_document(paritas_context *context, struct paritas_w
 
 paritas_status json_read(paritas_context *context, const char *text, size_t length, const char *label, struct paritas_workspace **document)
 {
-    struct paritas_workspace *opened;
     *document = NULL;
-    paritas_status status = open_document(context, label, &opened);
-    if (status) return status;
+    struct paritas_workspace *opened = open_document(context, label);
+    if (!opened) return paritas_fail_memory(context);
     char *copy = length < SIZE_MAX - PADDING ? arena_allocate(&opened->arena, length + PADDING) : NULL;
     if (!copy) {
         paritas_workspace_free(opened);
@@ -523,10 +519,9 @@ paritas_status json_read(paritas_context *context, const char *text, size_t leng
 
 paritas_status json_copy(paritas_context *context, const struct json *root, const char *label, struct paritas_workspace **document)
 {
-    struct paritas_workspace *opened;
     *document = NULL;
-    paritas_status status = open_document(context, label, &opened);
-    if (status) return status;
+    struct paritas_workspace *opened = open_document(context, label);
+    if (!opened) return paritas_fail_memory(context);
     opened->root = json_clone(opened, root);
     if (!opened->root) {
         paritas_workspace_free(opened);
@@ -566,11 +561,11 @@ static paritas_status read_all(paritas_context *context, struct paritas_workspac
 
 paritas_status json_read_file(paritas_context *context, const char *path, struct paritas_workspace **document)
 {
-    struct paritas_workspace *opened;
     bool standard_input = strcmp(path, "-") == 0;
     *document = NULL;
-    paritas_status status = open_document(context, standard_input ? "standard input" : path, &opened);
-    if (status) return status;
+    struct paritas_workspace *opened = open_document(context, standard_input ? "standard input" : path);
+    if (!opened) return paritas_fail_memory(context);
+    paritas_status status;
     int file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     char *text = NULL;
     size_t length = 0;
