@@ -112,6 +112,16 @@ struct hf_raw {
     uint32_t *order; /* of the channels by name; filled by hf_raw_order */
 };
 
+/* strcmp(a, b) == 0 for keys: they are short, differ early and are compared by the ten thousand. */
+static inline bool hf_same(const char *a, const char *b)
+{
+    while (*a == *b && *a != '\0') {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 /* read_raw.c: checks the document's shape and copies its numbers into `keep`, tables into `scratch`. Names are borrowed from the document.
  * INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
 paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace, struct arena *scratch, struct arena *keep,

@@ -95,7 +95,7 @@ paritas_status hf_fields(paritas_context *context, const char *label, const stru
     if (status != PARITAS_OK) return status;
     for (const struct json *member = object->first; member != NULL; member = member->next) {
         size_t i = 0;
-        while (i < n && strcmp(member->key, fields[i].key) != 0) i++;
+        while (i < n && !hf_same(member->key, fields[i].key)) i++;
         if (i == n) return hf_refuse(context, label, place, "unknown key \"%.200s\"", member->key);
         fields[i].node = member;
     }
@@ -108,8 +108,11 @@ paritas_status hf_fields(paritas_context *context, const char *label, const stru
     return PARITAS_OK;
 }
 
-static paritas_status refuse_type(struct hf_raw *raw, const struct hf_place *place, const struct json *node, json_type type, bool nonempty)
+/* hf_expect with the common case in line. */
+static inline paritas_status refuse_type(struct hf_raw *raw, const struct hf_place *place, const struct json *node, json_type type,
+                                         bool nonempty)
 {
+    if (node->type == type && !(nonempty && node->count == 0)) return PARITAS_OK;
     return hf_expect(raw->context, raw->label, place, node, type, nonempty);
 }
 
