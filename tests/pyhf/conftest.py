@@ -1,0 +1,54 @@
+"""What the comparisons with pyhf share: running the program, drawing points."""
+import json
+import os
+import subprocess
+
+import numpy as np
+import pyhf
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
+EXAMPLES = os.path.join(ROOT, "examples")
+
+
+def run(*arguments, stdin=None, status=0):
+    """Standard output of the program, which must exit with `status`."""
+    done = subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True, timeout=300)
+    assert done.returncode == status, f"paritas {' '.join(map(str, arguments))}: exit {done.returncode}: {done.stderr}"
+    return done.stdout
+
+
+def answer(*arguments, **options):
+    """The JSON document that the program answers."""
+    return json.loads(run(*arguments, "--json", "--quiet", **options))
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """saved(document) writes a JSON file and returns its path."""
+    count = 0
+
+    def save(document):
+        nonlocal count
+        count += 1
+        path = tmp_path / f"{count}.json"
+        path.write_text(json.dumps(document))
+        return str(path)
+
+    return save
+
+
+def pyhf_model(workspace, normsys="4", histosys="4p", **options):
+    settings = {"normsys": {"interpcode": "code" + normsys}, "histosys": {"interpcode": "code" + histosys}}
+    return pyhf.Workspace(workspace).model(modifier_settings=settings, **options)
+
+
+def random_point(model, generator):
+    """Around the suggested start, some parameters far away, all within their bounds, fixed ones in place."""
+    point = []
+    for start, (low, high), fixed in zip(model.config.suggested_init(), model.config.suggested_bounds(), model.config.suggested_fixed()):
+        width = 0.2 if start else 1.0
+        value = start + width * generator.standard_normal() * (4 if generator.random() < 0.2 else 1)
+        point.append(start if fixed else float(np.clip(value, low, high)))
+    return point
