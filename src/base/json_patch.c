@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COPIED_MAX ((size_t)1 << 22) /* nodes that the 'copy' operations of one patch may make, 256 MiB of them */
+#define COPIED_MAX ((size_t)1 << 20) /* nodes that the 'copy' operations of one patch may make, 64 MiB of them */
 
 struct patcher {
     paritas_context *context;
