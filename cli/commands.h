@@ -1,0 +1,18 @@
+/* commands.h: every command, in the order of the overview. */
+#ifndef PARITAS_CLI_COMMANDS_H
+#define PARITAS_CLI_COMMANDS_H
+
+#include "options.h"
+
+#define COMMAND_LIST(X)                                                                                                                    \
+    X(fit)                                                                                                                                 \
+    X(nll)                                                                                                                                 \
+    X(scan)                                                                                                                                \
+    X(hypotest) X(limit) X(significance) X(ranking) X(gof) X(predict) X(inspect) X(digest) X(sort) X(combine) X(prune) X(rename)           \
+        X(patchset) X(devices)
+
+#define X(name) extern const struct command command_##name;
+COMMAND_LIST(X)
+#undef X
+
+#endif

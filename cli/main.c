@@ -1,0 +1,124 @@
+/* main.c: the program `paritas`: finds the command, runs it, delivers its answer, and turns the outcome into an exit code. */
+#include "commands.h"
+#include "output.h"
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+#define X(name) &command_##name,
+    COMMAND_LIST(X)
+#undef X
+};
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+
+static void write_overview(void)
+{
+    printf("usage: paritas COMMAND ... [options]\n\n"
+           "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces).\n\nCommands:\n");
+    for (size_t i = 0; i < N_COMMANDS; i++) printf("  %-13s %s\n", commands[i]->name, commands[i]->summary);
+    printf("\n`paritas COMMAND --help` lists a command's options; a workspace named - is standard input.\n"
+           "PARITAS_ISA=portable|scalar|avx2|avx512|neon and PARITAS_LANES=1|2|4|8|16 force a build of the kernels.\n"
+           "paritas --version tells the version.\n");
+}
+
+static int exit_code_of(paritas_status status)
+{
+    switch (status) {
+    case PARITAS_OK:
+        return 0;
+    case PARITAS_NOT_CONVERGED:
+        return EXIT_NOT_CONVERGED;
+    case PARITAS_NO_DEVICE:
+        return EXIT_DEVICE;
+    case PARITAS_UNWRITABLE:
+        return EXIT_OUTPUT;
+    default:
+        return EXIT_INPUT;
+    }
+}
+
+/* Errors that only the relation between options shows. */
+static bool options_agree(const struct arguments *arguments)
+{
+    if (option_given(arguments, "--patch-name") != NULL && option_given(arguments, "--patchset") == NULL) {
+        usage_error(arguments->command, "--patch-name needs --patchset FILE");
+        return false;
+    }
+    bool walks_patchsets = arguments->command == &command_hypotest || arguments->command == &command_limit;
+    if (wants_patchset(arguments) && !walks_patchsets) {
+        usage_error(arguments->command, "%s takes one patch of a patch set: --patch-name NAME", arguments->command->name);
+        return false;
+    }
+    return true;
+}
+
+static int run(const struct arguments *arguments)
+{
+    const char *path = option_text(arguments, "--output-file", NULL);
+    if (path != NULL && !output_check(path)) return EXIT_OUTPUT;
+    struct session session;
+    paritas_status status = session_open(&session, arguments, 0);
+    if (status == PARITAS_OK) status = (paritas_status)arguments->command->run(&session);
+    progress_close(&session.progress);
+    int code = exit_code_of(status);
+    if (status == PARITAS_OK && session.out.failed) {
+        status = paritas_fail_memory(session.context);
+        code = exit_code_of(status);
+    }
+    if (status != PARITAS_OK) {
+        const char *message = session.context != NULL ? paritas_error_message(session.context) : "";
+        fprintf(stderr, "paritas: %s\n", message[0] != '\0' ? message : paritas_status_message(status));
+    }
+    if (session.wrong_usage) code = EXIT_USAGE;
+    /* some answers stand beside a failure: the good lines of a patch set */
+    if ((status == PARITAS_OK || session.partial) && !output_write(path, session.out.bytes, session.out.length))
+        code = EXIT_OUTPUT;
+    else if (status == PARITAS_OK && session.not_converged)
+        code = EXIT_NOT_CONVERGED;
+    session_close(&session);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        write_overview();
+        return 0;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("paritas %s\n", paritas_version());
+        return 0;
+    }
+    const struct command *command = NULL;
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0) command = commands[i];
+    if (command == NULL) {
+        if (argc < 2)
+            fprintf(stderr, "paritas: a command is needed; `paritas --help` lists them\n");
+        else
+            fprintf(stderr, "paritas: there is no command '%s'; `paritas --help` lists them\n", name);
+        return EXIT_USAGE;
+    }
+    struct arguments arguments;
+    int code = EXIT_USAGE;
+    switch (arguments_parse(command, argc - 2, argv + 2, &arguments)) {
+    case PARSE_OK:
+        if (options_agree(&arguments)) code = run(&arguments);
+        break;
+    case PARSE_HELP:
+        help_write(command);
+        code = 0;
+        break;
+    case PARSE_WRONG:
+        break;
+    case PARSE_MEMORY:
+        fprintf(stderr, "paritas: memory could not be allocated\n");
+        code = EXIT_INPUT;
+        break;
+    }
+    arguments_free(&arguments);
+    return code;
+}

@@ -1,0 +1,115 @@
+/* output.c: files that are written whole or not at all. */
+#define _XOPEN_SOURCE 700
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool failed(const char *path)
+{
+    fprintf(stderr, "paritas: %s: cannot be written: %s\n", path, strerror(errno));
+    return false;
+}
+
+/* The folder of a path, freed by the caller; NULL when memory ran out. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+bool output_check(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) {
+            errno = EISDIR;
+            return failed(path);
+        }
+        if (!S_ISREG(info.st_mode)) return access(path, W_OK) == 0 || failed(path);
+    }
+    char *real = realpath(path, NULL), *folder = folder_of(real != NULL ? real : path);
+    bool writable = folder != NULL && access(folder, W_OK | X_OK) == 0;
+    int error = errno;
+    free(real);
+    free(folder);
+    errno = error;
+    return writable || failed(path);
+}
+
+static bool write_all(int file, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(file, bytes, length);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        bytes += n;
+        length -= (size_t)n;
+    }
+    return true;
+}
+
+static bool write_in_place(const char *path, const char *bytes, size_t length)
+{
+    int file = open(path, O_WRONLY);
+    if (file < 0) return failed(path);
+    bool ok = write_all(file, bytes, length);
+    int error = errno;
+    if (close(file) != 0 && ok) {
+        ok = false;
+        error = errno;
+    }
+    errno = error;
+    return ok || failed(path);
+}
+
+/* Replaces `target` (or makes it) with permissions `mode`. */
+static bool write_beside(const char *target, mode_t mode, const char *bytes, size_t length)
+{
+    size_t size = strlen(target) + sizeof ".XXXXXX";
+    char *beside = malloc(size);
+    if (beside == NULL) return failed(target);
+    snprintf(beside, size, "%s.XXXXXX", target);
+    int file = mkstemp(beside);
+    if (file < 0) {
+        int error = errno;
+        free(beside);
+        errno = error;
+        return failed(target);
+    }
+    bool ok = write_all(file, bytes, length) && fchmod(file, mode) == 0;
+    int error = errno;
+    if (close(file) != 0 && ok) {
+        ok = false;
+        error = errno;
+    }
+    if (ok && rename(beside, target) != 0) {
+        ok = false;
+        error = errno;
+    }
+    if (!ok) unlink(beside);
+    free(beside);
+    errno = error;
+    return ok || failed(target);
+}
+
+bool output_write(const char *path, const char *bytes, size_t length)
+{
+    if (path == NULL) return write_all(STDOUT_FILENO, bytes, length) || failed("standard output");
+    struct stat info;
+    bool exists = stat(path, &info) == 0;
+    if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, bytes, length);
+    mode_t mask = umask(0);
+    umask(mask);
+    /* through a link, the file that it names is replaced, not the link */
+    char *real = exists ? realpath(path, NULL) : NULL;
+    bool ok = write_beside(real != NULL ? real : path, exists ? info.st_mode & 07777 : 0666 & ~mask, bytes, length);
+    free(real);
+    return ok;
+}

@@ -1,0 +1,49 @@
+/* progress.c: one line that is written over. */
+#define _POSIX_C_SOURCE 200809L
+#include "progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void progress_open(struct progress *progress, bool quiet, const char *unit)
+{
+    memset(progress, 0, sizeof *progress);
+    progress->on = !quiet && isatty(STDERR_FILENO);
+    progress->unit = unit;
+}
+
+int progress_report(void *user, uint64_t done, uint64_t total)
+{
+    struct progress *progress = user;
+    if (!progress->on) return 0;
+    double time = now();
+    if (progress->start == 0.0 || total != progress->total) { /* each list of jobs counts for itself */
+        progress->start = progress->last = time;
+        progress->total = total;
+    }
+    double elapsed = time - progress->start;
+    if (elapsed < 0.5 || time - progress->last < 0.1 || done == 0) return 0;
+    progress->last = time;
+    progress->shown = true;
+    double rate = (double)done / elapsed;
+    fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " %s, %.3g a second, %.0f s left\033[K", done, total, progress->unit, rate,
+            (double)(total - done) / rate);
+    fflush(stderr);
+    return 0;
+}
+
+void progress_close(struct progress *progress)
+{
+    if (progress->shown) fputs("\r\033[K", stderr);
+    progress->shown = false;
+}

@@ -1,0 +1,86 @@
+/* session.h: one run of a command: arguments, context, what was loaded, and the answer that is being written. */
+#ifndef PARITAS_CLI_SESSION_H
+#define PARITAS_CLI_SESSION_H
+
+#include "base/context.h"
+#include "base/json.h"
+#include "options.h"
+#include "progress.h"
+#include "writer.h"
+
+struct session {
+    const struct arguments *arguments;
+    paritas_context *context;
+    struct arena arena;           /* of the command; freed by session_close */
+    paritas_workspace *workspace; /* with its patches */
+    paritas_model *model;
+    paritas_job job; /* arrays in the arena */
+    size_t n_parameters, n_main, n_aux;
+    bool json;
+    bool not_converged;   /* the exit code is 1 */
+    bool partial;         /* deliver the answer although the command failed: the good lines of a patch set */
+    bool wrong_usage;     /* the failure is one of the command line: exit code 2 */
+    struct text out;      /* the answer */
+    struct writer writer; /* writes JSON to `out` */
+    struct progress progress;
+};
+
+/* Opens a context with the options that the command line and the environment (PARITAS_ISA, PARITAS_LANES) name.
+ * `threads` 0: as the command line says. */
+paritas_status session_open(struct session *session, const struct arguments *arguments, unsigned threads);
+void session_close(struct session *session);
+
+/* The workspace of the first operand with --patchset/--patch-name and --patch. */
+paritas_status load_workspace(struct session *session);
+/* The --patch files, onto the session's workspace. */
+paritas_status apply_patches(struct session *session);
+/* load_workspace, unless there is one already; then the model and the job of --fix and --init. */
+paritas_status load_model(struct session *session);
+/* Fails, naming file and POI, where the model has none. */
+paritas_status require_poi(struct session *session);
+/* Data of --asimov, if given, into the job. */
+paritas_status load_asimov(struct session *session);
+/* Point of --point: an array in parameter order, an object by name, or an answer of `fit`; what is not named stands at
+ * the suggested start. In the arena. */
+paritas_status load_point(struct session *session, const char *path, double **point);
+
+/* A patch set is given and no patch of it named: the command runs over all of it. */
+bool wants_patchset(const struct arguments *arguments);
+
+const char *poi_name(const struct session *session); /* NULL: none */
+/* Notes the outcome of a fit for the exit code. */
+void note_status(struct session *session, paritas_fit_status status);
+/* Where each parameter's constraint is at its best, so that the pull is (value - centre) / width; NaN without a constraint. In
+ * the arena. */
+paritas_status load_centres(struct session *session, double **centres);
+/* n numbers in the arena; NULL, with the error set, when memory ran out. */
+double *numbers(struct session *session, size_t n);
+
+/* Tables that commands share. */
+extern const struct option options_model[], options_job[], options_engine[], options_output[];
+#define GROUP_JOB                                                                                                                          \
+    {                                                                                                                                      \
+        "Fit", options_job                                                                                                                 \
+    }
+#define GROUP_MODEL                                                                                                                        \
+    {                                                                                                                                      \
+        "Model", options_model                                                                                                             \
+    }
+#define GROUP_ENGINE                                                                                                                       \
+    {                                                                                                                                      \
+        "Engine", options_engine                                                                                                           \
+    }
+#define GROUP_OUTPUT                                                                                                                       \
+    {                                                                                                                                      \
+        "Output", options_output                                                                                                           \
+    }
+#define GROUP_END                                                                                                                          \
+    {                                                                                                                                      \
+        NULL, NULL                                                                                                                         \
+    }
+
+/* The keys that every answer of a model ends with: poi, device, precision. */
+void write_provenance(struct session *session);
+const char *precision_name(const struct session *session);
+
+#endif

@@ -1,0 +1,95 @@
+/* table.c: cells are collected, then written when the widths are known. */
+#include "table.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns that a text takes: UTF-8 continuation bytes take none. */
+static size_t text_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++) width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+static void add_cell(struct table *table, const char *text)
+{
+    size_t column = table->n_cells++ % table->columns, width = text_width(text);
+    if (width > table->width[column]) table->width[column] = width;
+    text_append(&table->cells, text, strlen(text) + 1);
+}
+
+void table_open(struct table *table, const paritas_allocator *allocator, const char *headers, const char *alignment)
+{
+    memset(table, 0, sizeof *table);
+    text_open(&table->cells, allocator);
+    table->alignment = alignment;
+    table->columns = strlen(alignment);
+    for (size_t i = 0; i < table->columns; i++) {
+        char header[64];
+        size_t span = strcspn(headers, "|");
+        snprintf(header, sizeof header, "%.*s", (int)span, headers);
+        add_cell(table, header);
+        headers += span + (headers[span] == '|');
+    }
+}
+
+void table_text(struct table *table, const char *text)
+{
+    add_cell(table, text);
+}
+
+void table_format(struct table *table, const char *format, ...)
+{
+    char cell[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(cell, sizeof cell, format, list);
+    va_end(list);
+    add_cell(table, cell);
+}
+
+void table_number(struct table *table, double value, int digits)
+{
+    if (isnan(value))
+        add_cell(table, "-");
+    else
+        table_format(table, "%.*g", digits, value + 0.0); /* + 0.0: no minus sign on a zero */
+}
+
+void table_decimal(struct table *table, double value, int places)
+{
+    if (isnan(value))
+        add_cell(table, "-");
+    else if (fabs(value) < 1e9)
+        table_format(table, "%.*f", places, value);
+    else
+        table_number(table, value, places + 2);
+}
+
+void table_close(struct table *table, struct text *out)
+{
+    if (table->cells.failed) {
+        out->failed = true;
+        text_free(&table->cells);
+        return;
+    }
+    const char *cell = table->cells.bytes;
+    bool any_header = false;
+    for (size_t i = 0; i < table->columns; i++, cell += strlen(cell) + 1) any_header = any_header || cell[0] != '\0';
+    cell = table->cells.bytes;
+    for (size_t i = 0; i < table->n_cells; i++) {
+        size_t column = i % table->columns, pad = table->width[column] - text_width(cell);
+        bool last = column == table->columns - 1, right = table->alignment[column] == 'r';
+        if (i >= table->columns || any_header) {
+            if (right) text_format(out, "%*s", (int)pad, "");
+            text_append(out, cell, strlen(cell));
+            if (!right && !last) text_format(out, "%*s", (int)pad, "");
+            text_append(out, last ? "\n" : "  ", last ? 1 : 2);
+        }
+        cell += strlen(cell) + 1;
+    }
+    text_free(&table->cells);
+}
