@@ -28,6 +28,13 @@ double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, dou
     return statistic == PARITAS_Q0 ? clsb : clsb / normal_cdf(-t);
 }
 
+double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)
+{
+    double t = curve == ASYMPTOTIC_OBSERVED ? shifted(statistic, q, q_asimov) : 2.0 - curve;
+    double log_clsb = normal_log_cdf(-(t + sqrt(q_asimov)));
+    return statistic == PARITAS_Q0 ? log_clsb : log_clsb - normal_log_cdf(-t);
+}
+
 /* Expected data of the conditional fit at mu', auxiliary data included. */
 static paritas_status make_asimov_data(struct asymptotic *a, const double *parameters)
 {

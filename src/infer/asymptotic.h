@@ -32,6 +32,8 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
 double asymptotic_q(paritas_test_statistic statistic, double mu, double mu_hat, double fixed, double free);
 /* CLs of one curve: observed for curve 5, expected for 0..4 (at -2 .. 2 sigma, ascending in CLs). */
 double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov);
+/* Its logarithm, which also exists where numerator and denominator are too small for a number. */
+double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov);
 #define ASYMPTOTIC_OBSERVED 5
 #define ASYMPTOTIC_CURVES 6
 

@@ -18,7 +18,7 @@
 
 struct search {
     struct asymptotic a;
-    double level, widest; /* largest mu that may be tested */
+    double log_level, widest; /* widest: largest mu that may be tested */
     size_t n;
     struct asymptotic_point points[SCAN_MAX]; /* in the order in which they were fitted */
     struct curve data, asimov;                /* twice the NLL over mu */
@@ -36,13 +36,14 @@ struct curve_of_search {
     int curve;
 };
 
-static double cls_over_level(const struct search *s, int curve, double mu, double fixed, double fixed_asimov)
+/* ln(CLs / level) of a curve. */
+static double log_excess(const struct search *s, int curve, double mu, double fixed, double fixed_asimov)
 {
     const struct asymptotic *a = &s->a;
     size_t poi = a->infer->poi;
     double q = asymptotic_q(a->statistic, mu, a->data.parameters[poi], fixed, a->data.result.twice_nll);
     double q_asimov = asymptotic_q(a->statistic, mu, a->asimov.parameters[poi], fixed_asimov, a->asimov.result.twice_nll);
-    return natural_log(asymptotic_cls(a->statistic, curve, q, q_asimov) / s->level);
+    return asymptotic_log_cls(a->statistic, curve, q, q_asimov) - s->log_level;
 }
 
 static double interpolated(const void *user, double mu)
@@ -50,7 +51,7 @@ static double interpolated(const void *user, double mu)
     const struct curve_of_search *c = user;
     /* no exclusion at mu' itself, where q_A and with it the statistic have no scale */
     if (!(mu > 0.0)) return 700.0;
-    return cls_over_level(c->search, c->curve, mu, curve_value(&c->search->data, mu), curve_value(&c->search->asimov, mu));
+    return log_excess(c->search, c->curve, mu, curve_value(&c->search->data, mu), curve_value(&c->search->asimov, mu));
 }
 
 /* The curves from everything fitted so far. */
@@ -110,7 +111,7 @@ static void update_bracket(const struct search *s, int curve, struct bracket *br
     bracket->high = HUGE_VAL;
     for (size_t i = 0; i < s->n; i++) {
         const struct asymptotic_point *point = &s->points[i];
-        double f = cls_over_level(s, curve, point->mu, point->data.twice_nll, point->asimov.twice_nll);
+        double f = log_excess(s, curve, point->mu, point->data.twice_nll, point->asimov.twice_nll);
         if (f >= 0.0 && point->mu > bracket->low && point->mu < bracket->high) bracket->low = point->mu;
         if (!(f >= 0.0) && point->mu < bracket->high) bracket->high = point->mu;
     }
@@ -235,7 +236,7 @@ paritas_status paritas_limit(paritas_context *context, const paritas_model *mode
     }
     if (status == PARITAS_OK) {
         search->a.statistic = statistic;
-        search->level = level;
+        search->log_level = natural_log(level);
         status = limit(&infer, search, result);
     }
     infer_close(&infer);

@@ -13,6 +13,10 @@ double normal_cdf(double x)
 {
     return m_normal_cdf(x);
 }
+double normal_log_cdf(double x)
+{
+    return m_log_normal_cdf(x);
+}
 double normal_quantile(double p)
 {
     return m_normal_quantile(p);

@@ -5,11 +5,12 @@
 
 /* Phi(x), accurate in both tails. */
 double normal_cdf(double x);
+/* Its logarithm, also where Phi(x) is 0. */
+double normal_log_cdf(double x);
 /* Phi^-1(p); -inf at 0, +inf at 1, NaN outside [0, 1]. */
 double normal_quantile(double p);
 /* Probability that chi-squared with `ndof` degrees of freedom exceeds x: 1 for x <= 0. NaN for ndof <= 0. */
 double chi2_survival(double x, double ndof);
 double natural_log(double x);
-double log_gamma(double x); /* x > 0 */
 
 #endif
