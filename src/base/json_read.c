@@ -7,7 +7,8 @@
  * overwritten by a zero byte, a number is its literal. Only strings with escapes are copied. Zeros behind the text let the
  * scanners load eight bytes at a time and stop at the end without asking for it. Open containers stand on a fixed
  * stack, so that depth is refused at JSON_DEPTH_MAX, whatever the input.
- * Measured on a 2.3 MB workspace of which 72 % are blanks: 1/10 of jansson's time. */
+ * Measured on a 2.3 MB workspace of 40,000 nodes, 72 % of it blanks: 4.8 ms where jansson takes 34 ms; nearly half of that
+ * is the system handing out fresh pages. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/json.h"
