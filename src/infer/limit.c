@@ -123,19 +123,19 @@ static void propose(const struct search *s, int curve, double scale, struct brac
 {
     struct curve_of_search c = {s, curve};
     update_bracket(s, curve, bracket);
-    double high = bracket->high;
+    double high = bracket->high, root;
     if (high == HUGE_VAL) {
         double step = scale;
         for (high = bracket->low + step; high < s->widest && !(interpolated(&c, high) < 0.0); high += step) step *= 2.0;
         if (high > s->widest) high = s->widest;
-        if (bracket->low >= s->widest) {
-            bracket->hopeless = true; /* CLs stays above the level as far as the bound can go */
-            return;
-        }
     }
-    double root = find_root(interpolated, &c, bracket->low, high);
-    if (!(root > bracket->low) || !(root < bracket->high)) {
-        if (root != bracket->low && root != bracket->high) root = 0.5 * (bracket->low + high);
+    if (interpolated(&c, high) < 0.0) {
+        root = find_root(interpolated, &c, bracket->low, high);
+    } else if (bracket->high == HUGE_VAL) {
+        bracket->hopeless = true; /* CLs stays above the level as far as the bound can go */
+        return;
+    } else {
+        root = 0.5 * (bracket->low + high); /* there was no answer at `high`: halve towards where there is */
     }
     if (root < 1e-9 * scale) bracket->hopeless = true;
     bracket->root = root;
