@@ -1,0 +1,161 @@
+/* Patch sets: what is refused and how, digests, applying. */
+#include "histfactory/documents.h"
+#include "histfactory/patchset.h"
+
+#define PATCH(name, values)                                                                                                                \
+    "{\"metadata\": {\"name\": \"" name "\", \"values\": " values                                                                          \
+    "}, \"patch\": [{\"op\": \"replace\", \"path\": \"/version\", \"value\": \"" name "\"}]}"
+#define DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
+
+static const char *const set_text =
+    "{\"metadata\": {\"references\": {\"hepdata\": \"ins1234567\"}, \"digests\": {\"sha256\": \"" DIGEST
+    "\"}, \"labels\": [\"m1\", \"m2\"], \"description\": \"two points\", \"more\": 1}, \"patches\": [" PATCH("a", "[1, 2]") ", " PATCH(
+        "b", "[1, \"2\"]") "], \"version\": \"1.0.0\"}";
+
+/* The patch set with the digest of `workspace`. */
+static struct paritas_workspace *patchset_for(paritas_context *context, const struct paritas_workspace *workspace)
+{
+    char digest[72];
+    assert_int_equal(paritas_workspace_digest(context, workspace, digest), PARITAS_OK);
+    return parse(context, swapped(set_text, DIGEST, digest + 7));
+}
+
+TEST(patches_are_counted_named_and_applied)
+{
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct paritas_workspace *workspace = parse(&context, small), *same = parse(&context, small), *set = patchset_for(&context, workspace),
+                             *patched;
+    size_t count;
+    const char *name;
+    assert_int_equal(paritas_patchset_count(&context, set, &count), PARITAS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(paritas_patchset_name(&context, set, 1, &name), PARITAS_OK);
+    assert_string_equal(name, "b");
+    assert_int_equal(paritas_patchset_name(&context, set, 2, &name), PARITAS_NOT_FOUND);
+    assert_null(name);
+    assert_int_equal(paritas_patchset_apply(&context, workspace, set, "b", &patched), PARITAS_OK);
+    assert_true(json_text_is(json_get(patched->root, "version"), "b"));
+    assert_string_equal(patched->label, "test.json (patched by b)");
+    assert_true(json_equal(workspace->root, same->root));
+    paritas_workspace_free(patched);
+    assert_int_equal(paritas_patchset_apply(&context, workspace, set, "c", &patched), PARITAS_NOT_FOUND);
+    assert_null(patched);
+    assert_string_equal(context.message, "test.json: there is no patch \"c\"");
+    paritas_workspace_free(workspace);
+    paritas_workspace_free(same);
+    paritas_workspace_free(set);
+    assert_int_equal(ledger.live, 0);
+}
+
+TEST(a_patch_set_of_another_workspace_is_refused_with_both_digests)
+{
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct paritas_workspace *workspace = parse(&context, small), *set = parse(&context, set_text), *patched;
+    char digest[72];
+    workspace->label = "small.json";
+    assert_int_equal(paritas_workspace_digest(&context, workspace, digest), PARITAS_OK);
+    assert_int_equal(paritas_patchset_verify(&context, workspace, set), PARITAS_INVALID_INPUT);
+    assert_non_null(strstr(context.message, "test.json: metadata.digests.sha256"));
+    assert_non_null(strstr(context.message, "small.json"));
+    assert_non_null(strstr(context.message, "the sha256 digest " DIGEST));
+    assert_non_null(strstr(context.message, digest + 7));
+    assert_int_equal(paritas_patchset_apply(&context, workspace, set, "a", &patched), PARITAS_INVALID_INPUT);
+    assert_null(patched);
+    paritas_workspace_free(workspace);
+    paritas_workspace_free(set);
+    assert_int_equal(ledger.live, 0);
+}
+
+TEST(a_patch_that_does_not_fit_is_named_with_its_place)
+{
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct paritas_workspace *workspace = parse(&context, small), *other = patchset_for(&context, workspace), *patched;
+    const char *text = written(&context, other->root, 0, false);
+    struct paritas_workspace *set =
+        parse(&context, swapped(text, "\"path\": \"/version\", \"value\": \"b\"", "\"path\": \"/channels/9/name\", \"value\": \"b\""));
+    assert_int_equal(paritas_patchset_apply(&context, workspace, set, "b", &patched), PARITAS_INVALID_INPUT);
+    assert_non_null(strstr(context.message, "test.json: patches[1].patch"));
+    assert_non_null(strstr(context.message, "/channels/9/name"));
+    paritas_workspace_free(workspace);
+    paritas_workspace_free(other);
+    paritas_workspace_free(set);
+    assert_int_equal(ledger.live, 0);
+}
+
+TEST(what_is_no_patch_set_is_refused_with_its_place)
+{
+    static const struct {
+        const char *old, *new, *message;
+    } cases[] = {
+        {"\"version\": \"1.0.0\"", "\"version\": \"2\"", "version: must be \"1.0.0\", found \"2\""},
+        {"{\"metadata\"", "{\"x\": 1, \"metadata\"", "unknown key \"x\""},
+        {", \"description\": \"two points\"", "", "metadata.description: is missing"},
+        {"\"ins1234567\"", "\"ins123\"", "metadata.references.hepdata: must be \"ins\" and seven digits, found \"ins123\""},
+        {"\"sha256\": \"0", "\"sha256\": \"", "metadata.digests.sha256: must be 64 hexadecimal digits"},
+        {"\"sha256\": \"0", "\"sha256\": \"g", "metadata.digests.sha256: must be 64 hexadecimal digits"},
+        {"\"sha256\"", "\"sha1\"", "metadata.digests: unknown key \"sha1\""},
+        {"\"sha256\": \"" DIGEST "\"", "", "metadata.digests: must name md5 or sha256"},
+        {"[\"m1\", \"m2\"]", "[]", "metadata.labels: must not be empty"},
+        {"[\"m1\", \"m2\"]", "[\"m1\", \"m 2\"]", "metadata.labels[1]: must be letters, digits and underscores, found \"m 2\""},
+        {"[\"m1\", \"m2\"]", "[\"m1\"]", "patches[0].metadata.values: must have 1 values, one a label, found 2"},
+        {"[1, 2]", "[1, null]", "patches[0].metadata.values[1]: must be a number or a string, found null"},
+        {"[1, \"2\"]", "[1.0, 2e0]", "patches[1].metadata.values: the same as those of patches[0]"},
+        {"\"name\": \"b\"", "\"name\": \"a\"", "patches[1].metadata.name: the same as those of patches[0]"},
+        {"\"name\": \"b\"", "\"name\": \"b-c\"", "patches[1].metadata.name: must be letters, digits and underscores, found \"b-c\""},
+        {"\"name\": \"b\", ", "", "patches[1].metadata.name: is missing"},
+        {"\"op\": \"replace\", ", "", "patches[0].patch[0].op: is missing"},
+        {"\"op\": \"replace\"", "\"op\": \"put\"", "patches[0].patch[0].op: unknown operation \"put\""},
+        {"\"op\": \"replace\"", "\"op\": \"move\"", "patches[0].patch[0].from: is missing"},
+        {", \"value\": \"a\"", "", "patches[0].patch[0].value: is missing"},
+        {"\"path\": \"/version\"", "\"path\": 1", "patches[0].patch[0].path: must be a string, found 1"},
+    };
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct paritas_workspace *set = parse(&context, swapped(set_text, cases[i].old, cases[i].new));
+        size_t count;
+        assert_int_equal(paritas_patchset_count(&context, set, &count), PARITAS_INVALID_INPUT);
+        assert_int_equal(strncmp(context.message, "test.json: ", 11), 0);
+        assert_string_equal(context.message + 11, cases[i].message);
+        paritas_workspace_free(set);
+    }
+    assert_int_equal(ledger.live, 0);
+}
+
+static paritas_status apply_a_patch(paritas_context *context)
+{
+    struct paritas_workspace *workspace, *set = NULL, *patched = NULL;
+    paritas_status status = json_read(context, small, strlen(small), "small.json", &workspace);
+    if (status != PARITAS_OK) return status;
+    char digest[72];
+    status = paritas_workspace_digest(context, workspace, digest);
+    if (status == PARITAS_OK) {
+        const char *text = swapped(set_text, DIGEST, digest + 7);
+        status = json_read(context, text, strlen(text), "set.json", &set);
+    }
+    if (status == PARITAS_OK) status = paritas_patchset_apply(context, workspace, set, "b", &patched);
+    paritas_workspace_free(workspace);
+    paritas_workspace_free(set);
+    paritas_workspace_free(patched);
+    return status;
+}
+
+TEST(an_allocation_that_fails_anywhere_is_an_error)
+{
+    check_every_failure(apply_a_patch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patches_are_counted_named_and_applied),
+        cmocka_unit_test(a_patch_set_of_another_workspace_is_refused_with_both_digests),
+        cmocka_unit_test(a_patch_that_does_not_fit_is_named_with_its_place),
+        cmocka_unit_test(what_is_no_patch_set_is_refused_with_its_place),
+        cmocka_unit_test(an_allocation_that_fails_anywhere_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
