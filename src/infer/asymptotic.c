@@ -40,9 +40,10 @@ static paritas_status make_asimov_data(struct asymptotic *a, const double *param
 {
     double *expected = arena_array(&a->infer->arena, a->infer->n_data, sizeof *expected);
     if (expected == NULL) return paritas_fail_memory(a->infer->context);
-    paritas_status status = paritas_expected_data(a->infer->context, a->infer->model, 1, parameters, expected);
-    a->asimov.data = expected;
-    a->asimov.start = parameters;
+    paritas_status status = infer_expected(a->infer, parameters, expected);
+    for (size_t i = 0; i < a->infer->n_data; i++) a->no_asimov = a->no_asimov || !isfinite(expected[i]);
+    a->asimov.data = a->no_asimov ? a->data.data : expected;
+    a->asimov.start = a->no_asimov ? NULL : parameters;
     return status;
 }
 
@@ -95,6 +96,7 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
     double mu_hat = a->data.parameters[poi];
     double q = asymptotic_q(a->statistic, point->mu, mu_hat, point->data.twice_nll, a->data.result.twice_nll);
     double q_asimov = asymptotic_q(a->statistic, point->mu, a->asimov.parameters[poi], point->asimov.twice_nll, a->asimov.result.twice_nll);
+    if (a->no_asimov) q_asimov = (double)NAN;
     double t = shifted(a->statistic, q, q_asimov);
     memset(result, 0, sizeof *result);
     result->mu = point->mu;

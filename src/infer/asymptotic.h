@@ -14,6 +14,7 @@ struct asymptotic {
     paritas_test_statistic statistic;
     struct infer_profile data, asimov;
     paritas_fit_status status; /* of the conditional fit at mu' */
+    bool no_asimov;            /* that fit left the domain, so that there are no Asimov data: every answer is NaN */
 };
 
 /* The fits at one value of mu. */

@@ -51,6 +51,27 @@ paritas_status infer_check_value(const struct infer *infer, size_t parameter, do
                         paritas_model_parameter_name(infer->model, parameter), value, lower, upper);
 }
 
+paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data, double *twice_nll, double *gradient,
+                              double *hessian)
+{
+    paritas_context *context = infer->context;
+    struct paritas_device *device = context->device;
+    context->device = context->host;
+    paritas_status status = paritas_evaluate(context, infer->model, n, points, 1, data, twice_nll, gradient, hessian);
+    context->device = device;
+    return status;
+}
+
+paritas_status infer_expected(struct infer *infer, const double *point, double *expected)
+{
+    paritas_context *context = infer->context;
+    struct paritas_device *device = context->device;
+    context->device = context->host;
+    paritas_status status = paritas_expected_data(context, infer->model, 1, point, expected);
+    context->device = device;
+    return status;
+}
+
 static bool profile_allocate(struct infer *infer, struct infer_profile *profile)
 {
     size_t n = infer->n_parameters;
@@ -86,7 +107,7 @@ static paritas_status profile_hessian(struct infer *infer, struct infer_profile 
     size_t n = infer->n_parameters;
     double *hessian = arena_array(&infer->arena, n * n, sizeof *hessian);
     if (hessian == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = paritas_evaluate(infer->context, infer->model, 1, profile->parameters, 1, profile->data, NULL, NULL, hessian);
+    paritas_status status = infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, NULL, hessian);
     if (status == PARITAS_OK) profile->hessian = hessian;
     return status;
 }
@@ -150,7 +171,7 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
         for (size_t i = 0; i < n; i++) start[i] += response[i] * step[j];
     }
     for (size_t i = 0; i < n; i++) {
-        if (!isfinite(start[i])) start[i] = profile->parameters[i];
+        if (!isfinite(start[i])) start[i] = infer->base.start[i];
         if (start[i] < infer->base.lower[i]) start[i] = infer->base.lower[i];
         if (start[i] > infer->base.upper[i]) start[i] = infer->base.upper[i];
         if (infer->base.fixed[i]) start[i] = profile->parameters[i];
@@ -171,6 +192,8 @@ static paritas_status choose_starts(struct infer *infer, size_t n, const struct 
     for (size_t i = 0; i < n; i++) {
         double *plain = rows + 2 * i * p, *predicted = plain + p;
         memcpy(plain, points[i].profile->parameters, p * sizeof *plain);
+        for (size_t j = 0; j < p; j++) /* a free fit that left the domain may have no point to start from */
+            if (!isfinite(plain[j])) plain[j] = infer->base.start[j];
         memcpy(predicted, plain, p * sizeof *plain);
         for (size_t j = 0; j < points[i].k; j++) plain[points[i].parameter[j]] = points[i].value[j];
         paritas_status status = predict_start(infer, &points[i], predicted, response);
@@ -178,8 +201,8 @@ static paritas_status choose_starts(struct infer *infer, size_t n, const struct 
     }
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && points[end].profile == points[first].profile;) end++;
-        paritas_status status = paritas_evaluate(infer->context, infer->model, 2 * (end - first), rows + 2 * first * p, 1,
-                                                 points[first].profile->data, values + 2 * first, NULL, NULL);
+        paritas_status status =
+            infer_evaluate(infer, 2 * (end - first), rows + 2 * first * p, points[first].profile->data, values + 2 * first, NULL, NULL);
         if (status != PARITAS_OK) return status;
     }
     for (size_t i = 0; i < n; i++) {
@@ -313,7 +336,7 @@ paritas_status infer_free_slope(struct infer *infer, const struct infer_profile 
     if (profile->states[parameter] == PARITAS_FREE) return PARITAS_OK;
     double *gradient = arena_array(&infer->arena, infer->n_parameters, sizeof *gradient);
     if (gradient == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = paritas_evaluate(infer->context, infer->model, 1, profile->parameters, 1, profile->data, NULL, gradient, NULL);
+    paritas_status status = infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, gradient, NULL);
     if (status == PARITAS_OK) *slope = gradient[parameter];
     return status;
 }
@@ -324,7 +347,7 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
     const double *widths = paritas_model_constraint_widths(infer->model), *at = paritas_model_suggested_init(infer->model);
     double *expected = arena_array(&infer->arena, infer->n_data, sizeof *expected);
     if (expected == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = paritas_expected_data(infer->context, infer->model, 1, at, expected);
+    paritas_status status = infer_expected(infer, at, expected);
     if (status != PARITAS_OK) return status;
     /* auxiliary data stand in parameter order; a datum is expected at the parameter itself or at tau times it */
     size_t aux = main_count;

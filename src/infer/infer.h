@@ -56,6 +56,12 @@ void infer_close(struct infer *infer);
 /* INVALID_ARGUMENT, naming parameter, value and bounds, unless `value` lies within the bounds of `parameter`. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
 
+/* paritas_evaluate at n points of one data set, and paritas_expected_data, on the host in f64 whatever the device's precision is:
+ * what steers a search or becomes data is exact. */
+paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data, double *twice_nll, double *gradient,
+                              double *hessian);
+paritas_status infer_expected(struct infer *infer, const double *point, double *expected);
+
 /* Free fits of n profiles, as one batch. */
 paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profile *const *profiles);
 

@@ -206,6 +206,7 @@ static paritas_status limit(struct infer *infer, struct search *s, paritas_limit
     double width = infer->upper[poi] - infer->base.lower[poi];
     double scale = variance > 0.0 ? sqrt(variance) : width / 16.0;
     s->widest = infer->base.lower[poi] + WIDEN_MAX * width;
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) brackets[curve].hopeless = s->a.no_asimov;
     for (;;) {
         for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++)
             if (!brackets[curve].settled && !brackets[curve].hopeless) propose(s, curve, scale, &brackets[curve]);
