@@ -322,8 +322,8 @@ paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *p
     for (size_t i = 0; i < n; i++) memcpy(rows + i * p, points[i].parameters, p * sizeof *rows);
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && points[end].profile == points[first].profile;) end++;
-        paritas_status status = paritas_evaluate(infer->context, infer->model, end - first, rows + first * p, 1,
-                                                 points[first].profile->data, NULL, gradients + first * p, NULL);
+        paritas_status status =
+            infer_evaluate(infer, end - first, rows + first * p, points[first].profile->data, NULL, gradients + first * p, NULL);
         if (status != PARITAS_OK) return status;
     }
     for (size_t i = 0; i < n; i++) points[i].slope = gradients[i * p + points[i].parameter[0]];
