@@ -1,0 +1,174 @@
+"""The program from outside: exit codes, streams, files, tables."""
+import json
+import os
+import stat
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
+TWO = os.path.join(ROOT, "examples", "two_bins.json")
+SBOTTOM = os.path.join(ROOT, "examples", "sbottom_A")
+SHARED = os.path.join(os.path.dirname(ROOT), "shared", "workspaces")
+ANSWERS = [["nll"], ["fit"], ["scan"], ["hypotest"], ["limit"], ["significance"], ["ranking"], ["gof"], ["predict"], ["inspect"], ["digest"], ["sort"]]
+
+
+def run(*arguments, stdin=None, environment=None):
+    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True, timeout=300, env=dict(os.environ, **(environment or {})))
+
+
+def changed(tmp_path, change):
+    with open(TWO, encoding="utf-8") as file:
+        workspace = json.load(file)
+    change(workspace)
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(workspace))
+    return path
+
+
+@pytest.mark.parametrize("command", ANSWERS, ids=lambda words: words[0])
+def test_every_command_answers_a_table_and_one_json_document(command):
+    table, document = run(*command, TWO), run(*command, TWO, "--json")
+    assert table.returncode == document.returncode == 0, table.stderr + document.stderr
+    assert table.stdout.strip() and table.stderr == document.stderr == ""
+    json.loads(document.stdout)
+
+
+@pytest.mark.parametrize("command", ANSWERS, ids=lambda words: words[0])
+def test_help_is_an_answer(command):
+    done = run(*command, "--help")
+    assert done.returncode == 0 and command[0] in done.stdout and done.stderr == ""
+
+
+def test_a_workspace_may_come_from_standard_input():
+    with open(TWO, encoding="utf-8") as file:
+        assert run("fit", "-", "--json", stdin=file.read()).stdout == run("fit", TWO, "--json").stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["fti", TWO], ["fit"], ["fit", TWO, "--fast"], ["fit", TWO, "--poi"], ["scan", TWO, "--points", "0"], ["hypotest", TWO, "--mu", "one"], ["fit", TWO, "--fix", "mu"], ["fit", TWO, TWO], ["nll", TWO, "--normsys-code", "2"], ["fit", TWO, "--threads", "-1"], ["fit", TWO, "--patch-name", "x"]])
+def test_a_command_line_that_cannot_be_parsed_is_2(arguments):
+    done = run(*arguments)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith("paritas")
+
+
+def test_names_that_the_input_lacks_are_3_and_named():
+    for arguments in (["--measurement", "nobody"], ["--poi", "nobody"], ["--fix", "nobody=1"], ["--init", "nobody=1"]):
+        done = run("fit", TWO, *arguments)
+        assert done.returncode == 3 and "nobody" in done.stderr and done.stdout == "", arguments
+
+
+def test_a_mu_outside_the_bounds_is_3():
+    assert run("hypotest", TWO, "--mu", "11").returncode == 3
+    assert run("hypotest", TWO, "--mu", "-1").returncode == 3
+
+
+def test_wrong_input_names_file_place_and_reason(tmp_path):
+    path = changed(tmp_path, lambda w: w["channels"][0]["samples"][1]["data"].__setitem__(1, "52"))
+    done = run("fit", path)
+    assert done.returncode == 3 and done.stdout == ""
+    assert "changed.json" in done.stderr and "channels[0].samples[1].data[1]" in done.stderr
+
+
+def test_a_device_that_is_not_there_is_4():
+    for device in ("cuda:99", "opencl:99", "abacus"):
+        done = run("fit", TWO, "--device", device)
+        assert done.returncode == 4 and done.stderr.strip() and done.stdout == ""
+
+
+def test_an_output_that_cannot_be_written_is_5(tmp_path):
+    assert run("fit", TWO, "-o", tmp_path / "no" / "such" / "file").returncode == 5
+
+
+def test_output_goes_to_the_file_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "answer.json"
+    path.write_text("before")
+    path.chmod(0o640)
+    assert run("fit", TWO, "--fix", "nobody=1", "-o", path).returncode == 3
+    assert path.read_text() == "before" and os.listdir(tmp_path) == ["answer.json"]
+    done = run("fit", TWO, "--json", "-o", path)
+    assert done.returncode == 0 and done.stdout == ""
+    assert json.loads(path.read_text()) == json.loads(run("fit", TWO, "--json").stdout)
+    assert os.listdir(tmp_path) == ["answer.json"] and stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_output_to_a_device_file_is_written_in_place():
+    assert run("fit", TWO, "--json", "-o", "/dev/stdout").stdout == run("fit", TWO, "--json").stdout
+
+
+def test_a_fixed_parameter_stays_and_says_so():
+    answer = json.loads(run("fit", TWO, "--fix", "mu=0.5", "--json").stdout)
+    mu = answer["parameters"][0]
+    assert (mu["name"], mu["value"], mu["error"], mu["state"]) == ("mu", 0.5, None, "fixed")
+
+
+def test_a_parameter_on_its_bound_says_so():
+    answer = json.loads(run("fit", TWO, "--json").stdout)
+    assert answer["status"] == "converged"
+    assert answer["parameters"][0]["state"] == "at_lower_bound" and answer["parameters"][0]["error"] is None
+    assert all(p["state"] == "free" and p["error"] > 0 for p in answer["parameters"][1:])
+
+
+def test_a_point_may_be_an_array_an_object_or_an_answer_of_fit(tmp_path):
+    fitted = json.loads(run("fit", TWO, "--json").stdout)
+    values = {p["name"]: p["value"] for p in fitted["parameters"]}
+    found = []
+    for document in (list(values.values()), values, fitted):
+        path = tmp_path / "point.json"
+        path.write_text(json.dumps(document))
+        found.append(json.loads(run("nll", TWO, "--point", path, "--json").stdout)["twice_nll"])
+    assert found[0] == found[1] == found[2] == pytest.approx(fitted["twice_nll"], rel=1e-12)
+
+
+def test_poi_of_no_model_is_no_poi_unless_one_is_needed(tmp_path):
+    path = changed(tmp_path, lambda w: w["measurements"][0]["config"].__setitem__("poi", "nu"))
+    answer = run("fit", path, "--json")
+    assert answer.returncode == 0 and json.loads(answer.stdout)["poi"] is None
+    done = run("limit", path)
+    assert done.returncode == 3 and "nu" in done.stderr
+
+
+def test_a_patch_set_answers_a_line_a_patch_in_its_order():
+    background, patchset = os.path.join(SBOTTOM, "BkgOnly.json"), os.path.join(SBOTTOM, "patchset.json")
+    with open(patchset, encoding="utf-8") as file:
+        patches = [patch["metadata"] for patch in json.load(file)["patches"]]
+    done = run("hypotest", background, "--patchset", patchset)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and [(line["name"], line["values"]) for line in lines] == [(patch["name"], patch["values"]) for patch in patches]
+    alone = json.loads(run("hypotest", background, "--patchset", patchset, "--patch-name", patches[3]["name"], "--json").stdout)
+    assert all(lines[3][key] == alone[key] for key in ("CLs_obs", "CLs_exp", "q", "mu_hat"))
+
+
+def test_a_patch_that_fails_is_a_line_and_3_at_the_end(tmp_path):
+    with open(os.path.join(SBOTTOM, "patchset.json"), encoding="utf-8") as file:
+        patchset = json.load(file)
+    patchset["patches"] = patchset["patches"][:3]
+    patchset["patches"][1]["patch"] = [{"op": "remove", "path": "/channels/77"}]
+    path = tmp_path / "patchset.json"
+    path.write_text(json.dumps(patchset))
+    done = run("hypotest", os.path.join(SBOTTOM, "BkgOnly.json"), "--patchset", path)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 3 and ["error" in line for line in lines] == [False, True, False]
+
+
+def test_ranking_is_sorted_and_cut():
+    path = [os.path.join(SBOTTOM, "BkgOnly.json"), "--patch", os.path.join(SBOTTOM, "patch.sbottom_900_250_60.json")]
+    whole = json.loads(run("ranking", *path, "--json").stdout)["entries"]
+    sizes = [max(abs(entry["impact_up"]), abs(entry["impact_down"])) for entry in whole]
+    assert sizes == sorted(sizes, reverse=True)
+    assert json.loads(run("ranking", *path, "--top", "5", "--json").stdout)["entries"] == whole[:5]
+
+
+def test_a_forced_instruction_set_changes_no_digit():
+    reference = run("fit", TWO, "--json", environment={"PARITAS_ISA": "portable"}).stdout
+    assert run("fit", TWO, "--json", environment={"PARITAS_ISA": "scalar"}).stdout == reference
+    assert run("fit", TWO, "--json", "--threads", "2").stdout == reference
+    assert run("fit", TWO, environment={"PARITAS_ISA": "abacus"}).returncode == 4
+
+
+def test_several_starts_find_the_lower_of_two_minima():
+    path = os.path.join(SHARED, "SUSY-2018-04_staus.json")
+    if not os.path.exists(path):
+        pytest.skip("the workspace is not here")
+    one, many = (json.loads(run("fit", path, "--json", "--starts", n).stdout) for n in (1, 20))
+    assert many["status"] == "converged" and many["twice_nll"] <= one["twice_nll"] + 1e-9
