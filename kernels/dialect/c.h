@@ -7,6 +7,7 @@
 #ifndef PARITAS_DIALECT_H
 #define PARITAS_DIALECT_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ typedef int32_t elem_int;
 #endif
 
 #define FN static inline __attribute__((always_inline, unused))
+#define FN_LARGE static __attribute__((noinline, unused))
 #define GLOBAL
 #define CONSTANT const
 #define TABLE(type, name, n) static const type name[n]
@@ -144,6 +146,7 @@ typedef vint plint;
 #define STOREP(p, i, v) (*(vec_anywhere *)((p) + (i)) = (v))
 #define LOADM(p, i) (*(const vec_anywhere *)((p) + (i)))
 #define FIRST(v) ((v)[0])
+#define ELEMENT(v, j) ((v)[j])
 FN pack gather_pack(const real *p, const u32 *index)
 {
     pack v;
@@ -169,6 +172,7 @@ typedef lint plint;
 #define STOREP(p, i, v) ((p)[i] = (v))
 #define LOADM(p, i) REAL_OF((p)[i])
 #define FIRST(v) (v)
+#define ELEMENT(v, j) (v)
 #define GATHERP(p, idx, i) ((p)[(idx)[i]])
 #endif
 #define PK(x) PACK_OF_ELEM(ELEM(x))
@@ -191,9 +195,70 @@ typedef lint plint;
 #endif
 
 /* ---- teams: one worker on the CPU ---- */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
 #define TEAM_FOR_PACK(i, n) for (u32 i = 0; i < (u32)(n); i += PACK)
 #define TEAM_BARRIER() ((void)0)
 #define ONE_WORKER
+
+/* ---- entries and rows ---- */
+#define KERNEL_NAME_(name, variant) name##_##variant
+#define KERNEL_NAME(name, variant) KERNEL_NAME_(name, variant)
+#define KERNEL(name)                                                                                                                            \
+    static void name##_body(const u32 *mi, const elem *mr, const u32 *args, const elem *in, elem *out, real *s, u32 team);                     \
+    void KERNEL_NAME(name, PARITAS_VARIANT)(const u32 *mi, const void *mr, const u32 *args, const void *in, void *out, void *s, u32 team);     \
+    void KERNEL_NAME(name, PARITAS_VARIANT)(const u32 *mi, const void *mr, const u32 *args, const void *in, void *out, void *s, u32 team)      \
+    {                                                                                                                                           \
+        name##_body(mi, (const elem *)mr, args, (const elem *)in, (elem *)out, (real *)s, team);                                               \
+    }                                                                                                                                           \
+    static void name##_body(const u32 *mi, const elem *mr, const u32 *args, const elem *in, elem *out, real *s, u32 team)
+#define TEAM_INDEX team
+
+/* The rows of job arrays that the lanes work on. */
+typedef struct {
+    u32 of[LANES];
+} lane_rows;
+FN lane_rows rows_of_team(u32 team, u32 n)
+{
+    lane_rows r;
+    for (u32 l = 0; l < LANES; l++) r.of[l] = team * LANES + l < n ? team * LANES + l : n - 1;
+    return r;
+}
+FN lane_rows rows_divide(lane_rows r, u32 by)
+{
+    for (u32 l = 0; l < LANES; l++) r.of[l] /= by;
+    return r;
+}
+FN lane_rows rows_modulo(lane_rows r, u32 by)
+{
+    for (u32 l = 0; l < LANES; l++) r.of[l] %= by;
+    return r;
+}
+FN lane_rows rows_look_up(lane_rows r, const u32 *table)
+{
+    for (u32 l = 0; l < LANES; l++) r.of[l] = table[r.of[l]];
+    return r;
+}
+#if LANES > 1
+FN real load_rows(const elem *p, lane_rows r, u32 stride, u32 i)
+{
+    real v;
+    for (u32 l = 0; l < LANES; l++) v[l] = p[(size_t)r.of[l] * stride + i];
+    return v;
+}
+FN void store_rows(elem *p, lane_rows r, u32 stride, u32 i, real v)
+{
+    for (u32 l = 0; l < LANES; l++) p[(size_t)r.of[l] * stride + i] = v[l];
+}
+#else
+FN real load_rows(const elem *p, lane_rows r, u32 stride, u32 i) { return p[(size_t)r.of[0] * stride + i]; }
+FN void store_rows(elem *p, lane_rows r, u32 stride, u32 i, real v) { p[(size_t)r.of[0] * stride + i] = v; }
+#endif
+#define LOAD_ROWS(p, r, stride, i) load_rows(p, r, stride, i)
+#define STORE_ROWS(p, r, stride, i, v) store_rows(p, r, stride, i, v)
 
 #endif

@@ -40,7 +40,10 @@ FN real tree8_of(real p0, real p1, real p2, real p3, real p4, real p5, real p6, 
 }
 
 /* The sum of the eight partial sums p[0] .. p[7]. */
-FN real tree8(GLOBAL const real *p) { return tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]); }
+FN real tree8(GLOBAL const real *p)
+{
+    return tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]);
+}
 
 FN real acc8_total(acc8 s)
 {

@@ -15,7 +15,8 @@ struct paritas_context {
     unsigned precision; /* 64 or 32 */
     paritas_progress progress;
     void *progress_user;
-    struct paritas_device *device; /* owned; NULL until the device layer has opened it */
+    struct paritas_device *device; /* runs the jobs; owned */
+    struct paritas_device *host;   /* the CPU in f64, for covariances and polish; owned, may be `device` */
     char device_name[32];
     char isa_name[16];
     char message[2048]; /* of the last failure */

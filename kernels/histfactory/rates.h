@@ -1,0 +1,379 @@
+/* rates.h: expected rates, the negative log-likelihood in deviance form and its gradient.
+ *
+ *   x ─► factors (normsys) ─► units (products) ─► cells (base) ─► panels (lambda, deviance) ─► gradient
+ *
+ * The steps leave everything that the derivatives need in the slab, at the point HF_S_X. Reference for the model: the
+ * HistFactory definition (CERN-OPEN-2012-016) as pyhf evaluates it; deviance form: a Poisson term n ln(n/lambda) + lambda - n is
+ * zero at lambda = n, and what it lacks against the likelihood depends on the data alone.
+ */
+#ifndef PARITAS_HISTFACTORY_RATES_H
+#define PARITAS_HISTFACTORY_RATES_H
+
+#define HF_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s
+#define HF mi, mr, s
+#if F64
+#define HF_HUGE R(1e300) /* "outside the domain": larger than any likelihood */
+#else
+#define HF_HUGE R(1e30)
+#endif
+
+/* Histosys interpolation of each dense slot: the shift is S s(a) + A t(a), with t', t'' (s' = 1). */
+FN void hf_interpolate(HF_PARAMETERS)
+{
+    const u32 code = mi[HF_HISTOSYS_CODE];
+    GLOBAL real *x = s + mi[HF_S_X];
+    TEAM_FOR_PACK(i, mi[HF_DENSE])
+    {
+        const pack a = LOADP(x, i);
+        const pack zero = PK(0.0), one = PK(1.0);
+        const pmask negative = a < zero, above = a > one, below = a < -one;
+        const pmask outside = OR(above, below);
+        const pack size = PSELECT(negative, -a, a);
+        pack value = a, bend, slope, curve;
+        if (code == 4) { /* polynomial inside, linear outside, twice differentiable */
+            const pack a2 = a * a;
+            const pack inner = a2 * PFMA(a2, PFMA(PK(3.0), a2, PK(-10.0)), PK(15.0));
+            const pack inner1 = a * PFMA(a2, PFMA(PK(18.0), a2, PK(-40.0)), PK(30.0));
+            const pack inner2 = PFMA(a2, PFMA(PK(90.0), a2, PK(-120.0)), PK(30.0));
+            bend = PSELECT(outside, PK(8.0) * size, inner);
+            slope = PSELECT(outside, PSELECT(negative, PK(-8.0), PK(8.0)), inner1);
+            curve = PSELECT(outside, zero, inner2);
+        } else if (code == 2) { /* parabola inside, linear outside without the offset at the boundary, as pyhf has it */
+            const pack shifted = PSELECT(negative, a + one, a - one);
+            value = PSELECT(outside, shifted, a);
+            bend = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)) * shifted, PK(8.0) * a * a);
+            slope = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)), PK(16.0) * a);
+            curve = PSELECT(outside, zero, PK(16.0));
+        } else { /* piecewise linear; the slope at 0 is the downward one */
+            const pmask up = a > zero;
+            bend = PK(8.0) * size;
+            slope = PSELECT(up, PK(8.0), PK(-8.0));
+            curve = zero;
+        }
+        STOREP(s + mi[HF_S_HS], i, value);
+        STOREP(s + mi[HF_S_HT], i, bend);
+        STOREP(s + mi[HF_S_HT1], i, slope);
+        STOREP(s + mi[HF_S_HT2], i, curve);
+    }
+}
+
+/* v of each normsys entry and, where asked, u = v'/v. Code 4: exponential outside |a| < 1, inside the polynomial of degree 6
+ * that meets it with two derivatives; code 1: exponential everywhere. */
+FN_LARGE void hf_normsys(HF_PARAMETERS, u32 derivatives)
+{
+    const u32 n = mi[HF_NORMSYS_ENTRIES], code = mi[HF_NORMSYS_CODE];
+    CONSTANT elem *c = mr + mi[HF_R_NORMSYS];
+    CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT];
+    GLOBAL real *x = s + mi[HF_S_X], *nv = s + mi[HF_S_NV], *nu = s + mi[HF_S_NU];
+    TEAM_FOR_PACK(i, n)
+    {
+        const pack a = GATHERP(x, slot, i);
+        pack v = LOADM(c + 5 * n, i), d = v;
+        pmask outer = PK(0.0) < PK(1.0);
+        if (code == 4) {
+            outer = OR(a >= PK(1.0), a <= PK(-1.0));
+            v = PFMA(v, a, LOADM(c + 4 * n, i));
+            UNROLL for (u32 k = 0; k < 4; k++) {
+                d = PFMA(d, a, v);
+                v = PFMA(v, a, LOADM(c + (3 - k) * n, i));
+            }
+            d = PFMA(d, a, v);
+            v = PFMA(v, a, PK(1.0));
+        }
+        if (PANY(outer)) {
+            const pack rate = PSELECT(a >= PK(0.0), LOADM(c + 6 * n, i), -LOADM(c + 7 * n, i));
+            v = PSELECT(outer, m_exp(a * rate), v);
+            d = PSELECT(outer, rate * v, d);
+        }
+        STOREP(nv, i, v);
+        if (derivatives) STOREP(nu, i, d / v);
+    }
+}
+
+/* Per unit: F, product of its normsys factors (8 interleaved products, then a tree), Phi, product of its scalars, and for
+ * each scalar the product of the others (without division: a signal strength may be 0). */
+FN void hf_units(HF_PARAMETERS)
+{
+    GLOBAL const real *nv = s + mi[HF_S_NV], *x = s + mi[HF_S_X];
+    TEAM_FOR(unit, mi[HF_UNITS])
+    {
+        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
+        const u32 first = un[HF_UN_NORMSYS], n = un[HF_UN_NORMSYS_PADDED];
+        real product = R(1.0);
+        if (n > 0) {
+            pack acc[8 / PACK];
+            real p[8];
+            UNROLL for (u32 j = 0; j < 8; j += PACK) acc[j / PACK] = LOADP(nv, first + j);
+            for (u32 i = 8; i < n; i += 8)
+                UNROLL for (u32 j = 0; j < 8; j += PACK) acc[j / PACK] = acc[j / PACK] * LOADP(nv, first + i + j);
+            UNROLL for (u32 j = 0; j < 8; j++) p[j] = ELEMENT(acc[j / PACK], j % PACK);
+            product = ((p[0] * p[4]) * (p[2] * p[6])) * ((p[1] * p[5]) * (p[3] * p[7]));
+        }
+        s[mi[HF_S_F] + unit] = product;
+        CONSTANT u32 *slot = mi + mi[HF_I_SCALAR_SLOT] + un[HF_UN_SCALARS];
+        const u32 count = un[HF_UN_SCALAR_COUNT];
+        real phi = R(1.0);
+        for (u32 k = 0; k < count; k++) phi = phi * x[slot[k]];
+        s[mi[HF_S_PHI] + unit] = phi;
+        for (u32 k = 0; k < count; k++) {
+            real others = R(1.0);
+            for (u32 j = 0; j < count; j++)
+                if (j != k) others = others * x[slot[j]];
+            s[mi[HF_S_PHI_OTHERS] + un[HF_UN_SCALARS] + k] = others;
+        }
+    }
+}
+
+/* base of each cell: nominal + S s + A t of its histosys, as two chains (one would wait for each fma). */
+FN_LARGE void hf_cells(HF_PARAMETERS)
+{
+    GLOBAL const real *hs = s + mi[HF_S_HS], *ht = s + mi[HF_S_HT];
+    CONSTANT elem *nominal = mr + mi[HF_R_NOMINAL];
+    GLOBAL real *base = s + mi[HF_S_BASE];
+    TEAM_FOR(cell, mi[HF_CELLS])
+    {
+        CONSTANT u32 *ce = mi + mi[HF_I_CELLS] + cell * HF_CE_SIZE;
+        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + ce[HF_CE_UNIT] * HF_UN_SIZE;
+        CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
+        CONSTANT elem *data = mr + ce[HF_CE_HISTOSYS_DATA];
+        const u32 n = un[HF_UN_HISTOSYS_COUNT];
+        for (u32 b = 0; b < ce[HF_CE_BINS]; b += PACK) {
+            pack linear = LOADM(nominal, cell * 8 + b), bent = PK(0.0);
+            for (u32 e = 0; e < n; e++) {
+                linear = PFMA(LOADM(data, e * 16 + b), PACK_OF(hs[slot[e]]), linear);
+                bent = PFMA(LOADM(data, e * 16 + 8 + b), PACK_OF(ht[slot[e]]), bent);
+            }
+            STOREP(base, cell * 8 + b, linear + bent);
+        }
+    }
+}
+
+/* Product of a unit's local parameters in bins b.. of a panel, those of the channel's local sets `skip` and `skip2` left out. */
+FN pack hf_gamma(HF_PARAMETERS, CONSTANT u32 *ch, CONSTANT u32 *un, u32 panel, u32 b, u32 skip, u32 skip2)
+{
+    GLOBAL const real *x = s + mi[HF_S_X];
+    CONSTANT u32 *sets = mi + un[HF_UN_SETS];
+    pack product = PK(1.0);
+    for (u32 k = 0; k < un[HF_UN_SET_COUNT]; k++) {
+        CONSTANT u32 *se = mi + mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + sets[k]) * HF_SE_SIZE;
+        if (sets[k] != skip && sets[k] != skip2) product = product * LOADP(x, se[HF_SE_SLOT] + 8 * panel + b);
+    }
+    return product;
+}
+#define HF_NO_SET 0xffffffffu
+
+/* lambda, 1 - n/lambda and the deviance of every bin; XE, XS, XG of every cell. In a channel with a common local set Gamma
+ * is left out of the cells and multiplies their sum. */
+FN_LARGE void hf_panels(HF_PARAMETERS)
+{
+    const u32 clips = mi[HF_CLIPS];
+    const pack zero = PK(0.0), one = PK(1.0);
+    TEAM_FOR(panel, mi[HF_PANELS])
+    {
+        CONSTANT u32 *pn = mi + mi[HF_I_PANELS] + panel * HF_PN_SIZE;
+        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + pn[HF_PN_CHANNEL] * HF_CH_SIZE;
+        const u32 common = ch[HF_CH_COMMON], units = ch[HF_CH_UNITS];
+        const u32 first_cell = ch[HF_CH_FIRST_CELL] + pn[HF_PN_INDEX] * units;
+        for (u32 b = 0; b < pn[HF_PN_BINS]; b += PACK) {
+            const u32 bin = panel * 8 + b;
+            pack gamma = one, sum = zero, lambda = LOADM(mr + mi[HF_R_LAMBDA0], bin);
+            const pmask real_bin = lambda <= zero;
+            if (common) gamma = hf_gamma(HF, ch, mi + mi[HF_I_UNITS] + ch[HF_CH_FIRST_UNIT] * HF_UN_SIZE, pn[HF_PN_INDEX], b, HF_NO_SET, HF_NO_SET);
+            for (u32 u = 0; u < units; u++) {
+                const u32 unit = ch[HF_CH_FIRST_UNIT] + u, cell = first_cell + u;
+                CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
+                const pack phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
+                pack xg = PACK_OF(s[mi[HF_S_F] + unit]);
+                if (!common && un[HF_UN_SET_COUNT] > 0) xg = xg * hf_gamma(HF, ch, un, pn[HF_PN_INDEX], b, HF_NO_SET, HF_NO_SET);
+                pack xs = LOADP(s + mi[HF_S_BASE], cell * 8 + b) * xg;
+                pack xe = xs * phi;
+                xg = xg * phi;
+                if (clips & 1) { /* where a rate is clipped it does not depend on anything */
+                    const pack clip = PACK_OF_ELEM(mr[mi[HF_R_CLIPS]]);
+                    const pack rate = xe * gamma;
+                    const pmask low = AND(rate < clip, real_bin);
+                    lambda = lambda + PSELECT(low, clip, rate);
+                    xe = PSELECT(low, zero, xe);
+                    xs = PSELECT(low, zero, xs);
+                    xg = PSELECT(low, zero, xg);
+                }
+                sum = sum + xe;
+                STOREP(s + mi[HF_S_XE], cell * 8 + b, xe);
+                STOREP(s + mi[HF_S_XS], cell * 8 + b, xs);
+                STOREP(s + mi[HF_S_XG], cell * 8 + b, xg);
+            }
+            STOREP(s + mi[HF_S_COMMON], bin, sum);
+            if (!(clips & 1)) lambda = PFMA(gamma, sum, lambda);
+            pmask clipped = zero > one;
+            if (clips & 2) {
+                const pack clip = PACK_OF_ELEM(mr[mi[HF_R_CLIPS] + 1]);
+                clipped = AND(lambda < clip, real_bin);
+                lambda = PSELECT(clipped, clip, lambda);
+            }
+            const pack n = LOADP(s + mi[HF_S_MAIN], bin);
+            const pmask some = n > zero;
+            const pack divisor = PSELECT(some, n, one);
+            const pack deviance = PSELECT(some, n * m_deviance((lambda - n) / divisor), lambda);
+            const pmask inside = PSELECT(some, lambda, lambda + one) > zero; /* lambda > 0, or n = 0 and lambda > -1: see below */
+            const pmask positive = lambda >= zero;
+            const pack safe = PSELECT(lambda > zero, lambda, one);
+            const pack w = one - n / safe;
+            STOREP(s + mi[HF_S_LAMBDA], bin, lambda);
+            STOREP(s + mi[HF_S_W], bin, PSELECT(clipped, zero, w));
+            STOREP(s + mi[HF_S_DEVIANCE], bin, PSELECT(AND(inside, positive), deviance, PACK_OF(HF_HUGE)));
+        }
+    }
+}
+
+/* Constraint terms in deviance form: Gaussian precision (x - a)^2 / 2; Poisson as the bins. */
+FN void hf_penalties(HF_PARAMETERS)
+{
+    GLOBAL const real *x = s + mi[HF_S_X], *aux = s + mi[HF_S_AUX];
+    TEAM_FOR_PACK(i, mi[HF_SLOTS])
+    {
+        const pack offset = LOADP(x, i) - LOADP(aux, i);
+        STOREP(s + mi[HF_S_PENALTY], i, PK(0.5) * LOADM(mr + mi[HF_R_PRECISION], i) * offset * offset);
+    }
+    if (mi[HF_HAS_POISSON]) {
+        TEAM_BARRIER();
+        const pack zero = PK(0.0), one = PK(1.0);
+        TEAM_FOR_PACK(i, mi[HF_SLOTS])
+        {
+            const pack tau = LOADM(mr + mi[HF_R_TAU], i);
+            const pmask poisson = tau > zero;
+            if (PANY(poisson)) {
+                const pack n = LOADP(aux, i), lambda = tau * LOADP(x, i);
+                const pmask some = n > zero;
+                const pack excess = PFMA(tau, LOADP(x, i), -n) / PSELECT(some, n, one);
+                const pack deviance = PSELECT(some, n * m_deviance(excess), lambda);
+                const pmask inside = OR(lambda > zero, AND(lambda >= zero, n <= zero));
+                STOREP(s + mi[HF_S_PENALTY], i,
+                       PSELECT(poisson, PSELECT(inside, deviance, PACK_OF(HF_HUGE)), LOADP(s + mi[HF_S_PENALTY], i)));
+            }
+        }
+    }
+}
+
+/* Derivative of the panel's lambda in bins b.. by one dense slot of the channel, from cell arrays xe, xs, xg of the panel's first
+ * unit (the panel's own, or variants of them). `dv` is the slot's derivative record. */
+FN pack hf_derivative(HF_PARAMETERS, CONSTANT u32 *ch, CONSTANT u32 *dv, u32 slot, u32 panel, u32 b, GLOBAL const real *xe, GLOBAL const real *xs,
+                      GLOBAL const real *xg)
+{
+    CONSTANT u32 *e = mi + dv[HF_DV_ENTRIES];
+    GLOBAL const real *nu = s + mi[HF_S_NU], *others = s + mi[HF_S_PHI_OTHERS];
+    pack j = PK(0.0);
+    for (u32 k = 0; k < dv[HF_DV_NORMSYS]; k++, e += 2) j = PFMA(PACK_OF(nu[e[1]]), LOADP(xe, e[0] * 8 + b), j);
+    if (dv[HF_DV_HISTOSYS] > 0) {
+        const pack bend = PACK_OF(s[mi[HF_S_HT1] + slot]);
+        for (u32 k = 0; k < dv[HF_DV_HISTOSYS]; k++, e += 4) {
+            CONSTANT elem *data = mr + e[1] + panel * e[2];
+            j = PFMA(PFMA(LOADM(data, 8 + b), bend, LOADM(data, b)), LOADP(xg, e[0] * 8 + b), j);
+        }
+    }
+    for (u32 k = 0; k < dv[HF_DV_SCALARS]; k++, e += 2) j = PFMA(PACK_OF(others[e[1]]), LOADP(xs, e[0] * 8 + b), j);
+    return j;
+}
+
+/* Sum of the rates without the local set `set`, over the units that carry it (and `set2`, left out too, unless HF_NO_SET):
+ * first (second) derivative of lambda by the set's parameter(s). */
+FN pack hf_local_derivative(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, u32 b, u32 set, u32 set2)
+{
+    const u32 units = ch[HF_CH_UNITS];
+    const u32 first_cell = ch[HF_CH_FIRST_CELL] + panel * units;
+    if (ch[HF_CH_COMMON]) return LOADP(s + mi[HF_S_COMMON], (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b);
+    pack sum = PK(0.0);
+    for (u32 u = 0; u < units; u++) {
+        const u32 unit = ch[HF_CH_FIRST_UNIT] + u;
+        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
+        CONSTANT u32 *sets = mi + un[HF_UN_SETS];
+        u32 carries = 0, carries2 = set2 == HF_NO_SET;
+        for (u32 k = 0; k < un[HF_UN_SET_COUNT]; k++) {
+            carries |= sets[k] == set;
+            carries2 |= sets[k] == set2;
+        }
+        if (!carries || !carries2) continue;
+        pack rate = PACK_OF(s[mi[HF_S_F] + unit] * s[mi[HF_S_PHI] + unit]) * LOADP(s + mi[HF_S_BASE], (first_cell + u) * 8 + b) *
+                    hf_gamma(HF, ch, un, panel, b, set, set2);
+        if (mi[HF_CLIPS] & 1) rate = PSELECT(LOADP(s + mi[HF_S_XS], (first_cell + u) * 8 + b) == PK(0.0), PK(0.0), rate);
+        sum = sum + rate;
+    }
+    return sum;
+}
+
+/* Gradient of the NLL into HF_S_GRADIENT. */
+FN_LARGE void hf_gradient(HF_PARAMETERS)
+{
+    GLOBAL real *partials = s + mi[HF_S_PARTIALS], *gradient = s + mi[HF_S_GRADIENT];
+    GLOBAL const real *x = s + mi[HF_S_X], *aux = s + mi[HF_S_AUX];
+    TEAM_FOR_PACK(i, 8 * mi[HF_DENSE]) STOREP(partials, i, PK(0.0));
+    TEAM_BARRIER();
+    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
+        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
+        const u32 units = ch[HF_CH_UNITS];
+        TEAM_FOR(place, 8 * ch[HF_CH_BLOCKS])
+        {
+            CONSTANT u32 *dv = mi + ch[HF_CH_DERIVATIVES] + place * HF_DV_SIZE;
+            if (dv[HF_DV_NORMSYS] + dv[HF_DV_HISTOSYS] + dv[HF_DV_SCALARS] == 0) continue;
+            const u32 slot = mi[ch[HF_CH_BLOCK_LIST] + place / 8] * 8 + place % 8;
+            for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
+                const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units) * 8;
+                const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
+                for (u32 b = 0; b < bins; b += PACK) {
+                    const u32 bin = (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b;
+                    pack w = LOADP(s + mi[HF_S_W], bin);
+                    if (ch[HF_CH_COMMON]) w = w * LOADP(x, mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b);
+                    const pack j = hf_derivative(HF, ch, dv, slot, panel, b, s + mi[HF_S_XE] + cell, s + mi[HF_S_XS] + cell, s + mi[HF_S_XG] + cell);
+                    STOREP(partials, slot * 8 + b, PFMA(w, j, LOADP(partials, slot * 8 + b)));
+                }
+            }
+        }
+        TEAM_BARRIER();
+    }
+    TEAM_FOR(i, mi[HF_DENSE]) gradient[i] = FMA(LOADM1(mr, mi[HF_R_PRECISION] + i), x[i] - aux[i], tree8(partials + 8 * i));
+    TEAM_FOR(panel, mi[HF_PANELS])
+    {
+        CONSTANT u32 *pn = mi + mi[HF_I_PANELS] + panel * HF_PN_SIZE;
+        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + pn[HF_PN_CHANNEL] * HF_CH_SIZE;
+        for (u32 set = 0; set < ch[HF_CH_SETS]; set++) {
+            CONSTANT u32 *se = mi + mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + set) * HF_SE_SIZE;
+            for (u32 b = 0; b < 8; b += PACK) {
+                const u32 slot = se[HF_SE_SLOT] + 8 * pn[HF_PN_INDEX] + b;
+                pack g = PK(0.0);
+                if (b < pn[HF_PN_BINS]) {
+                    const pack point = LOADP(x, slot), observed = LOADP(aux, slot);
+                    const pack tau = LOADM(mr + mi[HF_R_TAU], slot);
+                    g = LOADP(s + mi[HF_S_W], panel * 8 + b) * hf_local_derivative(HF, ch, pn[HF_PN_INDEX], b, set, HF_NO_SET);
+                    if (se[HF_SE_CONSTRAINT] == 1) g = PFMA(LOADM(mr + mi[HF_R_PRECISION], slot), point - observed, g);
+                    if (se[HF_SE_CONSTRAINT] == 2) g = g + PSELECT(tau > PK(0.0), tau - observed / point, PK(0.0));
+                }
+                STOREP(gradient, slot, g);
+            }
+        }
+    }
+    TEAM_BARRIER();
+}
+
+/* The NLL in deviance form at HF_S_X, HF_HUGE outside the domain; with `derivatives` the gradient too. Every worker
+ * returns the value. */
+FN_LARGE real hf_value(HF_PARAMETERS, u32 derivatives)
+{
+    hf_interpolate(HF);
+    hf_normsys(HF, derivatives);
+    TEAM_BARRIER();
+    hf_units(HF);
+    hf_cells(HF);
+    TEAM_BARRIER();
+    hf_panels(HF);
+    hf_penalties(HF);
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        const real sum = sum8(s + mi[HF_S_DEVIANCE], 8 * mi[HF_PANELS]) + sum8(s + mi[HF_S_PENALTY], mi[HF_SLOTS]);
+        s[mi[HF_S_SCALARS_OF_FIT]] = SELECT(sum < HF_HUGE, sum, HF_HUGE);
+    }
+    if (derivatives) hf_gradient(HF);
+    TEAM_BARRIER();
+    return s[mi[HF_S_SCALARS_OF_FIT]];
+}
+
+#endif

@@ -1,0 +1,287 @@
+/* newton.h: Newton's method with bounds, for any model that offers the words below. Knows no model.
+ *
+ *   MODEL_PARAMETERS, MODEL             the model's arguments, as declared and as passed on
+ *   MODEL_SLOTS                         length of every vector, a multiple of 8
+ *   MODEL_X, MODEL_GRADIENT, MODEL_ACTIVE   slab vectors (GLOBAL real *)
+ *   MODEL_WORK                          slab space for NEWTON_VECTORS vectors and NEWTON_SCALARS scalars
+ *   MODEL_HUGE                          the value that says "outside the domain"
+ *   model_value(MODEL, derivatives)     value at MODEL_X, gradient into MODEL_GRADIENT
+ *   model_curvature(MODEL, kap, damping) factors the Hessian (kap 1) or Fisher matrix (kap 0) on the active slots; mask of bad lanes
+ *   model_solve(MODEL, v)               v := factor^-1 v
+ *
+ * One super-step, all lanes together, each lane at its own stage of its own fit:
+ *   active set ─► curvature ─► direction ─► bounds ─► line search ─► EDM at the new point with the same factor
+ * Rules (measured on published analyses): Fisher while the EDM is above 1, exact from there; a bad pivot of the exact Hessian
+ * is answered at once by the Fisher matrix; bounds that the step violates become equalities through the same
+ * factor, then the step is clipped; a step of a slot is at most NEWTON_CAP; a failed line search raises the damping.
+ * Converged: EDM (in units of twice the NLL: g H^-1 g) at most the tolerance at the returned point, with its own gradient
+ * and an exact factor of good pivots that is at most one accepted step old.
+ */
+#ifndef PARITAS_MINIMISE_NEWTON_H
+#define PARITAS_MINIMISE_NEWTON_H
+
+#include "minimise/sizes.h"
+
+#define NEWTON_BACKTRACKS 10
+
+#if F64
+#define NEWTON_NOISE R(1e-14)
+#define NEWTON_EDM_FIRST_EXACT R(1.0)
+#else
+#define NEWTON_NOISE R(1e-6)
+#define NEWTON_EDM_FIRST_EXACT R(1.0)
+#endif
+
+/* Stages of a lane. */
+#define NEWTON_RUNNING R(-1.0)
+#define NEWTON_CONVERGED R(0.0)
+#define NEWTON_AT_LIMIT R(1.0)
+#define NEWTON_NO_PROGRESS R(2.0)
+#define NEWTON_NON_FINITE R(3.0)
+#define NEWTON_NOT_A_MINIMUM R(4.0)
+
+#define NEWTON_LOWER (MODEL_WORK)
+#define NEWTON_UPPER (MODEL_WORK + MODEL_SLOTS)
+#define NEWTON_FREE (MODEL_WORK + 2 * MODEL_SLOTS)
+#define NEWTON_CAP (MODEL_WORK + 3 * MODEL_SLOTS) /* largest step of a slot; 0: none */
+#define NEWTON_POINT (MODEL_WORK + 4 * MODEL_SLOTS)
+#define NEWTON_SLOPE (MODEL_WORK + 5 * MODEL_SLOTS)
+#define NEWTON_STEP (MODEL_WORK + 6 * MODEL_SLOTS)
+#define NEWTON_TEMP (MODEL_WORK + 7 * MODEL_SLOTS)
+#define NEWTON_EQUALITY(k) (MODEL_WORK + (8 + (k)) * MODEL_SLOTS)
+/* scalars behind the vectors: status, value, edm, iterations, then scratch for reductions */
+#define NEWTON_STATUS(k) (MODEL_WORK + NEWTON_VECTORS * MODEL_SLOTS)[k]
+
+/* Dot product that every worker knows; place: which scratch scalar carries it. */
+FN real newton_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b, u32 place)
+{
+    TEAM_BARRIER();
+    ONE_WORKER { NEWTON_STATUS(8 + place) = dot8(a, b, MODEL_SLOTS); }
+    TEAM_BARRIER();
+    return NEWTON_STATUS(8 + place);
+}
+
+/* Active: free, and not held at a bound by its slope. Counts changes: nonzero in a lane whose set changed. */
+FN real newton_active_set(MODEL_PARAMETERS)
+{
+    TEAM_FOR_PACK(i, MODEL_SLOTS)
+    {
+        const pack x = LOADP(NEWTON_POINT, i), g = LOADP(NEWTON_SLOPE, i), zero = PK(0.0);
+        const pmask held = OR(AND(x <= LOADP(NEWTON_LOWER, i), g > zero), AND(x >= LOADP(NEWTON_UPPER, i), g < zero));
+        const pack now = PSELECT(held, zero, LOADP(NEWTON_FREE, i));
+        const pack change = now - LOADP(MODEL_ACTIVE, i);
+        STOREP(NEWTON_TEMP, i, change * change);
+        STOREP(MODEL_ACTIVE, i, now);
+    }
+    TEAM_BARRIER();
+    ONE_WORKER { NEWTON_STATUS(8) = sum8(NEWTON_TEMP, MODEL_SLOTS); }
+    TEAM_BARRIER();
+    return NEWTON_STATUS(8);
+}
+
+/* TEMP := factor^-1 of minus the active slope; returns slope . factor^-1 slope. */
+FN real newton_direction(MODEL_PARAMETERS)
+{
+    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, -LOADP(NEWTON_SLOPE, i) * LOADP(MODEL_ACTIVE, i));
+    TEAM_BARRIER();
+    model_solve(MODEL, NEWTON_TEMP);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, LOADP(NEWTON_TEMP, i) * LOADP(MODEL_ACTIVE, i));
+    return -newton_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE, 0);
+}
+
+/* Turns bounds that POINT + STEP violates into equalities, the one that is met first first: STEP moves within the
+ * metric of the factor to lie on them. */
+FN_LARGE void newton_bounds(MODEL_PARAMETERS)
+{
+    for (u32 k = 0; k < NEWTON_EQUALITIES; k++) {
+        TEAM_FOR_PACK(i, MODEL_SLOTS) /* part of the step at which the bound is met; 2: not met */
+        {
+            const pack x = LOADP(NEWTON_POINT, i), d = LOADP(NEWTON_STEP, i), lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i);
+            const pack room = PSELECT(d < PK(0.0), lower - x, upper - x);
+            const pmask met = AND(LOADP(MODEL_ACTIVE, i) > PK(0.0), OR(x + d < lower, x + d > upper));
+            STOREP(NEWTON_TEMP, i, PSELECT(met, room / PSELECT(met, d, PK(1.0)), PK(2.0)));
+        }
+        TEAM_BARRIER();
+        ONE_WORKER
+        {
+            real least = R(2.0), which = R(-1.0);
+            for (u32 i = 0; i < MODEL_SLOTS; i++) {
+                const real part = (NEWTON_TEMP)[i];
+                const mask sooner = part < least;
+                least = SELECT(sooner, part, least);
+                which = SELECT(sooner, REAL_OF(i), which);
+            }
+            NEWTON_STATUS(8) = which;
+        }
+        TEAM_BARRIER();
+        const real which = NEWTON_STATUS(8);
+        if (!ANY(which >= R(0.0))) break;
+        GLOBAL real *column = NEWTON_EQUALITY(k);
+        TEAM_FOR(i, MODEL_SLOTS) column[i] = SELECT(which == REAL_OF(i), R(1.0), R(0.0));
+        TEAM_BARRIER();
+        model_solve(MODEL, column);
+        /* orthogonal, in the metric, to the equalities so far: c_k . e_j = 0 for their slots j */
+        ONE_WORKER
+        {
+            for (u32 m = 0; m < k; m++) {
+                GLOBAL real *other = NEWTON_EQUALITY(m);
+                real coefficient = R(0.0), own = R(0.0);
+                for (u32 i = 0; i < MODEL_SLOTS; i++) {
+                    const mask here = NEWTON_STATUS(16 + m) == REAL_OF(i);
+                    coefficient = SELECT(here, column[i], coefficient);
+                    own = SELECT(here, other[i], own);
+                }
+                const real ratio = SELECT(own > R(0.0), coefficient / SELECT(own > R(0.0), own, R(1.0)), R(0.0));
+                for (u32 i = 0; i < MODEL_SLOTS; i++) column[i] = FMA(-ratio, other[i], column[i]);
+            }
+            real own = R(0.0), want = R(0.0);
+            for (u32 i = 0; i < MODEL_SLOTS; i++) {
+                const mask here = which == REAL_OF(i);
+                const real d = (NEWTON_STEP)[i], room = SELECT(d < R(0.0), (NEWTON_LOWER)[i] - (NEWTON_POINT)[i], (NEWTON_UPPER)[i] - (NEWTON_POINT)[i]);
+                own = SELECT(here, column[i], own);
+                want = SELECT(here, room - d, want);
+            }
+            const mask usable = AND(which >= R(0.0), own > R(0.0));
+            const real ratio = SELECT(usable, want / SELECT(usable, own, R(1.0)), R(0.0));
+            for (u32 i = 0; i < MODEL_SLOTS; i++) (NEWTON_STEP)[i] = FMA(ratio, column[i], (NEWTON_STEP)[i]);
+            for (u32 i = 0; i < MODEL_SLOTS; i++) { /* exactly on the bound, whatever the rounding */
+                const mask here = AND(usable, which == REAL_OF(i));
+                const real down = (NEWTON_LOWER)[i] - (NEWTON_POINT)[i], up = (NEWTON_UPPER)[i] - (NEWTON_POINT)[i];
+                const real d = (NEWTON_STEP)[i];
+                (NEWTON_STEP)[i] = SELECT(here, SELECT(d < R(0.5) * (down + up), down, up), d);
+            }
+            NEWTON_STATUS(16 + k) = which;
+        }
+        TEAM_BARRIER();
+    }
+}
+
+/* Fits from MODEL_X, which lies where LOWER, UPPER and FREE allow. On return MODEL_X is the answer, NEWTON_STATUS(0..3)
+ * its status, value, EDM and iterations. */
+FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations)
+{
+    const real zero = R(0.0), one = R(1.0);
+    real value = model_value(MODEL, 1);
+    real status = SELECT(value < MODEL_HUGE, NEWTON_RUNNING, NEWTON_NON_FINITE);
+    real kap = zero, damping = zero, edm = MODEL_HUGE, iterations = zero;
+    TEAM_FOR_PACK(i, MODEL_SLOTS)
+    {
+        STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
+        STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
+        STOREP(MODEL_ACTIVE, i, LOADP(NEWTON_FREE, i));
+    }
+    TEAM_BARRIER();
+    newton_active_set(MODEL);
+    for (u32 step = 0; step < max_iterations; step++) {
+        mask running = status == NEWTON_RUNNING;
+        if (!ANY(running)) break;
+        iterations = SELECT(running, iterations + one, iterations);
+        /* the factor at POINT; an exact Hessian that is not positive gives way to the Fisher matrix */
+        real used = kap;
+        mask bad = model_curvature(MODEL, used, damping);
+        const mask redo = AND(running, AND(bad, used > zero));
+        if (ANY(redo)) {
+            used = SELECT(redo, zero, used);
+            bad = model_curvature(MODEL, used, damping);
+        }
+        edm = SELECT(running, newton_direction(MODEL), edm);
+        /* done without a step: only an exact factor may say so; a Fisher one asks for it */
+        const mask small = AND(running, edm <= edm_tolerance);
+        const mask exact = AND(used > zero, NOT(bad));
+        const mask undamped = damping <= zero;
+        status = SELECT(AND(small, AND(exact, undamped)), NEWTON_CONVERGED, status);
+        /* at a stationary point whose exact Hessian is not positive */
+        status = SELECT(AND(small, redo), NEWTON_NOT_A_MINIMUM, status);
+        const mask ask = AND(small, status == NEWTON_RUNNING);
+        kap = SELECT(AND(running, edm < NEWTON_EDM_FIRST_EXACT), one, SELECT(redo, zero, kap));
+        damping = SELECT(ask, zero, damping);
+        running = AND(status == NEWTON_RUNNING, NOT(ask));
+        TEAM_FOR_PACK(i, MODEL_SLOTS)
+        {
+            const pack cap = LOADP(NEWTON_CAP, i);
+            pack d = LOADP(NEWTON_TEMP, i);
+            d = PSELECT(AND(cap > PK(0.0), d > cap), cap, d);
+            d = PSELECT(AND(cap > PK(0.0), d < -cap), -cap, d);
+            STOREP(NEWTON_STEP, i, d);
+        }
+        TEAM_BARRIER();
+        if (!ANY(running)) continue;
+        newton_bounds(MODEL);
+        /* line search along the clipped step: Armijo's rule, quadratic interpolation */
+        real length = one, trial = value;
+        mask searching = running, failed = zero > one;
+        for (u32 k = 0; k <= NEWTON_BACKTRACKS; k++) {
+            const real scale = SELECT(running, SELECT(failed, zero, length), zero);
+            TEAM_FOR_PACK(i, MODEL_SLOTS)
+            {
+                const pack lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i), from = LOADP(NEWTON_POINT, i);
+                const pmask stays = PACK_OF(scale) == PK(0.0);
+                pack x = PFMA(PACK_OF(scale), LOADP(NEWTON_STEP, i), from);
+                x = PSELECT(x < lower, lower, x);
+                x = PSELECT(x > upper, upper, x);
+                x = PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), stays), from, x);
+                STOREP(MODEL_X, i, x);
+                STOREP(NEWTON_TEMP, i, x - from);
+            }
+            const real slope = newton_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE, 1);
+            const real found = model_value(MODEL, 1);
+            const real magnitude = SELECT(value < zero, -value, value);
+            const real noise = NEWTON_NOISE * (one + magnitude);
+            const mask enough = OR(found <= FMA(R(1e-4), slope, value), AND(found <= value + noise, -slope <= R(1e3) * noise));
+            const mask accept = AND(searching, AND(enough, found < MODEL_HUGE));
+            trial = SELECT(accept, found, trial);
+            searching = AND(searching, NOT(accept));
+            if (!ANY(searching)) break;
+            if (k == NEWTON_BACKTRACKS) {
+                failed = searching;
+                break;
+            }
+            const real rise = found - value - slope;
+            real factor = SELECT(AND(found < MODEL_HUGE, rise > zero), R(-0.5) * slope / SELECT(rise > zero, rise, one), R(0.25));
+            factor = SELECT(factor > R(0.1), factor, R(0.1));
+            factor = SELECT(factor < R(0.5), factor, R(0.5));
+            length = SELECT(searching, length * factor, length);
+        }
+        if (ANY(failed)) { /* back to POINT: all lanes evaluate again, the others where they are */
+            status = SELECT(AND(failed, damping >= R(1e6)), NEWTON_NO_PROGRESS, status);
+            TEAM_FOR_PACK(i, MODEL_SLOTS)
+            {
+                const pmask back = PACK_OF(SELECT(failed, one, zero)) > PK(0.0);
+                STOREP(MODEL_X, i, PSELECT(back, LOADP(NEWTON_POINT, i), LOADP(MODEL_X, i)));
+            }
+            TEAM_BARRIER();
+            model_value(MODEL, 1);
+            damping = SELECT(failed, SELECT(damping > zero, damping * R(10.0), R(1e-3)), damping);
+            kap = SELECT(failed, zero, kap);
+        }
+        const mask moved = AND(running, NOT(failed));
+        damping = SELECT(moved, SELECT(damping > R(1e-3), damping * R(0.1), zero), damping);
+        value = SELECT(moved, trial, value);
+        TEAM_FOR_PACK(i, MODEL_SLOTS)
+        {
+            STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
+            STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
+        }
+        TEAM_BARRIER();
+        const real changes = newton_active_set(MODEL);
+        /* the new point against the old factor, if it was exact and belongs to the same active set */
+        const mask test = AND(moved, AND(exact, AND(changes <= zero, undamped)));
+        if (ANY(test)) {
+            const real after = newton_direction(MODEL);
+            edm = SELECT(test, after, edm);
+            status = SELECT(AND(test, after <= edm_tolerance), NEWTON_CONVERGED, status);
+        }
+    }
+    status = SELECT(status == NEWTON_RUNNING, NEWTON_AT_LIMIT, status);
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        NEWTON_STATUS(0) = status;
+        NEWTON_STATUS(1) = value;
+        NEWTON_STATUS(2) = edm;
+        NEWTON_STATUS(3) = iterations;
+    }
+    TEAM_BARRIER();
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* sizes.h: working space of the minimisers, as the host must provide it. */
+#ifndef PARITAS_MINIMISE_SIZES_H
+#define PARITAS_MINIMISE_SIZES_H
+
+#define NEWTON_EQUALITIES 8                     /* violated bounds that one step turns into equalities */
+#define NEWTON_VECTORS (8 + NEWTON_EQUALITIES) /* of as many elements as there are slots */
+#define NEWTON_SCALARS 24                       /* behind the vectors */
+
+#endif

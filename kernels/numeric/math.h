@@ -1,0 +1,283 @@
+/* math.h: the functions of a real number that the kernels call, the same bits everywhere.
+ *
+ * Built from the words of the dialect alone, without branches and without tables in memory: every lane takes the same
+ * path and results are chosen by masks. Arguments and results are packs; NaN arguments, and arguments outside a
+ * domain, give one quiet NaN. math_f64.h and math_f32.h bring the layout of a number, the constants and the polynomials.
+ *
+ * In f32 some devices flush subnormal numbers. There every function takes a subnormal argument for a zero and returns
+ * zero for a result below the smallest normal number, so that a device that flushes gives the same bits as one that
+ * does not. In f64 subnormal numbers are used in full.
+ *
+ * Largest errors measured against MPFR, in units in the last place, are asserted by tests/numeric.
+ */
+#ifndef PARITAS_NUMERIC_MATH_H
+#define PARITAS_NUMERIC_MATH_H
+
+#if F64
+#include "math_f64.h"
+#else
+#include "math_f32.h"
+#endif
+
+#define M_INFINITY PFROM_BITS(PLI(M_INFINITY_BITS))
+#define M_MINUS_INFINITY (-PFROM_BITS(PLI(M_INFINITY_BITS)))
+#define M_NAN PFROM_BITS(PLI(M_NAN_BITS))
+
+FN pack m_abs(pack x)
+{
+    return PFROM_BITS(PBITS(x) & PLI(M_MAGNITUDE_BITS));
+}
+
+/* Subnormal to zero of the same sign, in f32 only. */
+FN pack m_flush(pack x)
+{
+#if F64
+    return x;
+#else
+    return PSELECT(m_abs(x) < PK(M_SMALLEST), PK(0.0) * x, x);
+#endif
+}
+
+/* e^x. k = round(x / log 2) comes out of an addition that leaves it in the low bits; r = x - k log 2 is carried to
+ * twice the precision because its rounding alone would cost a quarter of a unit. */
+FN pack m_exp(pack x)
+{
+    /* 2^k by parts: for small results 2^(k+M_SHIFT) first, so that only the last product can be subnormal */
+    pmask low = x < PK(M_EXP_SHIFTED);
+    pack magic = PSELECT(low, PK(M_EXP_MAGIC_SHIFTED), PK(M_EXP_MAGIC));
+    pack t = PFMA(x, PK(M_LOG2_E), magic);
+    pack k = t - magic;
+    pack scale = PFROM_BITS((PBITS(t) & PLI(M_EXPONENTS)) << M_MANTISSA);
+    pack r0 = PFMA(k, PK(-M_LN2_HI), x);
+    pack r = PFMA(k, PK(-M_LN2_LO), r0);
+    pack rest = PFMA(k, PK(-M_LN2_LO), r0 - r);
+    pack q = PK(1.0) + (r + PFMA(r * r, m_exp_tail(r), rest));
+    pack y = (q * scale) * PSELECT(low, PK(M_EXP_UNSHIFT), PK(2.0));
+    y = PSELECT(x > PK(M_EXP_LARGEST), M_INFINITY, y);
+    y = PSELECT(x < PK(M_EXP_LEAST), PK(0.0), y);
+    return PSELECT(x == x, y, M_NAN);
+}
+
+/* The pieces of log(2^k (1 + f)) = k log 2 + f + w with 3/4 <= 1 + f < 3/2, f exact: with s = f / (2 + f),
+ * log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 m_log_tail(s^2)). w = tail - f^2/2, where tail has the low part of k log 2. */
+typedef struct {
+    pack k, f, half_f, tail;
+} m_log_parts;
+
+FN m_log_parts m_log_parts_of(pack k, pack f)
+{
+    m_log_parts l;
+    pack s = f / (PK(2.0) + f);
+    pack z = s * s;
+    l.k = k;
+    l.f = f;
+    l.half_f = PK(0.5) * f;
+    l.tail = PFMA(s, PFMA(l.half_f, f, z * m_log_tail(z)), k * PK(M_LN2_LO));
+    return l;
+}
+
+FN pack m_log_sum(m_log_parts l)
+{
+    return PFMA(l.k, PK(M_LN2_HI), l.f + PFMA(-l.half_f, l.f, l.tail));
+}
+
+/* x positive and finite; the exponent of 4/3 x is k */
+FN m_log_parts m_log_split(pack x)
+{
+#if F64
+    pmask small = x < PK(M_SMALLEST);
+    pack offset = PSELECT(small, PK(M_LOG_OFFSET_SCALED), PK(M_LOG_OFFSET));
+    x = PSELECT(small, x * PK(M_LOG_SCALE), x);
+#else
+    pack offset = PK(M_LOG_OFFSET);
+#endif
+    plint i = PBITS(PK(M_FOUR_THIRDS) * x);
+    pack k = PFROM_BITS(((i >> M_MANTISSA) & PLI(M_EXPONENTS)) | PLI(M_INTEGER_BITS)) - offset;
+    pack m = PFROM_BITS(PBITS(m_abs(x)) - (i & PLI(M_INFINITY_BITS)) + PLI(M_ONE_BITS));
+    return m_log_parts_of(k, m - PK(1.0));
+}
+
+/* -inf at 0, NaN below. */
+FN pack m_log(pack x)
+{
+    pack y = m_log_sum(m_log_split(x));
+    y = PSELECT(x < M_INFINITY, y, M_INFINITY);
+    pack outside = PSELECT(m_abs(x) < PK(M_TINIEST), M_MINUS_INFINITY, M_NAN);
+    return PSELECT(x >= PK(M_TINIEST), y, outside);
+}
+
+/* Pieces of log(1 + x). k is the exponent of 4/3 (1 + x), taken two lower lest 2^-k be subnormal. f = 2^-k x + (2^-k - 1)
+ * is exact where it matters: both terms are multiples of 2^-(M_MANTISSA+1) and their sum is at most 1/2. */
+FN m_log_parts m_log1p_split(pack x)
+{
+    pack x4 = PK(0.25) * x;
+    plint i = PBITS(PFMA(x, PK(M_THIRD), PK(M_THIRD)));
+    pack k = PFROM_BITS(((i >> M_MANTISSA) & PLI(M_EXPONENTS)) | PLI(M_INTEGER_BITS)) - PK(M_LOG1P_OFFSET);
+    pack scale = PFROM_BITS(PLI(2 * M_ONE_BITS) - (i & PLI(M_INFINITY_BITS)));
+    return m_log_parts_of(k, PFMA(x4, scale, PFMA(scale, PK(0.25), PK(-1.0))));
+}
+
+/* log(1 + x); -inf at -1, NaN below. */
+FN pack m_log1p(pack x)
+{
+    pack y = m_log_sum(m_log1p_split(x));
+    y = PSELECT(m_abs(x) < PK(M_LOG1P_IS_X), m_flush(x), y);
+    y = PSELECT(x < M_INFINITY, y, M_INFINITY);
+    return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_MINUS_INFINITY, M_NAN));
+}
+
+/* x - log(1 + x) without cancellation: for k = 0 the f of both cancel exactly, for k = 1 and -1 so do x and k log 2 but
+ * for a rest that is exact. +inf at -1, NaN below. */
+FN pack m_deviance(pack x)
+{
+    m_log_parts l = m_log1p_split(x);
+#if !F64
+    l.tail = PSELECT(m_abs(x) < PK(M_LOG1P_IS_X), PK(0.0), l.tail); /* it might be subnormal, and decide a rounding */
+#endif
+    pack y = m_flush((PFMA(l.k, PK(-M_LN2_HI), x) - l.f) + PFMA(l.half_f, l.f, -l.tail));
+    y = PSELECT(x < M_INFINITY, y, M_INFINITY);
+    return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_INFINITY, M_NAN));
+}
+
+/* exp(x^2) erfc(x) for x >= 0: the polynomial is that of (1 + 2x) exp(x^2) erfc(x), smooth from 0 to infinity, in a
+ * variable that maps both ends to -1 and 1. Good to a few units. */
+FN pack m_erfcx(pack x)
+{
+    pack t = (x - PK(M_ERFCX_POLE)) / (x + PK(M_ERFCX_POLE));
+    return m_erfcx_mapped(t) / PFMA(PK(2.0), x, PK(1.0));
+}
+
+/* exp(-scale x^2), the rounding of x^2 made good; scale is a power of two. */
+FN pack m_gauss(pack x, pack scale)
+{
+    pack square = x * x;
+    pack rest = PFMA(x, x, -square);
+    pack e = m_exp(-scale * square);
+    return PFMA(e, -scale * rest, e);
+}
+
+FN pack m_erfc_of_magnitude(pack a)
+{
+    a = PSELECT(a < PK(M_ERFC_ZERO), a, PK(M_ERFC_ZERO));
+    return m_flush(m_gauss(a, PK(1.0)) * m_erfcx(a));
+}
+
+FN pack m_erf(pack x)
+{
+    pack a = m_abs(x);
+    pack large = PK(1.0) - m_erfc_of_magnitude(a);
+    pack signed_large = PSELECT(x < PK(0.0), -large, large);
+    pack near = m_flush(x);
+    near = PFMA(near, m_erf_ratio(near * near), near);
+    pack y = PSELECT(a < PK(1.0), near, signed_large);
+    return PSELECT(x == x, y, M_NAN);
+}
+
+FN pack m_erfc(pack x)
+{
+    pack y = m_erfc_of_magnitude(m_abs(x));
+    y = PSELECT(x < PK(0.0), PK(2.0) - y, y);
+    return PSELECT(x == x, y, M_NAN);
+}
+
+/* log of the gamma function for x > 0; +inf at 0, NaN below.
+ * Under 8 by recurrence to lgamma(2 + e) = e m_lgamma_ratio(e), |e| <= 1/2, with the logarithm of the product of the
+ * factors; e is exact, which keeps the zeros at 1 and 2. From 8 on Stirling's series. One logarithm serves all, as
+ * a sum of two numbers. */
+FN pack m_lgamma(pack x)
+{
+    pack y = x;
+    pack product = PK(1.0);
+    for (u32 i = 0; i < 6; i++) {
+        pmask above = y >= PK(2.5);
+        pack below = y - PK(1.0);
+        product = PSELECT(above, product * below, product);
+        y = PSELECT(above, below, y);
+    }
+    pmask under_half = x < PK(0.5);
+    pmask recur_up = x < PK(1.5);
+    pmask large = x >= PK(8.0);
+    pack e = PSELECT(under_half, x, PSELECT(recur_up, x - PK(1.0), y - PK(2.0)));
+    pack argument = PSELECT(under_half, PFMA(x, x, x), PSELECT(recur_up, x, PSELECT(large, x, product)));
+    argument = PSELECT(AND(argument >= PK(M_TINIEST), argument < M_INFINITY), argument, PK(1.0));
+
+    m_log_parts l = m_log_split(argument);
+    pack hi = PFMA(l.k, PK(M_LN2_HI), l.f);
+    pack lo = (PFMA(l.k, PK(M_LN2_HI), -hi) + l.f) + PFMA(-l.half_f, l.f, l.tail);
+
+    pack sign = PSELECT(recur_up, PK(-1.0), PK(1.0));
+    pack near = PFMA(sign, lo, PFMA(e, m_lgamma_ratio(e), sign * hi));
+
+    /* (x - 1/2)(log x - 1) + (log 2 pi - 1) / 2 + 1 / 12 x - .. */
+    pack w = PK(1.0) / x;
+    pack a = x - PK(0.5);
+    pack b = hi - PK(1.0);
+    pack ab = a * b;
+    pack rest = PFMA(a, lo, PFMA(a, b, -ab)) + PFMA(w, m_stirling(w * w), PK(0.41893853320467274178));
+    pack far = PSELECT(x < PK(M_LGAMMA_LARGEST), ab + rest, M_INFINITY);
+
+    pack value = PSELECT(large, far, near);
+    pack outside = PSELECT(m_abs(x) < PK(M_TINIEST), M_INFINITY, M_NAN);
+    return PSELECT(x >= PK(M_TINIEST), value, outside);
+}
+
+#define M_SQRT_HALF 0.70710678118654752440
+
+/* The chance that a standard normal number lies above a >= 0; exp takes a^2/2, not the square of a rounded a/sqrt 2. */
+FN pack m_normal_tail(pack a)
+{
+    a = PSELECT(a < PK(M_TAIL_ZERO), a, PK(M_TAIL_ZERO));
+    return m_flush((PK(0.5) * m_gauss(a, PK(0.5))) * m_erfcx(PK(M_SQRT_HALF) * a));
+}
+
+FN pack m_normal_cdf(pack x)
+{
+    pack tail = m_normal_tail(m_abs(x));
+    pack y = PSELECT(x < PK(0.0), tail, PK(1.0) - tail);
+    return PSELECT(x == x, y, M_NAN);
+}
+
+/* log of m_normal_cdf(x), also where that is 0. */
+FN pack m_log_normal_cdf(pack x)
+{
+    pack a = m_abs(x);
+    pack finite = PSELECT(a < PK(M_LARGE), a, PK(M_LARGE));
+    pack below = PFMA(PK(-0.5) * finite, a, m_log(PK(0.5) * m_erfcx(PK(M_SQRT_HALF) * finite)));
+    pack y = PSELECT(x < PK(0.0), below, m_log1p(-m_normal_tail(a)));
+    return PSELECT(x == x, y, M_NAN);
+}
+
+/* The x whose m_normal_cdf is p: -inf at 0, +inf at 1, NaN outside. A rational start and two of Halley's steps, on the
+ * distribution itself for p from 1/4 to 3/4, where p - 1/2 is exact, and outside on its logarithm, where p may be as
+ * small as a number can be. For a tail above, call it with the tail and change the sign. */
+FN pack m_normal_quantile(pack p)
+{
+    pack q = p - PK(0.5);
+    pmask central = m_abs(q) <= PK(0.25);
+    pmask inside = AND(p >= PK(M_TINIEST), p < PK(1.0));
+    pack side = PSELECT(q > PK(0.0), PK(1.0) - p, p);
+    side = PSELECT(AND(inside, PNOT(central)), side, PK(0.25));
+    q = PSELECT(central, q, PK(0.0));
+
+    pack log_side = m_log(side);
+    pack s = PSQRT(PK(-2.0) * log_side);
+    pack far = -s - m_quantile_tail(PK(1.0) / s);
+    pack x = PSELECT(central, q * m_quantile_centre(q * q), far);
+    for (u32 i = 0; i < 2; i++) {
+        /* u: value over derivative; twice: minus the second derivative over the first */
+        pack a = PSELECT(central, PK(0.0), -x);
+        pack ratio = m_erfcx(PK(M_SQRT_HALF) * a);
+        pack hazard = PK(0.79788456080286535588) / ratio;
+        pack u_far = (PFMA(PK(-0.5) * a, a, m_log(PK(0.5) * ratio)) - log_side) / hazard;
+        pack h = PSELECT(central, PK(M_SQRT_HALF) * x, PK(0.0));
+        pack u_central = PFMA(PFMA(h, m_erf_ratio(h * h), h), PK(0.5), -q) * PK(2.5066282746310005024) / m_gauss(h, PK(1.0));
+        pack u = PSELECT(central, u_central, u_far);
+        pack twice = PSELECT(central, x, x + hazard);
+        x = x - u / PFMA(PK(0.5) * u, twice, PK(1.0));
+    }
+    x = PSELECT(AND(PNOT(central), p > PK(0.5)), -x, x);
+    pack outside = PSELECT(p == PK(1.0), M_INFINITY, PSELECT(m_abs(p) < PK(M_TINIEST), M_MINUS_INFINITY, M_NAN));
+    return PSELECT(inside, x, outside);
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* host_math.h: the kernels' own functions for the host, in f64, one number at a time. The host never asks libm: its
+ * functions differ between systems, and a CLs or a Z would differ with them. */
+#ifndef PARITAS_BASE_HOST_MATH_H
+#define PARITAS_BASE_HOST_MATH_H
+
+double host_exp(double x);
+double host_log(double x);
+double host_lgamma(double x);
+double host_sqrt(double x);
+/* n - n ln n + ln Gamma(n + 1), what a Poisson term in deviance form lacks; 0 at n = 0. Without cancellation for large n. */
+double host_poisson_constant(double n);
+
+#endif

@@ -1,0 +1,260 @@
+/* cpu.c: the reference device. Teams are dealt out to threads one by one through a counter; every thread has a slab of its
+ * own, kept between launches. The kernel variant is chosen once by what the processor can do, the lane width per launch by
+ * the slab: a fit whose slab fills the cache runs alone with packs of its own elements, small ones run side by side. */
+#include "device/cpu/kernel_table.h"
+#include "device/device.h"
+#include "variants.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define X(suffix, isa, f64, lanes, pack) extern const struct cpu_kernels paritas_kernels_##suffix;
+PARITAS_KERNEL_VARIANTS(X)
+#undef X
+
+static const struct variant {
+    const char *isa;
+    unsigned precision, lanes, pack;
+    const struct cpu_kernels *kernels;
+} variants[] = {
+#define X(suffix, isa, f64, lanes, pack) {#isa, f64 ? 64 : 32, lanes, pack, &paritas_kernels_##suffix},
+    PARITAS_KERNEL_VARIANTS(X)
+#undef X
+};
+#define VARIANTS (sizeof variants / sizeof variants[0])
+
+/* Slabs of a launch may fill about half of a usual L2 cache; beyond that lanes lose to one fit alone. */
+#define SLABS_IN_CACHE ((size_t)512 * 1024)
+
+struct cpu_state {
+    void **slabs; /* one a thread, aligned */
+    size_t *slab_bytes;
+    unsigned threads;
+    char description[96];
+};
+
+struct cpu_model {
+    struct device_tables tables;
+    float *reals; /* f32 devices */
+};
+
+#if defined(__x86_64__)
+/* What x86-64-v3 (level 3) and x86-64-v4 (level 4) need, operating system included. */
+static int x86_level(void)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d)) return 1;
+    const unsigned need1 = bit_FMA | bit_AVX | bit_OSXSAVE | bit_MOVBE | bit_F16C | bit_SSE4_2 | bit_POPCNT;
+    if ((c & need1) != need1) return 1;
+    unsigned low, high;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low & 6) != 6) return 1;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 1;
+    const unsigned need7 = bit_AVX2 | bit_BMI | bit_BMI2;
+    if ((b & need7) != need7) return 1;
+    const unsigned avx512 = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512CD | bit_AVX512VL;
+    return (b & avx512) == avx512 && (low & 0xe6) == 0xe6 ? 4 : 3;
+}
+#endif
+
+/* 1 where this processor can run that instruction set. */
+static int isa_runs(const char *isa)
+{
+    if (!strcmp(isa, "portable")) return 1;
+#if defined(__x86_64__)
+    if (!strcmp(isa, "scalar") || !strcmp(isa, "avx2")) return x86_level() >= 3;
+    if (!strcmp(isa, "avx512")) return x86_level() >= 4;
+    return 0;
+#else
+    return 1; /* fma and NEON belong to every arm64 */
+#endif
+}
+
+static paritas_status cpu_open(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index)
+{
+    if (index != 0) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cpu:%u': there is one CPU device, cpu", index);
+    static const char *const order[] = {"avx512", "avx2", "neon", "scalar", "portable"};
+    const char *chosen = NULL;
+    int known = 0;
+    for (size_t k = 0; k < sizeof order / sizeof order[0] && !chosen; k++) {
+        if (isa && strcmp(isa, order[k]) != 0) continue;
+        known = 1;
+        for (size_t v = 0; v < VARIANTS; v++)
+            if (!strcmp(variants[v].isa, order[k]) && isa_runs(order[k])) chosen = order[k];
+    }
+    if (!chosen && known) return paritas_fail(context, PARITAS_NO_DEVICE, "instruction set '%s' is not in this build or not in this processor", isa);
+    if (!chosen)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "instruction set '%s' is not known; there are portable, scalar, avx2, avx512, neon", isa);
+    struct cpu_state *state = paritas_allocate_clear(context, 1, sizeof *state);
+    if (!state) return paritas_fail_memory(context);
+    state->threads = device->threads ? device->threads : 1;
+    state->slabs = paritas_allocate_clear(context, state->threads, sizeof *state->slabs);
+    state->slab_bytes = paritas_allocate_clear(context, state->threads, sizeof *state->slab_bytes);
+    device->state = state;
+    if (!state->slabs || !state->slab_bytes) {
+        device->operations->close(device);
+        return paritas_fail_memory(context);
+    }
+    snprintf(device->isa, sizeof device->isa, "%s", chosen);
+    snprintf(state->description, sizeof state->description, "%s kernels, %u thread%s", chosen, state->threads, state->threads == 1 ? "" : "s");
+    return PARITAS_OK;
+}
+
+static void cpu_close(struct paritas_device *device)
+{
+    struct cpu_state *state = device->state;
+    if (!state) return;
+    for (unsigned t = 0; state->slabs && t < state->threads; t++) paritas_release_aligned(&device->allocator, state->slabs[t]);
+    paritas_release(&device->allocator, state->slabs);
+    paritas_release(&device->allocator, state->slab_bytes);
+    paritas_release(&device->allocator, state);
+    device->state = NULL;
+}
+
+static const char *cpu_describe(const struct paritas_device *device) { return ((const struct cpu_state *)device->state)->description; }
+
+static paritas_status cpu_model_upload(paritas_context *context, struct paritas_device *device, const struct device_tables *tables, void **handle)
+{
+    struct cpu_model *model = paritas_allocate_clear(context, 1, sizeof *model);
+    if (!model) return paritas_fail_memory(context);
+    model->tables = *tables;
+    if (device->precision == 32) {
+        model->reals = paritas_allocate_aligned(context, tables->n_reals, sizeof *model->reals);
+        if (!model->reals) {
+            paritas_release(&device->allocator, model);
+            return paritas_fail_memory(context);
+        }
+        for (size_t i = 0; i < tables->n_reals; i++) model->reals[i] = (float)tables->reals[i];
+    }
+    device->uploads++;
+    *handle = model;
+    return PARITAS_OK;
+}
+
+static void cpu_model_release(struct paritas_device *device, void *handle)
+{
+    struct cpu_model *model = handle;
+    if (!model) return;
+    paritas_release_aligned(&device->allocator, model->reals);
+    paritas_release(&device->allocator, model);
+}
+
+struct work {
+    cpu_entry entry;
+    const struct cpu_model *model;
+    const uint32_t *args;
+    const void *reals, *in;
+    void *out;
+    uint32_t teams;
+    atomic_uint next;
+    paritas_context *context;
+    atomic_int cancelled;
+    uint32_t rows, lanes;
+};
+
+struct worker {
+    struct work *work;
+    void *slab;
+    int reports; /* the calling thread tells of progress */
+};
+
+static void *run_worker(void *argument)
+{
+    struct worker *worker = argument;
+    struct work *work = worker->work;
+    for (;;) {
+        const uint32_t team = atomic_fetch_add(&work->next, 1);
+        if (team >= work->teams || atomic_load(&work->cancelled)) return NULL;
+        work->entry(work->model->tables.ints, work->reals, work->args, work->in, work->out, worker->slab, team);
+        if (worker->reports && work->context->progress) {
+            const uint64_t done = (uint64_t)(team + 1) * work->lanes;
+            if (work->context->progress(work->context->progress_user, done < work->rows ? done : work->rows, work->rows)) atomic_store(&work->cancelled, 1);
+        }
+    }
+}
+
+/* The variant for this launch: exactly the wished width if there is one; else as many lanes as rows and cache allow, else packs. */
+static const struct variant *choose_variant(const struct paritas_device *device, const struct device_launch *launch)
+{
+    const size_t element = device->precision / 8;
+    const struct variant *best = NULL;
+    for (size_t v = 0; v < VARIANTS; v++) {
+        const struct variant *candidate = &variants[v];
+        if (candidate->precision != device->precision || strcmp(candidate->isa, device->isa) != 0) continue;
+        if (launch->lanes) {
+            /* widths that an instruction set lacks answer with its width 1: the bits are the same */
+            if (candidate->lanes != launch->lanes && candidate->lanes != 1) continue;
+            if (!best || candidate->lanes > best->lanes) best = candidate;
+            continue;
+        }
+        const int fits = candidate->lanes == 1 || (launch->rows >= candidate->lanes && launch->slab * element * candidate->lanes <= SLABS_IN_CACHE);
+        if (fits && (!best || candidate->lanes * (candidate->lanes > 1 ? 16u : 1u) + candidate->pack > best->lanes * (best->lanes > 1 ? 16u : 1u) + best->pack))
+            best = candidate;
+    }
+    return best;
+}
+
+static paritas_status cpu_launch(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch)
+{
+    struct cpu_state *state = device->state;
+    const struct cpu_model *model = handle;
+    const struct variant *variant = choose_variant(device, launch);
+    if (launch->rows == 0) return PARITAS_OK;
+    struct work work = {.entry = variant->kernels->entry[launch->entry], .model = model, .args = launch->args, .context = context, .rows = launch->rows};
+    work.lanes = variant->lanes;
+    work.teams = (launch->rows + variant->lanes - 1) / variant->lanes;
+    atomic_init(&work.next, 0);
+    atomic_init(&work.cancelled, 0);
+    device->launches++;
+    float *in = NULL, *out = NULL;
+    work.reals = model->tables.reals;
+    work.in = launch->in;
+    work.out = launch->out;
+    paritas_status status = PARITAS_OK;
+    if (device->precision == 32) {
+        in = paritas_allocate(context, launch->n_in, sizeof *in);
+        out = paritas_allocate(context, launch->n_out, sizeof *out);
+        if (!in || !out) status = paritas_fail_memory(context);
+        if (status == PARITAS_OK)
+            for (size_t i = 0; i < launch->n_in; i++) in[i] = (float)launch->in[i];
+        work.reals = model->reals;
+        work.in = in;
+        work.out = out;
+    }
+    unsigned threads = state->threads < work.teams ? state->threads : work.teams;
+    const size_t bytes = launch->slab * (device->precision / 8) * variant->lanes;
+    for (unsigned t = 0; t < threads && status == PARITAS_OK; t++) {
+        if (state->slab_bytes[t] >= bytes) continue;
+        paritas_release_aligned(&device->allocator, state->slabs[t]);
+        state->slab_bytes[t] = 0;
+        state->slabs[t] = paritas_allocate_aligned(context, bytes, 1);
+        if (!state->slabs[t]) status = paritas_fail_memory(context);
+        else state->slab_bytes[t] = bytes;
+    }
+    if (status == PARITAS_OK) {
+        struct worker workers[256];
+        pthread_t ids[256];
+        unsigned started = 1;
+        if (threads > 256) threads = 256;
+        for (unsigned t = 0; t < threads; t++) workers[t] = (struct worker){&work, state->slabs[t], t == 0};
+        /* a thread that cannot be started only leaves its share to the others */
+        while (started < threads && pthread_create(&ids[started], NULL, run_worker, &workers[started]) == 0) started++;
+        run_worker(&workers[0]);
+        for (unsigned t = 1; t < started; t++) pthread_join(ids[t], NULL);
+        if (atomic_load(&work.cancelled)) status = paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
+    }
+    if (device->precision == 32) {
+        if (status == PARITAS_OK)
+            for (size_t i = 0; i < launch->n_out; i++) launch->out[i] = (double)out[i];
+        paritas_release(&context->allocator, in);
+        paritas_release(&context->allocator, out);
+    }
+    return status;
+}
+
+const struct device_operations device_cpu = PARITAS_DEVICE_OPERATIONS(cpu);

@@ -1,0 +1,80 @@
+/* device.h: the contract of a device. A device knows bytes and entries, nothing of models or statistics.
+ *
+ *   open ─► model_upload ─► launch (rows of jobs in, rows of results out) ─► ... ─► model_release ─► close
+ *
+ * What any new device must implement, all required, filled by PARITAS_DEVICE_OPERATIONS so that a forgotten one does not
+ * compile. A device may be absent (open answers PARITAS_NO_DEVICE and why), never partial. The kernels' text fixes
+ * every bit of a result, so devices may cut the rows among workers as they like.
+ * To add one: a folder here, its operations, one line in registry.c, its name in the tests' list of devices.
+ */
+#ifndef PARITAS_DEVICE_DEVICE_H
+#define PARITAS_DEVICE_DEVICE_H
+
+#include "base/context.h"
+#include "device/entries.h"
+
+#define PARITAS_DEVICE_API 1
+
+/* A frozen model: two tables as kernels read them, owned by the caller while it is uploaded. */
+struct device_tables {
+    const uint32_t *ints;
+    const double *reals;
+    size_t n_ints, n_reals;
+};
+
+/* One launch. Rows are job-major arrays of f64 on the host; an f32 device converts. */
+struct device_launch {
+    enum kernel_entry entry;
+    uint32_t rows;            /* jobs; teams are rows / lanes, rounded up */
+    const uint32_t *args;
+    const double *in;
+    double *out;
+    size_t n_args, n_in, n_out;
+    size_t slab;              /* elements of one fit's working memory */
+    unsigned lanes;           /* wished width; 0: the device chooses by `slab` */
+};
+
+struct paritas_device;
+
+struct device_operations {
+    uint32_t api;
+    /* Opens device number `index` of this kind into device->state. On failure the context's message says why. */
+    paritas_status (*open)(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index);
+    void (*close)(struct paritas_device *device);
+    /* A name for people: processor, instruction set, driver. Owned by the device. */
+    const char *(*describe)(const struct paritas_device *device);
+    /* Puts a model's tables where kernels can read them. *handle is the device's. */
+    paritas_status (*model_upload)(paritas_context *context, struct paritas_device *device, const struct device_tables *tables, void **handle);
+    void (*model_release)(struct paritas_device *device, void *handle);
+    /* Runs an entry over all rows and returns when `out` is written. */
+    paritas_status (*launch)(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch);
+};
+#define PARITAS_DEVICE_OPERATIONS(prefix)                                                                                       \
+    {                                                                                                                           \
+        PARITAS_DEVICE_API, prefix##_open, prefix##_close, prefix##_describe, prefix##_model_upload, prefix##_model_release,   \
+            prefix##_launch                                                                                                     \
+    }
+
+struct paritas_device {
+    const struct device_operations *operations;
+    paritas_allocator allocator;
+    unsigned threads;   /* workers of the CPU */
+    unsigned precision; /* 64 or 32 */
+    unsigned workers;   /* size of a work-group on devices that have them; 0: the device's choice */
+    unsigned index;
+    uint64_t uploads, launches; /* counted, for tests */
+    char name[32];      /* as `paritas devices` lists it: "cpu", "opencl:0" */
+    char isa[16];       /* "avx512", ...; "" where it means nothing */
+    void *state;        /* the implementation's */
+};
+
+/* Opens the device called `name` ("cpu", "opencl", "opencl:1"; NULL: "cpu") in this precision. Owned by the caller, closed by
+ * device_close. A device that cannot run is PARITAS_NO_DEVICE with the reason, never another one. */
+paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device);
+void device_close(struct paritas_device *device); /* NULL is a no-op */
+
+/* The kinds that this build knows, in the order of `paritas devices`. */
+extern const struct device_operations device_cpu;
+extern const struct device_operations device_opencl;
+
+#endif

@@ -1,0 +1,51 @@
+/* registry.c: names to devices. */
+#include "device/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    const struct device_operations *operations;
+} kinds[] = {{"cpu", &device_cpu}};
+
+paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device)
+{
+    *device = NULL;
+    if (!name) name = "cpu";
+    const size_t length = strcspn(name, ":");
+    unsigned index = 0;
+    if (name[length] == ':') {
+        const char *digit = name + length + 1;
+        if (!*digit || strspn(digit, "0123456789") != strlen(digit) || strlen(digit) > 4)
+            return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': what follows the colon must be a number", name);
+        for (; *digit; digit++) index = 10 * index + (unsigned)(*digit - '0');
+    }
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        if (strlen(kinds[k].name) != length || strncmp(kinds[k].name, name, length) != 0) continue;
+        struct paritas_device *opened = paritas_allocate_clear(context, 1, sizeof *opened);
+        if (!opened) return paritas_fail_memory(context);
+        opened->operations = kinds[k].operations;
+        opened->allocator = context->allocator;
+        opened->threads = context->threads;
+        opened->precision = precision;
+        opened->index = index;
+        memcpy(opened->name, name, length);
+        const paritas_status status = opened->operations->open(context, opened, isa, index);
+        if (status != PARITAS_OK) {
+            paritas_release(&context->allocator, opened);
+            return status;
+        }
+        *device = opened;
+        return PARITAS_OK;
+    }
+    return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' is not known; there are cpu and opencl[:i]", name);
+}
+
+void device_close(struct paritas_device *device)
+{
+    if (!device) return;
+    device->operations->close(device);
+    const paritas_allocator allocator = device->allocator;
+    paritas_release(&allocator, device);
+}

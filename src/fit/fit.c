@@ -1,0 +1,246 @@
+/* fit.c: from job lists to results. One path for one job and for ten million.
+ *
+ *   jobs ──► chunks ──► device: whole fits ──► (f32: polish on the host in f64) ──► covariance on the host ──► results[i] for jobs[i]
+ *
+ * Results depend on (model, data, options, precision) alone: not on the device, lanes, threads or how jobs were cut into chunks.
+ * Where errors are asked, the conditions of convergence are checked once more with the exact Hessian of the returned
+ * point; a fit that fails them is continued from there.
+ */
+#include "fit/rows.h"
+
+#include <string.h>
+
+#define OUTSIDE 1e29
+#define EDM_TOLERANCE 1e-10
+#define CONTINUATIONS 3
+
+struct chunk {
+    paritas_context *context;
+    const paritas_model *given;
+    const struct frozen *model;
+    const paritas_fit_options *options;
+    size_t n;
+    const paritas_job *jobs;
+    paritas_result *results;
+    double *parameters, *errors, *covariance;
+    paritas_parameter_state *states;
+    const double **sets; /* distinct data rows */
+    uint32_t *set_of;    /* per job */
+    double *constants;   /* per data set */
+    size_t n_sets;
+};
+
+static const double *or_default(const double *given, const double *suggested) { return given ? given : suggested; }
+
+static paritas_status check_job(const struct chunk *c, size_t index)
+{
+    const struct frozen *model = c->model;
+    const paritas_job *job = &c->jobs[index];
+    const double *start = or_default(job->start, model->init), *lower = or_default(job->lower, model->lower), *upper = or_default(job->upper, model->upper);
+    const unsigned char *fixed = job->fixed ? job->fixed : model->fixed;
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        const char *name = paritas_model_parameter_name(c->given, p);
+        if (!(start[p] - start[p] == 0.0)) return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "start of %s: must be a finite number", name);
+        if (fixed[p]) continue;
+        if (!(lower[p] <= upper[p])) return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "bounds of %s: %g to %g is no interval", name, lower[p], upper[p]);
+        if (start[p] < lower[p] || start[p] > upper[p])
+            return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "start of %s: %.17g lies outside its bounds %g to %g", name, start[p], lower[p], upper[p]);
+    }
+    if (job->data) {
+        const size_t main = paritas_model_main_count(c->given);
+        for (size_t i = 0; i < model->n_data; i++)
+            if (!(job->data[i] - job->data[i] == 0.0) || (i < main && job->data[i] < 0.0))
+                return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "data[%zu]: must be a finite number, not negative where it is a count", i);
+    }
+    return PARITAS_OK;
+}
+
+/* Finds the distinct data rows of the chunk. */
+static void gather_sets(struct chunk *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const double *data = or_default(c->jobs[i].data, c->model->data);
+        size_t k = c->n_sets;
+        const size_t oldest = c->n_sets > 8 ? c->n_sets - 8 : 0;
+        while (k > oldest && c->sets[k - 1] != data) k--;
+        if (k == oldest) {
+            c->constants[c->n_sets] = c->model->constant(c->model, data);
+            c->sets[c->n_sets++] = data;
+            k = c->n_sets;
+        }
+        c->set_of[i] = (uint32_t)(k - 1);
+    }
+}
+
+/* Rows for an entry that takes jobs; `from` replaces the start of the listed jobs (NULL: their own). */
+static void put_jobs(const struct chunk *c, struct rows *rows, uint32_t option, size_t n, const size_t *which, const double *from)
+{
+    const struct frozen *model = c->model;
+    const size_t slots = model->n_slots;
+    for (size_t s = 0; s < c->n_sets; s++) rows_put_data(model, c->sets[s], rows->in + s * model->n_places);
+    rows->args[0] = (uint32_t)n;
+    rows->args[1] = (uint32_t)c->n_sets;
+    rows->args[2] = option;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = which ? which[k] : k;
+        const paritas_job *job = &c->jobs[i];
+        double *row = rows->in + c->n_sets * model->n_places + 4 * slots * k;
+        rows_put_point(model, from ? from + i * model->n_parameters : or_default(job->start, model->init), model->slot_template, row);
+        rows_put_point(model, or_default(job->lower, model->lower), model->slot_template, row + slots);
+        rows_put_point(model, or_default(job->upper, model->upper), model->slot_template, row + 2 * slots);
+        memset(row + 3 * slots, 0, slots * sizeof *row);
+        const unsigned char *fixed = job->fixed ? job->fixed : model->fixed;
+        for (size_t p = 0; p < model->n_parameters; p++) {
+            const uint32_t slot = model->slot_of[p];
+            row[3 * slots + slot] = fixed[p] ? 0.0 : 1.0;
+            if (fixed[p]) row[slots + slot] = row[2 * slots + slot] = row[slot];
+        }
+        rows->args[4 + k] = c->set_of[i];
+    }
+}
+
+/* Fits the listed jobs of the chunk (NULL: all), from `from` where given. Parameters land in c->parameters. */
+static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, size_t n, const size_t *which, const double *from)
+{
+    const struct frozen *model = c->model;
+    const size_t slots = model->n_slots, stride = slots + 8;
+    struct rows rows;
+    paritas_status status = rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n, &rows);
+    if (status != PARITAS_OK) return status;
+    const unsigned limit = c->options && c->options->max_iterations ? c->options->max_iterations : 200;
+    put_jobs(c, &rows, limit, n, which, from);
+    status = rows_launch(c->context, device, model, model->family->fit, model->slab, n, &rows);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+        const size_t i = which ? which[k] : k;
+        const double *out = rows.out + k * stride, *tail = out + slots, nan = __builtin_nan("");
+        paritas_result *result = &c->results[i];
+        const int inside = tail[1] < OUTSIDE;
+        result->status = inside ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
+        result->iterations += (unsigned)tail[3];
+        result->twice_nll = inside ? 2.0 * (tail[1] + c->constants[c->set_of[i]]) : nan;
+        result->edm = inside && tail[3] > 0.0 ? tail[2] : nan;
+        result->projected_gradient = inside ? tail[4] : nan;
+        rows_get_point(model, out, c->parameters + i * model->n_parameters);
+    }
+    rows_free(&rows);
+    return status;
+}
+
+/* Errors, covariance and states at the fitted points; fits that fail the check with this Hessian are listed in `again`. */
+static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *which, size_t *again, size_t *n_again)
+{
+    const struct frozen *model = c->model;
+    const size_t slots = model->n_slots, p = model->n_parameters, whole = c->covariance != NULL;
+    const size_t stride = 3 * slots + 8 + (whole ? slots * slots : 0);
+    struct rows rows;
+    paritas_status status = rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n, &rows);
+    if (status != PARITAS_OK) return status;
+    put_jobs(c, &rows, whole, n, which, c->parameters);
+    status = rows_launch(c->context, c->context->host, model, model->family->covariance, model->slab_covariance, n, &rows);
+    *n_again = 0;
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+        const size_t i = which[k];
+        const double *out = rows.out + k * stride, *tail = out + 3 * slots, nan = __builtin_nan("");
+        const double *lower = or_default(c->jobs[i].lower, model->lower);
+        const unsigned char *fixed = c->jobs[i].fixed ? c->jobs[i].fixed : model->fixed;
+        paritas_result *result = &c->results[i];
+        const int usable = tail[0] < OUTSIDE && tail[2] == 0.0;
+        if (result->status == PARITAS_FIT_CONVERGED) {
+            result->edm = tail[1];
+            result->projected_gradient = tail[3];
+            if (tail[2] != 0.0) result->status = PARITAS_FIT_NOT_A_MINIMUM;
+            else if (!(tail[1] <= EDM_TOLERANCE)) again[(*n_again)++] = i;
+        }
+        for (size_t a = 0; a < p; a++) {
+            const uint32_t slot = model->slot_of[a];
+            const int active = out[slot] > 0.0;
+            if (c->states)
+                c->states[i * p + a] = fixed[a]  ? PARITAS_FIXED
+                                       : active ? PARITAS_FREE
+                                       : c->parameters[i * p + a] <= lower[a] ? PARITAS_AT_LOWER_BOUND
+                                                                              : PARITAS_AT_UPPER_BOUND;
+            if (c->errors) c->errors[i * p + a] = usable && active && out[slots + slot] > 0.0 ? out[slots + slot] : nan;
+            for (size_t b = 0; whole && b < p; b++) c->covariance[(i * p + a) * p + b] = usable ? tail[8 + slot * slots + model->slot_of[b]] : nan;
+        }
+    }
+    rows_free(&rows);
+    return status;
+}
+
+static paritas_status run_chunk(struct chunk *c)
+{
+    paritas_context *context = c->context;
+    size_t *again = paritas_allocate(context, 2 * c->n, sizeof *again);
+    c->sets = paritas_allocate(context, c->n, sizeof *c->sets);
+    c->set_of = paritas_allocate(context, c->n, sizeof *c->set_of);
+    c->constants = paritas_allocate(context, c->n, sizeof *c->constants);
+    paritas_status status = again && c->sets && c->set_of && c->constants ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK) {
+        gather_sets(c);
+        for (size_t i = 0; i < c->n; i++) c->results[i].iterations = 0;
+        status = fit_jobs(c, context->device, c->n, NULL, NULL);
+        /* f32: the fit in f64 goes on from what f32 found: never a worse answer */
+        if (status == PARITAS_OK && context->precision == 32) {
+            for (size_t i = 0; i < c->n; i++) again[i] = i;
+            status = fit_jobs(c, context->host, c->n, again, c->parameters);
+        }
+    }
+    if (status == PARITAS_OK && (c->errors || c->covariance || c->states)) {
+        size_t n = c->n, *now = again + c->n;
+        for (size_t i = 0; i < n; i++) now[i] = i;
+        for (unsigned round = 0; n > 0 && status == PARITAS_OK; round++) {
+            size_t open = 0;
+            status = covariance_jobs(c, n, now, again, &open);
+            if (open == 0 || status != PARITAS_OK) break;
+            if (round == CONTINUATIONS) {
+                for (size_t k = 0; k < open; k++) c->results[again[k]].status = PARITAS_FIT_NO_PROGRESS;
+                break;
+            }
+            n = open;
+            memcpy(now, again, n * sizeof *now);
+            status = fit_jobs(c, context->host, n, now, c->parameters);
+        }
+    }
+    paritas_release(&context->allocator, again);
+    paritas_release(&context->allocator, c->sets);
+    paritas_release(&context->allocator, c->set_of);
+    paritas_release(&context->allocator, c->constants);
+    return status;
+}
+
+paritas_status paritas_fit(paritas_context *context, const paritas_model *given, const paritas_fit_options *options, size_t n, const paritas_job *jobs, paritas_result *results, double *parameters,
+                           double *errors, double *covariance, paritas_parameter_state *states)
+{
+    const struct frozen *model = paritas_model_frozen(given);
+    const size_t p = model->n_parameters, slots = model->n_slots;
+    const size_t each = model->n_places + 8 * slots + 16 + (covariance ? slots * slots : 0);
+    const size_t step = ROWS_ELEMENTS / each + 1;
+    struct chunk c = {.context = context, .given = given, .model = model, .options = options, .jobs = jobs};
+    c.n = n;
+    for (size_t i = 0; i < n; i++) {
+        const paritas_status status = check_job(&c, i);
+        if (status != PARITAS_OK) return status;
+    }
+    double *own = NULL;
+    if (!parameters && n > 0) {
+        own = paritas_allocate(context, (n < step ? n : step) * p, sizeof *own);
+        if (!own) return paritas_fail_memory(context);
+    }
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < n && status == PARITAS_OK; i += step) {
+        c = (struct chunk){.context = context,
+                           .given = given,
+                           .model = model,
+                           .options = options,
+                           .n = i + step < n ? step : n - i,
+                           .jobs = jobs + i,
+                           .results = results + i,
+                           .parameters = own ? own : parameters + i * p,
+                           .errors = errors ? errors + i * p : NULL,
+                           .covariance = covariance ? covariance + i * p * p : NULL,
+                           .states = states ? states + i * p : NULL};
+        status = run_chunk(&c);
+    }
+    paritas_release(&context->allocator, own);
+    return status;
+}

@@ -1,0 +1,66 @@
+/* open.c: contexts. */
+#include "device/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *malloc_allocate(void *user, size_t size)
+{
+    (void)user;
+    return malloc(size);
+}
+static void *malloc_reallocate(void *user, void *memory, size_t size)
+{
+    (void)user;
+    return realloc(memory, size);
+}
+static void malloc_release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+paritas_status paritas_open(const paritas_options *given, paritas_context **context)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    const paritas_allocator standard = {malloc_allocate, malloc_reallocate, malloc_release, NULL};
+    const paritas_allocator allocator = options.allocator ? *options.allocator : standard;
+    struct paritas_context *opened = allocator.allocate(allocator.user, sizeof *opened);
+    *context = opened;
+    if (!opened) return PARITAS_OUT_OF_MEMORY;
+    memset(opened, 0, sizeof *opened);
+    opened->allocator = allocator;
+    opened->progress = options.progress;
+    opened->progress_user = options.progress_user;
+    opened->lanes = options.lanes;
+    opened->precision = options.precision ? options.precision : 64;
+    if (opened->precision != 64 && opened->precision != 32)
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "precision %u: there are 64 and 32", opened->precision);
+    if (options.lanes > 16 || (options.lanes & (options.lanes - 1)) != 0)
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "lanes %u: there are 1, 2, 4, 8 and 16", options.lanes);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    opened->threads = options.threads ? options.threads : processors > 0 ? (unsigned)processors : 1;
+    if (opened->threads > 256) opened->threads = 256;
+    paritas_status status = device_open(opened, options.device, options.isa, opened->precision, &opened->device);
+    if (status != PARITAS_OK) return status;
+    snprintf(opened->device_name, sizeof opened->device_name, "%s", opened->device->name);
+    snprintf(opened->isa_name, sizeof opened->isa_name, "%s", opened->device->isa);
+    if (opened->precision == 64 && opened->device->operations == &device_cpu) opened->host = opened->device;
+    else status = device_open(opened, "cpu", options.isa, 64, &opened->host);
+    return status;
+}
+
+void paritas_close(paritas_context *context)
+{
+    if (!context) return;
+    if (context->host != context->device) device_close(context->host);
+    device_close(context->device);
+    const paritas_allocator allocator = context->allocator;
+    allocator.release(allocator.user, context);
+}
+
+const char *paritas_device_name(const paritas_context *context) { return context->device_name; }
+const char *paritas_isa_name(const paritas_context *context) { return context->isa_name; }

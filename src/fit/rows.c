@@ -1,0 +1,63 @@
+/* rows.c: see rows.h. */
+#include "fit/rows.h"
+
+#include <string.h>
+
+paritas_status rows_allocate(paritas_context *context, size_t n_in, size_t n_out, size_t n_args, struct rows *rows)
+{
+    *rows = (struct rows){.context = context, .n_in = n_in, .n_out = n_out, .n_args = n_args};
+    rows->in = paritas_allocate_aligned(context, n_in + 1, sizeof *rows->in);
+    rows->out = paritas_allocate_aligned(context, n_out + 1, sizeof *rows->out);
+    rows->args = paritas_allocate_clear(context, n_args + 1, sizeof *rows->args);
+    if (rows->in && rows->out && rows->args) return PARITAS_OK;
+    rows_free(rows);
+    return paritas_fail_memory(context);
+}
+
+void rows_free(struct rows *rows)
+{
+    if (!rows->context) return;
+    paritas_release_aligned(&rows->context->allocator, rows->in);
+    paritas_release_aligned(&rows->context->allocator, rows->out);
+    paritas_release(&rows->context->allocator, rows->args);
+    rows->in = rows->out = NULL;
+    rows->args = NULL;
+}
+
+void rows_put_data(const struct frozen *model, const double *data, double *row)
+{
+    memcpy(row, model->place_template, model->n_places * sizeof *row);
+    for (size_t i = 0; i < model->n_data; i++) row[model->place_of[i]] = data[i];
+}
+
+void rows_put_point(const struct frozen *model, const double *point, const double *padding, double *row)
+{
+    if (padding) memcpy(row, padding, model->n_slots * sizeof *row);
+    else memset(row, 0, model->n_slots * sizeof *row);
+    for (size_t p = 0; p < model->n_parameters; p++) row[model->slot_of[p]] = point[p];
+}
+
+void rows_get_point(const struct frozen *model, const double *row, double *point)
+{
+    for (size_t p = 0; p < model->n_parameters; p++) point[p] = row[model->slot_of[p]];
+}
+
+paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, enum kernel_entry entry, size_t slab, size_t n, struct rows *rows)
+{
+    void *handle = NULL;
+    paritas_status status = device->operations->model_upload(context, device, &model->tables, &handle);
+    if (status != PARITAS_OK) return status;
+    const struct device_launch launch = {.entry = entry,
+                                         .rows = (uint32_t)n,
+                                         .args = rows->args,
+                                         .in = rows->in,
+                                         .out = rows->out,
+                                         .n_args = rows->n_args,
+                                         .n_in = rows->n_in,
+                                         .n_out = rows->n_out,
+                                         .slab = slab,
+                                         .lanes = context->lanes};
+    status = device->operations->launch(context, device, handle, &launch);
+    device->operations->model_release(device, handle);
+    return status;
+}

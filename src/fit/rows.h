@@ -1,0 +1,29 @@
+/* rows.h: between the user's order and the kernels' rows. */
+#ifndef PARITAS_FIT_ROWS_H
+#define PARITAS_FIT_ROWS_H
+
+#include "fit/family.h"
+
+/* Largest number of elements that one launch may bring or fetch: keeps memory flat whatever the number of jobs. */
+#define ROWS_ELEMENTS ((size_t)8 << 20)
+
+/* Rows of one launch; all arrays are owned and freed by rows_free. */
+struct rows {
+    paritas_context *context;
+    double *in, *out;
+    uint32_t *args;
+    size_t n_in, n_out, n_args;
+};
+paritas_status rows_allocate(paritas_context *context, size_t n_in, size_t n_out, size_t n_args, struct rows *rows);
+void rows_free(struct rows *rows);
+
+/* user → kernel: data row (n_places), point (n_slots; padding slots get `padding` unless NULL, then 0) */
+void rows_put_data(const struct frozen *model, const double *data, double *row);
+void rows_put_point(const struct frozen *model, const double *point, const double *padding, double *row);
+/* kernel → user */
+void rows_get_point(const struct frozen *model, const double *row, double *point);
+
+/* Uploads `model`, runs one entry of it over `n` rows, releases it. */
+paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, enum kernel_entry entry, size_t slab, size_t n, struct rows *rows);
+
+#endif

@@ -1,0 +1,237 @@
+/* freeze.c: from a validated specification to a model: the slab's layout, the maps between a user's order and the kernels', the constants. */
+#include "histfactory/freeze.h"
+#include "base/host_math.h"
+#include "minimise/sizes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct paritas_family histfactory = {"histfactory",           KERNEL_ENTRY_hf_evaluate, KERNEL_ENTRY_hf_expected, KERNEL_ENTRY_hf_hessian,
+                                                  KERNEL_ENTRY_hf_jacobian, KERNEL_ENTRY_hf_fit,      KERNEL_ENTRY_hf_covariance};
+
+/* Gives every slab vector its place. False: more than 2^32 elements. */
+static bool lay_out_slab(struct freezer *f)
+{
+    const size_t dense = HEADER(f, HF_DENSE), blocks = HEADER(f, HF_BLOCKS), slots = HEADER(f, HF_SLOTS), normsys = HEADER(f, HF_NORMSYS_ENTRIES);
+    const size_t units = f->n_units, cells = 8 * (size_t)f->n_cells, panels = 8 * (size_t)f->n_panels;
+    size_t scaled = 0, jacobian = 0, unit_rows = 0, cell_temp = 0, histosys = 0, columns = 0;
+    for (uint32_t c = 0; c < f->n_channels; c++) {
+        const struct channel *ch = &f->channels[c];
+        const uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
+        const size_t rows = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + (ch->common ? 0 : ch->n_sets));
+        if (rows > scaled) scaled = rows;
+        if (64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets) > jacobian) jacobian = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets);
+        if (record[HF_CH_HISTOSYS] > histosys) histosys = record[HF_CH_HISTOSYS];
+        if (24 * (size_t)ch->source->n_samples + 8 > cell_temp) cell_temp = 24 * (size_t)ch->source->n_samples + 8;
+        if ((size_t)ch->panels * ch->n_sets * ch->n_sets > columns) columns = (size_t)ch->panels * ch->n_sets * ch->n_sets;
+        size_t size = 0;
+        for (uint32_t u = ch->first_unit; u < ch->first_unit + ch->source->n_samples; u++)
+            size += 3 * (size_t)f->units[u].row_size + f->units[u].scalar_row_size;
+        if (size > unit_rows) unit_rows = size;
+    }
+    if (jacobian < 8) jacobian = 8;
+    const struct {
+        uint32_t header;
+        size_t count;
+    } vectors[] = {{HF_S_X, slots},
+                   {HF_S_ACTIVE, slots},
+                   {HF_S_MAIN, panels},
+                   {HF_S_AUX, slots},
+                   {HF_S_GRADIENT, slots},
+                   {HF_S_HS, dense},
+                   {HF_S_HT, dense},
+                   {HF_S_HT1, dense},
+                   {HF_S_HT2, dense},
+                   {HF_S_NV, normsys},
+                   {HF_S_NU, normsys},
+                   {HF_S_NQ, normsys},
+                   {HF_S_F, ROUND8(units)},
+                   {HF_S_PHI, ROUND8(units)},
+                   {HF_S_PHI_OTHERS, ROUND8(HEADER(f, HF_SCALARS))},
+                   {HF_S_BASE, cells},
+                   {HF_S_XE, cells},
+                   {HF_S_XS, cells},
+                   {HF_S_XG, cells},
+                   {HF_S_LAMBDA, panels},
+                   {HF_S_W, panels},
+                   {HF_S_DEVIANCE, panels},
+                   {HF_S_PENALTY, slots},
+                   {HF_S_COMMON, panels},
+                   {HF_S_PARTIALS, 8 * dense},
+                   {HF_S_TILES, 32 * blocks * (blocks + 1)},
+                   {HF_S_RDIAG, dense},
+                   {HF_S_DIAGONAL, dense},
+                   {HF_S_T, 8 * units},
+                   {HF_S_HSUM, 16 * histosys},
+                   {HF_S_SCALED, scaled},
+                   {HF_S_JACOBIAN, jacobian},
+                   {HF_S_UNIT_ROWS, unit_rows},
+                   {HF_S_CELL_TEMP, cell_temp},
+                   {HF_S_LOCAL_D, slots - dense},
+                   {HF_S_LOCAL_C, slots - dense},
+                   {HF_S_MINIMISER, NEWTON_VECTORS * slots + NEWTON_SCALARS},
+                   {HF_S_SCALARS_OF_FIT, 8}};
+    size_t at = 0;
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+        HEADER(f, vectors[k].header) = (uint32_t)at;
+        at += vectors[k].count;
+        if (at > 0xffffffffu) return false;
+    }
+    HEADER(f, HF_S_ROWS) = (uint32_t)at;
+    for (uint32_t c = 0; c < f->n_channels; c++) {
+        const struct channel *ch = &f->channels[c];
+        uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
+        record[HF_CH_ROWS] = (uint32_t)at;
+        at += (size_t)ch->panels * 64 * record[HF_CH_BLOCKS] * (1 + (ch->common ? 0 : ch->n_sets));
+        record[HF_CH_LOCAL_L] = (uint32_t)at;
+        at += (size_t)ch->panels * 4 * ch->n_sets * (ch->n_sets ? ch->n_sets - 1 : 0);
+        if (at > 0xffffffffu) return false;
+    }
+    HEADER(f, HF_S_LOCAL_L) = HEADER(f, HF_S_ROWS);
+    HEADER(f, HF_SLAB) = (uint32_t)at;
+    HEADER(f, HF_S_AUGMENTED) = (uint32_t)at;
+    HEADER(f, HF_LOCAL_COLUMNS) = (uint32_t)columns;
+    at += slots * dense + 8 * columns + slots * (slots + 8) / 2;
+    HEADER(f, HF_SLAB_COVARIANCE) = (uint32_t)at;
+    return at <= 0xffffffffu;
+}
+
+/* Slots of parameters, places of data, values of padding; constraint tables. */
+static bool write_maps(struct freezer *f)
+{
+    const struct hf_spec *spec = f->spec;
+    struct paritas_model *model = f->model;
+    struct frozen *frozen = &model->frozen;
+    struct arena *arena = &model->arena;
+    const size_t slots = HEADER(f, HF_SLOTS), places = HEADER(f, HF_DATA), panels = 8 * (size_t)f->n_panels;
+    const size_t n = spec->n_parameters, data = (size_t)spec->n_main + spec->n_aux;
+    uint32_t *slot_of = arena_array(arena, n + 1, sizeof *slot_of), *place_of = arena_array(arena, data + 1, sizeof *place_of);
+    double *slot_template = arena_array(arena, slots, sizeof *slot_template), *place_template = arena_array(arena, places, sizeof *place_template);
+    double *init = arena_array(arena, n + 1, sizeof *init), *lower = arena_array(arena, n + 1, sizeof *lower), *upper = arena_array(arena, n + 1, sizeof *upper);
+    double *width = arena_array(arena, n + 1, sizeof *width), *observed = arena_array(arena, data + 1, sizeof *observed);
+    unsigned char *fixed = arena_array(arena, n + 1, 1);
+    char **names = arena_array(arena, n + 1, sizeof *names);
+    if (!slot_of || !place_of || !slot_template || !place_template || !init || !lower || !upper || !width || !observed || !fixed || !names) return false;
+    for (size_t p = 0; p < n; p++) slot_of[p] = f->dense_of[p];
+    for (size_t i = HEADER(f, HF_DENSE); i < slots; i++) slot_template[i] = place_template[panels + i] = 1.0;
+    for (uint32_t l = 0; l < f->n_sets; l++)
+        for (uint32_t b = 0; b < f->channels[f->sets[l].channel].n_bins; b++)
+            slot_of[spec->sets[f->sets[l].set].first + f->sets[l].first + b] = f->sets[l].slot + b;
+    double *precision = f->reals.at + HEADER(f, HF_R_PRECISION), *tau = f->reals.at + HEADER(f, HF_R_TAU);
+    for (uint32_t k = 0; k < spec->n_sets; k++) {
+        const struct hf_set *set = &spec->sets[k];
+        for (uint32_t i = 0; i < set->size; i++) {
+            const uint32_t p = set->first + i, slot = slot_of[p];
+            init[p] = set->init[i];
+            lower[p] = set->lower[i];
+            upper[p] = set->upper[i];
+            fixed[p] = set->fixed[i];
+            width[p] = __builtin_nan("");
+            if (set->constraint == HF_GAUSSIAN) {
+                width[p] = set->sigma[i];
+                precision[slot] = 1.0 / (set->sigma[i] * set->sigma[i]);
+                model->gauss_constant += host_log(set->sigma[i]) + 0.9189385332046727; /* ln sqrt(2 pi) */
+            }
+            if (set->constraint == HF_POISSON) {
+                width[p] = 1.0 / host_sqrt(set->tau[i]);
+                tau[slot] = set->tau[i];
+            }
+            if (set->constraint != HF_UNCONSTRAINED) {
+                place_of[spec->n_main + set->first_aux + i] = (uint32_t)panels + slot;
+                observed[spec->n_main + set->first_aux + i] = set->aux[i];
+            }
+            char name[512];
+            const int length = set->scalar ? snprintf(name, sizeof name, "%s", set->name) : snprintf(name, sizeof name, "%s[%u]", set->name, i);
+            if (length >= (int)sizeof name) { /* a very long name: made piece by piece */
+                const size_t stem = strlen(set->name);
+                names[p] = arena_allocate(arena, stem + 16);
+                if (names[p]) snprintf(names[p], stem + 16, set->scalar ? "%s" : "%s[%u]", set->name, i);
+            } else
+                names[p] = arena_text(arena, name, (size_t)length);
+            if (!names[p]) return false;
+        }
+    }
+    size_t cells = 0, by_sample = 0;
+    for (uint32_t c = 0; c < spec->n_channels; c++) by_sample += (size_t)spec->channels[c].n_bins * spec->channels[c].n_samples;
+    model->cell_of = arena_array(arena, by_sample + 1, sizeof *model->cell_of);
+    if (!model->cell_of) return false;
+    for (size_t i = 0; i < panels; i++) place_template[i] = 1.0;
+    for (uint32_t c = 0; c < f->n_channels; c++) {
+        const struct channel *ch = &f->channels[c];
+        for (uint32_t b = 0; b < ch->n_bins; b++) {
+            const uint32_t main = ch->source->first_bin + ch->first_bin + b;
+            place_of[main] = 8 * ch->first_panel + b;
+            observed[main] = ch->source->observed[ch->first_bin + b];
+            if (ch->first_bin == 0 && b == 0) {
+                cells = 0;
+                for (uint32_t k = 0; k < ch->source_index; k++) cells += (size_t)spec->channels[k].n_bins * spec->channels[k].n_samples;
+            }
+            for (uint32_t s = 0; s < ch->source->n_samples; s++)
+                model->cell_of[cells + (size_t)s * ch->source->n_bins + ch->first_bin + b] = 8 * (ch->first_cell + b / 8 * ch->source->n_samples + s) + b % 8;
+        }
+    }
+    model->parameter_names = names;
+    model->n_panels = f->n_panels;
+    model->n_cells = f->n_cells;
+    frozen->n_parameters = n;
+    frozen->n_slots = slots;
+    frozen->n_data = data;
+    frozen->n_places = places;
+    frozen->slot_of = slot_of;
+    frozen->place_of = place_of;
+    frozen->slot_template = slot_template;
+    frozen->place_template = place_template;
+    frozen->slab = HEADER(f, HF_SLAB);
+    frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
+    frozen->init = init;
+    frozen->lower = lower;
+    frozen->upper = upper;
+    frozen->width = width;
+    frozen->fixed = fixed;
+    frozen->data = observed;
+    return true;
+}
+
+/* The constants of all Poisson and Gaussian terms. */
+static double likelihood_constant(const struct frozen *frozen, const double *data)
+{
+    const struct paritas_model *model = (const struct paritas_model *)frozen;
+    const struct hf_spec *spec = model->spec;
+    double sum = model->gauss_constant;
+    for (uint32_t i = 0; i < spec->n_main; i++) sum += host_poisson_constant(data[i]);
+    for (uint32_t k = 0; k < spec->n_sets; k++)
+        if (spec->sets[k].constraint == HF_POISSON)
+            for (uint32_t i = 0; i < spec->sets[k].size; i++) sum += host_poisson_constant(data[spec->n_main + spec->sets[k].first_aux + i]);
+    return sum;
+}
+
+paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options, struct paritas_model **made)
+{
+    struct paritas_model *model = paritas_allocate_clear(context, 1, sizeof *model);
+    *made = NULL;
+    if (!model) {
+        hf_spec_free(spec);
+        return paritas_fail_memory(context);
+    }
+    model->allocator = context->allocator;
+    model->spec = spec;
+    model->frozen.family = &histfactory;
+    model->frozen.constant = likelihood_constant;
+    arena_open(&model->arena, &context->allocator);
+    struct freezer f = {.context = context, .spec = spec, .options = options, .model = model};
+    f.ints.context = f.lists.context = f.pairs.context = f.reals.context = context;
+    arena_open(&f.arena, &context->allocator);
+    bool done = freeze_layout(&f) && freeze_tables(&f);
+    const bool fits = !done || lay_out_slab(&f);
+    done = done && fits && write_maps(&f);
+    model->frozen.tables = (struct device_tables){f.ints.at, f.reals.at, f.ints.n, f.reals.n};
+    paritas_release(&context->allocator, f.lists.at);
+    paritas_release(&context->allocator, f.pairs.at);
+    arena_free(&f.arena);
+    if (!done) {
+        paritas_model_free(model);
+        return fits ? paritas_fail_memory(context) : paritas_fail(context, PARITAS_OUT_OF_MEMORY, "the model is too large: one fit would need more than 2^32 numbers");
+    }
+    *made = model;
+    return PARITAS_OK;
+}

@@ -1,0 +1,127 @@
+/* model.c: models as the public interface shows them. */
+#include "histfactory/model.h"
+#include "base/json.h"
+#include "fit/rows.h"
+
+#include <string.h>
+
+paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace, const paritas_model_options *given, paritas_model **model)
+{
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    *model = NULL;
+    if (options.normsys_code != 0 && options.normsys_code != 1 && options.normsys_code != 4)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "normsys code %d: there are 1 and 4", options.normsys_code);
+    if (options.histosys_code != 0 && options.histosys_code != PARITAS_HISTOSYS_0 && options.histosys_code != PARITAS_HISTOSYS_2 && options.histosys_code != PARITAS_HISTOSYS_4P)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "histosys code: there are PARITAS_HISTOSYS_0, _2 and _4P");
+    struct hf_spec *spec = NULL;
+    const paritas_status status = hf_spec_read(context, workspace, options.measurement, options.poi, &spec);
+    if (status != PARITAS_OK) return status;
+    return hf_freeze(context, spec, &options, model);
+}
+
+void paritas_model_free(paritas_model *model)
+{
+    if (!model) return;
+    const paritas_allocator allocator = model->allocator;
+    hf_spec_free(model->spec);
+    arena_free(&model->arena);
+    paritas_release(&allocator, (void *)model->frozen.tables.ints);
+    paritas_release(&allocator, (void *)model->frozen.tables.reals);
+    paritas_release(&allocator, model);
+}
+
+const struct frozen *paritas_model_frozen(const paritas_model *model) { return &model->frozen; }
+size_t paritas_model_parameter_count(const paritas_model *model) { return model->frozen.n_parameters; }
+size_t paritas_model_main_count(const paritas_model *model) { return model->spec->n_main; }
+size_t paritas_model_aux_count(const paritas_model *model) { return model->spec->n_aux; }
+const char *paritas_model_parameter_name(const paritas_model *model, size_t index) { return index < model->frozen.n_parameters ? model->parameter_names[index] : NULL; }
+ptrdiff_t paritas_model_poi_index(const paritas_model *model) { return model->spec->poi; }
+const double *paritas_model_suggested_init(const paritas_model *model) { return model->frozen.init; }
+const double *paritas_model_lower_bounds(const paritas_model *model) { return model->frozen.lower; }
+const double *paritas_model_upper_bounds(const paritas_model *model) { return model->frozen.upper; }
+const unsigned char *paritas_model_suggested_fixed(const paritas_model *model) { return model->frozen.fixed; }
+const double *paritas_model_constraint_widths(const paritas_model *model) { return model->frozen.width; }
+const double *paritas_model_data(const paritas_model *model) { return model->frozen.data; }
+size_t paritas_model_channel_count(const paritas_model *model) { return model->spec->n_channels; }
+const char *paritas_model_channel_name(const paritas_model *model, size_t channel) { return model->spec->channels[channel].name; }
+size_t paritas_model_channel_bins(const paritas_model *model, size_t channel) { return model->spec->channels[channel].n_bins; }
+size_t paritas_model_sample_count(const paritas_model *model, size_t channel) { return model->spec->channels[channel].n_samples; }
+const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample) { return model->spec->channels[channel].samples[sample].name; }
+
+paritas_status paritas_model_parameter_index(paritas_context *context, const paritas_model *model, const char *name, size_t *index)
+{
+    for (size_t p = 0; p < model->frozen.n_parameters; p++)
+        if (!strcmp(model->parameter_names[p], name)) {
+            *index = p;
+            return PARITAS_OK;
+        }
+    return paritas_fail(context, PARITAS_NOT_FOUND, "the model has no parameter '%s'", name);
+}
+
+/* Runs the entry for expected rates over points; the caller frees the rows. */
+static paritas_status expected_rows(paritas_context *context, const paritas_model *model, size_t n, const double *points, struct rows *rows)
+{
+    const struct frozen *frozen = &model->frozen;
+    const size_t stride = 8 * ((size_t)model->n_panels + model->n_cells);
+    paritas_status status = rows_allocate(context, n * frozen->n_slots, n * stride, 4, rows);
+    if (status != PARITAS_OK) return status;
+    for (size_t k = 0; k < n; k++) rows_put_point(frozen, points + k * frozen->n_parameters, frozen->slot_template, rows->in + k * frozen->n_slots);
+    rows->args[0] = (uint32_t)n;
+    status = rows_launch(context, context->device, frozen, frozen->family->expected, frozen->slab, n, rows);
+    if (status != PARITAS_OK) rows_free(rows);
+    return status;
+}
+
+paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, double *expected)
+{
+    const struct hf_spec *spec = model->spec;
+    const struct frozen *frozen = &model->frozen;
+    const size_t stride = 8 * ((size_t)model->n_panels + model->n_cells), step = ROWS_ELEMENTS / (stride + frozen->n_slots) + 1;
+    for (size_t first = 0; first < n_points; first += step) {
+        const size_t count = first + step < n_points ? step : n_points - first;
+        struct rows rows;
+        const paritas_status status = expected_rows(context, model, count, points + first * frozen->n_parameters, &rows);
+        if (status != PARITAS_OK) return status;
+        for (size_t k = 0; k < count; k++) {
+            const double *point = points + (first + k) * frozen->n_parameters;
+            double *row = expected + (first + k) * frozen->n_data;
+            for (uint32_t i = 0; i < spec->n_main; i++) row[i] = rows.out[k * stride + frozen->place_of[i]];
+            for (uint32_t s = 0; s < spec->n_sets; s++) {
+                const struct hf_set *set = &spec->sets[s];
+                for (uint32_t i = 0; set->constraint != HF_UNCONSTRAINED && i < set->size; i++)
+                    row[spec->n_main + set->first_aux + i] = (set->constraint == HF_POISSON ? set->tau[i] : 1.0) * point[set->first + i];
+            }
+        }
+        rows_free(&rows);
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_expected_by_sample(paritas_context *context, const paritas_model *model, const double *point, double *expected)
+{
+    struct rows rows;
+    const paritas_status status = expected_rows(context, model, 1, point, &rows);
+    if (status != PARITAS_OK) return status;
+    size_t total = 0;
+    for (uint32_t c = 0; c < model->spec->n_channels; c++) total += (size_t)model->spec->channels[c].n_bins * model->spec->channels[c].n_samples;
+    for (size_t i = 0; i < total; i++) expected[i] = rows.out[8 * (size_t)model->n_panels + model->cell_of[i]];
+    rows_free(&rows);
+    return PARITAS_OK;
+}
+
+paritas_status paritas_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point, double *jacobian)
+{
+    const struct frozen *frozen = &model->frozen;
+    const size_t slots = frozen->n_slots;
+    struct rows rows;
+    paritas_status status = rows_allocate(context, slots, 8 * (size_t)model->n_panels * slots, 4, &rows);
+    if (status != PARITAS_OK) return status;
+    rows_put_point(frozen, point, frozen->slot_template, rows.in);
+    rows.args[0] = 1;
+    status = rows_launch(context, context->device, frozen, frozen->family->jacobian, frozen->slab, 1, &rows);
+    for (size_t i = 0; i < model->spec->n_main && status == PARITAS_OK; i++)
+        for (size_t p = 0; p < frozen->n_parameters; p++) jacobian[i * frozen->n_parameters + p] = rows.out[frozen->place_of[i] * slots + frozen->slot_of[p]];
+    rows_free(&rows);
+    return status;
+}
