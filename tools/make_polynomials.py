@@ -2,7 +2,7 @@
 """Prints the polynomials of kernels/numeric/math_f64.h (argument 64) and math_f32.h (argument 32). Needs mpmath.
 
 Each is the best one of its degree in the weighted maximum norm (Remez exchange on a fine grid). Coefficients are
-rounded one after another, lowest first; the higher ones are fitted again to what the rounding left.
+rounded lowest first, and the higher ones are fitted again to what the rounding left where that is possible.
 """
 import sys
 from mpmath import mp, mpf, mpmathify, matrix, lu_solve, exp, log, sqrt, pi, cos, erf, erfc, loggamma, erfinv, findroot, quad, inf, frexp, ldexp, nint
@@ -20,7 +20,7 @@ def rounded(x, bits):
 def remez(f, weight, a, b, n, first=0):
     """Coefficients c[0..n] of x**first * sum c[i] x**i nearest to f on [a, b], and the largest weighted error."""
     grid = [(a + b) / 2 - (b - a) / 2 * cos(pi * i / 600) for i in range(601)]
-    grid = [x for x in grid if weight(x) != 0]
+    grid = [x for x in grid if weight(x) > mpf("1e-12")]
     values, weights = [f(x) for x in grid], [weight(x) for x in grid]
     powers = [[x ** (first + i) for i in range(n + 1)] for x in grid]
     chosen = [round(i * (len(grid) - 1) / (n + 1)) for i in range(n + 2)]
@@ -49,19 +49,20 @@ def remez(f, weight, a, b, n, first=0):
 
 def fit(name, f, weight, a, b, n, bits, split=False):
     a, b = mpf(a), mpf(b)
-    done = []
-    for i in range(n + 1):
-        c, error = remez(lambda x: f(x) - sum(d * x ** j for j, d in enumerate(done)), weight, a, b, n - i, i)
-        if i == 0 or bits < 60 and i < 4:
-            first_error = error
-            done.append(rounded(c[0], bits))
-        else:
-            done += [rounded(x, bits) for x in c]
+    c, error = remez(f, weight, a, b, n)
+    done = [rounded(c[0], bits)]
+    # not where 0 lies inside: there the higher powers alone have no best fit of alternating errors
+    while len(done) <= n and a * b >= 0:
+        c, _ = remez(lambda x: f(x) - sum(d * x ** j for j, d in enumerate(done)), weight, a, b, n - len(done), len(done))
+        done.append(rounded(c[0], bits))
+        if len(done) == (4 if bits < 53 else 2):
+            c = done[:-1] + c
             break
+    done += [rounded(x, bits) for x in c[len(done):]]
     grid = [a + (b - a) * i / 997 for i in range(998)]
-    grid = [x for x in grid if weight(x) != 0]
+    grid = [x for x in grid if weight(x) > mpf("1e-12")]
     worst = max(abs(weight(x) * (f(x) - sum(d * x ** j for j, d in enumerate(done)))) for x in grid)
-    print(f"/* {name}: degree {n} on [{mp.nstr(a, 6)}, {mp.nstr(b, 6)}], largest weighted error {mp.nstr(first_error, 3)}, rounded {mp.nstr(worst, 3)} */")
+    print(f"/* {name}: degree {n} on [{mp.nstr(a, 6)}, {mp.nstr(b, 6)}], largest weighted error {mp.nstr(error, 3)}, rounded {mp.nstr(worst, 3)} */")
     text = [f"PK({mp.nstr(d, 17 if bits == 53 else 9)})" for d in done]
     if split:
         print("    pack z = x * x;")
