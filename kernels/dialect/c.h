@@ -36,6 +36,12 @@ typedef int32_t elem_int;
 #define CONSTANT const
 #define TABLE(type, name, n) static const type name[n]
 
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #define VECTOR_WIDTH (LANES * PACK)
 #if VECTOR_WIDTH > 1
 typedef elem vec __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH)));
@@ -154,6 +160,27 @@ FN pack gather_pack(const real *p, const u32 *index)
     return v;
 }
 #define GATHERP(p, idx, i) gather_pack(p, (idx) + (i))
+#if PACK == 8
+/* An 8 x 8 block in eight packs, rows to columns, in three rounds of exchanges. */
+#define TRANSPOSE_PACKS(v) transpose_packs(v)
+FN void transpose_packs(pack *v)
+{
+    pack t[8];
+    UNROLL for (int i = 0; i < 4; i++) {
+        t[2 * i] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        t[2 * i + 1] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    UNROLL for (int i = 0; i < 8; i++) {
+        const int a = i & ~2;
+        v[i] = i & 2 ? __builtin_shufflevector(t[a], t[a + 2], 2, 3, 10, 11, 6, 7, 14, 15) : __builtin_shufflevector(t[a], t[a + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    }
+    UNROLL for (int i = 0; i < 8; i++) {
+        const int a = i & ~4;
+        t[i] = i & 4 ? __builtin_shufflevector(v[a], v[a + 4], 4, 5, 6, 7, 12, 13, 14, 15) : __builtin_shufflevector(v[a], v[a + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    }
+    UNROLL for (int i = 0; i < 8; i++) v[i] = t[i];
+}
+#endif
 #else
 typedef real pack;
 typedef mask pmask;
@@ -195,11 +222,6 @@ typedef lint plint;
 #endif
 
 /* ---- teams: one worker on the CPU ---- */
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
 #define TEAM_FOR_PACK(i, n) for (u32 i = 0; i < (u32)(n); i += PACK)
 #define TEAM_BARRIER() ((void)0)

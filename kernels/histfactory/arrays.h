@@ -48,10 +48,13 @@ enum hf_header {
     HF_I_SETS,          /* records of HF_SE_SIZE, local sets */
     HF_I_NORMSYS_SLOT,  /* dense slot of each normsys entry */
     HF_I_NORMSYS_PLACE, /* where its u goes in the unit's row */
+    HF_I_NORMSYS_SPOT,  /* where its slot stands among those of the channel's blocks */
     HF_I_HISTOSYS_SLOT,
     HF_I_HISTOSYS_PLACE,
+    HF_I_HISTOSYS_SPOT,
     HF_I_SCALAR_SLOT,
     HF_I_SCALAR_PLACE,
+    HF_I_SCALAR_SPOT,
     HF_I_PAIRS,         /* (unit, scalar a, scalar b, H element), pairs of scalars of one unit */
     HF_PAIRS,
     HF_R_NOMINAL,       /* cells * 8 */
@@ -89,7 +92,7 @@ enum hf_header {
     HF_S_RDIAG,         /* dense: 1 / diagonal of the factor */
     HF_S_DIAGONAL,      /* dense */
     HF_S_T,             /* units * 8 partial sums, then units * 1 */
-    HF_S_HSUM,          /* 2 * histosys * 8 partial sums of one channel */
+    HF_S_HSUM,          /* one channel's weighted sums of S and A, 8 partial sums each */
     HF_S_ROWS,          /* kept rows of all panels */
     HF_S_SCALED,        /* one panel's rows times their weights */
     HF_S_JACOBIAN,      /* (1 + sets) * channel blocks * 64 of one panel */
@@ -120,12 +123,9 @@ enum hf_channel_record {
     HF_CH_COMMON,      /* 1: one local set that multiplies every unit, and only that one */
     HF_CH_BLOCKS,      /* dense blocks that the channel's parameters lie in */
     HF_CH_BLOCK_LIST,  /* offset: their numbers, ascending */
-    HF_CH_DERIVATIVES, /* offset: for each of the BLOCKS * 8 slots HF_DV_SIZE entries */
     HF_CH_TILES,       /* offset: of each (block >= block) their places in BLOCK_LIST, offset and count of second-order row pairs */
     HF_CH_ROWS,        /* slab offset of its kept rows */
     HF_CH_LOCAL_L,     /* slab offset */
-    HF_CH_FIRST_HISTOSYS,
-    HF_CH_HISTOSYS,
     HF_CH_SIZE
 };
 
@@ -147,16 +147,12 @@ enum hf_unit_record {
     HF_UN_ROW,            /* offset in UNIT_ROWS: u, x (and r, s where it has scalars) */
     HF_UN_ROW_SIZE,       /* elements of u; x, r have the same */
     HF_UN_SCALAR_ROW_SIZE,/* elements of s */
+    HF_UN_SUMS,           /* offset in HSUM: 16 elements an entry, entries rounded up to 8 */
     HF_UN_SIZE
 };
 
 /* Local set record: internal slot of its first bin (bins of following panels behind it), constraint
  * (0 none, 1 Gaussian, 2 Poisson), channel. */
 enum hf_set_record { HF_SE_SLOT, HF_SE_CONSTRAINT, HF_SE_SIZE };
-
-/* What a channel's derivative by one dense slot consists of: counts and an offset to the entries:
- * normsys (unit in channel, entry), histosys (unit in channel, elem offset, stride a panel, entry), scalars (unit
- * in channel, scalar). */
-enum hf_derivative_record { HF_DV_ENTRIES, HF_DV_NORMSYS, HF_DV_HISTOSYS, HF_DV_SCALARS, HF_DV_SIZE };
 
 #endif

@@ -60,9 +60,10 @@ FN_LARGE void hf_unit_sums(HF_PARAMETERS, CONSTANT u32 *ch)
         const u32 unit = ch[HF_CH_FIRST_UNIT] + u;
         CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
         const u32 n = un[HF_UN_HISTOSYS_COUNT];
-        GLOBAL real *t = s + mi[HF_S_T] + 8 * unit, *h = s + mi[HF_S_HSUM] + 16 * (un[HF_UN_HISTOSYS] - ch[HF_CH_FIRST_HISTOSYS]);
+        const u32 rounded = (n + 7) / 8 * 8;
+        GLOBAL real *t = s + mi[HF_S_T] + 8 * unit, *h = s + mi[HF_S_HSUM] + un[HF_UN_SUMS];
         for (u32 b = 0; b < 8; b += PACK) STOREP(t, b, PK(0.0));
-        for (u32 i = 0; i < 16 * n; i += PACK) STOREP(h, i, PK(0.0));
+        for (u32 i = 0; i < 16 * rounded; i += PACK) STOREP(h, i, PK(0.0));
         for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
             const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units + u) * 8;
             const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
@@ -75,18 +76,17 @@ FN_LARGE void hf_unit_sums(HF_PARAMETERS, CONSTANT u32 *ch)
                 if (!ch[HF_CH_COMMON] && un[HF_UN_SET_COUNT] > 0) w = w * hf_gamma(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET);
                 if (mi[HF_CLIPS] & 1) w = PSELECT(LOADP(s + mi[HF_S_XG], cell + b) == PK(0.0), PK(0.0), w);
                 for (u32 e = 0; e < n; e++) {
-                    STOREP(h, 16 * e + b, PFMA(w, LOADM(data, 16 * e + b), LOADP(h, 16 * e + b)));
-                    STOREP(h, 16 * e + 8 + b, PFMA(w, LOADM(data, 16 * e + 8 + b), LOADP(h, 16 * e + 8 + b)));
+                    GLOBAL real *linear = h + 8 * e, *bent = h + 8 * (rounded + e);
+                    STOREP(linear, b, PFMA(w, LOADM(data, 16 * e + b), LOADP(linear, b)));
+                    STOREP(bent, b, PFMA(w, LOADM(data, 16 * e + 8 + b), LOADP(bent, b)));
                 }
             }
         }
-        /* trees: T to element 0 of its partial sums, g to element 0 of each entry, A's sum to element 8 */
         t[0] = tree8(t);
-        for (u32 e = 0; e < n; e++) {
-            const real bent = tree8(h + 16 * e + 8);
-            h[16 * e] = FMA(bent, s[mi[HF_S_HT1] + mi[mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS] + e]], tree8(h + 16 * e));
-            h[16 * e + 8] = bent;
-        }
+        /* sums over bins: S's (then with t' A's) to the first half of the entries' space, A's to the second */
+        for (u32 e = 0; e < 2 * rounded; e += 8) trees8(h + e, h + 8 * e);
+        for (u32 e = 0; e < n; e++)
+            h[e] = FMA(h[rounded + e], s[mi[HF_S_HT1] + mi[mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS] + e]], h[e]);
     }
 }
 
@@ -101,12 +101,12 @@ FN void hf_unit_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
         const u32 size = un[HF_UN_ROW_SIZE], scalars = un[HF_UN_SCALAR_COUNT];
         GLOBAL real *u = s + mi[HF_S_UNIT_ROWS] + un[HF_UN_ROW], *x = u + size, *r = x + size, *sr = r + size;
         GLOBAL const real *nu = s + mi[HF_S_NU] + un[HF_UN_NORMSYS];
-        GLOBAL const real *h = s + mi[HF_S_HSUM] + 16 * (un[HF_UN_HISTOSYS] - ch[HF_CH_FIRST_HISTOSYS]);
+        GLOBAL const real *h = s + mi[HF_S_HSUM] + un[HF_UN_SUMS];
         const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + 8 * unit];
         for (u32 i = 0; i < 2 * size; i += PACK) STOREP(u, i, PK(0.0));
         for (u32 i = 0; i < un[HF_UN_NORMSYS_COUNT]; i++) u[place[i]] = nu[i];
         place = mi + mi[HF_I_HISTOSYS_PLACE] + un[HF_UN_HISTOSYS];
-        for (u32 e = 0; e < un[HF_UN_HISTOSYS_COUNT]; e++) x[place[e]] = h[16 * e];
+        for (u32 e = 0; e < un[HF_UN_HISTOSYS_COUNT]; e++) x[place[e]] = h[e];
         if (scalars > 0) {
             for (u32 i = 0; i < size; i += PACK) STOREP(r, i, PFMA(PACK_OF(t), LOADP(u, i), LOADP(x, i)));
             for (u32 i = 0; i < un[HF_UN_SCALAR_ROW_SIZE]; i += PACK) STOREP(sr, i, PK(0.0));
@@ -118,25 +118,21 @@ FN void hf_unit_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
     }
 }
 
-/* Diagonal second derivatives of the channel's units, gathered by dense slot. */
-FN void hf_unit_diagonal(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
+/* Diagonal second derivatives of the channel's units, unit by unit: within one, entries of a kind have different slots. */
+FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
 {
-    TEAM_FOR(place, 8 * ch[HF_CH_BLOCKS])
-    {
-        CONSTANT u32 *dv = mi + ch[HF_CH_DERIVATIVES] + place * HF_DV_SIZE;
-        CONSTANT u32 *e = mi + dv[HF_DV_ENTRIES];
-        if (dv[HF_DV_NORMSYS] + dv[HF_DV_HISTOSYS] == 0) continue;
-        const u32 slot = mi[ch[HF_CH_BLOCK_LIST] + place / 8] * 8 + place % 8;
-        real norm = R(0.0), bent = R(0.0);
-        for (u32 k = 0; k < dv[HF_DV_NORMSYS]; k++, e += 2) {
-            const u32 unit = ch[HF_CH_FIRST_UNIT] + e[0];
-            norm = FMA(s[mi[HF_S_T] + 8 * unit] * s[mi[HF_S_PHI] + unit], s[mi[HF_S_NQ] + e[1]], norm);
-        }
-        for (u32 k = 0; k < dv[HF_DV_HISTOSYS]; k++, e += 4) {
-            const u32 unit = ch[HF_CH_FIRST_UNIT] + e[0];
-            bent = FMA(s[mi[HF_S_PHI] + unit], s[mi[HF_S_HSUM] + 16 * (e[3] - ch[HF_CH_FIRST_HISTOSYS]) + 8], bent);
-        }
-        s[mi[HF_S_DIAGONAL] + slot] = FMA(kap, FMA(s[mi[HF_S_HT2] + slot], bent, norm), s[mi[HF_S_DIAGONAL] + slot]);
+    GLOBAL real *diagonal = s + mi[HF_S_DIAGONAL];
+    for (u32 k = 0; k < ch[HF_CH_UNITS]; k++) {
+        const u32 unit = ch[HF_CH_FIRST_UNIT] + k;
+        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
+        CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un[HF_UN_NORMSYS];
+        const real phi = kap * s[mi[HF_S_PHI] + unit], t = phi * s[mi[HF_S_T] + 8 * unit];
+        GLOBAL const real *q = s + mi[HF_S_NQ] + un[HF_UN_NORMSYS], *bent = s + mi[HF_S_HSUM] + un[HF_UN_SUMS] + (un[HF_UN_HISTOSYS_COUNT] + 7) / 8 * 8;
+        TEAM_FOR(e, un[HF_UN_NORMSYS_COUNT]) diagonal[slot[e]] = FMA(t, q[e], diagonal[slot[e]]);
+        TEAM_BARRIER();
+        slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
+        TEAM_FOR(e, un[HF_UN_HISTOSYS_COUNT]) diagonal[slot[e]] = FMA(phi * bent[e], s[mi[HF_S_HT2] + slot[e]], diagonal[slot[e]]);
+        TEAM_BARRIER();
     }
 }
 
@@ -161,18 +157,6 @@ FN void hf_cells_without(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, u32 set)
             STOREP(xe, 8 * u + b, rate * phi);
             STOREP(xg, 8 * u + b, g * phi);
         }
-    }
-}
-
-/* Derivatives of one panel by all the channel's dense slots: [place][8 bins]. */
-FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, GLOBAL const real *xe, GLOBAL const real *xs, GLOBAL const real *xg, GLOBAL real *jacobian)
-{
-    const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
-    TEAM_FOR(place, 8 * ch[HF_CH_BLOCKS])
-    {
-        CONSTANT u32 *dv = mi + ch[HF_CH_DERIVATIVES] + place * HF_DV_SIZE;
-        const u32 slot = mi[ch[HF_CH_BLOCK_LIST] + place / 8] * 8 + place % 8;
-        for (u32 b = 0; b < bins; b += PACK) STOREP(jacobian, 8 * place + b, hf_derivative(HF, ch, dv, slot, panel, b, xe, xs, xg));
     }
 }
 
@@ -308,12 +292,14 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
             /* rows [block][row][8 slots]: the bins' own, then each set's; SCALED the same times the weights */
             for (u32 l = 0; l <= coupled; l++) {
                 const u32 slot = l == 0 ? 0 : mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l - 1) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel - dense;
-                TEAM_FOR(place, 8 * nblocks)
-                for (u32 b = 0; b < bins; b++) {
-                    const u32 to = place / 8 * 64 * (1 + coupled) + (l * bins + b) * 8 + place % 8;
-                    const real v = jacobian[l * block + 8 * place + b];
-                    kept[to] = v;
-                    scaled[to] = l == 0 ? v * weight[b] : eliminate ? v * (R(-1.0) / s[mi[HF_S_LOCAL_D] + slot + b]) : R(0.0);
+                TEAM_FOR(place, nblocks)
+                {
+                    GLOBAL real *rows = kept + place * 64 * (1 + coupled) + l * bins * 8, *times = scaled + place * 64 * (1 + coupled) + l * bins * 8;
+                    transpose8(rows, jacobian + l * block + 64 * place, bins);
+                    for (u32 b = 0; b < bins; b++) {
+                        const real factor = l == 0 ? weight[b] : eliminate ? R(-1.0) / s[mi[HF_S_LOCAL_D] + slot + b] : R(0.0);
+                        for (u32 i = 0; i < 8; i += PACK) STOREP(times, 8 * b + i, LOADP(rows, 8 * b + i) * PACK_OF(factor));
+                    }
                 }
             }
             TEAM_BARRIER();

@@ -254,24 +254,53 @@ FN void hf_penalties(HF_PARAMETERS)
     }
 }
 
-/* Derivative of the panel's lambda in bins b.. by one dense slot of the channel, from cell arrays xe, xs, xg of the panel's first
- * unit (the panel's own, or variants of them). `dv` is the slot's derivative record. */
-FN pack hf_derivative(HF_PARAMETERS, CONSTANT u32 *ch, CONSTANT u32 *dv, u32 slot, u32 panel, u32 b, GLOBAL const real *xe, GLOBAL const real *xs,
-                      GLOBAL const real *xg)
+/* Derivatives of one panel's lambda by all dense slots of the channel's blocks: [spot][8 bins], from cell arrays xe, xs, xg of the
+ * panel's first unit (the panel's own, or variants of them). Unit by unit: the entries of a unit lie together and write
+ * different spots, and their loops are long (by slot, each with its short list of units, it took four times as long: the
+ * processor mispredicts the end of short loops). */
+FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, GLOBAL const real *xe, GLOBAL const real *xs, GLOBAL const real *xg, GLOBAL real *jacobian)
 {
-    CONSTANT u32 *e = mi + dv[HF_DV_ENTRIES];
-    GLOBAL const real *nu = s + mi[HF_S_NU], *others = s + mi[HF_S_PHI_OTHERS];
-    pack j = PK(0.0);
-    for (u32 k = 0; k < dv[HF_DV_NORMSYS]; k++, e += 2) j = PFMA(PACK_OF(nu[e[1]]), LOADP(xe, e[0] * 8 + b), j);
-    if (dv[HF_DV_HISTOSYS] > 0) {
-        const pack bend = PACK_OF(s[mi[HF_S_HT1] + slot]);
-        for (u32 k = 0; k < dv[HF_DV_HISTOSYS]; k++, e += 4) {
-            CONSTANT elem *data = mr + e[1] + panel * e[2];
-            j = PFMA(PFMA(LOADM(data, 8 + b), bend, LOADM(data, b)), LOADP(xg, e[0] * 8 + b), j);
+    const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
+    TEAM_FOR_PACK(i, 64 * ch[HF_CH_BLOCKS]) STOREP(jacobian, i, PK(0.0));
+    TEAM_BARRIER();
+    for (u32 k = 0; k < ch[HF_CH_UNITS]; k++) {
+        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + (ch[HF_CH_FIRST_UNIT] + k) * HF_UN_SIZE;
+        GLOBAL const real *nu = s + mi[HF_S_NU] + un[HF_UN_NORMSYS], *others = s + mi[HF_S_PHI_OTHERS] + un[HF_UN_SCALARS];
+        CONSTANT u32 *spot = mi + mi[HF_I_NORMSYS_SPOT] + un[HF_UN_NORMSYS];
+        for (u32 b = 0; b < bins; b += PACK) {
+            const pack rate = LOADP(xe, 8 * k + b);
+            TEAM_FOR(e, un[HF_UN_NORMSYS_COUNT])
+            {
+                GLOBAL real *j = jacobian + 8 * spot[e];
+                STOREP(j, b, PFMA(PACK_OF(nu[e]), rate, LOADP(j, b)));
+            }
         }
+        TEAM_BARRIER();
+        const u32 n = un[HF_UN_HISTOSYS_COUNT];
+        CONSTANT elem *data = mr + un[HF_UN_HISTOSYS_DATA] + panel * n * 16;
+        CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
+        spot = mi + mi[HF_I_HISTOSYS_SPOT] + un[HF_UN_HISTOSYS];
+        for (u32 b = 0; b < bins; b += PACK) {
+            const pack rate = LOADP(xg, 8 * k + b);
+            TEAM_FOR(e, n)
+            {
+                GLOBAL real *j = jacobian + 8 * spot[e];
+                const pack shift = PFMA(LOADM(data, 16 * e + 8 + b), PACK_OF(s[mi[HF_S_HT1] + slot[e]]), LOADM(data, 16 * e + b));
+                STOREP(j, b, PFMA(shift, rate, LOADP(j, b)));
+            }
+        }
+        TEAM_BARRIER();
+        spot = mi + mi[HF_I_SCALAR_SPOT] + un[HF_UN_SCALARS];
+        for (u32 b = 0; b < bins; b += PACK) {
+            const pack rate = LOADP(xs, 8 * k + b);
+            TEAM_FOR(e, un[HF_UN_SCALAR_COUNT])
+            {
+                GLOBAL real *j = jacobian + 8 * spot[e];
+                STOREP(j, b, PFMA(PACK_OF(others[e]), rate, LOADP(j, b)));
+            }
+        }
+        TEAM_BARRIER();
     }
-    for (u32 k = 0; k < dv[HF_DV_SCALARS]; k++, e += 2) j = PFMA(PACK_OF(others[e[1]]), LOADP(xs, e[0] * 8 + b), j);
-    return j;
 }
 
 /* Sum of the rates without the local set `set`, over the units that carry it (and `set2`, left out too, unless HF_NO_SET):
@@ -310,26 +339,28 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
         const u32 units = ch[HF_CH_UNITS];
-        TEAM_FOR(place, 8 * ch[HF_CH_BLOCKS])
-        {
-            CONSTANT u32 *dv = mi + ch[HF_CH_DERIVATIVES] + place * HF_DV_SIZE;
-            if (dv[HF_DV_NORMSYS] + dv[HF_DV_HISTOSYS] + dv[HF_DV_SCALARS] == 0) continue;
-            const u32 slot = mi[ch[HF_CH_BLOCK_LIST] + place / 8] * 8 + place % 8;
-            for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
-                const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units) * 8;
-                const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
-                for (u32 b = 0; b < bins; b += PACK) {
-                    const u32 bin = (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b;
-                    pack w = LOADP(s + mi[HF_S_W], bin);
-                    if (ch[HF_CH_COMMON]) w = w * LOADP(x, mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b);
-                    const pack j = hf_derivative(HF, ch, dv, slot, panel, b, s + mi[HF_S_XE] + cell, s + mi[HF_S_XS] + cell, s + mi[HF_S_XG] + cell);
-                    STOREP(partials, slot * 8 + b, PFMA(w, j, LOADP(partials, slot * 8 + b)));
+        GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN];
+        for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
+            const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units) * 8;
+            const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
+            hf_panel_jacobian(HF, ch, panel, s + mi[HF_S_XE] + cell, s + mi[HF_S_XS] + cell, s + mi[HF_S_XG] + cell, jacobian);
+            for (u32 b = 0; b < bins; b += PACK) {
+                pack w = LOADP(s + mi[HF_S_W], (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b);
+                if (ch[HF_CH_COMMON]) w = w * LOADP(x, mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b);
+                TEAM_FOR(block, ch[HF_CH_BLOCKS])
+                {
+                    GLOBAL real *sums = partials + 64 * mi[ch[HF_CH_BLOCK_LIST] + block] + b;
+                    GLOBAL const real *j = jacobian + 64 * block + b;
+                    UNROLL for (u32 i = 0; i < 64; i += 8) STOREP(sums, i, PFMA(w, LOADP(j, i), LOADP(sums, i)));
                 }
             }
+            TEAM_BARRIER();
         }
-        TEAM_BARRIER();
     }
-    TEAM_FOR(i, mi[HF_DENSE]) gradient[i] = FMA(LOADM1(mr, mi[HF_R_PRECISION] + i), x[i] - aux[i], tree8(partials + 8 * i));
+    TEAM_FOR(block, mi[HF_BLOCKS]) trees8(gradient + 8 * block, partials + 64 * block);
+    TEAM_BARRIER();
+    TEAM_FOR_PACK(i, mi[HF_DENSE])
+    STOREP(gradient, i, PFMA(LOADM(mr + mi[HF_R_PRECISION], i), LOADP(x, i) - LOADP(aux, i), LOADP(gradient, i)));
     TEAM_FOR(panel, mi[HF_PANELS])
     {
         CONSTANT u32 *pn = mi + mi[HF_I_PANELS] + panel * HF_PN_SIZE;

@@ -52,6 +52,34 @@ FN real acc8_total(acc8 s)
     return tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]);
 }
 
+/* The sums of eight rows of partial sums: to[i] = tree8(p + 8 i) for i < 8. */
+FN void trees8(GLOBAL real *to, GLOBAL const real *p)
+{
+#if PACK == 8
+    pack v[8];
+    UNROLL for (u32 i = 0; i < 8; i++) v[i] = LOADP(p, 8 * i);
+    TRANSPOSE_PACKS(v);
+    STOREP(to, 0, ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])));
+#else
+    for (u32 i = 0; i < 8; i++) to[i] = tree8(p + 8 * i);
+#endif
+}
+
+/* to[8 i + j] = from[8 j + i] for j < 8, i < rows. */
+FN void transpose8(GLOBAL real *to, GLOBAL const real *from, u32 rows)
+{
+#if PACK == 8
+    pack v[8];
+    UNROLL for (u32 i = 0; i < 8; i++) v[i] = LOADP(from, 8 * i);
+    TRANSPOSE_PACKS(v);
+    UNROLL for (u32 i = 0; i < 8; i++)
+        if (i < rows) STOREP(to, 8 * i, v[i]);
+#else
+    for (u32 i = 0; i < rows; i++)
+        for (u32 j = 0; j < 8; j++) to[8 * i + j] = from[8 * j + i];
+#endif
+}
+
 /* The sum of a[0 .. n-1]; n is a multiple of 8. */
 FN real sum8(GLOBAL const real *a, u32 n)
 {

@@ -21,13 +21,16 @@ static bool lay_out_slab(struct freezer *f)
         const size_t rows = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + (ch->common ? 0 : ch->n_sets));
         if (rows > scaled) scaled = rows;
         if (64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets) > jacobian) jacobian = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets);
-        if (record[HF_CH_HISTOSYS] > histosys) histosys = record[HF_CH_HISTOSYS];
         if (24 * (size_t)ch->source->n_samples + 8 > cell_temp) cell_temp = 24 * (size_t)ch->source->n_samples + 8;
         if ((size_t)ch->panels * ch->n_sets * ch->n_sets > columns) columns = (size_t)ch->panels * ch->n_sets * ch->n_sets;
-        size_t size = 0;
+        size_t size = 0, sums = 0;
         for (uint32_t u = ch->first_unit; u < ch->first_unit + ch->source->n_samples; u++)
-            size += 3 * (size_t)f->units[u].row_size + f->units[u].scalar_row_size;
+            {
+                size += 3 * (size_t)f->units[u].row_size + f->units[u].scalar_row_size;
+                sums += 16 * (size_t)ROUND8(f->units[u].histosys_count);
+            }
         if (size > unit_rows) unit_rows = size;
+        if (sums > histosys) histosys = sums;
     }
     if (jacobian < 8) jacobian = 8;
     const struct {
@@ -62,7 +65,7 @@ static bool lay_out_slab(struct freezer *f)
                    {HF_S_RDIAG, dense},
                    {HF_S_DIAGONAL, dense},
                    {HF_S_T, 8 * units},
-                   {HF_S_HSUM, 16 * histosys},
+                   {HF_S_HSUM, histosys},
                    {HF_S_SCALED, scaled},
                    {HF_S_JACOBIAN, jacobian},
                    {HF_S_UNIT_ROWS, unit_rows},

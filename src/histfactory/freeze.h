@@ -25,7 +25,7 @@ struct unit {
     uint32_t first_bin; /* in the sample's data: not 0 where the channel was cut */
     uint32_t normsys, normsys_count, normsys_padded;
     uint32_t histosys, histosys_count, scalars, scalar_count, sets, set_count;
-    uint32_t row, row_size, scalar_row_size, blocks, scalar_blocks; /* blocks: list of dense blocks (offset in lists) */
+    uint32_t row, row_size, scalar_row_size, sums, blocks, scalar_blocks; /* blocks: list of dense blocks (offset in lists) */
 };
 
 /* A local set of a channel: `set` of the specification, its element for bin 0. */

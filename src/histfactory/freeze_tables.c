@@ -103,13 +103,15 @@ static bool write_units(struct freezer *f, uint32_t normsys)
     for (uint32_t c = 0; c < f->n_channels; c++) {
         struct channel *ch = &f->channels[c];
         const uint32_t samples = ch->source->n_samples;
-        uint32_t row = 0;
+        uint32_t row = 0, sums = 0;
         for (uint32_t s = 0; s < samples; s++) {
             const uint32_t u = ch->first_unit + s;
             struct unit *unit = &f->units[u];
             unit_blocks(f, ch, unit, any, scalar);
             if (f->lists.failed) return false;
             unit->row = row;
+            unit->sums = sums;
+            sums += 16 * ROUND8(unit->histosys_count);
             row += 2 * unit->row_size + (unit->scalar_count ? unit->row_size + unit->scalar_row_size : 0);
             const size_t data = freeze_extend_reals(&f->reals, (size_t)ch->panels * unit->histosys_count * 16);
             const size_t sets = freeze_extend(&f->ints, unit->set_count);
@@ -129,6 +131,7 @@ static bool write_units(struct freezer *f, uint32_t normsys)
             un[HF_UN_ROW] = unit->row;
             un[HF_UN_ROW_SIZE] = unit->row_size;
             un[HF_UN_SCALAR_ROW_SIZE] = unit->scalar_row_size;
+            un[HF_UN_SUMS] = unit->sums;
             uint32_t n = unit->normsys, h = 0, sc = unit->scalars;
             double *table = f->reals.at + HEADER(f, HF_R_NORMSYS);
             for (uint32_t k = 0; k < unit->sample->n_modifiers; k++) {
@@ -201,19 +204,13 @@ static bool write_units(struct freezer *f, uint32_t normsys)
     return !f->pairs.failed;
 }
 
-/* How a channel's rates depend on each dense slot of its blocks. */
-struct entry {
-    uint32_t place, kind, unit, a, b, c; /* kind 0 normsys, 1 histosys, 2 scalar */
-};
-
-/* The channel's blocks, its derivative records and its tiles' row pairs. */
+/* The channel's blocks, where its entries stand among them, and its tiles' row pairs. */
 static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
 {
     struct channel *ch = &f->channels[c];
     const uint32_t samples = ch->source->n_samples, all_blocks = f->dense / 8;
     uint32_t *position = arena_array(&f->arena, all_blocks, sizeof *position);
-    uint32_t *counts = arena_array(&f->arena, 3 * (size_t)f->dense + 3, sizeof *counts);
-    if (!position || !counts) return false;
+    if (!position) return false;
     for (uint32_t u = ch->first_unit; u < ch->first_unit + samples; u++) {
         const struct unit *unit = &f->units[u];
         for (uint32_t k = 0; k < unit->row_size / 8; k++) position[f->lists.at[unit->blocks + 2 * k]] = 1;
@@ -228,46 +225,18 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
         } else
             position[b] = NONE;
     if (blocks > *most_blocks) *most_blocks = blocks;
-    const size_t records = freeze_extend(&f->ints, 8 * (size_t)blocks * HF_DV_SIZE);
     if (f->ints.failed) return false;
-    /* count, offset, fill: entries of a slot in the order of units, normsys before histosys before scalars */
-    uint32_t *slot_of[3] = {f->ints.at + HEADER(f, HF_I_NORMSYS_SLOT), f->ints.at + HEADER(f, HF_I_HISTOSYS_SLOT), f->ints.at + HEADER(f, HF_I_SCALAR_SLOT)};
     for (uint32_t u = ch->first_unit; u < ch->first_unit + samples; u++) {
         const struct unit *unit = &f->units[u];
-        const uint32_t first[3] = {unit->normsys, unit->histosys, unit->scalars}, count[3] = {unit->normsys_count, unit->histosys_count, unit->scalar_count};
+        const struct {
+            uint32_t slot, spot, first, count;
+        } kinds[3] = {{HEADER(f, HF_I_NORMSYS_SLOT), HEADER(f, HF_I_NORMSYS_SPOT), unit->normsys, unit->normsys_count},
+                      {HEADER(f, HF_I_HISTOSYS_SLOT), HEADER(f, HF_I_HISTOSYS_SPOT), unit->histosys, unit->histosys_count},
+                      {HEADER(f, HF_I_SCALAR_SLOT), HEADER(f, HF_I_SCALAR_SPOT), unit->scalars, unit->scalar_count}};
         for (int kind = 0; kind < 3; kind++)
-            for (uint32_t k = 0; k < count[kind]; k++) counts[3 * slot_of[kind][first[kind] + k] + kind]++;
-    }
-    static const uint32_t size_of[3] = {2, 4, 2};
-    for (uint32_t k = 0; k < 8 * blocks; k++) {
-        const uint32_t slot = f->ints.at[block_list + k / 8] * 8 + k % 8;
-        const size_t entries = freeze_extend(&f->ints, counts[3 * slot] * size_of[0] + counts[3 * slot + 1] * size_of[1] + counts[3 * slot + 2] * size_of[2]);
-        if (f->ints.failed) return false;
-        uint32_t *dv = f->ints.at + records + k * HF_DV_SIZE;
-        dv[HF_DV_ENTRIES] = (uint32_t)entries;
-        dv[HF_DV_NORMSYS] = counts[3 * slot];
-        dv[HF_DV_HISTOSYS] = counts[3 * slot + 1];
-        dv[HF_DV_SCALARS] = counts[3 * slot + 2];
-        /* where the next entry of each kind goes */
-        counts[3 * slot + 2] = (uint32_t)entries + counts[3 * slot] * size_of[0] + counts[3 * slot + 1] * size_of[1];
-        counts[3 * slot + 1] = (uint32_t)entries + counts[3 * slot] * size_of[0];
-        counts[3 * slot] = (uint32_t)entries;
-    }
-    for (uint32_t u = ch->first_unit; u < ch->first_unit + samples; u++) {
-        const struct unit *unit = &f->units[u];
-        const uint32_t *un = f->ints.at + HEADER(f, HF_I_UNITS) + u * HF_UN_SIZE;
-        const uint32_t first[3] = {unit->normsys, unit->histosys, unit->scalars}, count[3] = {unit->normsys_count, unit->histosys_count, unit->scalar_count};
-        for (int kind = 0; kind < 3; kind++)
-            for (uint32_t k = 0; k < count[kind]; k++) {
-                const uint32_t slot = f->ints.at[HEADER(f, kind == 0 ? HF_I_NORMSYS_SLOT : kind == 1 ? HF_I_HISTOSYS_SLOT : HF_I_SCALAR_SLOT) + first[kind] + k];
-                uint32_t *e = f->ints.at + counts[3 * slot + kind];
-                e[0] = u - ch->first_unit;
-                e[1] = kind == 1 ? un[HF_UN_HISTOSYS_DATA] + 16 * k : first[kind] + k;
-                if (kind == 1) {
-                    e[2] = 16 * unit->histosys_count;
-                    e[3] = unit->histosys + k;
-                }
-                counts[3 * slot + kind] += size_of[kind];
+            for (uint32_t k = kinds[kind].first; k < kinds[kind].first + kinds[kind].count; k++) {
+                const uint32_t slot = f->ints.at[kinds[kind].slot + k];
+                f->ints.at[kinds[kind].spot + k] = 8 * position[slot / 8] + slot % 8;
             }
     }
     const size_t tiles = freeze_extend(&f->ints, 4 * ((size_t)blocks * (blocks + 1) / 2));
@@ -328,11 +297,7 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
     record[HF_CH_COMMON] = ch->common;
     record[HF_CH_BLOCKS] = blocks;
     record[HF_CH_BLOCK_LIST] = (uint32_t)block_list;
-    record[HF_CH_DERIVATIVES] = (uint32_t)records;
     record[HF_CH_TILES] = (uint32_t)tiles;
-    record[HF_CH_FIRST_HISTOSYS] = f->units[ch->first_unit].histosys;
-    const struct unit *last = &f->units[ch->first_unit + samples - 1];
-    record[HF_CH_HISTOSYS] = last->histosys + last->histosys_count - record[HF_CH_FIRST_HISTOSYS];
     for (uint32_t panel = 0; panel < ch->panels; panel++) {
         uint32_t *pn = f->ints.at + HEADER(f, HF_I_PANELS) + (ch->first_panel + panel) * HF_PN_SIZE;
         pn[HF_PN_CHANNEL] = c;
@@ -380,10 +345,13 @@ bool freeze_tables(struct freezer *f)
                   {HF_I_SETS, (size_t)f->n_sets * HF_SE_SIZE},
                   {HF_I_NORMSYS_SLOT, normsys},
                   {HF_I_NORMSYS_PLACE, normsys},
+                  {HF_I_NORMSYS_SPOT, normsys},
                   {HF_I_HISTOSYS_SLOT, histosys},
                   {HF_I_HISTOSYS_PLACE, histosys},
+                  {HF_I_HISTOSYS_SPOT, histosys},
                   {HF_I_SCALAR_SLOT, scalars},
-                  {HF_I_SCALAR_PLACE, scalars}};
+                  {HF_I_SCALAR_PLACE, scalars},
+                  {HF_I_SCALAR_SPOT, scalars}};
     for (size_t k = 0; k < sizeof tables / sizeof tables[0]; k++) {
         const size_t at = freeze_extend(&f->ints, tables[k].count);
         if (f->ints.failed) return false;
