@@ -114,8 +114,8 @@ KERNEL(hf_hessian)
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const u32 local = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS], coupled = ch[HF_CH_COMMON] ? 0 : local;
-        TEAM_FOR(k, 8 * ch[HF_CH_PANELS] * local)
+        const u32 n_local = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS], coupled = ch[HF_CH_COMMON] ? 0 : n_local;
+        TEAM_FOR(k, 8 * ch[HF_CH_PANELS] * n_local)
         {
             const u32 set = k / (8 * ch[HF_CH_PANELS]), panel = k / 8 % ch[HF_CH_PANELS], b = k % 8;
             const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
@@ -131,7 +131,7 @@ KERNEL(hf_hessian)
             STORE_ROWS(out, rows, stride, 1 + n + slot * n + slot, s[mi[HF_S_LOCAL_D] + slot - dense]);
             for (u32 m = 0; m < set; m++) {
                 const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-                const real h = s[ch[HF_CH_LOCAL_L] + panel * 4 * local * (local - 1) + 8 * (set * (set - 1) / 2 + m) + b];
+                const real h = s[ch[HF_CH_LOCAL_L] + panel * 4 * n_local * (n_local - 1) + 8 * (set * (set - 1) / 2 + m) + b];
                 STORE_ROWS(out, rows, stride, 1 + n + slot * n + slot2, h);
                 STORE_ROWS(out, rows, stride, 1 + n + slot2 * n + slot, h);
             }
@@ -166,6 +166,7 @@ KERNEL(hf_jacobian)
                 for (u32 i = 0; i < 8 * ch[HF_CH_BLOCKS]; i++)
                     STORE_ROWS(out, rows, stride, (first_bin + b) * n + mi[ch[HF_CH_BLOCK_LIST] + i / 8] * 8 + i % 8, jacobian[8 * i + b] * gamma * inside);
             }
+            TEAM_BARRIER(); /* the first worker puts the sets' derivatives where the others read */
             for (u32 set = 0; set < ch[HF_CH_SETS]; set++) {
                 const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + set) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel;
                 ONE_WORKER
@@ -274,21 +275,21 @@ KERNEL(hf_covariance)
     TEAM_FOR(i, dense) rest[64 * (i / 8 * blocks + i / 8) + 9 * (i % 8)] = active[i];
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const u32 local = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS], coupled = ch[HF_CH_COMMON] ? 0 : local;
+        const u32 n_local = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS], coupled = ch[HF_CH_COMMON] ? 0 : n_local;
         TEAM_FOR(k, 8 * ch[HF_CH_PANELS])
         {
             const u32 panel = k / 8, b = k % 8, bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
             if (b >= bins) continue;
             GLOBAL const real *kept = s + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64 * nblocks;
-            GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * local * (local - 1);
-            for (u32 l = local; l-- > 0;) {
+            GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * n_local * (n_local - 1);
+            for (u32 l = n_local; l-- > 0;) {
                 const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
                 const real factor = -localc[slot] / locald[slot];
                 for (u32 i = 0; i < 8 * nblocks; i++) {
                     const u32 block = mi[ch[HF_CH_BLOCK_LIST] + i / 8];
                     GLOBAL real *to = rest + 64 * (slot / 8 * blocks + block) + 8 * (i % 8);
                     real v = factor * kept[i / 8 * 64 * (1 + coupled) + (coupled ? (l + 1) * bins + b : b) * 8 + i % 8] * active[8 * block + i % 8];
-                    for (u32 m = l + 1; m < local; m++) {
+                    for (u32 m = l + 1; m < n_local; m++) {
                         const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
                         v = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], rest[64 * (slot2 / 8 * blocks + block) + 8 * (i % 8) + slot2 % 8], v);
                     }
@@ -339,24 +340,24 @@ KERNEL(hf_covariance)
     }
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const u32 local = ch[HF_CH_SETS];
-        TEAM_FOR(k, 8 * ch[HF_CH_PANELS] * local)
+        const u32 n_local = ch[HF_CH_SETS];
+        TEAM_FOR(k, 8 * ch[HF_CH_PANELS] * n_local)
         {
             const u32 column = k / (8 * ch[HF_CH_PANELS]), panel = k / 8 % ch[HF_CH_PANELS], b = k % 8;
             if (b >= (panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS])) continue;
-            GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * local * (local - 1);
+            GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * n_local * (n_local - 1);
             const u32 first = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + column) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
             /* e_column through L^-1, D^-1, L^-T; element m of it in scratch m */
-            GLOBAL real *y = columns + k * local;
-            for (u32 l = 0; l < local; l++) {
+            GLOBAL real *y = columns + k * n_local;
+            for (u32 l = 0; l < n_local; l++) {
                 real v = l == column ? R(1.0) : R(0.0);
                 for (u32 m = 0; m < l; m++) v = FMA(-lower[8 * (l * (l - 1) / 2 + m) + b], y[m], v);
                 y[l] = v;
             }
-            for (u32 l = local; l-- > 0;) {
+            for (u32 l = n_local; l-- > 0;) {
                 const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
                 real v = y[l] / locald[slot];
-                for (u32 m = l + 1; m < local; m++) v = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], y[m], v);
+                for (u32 m = l + 1; m < n_local; m++) v = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], y[m], v);
                 y[l] = v;
                 if (whole) {
                     const u32 at = 3 * n + 8 + slot * n + first;

@@ -113,8 +113,8 @@ FN void hf_unit_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
             place = mi + mi[HF_I_SCALAR_PLACE] + un[HF_UN_SCALARS];
             for (u32 i = 0; i < scalars; i++) sr[place[i]] = kap * s[mi[HF_S_PHI_OTHERS] + un[HF_UN_SCALARS] + i];
         }
-        const pack half = PACK_OF(R(0.5) * t), scale = PACK_OF(kap * phi);
-        for (u32 i = 0; i < size; i += PACK) STOREP(x, i, scale * PFMA(half, LOADP(u, i), LOADP(x, i)));
+        const pack bend = PACK_OF(R(0.5) * t), scale = PACK_OF(kap * phi);
+        for (u32 i = 0; i < size; i += PACK) STOREP(x, i, scale * PFMA(bend, LOADP(u, i), LOADP(x, i)));
     }
 }
 
@@ -364,7 +364,10 @@ FN_LARGE mask hf_factor(HF_PARAMETERS)
 {
     GLOBAL real *flag = s + mi[HF_S_SCALARS_OF_FIT] + 1;
     tiles_factor(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], s + mi[HF_S_DIAGONAL], mi[HF_BLOCKS], HF_PIVOT_RELATIVE, HF_PIVOT_LEAST, flag + 1);
-    return OR(flag[0] > R(0.0), flag[1] > R(0.0));
+    TEAM_BARRIER();
+    const mask bad = OR(flag[0] > R(0.0), flag[1] > R(0.0));
+    TEAM_BARRIER(); /* the next curvature clears the flags */
+    return bad;
 }
 
 /* v := H^-1 v over all slots, with the factor. */
