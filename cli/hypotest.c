@@ -50,8 +50,8 @@ void hypotest_write_fields(struct writer *w, const void *result)
 static void write_cells(struct table *table, const void *result)
 {
     const paritas_hypotest_result *r = result;
-    table_decimal(table, r->cls_obs, 5);
-    for (int i = 0; i < 5; i++) table_decimal(table, r->cls_exp[i], 5);
+    table_probability(table, r->cls_obs);
+    for (int i = 0; i < 5; i++) table_probability(table, r->cls_exp[i]);
     table_text(table, r->status == PARITAS_FIT_CONVERGED ? "" : paritas_fit_status_name(r->status));
 }
 

@@ -59,6 +59,14 @@ void table_number(struct table *table, double value, int digits)
         table_format(table, "%.*g", digits, value + 0.0); /* + 0.0: no minus sign on a zero */
 }
 
+void table_probability(struct table *table, double value)
+{
+    if (value > 0.0 && value < 1e-3)
+        table_number(table, value, 3);
+    else
+        table_decimal(table, value, 5);
+}
+
 void table_decimal(struct table *table, double value, int places)
 {
     if (isnan(value))
@@ -87,6 +95,7 @@ void table_close(struct table *table, struct text *out)
             if (right) text_format(out, "%*s", (int)pad, "");
             text_append(out, cell, strlen(cell));
             if (!right && !last) text_format(out, "%*s", (int)pad, "");
+            while (last && out->length > 0 && out->bytes[out->length - 1] == ' ') out->length--; /* of empty cells at the end */
             text_append(out, last ? "\n" : "  ", last ? 1 : 2);
         }
         cell += strlen(cell) + 1;

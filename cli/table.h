@@ -21,6 +21,8 @@ void table_format(struct table *table, const char *format, ...) __attribute__((f
 /* A number to `digits` significant digits, or to `places` after the point; "-" for NaN. */
 void table_number(struct table *table, double value, int digits);
 void table_decimal(struct table *table, double value, int places);
+/* Five places, or three digits where those would show nothing. */
+void table_probability(struct table *table, double value);
 /* Appends the table to `out` and frees it. Headers that are all empty are left out. */
 void table_close(struct table *table, struct text *out);
 
