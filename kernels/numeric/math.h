@@ -42,7 +42,7 @@ FN pack m_flush(pack x)
  * twice the precision because its rounding alone would cost a quarter of a unit. */
 FN pack m_exp(pack x)
 {
-    /* 2^k by parts: for small results 2^(k+M_SHIFT) first, so that only the last product can be subnormal */
+    /* 2^k by parts: for small results a larger power first, so that only the last product can be subnormal */
     pmask low = x < PK(M_EXP_SHIFTED);
     pack magic = PSELECT(low, PK(M_EXP_MAGIC_SHIFTED), PK(M_EXP_MAGIC));
     pack t = PFMA(x, PK(M_LOG2_E), magic);
@@ -106,15 +106,21 @@ FN pack m_log(pack x)
     return PSELECT(x >= PK(M_TINIEST), y, outside);
 }
 
-/* Pieces of log(1 + x). k is the exponent of 4/3 (1 + x), taken two lower lest 2^-k be subnormal. f = 2^-k x + (2^-k - 1)
- * is exact where it matters: both terms are multiples of 2^-(M_MANTISSA+1) and their sum is at most 1/2. */
+/* Pieces of log(1 + x). k is the exponent of 4/3 (1 + x), taken two lower lest `fourfold` = 2^(2-k) be subnormal.
+ * f = 2^-k x + (2^-k - 1) is exact where it matters: both terms are multiples of 2^-(M_MANTISSA+1), their sum is at
+ * most 1/2. */
 FN m_log_parts m_log1p_split(pack x)
 {
-    pack x4 = PK(0.25) * x;
     plint i = PBITS(PFMA(x, PK(M_THIRD), PK(M_THIRD)));
     pack k = PFROM_BITS(((i >> M_MANTISSA) & PLI(M_EXPONENTS)) | PLI(M_INTEGER_BITS)) - PK(M_LOG1P_OFFSET);
-    pack scale = PFROM_BITS(PLI(2 * M_ONE_BITS) - (i & PLI(M_INFINITY_BITS)));
-    return m_log_parts_of(k, PFMA(x4, scale, PFMA(scale, PK(0.25), PK(-1.0))));
+    pack fourfold = PFROM_BITS(PLI(2 * M_ONE_BITS) - (i & PLI(M_INFINITY_BITS)));
+#if F64
+    pack scale = PK(0.25) * fourfold;
+    pack f = PFMA(x, scale, scale - PK(1.0));
+#else
+    pack f = PFMA(PK(0.25) * x, fourfold, PFMA(PK(0.25), fourfold, PK(-1.0))); /* 2^-k might be flushed */
+#endif
+    return m_log_parts_of(k, f);
 }
 
 /* log(1 + x); -inf at -1, NaN below. */
