@@ -54,7 +54,7 @@ FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
 FN_LARGE void hf_unit_sums(HF_PARAMETERS, CONSTANT u32 *ch)
 {
     const u32 units = ch[HF_CH_UNITS];
-    GLOBAL const real *x = s + mi[HF_S_X];
+    GLOBAL const real *x = s + mi[HF_S_X], *slope = s + mi[HF_S_HT1];
     TEAM_FOR(u, units)
     {
         const u32 unit = ch[HF_CH_FIRST_UNIT] + u;
@@ -85,8 +85,8 @@ FN_LARGE void hf_unit_sums(HF_PARAMETERS, CONSTANT u32 *ch)
         t[0] = tree8(t);
         /* sums over bins: S's (then with t' A's) to the first half of the entries' space, A's to the second */
         for (u32 e = 0; e < 2 * rounded; e += 8) trees8(h + e, h + 8 * e);
-        for (u32 e = 0; e < n; e++)
-            h[e] = FMA(h[rounded + e], s[mi[HF_S_HT1] + mi[mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS] + e]], h[e]);
+        CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
+        for (u32 e = 0; e < n; e += PACK) STOREP(h, e, PFMA(LOADP(h, rounded + e), GATHERP(slope, slot, e), LOADP(h, e)));
     }
 }
 
@@ -104,9 +104,10 @@ FN void hf_unit_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
         GLOBAL const real *h = s + mi[HF_S_HSUM] + un[HF_UN_SUMS];
         const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + 8 * unit];
         for (u32 i = 0; i < 2 * size; i += PACK) STOREP(u, i, PK(0.0));
-        for (u32 i = 0; i < un[HF_UN_NORMSYS_COUNT]; i++) u[place[i]] = nu[i];
+        const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n_histosys = un[HF_UN_HISTOSYS_COUNT];
+        for (u32 i = 0; i < n_normsys; i++) u[place[i]] = nu[i];
         place = mi + mi[HF_I_HISTOSYS_PLACE] + un[HF_UN_HISTOSYS];
-        for (u32 e = 0; e < un[HF_UN_HISTOSYS_COUNT]; e++) x[place[e]] = h[e];
+        for (u32 e = 0; e < n_histosys; e++) x[place[e]] = h[e];
         if (scalars > 0) {
             for (u32 i = 0; i < size; i += PACK) STOREP(r, i, PFMA(PACK_OF(t), LOADP(u, i), LOADP(x, i)));
             for (u32 i = 0; i < un[HF_UN_SCALAR_ROW_SIZE]; i += PACK) STOREP(sr, i, PK(0.0));
@@ -122,16 +123,19 @@ FN void hf_unit_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
 FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
 {
     GLOBAL real *diagonal = s + mi[HF_S_DIAGONAL];
-    for (u32 k = 0; k < ch[HF_CH_UNITS]; k++) {
+    GLOBAL const real *curve = s + mi[HF_S_HT2];
+    const u32 units = ch[HF_CH_UNITS];
+    for (u32 k = 0; k < units; k++) {
         const u32 unit = ch[HF_CH_FIRST_UNIT] + k;
         CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
         CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un[HF_UN_NORMSYS];
         const real phi = kap * s[mi[HF_S_PHI] + unit], t = phi * s[mi[HF_S_T] + 8 * unit];
         GLOBAL const real *q = s + mi[HF_S_NQ] + un[HF_UN_NORMSYS], *bent = s + mi[HF_S_HSUM] + un[HF_UN_SUMS] + (un[HF_UN_HISTOSYS_COUNT] + 7) / 8 * 8;
-        TEAM_FOR(e, un[HF_UN_NORMSYS_COUNT]) diagonal[slot[e]] = FMA(t, q[e], diagonal[slot[e]]);
+        const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n_histosys = un[HF_UN_HISTOSYS_COUNT];
+        TEAM_FOR(e, n_normsys) diagonal[slot[e]] = FMA(t, q[e], diagonal[slot[e]]);
         TEAM_BARRIER();
         slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
-        TEAM_FOR(e, un[HF_UN_HISTOSYS_COUNT]) diagonal[slot[e]] = FMA(phi * bent[e], s[mi[HF_S_HT2] + slot[e]], diagonal[slot[e]]);
+        TEAM_FOR(e, n_histosys) diagonal[slot[e]] = FMA(phi * bent[e], curve[slot[e]], diagonal[slot[e]]);
         TEAM_BARRIER();
     }
 }

@@ -136,8 +136,8 @@ FN_LARGE void hf_cells(HF_PARAMETERS)
         CONSTANT u32 *un = mi + mi[HF_I_UNITS] + ce[HF_CE_UNIT] * HF_UN_SIZE;
         CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
         CONSTANT elem *data = mr + ce[HF_CE_HISTOSYS_DATA];
-        const u32 n = un[HF_UN_HISTOSYS_COUNT];
-        for (u32 b = 0; b < ce[HF_CE_BINS]; b += PACK) {
+        const u32 n = un[HF_UN_HISTOSYS_COUNT], bins = ce[HF_CE_BINS];
+        for (u32 b = 0; b < bins; b += PACK) {
             pack linear = LOADM(nominal, cell * 8 + b), bent = PK(0.0);
             for (u32 e = 0; e < n; e++) {
                 linear = PFMA(LOADM(data, e * 16 + b), PACK_OF(hs[slot[e]]), linear);
@@ -260,40 +260,45 @@ FN void hf_penalties(HF_PARAMETERS)
  * processor mispredicts the end of short loops). */
 FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, GLOBAL const real *xe, GLOBAL const real *xs, GLOBAL const real *xg, GLOBAL real *jacobian)
 {
-    const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
+    /* what the loops need is read first: the compiler must suppose that a store changes the tables */
+    const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS], units = ch[HF_CH_UNITS];
+    CONSTANT u32 *records = mi + mi[HF_I_UNITS] + ch[HF_CH_FIRST_UNIT] * HF_UN_SIZE;
+    CONSTANT u32 *normsys_spot = mi + mi[HF_I_NORMSYS_SPOT], *histosys_spot = mi + mi[HF_I_HISTOSYS_SPOT], *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT];
+    CONSTANT u32 *scalar_spot = mi + mi[HF_I_SCALAR_SPOT];
+    GLOBAL const real *all_nu = s + mi[HF_S_NU], *all_others = s + mi[HF_S_PHI_OTHERS], *bend = s + mi[HF_S_HT1];
     TEAM_FOR_PACK(i, 64 * ch[HF_CH_BLOCKS]) STOREP(jacobian, i, PK(0.0));
     TEAM_BARRIER();
-    for (u32 k = 0; k < ch[HF_CH_UNITS]; k++) {
-        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + (ch[HF_CH_FIRST_UNIT] + k) * HF_UN_SIZE;
-        GLOBAL const real *nu = s + mi[HF_S_NU] + un[HF_UN_NORMSYS], *others = s + mi[HF_S_PHI_OTHERS] + un[HF_UN_SCALARS];
-        CONSTANT u32 *spot = mi + mi[HF_I_NORMSYS_SPOT] + un[HF_UN_NORMSYS];
+    for (u32 k = 0; k < units; k++) {
+        CONSTANT u32 *un = records + k * HF_UN_SIZE;
+        GLOBAL const real *nu = all_nu + un[HF_UN_NORMSYS], *others = all_others + un[HF_UN_SCALARS];
+        CONSTANT u32 *spot = normsys_spot + un[HF_UN_NORMSYS];
+        const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n = un[HF_UN_HISTOSYS_COUNT], n_scalars = un[HF_UN_SCALAR_COUNT];
         for (u32 b = 0; b < bins; b += PACK) {
             const pack rate = LOADP(xe, 8 * k + b);
-            TEAM_FOR(e, un[HF_UN_NORMSYS_COUNT])
+            TEAM_FOR(e, n_normsys)
             {
                 GLOBAL real *j = jacobian + 8 * spot[e];
                 STOREP(j, b, PFMA(PACK_OF(nu[e]), rate, LOADP(j, b)));
             }
         }
         TEAM_BARRIER();
-        const u32 n = un[HF_UN_HISTOSYS_COUNT];
         CONSTANT elem *data = mr + un[HF_UN_HISTOSYS_DATA] + panel * n * 16;
-        CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
-        spot = mi + mi[HF_I_HISTOSYS_SPOT] + un[HF_UN_HISTOSYS];
+        CONSTANT u32 *slot = histosys_slot + un[HF_UN_HISTOSYS];
+        spot = histosys_spot + un[HF_UN_HISTOSYS];
         for (u32 b = 0; b < bins; b += PACK) {
             const pack rate = LOADP(xg, 8 * k + b);
             TEAM_FOR(e, n)
             {
                 GLOBAL real *j = jacobian + 8 * spot[e];
-                const pack shift = PFMA(LOADM(data, 16 * e + 8 + b), PACK_OF(s[mi[HF_S_HT1] + slot[e]]), LOADM(data, 16 * e + b));
+                const pack shift = PFMA(LOADM(data, 16 * e + 8 + b), PACK_OF(bend[slot[e]]), LOADM(data, 16 * e + b));
                 STOREP(j, b, PFMA(shift, rate, LOADP(j, b)));
             }
         }
         TEAM_BARRIER();
-        spot = mi + mi[HF_I_SCALAR_SPOT] + un[HF_UN_SCALARS];
+        spot = scalar_spot + un[HF_UN_SCALARS];
         for (u32 b = 0; b < bins; b += PACK) {
             const pack rate = LOADP(xs, 8 * k + b);
-            TEAM_FOR(e, un[HF_UN_SCALAR_COUNT])
+            TEAM_FOR(e, n_scalars)
             {
                 GLOBAL real *j = jacobian + 8 * spot[e];
                 STOREP(j, b, PFMA(PACK_OF(others[e]), rate, LOADP(j, b)));
@@ -347,9 +352,11 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
             for (u32 b = 0; b < bins; b += PACK) {
                 pack w = LOADP(s + mi[HF_S_W], (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b);
                 if (ch[HF_CH_COMMON]) w = w * LOADP(x, mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b);
-                TEAM_FOR(block, ch[HF_CH_BLOCKS])
+                CONSTANT u32 *list = mi + ch[HF_CH_BLOCK_LIST];
+                const u32 blocks = ch[HF_CH_BLOCKS];
+                TEAM_FOR(block, blocks)
                 {
-                    GLOBAL real *sums = partials + 64 * mi[ch[HF_CH_BLOCK_LIST] + block] + b;
+                    GLOBAL real *sums = partials + 64 * list[block] + b;
                     GLOBAL const real *j = jacobian + 64 * block + b;
                     UNROLL for (u32 i = 0; i < 64; i += 8) STOREP(sums, i, PFMA(w, LOADP(j, i), LOADP(sums, i)));
                 }

@@ -346,7 +346,7 @@ bool freeze_tables(struct freezer *f)
                   {HF_I_NORMSYS_SLOT, normsys},
                   {HF_I_NORMSYS_PLACE, normsys},
                   {HF_I_NORMSYS_SPOT, normsys},
-                  {HF_I_HISTOSYS_SLOT, histosys},
+                  {HF_I_HISTOSYS_SLOT, histosys + 8u},
                   {HF_I_HISTOSYS_PLACE, histosys},
                   {HF_I_HISTOSYS_SPOT, histosys},
                   {HF_I_SCALAR_SLOT, scalars},
