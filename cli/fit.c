@@ -4,6 +4,7 @@
 #include "table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct option options[] = {
@@ -154,10 +155,10 @@ static void write_table(struct session *session, const struct fitted *fitted, co
         table_decimal(&table, fitted->errors[i], 5);
         table_decimal(&table, fitted->states[i] == PARITAS_FIXED ? (double)NAN : pull, 3);
         if (fitted->minos) {
-            if (isnan(fitted->down[i]) && isnan(fitted->up[i]))
-                table_text(&table, "-");
-            else
-                table_format(&table, "%.5f/%+.5f", fitted->down[i], fitted->up[i]);
+            char down[32] = "-", up[32] = "-";
+            if (!isnan(fitted->down[i])) snprintf(down, sizeof down, "%.5f", fitted->down[i]);
+            if (!isnan(fitted->up[i])) snprintf(up, sizeof up, "%+.5f", fitted->up[i]);
+            table_format(&table, "%s %s", down, up);
         }
         table_text(&table, fitted->states[i] == PARITAS_FREE ? "" : paritas_parameter_state_name(fitted->states[i]));
     }

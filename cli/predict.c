@@ -146,7 +146,7 @@ static void write_row(struct table *table, const char *channel, const char *bin,
     table_decimal(table, values[1], 3);
     table_decimal(table, values[2], 3);
     table_decimal(table, values[3], 3);
-    table_number(table, values[4], 8);
+    table_number(table, values[4], 6);
 }
 
 static void write_table(struct session *session, const struct predicted *p)

@@ -75,13 +75,15 @@ static paritas_status minos(struct infer *infer, const double *best, double best
     if (status == PARITAS_OK) status = infer_variance(infer, profile, parameter, &variance);
     if (status != PARITAS_OK) return status;
     bool failed = profile->result.status != PARITAS_FIT_CONVERGED || profile->result.twice_nll < best_twice_nll - INFER_SAME_MINIMUM;
-    double sigma = error > 0.0 ? error : sqrt(variance);
-    p->centre = best[parameter];
-    p->level = best_twice_nll + 1.0;
-    p->curve.curvature = 2.0 / (sigma * sigma);
     double slope;
     status = infer_free_slope(infer, profile, parameter, &slope);
     if (status != PARITAS_OK) return status;
+    /* a scale to search on; a parameter on its bound may have a slope and no curvature */
+    double sigma = error > 0.0 ? error : sqrt(variance);
+    if (!(sigma > 0.0)) sigma = slope != 0.0 ? 1.0 / fabs(slope) : (infer->base.upper[parameter] - infer->base.lower[parameter]) / 16.0;
+    p->centre = best[parameter];
+    p->level = best_twice_nll + 1.0;
+    p->curve.curvature = 2.0 / (sigma * sigma);
     curve_add(&p->curve, p->centre, best_twice_nll, slope);
     struct side sides[2] = {{.inner = p->centre, .bound = infer->base.lower[parameter]},
                             {.inner = p->centre, .bound = infer->base.upper[parameter]}};
