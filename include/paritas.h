@@ -117,10 +117,11 @@ typedef struct paritas_options {
     unsigned lanes;                     /* fits in lockstep: 0: chosen by model size; 1, 2, 4, 8, 16 */
     const char *device;                 /* NULL or "cpu"; "opencl[:i]" */
     unsigned precision;                 /* 0 or 64: f64; 32: f32 kernels, polished in f64 */
+    unsigned workers;                   /* size of a work-group on devices that have them; 0: the device's choice */
     paritas_progress progress;          /* NULL: none */
     void *progress_user;
 } paritas_options;
-#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, NULL, NULL }
+#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL }
 
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran
  * out), so that its message can be read; close it. */

@@ -7,7 +7,7 @@
 static const struct {
     const char *name;
     const struct device_operations *operations;
-} kinds[] = {{"cpu", &device_cpu}};
+} kinds[] = {{"cpu", &device_cpu}, {"opencl", &device_opencl}};
 
 paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device)
 {
@@ -29,6 +29,7 @@ paritas_status device_open(paritas_context *context, const char *name, const cha
         opened->allocator = context->allocator;
         opened->threads = context->threads;
         opened->precision = precision;
+        opened->workers = context->workers;
         opened->index = index;
         memcpy(opened->name, name, length);
         const paritas_status status = opened->operations->open(context, opened, isa, index);

@@ -36,6 +36,7 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     opened->progress = options.progress;
     opened->progress_user = options.progress_user;
     opened->lanes = options.lanes;
+    opened->workers = options.workers;
     opened->precision = options.precision ? options.precision : 64;
     if (opened->precision != 64 && opened->precision != 32)
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "precision %u: there are 64 and 32", opened->precision);
