@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #define F64 PARITAS_F64
 #define LANES PARITAS_LANES
@@ -75,8 +78,23 @@ FN vec vec_sqrt(vec a)
 }
 FN vint vec_iselect(vint m, vint a, vint b) { return (m & a) | (~m & b); }
 FN vec vec_select(vint m, vec a, vec b) { return (vec)vec_iselect(m, (vint)a, (vint)b); }
+/* The one place with intrinsics: a loop over the elements costs more than the work that it saves. */
 FN int vec_any(vint m)
 {
+#if defined(__AVX512F__)
+    if (sizeof m == 64) {
+        __m512i wide;
+        memcpy(&wide, &m, sizeof m < sizeof wide ? sizeof m : sizeof wide);
+        return _mm512_test_epi64_mask(wide, wide) != 0;
+    }
+#endif
+#if defined(__AVX2__)
+    if (sizeof m == 32) {
+        __m256i half;
+        memcpy(&half, &m, sizeof m < sizeof half ? sizeof m : sizeof half);
+        return !_mm256_testz_si256(half, half);
+    }
+#endif
     elem_int any = 0;
     for (int l = 0; l < VECTOR_WIDTH; l++) any |= m[l];
     return any != 0;

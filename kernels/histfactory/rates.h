@@ -59,7 +59,7 @@ FN void hf_interpolate(HF_PARAMETERS)
 
 /* v of each normsys entry and, where asked, u = v'/v. Code 4: exponential outside |a| < 1, inside the polynomial of degree 6
  * that meets it with two derivatives; code 1: exponential everywhere. */
-FN_LARGE void hf_normsys(HF_PARAMETERS, u32 derivatives)
+FN void hf_normsys_entries(HF_PARAMETERS, u32 derivatives)
 {
     const u32 n = mi[HF_NORMSYS_ENTRIES], code = mi[HF_NORMSYS_CODE];
     CONSTANT elem *c = mr + mi[HF_R_NORMSYS];
@@ -74,10 +74,10 @@ FN_LARGE void hf_normsys(HF_PARAMETERS, u32 derivatives)
             outer = OR(a >= PK(1.0), a <= PK(-1.0));
             v = PFMA(v, a, LOADM(c + 4 * n, i));
             UNROLL for (u32 k = 0; k < 4; k++) {
-                d = PFMA(d, a, v);
+                if (derivatives) d = PFMA(d, a, v);
                 v = PFMA(v, a, LOADM(c + (3 - k) * n, i));
             }
-            d = PFMA(d, a, v);
+            if (derivatives) d = PFMA(d, a, v);
             v = PFMA(v, a, PK(1.0));
         }
         if (PANY(outer)) {
@@ -88,6 +88,11 @@ FN_LARGE void hf_normsys(HF_PARAMETERS, u32 derivatives)
         STOREP(nv, i, v);
         if (derivatives) STOREP(nu, i, d / v);
     }
+}
+FN_LARGE void hf_normsys(HF_PARAMETERS, u32 derivatives)
+{
+    if (derivatives) hf_normsys_entries(HF, 1);
+    else hf_normsys_entries(HF, 0);
 }
 
 /* Per unit: F, product of its normsys factors (8 interleaved products, then a tree), Phi, product of its scalars, and for
@@ -124,6 +129,9 @@ FN void hf_units(HF_PARAMETERS)
     }
 }
 
+/* Packs of a cell that go together: enough independent chains to cover the latency of fma. */
+#define CELL_PACKS (PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
+
 /* base of each cell: nominal + S s + A t of its histosys, as two chains (one would wait for each fma). */
 FN_LARGE void hf_cells(HF_PARAMETERS)
 {
@@ -137,13 +145,20 @@ FN_LARGE void hf_cells(HF_PARAMETERS)
         CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
         CONSTANT elem *data = mr + ce[HF_CE_HISTOSYS_DATA];
         const u32 n = un[HF_UN_HISTOSYS_COUNT], bins = ce[HF_CE_BINS];
-        for (u32 b = 0; b < bins; b += PACK) {
-            pack linear = LOADM(nominal, cell * 8 + b), bent = PK(0.0);
-            for (u32 e = 0; e < n; e++) {
-                linear = PFMA(LOADM(data, e * 16 + b), PACK_OF(hs[slot[e]]), linear);
-                bent = PFMA(LOADM(data, e * 16 + 8 + b), PACK_OF(ht[slot[e]]), bent);
+        for (u32 b = 0; b < bins; b += CELL_PACKS * PACK) {
+            pack linear[CELL_PACKS], bent[CELL_PACKS];
+            UNROLL for (u32 k = 0; k < CELL_PACKS; k++) {
+                linear[k] = LOADM(nominal, cell * 8 + b + k * PACK);
+                bent[k] = PK(0.0);
             }
-            STOREP(base, cell * 8 + b, linear + bent);
+            for (u32 e = 0; e < n; e++) {
+                const pack a = PACK_OF(hs[slot[e]]), t = PACK_OF(ht[slot[e]]);
+                UNROLL for (u32 k = 0; k < CELL_PACKS; k++) {
+                    linear[k] = PFMA(LOADM(data, e * 16 + b + k * PACK), a, linear[k]);
+                    bent[k] = PFMA(LOADM(data, e * 16 + 8 + b + k * PACK), t, bent[k]);
+                }
+            }
+            UNROLL for (u32 k = 0; k < CELL_PACKS; k++) STOREP(base, cell * 8 + b + k * PACK, linear[k] + bent[k]);
         }
     }
 }

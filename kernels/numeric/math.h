@@ -214,13 +214,13 @@ FN pack m_lgamma(pack x)
     pack sign = PSELECT(recur_up, PK(-1.0), PK(1.0));
     pack near = PFMA(sign, lo, PFMA(e, m_lgamma_ratio(e), sign * hi));
 
-    /* (x - 1/2)(log x - 1) + (log 2 pi - 1) / 2 + 1 / 12 x - .. */
+    /* half of (x - 1/2)(log x - 1) + (log 2 pi - 1) / 2 + 1 / 12 x - ..; the whole might overflow before its last rounding */
     pack w = PK(1.0) / x;
-    pack a = x - PK(0.5);
+    pack a = PFMA(PK(0.5), x, PK(-0.25));
     pack b = hi - PK(1.0);
     pack ab = a * b;
-    pack rest = PFMA(a, lo, PFMA(a, b, -ab)) + PFMA(w, m_stirling(w * w), PK(0.41893853320467274178));
-    pack far = PSELECT(x < PK(M_LGAMMA_LARGEST), ab + rest, M_INFINITY);
+    pack rest = PFMA(a, lo, PFMA(a, b, -ab)) + PFMA(PK(0.5) * w, m_stirling(w * w), PK(0.20946926660233637089));
+    pack far = PSELECT(x <= PK(M_LGAMMA_LARGEST), PK(2.0) * (ab + rest), M_INFINITY);
 
     pack value = PSELECT(large, far, near);
     pack outside = PSELECT(m_abs(x) < PK(M_TINIEST), M_INFINITY, M_NAN);

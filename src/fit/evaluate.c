@@ -20,7 +20,7 @@ static paritas_status evaluate_chunk(paritas_context *context, const struct froz
     rows.args[0] = (uint32_t)n_points;
     rows.args[1] = (uint32_t)n_data;
     rows.args[2] = gradient != NULL;
-    status = rows_launch(context, context->device, model, hessian ? model->family->hessian : model->family->evaluate, model->slab, rows_total, &rows);
+    status = rows_launch(context, context->device, model, hessian ? model->family->hessian : model->family->evaluate, rows_total, &rows);
     for (size_t r = 0; r < rows_total && status == PARITAS_OK; r++) {
         const double *out = rows.out + r * stride;
         const double nan = __builtin_nan("");

@@ -25,6 +25,7 @@ struct frozen {
     const double *slot_template;      /* n_slots: values of padding slots, 0 elsewhere */
     const double *place_template;     /* n_places */
     size_t slab, slab_covariance;     /* elements */
+    size_t slab_value;                /* how many of them a value and gradient use */
     /* suggested, in the user's order, n_parameters each */
     const double *init, *lower, *upper, *width;
     const unsigned char *fixed;

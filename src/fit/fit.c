@@ -109,7 +109,7 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
     if (status != PARITAS_OK) return status;
     const unsigned limit = c->options && c->options->max_iterations ? c->options->max_iterations : 200;
     put_jobs(c, &rows, limit, n, which, from);
-    status = rows_launch(c->context, device, model, model->family->fit, model->slab, n, &rows);
+    status = rows_launch(c->context, device, model, model->family->fit, n, &rows);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const size_t i = which ? which[k] : k;
         const double *out = rows.out + k * stride, *tail = out + slots, nan = __builtin_nan("");
@@ -136,7 +136,7 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
     paritas_status status = rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n, &rows);
     if (status != PARITAS_OK) return status;
     put_jobs(c, &rows, whole, n, which, c->parameters);
-    status = rows_launch(c->context, c->context->host, model, model->family->covariance, model->slab_covariance, n, &rows);
+    status = rows_launch(c->context, c->context->host, model, model->family->covariance, n, &rows);
     *n_again = 0;
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const size_t i = which[k];

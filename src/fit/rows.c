@@ -42,7 +42,7 @@ void rows_get_point(const struct frozen *model, const double *row, double *point
     for (size_t p = 0; p < model->n_parameters; p++) point[p] = row[model->slot_of[p]];
 }
 
-paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, enum kernel_entry entry, size_t slab, size_t n, struct rows *rows)
+paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, enum kernel_entry entry, size_t n, struct rows *rows)
 {
     void *handle = NULL;
     paritas_status status = device->operations->model_upload(context, device, &model->tables, &handle);
@@ -55,7 +55,8 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .n_args = rows->n_args,
                                          .n_in = rows->n_in,
                                          .n_out = rows->n_out,
-                                         .slab = slab,
+                                         .slab = entry == model->family->covariance ? model->slab_covariance : model->slab,
+                                         .touched = entry == model->family->evaluate || entry == model->family->expected ? model->slab_value : model->slab,
                                          .lanes = context->lanes};
     status = device->operations->launch(context, device, handle, &launch);
     device->operations->model_release(device, handle);

@@ -61,15 +61,15 @@ static bool lay_out_slab(struct freezer *f)
                    {HF_S_PENALTY, slots},
                    {HF_S_COMMON, panels},
                    {HF_S_PARTIALS, 8 * dense},
+                   {HF_S_JACOBIAN, jacobian},
+                   {HF_S_CELL_TEMP, cell_temp},
                    {HF_S_TILES, 32 * blocks * (blocks + 1)},
                    {HF_S_RDIAG, dense},
                    {HF_S_DIAGONAL, dense},
                    {HF_S_T, 8 * units},
                    {HF_S_HSUM, histosys},
                    {HF_S_SCALED, scaled},
-                   {HF_S_JACOBIAN, jacobian},
                    {HF_S_UNIT_ROWS, unit_rows},
-                   {HF_S_CELL_TEMP, cell_temp},
                    {HF_S_LOCAL_D, slots - dense},
                    {HF_S_LOCAL_C, slots - dense},
                    {HF_S_MINIMISER, NEWTON_VECTORS * slots + NEWTON_SCALARS},
@@ -185,6 +185,7 @@ static bool write_maps(struct freezer *f)
     frozen->slot_template = slot_template;
     frozen->place_template = place_template;
     frozen->slab = HEADER(f, HF_SLAB);
+    frozen->slab_value = HEADER(f, HF_S_TILES); /* what only a Hessian needs stands behind */
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
     frozen->init = init;
     frozen->lower = lower;

@@ -68,7 +68,7 @@ static paritas_status expected_rows(paritas_context *context, const paritas_mode
     if (status != PARITAS_OK) return status;
     for (size_t k = 0; k < n; k++) rows_put_point(frozen, points + k * frozen->n_parameters, frozen->slot_template, rows->in + k * frozen->n_slots);
     rows->args[0] = (uint32_t)n;
-    status = rows_launch(context, context->device, frozen, frozen->family->expected, frozen->slab, n, rows);
+    status = rows_launch(context, context->device, frozen, frozen->family->expected, n, rows);
     if (status != PARITAS_OK) rows_free(rows);
     return status;
 }
@@ -119,7 +119,7 @@ paritas_status paritas_expected_jacobian(paritas_context *context, const paritas
     if (status != PARITAS_OK) return status;
     rows_put_point(frozen, point, frozen->slot_template, rows.in);
     rows.args[0] = 1;
-    status = rows_launch(context, context->device, frozen, frozen->family->jacobian, frozen->slab, 1, &rows);
+    status = rows_launch(context, context->device, frozen, frozen->family->jacobian, 1, &rows);
     for (size_t i = 0; i < model->spec->n_main && status == PARITAS_OK; i++)
         for (size_t p = 0; p < frozen->n_parameters; p++) jacobian[i * frozen->n_parameters + p] = rows.out[frozen->place_of[i] * slots + frozen->slot_of[p]];
     rows_free(&rows);

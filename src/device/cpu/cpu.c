@@ -192,7 +192,7 @@ static const struct variant *choose_variant(const struct paritas_device *device,
             if (!best || candidate->lanes > best->lanes) best = candidate;
             continue;
         }
-        const int fits = candidate->lanes == 1 || (launch->rows >= candidate->lanes && launch->slab * element * candidate->lanes <= SLABS_IN_CACHE);
+        const int fits = candidate->lanes == 1 || (launch->rows >= candidate->lanes && launch->touched * element * candidate->lanes <= SLABS_IN_CACHE);
         if (fits && (!best || candidate->lanes * (candidate->lanes > 1 ? 16u : 1u) + candidate->pack > best->lanes * (best->lanes > 1 ? 16u : 1u) + best->pack))
             best = candidate;
     }
