@@ -63,6 +63,7 @@ paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, parita
     if (point == NULL) return paritas_fail_memory(infer->context);
     *point = (struct infer_point){.profile = &a->data, .k = 1, .parameter = {infer->poi}, .value = {asimov_mu}};
     status = infer_points(infer, 1, point);
+    if (status == PARITAS_OK) status = infer_polish(infer, point);
     if (status != PARITAS_OK) return status;
     a->status = point->status;
     status = make_asimov_data(a, point->parameters);

@@ -313,6 +313,55 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
     return status;
 }
 
+/* g . C . g / 2 over the free parameters, the EDM in units of twice the NLL; `step` receives the Newton step -C g / 2. */
+static double newton_step(size_t n, const double *covariance, const double *gradient, double *step)
+{
+    double edm = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < n; j++) sum += covariance[i * n + j] * gradient[j];
+        step[i] = -0.5 * sum;
+        edm -= gradient[i] * step[i];
+    }
+    return edm;
+}
+
+paritas_status infer_polish(struct infer *infer, struct infer_point *point)
+{
+    size_t n = infer->n_parameters;
+    struct infer_profile *held = arena_array(&infer->arena, 1, sizeof *held);
+    unsigned char *fixed = arena_array(&infer->arena, n, 1);
+    double *gradient = arena_array(&infer->arena, n, sizeof *gradient), *step = arena_array(&infer->arena, n, sizeof *step);
+    if (held == NULL || fixed == NULL || gradient == NULL || step == NULL) return paritas_fail_memory(infer->context);
+    memcpy(fixed, infer->base.fixed, n);
+    for (size_t j = 0; j < point->k; j++) fixed[point->parameter[j]] = 1;
+    const unsigned char *given = infer->base.fixed;
+    held->data = point->profile->data;
+    held->start = point->parameters;
+    infer->base.fixed = fixed;
+    paritas_status status = infer_free_fits(infer, 1, &held);
+    infer->base.fixed = given;
+    if (status == PARITAS_OK) status = infer_evaluate(infer, 1, held->parameters, held->data, NULL, gradient, NULL);
+    if (status != PARITAS_OK || held->result.status != PARITAS_FIT_CONVERGED) return status;
+    double edm = newton_step(n, held->covariance, gradient, step);
+    for (int round = 0; round < 3 && edm > 1e-24; round++) {
+        double *moved = arena_array(&infer->arena, n, sizeof *moved);
+        if (moved == NULL) return paritas_fail_memory(infer->context);
+        for (size_t i = 0; i < n; i++) {
+            moved[i] = held->parameters[i] + step[i]; /* the covariance is 0 where a parameter is not free */
+            if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i]) moved[i] = held->parameters[i];
+        }
+        status = infer_evaluate(infer, 1, moved, held->data, NULL, gradient, NULL);
+        if (status != PARITAS_OK) return status;
+        double now = newton_step(n, held->covariance, gradient, step);
+        if (!(now < edm)) break;
+        edm = now;
+        held->parameters = moved;
+    }
+    point->parameters = held->parameters;
+    return PARITAS_OK;
+}
+
 paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points)
 {
     size_t p = infer->n_parameters;
