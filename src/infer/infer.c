@@ -121,7 +121,7 @@ static paritas_status profile_response(struct infer *infer, struct infer_profile
     const double *c = profile->covariance;
     *variance = c[k * n + k];
     if (*variance > 0.0) {
-        for (size_t i = 0; i < n; i++) response[i] = c[i * n + k] / *variance;
+        for (size_t i = 0; i < n; i++) response[i] = c[k * n + i] / *variance;
         response[k] = 1.0;
         return PARITAS_OK;
     }
@@ -180,34 +180,40 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
     return PARITAS_OK;
 }
 
-/* Start rows of n points: of the free fit with the values set, and of the predicted one, the lower. The prediction
- * saves an iteration or more close to the free fit; far from it, it can leave the domain. */
+enum { PLAIN, PREDICTED, SUGGESTED, CANDIDATES };
+
+/* Start rows of n points, the lowest of: the free fit with the values set, the predicted point, the job's own start with the values set.
+ * The prediction saves an iteration or more close to the free fit; far from it, any of the three can leave the domain. */
 static paritas_status choose_starts(struct infer *infer, size_t n, const struct infer_point *points, double *starts)
 {
     size_t p = infer->n_parameters;
-    double *rows = arena_array(&infer->arena, 2 * n, p * sizeof *rows);
-    double *values = arena_array(&infer->arena, 2 * n, sizeof *values);
+    double *rows = arena_array(&infer->arena, CANDIDATES * n, p * sizeof *rows);
+    double *values = arena_array(&infer->arena, CANDIDATES * n, sizeof *values);
     double *response = arena_array(&infer->arena, p, sizeof *response);
     if (rows == NULL || values == NULL || response == NULL) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < n; i++) {
-        double *plain = rows + 2 * i * p, *predicted = plain + p;
+        double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p, *suggested = plain + SUGGESTED * p;
         memcpy(plain, points[i].profile->parameters, p * sizeof *plain);
         for (size_t j = 0; j < p; j++) /* a free fit that left the domain may have no point to start from */
             if (!isfinite(plain[j])) plain[j] = infer->base.start[j];
         memcpy(predicted, plain, p * sizeof *plain);
-        for (size_t j = 0; j < points[i].k; j++) plain[points[i].parameter[j]] = points[i].value[j];
+        memcpy(suggested, infer->base.start, p * sizeof *plain);
+        for (size_t j = 0; j < points[i].k; j++) plain[points[i].parameter[j]] = suggested[points[i].parameter[j]] = points[i].value[j];
         paritas_status status = predict_start(infer, &points[i], predicted, response);
         if (status != PARITAS_OK) return status;
     }
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && points[end].profile == points[first].profile;) end++;
-        paritas_status status =
-            infer_evaluate(infer, 2 * (end - first), rows + 2 * first * p, points[first].profile->data, values + 2 * first, NULL, NULL);
+        paritas_status status = infer_evaluate(infer, CANDIDATES * (end - first), rows + CANDIDATES * first * p,
+                                               points[first].profile->data, values + CANDIDATES * first, NULL, NULL);
         if (status != PARITAS_OK) return status;
     }
     for (size_t i = 0; i < n; i++) {
-        bool predicted = values[2 * i + 1] < values[2 * i] || isnan(values[2 * i]);
-        memcpy(starts + i * p, rows + (2 * i + predicted) * p, p * sizeof *starts);
+        const double *value = values + CANDIDATES * i;
+        size_t best = PREDICTED;
+        for (size_t k = 0; k < CANDIDATES; k++)
+            if (value[k] < value[best] || (isnan(value[best]) && !isnan(value[k]))) best = k;
+        memcpy(starts + i * p, rows + (CANDIDATES * i + best) * p, p * sizeof *starts);
     }
     return PARITAS_OK;
 }
