@@ -270,7 +270,11 @@ KERNEL(hf_covariance)
     GLOBAL real *rest = s + mi[HF_S_AUGMENTED], *columns = rest + n * dense, *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
     /* Rows below the factor: a unit row a dense slot, and minus D^-1 L^-1 H_la, then L^-T, a local slot. Carried through the same
      * triangular solve they become X with covariance = X X^T (+ the local blocks' own inverse). */
-    TEAM_FOR(i, n * dense) rest[i] = R(0.0);
+    TEAM_FOR(I, n / 8) /* a dense slot's row begins at its own block */
+    {
+        const u32 from = I < blocks ? 64 * I : 0;
+        for (u32 i = from; i < 64 * blocks; i += PACK) STOREP(rest, 64 * I * blocks + i, PK(0.0));
+    }
     TEAM_BARRIER();
     TEAM_FOR(i, dense) rest[64 * (i / 8 * blocks + i / 8) + 9 * (i % 8)] = active[i];
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
@@ -313,12 +317,14 @@ KERNEL(hf_covariance)
     /* own inverse of the local blocks: columns of L^-T D^-1 L^-1, one bin at a time; errors are its diagonal plus the row norms */
     TEAM_FOR(I, n / 8)
     for (u32 i = 0; i < 8; i += PACK) {
-        pack sum = PK(0.0);
-        for (u32 k = 0; k < dense; k++) {
-            const pack v = LOADP(rest, 64 * I * blocks + 8 * k + i);
-            sum = PFMA(v, v, sum);
-        }
-        STOREP(NEWTON_TEMP, 8 * I + i, sum);
+        pack sum[4];
+        UNROLL for (u32 c = 0; c < 4; c++) sum[c] = PK(0.0);
+        for (u32 k = I < blocks ? 8 * I : 0; k < dense; k += 4)
+            UNROLL for (u32 c = 0; c < 4; c++) {
+                const pack v = LOADP(rest, 64 * I * blocks + 8 * (k + c) + i);
+                sum[c] = PFMA(v, v, sum[c]);
+            }
+        STOREP(NEWTON_TEMP, 8 * I + i, (sum[0] + sum[2]) + (sum[1] + sum[3]));
     }
     TEAM_BARRIER();
     if (whole) {
@@ -328,7 +334,9 @@ KERNEL(hf_covariance)
             if (J > I) continue;
             GLOBAL real *tile = square + TILE_OFFSET(I, J);
             for (u32 i = 0; i < 64; i += PACK) STOREP(tile, i, PK(0.0));
-            tile_update(tile, rest + 64 * I * blocks, rest + 64 * J * blocks, dense, rest, mi, 0);
+            /* rows of dense slots are zero, and not written, left of their own block; I >= J */
+            const u32 from = I < blocks ? 8 * I : J < blocks ? 8 * J : 0;
+            tile_update(tile, rest + 64 * I * blocks + 8 * from, rest + 64 * J * blocks + 8 * from, dense - from, rest, mi, 0);
             for (u32 k = 0; k < 64; k++) {
                 const u32 i = 8 * I + k % 8, j = 8 * J + k / 8;
                 const real v = tile[k] * active[i] * active[j];

@@ -123,11 +123,14 @@ enum hf_channel_record {
     HF_CH_COMMON,      /* 1: one local set that multiplies every unit, and only that one */
     HF_CH_BLOCKS,      /* dense blocks that the channel's parameters lie in */
     HF_CH_BLOCK_LIST,  /* offset: their numbers, ascending */
-    HF_CH_TILES,       /* offset: of each (block >= block) their places in BLOCK_LIST, offset and count of second-order row pairs */
+    HF_CH_TILES,       /* offset: tile records of each (block >= block) */
     HF_CH_ROWS,        /* slab offset of its kept rows */
     HF_CH_LOCAL_L,     /* slab offset */
     HF_CH_SIZE
 };
+
+/* Tile record: where the tile lies in TILES, the places of its blocks in BLOCK_LIST, offset and count of its second-order row pairs. */
+enum hf_tile_record { HF_TI_TILE, HF_TI_I, HF_TI_J, HF_TI_PAIRS, HF_TI_COUNT, HF_TI_SIZE };
 
 enum hf_panel_record { HF_PN_CHANNEL, HF_PN_INDEX, HF_PN_BINS, HF_PN_SIZE };
 enum hf_cell_record { HF_CE_UNIT, HF_CE_HISTOSYS_DATA, HF_CE_BINS, HF_CE_SIZE };

@@ -307,12 +307,14 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
                 }
             }
             TEAM_BARRIER();
+            CONSTANT u32 *records = mi + ch[HF_CH_TILES];
+            GLOBAL const real *unit_rows = s + mi[HF_S_UNIT_ROWS];
+            const u32 stride = 64 * (1 + coupled), n_rows = bins * (1 + coupled), with_pairs = exact && last;
             TEAM_FOR(pair, nblocks * (nblocks + 1) / 2)
             {
-                CONSTANT u32 *tile = mi + ch[HF_CH_TILES] + pair * 4; /* place I, place J, begin, end of row pairs */
-                const u32 I = mi[ch[HF_CH_BLOCK_LIST] + tile[0]], J = mi[ch[HF_CH_BLOCK_LIST] + tile[1]];
-                tile_update(tiles + TILE_OFFSET(I, J), scaled + tile[0] * 64 * (1 + coupled), kept + tile[1] * 64 * (1 + coupled), bins * (1 + coupled),
-                            s + mi[HF_S_UNIT_ROWS], mi + tile[2], exact && last ? tile[3] : 0);
+                CONSTANT u32 *tile = records + pair * HF_TI_SIZE;
+                tile_update(tiles + tile[HF_TI_TILE], scaled + tile[HF_TI_I] * stride, kept + tile[HF_TI_J] * stride, n_rows, unit_rows, mi + tile[HF_TI_PAIRS],
+                            with_pairs ? tile[HF_TI_COUNT] : 0);
             }
             TEAM_BARRIER();
         }

@@ -32,7 +32,7 @@
 
 /* tile += sum over k < n of sign * a_k b_k^T (a_k = a[8k..8k+7], likewise b), then
  * += sum over m < pairs of a b^T with a = rows + list[2m], b = rows + list[2m + 1]. */
-FN_LARGE void tile_update(GLOBAL real *tile, GLOBAL const real *a, GLOBAL const real *b, u32 n, GLOBAL const real *rows, CONSTANT u32 *list,
+FN void tile_update(GLOBAL real *tile, GLOBAL const real *a, GLOBAL const real *b, u32 n, GLOBAL const real *rows, CONSTANT u32 *list,
                           u32 pairs)
 {
     for (u32 i0 = 0; i0 < 8; i0 += TILE_I * PACK)

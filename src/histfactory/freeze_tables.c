@@ -239,7 +239,7 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
                 f->ints.at[kinds[kind].spot + k] = 8 * position[slot / 8] + slot % 8;
             }
     }
-    const size_t tiles = freeze_extend(&f->ints, 4 * ((size_t)blocks * (blocks + 1) / 2));
+    const size_t tiles = freeze_extend(&f->ints, HF_TI_SIZE * ((size_t)blocks * (blocks + 1) / 2));
     /* which units touch which block, so that a tile's list is made without asking all */
     uint32_t pair = 0;
     for (uint32_t I = 0; I < blocks; I++)
@@ -279,11 +279,13 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
                 }
             }
             if (f->ints.failed) return false;
-            uint32_t *tile = f->ints.at + tiles + 4 * pair;
-            tile[0] = I;
-            tile[1] = J;
-            tile[2] = (uint32_t)first;
-            tile[3] = (uint32_t)(f->ints.n - first) / 2;
+            const uint32_t high = f->ints.at[block_list + I], low = f->ints.at[block_list + J];
+            uint32_t *tile = f->ints.at + tiles + HF_TI_SIZE * pair;
+            tile[HF_TI_TILE] = 64 * (high * (high + 1) / 2 + low);
+            tile[HF_TI_I] = I;
+            tile[HF_TI_J] = J;
+            tile[HF_TI_PAIRS] = (uint32_t)first;
+            tile[HF_TI_COUNT] = (uint32_t)(f->ints.n - first) / 2;
         }
     uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
     record[HF_CH_PANELS] = ch->panels;
