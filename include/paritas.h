@@ -243,8 +243,9 @@ typedef struct paritas_result {
 typedef struct paritas_fit_options {
     size_t size;
     unsigned max_iterations; /* 0: 200 */
+    int start_is_near;       /* nonzero: starts are predictions of the minima (conditional fits from a free one); saves a step */
 } paritas_fit_options;
-#define PARITAS_FIT_OPTIONS_DEFAULT { sizeof(paritas_fit_options), 0 }
+#define PARITAS_FIT_OPTIONS_DEFAULT { sizeof(paritas_fit_options), 0, 0 }
 
 /* Runs n fits. results[i] belongs to jobs[i]. `parameters` (n rows of parameter_count), `errors`
  * (same shape: square root of the covariance's diagonal, NaN where not free), `covariance` (n rows of

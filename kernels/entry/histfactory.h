@@ -196,7 +196,7 @@ FN void hf_step_caps(HF_PARAMETERS)
     }
 }
 
-/* args: jobs, data sets, iteration limit, 0, data set of each job; in: data sets, then a row a job: start, lower, upper, free
+/* args: jobs, data sets, iteration limit, are the starts near the minima?, data set of each job; in: data sets, then a row a job: start, lower, upper, free
  * (slots each); out, a row a job: point (slots), status, value, edm, iterations, projected gradient, 3 unused. */
 KERNEL(hf_fit)
 {
@@ -215,9 +215,9 @@ KERNEL(hf_fit)
     hf_step_caps(HF);
     TEAM_BARRIER();
 #if F64
-    newton_minimise(HF, R(1e-10), args[2]);
+    newton_minimise(HF, R(1e-10), args[2], args[3]);
 #else
-    newton_minimise(HF, R(1e-5), args[2]);
+    newton_minimise(HF, R(1e-5), args[2], args[3]);
 #endif
     GLOBAL const real *x = MODEL_X, *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
     TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, i, x[i]);

@@ -159,13 +159,13 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
 }
 
 /* Fits from MODEL_X, which lies where LOWER, UPPER and FREE allow. On return MODEL_X is the answer, NEWTON_STATUS(0..3)
- * its status, value, EDM and iterations. */
-FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations)
+ * its status, value, EDM and iterations. `start_is_near`: the exact Hessian from the first step on. */
+FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near)
 {
     const real zero = R(0.0), one = R(1.0);
     real value = model_value(MODEL, 1);
     real status = SELECT(value < MODEL_HUGE, NEWTON_RUNNING, NEWTON_NON_FINITE);
-    real kap = zero, damping = zero, edm = MODEL_HUGE, iterations = zero;
+    real kap = start_is_near ? one : zero, damping = zero, edm = MODEL_HUGE, iterations = zero;
     TEAM_FOR_PACK(i, MODEL_SLOTS)
     {
         STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));

@@ -109,6 +109,7 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
     if (status != PARITAS_OK) return status;
     const unsigned limit = c->options && c->options->max_iterations ? c->options->max_iterations : 200;
     put_jobs(c, &rows, limit, n, which, from);
+    rows.args[3] = from || (c->options && c->options->start_is_near); /* what goes on from a fit is near */
     status = rows_launch(c->context, device, model, model->family->fit, n, &rows);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const size_t i = which ? which[k] : k;

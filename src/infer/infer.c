@@ -248,7 +248,9 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
         for (size_t j = 0; j < points[i].k; j++) fixed[points[i].parameter[j]] = 1;
         jobs[i].fixed = fixed;
     }
-    status = paritas_fit(infer->context, infer->model, NULL, n, jobs, results, fitted, NULL, NULL, NULL);
+    paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
+    near.start_is_near = 1;
+    status = paritas_fit(infer->context, infer->model, &near, n, jobs, results, fitted, NULL, NULL, NULL);
     if (status != PARITAS_OK) return status;
     for (size_t i = 0; i < n; i++) {
         points[i].status = results[i].status;
