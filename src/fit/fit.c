@@ -161,7 +161,11 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
                                        : c->parameters[i * p + a] <= lower[a] ? PARITAS_AT_LOWER_BOUND
                                                                               : PARITAS_AT_UPPER_BOUND;
             if (c->errors) c->errors[i * p + a] = usable && active && out[slots + slot] > 0.0 ? out[slots + slot] : nan;
-            for (size_t b = 0; whole && b < p; b++) c->covariance[(i * p + a) * p + b] = usable ? tail[8 + slot * slots + model->slot_of[b]] : nan;
+            /* from one half: the other may differ in the last bit */
+            for (size_t b = 0; whole && b < p; b++) {
+                const uint32_t other = model->slot_of[b], row = slot > other ? slot : other, column = slot > other ? other : slot;
+                c->covariance[(i * p + a) * p + b] = usable ? tail[8 + row * slots + column] : nan;
+            }
         }
     }
     rows_free(&rows);
