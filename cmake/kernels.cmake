@@ -19,6 +19,10 @@ endif()
 file(GLOB_RECURSE kernel_files CONFIGURE_DEPENDS kernels/*.h kernels/*.c kernels/*.cl)
 set(variants_list "")
 
+# a family hands all its functions the same list of parameters, used or not
+add_library(paritas_kernel_settings INTERFACE)
+target_compile_options(paritas_kernel_settings INTERFACE -Wno-unused-parameter)
+
 # paritas_variants(F64 ISA "W,P;W,P;..." FLAG...)
 function(paritas_variants f64 isa shapes)
   foreach(shape IN LISTS shapes)
@@ -33,10 +37,9 @@ function(paritas_variants f64 isa shapes)
     set(target paritas_kernels_${suffix})
     add_library(${target} OBJECT src/device/cpu/kernels.c)
     target_compile_definitions(${target} PRIVATE PARITAS_BUILDING PARITAS_F64=${f64} PARITAS_LANES=${lanes} PARITAS_PACK=${pack} PARITAS_VARIANT=${suffix})
-    # a family hands all its functions the same list of parameters
-    target_compile_options(${target} PRIVATE ${ARGN} ${kernel_optimisation} -Wno-unused-parameter)
+    target_compile_options(${target} PRIVATE ${ARGN} ${kernel_optimisation})
     target_include_directories(${target} PRIVATE include src kernels "${PARITAS_GENERATED_DIR}")
-    target_link_libraries(${target} PRIVATE paritas_settings)
+    target_link_libraries(${target} PRIVATE paritas_settings paritas_kernel_settings)
     list(APPEND PARITAS_KERNEL_OBJECTS $<TARGET_OBJECTS:${target}>)
     string(APPEND variants_list " \\\n    X(${suffix}, ${isa}, ${f64}, ${lanes}, ${pack})")
   endforeach()

