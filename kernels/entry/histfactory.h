@@ -25,7 +25,7 @@ FN real model_value(MODEL_PARAMETERS, u32 derivatives) { return hf_value(HF, der
 FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping)
 {
     hf_curvature(HF, kap, damping, 1);
-    return hf_factor(HF);
+    return hf_factor(HF, R(1.0));
 }
 FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v) { hf_solve(HF, v); }
 
@@ -237,6 +237,14 @@ KERNEL(hf_fit)
     }
 }
 
+/* In a covariance a direction on which nothing depends has this curvature (times its own sums of squares): small enough for the
+ * errors of all parameters that it moves to show it, large enough for rounding not to spread it to others. */
+#if F64
+#define HF_FLAT_CURVATURE R(1e-16)
+#else
+#define HF_FLAT_CURVATURE R(1e-8)
+#endif
+
 /* args: jobs, data sets, whole covariance?, 0, data set of each job; in as hf_fit, start = the point in question; out, a row a job: active
  * (slots), errors (slots; 0 where not active or not determined), gradient (slots), value, edm with this very Hessian, bad pivots?, projected gradient, 4 unused, then, if asked, the
  * covariance of active slots (slots x slots). */
@@ -264,7 +272,8 @@ KERNEL(hf_covariance)
     }
     TEAM_BARRIER();
     newton_active_set(HF);
-    const mask bad = model_curvature(HF, R(1.0), R(0.0));
+    hf_curvature(HF, R(1.0), R(0.0), 1);
+    const mask bad = hf_factor(HF, HF_FLAT_CURVATURE);
     const real edm = newton_direction(HF);
     GLOBAL const real *active = MODEL_ACTIVE, *tiles = s + mi[HF_S_TILES], *locald = s + mi[HF_S_LOCAL_D] - dense, *localc = s + mi[HF_S_LOCAL_C] - dense;
     GLOBAL real *rest = s + mi[HF_S_AUGMENTED], *columns = rest + n * dense, *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
@@ -378,7 +387,8 @@ KERNEL(hf_covariance)
     }
     TEAM_FOR(i, n)
     {
-        const mask known = i < dense ? s[mi[HF_S_DIAGONAL] + i] > R(0.0) : R(1.0) > R(0.0);
+        const real curvature = i < dense ? s[mi[HF_S_SCALE] + i] : locald[i];
+        const mask known = AND(curvature > R(0.0), (NEWTON_TEMP)[i] * curvature * HF_FLAT_CURVATURE < R(1e-4));
         const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));
         STORE_ROWS(out, rows, stride, i, active[i]);
         STORE_ROWS(out, rows, stride, n + i, SQRT(SELECT(variance > R(0.0), variance, R(0.0))));

@@ -91,6 +91,7 @@ enum hf_header {
     HF_S_TILES,         /* 64 * BLOCKS (BLOCKS + 1) / 2 */
     HF_S_RDIAG,         /* dense: 1 / diagonal of the factor */
     HF_S_DIAGONAL,      /* dense */
+    HF_S_SCALE,         /* dense: sums of squares behind the diagonal */
     HF_S_T,             /* units * 8 partial sums, then units * 1 */
     HF_S_HSUM,          /* one channel's weighted sums of S and A, 8 partial sums each */
     HF_S_ROWS,          /* kept rows of all panels */

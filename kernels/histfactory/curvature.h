@@ -16,14 +16,12 @@
 #ifndef PARITAS_HISTFACTORY_CURVATURE_H
 #define PARITAS_HISTFACTORY_CURVATURE_H
 
-/* Pivots below these are taken for zero: relative to the diagonal, and absolute. A larger relative limit stalls fits in
- * flat valleys whose true curvature is 1e-11 of the diagonal. */
+/* A pivot is taken for zero up to this part of the sums that it is made of. A larger limit stalls fits in flat valleys, whose
+ * true curvature can be 1e-11 of the diagonal. */
 #if F64
-#define HF_PIVOT_RELATIVE R(1e-14)
-#define HF_PIVOT_LEAST R(1e-10)
+#define HF_PIVOT_LEAST R(1e-13)
 #else
-#define HF_PIVOT_RELATIVE R(1e-6)
-#define HF_PIVOT_LEAST R(1e-6)
+#define HF_PIVOT_LEAST R(1e-5)
 #endif
 
 /* v''/v - u^2 of the normsys entries; hf_normsys has left v and u. */
@@ -179,8 +177,9 @@ FN pack hf_constraint_curvature(HF_PARAMETERS, CONSTANT u32 *se, u32 slot, real 
 
 /* Local elimination in one panel: pivots LOCAL_D, factors LOCAL_L; the kept rows' origin: in a channel with a common set
  * SCALED's weight and LOCAL_C; else the coupling rows in `jacobian` behind the bins' own. With eliminate = 0 the local blocks and couplings are
- * left as they are. `flag`: nonzero where a pivot was bad. Returns by `weight` (a panel array in CELL_TEMP) the bins' weights. */
-FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, real kap, real damping, u32 eliminate, GLOBAL real *weight, GLOBAL real *jacobian, GLOBAL real *flag)
+ * left as they are. `flag`: nonzero where a pivot was bad. Returns the bins' weights in panel arrays: `weight`, and `whole` as they were before the elimination. */
+FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, real kap, real damping, u32 eliminate, GLOBAL real *weight, GLOBAL real *whole,
+                                  GLOBAL real *jacobian, GLOBAL real *flag)
 {
     const u32 sets = ch[HF_CH_SETS], dense = mi[HF_DENSE], block = 64 * ch[HF_CH_BLOCKS];
     const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
@@ -202,16 +201,17 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
             const pmask active = LOADP(s + mi[HF_S_ACTIVE], slot) > zero;
             const pack first = hf_local_derivative(HF, ch, panel, b, l, HF_NO_SET);
             pack own = PFMA(curve * first, first, hf_constraint_curvature(HF, se, slot, kap));
-            const pack least = PK(1e-14) * PSELECT(own < zero, -own, own);
+            const pack least = PACK_OF(HF_PIVOT_LEAST) * PSELECT(own < zero, -own, own);
             own = PSELECT(active, own * PACK_OF(R(1.0) + damping), one);
             if (ch[HF_CH_COMMON]) {
                 const pack gamma = LOADP(s + mi[HF_S_X], slot);
                 const pack c = PSELECT(active, PFMA(curve * first, gamma, k * w), zero);
-                const pmask bad = PNOT(own > least);
-                own = PSELECT(bad, one, own);
+                const pmask bad = PNOT(own >= -least);
+                own = PSELECT(own > least, own, one);
                 STOREP(locald, slot, own);
                 STOREP(localc, slot, c);
                 curve = curve * gamma * gamma;
+                STOREP(whole, b, curve);
                 if (eliminate) curve = PFMA(-c, c / own, curve);
                 if (PANY(bad)) {
                     STOREP(s + mi[HF_S_CELL_TEMP], b, PSELECT(bad, one, zero));
@@ -238,9 +238,9 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
                 }
                 STOREP(lower, 8 * (l * (l - 1) / 2 + m) + b, cross);
             }
-            const pmask bad = PNOT(own > least);
+            const pmask bad = PNOT(own >= -least);
             if (eliminate) {
-                own = PSELECT(bad, one, own);
+                own = PSELECT(own > least, own, one);
                 if (PANY(bad)) {
                     STOREP(s + mi[HF_S_CELL_TEMP], b, PSELECT(bad, one, zero));
                     for (u32 j = 0; j < PACK; j++) flag[0] = SELECT(s[mi[HF_S_CELL_TEMP] + b + j] > R(0.0), R(1.0), flag[0]);
@@ -249,6 +249,7 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
             STOREP(locald, slot, own);
             STOREP(localc, slot, one);
         }
+        if (!ch[HF_CH_COMMON]) STOREP(whole, b, curve);
         STOREP(weight, b, curve);
     }
 }
@@ -259,11 +260,15 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
 FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
 {
     const u32 dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS], exact = ANY(kap > R(0.0));
-    GLOBAL real *tiles = s + mi[HF_S_TILES], *diagonal = s + mi[HF_S_DIAGONAL], *flag = s + mi[HF_S_SCALARS_OF_FIT] + 1;
+    GLOBAL real *tiles = s + mi[HF_S_TILES], *diagonal = s + mi[HF_S_DIAGONAL], *scale = s + mi[HF_S_SCALE], *flag = s + mi[HF_S_SCALARS_OF_FIT] + 1;
     GLOBAL const real *active = s + mi[HF_S_ACTIVE];
     ONE_WORKER { flag[0] = R(0.0); }
     TEAM_FOR_PACK(i, TILE_OFFSET(blocks, 0)) STOREP(tiles, i, PK(0.0));
-    TEAM_FOR_PACK(i, dense) STOREP(diagonal, i, LOADM(mr + mi[HF_R_PRECISION], i));
+    TEAM_FOR_PACK(i, dense)
+    {
+        STOREP(diagonal, i, LOADM(mr + mi[HF_R_PRECISION], i));
+        STOREP(scale, i, LOADM(mr + mi[HF_R_PRECISION], i));
+    }
     if (exact) hf_normsys_curvature(HF);
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
@@ -291,7 +296,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
                 hf_panel_jacobian(HF, ch, panel, temp, temp + 8 * units, temp + 16 * units, jacobian + (1 + l) * block);
                 TEAM_BARRIER();
             }
-            ONE_WORKER { hf_eliminate_locals(HF, ch, panel, kap, damping, eliminate, weight, jacobian, flag); }
+            ONE_WORKER { hf_eliminate_locals(HF, ch, panel, kap, damping, eliminate, weight, weight + 8, jacobian, flag); }
             TEAM_BARRIER();
             /* rows [block][row][8 slots]: the bins' own, then each set's; SCALED the same times the weights */
             for (u32 l = 0; l <= coupled; l++) {
@@ -300,6 +305,14 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
                 {
                     GLOBAL real *rows = kept + place * 64 * (1 + coupled) + l * bins * 8, *times = scaled + place * 64 * (1 + coupled) + l * bins * 8;
                     transpose8(rows, jacobian + l * block + 64 * place, bins);
+                    if (l == 0) { /* the sums of squares that pivots are judged against */
+                        GLOBAL real *squares = scale + 8 * mi[ch[HF_CH_BLOCK_LIST] + place];
+                        for (u32 i = 0; i < 8; i += PACK) {
+                            pack sum = LOADP(squares, i);
+                            for (u32 b = 0; b < bins; b++) sum = PFMA(LOADP(rows, 8 * b + i) * PACK_OF(weight[8 + b]), LOADP(rows, 8 * b + i), sum);
+                            STOREP(squares, i, sum);
+                        }
+                    }
                     for (u32 b = 0; b < bins; b++) {
                         const real factor = l == 0 ? weight[b] : eliminate ? R(-1.0) / s[mi[HF_S_LOCAL_D] + slot + b] : R(0.0);
                         for (u32 i = 0; i < 8; i += PACK) STOREP(times, 8 * b + i, LOADP(rows, 8 * b + i) * PACK_OF(factor));
@@ -365,15 +378,13 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     TEAM_BARRIER();
 }
 
-/* Factors what hf_curvature left. Returns the mask of lanes with a bad pivot, dense or local. */
-FN_LARGE mask hf_factor(HF_PARAMETERS)
+/* Factors what hf_curvature left; `flat`: curvature of directions on which nothing depends, in units of the slot's own sums of
+ * squares. Returns the mask of lanes with a negative pivot, dense or local. */
+FN_LARGE mask hf_factor(HF_PARAMETERS, real flat)
 {
     GLOBAL real *flag = s + mi[HF_S_SCALARS_OF_FIT] + 1;
-    tiles_factor(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], s + mi[HF_S_DIAGONAL], mi[HF_BLOCKS], HF_PIVOT_RELATIVE, HF_PIVOT_LEAST, flag + 1);
-    TEAM_BARRIER();
-    const mask bad = OR(flag[0] > R(0.0), flag[1] > R(0.0));
-    TEAM_BARRIER(); /* the next curvature clears the flags */
-    return bad;
+    tiles_factor(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], s + mi[HF_S_SCALE], mi[HF_BLOCKS], HF_PIVOT_LEAST, flat, flag + 1);
+    return OR(flag[0] > R(0.0), flag[1] > R(0.0));
 }
 
 /* v := H^-1 v over all slots, with the factor. */

@@ -94,21 +94,19 @@ FN void tile_solve_right(GLOBAL real *tile, GLOBAL const real *diagonal, GLOBAL 
     }
 }
 
-/* Cholesky factor of a diagonal tile in place; rdiag receives 1 / diagonal. `scale` holds the matrix's own diagonal. A pivot
- * at or below 1e-14 |scale| (at least `floor`) is bad: it is replaced by a positive stand-in, so that the other lanes go
- * on undisturbed, and the lane's bit in the returned mask is set. */
-FN mask tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real relative_floor, real floor)
+/* Cholesky factor of a diagonal tile in place; rdiag receives 1 / diagonal. `scale` holds the sums of squares that the diagonal
+ * was made from, against which a pivot is judged: at most `least` times it is flat (nothing depends on that direction: it counts
+ * with the curvature flat * scale), below minus that it is bad: replaced by a positive stand-in, so that other lanes go on
+ * undisturbed, and the lane's bit in the returned mask is set. */
+FN mask tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real flat)
 {
     mask bad = R(0.0) > R(1.0);
     for (u32 k = 0; k < 8; k++) {
-        const real own = SELECT(scale[k] < R(0.0), -scale[k], scale[k]);
-        const real relative = own * relative_floor;
-        const real least = SELECT(relative > floor, relative, floor);
+        const real own = SELECT(scale[k] > R(0.0), scale[k], R(1.0));
+        const real limit = least * own;
         real pivot = tile[8 * k + k];
-        const mask flat = own <= R(0.0); /* nothing depends on this slot */
-        const mask good = OR(pivot > least, flat);
-        bad = OR(bad, NOT(good));
-        pivot = SELECT(AND(good, NOT(flat)), pivot, SELECT(own > R(1.0), own, R(1.0)));
+        bad = OR(bad, NOT(pivot >= -limit));
+        pivot = SELECT(pivot > limit, pivot, SELECT(pivot >= -limit, flat * own, own));
         const real root = SQRT(pivot);
         const real r = R(1.0) / root;
         rdiag[k] = r;
@@ -122,7 +120,7 @@ FN mask tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *sc
 
 /* Factors the whole matrix of `blocks` block rows in place. `flag` is one slab element through which the team shares the
  * outcome: nonzero where a pivot was bad. */
-FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *scale, u32 blocks, real relative_floor, real floor,
+FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *scale, u32 blocks, real least, real flat,
                      GLOBAL real *flag)
 {
     ONE_WORKER
@@ -138,7 +136,7 @@ FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *
         TEAM_BARRIER();
         ONE_WORKER
         {
-            const mask bad = tile_factor(tiles + TILE_OFFSET(J, J), rdiag + 8 * J, scale + 8 * J, relative_floor, floor);
+            const mask bad = tile_factor(tiles + TILE_OFFSET(J, J), rdiag + 8 * J, scale + 8 * J, least, flat);
             flag[0] = SELECT(bad, R(1.0), flag[0]);
         }
         TEAM_BARRIER();

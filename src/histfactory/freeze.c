@@ -21,7 +21,7 @@ static bool lay_out_slab(struct freezer *f)
         const size_t rows = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + (ch->common ? 0 : ch->n_sets));
         if (rows > scaled) scaled = rows;
         if (64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets) > jacobian) jacobian = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets);
-        if (24 * (size_t)ch->source->n_samples + 8 > cell_temp) cell_temp = 24 * (size_t)ch->source->n_samples + 8;
+        if (24 * (size_t)ch->source->n_samples + 16 > cell_temp) cell_temp = 24 * (size_t)ch->source->n_samples + 16;
         if ((size_t)ch->panels * ch->n_sets * ch->n_sets > columns) columns = (size_t)ch->panels * ch->n_sets * ch->n_sets;
         size_t size = 0, sums = 0;
         for (uint32_t u = ch->first_unit; u < ch->first_unit + ch->source->n_samples; u++)
@@ -66,6 +66,7 @@ static bool lay_out_slab(struct freezer *f)
                    {HF_S_TILES, 32 * blocks * (blocks + 1)},
                    {HF_S_RDIAG, dense},
                    {HF_S_DIAGONAL, dense},
+                   {HF_S_SCALE, dense},
                    {HF_S_T, 8 * units},
                    {HF_S_HSUM, histosys},
                    {HF_S_SCALED, scaled},
