@@ -148,6 +148,8 @@ static double argument(uint64_t *random, int f64)
 {
     double value, sign = next_random(random) & 1 ? 1.0 : -1.0;
     double epsilon = f64 ? 0x1p-52 : 0x1p-23;
+    int exponent = (int)(next_random(random) >> 32); /* drawn here, since the order of operands is the compiler's */
+    exponent = exponent < 0 ? ~exponent : exponent;
     switch (next_random(random) % 8) {
     case 0:
         return any_double(random, f64);
@@ -164,10 +166,10 @@ static double argument(uint64_t *random, int f64)
         value = sign * (f64 ? 750.0 : 104.0) * uniform(random);
         break;
     case 5:
-        value = sign * ldexp(1.0 + uniform(random), -(int)(next_random(random) % (f64 ? 60 : 30)));
+        value = sign * ldexp(1.0 + uniform(random), -exponent % (f64 ? 60 : 30));
         break;
     case 6: /* near 2^k, 3/4 2^k and (k + 1/2) log 2 */
-        value = (next_random(random) & 1 ? 1.0 : 0.75) * ldexp(1.0, (int)(next_random(random) % 9) - 4);
+        value = (next_random(random) & 1 ? 1.0 : 0.75) * ldexp(1.0, exponent % 9 - 4);
         if (next_random(random) & 1) value = sign * (0.5 + (double)(next_random(random) % 90)) * 0.6931471805599453;
         if (next_random(random) & 1) value -= 1.0;
         value *= 1.0 + epsilon * ((double)(next_random(random) % 17) - 8.0);
