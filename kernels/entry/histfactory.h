@@ -28,6 +28,7 @@ FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping)
     return hf_factor(HF, R(1.0));
 }
 FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v) { hf_solve(HF, v); }
+FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v) { return hf_negative_direction(HF, v); }
 
 #include "minimise/newton.h"
 

@@ -387,6 +387,37 @@ FN_LARGE mask hf_factor(HF_PARAMETERS, real flat)
     return OR(flag[0] > R(0.0), flag[1] > R(0.0));
 }
 
+/* Local elements of a vector whose dense ones are known: v_l := v_l - H_ll^-1 H_la v_a (v_l already H_ll^-1 of the right side). */
+FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
+{
+    const u32 dense = mi[HF_DENSE];
+    GLOBAL const real *locald = s + mi[HF_S_LOCAL_D] - dense, *localc = s + mi[HF_S_LOCAL_C] - dense;
+    TEAM_FOR(panel, mi[HF_PANELS])
+    {
+        CONSTANT u32 *pn = mi + mi[HF_I_PANELS] + panel * HF_PN_SIZE;
+        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + pn[HF_PN_CHANNEL] * HF_CH_SIZE;
+        const u32 sets = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS], coupled = ch[HF_CH_COMMON] ? 0 : sets, index = pn[HF_PN_INDEX], bins = pn[HF_PN_BINS];
+        GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + index * 4 * sets * (sets - 1);
+        GLOBAL const real *kept = s + ch[HF_CH_ROWS] + index * (1 + coupled) * 64 * nblocks;
+        for (u32 l = sets; l-- > 0;) {
+            const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * index;
+            for (u32 b = 0; b < bins; b++) {
+                GLOBAL const real *row = kept + (coupled ? (l + 1) * bins * 8 : 0) + 8 * b;
+                acc8 sum = acc8_zero();
+                for (u32 p = 0; p < nblocks; p++)
+                    sum = acc8_fma(sum, row + p * 64 * (1 + coupled), v + 8 * mi[ch[HF_CH_BLOCK_LIST] + p], 0);
+                real y = FMA(-acc8_total(sum), localc[slot + b] / locald[slot + b], v[slot + b]);
+                for (u32 m = l + 1; m < sets; m++) {
+                    const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * index;
+                    y = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], v[slot2 + b], y);
+                }
+                v[slot + b] = y;
+            }
+        }
+    }
+    TEAM_BARRIER();
+}
+
 /* v := H^-1 v over all slots, with the factor. */
 FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
 {
@@ -429,30 +460,23 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
     TEAM_BARRIER();
     tiles_solve_lower(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], mi[HF_BLOCKS], v);
     tiles_solve_upper(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], mi[HF_BLOCKS], v);
-    TEAM_FOR(panel, mi[HF_PANELS])
+    hf_solve_locals(HF, v);
+}
+
+/* After a factor with a bad dense pivot: v := a direction of negative curvature, from the rows above that pivot (Gill, Murray, Wright,
+ * Practical Optimization, 4.4.2.2). Returns its curvature, negative; 0 in lanes without one, whose v is 0. */
+FN_LARGE real hf_negative_direction(HF_PARAMETERS, GLOBAL real *v)
+{
+    GLOBAL const real *found = s + mi[HF_S_SCALARS_OF_FIT] + 2, *rdiag = s + mi[HF_S_RDIAG];
+    TEAM_FOR(i, mi[HF_SLOTS])
     {
-        CONSTANT u32 *pn = mi + mi[HF_I_PANELS] + panel * HF_PN_SIZE;
-        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + pn[HF_PN_CHANNEL] * HF_CH_SIZE;
-        const u32 sets = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS], coupled = ch[HF_CH_COMMON] ? 0 : sets, index = pn[HF_PN_INDEX], bins = pn[HF_PN_BINS];
-        GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + index * 4 * sets * (sets - 1);
-        GLOBAL const real *kept = s + ch[HF_CH_ROWS] + index * (1 + coupled) * 64 * nblocks;
-        for (u32 l = sets; l-- > 0;) {
-            const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * index;
-            for (u32 b = 0; b < bins; b++) {
-                GLOBAL const real *row = kept + (coupled ? (l + 1) * bins * 8 : 0) + 8 * b;
-                acc8 sum = acc8_zero();
-                for (u32 p = 0; p < nblocks; p++)
-                    sum = acc8_fma(sum, row + p * 64 * (1 + coupled), v + 8 * mi[ch[HF_CH_BLOCK_LIST] + p], 0);
-                real y = FMA(-acc8_total(sum), localc[slot + b] / locald[slot + b], v[slot + b]);
-                for (u32 m = l + 1; m < sets; m++) {
-                    const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * index;
-                    y = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], v[slot2 + b], y);
-                }
-                v[slot + b] = y;
-            }
-        }
+        v[i] = R(0.0);
+        if (i < mi[HF_DENSE]) v[i] = SELECT(found[0] == REAL_OF(i + 1), R(1.0) / rdiag[i], R(0.0));
     }
     TEAM_BARRIER();
+    tiles_solve_upper(s + mi[HF_S_TILES], rdiag, mi[HF_BLOCKS], v);
+    hf_solve_locals(HF, v);
+    return found[1];
 }
 
 #endif

@@ -8,6 +8,7 @@
  *   model_value(MODEL, derivatives)     value at MODEL_X, gradient into MODEL_GRADIENT
  *   model_curvature(MODEL, kap, damping) factors the Hessian (kap 1) or Fisher matrix (kap 0) on the active slots; mask of bad lanes
  *   model_solve(MODEL, v)               v := factor^-1 v
+ *   model_negative_direction(MODEL, v)  after a bad factor: v := a direction of negative curvature; its curvature, 0 if there is none
  *
  * One super-step, all lanes together, each lane at its own stage of its own fit:
  *   active set ─► curvature ─► direction ─► bounds ─► line search ─► EDM at the new point with the same factor
@@ -25,6 +26,9 @@
 #define NEWTON_BACKTRACKS 10
 #define NEWTON_COASTING_STEPS 3
 #define NEWTON_EDM_COASTING R(1e-3)
+#define NEWTON_EDM_SADDLE R(1e-2) /* below, a bad exact Hessian means a saddle */
+#define NEWTON_ESCAPES R(20.0)
+#define NEWTON_SNAP PK(1e-12)
 
 #if F64
 #define NEWTON_NOISE R(1e-14)
@@ -165,7 +169,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
     const real zero = R(0.0), one = R(1.0);
     real value = model_value(MODEL, 1);
     real status = SELECT(value < MODEL_HUGE, NEWTON_RUNNING, NEWTON_NON_FINITE);
-    real kap = start_is_near ? one : zero, damping = zero, edm = MODEL_HUGE, iterations = zero;
+    real kap = start_is_near ? one : zero, damping = zero, edm = MODEL_HUGE, iterations = zero, escapes = zero;
     TEAM_FOR_PACK(i, MODEL_SLOTS)
     {
         STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
@@ -182,7 +186,9 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         real used = kap;
         mask bad = model_curvature(MODEL, used, damping);
         const mask redo = AND(running, AND(bad, used > zero));
+        real downward = zero; /* curvature of the negative direction, which waits in EQUALITY(0) */
         if (ANY(redo)) {
+            downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
             used = SELECT(redo, zero, used);
             bad = model_curvature(MODEL, used, damping);
         }
@@ -192,16 +198,38 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         const mask exact = AND(used > zero, NOT(bad));
         const mask undamped = damping <= zero;
         status = SELECT(AND(small, AND(exact, undamped)), NEWTON_CONVERGED, status);
-        /* at a stationary point whose exact Hessian is not positive */
-        status = SELECT(AND(small, redo), NEWTON_NOT_A_MINIMUM, status);
-        const mask ask = AND(small, status == NEWTON_RUNNING);
+        /* near a stationary point whose exact Hessian is not positive: on along the negative direction, as long as that lowers the value */
+        const mask saddle = AND(running, AND(downward < zero, AND(edm <= NEWTON_EDM_SADDLE, escapes < NEWTON_ESCAPES)));
+        status = SELECT(AND(small, AND(redo, NOT(saddle))), NEWTON_NOT_A_MINIMUM, status);
+        escapes = SELECT(saddle, escapes + one, escapes);
+        const mask ask = AND(small, AND(status == NEWTON_RUNNING, NOT(saddle)));
         kap = SELECT(AND(running, edm < NEWTON_EDM_FIRST_EXACT), one, SELECT(redo, zero, kap));
         damping = SELECT(ask, zero, damping);
         running = AND(status == NEWTON_RUNNING, NOT(ask));
+        /* the negative direction points down the slope; its length promises to lower the value by 1 */
+        const real away = SELECT(saddle, one, zero);
+        real along = zero;
+        if (ANY(saddle)) {
+            /* of the two ways the one with more room to the bounds; if both have enough, down the slope */
+            TEAM_FOR_PACK(i, MODEL_SLOTS)
+            {
+                const pack x = LOADP(NEWTON_POINT, i), lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i);
+                const pack d = PACK_OF(SQRT(R(2.0) / SELECT(saddle, -downward, one))) * LOADP(NEWTON_EQUALITY(0), i);
+                const pack up = PSELECT(d < PK(0.0), lower - x, upper - x), down = PSELECT(d < PK(0.0), x - upper, x - lower);
+                const pmask counts = AND(LOADP(MODEL_ACTIVE, i) > PK(0.0), OR(d < PK(0.0), d > PK(0.0)));
+                const pack size = PSELECT(counts, d, PK(1.0));
+                STOREP(NEWTON_EQUALITY(1), i, PSELECT(AND(counts, up / size < PK(0.01)), PK(1.0), PK(0.0)));
+                STOREP(NEWTON_EQUALITY(2), i, PSELECT(AND(counts, down / size < PK(0.01)), PK(1.0), PK(0.0)));
+            }
+            const real blocked = newton_dot(MODEL, NEWTON_EQUALITY(1), NEWTON_EQUALITY(1), 3), blocked_back = newton_dot(MODEL, NEWTON_EQUALITY(2), NEWTON_EQUALITY(2), 4);
+            const real descent = newton_dot(MODEL, NEWTON_EQUALITY(0), NEWTON_SLOPE, 2);
+            along = SQRT(R(2.0) / SELECT(saddle, -downward, one));
+            along = SELECT(OR(AND(descent > zero, blocked_back <= zero), AND(blocked > zero, blocked_back <= zero)), -along, along);
+        }
         TEAM_FOR_PACK(i, MODEL_SLOTS)
         {
             const pack cap = LOADP(NEWTON_CAP, i);
-            pack d = LOADP(NEWTON_TEMP, i);
+            pack d = PSELECT(PACK_OF(away) > PK(0.0), PACK_OF(along) * LOADP(NEWTON_EQUALITY(0), i), LOADP(NEWTON_TEMP, i));
             d = PSELECT(AND(cap > PK(0.0), d > cap), cap, d);
             d = PSELECT(AND(cap > PK(0.0), d < -cap), -cap, d);
             STOREP(NEWTON_STEP, i, d);
@@ -218,9 +246,11 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
             {
                 const pack lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i), from = LOADP(NEWTON_POINT, i);
                 const pmask stays = PACK_OF(scale) == PK(0.0);
-                pack x = PFMA(PACK_OF(scale), LOADP(NEWTON_STEP, i), from);
-                x = PSELECT(x < lower, lower, x);
-                x = PSELECT(x > upper, upper, x);
+                const pack d = LOADP(NEWTON_STEP, i);
+                pack x = PFMA(PACK_OF(scale), d, from);
+                /* what arrives within rounding of a bound is on it, so that the bound can hold it */
+                x = PSELECT(AND(d < PK(0.0), x < lower + NEWTON_SNAP), lower, x);
+                x = PSELECT(AND(d > PK(0.0), x > upper - NEWTON_SNAP), upper, x);
                 x = PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), stays), from, x);
                 STOREP(MODEL_X, i, x);
                 STOREP(NEWTON_TEMP, i, x - from);
@@ -257,7 +287,9 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
             kap = SELECT(failed, zero, kap);
         }
         const mask moved = AND(running, NOT(failed));
-        damping = SELECT(moved, SELECT(damping > R(1e-3), damping * R(0.1), zero), damping);
+        /* a step that had to be cut to a hundredth asks for more damping, a good one for less */
+        const mask poor = length < R(0.01);
+        damping = SELECT(moved, SELECT(poor, SELECT(damping > zero, damping * R(10.0), R(1e-3)), SELECT(damping > R(1e-3), damping * R(0.1), zero)), damping);
         value = SELECT(moved, trial, value);
         TEAM_FOR_PACK(i, MODEL_SLOTS)
         {

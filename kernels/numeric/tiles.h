@@ -97,15 +97,17 @@ FN void tile_solve_right(GLOBAL real *tile, GLOBAL const real *diagonal, GLOBAL 
 /* Cholesky factor of a diagonal tile in place; rdiag receives 1 / diagonal. `scale` holds the sums of squares that the diagonal
  * was made from, against which a pivot is judged: at most `least` times it is flat (nothing depends on that direction: it counts
  * with the curvature flat * scale), below minus that it is bad: replaced by a positive stand-in, so that other lanes go on
- * undisturbed, and the lane's bit in the returned mask is set. */
-FN mask tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real flat)
+ * undisturbed. `found`: two elements, the number of the lane's first bad pivot (counted from 1, this tile's first being `first`) and
+ * its value; 0 as long as there is none. */
+FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real flat, u32 first, GLOBAL real *found)
 {
-    mask bad = R(0.0) > R(1.0);
     for (u32 k = 0; k < 8; k++) {
         const real own = SELECT(scale[k] > R(0.0), scale[k], R(1.0));
         const real limit = least * own;
         real pivot = tile[8 * k + k];
-        bad = OR(bad, NOT(pivot >= -limit));
+        const mask bad = AND(NOT(pivot >= -limit), found[0] <= R(0.0));
+        found[0] = SELECT(bad, REAL_OF(first + k), found[0]);
+        found[1] = SELECT(bad, pivot, found[1]);
         pivot = SELECT(pivot > limit, pivot, SELECT(pivot >= -limit, flat * own, own));
         const real root = SQRT(pivot);
         const real r = R(1.0) / root;
@@ -115,17 +117,16 @@ FN mask tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *sc
         for (u32 j = k + 1; j < 8; j++)
             for (u32 i = j; i < 8; i++) tile[8 * j + i] = FMA(-tile[8 * k + i], tile[8 * k + j], tile[8 * j + i]);
     }
-    return bad;
 }
 
-/* Factors the whole matrix of `blocks` block rows in place. `flag` is one slab element through which the team shares the
- * outcome: nonzero where a pivot was bad. */
+/* Factors the whole matrix of `blocks` block rows in place. `found`: two slab elements, as in tile_factor. */
 FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *scale, u32 blocks, real least, real flat,
-                     GLOBAL real *flag)
+                     GLOBAL real *found)
 {
     ONE_WORKER
     {
-        flag[0] = R(0.0);
+        found[0] = R(0.0);
+        found[1] = R(0.0);
     }
     for (u32 J = 0; J < blocks; J++) {
         TEAM_FOR(step, blocks - J)
@@ -136,8 +137,7 @@ FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *
         TEAM_BARRIER();
         ONE_WORKER
         {
-            const mask bad = tile_factor(tiles + TILE_OFFSET(J, J), rdiag + 8 * J, scale + 8 * J, least, flat);
-            flag[0] = SELECT(bad, R(1.0), flag[0]);
+            tile_factor(tiles + TILE_OFFSET(J, J), rdiag + 8 * J, scale + 8 * J, least, flat, 8 * J + 1, found);
         }
         TEAM_BARRIER();
         TEAM_FOR(step, blocks - J - 1)
