@@ -229,7 +229,12 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     bool done = freeze_layout(&f) && freeze_tables(&f);
     const bool fits = !done || lay_out_slab(&f);
     done = done && fits && write_maps(&f);
-    model->frozen.tables = (struct device_tables){f.ints.at, f.reals.at, f.ints.n, f.reals.n};
+    /* kernels load whole packs from the coefficients: on a line of the cache each, not across two */
+    double *reals = done ? paritas_allocate_aligned(context, f.reals.n, sizeof *reals) : NULL;
+    if (reals) memcpy(reals, f.reals.at, f.reals.n * sizeof *reals);
+    else done = false;
+    model->frozen.tables = (struct device_tables){f.ints.at, reals, f.ints.n, f.reals.n};
+    paritas_release(&context->allocator, f.reals.at);
     paritas_release(&context->allocator, f.lists.at);
     paritas_release(&context->allocator, f.pairs.at);
     arena_free(&f.arena);

@@ -27,7 +27,7 @@ void paritas_model_free(paritas_model *model)
     hf_spec_free(model->spec);
     arena_free(&model->arena);
     paritas_release(&allocator, (void *)model->frozen.tables.ints);
-    paritas_release(&allocator, (void *)model->frozen.tables.reals);
+    paritas_release_aligned(&allocator, (void *)model->frozen.tables.reals);
     paritas_release(&allocator, model);
 }
 
