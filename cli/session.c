@@ -260,6 +260,7 @@ static paritas_status set_value(struct session *session, const char *path, const
         return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: the value of '%s' is %s, not a number", path, name,
                             json_type_name(value));
     paritas_status status = paritas_model_parameter_index(session->context, session->model, name, &i);
+    if (status == PARITAS_NOT_FOUND) return paritas_fail(session->context, status, "%s: the model has no parameter '%s'", path, name);
     if (status == PARITAS_OK) point[i] = value->number;
     return status;
 }
