@@ -14,6 +14,10 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+def document(channels, observations):
+    return {"channels": channels, "observations": observations, "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}], "version": "1.0.0"}
+
+
 def workspace(alphas, gammas, bins, samples, seed=1):
     """`alphas` correlated systematics (half normsys, half histosys, each on a third of the samples) and `gammas` staterror
     parameters, the first bins having one each."""
@@ -33,14 +37,15 @@ def workspace(alphas, gammas, bins, samples, seed=1):
                     modifiers.append({"name": f"alpha_{a}", "type": "normsys", "data": {"hi": round(1 + rng.uniform(0.01, 0.1), 4), "lo": round(1 - rng.uniform(0.01, 0.1), 4)}})
                 else:
                     spread = [rng.uniform(-0.05, 0.05) for _ in data]
-                    modifiers.append({"name": f"alpha_{a}", "type": "histosys", "data": {"hi_data": [round(x * (1 + e), 5) for x, e in zip(data, spread)], "lo_data": [round(x * (1 - e), 5) for x, e in zip(data, spread)]}})
+                    hi, lo = ([round(x * (1 + sign * e), 5) for x, e in zip(data, spread)] for sign in (1, -1))
+                    modifiers.append({"name": f"alpha_{a}", "type": "histosys", "data": {"hi_data": hi, "lo_data": lo}})
             if with_gammas:
                 modifiers.append({"name": "stat_" + channel["name"], "type": "staterror", "data": [round(0.03 * x, 5) for x in data]})
             channel["samples"].append({"name": f"sample_{s}", "data": data, "modifiers": modifiers})
         channels.append(channel)
         done, made = done + n, made + (n if with_gammas else 0)
     observations = [{"name": c["name"], "data": [float(round(sum(v) + rng.gauss(0, sum(v) ** 0.5))) for v in zip(*(s["data"] for s in c["samples"]))]} for c in channels]
-    return {"channels": channels, "observations": observations, "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}], "version": "1.0.0"}
+    return document(channels, observations)
 
 
 def correlated_background(bins):
@@ -49,12 +54,12 @@ def correlated_background(bins):
         {"name": "signal", "data": [5.0] * bins, "modifiers": [{"name": "mu", "type": "normfactor", "data": None}]},
         {"name": "background", "data": [50.0] * bins, "modifiers": [{"name": "shape", "type": "histosys", "data": {"hi_data": up, "lo_data": down}}]},
     ]
-    return {"channels": [{"name": "c", "samples": samples}], "observations": [{"name": "c", "data": [52.0] * bins}], "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}], "version": "1.0.0"}
+    return document([{"name": "c", "samples": samples}], [{"name": "c", "data": [52.0] * bins}])
 
 
-def measure(build, document, operation, *more):
+def measure(build, content, operation, *more):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(document, file)
+        json.dump(content, file)
         file.flush()
         done = subprocess.run([os.path.join(build, "bench", "analysis"), operation, file.name, *more], capture_output=True, text=True)
     if done.returncode != 0:
@@ -65,8 +70,8 @@ def measure(build, document, operation, *more):
 def table(build, title, sizes):
     print(f"\n{title}\n  alphas  gammas    bins samples   nll+gradient (us)   Hessian (us)   fit, covariance (ms)")
     for size in sizes:
-        document = workspace(*size)
-        gradient, hessian, fit = (measure(build, document, operation)["seconds"] for operation in ("gradient", "hessian", "fit"))
+        content = workspace(*size)
+        gradient, hessian, fit = (measure(build, content, operation)["seconds"] for operation in ("gradient", "hessian", "fit"))
         print("".join(f"{number:8d}" for number in size) + f"{gradient * 1e6:20.2f}{hessian * 1e6:15.1f}{fit * 1e3:23.3f}", flush=True)
 
 

@@ -46,7 +46,23 @@ def test_a_workspace_may_come_from_standard_input():
         assert run("fit", "-", "--json", stdin=file.read()).stdout == run("fit", TWO, "--json").stdout
 
 
-@pytest.mark.parametrize("arguments", [[], ["fti", TWO], ["fit"], ["fit", TWO, "--fast"], ["fit", TWO, "--poi"], ["scan", TWO, "--points", "0"], ["hypotest", TWO, "--mu", "one"], ["fit", TWO, "--fix", "mu"], ["fit", TWO, TWO], ["nll", TWO, "--normsys-code", "2"], ["fit", TWO, "--threads", "-1"], ["fit", TWO, "--patch-name", "x"]])
+UNPARSABLE = [
+    [],
+    ["fti", TWO],
+    ["fit"],
+    ["fit", TWO, "--fast"],
+    ["fit", TWO, "--poi"],
+    ["scan", TWO, "--points", "0"],
+    ["hypotest", TWO, "--mu", "one"],
+    ["fit", TWO, "--fix", "mu"],
+    ["fit", TWO, TWO],
+    ["nll", TWO, "--normsys-code", "2"],
+    ["fit", TWO, "--threads", "-1"],
+    ["fit", TWO, "--patch-name", "x"],
+]
+
+
+@pytest.mark.parametrize("arguments", UNPARSABLE)
 def test_a_command_line_that_cannot_be_parsed_is_2(arguments):
     done = run(*arguments)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith("paritas")

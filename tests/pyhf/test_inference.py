@@ -38,7 +38,8 @@ def fittable(count):
         low, high = model.config.suggested_bounds()[poi]
         start[poi] = 0.0
         background = model.expected_data(start, include_auxdata=False)
-        if not model.config.suggested_fixed()[poi] and low <= 0 and high >= 1.5 and min(background) > 0 and is_determined(model, model.config.suggested_init(), None) and is_determined(model, start, poi):
+        floats = not model.config.suggested_fixed()[poi] and low <= 0 and high >= 1.5 and min(background) > 0
+        if floats and is_determined(model, model.config.suggested_init(), None) and is_determined(model, start, poi):
             yield name, workspace
             count -= 1
         if count == 0:
