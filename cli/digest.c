@@ -39,6 +39,6 @@ const struct command command_digest = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "digest of the workspace, as in patch sets",
-    .groups = {{"Options", options}, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options}, GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

@@ -199,6 +199,6 @@ const struct command command_fit = {
     .summary = "best fit, with errors",
     .description =
         "Errors come from the inverse of the exact second derivatives at the best fit. A parameter on its bound has none, and says so.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

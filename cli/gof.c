@@ -43,6 +43,6 @@ const struct command command_gof = {
     .operands_max = 1,
     .summary = "goodness of fit against the saturated model",
     .description = "Degrees of freedom: bins less free parameters without a constraint.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

@@ -108,6 +108,6 @@ const struct command command_hypotest = {
     .summary = "asymptotic CLs at one value, observed and expected",
     .description =
         "With --patchset and no --patch-name the whole patch set is tested: one JSON line, or one row, a patch, in the patch set's order.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

@@ -113,6 +113,6 @@ const struct command command_limit = {
     .description = "The roots of CLs = level, to 1e-7. Beyond the upper bound of the parameter of interest the bound is widened, and the "
                    "answer says so. "
                    "With --patchset and no --patch-name: one JSON line, or one row, a patch, in the patch set's order.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

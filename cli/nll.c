@@ -79,6 +79,6 @@ const struct command command_nll = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "twice the negative log-likelihood at a point",
-    .groups = {{"Options", options}, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options}, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

@@ -37,7 +37,7 @@ struct option_group {
 
 struct session;
 
-#define GROUPS_MAX 6
+#define GROUPS_MAX 8
 struct command {
     const char *name;
     const char *operands; /* "WORKSPACE", for the usage line */

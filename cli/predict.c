@@ -196,6 +196,6 @@ const struct command command_predict = {
     .description = "Prefit: at the suggested start, with the widths of the constraints, free parameters without error. Postfit: at the "
                    "best fit, with its "
                    "covariance. Channel sums take correlations between bins along.",
-    .groups = {GROUP_JOB, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

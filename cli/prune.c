@@ -33,6 +33,6 @@ const struct command command_prune = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "the workspace without what is named",
-    .groups = {{"Options", options}, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options}, GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

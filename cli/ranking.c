@@ -86,6 +86,6 @@ const struct command command_ranking = {
     .description = "Each parameter is held at its best value plus and minus its error, and its width before the fit, and the rest fitted "
                    "again; the impact is "
                    "the shift of the parameter of interest. Sorted by the larger impact.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

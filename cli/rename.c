@@ -30,6 +30,6 @@ const struct command command_rename = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "the workspace with other names",
-    .groups = {{"Options", options}, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options}, GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

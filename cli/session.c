@@ -13,10 +13,14 @@ const struct option options_job[] = {
     {0},
 };
 
-const struct option options_model[] = {
+const struct option options_patches[] = {
     {"--patch", 0, OPTION_TEXT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
     {"--patchset", 0, OPTION_TEXT, "FILE", "patch set of this workspace; its digests are checked"},
     {"--patch-name", 0, OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
+    {0},
+};
+
+const struct option options_model[] = {
     {"--measurement", 0, OPTION_TEXT, "NAME", "measurement; default: the first"},
     {"--poi", 0, OPTION_TEXT, "NAME", "parameter of interest; default: the measurement's; \"\": none"},
     {"--normsys-code", 0, OPTION_CHOICE, "1|4", "interpolation of normsys; default: 4"},

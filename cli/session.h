@@ -57,10 +57,14 @@ paritas_status load_centres(struct session *session, double **centres);
 double *numbers(struct session *session, size_t n);
 
 /* Tables that commands share. */
-extern const struct option options_model[], options_job[], options_engine[], options_output[];
+extern const struct option options_patches[], options_model[], options_job[], options_engine[], options_output[];
 #define GROUP_JOB                                                                                                                          \
     {                                                                                                                                      \
         "Fit", options_job                                                                                                                 \
+    }
+#define GROUP_PATCHES                                                                                                                      \
+    {                                                                                                                                      \
+        "Patches", options_patches                                                                                                         \
     }
 #define GROUP_MODEL                                                                                                                        \
     {                                                                                                                                      \

@@ -44,6 +44,6 @@ const struct command command_significance = {
     .operands_max = 1,
     .summary = "significance of a discovery, observed and expected",
     .description = "Asymptotic, from q0. Expected: for a parameter of interest of 1.",
-    .groups = {GROUP_JOB, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

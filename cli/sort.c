@@ -17,6 +17,6 @@ const struct command command_sort = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "the workspace with everything in order of its name",
-    .groups = {GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };
