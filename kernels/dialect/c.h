@@ -35,6 +35,7 @@ typedef int32_t elem_int;
 
 #define FN static inline __attribute__((always_inline, unused))
 #define FN_LARGE static __attribute__((noinline, unused))
+#define UNUSED __attribute__((unused))
 #define GLOBAL
 #define CONSTANT const
 #define TABLE(type, name, n) static const type name[n]
@@ -54,25 +55,25 @@ typedef elem vec_anywhere __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH
 
 FN vec vec_of(elem e)
 {
-    vec v;
+    vec v = {0};
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
     return v;
 }
 FN vint vint_of(elem_int e)
 {
-    vint v;
+    vint v = {0};
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
     return v;
 }
 FN vec vec_fma(vec a, vec b, vec c)
 {
-    vec v;
+    vec v = {0};
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = ELEM_FMA(a[l], b[l], c[l]);
     return v;
 }
 FN vec vec_sqrt(vec a)
 {
-    vec v;
+    vec v = {0};
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = ELEM_SQRT(a[l]);
     return v;
 }
@@ -130,7 +131,7 @@ typedef vint lint;
 #define FROM_BITS(i) ((real)(i))
 FN lint LINT_OF(real a)
 {
-    lint i;
+    lint i = {0};
     for (int l = 0; l < LANES; l++) i[l] = (elem_int)a[l];
     return i;
 }
@@ -173,7 +174,7 @@ typedef vint plint;
 #define ELEMENT(v, j) ((v)[j])
 FN pack gather_pack(const real *p, const u32 *index)
 {
-    pack v;
+    pack v = {0};
     for (int l = 0; l < PACK; l++) v[l] = p[index[l]];
     return v;
 }
@@ -286,7 +287,7 @@ FN lane_rows rows_look_up(lane_rows r, const u32 *table)
 #if LANES > 1
 FN real load_rows(const elem *p, lane_rows r, u32 stride, u32 i)
 {
-    real v;
+    real v = {0};
     for (u32 l = 0; l < LANES; l++) v[l] = p[(size_t)r.of[l] * stride + i];
     return v;
 }

@@ -39,6 +39,7 @@ typedef elem_int plint;
 
 #define FN static inline
 #define FN_LARGE static inline
+#define UNUSED
 #define GLOBAL __global
 #define CONSTANT __global const /* a model's tables are larger than any constant memory */
 #define TABLE(type, name, n) __constant type name[n]

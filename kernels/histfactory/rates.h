@@ -9,7 +9,7 @@
 #ifndef PARITAS_HISTFACTORY_RATES_H
 #define PARITAS_HISTFACTORY_RATES_H
 
-#define HF_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s
+#define HF_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr UNUSED, GLOBAL real *s
 #define HF mi, mr, s
 #if F64
 #define HF_HUGE R(1e300) /* "outside the domain": larger than any likelihood */

@@ -24,7 +24,7 @@
 #include "minimise/sizes.h"
 
 #define NEWTON_BACKTRACKS 10
-#define NEWTON_COASTING_STEPS 3
+#define NEWTON_COASTING_STEPS 4
 #define NEWTON_EDM_COASTING R(1e-3)
 #define NEWTON_EDM_SADDLE R(1e-2) /* below, a bad exact Hessian means a saddle */
 #define NEWTON_ESCAPES R(20.0)
@@ -299,9 +299,12 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         TEAM_BARRIER();
         const real changes = newton_active_set(MODEL);
         /* the new point against the old factor, if it was exact and belongs to the same active set */
-        const mask test = AND(moved, AND(exact, AND(changes <= zero, undamped)));
-        if (ANY(test)) {
+        const mask measured = AND(moved, AND(changes <= zero, undamped));
+        if (ANY(measured)) {
+            const mask test = AND(measured, exact);
             const real after = newton_direction(MODEL);
+            /* a Fisher step that came near enough is followed by the exact Hessian at once */
+            kap = SELECT(AND(measured, after < NEWTON_EDM_FIRST_EXACT), one, kap);
             edm = SELECT(test, after, edm);
             status = SELECT(AND(test, after <= edm_tolerance), NEWTON_CONVERGED, status);
             /* Near the minimum the old factor is still good: further steps with it cost a gradient each instead of a Hessian, and
