@@ -6,6 +6,7 @@
 # make clean      removes what was built
 # Each target installs what it lacks first (tools/setup).
 
+MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)

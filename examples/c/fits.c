@@ -1,4 +1,4 @@
-/* Fits a workspace, then once more with its first parameter held at zero: two jobs, one call. */
+/* Fits a workspace, then once more with its first parameter held at one: two jobs, one call. */
 #include <paritas.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
         if (!failed) {
             memcpy(start, paritas_model_suggested_init(model), n * sizeof *start);
             memcpy(fixed, paritas_model_suggested_fixed(model), n);
-            start[0] = 0.0;
+            start[0] = 1.0;
             fixed[0] = 1;
             paritas_job jobs[2] = {{0}, {0}}; /* NULL everywhere: the model's own data, start, bounds and flags */
             jobs[1].start = start;
