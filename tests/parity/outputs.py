@@ -2,11 +2,10 @@
 """The same bits from every program: outputs.py [--small] PROGRAM [PROGRAM...]
 
 Each PROGRAM is a command (for example "qemu-aarch64 -L /usr/aarch64-linux-gnu build/arm64/bin/paritas"). Every
-command line below is run by every program, on every instruction set that it has and with one and two threads,
-and all answers must be the same text; numbers in answers are written so that they read back exactly. One line
+command line below is run by every program, on every instruction set that it has, with one and two threads and with several lane
+counts, and all answers must be the same text; numbers in answers are written so that they read back exactly. One line
 a command; the last line is "N passed, N failed, N skipped". Python's standard library only."""
 import argparse
-import itertools
 import json
 import os
 import shlex
@@ -48,14 +47,17 @@ def without(answer):
     return [without(value) for value in answer] if isinstance(answer, list) else answer
 
 
-def answers(program, line, threads):
+def answers(program, line, small):
     """yields (which build, canonical text); numbers stay the text they were"""
-    for isa in INSTRUCTION_SETS:
+    builds = [({"PARITAS_ISA": isa}, threads) for isa in INSTRUCTION_SETS for threads in ([1] if small else [1, 2])]
+    builds += [({"PARITAS_LANES": lanes}, 1) for lanes in ("1", "2", "4", "8")]
+    for environment, threads in builds:
         # under an emulator the environment is the guest's too
-        done = subprocess.run([*program, *line, "--json", "--quiet", "--threads", str(threads)], capture_output=True, text=True, env=dict(os.environ, PARITAS_ISA=isa), timeout=900)
+        command = [*program, *line, "--json", "--quiet", "--threads", str(threads)]
+        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, **environment), timeout=900)
         if done.returncode == NO_DEVICE:
             continue
-        which = f"{program[-1]}, {isa}, {threads} threads"
+        which = f"{program[-1]}, {environment}, {threads} threads"
         if done.returncode not in (0, 1):
             yield which, f"exit {done.returncode}: {done.stderr.strip()}"
             continue
@@ -76,8 +78,7 @@ def main():
             print(f"SKIP {shown}: the workspace is not here")
             skipped += 1
             continue
-        threads = [1] if arguments.small else [1, 2]
-        builds = list(itertools.chain.from_iterable(answers(program, line, n) for program in programs for n in threads))
+        builds = [build for program in programs for build in answers(program, line, arguments.small)]
         reference = builds[0][1] if builds else ""
         different = [which for which, text in builds if text != reference or text.startswith("exit")]
         good = len(builds) > 1 and not different
