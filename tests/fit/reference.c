@@ -1,0 +1,235 @@
+/* reference.c: see reference.h. */
+#include "fit/reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define EACH(k) for (int k = 0; k < REFERENCE_WIDTH; k++)
+
+static struct jet constant(double value)
+{
+    return (struct jet){.v = value};
+}
+
+static struct jet add(struct jet x, struct jet y)
+{
+    x.v += y.v;
+    x.a += y.a;
+    EACH(k) x.b[k] += y.b[k];
+    EACH(k) x.ab[k] += y.ab[k];
+    return x;
+}
+
+static struct jet times(struct jet x, struct jet y)
+{
+    struct jet z = {.v = x.v * y.v, .a = x.a * y.v + x.v * y.a};
+    EACH(k) z.b[k] = x.b[k] * y.v + x.v * y.b[k];
+    EACH(k) z.ab[k] = x.ab[k] * y.v + x.a * y.b[k] + x.b[k] * y.a + x.v * y.ab[k];
+    return z;
+}
+
+static struct jet scaled(double factor, struct jet x)
+{
+    x.v *= factor;
+    x.a *= factor;
+    EACH(k) x.b[k] *= factor;
+    EACH(k) x.ab[k] *= factor;
+    return x;
+}
+
+/* f(x), given f, f' and f'' at x.v */
+static struct jet chain(struct jet x, double f, double f1, double f2)
+{
+    struct jet z = {.v = f, .a = f1 * x.a};
+    EACH(k) z.b[k] = f1 * x.b[k];
+    EACH(k) z.ab[k] = f1 * x.ab[k] + f2 * x.a * x.b[k];
+    return z;
+}
+
+/* base^x */
+static struct jet power(double base, struct jet x)
+{
+    const double l = log(base), p = exp(l * x.v);
+    return chain(x, p, l * p, l * l * p);
+}
+
+/* c1 x + ... + c6 x^6 + 1 */
+static struct jet polynomial(const double c[6], struct jet x)
+{
+    struct jet sum = constant(0.0);
+    for (int k = 6; k-- > 0;) sum = times(add(sum, constant(c[k])), x);
+    return add(sum, constant(1.0));
+}
+
+/* The polynomial of degree 6 that is 1 at 0 and meets hi^x at 1 and lo^-x at -1 with its first two derivatives: six equations. */
+static void solve_polynomial(double hi, double lo, double c[6])
+{
+    const long double lh = logl(hi), ll = logl(lo);
+    long double m[6][7];
+    for (int k = 1; k <= 6; k++) {
+        const long double sign = k % 2 ? -1.0L : 1.0L; /* (-1)^k */
+        m[0][k - 1] = 1.0L;
+        m[1][k - 1] = k;
+        m[2][k - 1] = k * (k - 1);
+        m[3][k - 1] = sign;
+        m[4][k - 1] = -sign * k;
+        m[5][k - 1] = sign * k * (k - 1);
+    }
+    m[0][6] = hi - 1.0L;
+    m[1][6] = hi * lh;
+    m[2][6] = hi * lh * lh;
+    m[3][6] = lo - 1.0L;
+    m[4][6] = -lo * ll;
+    m[5][6] = lo * ll * ll;
+    for (int i = 0; i < 6; i++) {
+        int pivot = i;
+        for (int r = i; r < 6; r++)
+            if (fabsl(m[r][i]) > fabsl(m[pivot][i])) pivot = r;
+        for (int k = 0; k < 7; k++) {
+            const long double swap = m[i][k];
+            m[i][k] = m[pivot][k];
+            m[pivot][k] = swap;
+        }
+        for (int r = 0; r < 6; r++) {
+            const long double factor = m[r][i] / m[i][i];
+            for (int k = 0; r != i && k < 7; k++) m[r][k] -= factor * m[i][k];
+        }
+    }
+    for (int i = 0; i < 6; i++) c[i] = (double)(m[i][6] / m[i][i]);
+}
+
+bool reference_open(struct reference *reference)
+{
+    const struct hf_spec *spec = reference->spec;
+    size_t n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        n = 0;
+        for (uint32_t c = 0; c < spec->n_channels; c++)
+            for (uint32_t s = 0; s < spec->channels[c].n_samples; s++)
+                for (uint32_t m = 0; m < spec->channels[c].samples[s].n_modifiers; m++) {
+                    const struct hf_modifier *modifier = &spec->channels[c].samples[s].modifiers[m];
+                    if (modifier->type != HF_NORMSYS) continue;
+                    if (pass) solve_polynomial(modifier->hi, modifier->lo, reference->polynomials[n]);
+                    n++;
+                }
+        if (pass == 0) reference->polynomials = calloc(n + 1, sizeof *reference->polynomials);
+        if (!reference->polynomials) return false;
+    }
+    return true;
+}
+
+void reference_close(struct reference *reference)
+{
+    free(reference->polynomials);
+}
+
+/* The factor of a normsys. */
+static struct jet normsys(const struct reference *reference, const struct hf_modifier *m, const double polynomial_of[6], struct jet x)
+{
+    if (reference->normsys_code == 1) return x.v >= 0.0 ? power(m->hi, x) : power(1.0 / m->lo, x);
+    if (x.v >= 1.0) return power(m->hi, x);
+    if (x.v <= -1.0) return power(1.0 / m->lo, x);
+    return polynomial(polynomial_of, x);
+}
+
+/* What a histosys adds to a bin whose nominal rate becomes `hi` at 1 and `lo` at -1. */
+static struct jet histosys(const struct reference *reference, double nominal, double hi, double lo, struct jet x)
+{
+    const double up = hi - nominal, down = nominal - lo;
+    if (reference->histosys_code == PARITAS_HISTOSYS_0) return scaled(x.v > 0.0 ? up : down, x);
+    if (reference->histosys_code == PARITAS_HISTOSYS_2) {
+        const double a = 0.5 * (hi + lo) - nominal, b = 0.5 * (hi - lo);
+        if (x.v > 1.0) return scaled(b + 2.0 * a, add(x, constant(-1.0)));
+        if (x.v < -1.0) return scaled(b - 2.0 * a, add(x, constant(1.0)));
+        return add(scaled(a, times(x, x)), scaled(b, x));
+    }
+    if (x.v > 1.0) return scaled(up, x);
+    if (x.v < -1.0) return scaled(down, x);
+    const struct jet square = times(x, x);
+    const struct jet inner = add(constant(15.0), times(square, add(scaled(3.0, square), constant(-10.0))));
+    return add(scaled(0.5 * (up + down), x), scaled((up - down) / 16.0, times(square, inner)));
+}
+
+static struct jet parameter(const double *point, size_t p, size_t i, size_t j)
+{
+    struct jet x = {.v = point[p], .a = p == i};
+    EACH(k) x.b[k] = p == j + (size_t)k;
+    return x;
+}
+
+void reference_rates(const struct reference *reference, const double *point, size_t i, size_t j, struct jet *rates)
+{
+    const struct hf_spec *spec = reference->spec;
+    size_t polynomial_at = 0;
+    for (uint32_t c = 0; c < spec->n_channels; c++) {
+        const struct hf_channel *channel = &spec->channels[c];
+        for (uint32_t b = 0; b < channel->n_bins; b++) rates[channel->first_bin + b] = constant(0.0);
+        for (uint32_t s = 0; s < channel->n_samples; s++) {
+            const struct hf_sample *sample = &channel->samples[s];
+            /* factors that all bins of the sample share */
+            struct jet common = constant(1.0);
+            for (uint32_t k = 0; k < sample->n_modifiers; k++) {
+                const struct hf_modifier *m = &sample->modifiers[k];
+                const struct jet x = parameter(point, spec->sets[m->set].first, i, j);
+                if (m->type == HF_NORMSYS) common = times(common, normsys(reference, m, reference->polynomials[polynomial_at++], x));
+                if (m->type == HF_NORMFACTOR || m->type == HF_LUMI) common = times(common, x);
+            }
+            for (uint32_t b = 0; b < channel->n_bins; b++) {
+                struct jet base = constant(sample->data[b]), factor = common;
+                for (uint32_t k = 0; k < sample->n_modifiers; k++) {
+                    const struct hf_modifier *m = &sample->modifiers[k];
+                    const size_t first = spec->sets[m->set].first;
+                    if (m->type == HF_HISTOSYS)
+                        base = add(base, histosys(reference, sample->data[b], m->hi_data[b], m->lo_data[b], parameter(point, first, i, j)));
+                    if (m->type == HF_SHAPEFACTOR || m->type == HF_SHAPESYS || m->type == HF_STATERROR)
+                        factor = times(factor, parameter(point, first + m->first + b, i, j));
+                }
+                struct jet rate = times(base, factor);
+                if (reference->clip_sample && rate.v < reference->clip_sample_at) rate = constant(reference->clip_sample_at);
+                rates[channel->first_bin + b] = add(rates[channel->first_bin + b], rate);
+            }
+        }
+        for (uint32_t b = 0; b < channel->n_bins; b++)
+            if (reference->clip_bin && rates[channel->first_bin + b].v < reference->clip_bin_at)
+                rates[channel->first_bin + b] = constant(reference->clip_bin_at);
+    }
+}
+
+/* Minus the logarithm of a Poisson probability. The value goes by the distance from its minimum, in long double: counts of 1e11 occur. */
+static struct jet poisson(double n, struct jet rate)
+{
+    if (n == 0.0) return rate.v >= 0.0 ? rate : constant(NAN);
+    if (!(rate.v > 0.0)) return constant(NAN);
+    const long double d = ((long double)rate.v - n) / n;
+    const long double distance = n * (d - log1pl(d));
+    /* n - n ln n + ln n!: Stirling's series where the terms would cancel */
+    const long double inverse = 1.0L / n;
+    const long double peak =
+        n < 40.0
+            ? lgammal(n + 1.0L) + n - n * logl(n)
+            : 0.5L * logl(6.283185307179586476925286766559L * n) +
+                  inverse * (1.0L / 12 - inverse * inverse * (1.0L / 360 - inverse * inverse * (1.0L / 1260 - inverse * inverse / 1680)));
+    return chain(rate, (double)(distance + peak), 1.0 - n / rate.v, n / rate.v / rate.v);
+}
+
+struct jet reference_twice_nll(const struct reference *reference, const double *point, const double *data, size_t i, size_t j,
+                               struct jet *rates)
+{
+    const struct hf_spec *spec = reference->spec;
+    struct jet sum = constant(0.0);
+    reference_rates(reference, point, i, j, rates);
+    for (uint32_t b = 0; b < spec->n_main; b++) sum = add(sum, poisson(data[b], rates[b]));
+    for (uint32_t k = 0; k < spec->n_sets; k++) {
+        const struct hf_set *set = &spec->sets[k];
+        for (uint32_t e = 0; e < set->size; e++) {
+            const struct jet x = parameter(point, set->first + e, i, j);
+            if (set->constraint == HF_POISSON) sum = add(sum, poisson(data[spec->n_main + set->first_aux + e], scaled(set->tau[e], x)));
+            if (set->constraint == HF_GAUSSIAN) {
+                const double sigma = set->sigma[e];
+                const struct jet pull = scaled(1.0 / sigma, add(x, constant(-data[spec->n_main + set->first_aux + e])));
+                sum = add(sum, add(scaled(0.5, times(pull, pull)), constant(log(sigma) + 0.91893853320467274178)));
+            }
+        }
+    }
+    return scaled(2.0, sum);
+}

@@ -1,0 +1,112 @@
+/* testing.h: what the tests of evaluations and fits share: closeness, a small random generator, workspaces to try. */
+#ifndef PARITAS_TESTS_FIT_TESTING_H
+#define PARITAS_TESTS_FIT_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "paritas.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit/workspaces.h"
+
+#define TEST(claim) static void claim(void **state __attribute__((unused)))
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* |a - b| <= tolerance; the failing pair is printed. */
+static inline void close_by(double a, double b, double tolerance, const char *file, int line)
+{
+    if (fabs(a - b) <= tolerance) return;
+    print_error("%.17g is not within %g of %.17g\n", a, tolerance, b);
+    _fail(file, line);
+}
+#define ASSERT_CLOSE(a, b, tolerance) close_by(a, b, tolerance, __FILE__, __LINE__)
+#define ASSERT_OK(context, call)                                                                                                           \
+    do {                                                                                                                                   \
+        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
+    } while (0)
+
+/* A model and what holds it. */
+struct fixture {
+    paritas_context *context;
+    paritas_workspace *workspace;
+    paritas_model *model;
+    size_t n_parameters, n_main, n_data;
+};
+
+static inline void fill_fixture(struct fixture *f, const paritas_model_options *options)
+{
+    ASSERT_OK(f->context, paritas_model_create(f->context, f->workspace, options, &f->model));
+    f->n_parameters = paritas_model_parameter_count(f->model);
+    f->n_main = paritas_model_main_count(f->model);
+    f->n_data = f->n_main + paritas_model_aux_count(f->model);
+}
+
+/* From the text of a workspace. `context` and `options` may be NULL. */
+static inline struct fixture make_fixture(const char *text, const paritas_options *context, const paritas_model_options *options)
+{
+    struct fixture f;
+    assert_int_equal(paritas_open(context, &f.context), PARITAS_OK);
+    ASSERT_OK(f.context, paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace));
+    fill_fixture(&f, options);
+    return f;
+}
+
+/* From a published analysis; false where its file is absent. */
+static inline bool make_published(const struct published *analysis, const paritas_options *context, struct fixture *f)
+{
+    FILE *file = fopen(analysis->path, "rb");
+    if (!file) return false;
+    fclose(file);
+    assert_int_equal(paritas_open(context, &f->context), PARITAS_OK);
+    ASSERT_OK(f->context, paritas_workspace_read(f->context, analysis->path, &f->workspace));
+    if (analysis->patch) {
+        paritas_workspace *patch, *patched;
+        ASSERT_OK(f->context, paritas_workspace_read(f->context, analysis->patch, &patch));
+        ASSERT_OK(f->context, paritas_workspace_patch(f->context, f->workspace, patch, &patched));
+        paritas_workspace_free(patch);
+        paritas_workspace_free(f->workspace);
+        f->workspace = patched;
+    }
+    fill_fixture(f, NULL);
+    return true;
+}
+
+static inline void free_fixture(struct fixture *f)
+{
+    paritas_model_free(f->model);
+    paritas_workspace_free(f->workspace);
+    paritas_close(f->context);
+}
+
+/* Memory or the end of the test. */
+static inline void *make_array(size_t count, size_t size)
+{
+    void *memory = calloc(count + 1, size);
+    if (!memory) fail_msg("no memory");
+    return memory;
+}
+
+/* A point near the suggested start: constrained parameters `spread` widths away or so, free ones by a factor. */
+static inline void random_point(const struct fixture *f, struct random *random, double spread, double *point)
+{
+    const double *init = paritas_model_suggested_init(f->model), *width = paritas_model_constraint_widths(f->model);
+    const double *lower = paritas_model_lower_bounds(f->model), *upper = paritas_model_upper_bounds(f->model);
+    for (size_t p = 0; p < f->n_parameters; p++) {
+        point[p] =
+            isnan(width[p]) ? init[p] * exp(0.3 * spread * random_normal(random)) : init[p] + spread * width[p] * random_normal(random);
+        /* not upon the bounds of gammas at 1e-10: a rate of 1e-10 times the count magnifies roundings a millionfold */
+        const double least = isnan(width[p]) ? lower[p] : lower[p] + 1e-4;
+        if (point[p] < least) point[p] = least;
+        if (point[p] > upper[p]) point[p] = upper[p];
+    }
+}
+
+#endif

@@ -1,0 +1,231 @@
+/* workspaces.c: see workspaces.h. */
+#include "fit/workspaces.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t random_next(struct random *random)
+{
+    uint64_t z = random->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+double random_uniform(struct random *random, double low, double high)
+{
+    return low + (high - low) * ((double)(random_next(random) >> 11) * 0x1p-53);
+}
+
+unsigned random_below(struct random *random, unsigned n)
+{
+    return (unsigned)(random_next(random) >> 33) % n;
+}
+
+/* Sum of twelve uniform numbers: no function of the C library, so the same on every machine. */
+double random_normal(struct random *random)
+{
+    double sum = -6.0;
+    for (int i = 0; i < 12; i++) sum += random_uniform(random, 0.0, 1.0);
+    return sum;
+}
+
+static bool chance(struct random *random, double probability)
+{
+    return random_uniform(random, 0.0, 1.0) < probability;
+}
+
+struct writer {
+    char *text;
+    size_t length, capacity;
+    bool failed;
+};
+
+static void put(struct writer *w, const char *format, ...)
+{
+    char piece[256];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(piece, sizeof piece, format, arguments);
+    va_end(arguments);
+    if (w->failed || length < 0 || (size_t)length >= sizeof piece) {
+        w->failed = true;
+        return;
+    }
+    if (w->length + (size_t)length + 1 > w->capacity) {
+        const size_t capacity = 2 * w->capacity + 4096;
+        char *grown = realloc(w->text, capacity);
+        if (!grown) {
+            w->failed = true;
+            return;
+        }
+        w->text = grown;
+        w->capacity = capacity;
+    }
+    memcpy(w->text + w->length, piece, (size_t)length + 1);
+    w->length += (size_t)length;
+}
+
+static void put_numbers(struct writer *w, const double *values, unsigned n)
+{
+    put(w, "[");
+    for (unsigned i = 0; i < n; i++) put(w, i ? ", %.6g" : "%.6g", values[i]);
+    put(w, "]");
+}
+
+enum { MAX_BINS = 24, MAX_CHANNELS = 4, MAX_ALPHAS = 7 };
+
+struct draw {
+    struct random random;
+    struct writer out;
+    unsigned traits;
+    unsigned n_alphas, kinds[MAX_ALPHAS]; /* of each alpha: 1 normsys, 2 histosys, 3 both */
+    unsigned serial;                      /* of shapesys names */
+    bool lumi, shape;                     /* was one written? */
+};
+
+static void put_shapesys(struct draw *d, const double *data, unsigned bins)
+{
+    double uncertainty[MAX_BINS];
+    for (unsigned b = 0; b < bins; b++) uncertainty[b] = data[b] * random_uniform(&d->random, 0.02, 0.25);
+    if ((d->traits & TRAIT_DEAD) && chance(&d->random, 0.3)) uncertainty[random_below(&d->random, bins)] = 0.0;
+    put(&d->out, ", {\"name\": \"gamma_%u\", \"type\": \"shapesys\", \"data\": ", d->serial++);
+    put_numbers(&d->out, uncertainty, bins);
+    put(&d->out, "}");
+}
+
+/* One normsys; the draws come one after the other, since a call may evaluate its arguments in any order. */
+static void put_normsys(struct draw *d, unsigned alpha, double hi_from, double hi_to, double lo_from, double lo_to)
+{
+    const double hi = random_uniform(&d->random, hi_from, hi_to);
+    const double lo = random_uniform(&d->random, lo_from, lo_to);
+    put(&d->out, "{\"name\": \"alpha_%u\", \"type\": \"normsys\", \"data\": {\"hi\": %.4f, \"lo\": %.4f}}", alpha, hi, lo);
+}
+
+/* The modifiers of one sample; every list begins with a normsys, so that commas are simple. */
+static void put_modifiers(struct draw *d, unsigned channel, unsigned sample, const double *data, unsigned bins, bool staterror,
+                          bool free_sample)
+{
+    struct random *r = &d->random;
+    double values[MAX_BINS];
+    put_normsys(d, 0, 0.85, 1.3, 0.75, 1.1);
+    if (sample == 0)
+        put(&d->out, ", {\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}");
+    else if (free_sample)
+        put(&d->out, ", {\"name\": \"norm_%u\", \"type\": \"normfactor\", \"data\": null}", sample);
+    for (unsigned a = 1; a < d->n_alphas; a++) {
+        if (!chance(r, 0.55)) continue;
+        if (d->kinds[a] & 1) {
+            put(&d->out, ", ");
+            put_normsys(d, a, 0.8, 1.3, 0.75, 1.2);
+        }
+        if (d->kinds[a] & 2) {
+            const double spread = chance(r, 0.2) ? 0.0 : 0.15;
+            put(&d->out, ", {\"name\": \"alpha_%u\", \"type\": \"histosys\", \"data\": {\"hi_data\": ", a);
+            for (unsigned b = 0; b < bins; b++) values[b] = data[b] * (1.0 + random_uniform(r, -spread, spread));
+            put_numbers(&d->out, values, bins);
+            put(&d->out, ", \"lo_data\": ");
+            for (unsigned b = 0; b < bins; b++) values[b] = data[b] * (1.0 + random_uniform(r, -spread, spread));
+            put_numbers(&d->out, values, bins);
+            put(&d->out, "}}");
+        }
+    }
+    if ((d->traits & TRAIT_LUMI) && chance(r, 0.7)) {
+        put(&d->out, ", {\"name\": \"lumi\", \"type\": \"lumi\", \"data\": null}");
+        d->lumi = true;
+    }
+    if (staterror) {
+        for (unsigned b = 0; b < bins; b++) values[b] = data[b] * random_uniform(r, 0.02, 0.2);
+        put(&d->out, ", {\"name\": \"stat_%u\", \"type\": \"staterror\", \"data\": ", channel);
+        put_numbers(&d->out, values, bins);
+        put(&d->out, "}");
+    }
+    if (chance(r, 0.25)) put_shapesys(d, data, bins);
+    if (d->traits & TRAIT_SETS) {
+        if (chance(r, 0.5)) put_shapesys(d, data, bins);
+        if (chance(r, 0.3)) put_shapesys(d, data, bins);
+    }
+}
+
+char *random_workspace(uint64_t seed, unsigned traits)
+{
+    struct draw d = {.random = {seed * 977 + 5}};
+    struct random *r = &d.random;
+    for (unsigned bit = 1; bit < TRAIT_ALL; bit *= 2)
+        if ((traits & bit) && (bit == TRAIT_NO_POI ? chance(r, 0.1) : chance(r, 0.5))) d.traits |= bit;
+    d.n_alphas = 1 + random_below(r, MAX_ALPHAS);
+    for (unsigned a = 0; a < d.n_alphas; a++) d.kinds[a] = 1 + random_below(r, 3);
+    const unsigned channels = 1 + random_below(r, MAX_CHANNELS);
+    double observed[MAX_CHANNELS][MAX_BINS];
+    unsigned bins[MAX_CHANNELS];
+    const bool free_norm = chance(r, 0.3) && channels > 1;
+    put(&d.out, "{\"channels\": [");
+    for (unsigned c = 0; c < channels; c++) {
+        static const unsigned narrow[] = {1, 2, 3, 5, 8}, wide[] = {7, 9, 16, 17, 24};
+        bins[c] = (d.traits & TRAIT_WIDE) ? wide[random_below(r, 5)] : narrow[random_below(r, 5)];
+        const unsigned samples = 2 + random_below(r, 3);
+        const bool staterror = chance(r, 0.6);
+        const double scale = chance(r, 0.3) ? 3.0 : chance(r, 0.3) ? 2000.0 : 60.0;
+        for (unsigned b = 0; b < bins[c]; b++) observed[c][b] = 0.0;
+        put(&d.out, "%s{\"name\": \"channel_%u\", \"samples\": [", c ? ", " : "", (c * 5 + 3) % 7);
+        for (unsigned s = 0; s < samples; s++) {
+            double data[MAX_BINS];
+            for (unsigned b = 0; b < bins[c]; b++) data[b] = scale * random_uniform(r, 0.2, 1.0) * (s == 0 ? 0.3 : 1.0);
+            if ((d.traits & TRAIT_DEAD) && s != 1 && chance(r, 0.5)) data[random_below(r, bins[c])] = 0.0;
+            for (unsigned b = 0; b < bins[c]; b++) observed[c][b] += data[b];
+            put(&d.out, "%s{\"name\": \"sample_%u\", \"data\": ", s ? ", " : "", (s * 3 + 1) % 5);
+            put_numbers(&d.out, data, bins[c]);
+            put(&d.out, ", \"modifiers\": [");
+            put_modifiers(&d, c, s, data, bins[c], staterror && (s != 1 || chance(r, 0.5)), s == 2 && free_norm);
+            /* a free shape on the one sample that nothing else scales freely; in two channels it is one set */
+            if ((d.traits & TRAIT_FREE_SHAPE) && s == 1 && c < 2)
+                put(&d.out, ", {\"name\": \"shape%s\", \"type\": \"shapefactor\", \"data\": null}", bins[c] == bins[0] ? "" : "_1");
+            put(&d.out, "]}");
+        }
+        put(&d.out, "]}");
+    }
+    put(&d.out, "], \"observations\": [");
+    for (unsigned c = 0; c < channels; c++) {
+        for (unsigned b = 0; b < bins[c]; b++) {
+            const double n = observed[c][b] + sqrt(observed[c][b]) * random_normal(r);
+            observed[c][b] = n > 0.0 ? ((d.traits & TRAIT_ZEROS) && chance(r, 0.3) ? n : floor(n + 0.5)) : 0.0;
+            if ((d.traits & TRAIT_ZEROS) && chance(r, 0.1)) observed[c][b] = 0.0;
+        }
+        put(&d.out, "%s{\"name\": \"channel_%u\", \"data\": ", c ? ", " : "", (c * 5 + 3) % 7);
+        put_numbers(&d.out, observed[c], bins[c]);
+        put(&d.out, "}");
+    }
+    put(&d.out, "], \"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"%s\", \"parameters\": [",
+        (d.traits & TRAIT_NO_POI) ? "" : "mu");
+    if (d.lumi) put(&d.out, "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], \"sigmas\": [0.03]}");
+    put(&d.out, "]}}], \"version\": \"1.0.0\"}");
+    if (!d.out.failed) return d.out.text;
+    free(d.out.text);
+    return NULL;
+}
+
+#define SHARED PARITAS_SOURCE_DIR "/../shared/workspaces/"
+#define SBOTTOM PARITAS_SOURCE_DIR "/examples/sbottom_A/"
+
+const struct published published[] = {
+    {"two_bins", PARITAS_SOURCE_DIR "/examples/two_bins.json", NULL, false},
+    {"sbottom_A", SBOTTOM "BkgOnly.json", NULL, false},
+    {"sbottom_A 1000_131_1", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_1000_131_1.json", false},
+    {"sbottom_A 1000_205_60", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_1000_205_60.json", false},
+    {"sbottom_A 1000_250_60", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_1000_250_60.json", false},
+    {"sbottom_A 1100_550_60", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_1100_550_60.json", false},
+    {"sbottom_A 1200_650_60", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_1200_650_60.json", false},
+    {"sbottom_A 1300_205_60", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_1300_205_60.json", false},
+    {"sbottom_A 1400_950_60", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_1400_950_60.json", false},
+    {"sbottom_A 1500_850_60", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_1500_850_60.json", false},
+    {"sbottom_A 800_205_60", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_800_205_60.json", false},
+    {"sbottom_A 900_250_60", SBOTTOM "BkgOnly.json", SBOTTOM "patch.sbottom_900_250_60.json", false},
+    {"displaced_leptons", SHARED "displaced_leptons_signal.json", NULL, false},
+    {"staus", SHARED "SUSY-2018-04_staus.json", NULL, true},
+    {"ttZ_4l", SHARED "ttZ_4l.json", NULL, true},
+    {"tHu_FCNC", SHARED "tHu_FCNC.json", NULL, true},
+};
+const size_t n_published = sizeof published / sizeof *published;

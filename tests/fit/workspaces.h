@@ -1,0 +1,42 @@
+/* workspaces.h: workspaces to try: random ones with every modifier, and the published analyses. Knows no test framework. */
+#ifndef PARITAS_TESTS_FIT_WORKSPACES_H
+#define PARITAS_TESTS_FIT_WORKSPACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* splitmix64: the same numbers on every machine. */
+struct random {
+    uint64_t state;
+};
+uint64_t random_next(struct random *random);
+double random_uniform(struct random *random, double low, double high);
+double random_normal(struct random *random);
+/* 0 .. n-1 */
+unsigned random_below(struct random *random, unsigned n);
+
+/* What a random workspace may contain. */
+enum workspace_traits {
+    TRAIT_WIDE = 1,       /* channels of more than 8 and 16 bins */
+    TRAIT_SETS = 2,       /* several gammas a bin: staterror and shapesys, on the same and on different samples */
+    TRAIT_FREE_SHAPE = 4, /* shapefactors, one of them in channels of different lengths */
+    TRAIT_LUMI = 8,
+    TRAIT_DEAD = 16,  /* bins without rate or uncertainty */
+    TRAIT_ZEROS = 32, /* zero and fractional counts */
+    TRAIT_NO_POI = 64,
+    TRAIT_ALL = 127
+};
+
+/* JSON text of workspace `seed` with some of `traits`; the caller frees it. NULL: no memory. */
+char *random_workspace(uint64_t seed, unsigned traits);
+
+/* A published analysis: a file and perhaps a patch. */
+struct published {
+    const char *name, *path, *patch;
+    bool large; /* more than 100 parameters */
+};
+extern const struct published published[];
+extern const size_t n_published;
+
+#endif
