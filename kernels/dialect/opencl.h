@@ -85,6 +85,8 @@ typedef elem_int plint;
 #define TEAM_FOR(i, n) for (u32 i = (u32)get_local_id(0); i < (u32)(n); i += (u32)get_local_size(0))
 #define TEAM_FOR_PACK(i, n) TEAM_FOR(i, n)
 #define TEAM_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
+/* a loop of one turn: compilers that serialise teams copy all that follows an `if` around a barrier, but not what follows a loop */
+#define TEAM_IF(c) for (int once = (c) ? 1 : 0; once > 0; once--)
 #define ONE_WORKER if (get_local_id(0) == 0)
 
 /* ---- entries and rows: `first_team` is the row of the launch's first team, `slab` the elements of a team's slab ---- */

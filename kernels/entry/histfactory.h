@@ -337,7 +337,8 @@ KERNEL(hf_covariance)
         STOREP(NEWTON_TEMP, 8 * I + i, (sum[0] + sum[2]) + (sum[1] + sum[3]));
     }
     TEAM_BARRIER();
-    if (whole) {
+    TEAM_IF(whole)
+    {
         TEAM_FOR(pair, n / 8 * (n / 8))
         {
             const u32 I = pair / (n / 8), J = pair % (n / 8);

@@ -275,7 +275,8 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
         const u32 units = ch[HF_CH_UNITS], nblocks = ch[HF_CH_BLOCKS], block = 64 * nblocks;
         const u32 coupled = ch[HF_CH_COMMON] ? 0 : ch[HF_CH_SETS]; /* sets with rows of their own */
-        if (exact) {
+        TEAM_IF(exact)
+        {
             hf_unit_sums(HF, ch);
             TEAM_BARRIER();
             hf_unit_rows(HF, ch, kap);
@@ -288,12 +289,11 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
             GLOBAL real *kept = s + ch[HF_CH_ROWS] + panel * (1 + coupled) * block;
             GLOBAL real *weight = s + mi[HF_S_CELL_TEMP] + 24 * units;
             GLOBAL real *temp = s + mi[HF_S_CELL_TEMP];
-            hf_panel_jacobian(HF, ch, panel, s + mi[HF_S_XE] + cell, s + mi[HF_S_XS] + cell, s + mi[HF_S_XG] + cell, jacobian);
-            TEAM_BARRIER();
-            for (u32 l = 0; l < coupled; l++) {
-                hf_cells_without(HF, ch, panel, l);
+            for (u32 l = 0; l <= coupled; l++) { /* derivatives of the bins' rates, then of those without each set */
+                if (l > 0) hf_cells_without(HF, ch, panel, l - 1);
                 TEAM_BARRIER();
-                hf_panel_jacobian(HF, ch, panel, temp, temp + 8 * units, temp + 16 * units, jacobian + (1 + l) * block);
+                GLOBAL const real *xe = l > 0 ? temp : s + mi[HF_S_XE] + cell, *xs = l > 0 ? temp + 8 * units : s + mi[HF_S_XS] + cell;
+                hf_panel_jacobian(HF, ch, panel, xe, xs, l > 0 ? temp + 16 * units : s + mi[HF_S_XG] + cell, jacobian + l * block);
                 TEAM_BARRIER();
             }
             ONE_WORKER { hf_eliminate_locals(HF, ch, panel, kap, damping, eliminate, weight, weight + 8, jacobian, flag); }
@@ -332,7 +332,8 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
             TEAM_BARRIER();
         }
     }
-    if (exact) {
+    TEAM_IF(exact)
+    {
         ONE_WORKER
         {
             for (u32 k = 0; k < mi[HF_PAIRS]; k++) {
@@ -384,7 +385,10 @@ FN_LARGE mask hf_factor(HF_PARAMETERS, real flat)
 {
     GLOBAL real *flag = s + mi[HF_S_SCALARS_OF_FIT] + 1;
     tiles_factor(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], s + mi[HF_S_SCALE], mi[HF_BLOCKS], HF_PIVOT_LEAST, flat, flag + 1);
-    return OR(flag[0] > R(0.0), flag[1] > R(0.0));
+    TEAM_BARRIER();
+    const mask bad = OR(flag[0] > R(0.0), flag[1] > R(0.0));
+    TEAM_BARRIER(); /* the next curvature clears the flags */
+    return bad;
 }
 
 /* Local elements of a vector whose dense ones are known: v_l := v_l - H_ll^-1 H_la v_a (v_l already H_ll^-1 of the right side). */
@@ -426,8 +430,7 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
         const u32 sets = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS], coupled = ch[HF_CH_COMMON] ? 0 : sets;
-        if (sets == 0) continue;
-        for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
+        for (u32 panel = 0; panel < (sets > 0 ? ch[HF_CH_PANELS] : 0); panel++) {
             const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
             GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * sets * (sets - 1);
             GLOBAL const real *kept = s + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64 * nblocks;

@@ -259,7 +259,6 @@ FN void hf_penalties(HF_PARAMETERS)
         STOREP(s + mi[HF_S_PENALTY], i, PK(0.5) * LOADM(mr + mi[HF_R_PRECISION], i) * offset * offset);
     }
     if (mi[HF_HAS_POISSON]) {
-        TEAM_BARRIER();
         const pack zero = PK(0.0), one = PK(1.0);
         TEAM_FOR_PACK(i, mi[HF_SLOTS])
         {
@@ -433,7 +432,7 @@ FN_LARGE real hf_value(HF_PARAMETERS, u32 derivatives)
         const real sum = sum8(s + mi[HF_S_DEVIANCE], 8 * mi[HF_PANELS]) + sum8(s + mi[HF_S_PENALTY], mi[HF_SLOTS]);
         s[mi[HF_S_SCALARS_OF_FIT]] = SELECT(sum < HF_HUGE, sum, HF_HUGE);
     }
-    if (derivatives) hf_gradient(HF);
+    TEAM_IF(derivatives) hf_gradient(HF);
     TEAM_BARRIER();
     return s[mi[HF_S_SCALARS_OF_FIT]];
 }

@@ -99,7 +99,8 @@ FN real newton_direction(MODEL_PARAMETERS)
  * metric of the factor to lie on them. */
 FN_LARGE void newton_bounds(MODEL_PARAMETERS)
 {
-    for (u32 k = 0; k < NEWTON_EQUALITIES; k++) {
+    mask more = R(0.0) < R(1.0);
+    for (u32 k = 0; k < NEWTON_EQUALITIES && ANY(more); k++) {
         TEAM_FOR_PACK(i, MODEL_SLOTS) /* part of the step at which the bound is met; 2: not met */
         {
             const pack x = LOADP(NEWTON_POINT, i), d = LOADP(NEWTON_STEP, i), lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i);
@@ -121,44 +122,47 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
         }
         TEAM_BARRIER();
         const real which = NEWTON_STATUS(8);
-        if (!ANY(which >= R(0.0))) break;
-        GLOBAL real *column = NEWTON_EQUALITY(k);
-        TEAM_FOR(i, MODEL_SLOTS) column[i] = SELECT(which == REAL_OF(i), R(1.0), R(0.0));
-        TEAM_BARRIER();
-        model_solve(MODEL, column);
-        /* orthogonal, in the metric, to the equalities so far: c_k . e_j = 0 for their slots j */
-        ONE_WORKER
+        more = which >= R(0.0);
+        TEAM_IF(ANY(more))
         {
-            for (u32 m = 0; m < k; m++) {
-                GLOBAL real *other = NEWTON_EQUALITY(m);
-                real coefficient = R(0.0), own = R(0.0);
-                for (u32 i = 0; i < MODEL_SLOTS; i++) {
-                    const mask here = NEWTON_STATUS(16 + m) == REAL_OF(i);
-                    coefficient = SELECT(here, column[i], coefficient);
-                    own = SELECT(here, other[i], own);
+            GLOBAL real *column = NEWTON_EQUALITY(k);
+            TEAM_FOR(i, MODEL_SLOTS) column[i] = SELECT(which == REAL_OF(i), R(1.0), R(0.0));
+            TEAM_BARRIER();
+            model_solve(MODEL, column);
+            /* orthogonal, in the metric, to the equalities so far: c_k . e_j = 0 for their slots j */
+            ONE_WORKER
+            {
+                for (u32 m = 0; m < k; m++) {
+                    GLOBAL real *other = NEWTON_EQUALITY(m);
+                    real coefficient = R(0.0), own = R(0.0);
+                    for (u32 i = 0; i < MODEL_SLOTS; i++) {
+                        const mask here = NEWTON_STATUS(16 + m) == REAL_OF(i);
+                        coefficient = SELECT(here, column[i], coefficient);
+                        own = SELECT(here, other[i], own);
+                    }
+                    const real ratio = SELECT(own > R(0.0), coefficient / SELECT(own > R(0.0), own, R(1.0)), R(0.0));
+                    for (u32 i = 0; i < MODEL_SLOTS; i++) column[i] = FMA(-ratio, other[i], column[i]);
                 }
-                const real ratio = SELECT(own > R(0.0), coefficient / SELECT(own > R(0.0), own, R(1.0)), R(0.0));
-                for (u32 i = 0; i < MODEL_SLOTS; i++) column[i] = FMA(-ratio, other[i], column[i]);
+                real own = R(0.0), want = R(0.0);
+                for (u32 i = 0; i < MODEL_SLOTS; i++) {
+                    const mask here = which == REAL_OF(i);
+                    const real d = (NEWTON_STEP)[i], room = SELECT(d < R(0.0), (NEWTON_LOWER)[i] - (NEWTON_POINT)[i], (NEWTON_UPPER)[i] - (NEWTON_POINT)[i]);
+                    own = SELECT(here, column[i], own);
+                    want = SELECT(here, room - d, want);
+                }
+                const mask usable = AND(which >= R(0.0), own > R(0.0));
+                const real ratio = SELECT(usable, want / SELECT(usable, own, R(1.0)), R(0.0));
+                for (u32 i = 0; i < MODEL_SLOTS; i++) (NEWTON_STEP)[i] = FMA(ratio, column[i], (NEWTON_STEP)[i]);
+                for (u32 i = 0; i < MODEL_SLOTS; i++) { /* exactly on the bound, whatever the rounding */
+                    const mask here = AND(usable, which == REAL_OF(i));
+                    const real down = (NEWTON_LOWER)[i] - (NEWTON_POINT)[i], up = (NEWTON_UPPER)[i] - (NEWTON_POINT)[i];
+                    const real d = (NEWTON_STEP)[i];
+                    (NEWTON_STEP)[i] = SELECT(here, SELECT(d < R(0.5) * (down + up), down, up), d);
+                }
+                NEWTON_STATUS(16 + k) = which;
             }
-            real own = R(0.0), want = R(0.0);
-            for (u32 i = 0; i < MODEL_SLOTS; i++) {
-                const mask here = which == REAL_OF(i);
-                const real d = (NEWTON_STEP)[i], room = SELECT(d < R(0.0), (NEWTON_LOWER)[i] - (NEWTON_POINT)[i], (NEWTON_UPPER)[i] - (NEWTON_POINT)[i]);
-                own = SELECT(here, column[i], own);
-                want = SELECT(here, room - d, want);
-            }
-            const mask usable = AND(which >= R(0.0), own > R(0.0));
-            const real ratio = SELECT(usable, want / SELECT(usable, own, R(1.0)), R(0.0));
-            for (u32 i = 0; i < MODEL_SLOTS; i++) (NEWTON_STEP)[i] = FMA(ratio, column[i], (NEWTON_STEP)[i]);
-            for (u32 i = 0; i < MODEL_SLOTS; i++) { /* exactly on the bound, whatever the rounding */
-                const mask here = AND(usable, which == REAL_OF(i));
-                const real down = (NEWTON_LOWER)[i] - (NEWTON_POINT)[i], up = (NEWTON_UPPER)[i] - (NEWTON_POINT)[i];
-                const real d = (NEWTON_STEP)[i];
-                (NEWTON_STEP)[i] = SELECT(here, SELECT(d < R(0.5) * (down + up), down, up), d);
-            }
-            NEWTON_STATUS(16 + k) = which;
+            TEAM_BARRIER();
         }
-        TEAM_BARRIER();
     }
 }
 
@@ -178,19 +182,20 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
     }
     TEAM_BARRIER();
     newton_active_set(MODEL);
-    for (u32 step = 0; step < max_iterations; step++) {
+    for (u32 step = 0; step < max_iterations && ANY(status == NEWTON_RUNNING); step++) {
         mask running = status == NEWTON_RUNNING;
-        if (!ANY(running)) break;
         iterations = SELECT(running, iterations + one, iterations);
         /* the factor at POINT; an exact Hessian that is not positive gives way to the Fisher matrix */
-        real used = kap;
-        mask bad = model_curvature(MODEL, used, damping);
-        const mask redo = AND(running, AND(bad, used > zero));
-        real downward = zero; /* curvature of the negative direction, which waits in EQUALITY(0) */
-        if (ANY(redo)) {
-            downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
-            used = SELECT(redo, zero, used);
+        real used = kap, downward = zero; /* curvature of the negative direction, which waits in EQUALITY(0) */
+        mask bad = zero > one, redo = running;
+        for (u32 attempt = 0; attempt < 2 && ANY(redo); attempt++) {
+            TEAM_IF(attempt > 0)
+            {
+                downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
+                used = SELECT(redo, zero, used);
+            }
             bad = model_curvature(MODEL, used, damping);
+            if (attempt == 0) redo = AND(running, AND(bad, used > zero));
         }
         edm = SELECT(running, newton_direction(MODEL), edm);
         /* done without a step: only an exact factor may say so; a Fisher one asks for it */
@@ -209,7 +214,8 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         /* the negative direction points down the slope; its length promises to lower the value by 1 */
         const real away = SELECT(saddle, one, zero);
         real along = zero;
-        if (ANY(saddle)) {
+        TEAM_IF(ANY(saddle))
+        {
             /* of the two ways the one with more room to the bounds; if both have enough, down the slope */
             TEAM_FOR_PACK(i, MODEL_SLOTS)
             {
@@ -235,117 +241,97 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
             STOREP(NEWTON_STEP, i, d);
         }
         TEAM_BARRIER();
-        if (!ANY(running)) continue;
-        newton_bounds(MODEL);
-        /* line search along the clipped step: Armijo's rule, quadratic interpolation */
-        real length = one, trial = value;
-        mask searching = running, failed = zero > one;
-        for (u32 k = 0; k <= NEWTON_BACKTRACKS; k++) {
-            const real scale = SELECT(running, SELECT(failed, zero, length), zero);
-            TEAM_FOR_PACK(i, MODEL_SLOTS)
-            {
-                const pack lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i), from = LOADP(NEWTON_POINT, i);
-                const pmask stays = PACK_OF(scale) == PK(0.0);
-                const pack d = LOADP(NEWTON_STEP, i);
-                pack x = PFMA(PACK_OF(scale), d, from);
-                /* what arrives within rounding of a bound is on it, so that the bound can hold it */
-                x = PSELECT(AND(d < PK(0.0), x < lower + NEWTON_SNAP), lower, x);
-                x = PSELECT(AND(d > PK(0.0), x > upper - NEWTON_SNAP), upper, x);
-                x = PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), stays), from, x);
-                STOREP(MODEL_X, i, x);
-                STOREP(NEWTON_TEMP, i, x - from);
-            }
-            const real slope = newton_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE, 1);
-            const real found = model_value(MODEL, 1);
-            const real magnitude = SELECT(value < zero, -value, value);
-            const real noise = NEWTON_NOISE * (one + magnitude);
-            const mask enough = OR(found <= FMA(R(1e-4), slope, value), AND(found <= value + noise, -slope <= R(1e3) * noise));
-            const mask accept = AND(searching, AND(enough, found < MODEL_HUGE));
-            trial = SELECT(accept, found, trial);
-            searching = AND(searching, NOT(accept));
-            if (!ANY(searching)) break;
-            if (k == NEWTON_BACKTRACKS) {
-                failed = searching;
-                break;
-            }
-            const real rise = found - value - slope;
-            real factor = SELECT(AND(found < MODEL_HUGE, rise > zero), R(-0.5) * slope / SELECT(rise > zero, rise, one), R(0.25));
-            factor = SELECT(factor > R(0.1), factor, R(0.1));
-            factor = SELECT(factor < R(0.5), factor, R(0.5));
-            length = SELECT(searching, length * factor, length);
-        }
-        if (ANY(failed)) { /* back to POINT: all lanes evaluate again, the others where they are */
-            status = SELECT(AND(failed, damping >= R(1e6)), NEWTON_NO_PROGRESS, status);
-            TEAM_FOR_PACK(i, MODEL_SLOTS)
-            {
-                const pmask back = PACK_OF(SELECT(failed, one, zero)) > PK(0.0);
-                STOREP(MODEL_X, i, PSELECT(back, LOADP(NEWTON_POINT, i), LOADP(MODEL_X, i)));
-            }
-            TEAM_BARRIER();
-            model_value(MODEL, 1);
-            damping = SELECT(failed, SELECT(damping > zero, damping * R(10.0), R(1e-3)), damping);
-            kap = SELECT(failed, zero, kap);
-        }
-        const mask moved = AND(running, NOT(failed));
-        /* a step that had to be cut to a hundredth asks for more damping, a good one for less */
-        const mask poor = length < R(0.01);
-        damping = SELECT(moved, SELECT(poor, SELECT(damping > zero, damping * R(10.0), R(1e-3)), SELECT(damping > R(1e-3), damping * R(0.1), zero)), damping);
-        value = SELECT(moved, trial, value);
-        TEAM_FOR_PACK(i, MODEL_SLOTS)
+        TEAM_IF(ANY(running))
         {
-            STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
-            STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
-        }
-        TEAM_BARRIER();
-        const real changes = newton_active_set(MODEL);
-        /* the new point against the old factor, if it was exact and belongs to the same active set */
-        const mask measured = AND(moved, AND(changes <= zero, undamped));
-        if (ANY(measured)) {
-            const mask test = AND(measured, exact);
-            const real after = newton_direction(MODEL);
-            /* a Fisher step that came near enough is followed by the exact Hessian at once */
-            kap = SELECT(AND(measured, after < NEWTON_EDM_FIRST_EXACT), one, kap);
-            edm = SELECT(test, after, edm);
-            status = SELECT(AND(test, after <= edm_tolerance), NEWTON_CONVERGED, status);
-            /* Near the minimum the old factor is still good: further steps with it cost a gradient each instead of a Hessian, and
-             * each must gain a factor 100. The factor is then more than one step old, so the EDM must be 100 times
-             * smaller (for tHu: 2 Hessians a fit instead of 3). */
-            mask coasting = AND(test, AND(status == NEWTON_RUNNING, after <= NEWTON_EDM_COASTING));
-            for (u32 k = 0; k < NEWTON_COASTING_STEPS && ANY(coasting); k++) {
-                const real go = SELECT(coasting, one, zero);
+            newton_bounds(MODEL);
+            /* line search along the clipped step: Armijo's rule, quadratic interpolation */
+            real length = one, trial = value;
+            mask searching = running, failed = zero > one;
+            for (u32 k = 0; k <= NEWTON_BACKTRACKS + 1 && ANY(searching); k++) {
+                /* a last turn takes lanes that found nothing back to POINT; the others evaluate once more where they are */
+                if (k > NEWTON_BACKTRACKS) failed = searching;
+                const real scale = SELECT(running, SELECT(failed, zero, length), zero);
                 TEAM_FOR_PACK(i, MODEL_SLOTS)
                 {
                     const pack lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i), from = LOADP(NEWTON_POINT, i);
-                    pack x = from + LOADP(NEWTON_TEMP, i);
-                    x = PSELECT(x < lower, lower, x);
-                    x = PSELECT(x > upper, upper, x);
-                    STOREP(MODEL_X, i, PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), PACK_OF(go) <= PK(0.0)), from, x));
+                    const pmask stays = PACK_OF(scale) == PK(0.0);
+                    const pack d = LOADP(NEWTON_STEP, i);
+                    pack x = PFMA(PACK_OF(scale), d, from);
+                    /* what arrives within rounding of a bound is on it, so that the bound can hold it */
+                    x = PSELECT(AND(d < PK(0.0), x < lower + NEWTON_SNAP), lower, x);
+                    x = PSELECT(AND(d > PK(0.0), x > upper - NEWTON_SNAP), upper, x);
+                    x = PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), stays), from, x);
+                    STOREP(MODEL_X, i, x);
+                    STOREP(NEWTON_TEMP, i, x - from);
                 }
-                TEAM_BARRIER();
+                const real slope = newton_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE, 1);
                 const real found = model_value(MODEL, 1);
                 const real magnitude = SELECT(value < zero, -value, value);
-                const mask better = AND(coasting, found <= value + NEWTON_NOISE * (one + magnitude));
-                if (ANY(AND(coasting, NOT(better)))) {
-                    const real back = SELECT(AND(coasting, NOT(better)), one, zero);
-                    TEAM_FOR_PACK(i, MODEL_SLOTS)
-                    STOREP(MODEL_X, i, PSELECT(PACK_OF(back) > PK(0.0), LOADP(NEWTON_POINT, i), LOADP(MODEL_X, i)));
-                    TEAM_BARRIER();
-                    model_value(MODEL, 1);
+                const real noise = NEWTON_NOISE * (one + magnitude);
+                const mask enough = OR(found <= FMA(R(1e-4), slope, value), AND(found <= value + noise, -slope <= R(1e3) * noise));
+                const mask accept = AND(AND(searching, NOT(failed)), AND(enough, found < MODEL_HUGE));
+                trial = SELECT(accept, found, trial);
+                searching = AND(searching, NOT(accept));
+                const real rise = found - value - slope;
+                real factor = SELECT(AND(found < MODEL_HUGE, rise > zero), R(-0.5) * slope / SELECT(rise > zero, rise, one), R(0.25));
+                factor = SELECT(factor > R(0.1), factor, R(0.1));
+                factor = SELECT(factor < R(0.5), factor, R(0.5));
+                length = SELECT(searching, length * factor, length);
+            }
+            status = SELECT(AND(failed, damping >= R(1e6)), NEWTON_NO_PROGRESS, status);
+            damping = SELECT(failed, SELECT(damping > zero, damping * R(10.0), R(1e-3)), damping);
+            kap = SELECT(failed, zero, kap);
+            const mask moved = AND(running, NOT(failed));
+            /* a step that had to be cut to a hundredth asks for more damping, a good one for less */
+            const mask poor = length < R(0.01);
+            damping = SELECT(moved, SELECT(poor, SELECT(damping > zero, damping * R(10.0), R(1e-3)), SELECT(damping > R(1e-3), damping * R(0.1), zero)), damping);
+            value = SELECT(moved, trial, value);
+            /* The new point against the old factor, if that was exact and belongs to the same active set. Near the minimum the old
+             * factor is still good: further steps with it cost a gradient each instead of a Hessian, and each must gain a factor
+             * 100. The factor is then more than one step old, so the EDM must be 100 times smaller (for tHu: 2 Hessians
+             * a fit instead of 3). */
+            mask coasting = moved;
+            for (u32 k = 0; k <= NEWTON_COASTING_STEPS && ANY(coasting); k++) {
+                mask better = coasting;
+                TEAM_IF(k > 0)
+                {
+                    real found = value;
+                    mask open = coasting;
+                    for (u32 turn = 0; turn < 2 && ANY(open); turn++) { /* a second turn takes lanes that went up back to POINT */
+                        const real go = SELECT(better, one, zero);
+                        TEAM_FOR_PACK(i, MODEL_SLOTS)
+                        {
+                            const pack lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i), from = LOADP(NEWTON_POINT, i);
+                            pack x = from + LOADP(NEWTON_TEMP, i);
+                            x = PSELECT(x < lower, lower, x);
+                            x = PSELECT(x > upper, upper, x);
+                            STOREP(MODEL_X, i, PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), PACK_OF(go) <= PK(0.0)), from, x));
+                        }
+                        TEAM_BARRIER();
+                        const real now = model_value(MODEL, 1);
+                        const real magnitude = SELECT(value < zero, -value, value);
+                        found = turn == 0 ? now : found;
+                        better = AND(coasting, found <= value + NEWTON_NOISE * (one + magnitude));
+                        open = AND(coasting, NOT(better));
+                    }
+                    value = SELECT(better, found, value);
+                    iterations = SELECT(better, iterations + one, iterations);
                 }
-                value = SELECT(better, found, value);
                 TEAM_FOR_PACK(i, MODEL_SLOTS)
                 {
                     STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
                     STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
                 }
                 TEAM_BARRIER();
-                const mask same = newton_active_set(MODEL) <= zero;
-                const real now = newton_direction(MODEL);
-                const mask counts = AND(better, same);
-                coasting = AND(counts, now <= R(0.01) * edm);
-                edm = SELECT(counts, now, edm);
-                iterations = SELECT(better, iterations + one, iterations);
-                status = SELECT(AND(counts, now <= R(0.01) * edm_tolerance), NEWTON_CONVERGED, status);
+                const mask counts = AND(better, AND(newton_active_set(MODEL) <= zero, undamped));
+                real now = edm;
+                TEAM_IF(ANY(counts)) now = newton_direction(MODEL);
+                /* a Fisher step that came near enough is followed by the exact Hessian at once */
+                kap = SELECT(AND(counts, now < NEWTON_EDM_FIRST_EXACT), one, kap);
+                const mask test = AND(counts, exact);
+                coasting = AND(test, now <= (k == 0 ? NEWTON_EDM_COASTING : R(0.01) * edm));
+                edm = SELECT(test, now, edm);
+                status = SELECT(AND(test, now <= (k == 0 ? edm_tolerance : R(0.01) * edm_tolerance)), NEWTON_CONVERGED, status);
                 coasting = AND(coasting, status == NEWTON_RUNNING);
             }
         }
