@@ -1,7 +1,8 @@
 /* opencl.h: the kernel language in OpenCL C 1.2. The words are listed in dialect.md.
  *
- * The build defines PARITAS_F64 (1 or 0). One work-group is one team and one work-item one worker: a team runs one fit,
- * so `real`, `pack` and `elem` are the same scalar and lanes do not exist.
+ * The build defines PARITAS_F64 (1 or 0) and PARITAS_ONE_WORKER (1: work-groups have one work-item, which needs no barriers). One
+ * work-group is one team and one work-item one worker: a team runs one fit, so `real`, `pack` and `elem` are the same scalar
+ * and lanes do not exist.
  *
  * Bits: FP_CONTRACT is off, fma and the division and root of doubles are correctly rounded by the standard, those of floats by the
  * option -cl-fp32-correctly-rounded-divide-sqrt, which the host passes.
@@ -82,12 +83,19 @@ typedef elem_int plint;
 
 /* ---- teams: a work-group. Workers meet in the slab, which is global memory ---- */
 #define UNROLL /* the driver's compiler knows its registers */
+#if PARITAS_ONE_WORKER
+#define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
+#define TEAM_BARRIER() ((void)0)
+#define TEAM_IF(c) if (c)
+#define ONE_WORKER
+#else
 #define TEAM_FOR(i, n) for (u32 i = (u32)get_local_id(0); i < (u32)(n); i += (u32)get_local_size(0))
-#define TEAM_FOR_PACK(i, n) TEAM_FOR(i, n)
 #define TEAM_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 /* a loop of one turn: compilers that serialise teams copy all that follows an `if` around a barrier, but not what follows a loop */
 #define TEAM_IF(c) for (int once = (c) ? 1 : 0; once > 0; once--)
 #define ONE_WORKER if (get_local_id(0) == 0)
+#endif
+#define TEAM_FOR_PACK(i, n) TEAM_FOR(i, n)
 
 /* ---- entries and rows: `first_team` is the row of the launch's first team, `slab` the elements of a team's slab ---- */
 #define KERNEL(name)                                                                                                                          \

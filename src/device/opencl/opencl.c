@@ -126,6 +126,7 @@ static paritas_status examine(paritas_context *context, struct paritas_device *d
     ask_device(state, OPENCL_DEVICE_MAX_MEM_ALLOC_SIZE, &state->largest_buffer, sizeof state->largest_buffer);
     ask_device(state, OPENCL_DEVICE_GLOBAL_MEM_SIZE, &state->memory, sizeof state->memory);
     state->is_cpu = (type & OPENCL_DEVICE_TYPE_CPU) != 0;
+    state->workers = device->workers ? device->workers : state->is_cpu ? 1 : GPU_WORKERS;
     snprintf(state->description, sizeof state->description, "%s, driver %s", name, driver);
     if (!available || !compiler)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): %s", device->name, name,
@@ -165,8 +166,13 @@ static paritas_status build_kernels(paritas_context *context, struct paritas_dev
 #undef X
     };
     const char *text = (const char *)paritas_kernel_text;
-    const char *options =
-        device->precision == 64 ? "-cl-std=CL1.2 -DPARITAS_F64=1" : "-cl-std=CL1.2 -DPARITAS_F64=0 -cl-fp32-correctly-rounded-divide-sqrt";
+    /* On a processor a work-group of several work-items is one thread that runs through all of them between barriers. Its compiler
+     * unfolds the kernels that way first, and optimising what comes out takes minutes (PoCL 3.1: 150 s for one entry). */
+    const bool unfolded = state->is_cpu && state->workers != 1;
+    char options[160];
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_ONE_WORKER=%d%s%s", device->precision == 64,
+             state->workers == 1, device->precision == 32 ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
+             unfolded ? " -cl-opt-disable" : "");
     opencl_code code = 0;
     state->program = state->api.clCreateProgramWithSource(state->context, 1, &text, &paritas_kernel_text_size, &code);
     if (!state->program) return fail_call(context, device, "clCreateProgramWithSource", code);
@@ -361,8 +367,7 @@ static paritas_status run_teams(paritas_context *context, struct paritas_device 
 {
     struct opencl_state *state = device->state;
     const size_t slab_bytes = (launch->slab > 0 ? launch->slab : 1) * (device->precision / 8);
-    size_t local = device->workers ? device->workers : state->is_cpu ? 1 : GPU_WORKERS;
-    if (local > state->group_limit[launch->entry]) local = state->group_limit[launch->entry];
+    const size_t limit = state->group_limit[launch->entry], local = state->workers < limit ? state->workers : limit;
     uint32_t at_once = wished_teams(state, launch->rows, slab_bytes);
     for (uint32_t first = 0; first < launch->rows;) {
         const uint32_t count = at_once < launch->rows - first ? at_once : launch->rows - first;

@@ -21,6 +21,7 @@ struct opencl_state {
     opencl_kernel kernels[PARITAS_KERNEL_ENTRY_COUNT];
     size_t group_limit[PARITAS_KERNEL_ENTRY_COUNT]; /* largest work-group of each kernel */
     bool is_cpu;
+    unsigned workers; /* of a work-group */
     uint32_t compute_units;
     uint64_t largest_buffer, memory; /* bytes */
     struct opencl_buffer args, in, out, slabs;
