@@ -20,12 +20,14 @@
 #define MODEL_ACTIVE (s + mi[HF_S_ACTIVE])
 #define MODEL_WORK (s + mi[HF_S_MINIMISER])
 #define MODEL_HUGE HF_HUGE
+#define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + 4])
+#define MODEL_DIAGONAL(i) ((i) < mi[HF_DENSE] ? LOADP(s + mi[HF_S_DIAGONAL], i) : LOADP(s + mi[HF_S_LOCAL_D], (i) - mi[HF_DENSE]))
 
 FN real model_value(MODEL_PARAMETERS, u32 derivatives) { return hf_value(HF, derivatives); }
-FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping)
+FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt)
 {
     hf_curvature(HF, kap, damping, 1);
-    return hf_factor(HF, R(1.0));
+    return hf_factor(HF, doubt, R(1.0));
 }
 FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v) { hf_solve(HF, v); }
 FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v) { return hf_negative_direction(HF, v); }
@@ -226,7 +228,7 @@ KERNEL(hf_fit)
     {
         real worst = R(0.0);
         for (u32 i = 0; i < n; i++) {
-            const real d = i < mi[HF_DENSE] ? s[mi[HF_S_DIAGONAL] + i] : s[mi[HF_S_LOCAL_D] + i - mi[HF_DENSE]];
+            const real d = (NEWTON_SCALE)[i];
             const mask counts = AND(active[i] > R(0.0), d > R(0.0));
             const real size = SELECT(g[i] < R(0.0), -g[i], g[i]);
             const real pull = SELECT(counts, R(2.0) * size / SQRT(SELECT(counts, d, R(1.0))), R(0.0));
@@ -274,7 +276,7 @@ KERNEL(hf_covariance)
     TEAM_BARRIER();
     newton_active_set(HF);
     hf_curvature(HF, R(1.0), R(0.0), 1);
-    const mask bad = hf_factor(HF, HF_FLAT_CURVATURE);
+    const mask bad = hf_factor(HF, R(1e-5), HF_FLAT_CURVATURE); /* as doubtful as a fit that may end at an EDM of 1e-10 */
     const real edm = newton_direction(HF);
     GLOBAL const real *active = MODEL_ACTIVE, *tiles = s + mi[HF_S_TILES], *locald = s + mi[HF_S_LOCAL_D] - dense, *localc = s + mi[HF_S_LOCAL_C] - dense;
     GLOBAL real *rest = s + mi[HF_S_AUGMENTED], *columns = rest + n * dense, *square = columns + 8 * mi[HF_LOCAL_COLUMNS];

@@ -379,12 +379,13 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     TEAM_BARRIER();
 }
 
-/* Factors what hf_curvature left; `flat`: curvature of directions on which nothing depends, in units of the slot's own sums of
+/* Factors what hf_curvature left; `doubt`: how negative a pivot, in units of the slot's own sums of squares, may be and still count
+ * as zero; `flat`: curvature of directions on which nothing depends, in units of the slot's own sums of
  * squares. Returns the mask of lanes with a negative pivot, dense or local. */
-FN_LARGE mask hf_factor(HF_PARAMETERS, real flat)
+FN_LARGE mask hf_factor(HF_PARAMETERS, real doubt, real flat)
 {
     GLOBAL real *flag = s + mi[HF_S_SCALARS_OF_FIT] + 1;
-    tiles_factor(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], s + mi[HF_S_SCALE], mi[HF_BLOCKS], HF_PIVOT_LEAST, flat, flag + 1);
+    tiles_factor(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], s + mi[HF_S_SCALE], mi[HF_BLOCKS], HF_PIVOT_LEAST, SELECT(doubt > HF_PIVOT_LEAST, doubt, HF_PIVOT_LEAST), flat, flag + 1);
     TEAM_BARRIER();
     const mask bad = OR(flag[0] > R(0.0), flag[1] > R(0.0));
     TEAM_BARRIER(); /* the next curvature clears the flags */

@@ -6,7 +6,8 @@
  *   MODEL_WORK                          slab space for NEWTON_VECTORS vectors and NEWTON_SCALARS scalars
  *   MODEL_HUGE                          the value that says "outside the domain"
  *   model_value(MODEL, derivatives)     value at MODEL_X, gradient into MODEL_GRADIENT
- *   model_curvature(MODEL, kap, damping) factors the Hessian (kap 1) or Fisher matrix (kap 0) on the active slots; mask of bad lanes
+ *   MODEL_DIAGONAL(i), MODEL_FLAT       of that factor: a pack of the matrix's diagonal; nonzero where a direction had no curvature
+ *   model_curvature(MODEL, kap, damping, doubt) factors the Hessian (kap 1) or Fisher matrix (kap 0) on the active slots; mask of bad lanes
  *   model_solve(MODEL, v)               v := factor^-1 v
  *   model_negative_direction(MODEL, v)  after a bad factor: v := a direction of negative curvature; its curvature, 0 if there is none
  *
@@ -54,7 +55,8 @@
 #define NEWTON_SLOPE (MODEL_WORK + 5 * MODEL_SLOTS)
 #define NEWTON_STEP (MODEL_WORK + 6 * MODEL_SLOTS)
 #define NEWTON_TEMP (MODEL_WORK + 7 * MODEL_SLOTS)
-#define NEWTON_EQUALITY(k) (MODEL_WORK + (8 + (k)) * MODEL_SLOTS)
+#define NEWTON_SCALE (MODEL_WORK + 8 * MODEL_SLOTS) /* diagonal of the lane's own last Hessian */
+#define NEWTON_EQUALITY(k) (MODEL_WORK + (9 + (k)) * MODEL_SLOTS)
 /* scalars behind the vectors: status, value, edm, iterations, then scratch for reductions */
 #define NEWTON_STATUS(k) (MODEL_WORK + NEWTON_VECTORS * MODEL_SLOTS)[k]
 
@@ -173,12 +175,13 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
     const real zero = R(0.0), one = R(1.0);
     real value = model_value(MODEL, 1);
     real status = SELECT(value < MODEL_HUGE, NEWTON_RUNNING, NEWTON_NON_FINITE);
-    real kap = start_is_near ? one : zero, damping = zero, edm = MODEL_HUGE, iterations = zero, escapes = zero;
+    real kap = start_is_near ? one : zero, damping = zero, edm = MODEL_HUGE, iterations = zero, escapes = zero, tolerance = edm_tolerance;
     TEAM_FOR_PACK(i, MODEL_SLOTS)
     {
         STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
         STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
         STOREP(MODEL_ACTIVE, i, LOADP(NEWTON_FREE, i));
+        STOREP(NEWTON_SCALE, i, PK(0.0));
     }
     TEAM_BARRIER();
     newton_active_set(MODEL);
@@ -188,18 +191,27 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         /* the factor at POINT; an exact Hessian that is not positive gives way to the Fisher matrix */
         real used = kap, downward = zero; /* curvature of the negative direction, which waits in EQUALITY(0) */
         mask bad = zero > one, redo = running;
+        /* along a curved valley a slope of size sqrt(EDM) that is left over looks like a curvature of that size, of either sign */
+        const real doubt = SELECT(edm <= R(1e-6), FMA(R(10.0), SQRT(SELECT(edm > zero, edm, zero)), R(1e-8)), zero);
         for (u32 attempt = 0; attempt < 2 && ANY(redo); attempt++) {
             TEAM_IF(attempt > 0)
             {
                 downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
                 used = SELECT(redo, zero, used);
             }
-            bad = model_curvature(MODEL, used, damping);
+            bad = model_curvature(MODEL, used, damping, doubt);
             if (attempt == 0) redo = AND(running, AND(bad, used > zero));
         }
+        TEAM_FOR_PACK(i, MODEL_SLOTS)
+        {
+            const pmask own = PACK_OF(SELECT(running, one, zero)) > PK(0.0);
+            STOREP(NEWTON_SCALE, i, PSELECT(own, MODEL_DIAGONAL(i), LOADP(NEWTON_SCALE, i)));
+        }
+        /* where a direction has no curvature the EDM says little of it: then more is asked */
+        tolerance = SELECT(running, SELECT(MODEL_FLAT > zero, R(0.01) * edm_tolerance, edm_tolerance), tolerance);
         edm = SELECT(running, newton_direction(MODEL), edm);
         /* done without a step: only an exact factor may say so; a Fisher one asks for it */
-        const mask small = AND(running, edm <= edm_tolerance);
+        const mask small = AND(running, edm <= tolerance);
         const mask exact = AND(used > zero, NOT(bad));
         const mask undamped = damping <= zero;
         status = SELECT(AND(small, AND(exact, undamped)), NEWTON_CONVERGED, status);
@@ -331,7 +343,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
                 const mask test = AND(counts, exact);
                 coasting = AND(test, now <= (k == 0 ? NEWTON_EDM_COASTING : R(0.01) * edm));
                 edm = SELECT(test, now, edm);
-                status = SELECT(AND(test, now <= (k == 0 ? edm_tolerance : R(0.01) * edm_tolerance)), NEWTON_CONVERGED, status);
+                status = SELECT(AND(test, now <= (k == 0 ? tolerance : R(0.01) * tolerance)), NEWTON_CONVERGED, status);
                 coasting = AND(coasting, status == NEWTON_RUNNING);
             }
         }

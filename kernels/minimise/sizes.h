@@ -3,7 +3,7 @@
 #define PARITAS_MINIMISE_SIZES_H
 
 #define NEWTON_EQUALITIES 8                     /* violated bounds that one step turns into equalities */
-#define NEWTON_VECTORS (8 + NEWTON_EQUALITIES) /* of as many elements as there are slots */
+#define NEWTON_VECTORS (9 + NEWTON_EQUALITIES) /* of as many elements as there are slots */
 #define NEWTON_SCALARS 24                       /* behind the vectors */
 
 #endif

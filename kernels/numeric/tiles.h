@@ -95,20 +95,22 @@ FN void tile_solve_right(GLOBAL real *tile, GLOBAL const real *diagonal, GLOBAL 
 }
 
 /* Cholesky factor of a diagonal tile in place; rdiag receives 1 / diagonal. `scale` holds the sums of squares that the diagonal
- * was made from, against which a pivot is judged: at most `least` times it is flat (nothing depends on that direction: it counts
- * with the curvature flat * scale), below minus that it is bad: replaced by a positive stand-in, so that other lanes go on
- * undisturbed. `found`: two elements, the number of the lane's first bad pivot (counted from 1, this tile's first being `first`) and
- * its value; 0 as long as there is none. */
-FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real flat, u32 first, GLOBAL real *found)
+ * was made from, against which a pivot is judged: from -doubt to +least times it is flat (nothing depends on that direction: it
+ * counts with the curvature flat * scale), below it is bad: replaced by a positive stand-in, so that other lanes go on
+ * undisturbed. `found`: three elements, the number of the lane's first bad pivot (counted from 1, this tile's first being `first`) and
+ * its value, 0 as long as there is none; 1 where a pivot was flat, else 0. */
+FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real doubt, real flat, u32 first,
+                    GLOBAL real *found)
 {
     for (u32 k = 0; k < 8; k++) {
         const real own = SELECT(scale[k] > R(0.0), scale[k], R(1.0));
-        const real limit = least * own;
         real pivot = tile[8 * k + k];
-        const mask bad = AND(NOT(pivot >= -limit), found[0] <= R(0.0));
+        const mask positive = pivot > least * own, negative = NOT(pivot >= -doubt * own);
+        const mask bad = AND(negative, found[0] <= R(0.0));
         found[0] = SELECT(bad, REAL_OF(first + k), found[0]);
         found[1] = SELECT(bad, pivot, found[1]);
-        pivot = SELECT(pivot > limit, pivot, SELECT(pivot >= -limit, flat * own, own));
+        found[2] = SELECT(OR(positive, OR(negative, scale[k] <= R(0.0))), found[2], R(1.0));
+        pivot = SELECT(positive, pivot, SELECT(negative, own, flat * own));
         const real root = SQRT(pivot);
         const real r = R(1.0) / root;
         rdiag[k] = r;
@@ -119,14 +121,15 @@ FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *sc
     }
 }
 
-/* Factors the whole matrix of `blocks` block rows in place. `found`: two slab elements, as in tile_factor. */
-FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *scale, u32 blocks, real least, real flat,
+/* Factors the whole matrix of `blocks` block rows in place. `found`: three slab elements, as in tile_factor. */
+FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *scale, u32 blocks, real least, real doubt, real flat,
                      GLOBAL real *found)
 {
     ONE_WORKER
     {
         found[0] = R(0.0);
         found[1] = R(0.0);
+        found[2] = R(0.0);
     }
     for (u32 J = 0; J < blocks; J++) {
         TEAM_FOR(step, blocks - J)
@@ -137,7 +140,7 @@ FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *
         TEAM_BARRIER();
         ONE_WORKER
         {
-            tile_factor(tiles + TILE_OFFSET(J, J), rdiag + 8 * J, scale + 8 * J, least, flat, 8 * J + 1, found);
+            tile_factor(tiles + TILE_OFFSET(J, J), rdiag + 8 * J, scale + 8 * J, least, doubt, flat, 8 * J + 1, found);
         }
         TEAM_BARRIER();
         TEAM_FOR(step, blocks - J - 1)
