@@ -195,7 +195,7 @@ def main():
     for module, name in ((pyhf, "pyhf"), (nextstat, "nextstat")):
         print(f"{name} {module.__version__ if module and hasattr(module, '__version__') else 'is installed' if module else 'is not installed: left out'}")
     for case in cases:
-        compare(arguments.build, *case, arguments.pairs, arguments.only)
+        compare(os.path.abspath(arguments.build), *case, arguments.pairs, arguments.only)
 
 
 main()

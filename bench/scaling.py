@@ -78,7 +78,7 @@ def table(build, title, sizes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
-    build = parser.parse_args().build
+    build = os.path.abspath(parser.parse_args().build)
     table(build, "bins", [(40, 0, bins, 4) for bins in (20, 80, 320, 1280)])
     table(build, "staterror parameters, one a bin", [(40, bins, bins, 4) for bins in (20, 80, 320, 1280)])
     table(build, "correlated parameters", [(alphas, 40, 40, 4) for alphas in (10, 40, 160, 320)])
