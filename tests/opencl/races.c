@@ -1,0 +1,48 @@
+/* races.c: a likelihood with its gradient, Hessian and Jacobian, and a fit, of a small model on the first OpenCL device, for a simulator
+ * that watches what the workers of a team read and write (tests/opencl/races). Its argument is the size of the work-groups. */
+#include "opencl/workspace.h"
+#include "paritas.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int fail(const paritas_context *context)
+{
+    printf("%s\n", paritas_error_message(context));
+    return 1;
+}
+
+int main(int count, char **arguments)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    paritas_workspace *workspace;
+    paritas_model *model;
+    options.device = "opencl:0";
+    options.workers = count > 1 ? (unsigned)strtoul(arguments[1], NULL, 10) : 8;
+    if (paritas_open(&options, &context) != PARITAS_OK) return fail(context);
+    if (paritas_workspace_parse(context, small_workspace, strlen(small_workspace), "small.json", &workspace) != PARITAS_OK)
+        return fail(context);
+    if (paritas_model_create(context, workspace, NULL, &model) != PARITAS_OK) return fail(context);
+    const size_t n = paritas_model_parameter_count(model), bins = paritas_model_main_count(model);
+    double nll, *gradient = malloc(n * sizeof *gradient), *hessian = malloc(n * n * sizeof *hessian);
+    double *jacobian = malloc(bins * n * sizeof *jacobian), *parameters = malloc(n * sizeof *parameters);
+    if (!gradient || !hessian || !jacobian || !parameters) return 1;
+    const double *init = paritas_model_suggested_init(model);
+    if (paritas_evaluate(context, model, 1, init, 0, NULL, &nll, gradient, NULL) != PARITAS_OK) return fail(context);
+    if (paritas_evaluate(context, model, 1, init, 0, NULL, &nll, gradient, hessian) != PARITAS_OK) return fail(context);
+    if (paritas_expected_jacobian(context, model, init, jacobian) != PARITAS_OK) return fail(context);
+    const paritas_job job = {NULL, NULL, NULL, NULL, NULL};
+    paritas_result result;
+    if (paritas_fit(context, model, NULL, 1, &job, &result, parameters, NULL, NULL, NULL) != PARITAS_OK) return fail(context);
+    printf("%.17g, %s at %.17g\n", nll, paritas_fit_status_name(result.status), result.twice_nll);
+    free(gradient);
+    free(hessian);
+    free(jacobian);
+    free(parameters);
+    paritas_model_free(model);
+    paritas_workspace_free(workspace);
+    paritas_close(context);
+    return result.status != PARITAS_FIT_CONVERGED;
+}

@@ -1,0 +1,451 @@
+/* test_opencl.c: results of OpenCL devices are the CPU's, bit by bit, whatever the size of a work-group. Skipped where there is no
+ * OpenCL device; analyses that are not at hand are skipped too. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "device/opencl/opencl.h"
+#include "opencl/workspace.h"
+#include "paritas.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEST(name) static void name(void **unused __attribute__((unused)))
+#define OK(context, call)                                                                                                                  \
+    do {                                                                                                                                   \
+        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
+    } while (0)
+
+/* What drivers and the compilers in them never give back is not ours. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libOpenCL\n";
+}
+
+/* A workspace: its text, or a file among the shared ones. */
+struct source {
+    const char *name, *text, *file;
+    int normsys_code, histosys_code, clips;
+};
+
+/* One model on a device of its own. */
+struct bench {
+    paritas_context *context;
+    paritas_workspace *workspace;
+    paritas_model *model;
+    size_t parameters, data, main;
+};
+
+/* Opens; answers 0 where the device or the file is missing. */
+static int open_bench(struct bench *b, const struct source *source, const char *device, unsigned precision, unsigned workers)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.device = device;
+    options.precision = precision;
+    options.workers = workers;
+    options.threads = 1;
+    options.lanes = 1;
+    *b = (struct bench){.context = NULL};
+    const paritas_status status = paritas_open(&options, &b->context);
+    if (status == PARITAS_NO_DEVICE && device) {
+        print_message("%s\n", paritas_error_message(b->context));
+        paritas_close(b->context);
+        return 0;
+    }
+    OK(b->context, status);
+    if (source->text)
+        OK(b->context, paritas_workspace_parse(b->context, source->text, strlen(source->text), source->name, &b->workspace));
+    else {
+        char path[1024];
+        const char *shared = getenv("PARITAS_SHARED");
+        snprintf(path, sizeof path, "%s/workspaces/%s", shared ? shared : PARITAS_SOURCE_DIR "/../shared", source->file);
+        if (paritas_workspace_read(b->context, path, &b->workspace) != PARITAS_OK) {
+            print_message("%s\n", paritas_error_message(b->context));
+            paritas_close(b->context);
+            return 0;
+        }
+    }
+    paritas_model_options model = PARITAS_MODEL_OPTIONS_DEFAULT;
+    model.normsys_code = source->normsys_code;
+    model.histosys_code = source->histosys_code;
+    model.clip_sample = model.clip_bin = source->clips;
+    model.clip_sample_at = 1.5;
+    model.clip_bin_at = 6.0;
+    OK(b->context, paritas_model_create(b->context, b->workspace, &model, &b->model));
+    b->parameters = paritas_model_parameter_count(b->model);
+    b->main = paritas_model_main_count(b->model);
+    b->data = b->main + paritas_model_aux_count(b->model);
+    return 1;
+}
+
+static void close_bench(struct bench *b)
+{
+    paritas_model_free(b->model);
+    paritas_workspace_free(b->workspace);
+    paritas_close(b->context);
+}
+
+static double *numbers(size_t n)
+{
+    double *p = test_malloc((n + 1) * sizeof *p);
+    memset(p, 0, (n + 1) * sizeof *p);
+    return p;
+}
+
+/* memcmp, and which number differs */
+static void assert_bits(const char *what, const double *got, const double *expected, size_t n)
+{
+    if (memcmp(got, expected, n * sizeof *got) == 0) return;
+    size_t differ = 0, first = n;
+    for (size_t i = 0; i < n; i++)
+        if (memcmp(&got[i], &expected[i], sizeof got[i]) != 0) {
+            if (first == n) first = i;
+            differ++;
+        }
+    fail_msg("%s: %zu of %zu differ, first [%zu]: %.17g is not the CPU's %.17g", what, differ, n, first, got[first], expected[first]);
+}
+
+/* Fills what the next launch works in with NaN: nothing may be read that this launch has not written. */
+static void spoil_memory(const struct bench *b)
+{
+    if (b->context->device->operations != &device_opencl) return;
+    struct opencl_state *state = b->context->device->state;
+    struct opencl_buffer *const buffers[] = {&state->slabs, &state->out};
+    const size_t bytes = (size_t)16 << 20;
+    char *spoilt = malloc(bytes);
+    assert_non_null(spoilt);
+    memset(spoilt, 0xff, bytes);
+    for (size_t k = 0; k < 2; k++) {
+        if (buffers[k]->memory) state->api.clReleaseMemObject(buffers[k]->memory);
+        opencl_code code = 0;
+        buffers[k]->memory =
+            state->api.clCreateBuffer(state->context, OPENCL_MEM_READ_WRITE | OPENCL_MEM_COPY_HOST_PTR, bytes, spoilt, &code);
+        buffers[k]->bytes = bytes;
+        assert_int_equal(code, 0);
+    }
+    free(spoilt);
+}
+
+/* ---- what is compared ---- */
+
+#define POINTS 3
+
+/* The suggested start, and points away from it, inside the bounds. */
+static double *points_of(const struct bench *b)
+{
+    double *points = numbers(POINTS * b->parameters);
+    uint64_t seed = 12345;
+    for (size_t k = 0; k < POINTS; k++)
+        for (size_t p = 0; p < b->parameters; p++) {
+            const double init = paritas_model_suggested_init(b->model)[p], lower = paritas_model_lower_bounds(b->model)[p],
+                         upper = paritas_model_upper_bounds(b->model)[p];
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            const double u = (double)(seed >> 11) * 0x1p-53 - 0.5;
+            double x = init + (double)k * u * (init == 0.0 ? 1.7 : 0.3);
+            if (x < lower) x = lower;
+            if (x > upper) x = upper;
+            points[k * b->parameters + p] = x;
+        }
+    return points;
+}
+
+struct values {
+    double *nll, *gradient, *hessian, *expected, *jacobian, *by_sample;
+    size_t n_by_sample;
+};
+
+static struct values evaluate(const struct bench *b)
+{
+    const size_t n = b->parameters;
+    double *points = points_of(b), *data = numbers(2 * b->data);
+    memcpy(data, paritas_model_data(b->model), b->data * sizeof *data);
+    OK(b->context, paritas_expected_data(b->context, b->model, 1, points, data + b->data));
+    struct values v = {.n_by_sample = 0};
+    for (size_t c = 0; c < paritas_model_channel_count(b->model); c++)
+        v.n_by_sample += paritas_model_channel_bins(b->model, c) * paritas_model_sample_count(b->model, c);
+    v.nll = numbers(2 * POINTS);
+    v.gradient = numbers(2 * POINTS * n);
+    v.hessian = numbers(2 * n * n);
+    v.expected = numbers(POINTS * b->data);
+    v.jacobian = numbers(b->main * n);
+    v.by_sample = numbers(v.n_by_sample);
+    spoil_memory(b);
+    OK(b->context, paritas_evaluate(b->context, b->model, POINTS, points, 2, data, v.nll, v.gradient, NULL));
+    spoil_memory(b);
+    OK(b->context, paritas_evaluate(b->context, b->model, 2, points + n, 0, NULL, NULL, NULL, v.hessian));
+    spoil_memory(b);
+    OK(b->context, paritas_expected_data(b->context, b->model, POINTS, points, v.expected));
+    OK(b->context, paritas_expected_jacobian(b->context, b->model, points + n, v.jacobian));
+    OK(b->context, paritas_expected_by_sample(b->context, b->model, points + n, v.by_sample));
+    test_free(points);
+    test_free(data);
+    return v;
+}
+
+static void free_values(struct values *v)
+{
+    double *const all[] = {v->nll, v->gradient, v->hessian, v->expected, v->jacobian, v->by_sample};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) test_free(all[k]);
+}
+
+#define JOBS 3
+
+struct fits {
+    paritas_result results[JOBS];
+    double *parameters, *errors, *covariance;
+};
+
+/* The suggested fit, one with the POI fixed, one from elsewhere; with errors and covariance where `all` is set. */
+static struct fits fit(const struct bench *b, unsigned iterations, int all)
+{
+    const size_t n = b->parameters;
+    paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
+    options.max_iterations = iterations;
+    double *points = points_of(b), *start = numbers(n);
+    unsigned char *fixed = test_malloc(n);
+    memcpy(start, points, n * sizeof *start);
+    memcpy(fixed, paritas_model_suggested_fixed(b->model), n);
+    const ptrdiff_t poi = paritas_model_poi_index(b->model);
+    if (poi >= 0) {
+        fixed[poi] = 1;
+        start[poi] = 0.7;
+    }
+    for (size_t p = 0; p < n; p++)
+        if (paritas_model_suggested_fixed(b->model)[p]) points[n + p] = points[p];
+    const paritas_job jobs[JOBS] = {{NULL, NULL, NULL, NULL, NULL}, {NULL, start, NULL, NULL, fixed}, {NULL, points + n, NULL, NULL, NULL}};
+    struct fits f = {.parameters = numbers(JOBS * n), .errors = numbers(JOBS * n), .covariance = numbers(JOBS * n * n)};
+    spoil_memory(b);
+    OK(b->context, paritas_fit(b->context, b->model, &options, JOBS, jobs, f.results, f.parameters, all ? f.errors : NULL,
+                               all ? f.covariance : NULL, NULL));
+    test_free(points);
+    test_free(start);
+    test_free(fixed);
+    return f;
+}
+
+static void free_fits(struct fits *f)
+{
+    test_free(f->parameters);
+    test_free(f->errors);
+    test_free(f->covariance);
+}
+
+static void compare_values(const struct bench *ours, const struct values *expected)
+{
+    struct values got = evaluate(ours);
+    assert_bits("twice the NLL", got.nll, expected->nll, 2 * POINTS);
+    assert_bits("gradient", got.gradient, expected->gradient, 2 * POINTS * ours->parameters);
+    assert_bits("Hessian", got.hessian, expected->hessian, 2 * ours->parameters * ours->parameters);
+    assert_bits("expected data", got.expected, expected->expected, POINTS * ours->data);
+    assert_bits("Jacobian", got.jacobian, expected->jacobian, ours->main * ours->parameters);
+    assert_bits("expected data by sample", got.by_sample, expected->by_sample, got.n_by_sample);
+    free_values(&got);
+}
+
+static void compare_fits(const struct bench *ours, const struct fits *expected, unsigned iterations, int all)
+{
+    const size_t n = ours->parameters;
+    struct fits got = fit(ours, iterations, all);
+    for (size_t k = 0; k < JOBS; k++) {
+        assert_int_equal(got.results[k].status, expected->results[k].status);
+        assert_int_equal(got.results[k].iterations, expected->results[k].iterations);
+        assert_bits("minimum", &got.results[k].twice_nll, &expected->results[k].twice_nll, 1);
+        assert_bits("EDM", &got.results[k].edm, &expected->results[k].edm, 1);
+        assert_bits("projected gradient", &got.results[k].projected_gradient, &expected->results[k].projected_gradient, 1);
+    }
+    assert_bits("fitted parameters", got.parameters, expected->parameters, JOBS * n);
+    if (all) {
+        assert_bits("errors", got.errors, expected->errors, JOBS * n);
+        assert_bits("covariance", got.covariance, expected->covariance, JOBS * n * n);
+    }
+    free_fits(&got);
+}
+
+static const unsigned groups[] = {1, 32, 7, 64}; /* in single precision the first two: drivers take their time to compile */
+
+/* Everything that a model answers, on the CPU with one lane and on OpenCL with several sizes of work-groups. */
+static void compare_devices(const struct source *source, unsigned precision)
+{
+    struct bench reference;
+    if (!open_bench(&reference, source, NULL, precision, 0)) skip();
+    struct values values = evaluate(&reference);
+    struct fits one = fit(&reference, 1, 0), whole = fit(&reference, 0, 1);
+    int compared = 0;
+    for (size_t g = 0; g < (precision == 64 ? 4 : 2); g++) {
+        struct bench ours;
+        if (!open_bench(&ours, source, "opencl", precision, groups[g])) break;
+        compare_values(&ours, &values);
+        compare_fits(&ours, &one, 1, 0);
+        if (precision == 64) { /* covariances too, which otherwise run on the CPU */
+            device_close(ours.context->host);
+            ours.context->host = ours.context->device;
+        }
+        compare_fits(&ours, &whole, 0, 1);
+        close_bench(&ours);
+        compared++;
+    }
+    free_values(&values);
+    free_fits(&one);
+    free_fits(&whole);
+    close_bench(&reference);
+    if (compared == 0) skip();
+}
+
+static const struct source small = {.name = "small.json", .text = small_workspace};
+
+TEST(small_model)
+{
+    compare_devices(&small, 64);
+}
+
+TEST(other_interpolation_and_clipping)
+{
+    compare_devices(&(struct source){.name = "small.json", .text = small_workspace, .normsys_code = 1, .histosys_code = PARITAS_HISTOSYS_0},
+                    64);
+    compare_devices(&(struct source){.name = "small.json", .text = small_workspace, .histosys_code = PARITAS_HISTOSYS_2, .clips = 1}, 64);
+}
+
+TEST(single_precision)
+{
+    compare_devices(&small, 32);
+}
+
+TEST(displaced_leptons)
+{
+    compare_devices(&(struct source){.file = "displaced_leptons_signal.json"}, 64);
+}
+
+TEST(tHu)
+{
+    compare_devices(&(struct source){.file = "tHu_FCNC.json"}, 64);
+}
+
+/* ---- what may go wrong ---- */
+
+static size_t largest_allowed;
+static opencl_memory (*create_buffer)(opencl_context, uint64_t, size_t, void *, opencl_code *);
+
+static opencl_memory create_small_buffer(opencl_context context, uint64_t flags, size_t bytes, void *host, opencl_code *code)
+{
+    if (bytes <= largest_allowed) return create_buffer(context, flags, bytes, host, code);
+    *code = OPENCL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return NULL;
+}
+
+/* Where slabs do not fit, fewer teams run at once; where not even one does, that is said. */
+TEST(memory_runs_out)
+{
+    struct bench b;
+    if (!open_bench(&b, &small, "opencl", 64, 8)) skip();
+    struct opencl_state *state = b.context->device->state;
+    const size_t rows = 9;
+    double *points = numbers(rows * b.parameters), *plenty = numbers(rows), *little = numbers(rows);
+    for (size_t i = 0; i < rows * b.parameters; i++)
+        points[i] = paritas_model_suggested_init(b.model)[i % b.parameters] + 0.001 * (double)(i / b.parameters);
+    state->compute_units = 4;
+    OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL, plenty, NULL, NULL));
+    assert_true(state->teams_at_once > 3);
+    const size_t slab = state->slabs.bytes / state->teams_at_once;
+    create_buffer = state->api.clCreateBuffer;
+    state->api.clCreateBuffer = create_small_buffer;
+    largest_allowed = 3 * slab;
+    state->api.clReleaseMemObject(state->slabs.memory);
+    state->slabs = (struct opencl_buffer){NULL, 0};
+    OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL, little, NULL, NULL));
+    assert_true(state->teams_at_once <= 3);
+    assert_bits("twice the NLL", little, plenty, rows);
+    largest_allowed = slab - 1;
+    state->api.clReleaseMemObject(state->slabs.memory);
+    state->slabs = (struct opencl_buffer){NULL, 0};
+    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, little, NULL, NULL), PARITAS_OUT_OF_MEMORY);
+    assert_non_null(strstr(paritas_error_message(b.context), "opencl:0"));
+    test_free(points);
+    test_free(plenty);
+    test_free(little);
+    close_bench(&b);
+}
+
+static int stop_at_once(void *user, uint64_t done, uint64_t total)
+{
+    *(uint64_t *)user = done;
+    return done < total;
+}
+
+TEST(cancelled)
+{
+    struct bench b;
+    if (!open_bench(&b, &small, "opencl", 64, 1)) skip();
+    uint64_t done = 0;
+    b.context->progress = stop_at_once;
+    b.context->progress_user = &done;
+    const size_t rows = 200;
+    double *points = numbers(rows * b.parameters), *nll = numbers(rows);
+    for (size_t i = 0; i < rows * b.parameters; i++) points[i] = paritas_model_suggested_init(b.model)[i % b.parameters];
+    ((struct opencl_state *)b.context->device->state)->compute_units = 1;
+    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, nll, NULL, NULL), PARITAS_CANCELLED);
+    assert_true(done > 0 && done < rows);
+    test_free(points);
+    test_free(nll);
+    close_bench(&b);
+}
+
+/* A model is uploaded once a call, an entry launched once. */
+TEST(counted)
+{
+    struct bench b;
+    if (!open_bench(&b, &small, "opencl:0", 64, 0)) skip();
+    double nll;
+    OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0, NULL, &nll, NULL, NULL));
+    assert_int_equal(b.context->device->uploads, 1);
+    assert_int_equal(b.context->device->launches, 1);
+    assert_string_equal(paritas_device_name(b.context), "opencl:0");
+    assert_true(strlen(b.context->device->operations->describe(b.context->device)) > 0);
+    close_bench(&b);
+}
+
+TEST(no_such_device)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    options.device = "opencl:999";
+    assert_int_equal(paritas_open(&options, &context), PARITAS_NO_DEVICE);
+    assert_non_null(strstr(paritas_error_message(context), "OpenCL"));
+    paritas_close(context);
+}
+
+TEST(work_group_too_large)
+{
+    struct bench b;
+    if (!open_bench(&b, &small, "opencl", 64, 0)) skip();
+    close_bench(&b);
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    options.device = "opencl";
+    options.workers = 1u << 30;
+    assert_int_equal(paritas_open(&options, &context), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(context), "workers"));
+    paritas_close(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_model),
+        cmocka_unit_test(other_interpolation_and_clipping),
+        cmocka_unit_test(single_precision),
+        cmocka_unit_test(displaced_leptons),
+        cmocka_unit_test(tHu),
+        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(counted),
+        cmocka_unit_test(no_such_device),
+        cmocka_unit_test(work_group_too_large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
