@@ -192,7 +192,9 @@ char *random_workspace(uint64_t seed, unsigned traits)
         for (unsigned b = 0; b < bins[c]; b++) {
             const double n = observed[c][b] + sqrt(observed[c][b]) * random_normal(r);
             observed[c][b] = n > 0.0 ? ((d.traits & TRAIT_ZEROS) && chance(r, 0.3) ? n : floor(n + 0.5)) : 0.0;
-            if ((d.traits & TRAIT_ZEROS) && chance(r, 0.1)) observed[c][b] = 0.0;
+            /* a zero where thousands are expected would be no analysis */
+            const bool zero = (d.traits & TRAIT_ZEROS) && chance(r, 0.1);
+            if (zero && observed[c][b] < 15.0) observed[c][b] = 0.0;
         }
         put(&d.out, "%s{\"name\": \"channel_%u\", \"data\": ", c ? ", " : "", (c * 5 + 3) % 7);
         put_numbers(&d.out, observed[c], bins[c]);
