@@ -27,7 +27,7 @@ FN real model_value(MODEL_PARAMETERS, u32 derivatives) { return hf_value(HF, der
 FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt)
 {
     hf_curvature(HF, kap, damping, 1);
-    return hf_factor(HF, doubt, R(1.0));
+    return hf_factor(HF, doubt, R(1e-7));
 }
 FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v) { hf_solve(HF, v); }
 FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v) { return hf_negative_direction(HF, v); }
@@ -199,7 +199,7 @@ FN void hf_step_caps(HF_PARAMETERS)
     }
 }
 
-/* args: jobs, data sets, iteration limit, are the starts near the minima?, data set of each job; in: data sets, then a row a job: start, lower, upper, free
+/* args: jobs, data sets, iteration limit, flags (1: the starts are near the minima, 2: to a smaller EDM), data set of each job; in: data sets, then a row a job: start, lower, upper, free
  * (slots each); out, a row a job: point (slots), status, value, edm, iterations, projected gradient, 3 unused. */
 KERNEL(hf_fit)
 {
@@ -218,9 +218,9 @@ KERNEL(hf_fit)
     hf_step_caps(HF);
     TEAM_BARRIER();
 #if F64
-    newton_minimise(HF, R(1e-10), args[2], args[3]);
+    newton_minimise(HF, args[3] & 2 ? R(1e-14) : R(1e-10), args[2], args[3] & 1);
 #else
-    newton_minimise(HF, R(1e-5), args[2], args[3]);
+    newton_minimise(HF, R(1e-5), args[2], args[3] & 1);
 #endif
     GLOBAL const real *x = MODEL_X, *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
     TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, i, x[i]);
@@ -243,7 +243,7 @@ KERNEL(hf_fit)
 /* In a covariance a direction on which nothing depends has this curvature (times its own sums of squares): small enough for the
  * errors of all parameters that it moves to show it, large enough for rounding not to spread it to others. */
 #if F64
-#define HF_FLAT_CURVATURE R(1e-16)
+#define HF_FLAT_CURVATURE R(1e-10)
 #else
 #define HF_FLAT_CURVATURE R(1e-8)
 #endif
@@ -394,6 +394,7 @@ KERNEL(hf_covariance)
         const real curvature = i < dense ? s[mi[HF_S_SCALE] + i] : locald[i];
         const mask known = AND(curvature > R(0.0), (NEWTON_TEMP)[i] * curvature * HF_FLAT_CURVATURE < R(1e-4));
         const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));
+        (NEWTON_TEMP)[i] = variance;
         STORE_ROWS(out, rows, stride, i, active[i]);
         STORE_ROWS(out, rows, stride, n + i, SQRT(SELECT(variance > R(0.0), variance, R(0.0))));
         STORE_ROWS(out, rows, stride, 2 * n + i, (NEWTON_SLOPE)[i]);
@@ -403,7 +404,7 @@ KERNEL(hf_covariance)
     {
         real worst = R(0.0);
         for (u32 i = 0; i < n; i++) {
-            const real pull = (NEWTON_TEMP)[i] * active[i] * (R(2.0) * (NEWTON_SLOPE)[i]) * (R(2.0) * (NEWTON_SLOPE)[i]);
+            const real pull = (NEWTON_TEMP)[i] * (R(2.0) * (NEWTON_SLOPE)[i]) * (R(2.0) * (NEWTON_SLOPE)[i]);
             worst = SELECT(pull > worst, pull, worst);
         }
         STORE_ROWS(out, rows, stride, 3 * n, value);

@@ -38,8 +38,8 @@ FN void hf_interpolate(HF_PARAMETERS)
             bend = PSELECT(outside, PK(8.0) * size, inner);
             slope = PSELECT(outside, PSELECT(negative, PK(-8.0), PK(8.0)), inner1);
             curve = PSELECT(outside, zero, inner2);
-        } else if (code == 2) { /* parabola inside, linear outside without the offset at the boundary, as pyhf has it */
-            const pack shifted = PSELECT(negative, a + one, a - one);
+        } else if (code == 2) { /* parabola inside, linear outside as pyhf 0.7 has it: S a + 16 A (a - 1) - S above 1, (S - 16 A) a below -1 */
+            const pack shifted = PSELECT(negative, a, a - one);
             value = PSELECT(outside, shifted, a);
             bend = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)) * shifted, PK(8.0) * a * a);
             slope = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)), PK(16.0) * a);

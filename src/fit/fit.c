@@ -12,6 +12,8 @@
 
 #define OUTSIDE 1e29
 #define EDM_TOLERANCE 1e-10
+#define PULL_TOLERANCE 1e-5 /* of |gradient| x error */
+#define EDM_OF_ROUNDING 1e-14 /* here the gradient is rounding, which a large error may still magnify */
 #define CONTINUATIONS 3
 
 struct chunk {
@@ -99,8 +101,9 @@ static void put_jobs(const struct chunk *c, struct rows *rows, uint32_t option, 
     }
 }
 
-/* Fits the listed jobs of the chunk (NULL: all), from `from` where given. Parameters land in c->parameters. */
-static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, size_t n, const size_t *which, const double *from)
+/* Fits the listed jobs of the chunk (NULL: all), from `from` where given, to an EDM 10,000 times smaller where `closer`. Parameters
+ * land in c->parameters. */
+static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, size_t n, const size_t *which, const double *from, int closer)
 {
     const struct frozen *model = c->model;
     const size_t slots = model->n_slots, stride = slots + 8;
@@ -109,7 +112,8 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
     if (status != PARITAS_OK) return status;
     const unsigned limit = c->options && c->options->max_iterations ? c->options->max_iterations : 200;
     put_jobs(c, &rows, limit, n, which, from);
-    rows.args[3] = from || (c->options && c->options->start_is_near); /* what goes on from a fit is near */
+    const int near = from || (c->options && c->options->start_is_near); /* what goes on from a fit is near */
+    rows.args[3] = (near ? 1u : 0u) | (closer ? 2u : 0u);
     status = rows_launch(c->context, device, model, model->family->fit, n, &rows);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const size_t i = which ? which[k] : k;
@@ -150,7 +154,7 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
             result->edm = tail[1];
             result->projected_gradient = tail[3];
             if (tail[2] != 0.0) result->status = PARITAS_FIT_NOT_A_MINIMUM;
-            else if (!(tail[1] <= EDM_TOLERANCE)) again[(*n_again)++] = i;
+            else if (!(tail[1] <= EDM_TOLERANCE && (tail[3] <= PULL_TOLERANCE || tail[1] <= EDM_OF_ROUNDING))) again[(*n_again)++] = i;
         }
         for (size_t a = 0; a < p; a++) {
             const uint32_t slot = model->slot_of[a];
@@ -183,11 +187,11 @@ static paritas_status run_chunk(struct chunk *c)
     if (status == PARITAS_OK) {
         gather_sets(c);
         for (size_t i = 0; i < c->n; i++) c->results[i].iterations = 0;
-        status = fit_jobs(c, context->device, c->n, NULL, NULL);
+        status = fit_jobs(c, context->device, c->n, NULL, NULL, 0);
         /* f32: the fit in f64 goes on from what f32 found: never a worse answer */
         if (status == PARITAS_OK && context->precision == 32) {
             for (size_t i = 0; i < c->n; i++) again[i] = i;
-            status = fit_jobs(c, context->host, c->n, again, c->parameters);
+            status = fit_jobs(c, context->host, c->n, again, c->parameters, 0);
         }
     }
     if (status == PARITAS_OK && (c->errors || c->covariance || c->states)) {
@@ -203,7 +207,7 @@ static paritas_status run_chunk(struct chunk *c)
             }
             n = open;
             memcpy(now, again, n * sizeof *now);
-            status = fit_jobs(c, context->host, n, now, c->parameters);
+            status = fit_jobs(c, context->host, n, now, c->parameters, 1);
         }
     }
     paritas_release(&context->allocator, again);

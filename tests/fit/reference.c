@@ -140,7 +140,7 @@ static struct jet histosys(const struct reference *reference, double nominal, do
     if (reference->histosys_code == PARITAS_HISTOSYS_2) {
         const double a = 0.5 * (hi + lo) - nominal, b = 0.5 * (hi - lo);
         if (x.v > 1.0) return scaled(b + 2.0 * a, add(x, constant(-1.0)));
-        if (x.v < -1.0) return scaled(b - 2.0 * a, add(x, constant(1.0)));
+        if (x.v < -1.0) return scaled(b - 2.0 * a, x); /* as pyhf 0.7 has it */
         return add(scaled(a, times(x, x)), scaled(b, x));
     }
     if (x.v > 1.0) return scaled(up, x);
