@@ -387,6 +387,6 @@ bool freeze_tables(struct freezer *f)
     HEADER(f, HF_PAIRS) = (uint32_t)f->pairs.n / 4;
     const size_t pairs = freeze_extend(&f->ints, f->pairs.n);
     if (f->ints.failed) return false;
-    memcpy(f->ints.at + pairs, f->pairs.at, f->pairs.n * sizeof *f->pairs.at);
+    if (f->pairs.n) memcpy(f->ints.at + pairs, f->pairs.at, f->pairs.n * sizeof *f->pairs.at);
     return true;
 }
