@@ -131,7 +131,7 @@ TEST(derivatives_are_exact_for_every_modifier_and_code)
             options.normsys_code = normsys[n];
             options.histosys_code = histosys[h];
             struct worst worst = {0};
-            for (uint64_t seed = 0; seed < 16; seed++) {
+            for (uint64_t seed = 0; seed < 10; seed += SHARE) {
                 char *text = random_workspace(1000 * n + 100 * h + seed, TRAIT_ALL);
                 struct fixture f = make_fixture(text, NULL, &options);
                 compare_model(&f, &options, seed, 3, SIZE_MAX, &worst);
@@ -147,7 +147,7 @@ TEST(derivatives_are_exact_for_every_modifier_and_code)
 TEST(derivatives_are_exact_where_rates_are_clipped)
 {
     struct worst worst = {0};
-    for (uint64_t seed = 0; seed < 30; seed++) {
+    for (uint64_t seed = 0; seed < 18; seed += SHARE) {
         paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
         options.clip_sample = seed % 3 != 0;
         options.clip_bin = seed % 3 != 1;
@@ -178,7 +178,7 @@ TEST(derivatives_are_exact_in_every_width)
         paritas_context *probe = NULL;
         const bool runs = paritas_open(&context, &probe) == PARITAS_OK;
         paritas_close(probe);
-        for (uint64_t seed = 0; runs && seed < 5; seed++) {
+        for (uint64_t seed = 0; runs && seed < 3; seed += SHARE) {
             char *text = random_workspace(seed, TRAIT_ALL);
             struct fixture f = make_fixture(text, &context, NULL);
             compare_model(&f, NULL, seed, 2, SIZE_MAX, &worst);
@@ -221,7 +221,7 @@ static void compare_published(bool large)
             continue;
         }
         struct worst worst = {0};
-        compare_model(&f, NULL, k + 1, large ? 2 : 3, large ? 40 : SIZE_MAX, &worst);
+        compare_model(&f, NULL, k + 1, large || SHARE > 1 ? 2 : 3, large ? 40 / SHARE : SIZE_MAX / SHARE, &worst);
         check_worst(published[k].name, &worst);
         free_fixture(&f);
     }
