@@ -1,5 +1,5 @@
 /* infer.c: free fits and conditional fits as job lists. The contract is in infer.h. */
-#include "infer/infer.h"
+#include "infer/starts.h"
 
 #include <math.h>
 #include <string.h>
@@ -99,165 +99,61 @@ paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profi
     return PARITAS_OK;
 }
 
-/* ---- the first-order response of a profile to moved parameters ---- */
-
-static paritas_status profile_hessian(struct infer *infer, struct infer_profile *profile)
-{
-    if (profile->hessian != NULL) return PARITAS_OK;
-    size_t n = infer->n_parameters;
-    double *hessian = arena_array(&infer->arena, n * n, sizeof *hessian);
-    if (hessian == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, NULL, hessian);
-    if (status == PARITAS_OK) profile->hessian = hessian;
-    return status;
-}
-
-/* Change of all parameters for a unit change of parameter k, the others at their conditional minimum. The covariance C
- * of the free parameters gives it where k is free, C[.,k] / C[k,k]; where k is on its bound it is -C H[.,k] / 2, H
- * being the Hessian of twice the NLL. *variance receives C[k,k], or what it would be without the bound. */
-static paritas_status profile_response(struct infer *infer, struct infer_profile *profile, size_t k, double *response, double *variance)
-{
-    size_t n = infer->n_parameters;
-    const double *c = profile->covariance;
-    *variance = c[k * n + k];
-    if (*variance > 0.0) {
-        for (size_t i = 0; i < n; i++) response[i] = c[k * n + i] / *variance;
-        response[k] = 1.0;
-        return PARITAS_OK;
-    }
-    paritas_status status = profile_hessian(infer, profile);
-    if (status != PARITAS_OK) return status;
-    const double *h = profile->hessian;
-    double curvature = h[k * n + k];
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0.0;
-        for (size_t j = 0; j < n; j++) sum += c[i * n + j] * h[j * n + k];
-        response[i] = -0.5 * sum;
-        curvature += response[i] * h[i * n + k];
-    }
-    response[k] = 1.0;
-    *variance = curvature > 0.0 ? 2.0 / curvature : (double)NAN;
-    return PARITAS_OK;
-}
-
-paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter, double *variance)
-{
-    double *response = arena_array(&infer->arena, infer->n_parameters, sizeof *response);
-    if (response == NULL) return paritas_fail_memory(infer->context);
-    return profile_response(infer, profile, parameter, response, variance);
-}
-
-/* Moves `start`, which holds the free fit, along the response to the fixed values, within the bounds. */
-static paritas_status predict_start(struct infer *infer, const struct infer_point *point, double *start, double *response)
-{
-    struct infer_profile *profile = point->profile;
-    size_t n = infer->n_parameters;
-    double variance, step[INFER_FIXED_MAX] = {0.0, 0.0};
-    for (size_t j = 0; j < point->k; j++) step[j] = point->value[j] - profile->parameters[point->parameter[j]];
-    if (point->k == 2) {
-        /* both at once: solve the 2 x 2 block of the covariance for the steps that together reach both values */
-        const double *c = profile->covariance;
-        size_t a = point->parameter[0], b = point->parameter[1];
-        double caa = c[a * n + a], cbb = c[b * n + b], cab = c[a * n + b], determinant = caa * cbb - cab * cab;
-        if (determinant > 1e-12 * caa * cbb) {
-            double u = (cbb * step[0] - cab * step[1]) / determinant, v = (caa * step[1] - cab * step[0]) / determinant;
-            step[0] = u * caa;
-            step[1] = v * cbb;
-        }
-    }
-    for (size_t j = 0; j < point->k; j++) {
-        paritas_status status = profile_response(infer, profile, point->parameter[j], response, &variance);
-        if (status != PARITAS_OK) return status;
-        for (size_t i = 0; i < n; i++) start[i] += response[i] * step[j];
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(start[i])) start[i] = infer->base.start[i];
-        if (start[i] < infer->base.lower[i]) start[i] = infer->base.lower[i];
-        if (start[i] > infer->base.upper[i]) start[i] = infer->base.upper[i];
-        if (infer->base.fixed[i]) start[i] = profile->parameters[i];
-    }
-    for (size_t j = 0; j < point->k; j++) start[point->parameter[j]] = point->value[j];
-    return PARITAS_OK;
-}
-
-enum { PLAIN, PREDICTED, SUGGESTED, CANDIDATES };
-
-/* Start rows of n points, the lowest of: the free fit with the values set, the predicted point, the job's own start with the values set.
- * The prediction saves an iteration or more close to the free fit; far from it, any of the three can leave the domain. */
-static paritas_status choose_starts(struct infer *infer, size_t n, const struct infer_point *points, double *starts)
-{
-    size_t p = infer->n_parameters;
-    double *rows = arena_array(&infer->arena, CANDIDATES * n, p * sizeof *rows);
-    double *values = arena_array(&infer->arena, CANDIDATES * n, sizeof *values);
-    double *response = arena_array(&infer->arena, p, sizeof *response);
-    if (rows == NULL || values == NULL || response == NULL) return paritas_fail_memory(infer->context);
-    for (size_t i = 0; i < n; i++) {
-        double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p, *suggested = plain + SUGGESTED * p;
-        memcpy(plain, points[i].profile->parameters, p * sizeof *plain);
-        for (size_t j = 0; j < p; j++) /* a free fit that left the domain may have no point to start from */
-            if (!isfinite(plain[j])) plain[j] = infer->base.start[j];
-        memcpy(predicted, plain, p * sizeof *plain);
-        memcpy(suggested, infer->base.start, p * sizeof *plain);
-        for (size_t j = 0; j < points[i].k; j++) plain[points[i].parameter[j]] = suggested[points[i].parameter[j]] = points[i].value[j];
-        paritas_status status = predict_start(infer, &points[i], predicted, response);
-        if (status != PARITAS_OK) return status;
-    }
-    for (size_t first = 0, end; first < n; first = end) {
-        for (end = first + 1; end < n && points[end].profile == points[first].profile;) end++;
-        paritas_status status = infer_evaluate(infer, CANDIDATES * (end - first), rows + CANDIDATES * first * p,
-                                               points[first].profile->data, values + CANDIDATES * first, NULL, NULL);
-        if (status != PARITAS_OK) return status;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const double *value = values + CANDIDATES * i;
-        size_t best = PREDICTED;
-        for (size_t k = 0; k < CANDIDATES; k++)
-            if (value[k] < value[best] || (isnan(value[best]) && !isnan(value[k]))) best = k;
-        memcpy(starts + i * p, rows + (CANDIDATES * i + best) * p, p * sizeof *starts);
-    }
-    return PARITAS_OK;
-}
-
 static bool same_parameters(const struct infer_point *a, const struct infer_point *b)
 {
     return a->k == b->k && memcmp(a->parameter, b->parameter, a->k * sizeof a->parameter[0]) == 0;
 }
 
-paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points)
+/* Fits the points of one wave, as one batch. */
+static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
 {
     size_t p = infer->n_parameters;
-    if (n == 0) return PARITAS_OK;
     paritas_job *jobs = arena_array(&infer->arena, n, sizeof *jobs);
     paritas_result *results = arena_array(&infer->arena, n, sizeof *results);
     double *starts = arena_array(&infer->arena, n, p * sizeof *starts);
     double *fitted = arena_array(&infer->arena, n, p * sizeof *fitted);
     if (jobs == NULL || results == NULL || starts == NULL || fitted == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = choose_starts(infer, n, points, starts);
+    paritas_status status = infer_choose_starts(infer, n, (const struct infer_point *const *)points, starts);
     if (status != PARITAS_OK) return status;
     for (size_t i = 0; i < n; i++) {
         jobs[i] = infer->base;
-        jobs[i].data = points[i].profile->data;
+        jobs[i].data = points[i]->profile->data;
         jobs[i].start = starts + i * p;
-        if (i > 0 && same_parameters(&points[i], &points[i - 1])) {
+        if (i > 0 && same_parameters(points[i], points[i - 1])) {
             jobs[i].fixed = jobs[i - 1].fixed;
             continue;
         }
         unsigned char *fixed = arena_array(&infer->arena, p, 1);
         if (fixed == NULL) return paritas_fail_memory(infer->context);
         memcpy(fixed, infer->base.fixed, p);
-        for (size_t j = 0; j < points[i].k; j++) fixed[points[i].parameter[j]] = 1;
+        for (size_t j = 0; j < points[i]->k; j++) fixed[points[i]->parameter[j]] = 1;
         jobs[i].fixed = fixed;
     }
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
     near.start_is_near = 1;
     status = paritas_fit(infer->context, infer->model, &near, n, jobs, results, fitted, NULL, NULL, NULL);
-    if (status != PARITAS_OK) return status;
-    for (size_t i = 0; i < n; i++) {
-        points[i].status = results[i].status;
-        points[i].twice_nll = results[i].twice_nll;
-        points[i].parameters = fitted + i * p;
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+        points[i]->status = results[i].status;
+        points[i]->twice_nll = results[i].twice_nll;
+        points[i]->parameters = fitted + i * p;
     }
-    return PARITAS_OK;
+    return status;
+}
+
+paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points)
+{
+    struct infer_point **wave = arena_array(&infer->arena, n + 1, sizeof *wave);
+    if (wave == NULL) return paritas_fail_memory(infer->context);
+    paritas_status status = PARITAS_OK;
+    size_t fitted = 0;
+    for (unsigned number = 0; fitted < n && status == PARITAS_OK; number++) {
+        size_t members = 0;
+        for (size_t i = 0; i < n; i++)
+            if (points[i].wave == number) wave[members++] = &points[i];
+        if (members > 0) status = fit_wave(infer, members, wave);
+        fitted += members;
+    }
+    return status;
 }
 
 /* The lowest point of `profile` that lies below its free fit; NULL: none. */
@@ -295,7 +191,9 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     for (size_t i = 0; i < n; i++) {
         if (points[i].profile != profile) continue;
         origin[m] = i;
-        repeated[m++] = points[i];
+        repeated[m] = points[i];
+        repeated[m].wave = 0; /* the neighbours may have come from the minimum that was left */
+        memset(repeated[m++].neighbour, 0, sizeof points->neighbour);
     }
     status = infer_points_once(infer, m, repeated);
     if (status != PARITAS_OK) return status;

@@ -2,16 +2,17 @@
  *
  *   infer_open ──► infer_free_fits ──► infer_points (values fixed, the rest profiled) ──► infer_slopes
  *
- * Every stage is one job list through paritas_fit, so lanes and threads are used. A conditional fit starts
- * from the free fit, moved along its first-order response to the fixed values, never from a neighbour: a
- * point's answer does not depend on which other points were asked for, as long as none of them finds a lower
- * minimum than the free fit. Where one does, the free fit is repeated from there, and the points once more. */
+ * Every stage is one job list through paritas_fit, so lanes and threads are used. Conditional fits come in waves: those of the
+ * first start from the free fit, moved along its first-order response to the fixed values; later ones from the polynomial
+ * through neighbours of earlier waves, which saves most of their iterations. Where a point finds a lower minimum than the
+ * free fit, that is repeated from there, and the points once more. */
 #ifndef PARITAS_INFER_INFER_H
 #define PARITAS_INFER_INFER_H
 
 #include "base/context.h"
 
 #define INFER_FIXED_MAX 2
+#define INFER_NEIGHBOURS 4
 /* Two minima of twice the NLL count as different when they are further apart than this. */
 #define INFER_SAME_MINIMUM 1e-8
 
@@ -42,6 +43,8 @@ struct infer_point {
     size_t k;
     size_t parameter[INFER_FIXED_MAX];
     double value[INFER_FIXED_MAX];
+    unsigned wave;            /* fitted after all smaller waves */
+    const struct infer_point *neighbour[INFER_NEIGHBOURS]; /* of smaller waves, same profile and parameter; NULL: none */
     paritas_fit_status status; /* from here on: answers */
     double twice_nll;
     double slope;             /* d(twice_nll) / d(value[0]) of the profile; only after infer_slopes */
@@ -65,7 +68,7 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
 /* Free fits of n profiles, as one batch. */
 paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profile *const *profiles);
 
-/* Conditional fits of n points, as one batch. The profiles of the points must have been fitted; one that turns out
+/* Conditional fits of n points, a batch a wave. The profiles of the points must have been fitted; one that turns out
  * not to be the lowest minimum is replaced (its result, parameters, errors and covariance change). */
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
 

@@ -59,7 +59,13 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         entry->impact_up = entry->impact_down = entry->prefit_up = entry->prefit_down = (double)NAN;
         entry->status = profile->result.status;
         const double shift[SHIFTS] = {error, -error, widths[i], -widths[i]};
+        size_t first = n_points;
         for (size_t k = 0; k < SHIFTS; k++) add_point(infer, profile, i, shift[k], SHIFTS * *n + k, points, owner, &n_points);
+        for (size_t j = first + PREFIT_UP; j < n_points && !isnan(error); j++) { /* with the first two the free fit makes a parabola */
+            points[j].wave = 1;
+            points[j].neighbour[0] = &points[first + BEST_UP];
+            points[j].neighbour[1] = &points[first + BEST_DOWN];
+        }
         ++*n;
     }
     status = infer_points_once(infer, n_points, points);

@@ -2,7 +2,57 @@
 #include "infer/infer.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define COARSE_POINTS 5 /* at least */
+
+struct place {
+    double value;
+    size_t index;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Waves of a scan of one parameter: a coarse grid outward from the free fit, each point predicted by those before it on its side; then,
+ * wave after wave, the points halfway between, with the four nearest of the grid so far as neighbours. */
+static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_point *fits)
+{
+    struct place *order = arena_array(&infer->arena, n + 1, sizeof *order);
+    if (order == NULL) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < n; i++) order[i] = (struct place){fits[i].value[0], i};
+    qsort(order, n, sizeof *order, by_value);
+    size_t step = 1;
+    while ((n - 1) / (2 * step) + 1 >= COARSE_POINTS) step *= 2;
+    size_t nodes = (n - 1) / step + 1, below = 0;
+    double best = fits[0].profile->parameters[fits[0].parameter[0]];
+    while (below < nodes && order[below * step].value < best) below++;
+    unsigned wave = 0;
+    for (size_t i = 0; i < nodes; i++) {
+        struct infer_point *point = &fits[order[i * step].index];
+        size_t before = i < below ? below - 1 - i : i - below; /* on its side, nearer to the free fit */
+        point->wave = (unsigned)before;
+        for (size_t j = 0; j < before && j + 1 < INFER_NEIGHBOURS; j++)
+            point->neighbour[j] = &fits[order[(i < below ? i + 1 + j : i - 1 - j) * step].index];
+        if (wave <= before) wave = (unsigned)before + 1;
+    }
+    for (; step > 1; step /= 2, wave++) {
+        nodes = (n - 1) / step + 1;
+        for (size_t i = step / 2; i < n; i += step) {
+            struct infer_point *point = &fits[order[i].index];
+            size_t first = i / step > 1 ? i / step - 1 : 0;
+            if (first + INFER_NEIGHBOURS > nodes) first = nodes - INFER_NEIGHBOURS;
+            point->wave = wave;
+            for (size_t j = 0; j < INFER_NEIGHBOURS; j++) point->neighbour[j] = &fits[order[(first + j) * step].index];
+        }
+    }
+    return PARITAS_OK;
+}
 
 static paritas_status scan(struct infer *infer, size_t k, const size_t *parameters, size_t n, const double *values, paritas_result *best,
                            double *best_parameters, paritas_scan_point *points)
@@ -33,6 +83,7 @@ static paritas_status scan(struct infer *infer, size_t k, const size_t *paramete
         }
     }
     paritas_status status = infer_free_fits(infer, 1, &profile);
+    if (status == PARITAS_OK && k == 1 && n > 0) status = arrange_waves(infer, n, fits);
     if (status == PARITAS_OK) status = infer_points(infer, n, fits);
     if (status != PARITAS_OK) return status;
     *best = profile->result;
