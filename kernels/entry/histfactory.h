@@ -124,10 +124,10 @@ KERNEL(hf_hessian)
             const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
             if (b >= bins) continue;
             const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + set) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-            GLOBAL const real *kept = s + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64 * nblocks;
+            GLOBAL const real *kept = s + mi[HF_S_ROWS] + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64;
             for (u32 i = 0; i < 8 * nblocks; i++) {
                 const u32 to = mi[ch[HF_CH_BLOCK_LIST] + i / 8] * 8 + i % 8;
-                const real h = kept[i / 8 * 64 * (1 + coupled) + (coupled ? (set + 1) * bins + b : b) * 8 + i % 8] * s[mi[HF_S_LOCAL_C] + slot - dense];
+                const real h = kept[i / 8 * ch[HF_CH_ROW_STRIDE] + (coupled ? (set + 1) * bins + b : b) * 8 + i % 8] * s[mi[HF_S_LOCAL_C] + slot - dense];
                 STORE_ROWS(out, rows, stride, 1 + n + slot * n + to, h);
                 STORE_ROWS(out, rows, stride, 1 + n + to * n + slot, h);
             }
@@ -296,7 +296,7 @@ KERNEL(hf_covariance)
         {
             const u32 panel = k / 8, b = k % 8, bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
             if (b >= bins) continue;
-            GLOBAL const real *kept = s + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64 * nblocks;
+            GLOBAL const real *kept = s + mi[HF_S_ROWS] + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64;
             GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * n_local * (n_local - 1);
             for (u32 l = n_local; l-- > 0;) {
                 const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
@@ -304,7 +304,7 @@ KERNEL(hf_covariance)
                 for (u32 i = 0; i < 8 * nblocks; i++) {
                     const u32 block = mi[ch[HF_CH_BLOCK_LIST] + i / 8];
                     GLOBAL real *to = rest + 64 * (slot / 8 * blocks + block) + 8 * (i % 8);
-                    real v = factor * kept[i / 8 * 64 * (1 + coupled) + (coupled ? (l + 1) * bins + b : b) * 8 + i % 8] * active[8 * block + i % 8];
+                    real v = factor * kept[i / 8 * ch[HF_CH_ROW_STRIDE] + (coupled ? (l + 1) * bins + b : b) * 8 + i % 8] * active[8 * block + i % 8];
                     for (u32 m = l + 1; m < n_local; m++) {
                         const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
                         v = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], rest[64 * (slot2 / 8 * blocks + block) + 8 * (i % 8) + slot2 % 8], v);
@@ -349,10 +349,10 @@ KERNEL(hf_covariance)
             for (u32 i = 0; i < 64; i += PACK) STOREP(tile, i, PK(0.0));
             /* rows of dense slots are zero, and not written, left of their own block; I >= J */
             const u32 from = I < blocks ? 8 * I : J < blocks ? 8 * J : 0;
-            tile_update(tile, rest + 64 * I * blocks + 8 * from, rest + 64 * J * blocks + 8 * from, dense - from, rest, mi, 0);
+            tile_downdate(tile, rest + 64 * I * blocks + 8 * from, rest + 64 * J * blocks + 8 * from, dense - from);
             for (u32 k = 0; k < 64; k++) {
                 const u32 i = 8 * I + k % 8, j = 8 * J + k / 8;
-                const real v = tile[k] * active[i] * active[j];
+                const real v = -tile[k] * active[i] * active[j];
                 STORE_ROWS(out, rows, stride, 3 * n + 8 + i * n + j, v);
                 if (I != J) STORE_ROWS(out, rows, stride, 3 * n + 8 + j * n + i, v);
             }

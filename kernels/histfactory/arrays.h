@@ -55,6 +55,7 @@ enum hf_header {
     HF_I_SCALAR_SLOT,
     HF_I_SCALAR_PLACE,
     HF_I_SCALAR_SPOT,
+    HF_I_TILE_WORK,     /* per tile of the lower triangle, by rows: offset of its list of row pairs, see tile_sum */
     HF_I_PAIRS,         /* (unit, scalar a, scalar b, H element), pairs of scalars of one unit */
     HF_PAIRS,
     HF_R_NOMINAL,       /* cells * 8 */
@@ -94,10 +95,10 @@ enum hf_header {
     HF_S_SCALE,         /* dense: sums of squares behind the diagonal */
     HF_S_T,             /* units * 8 partial sums, then units * 1 */
     HF_S_HSUM,          /* one channel's weighted sums of S and A, 8 partial sums each */
-    HF_S_ROWS,          /* kept rows of all panels */
-    HF_S_SCALED,        /* one panel's rows times their weights */
+    HF_S_UNIT_ROWS,     /* second-order rows of all units; directly behind them SCALED and ROWS */
+    HF_S_SCALED,        /* ROWS times their weights */
+    HF_S_ROWS,          /* kept rows of all channels */
     HF_S_JACOBIAN,      /* (1 + sets) * channel blocks * 64 of one panel */
-    HF_S_UNIT_ROWS,     /* one channel's second-order rows */
     HF_S_CELL_TEMP,     /* 3 * units of a channel * 8 */
     HF_S_LOCAL_D,       /* local slots (index by slot - D): pivots of the local blocks */
     HF_S_LOCAL_C,       /* local slots: factor from kept row to coupling row */
@@ -124,14 +125,11 @@ enum hf_channel_record {
     HF_CH_COMMON,      /* 1: one local set that multiplies every unit, and only that one */
     HF_CH_BLOCKS,      /* dense blocks that the channel's parameters lie in */
     HF_CH_BLOCK_LIST,  /* offset: their numbers, ascending */
-    HF_CH_TILES,       /* offset: tile records of each (block >= block) */
-    HF_CH_ROWS,        /* slab offset of its kept rows */
+    HF_CH_ROWS,        /* offset in ROWS of its kept rows: [block][row][8 slots]; a panel's rows are its bins' own, then each set's */
+    HF_CH_ROW_STRIDE,  /* elements of one block's rows */
     HF_CH_LOCAL_L,     /* slab offset */
     HF_CH_SIZE
 };
-
-/* Tile record: where the tile lies in TILES, the places of its blocks in BLOCK_LIST, offset and count of its second-order row pairs. */
-enum hf_tile_record { HF_TI_TILE, HF_TI_I, HF_TI_J, HF_TI_PAIRS, HF_TI_COUNT, HF_TI_SIZE };
 
 enum hf_panel_record { HF_PN_CHANNEL, HF_PN_INDEX, HF_PN_BINS, HF_PN_SIZE };
 enum hf_cell_record { HF_CE_UNIT, HF_CE_HISTOSYS_DATA, HF_CE_BINS, HF_CE_SIZE };

@@ -254,6 +254,48 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
     }
 }
 
+/* Rows of all bins of a channel, kept and scaled; local parameters eliminated on the way. */
+FN_LARGE void hf_channel_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap, real damping, u32 eliminate)
+{
+    const u32 units = ch[HF_CH_UNITS], nblocks = ch[HF_CH_BLOCKS], block = 64 * nblocks, dense = mi[HF_DENSE], stride = ch[HF_CH_ROW_STRIDE];
+    const u32 coupled = ch[HF_CH_COMMON] ? 0 : ch[HF_CH_SETS]; /* sets with rows of their own */
+    GLOBAL real *scale = s + mi[HF_S_SCALE], *jacobian = s + mi[HF_S_JACOBIAN], *temp = s + mi[HF_S_CELL_TEMP], *weight = temp + 24 * units;
+    for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
+        const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units) * 8, first = ch[HF_CH_ROWS] + panel * (1 + coupled) * 64;
+        const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
+        for (u32 l = 0; l <= coupled; l++) { /* derivatives of the bins' rates, then of those without each set */
+            if (l > 0) hf_cells_without(HF, ch, panel, l - 1);
+            TEAM_BARRIER();
+            GLOBAL const real *xe = l > 0 ? temp : s + mi[HF_S_XE] + cell, *xs = l > 0 ? temp + 8 * units : s + mi[HF_S_XS] + cell;
+            hf_panel_jacobian(HF, ch, panel, xe, xs, l > 0 ? temp + 16 * units : s + mi[HF_S_XG] + cell, jacobian + l * block);
+            TEAM_BARRIER();
+        }
+        ONE_WORKER { hf_eliminate_locals(HF, ch, panel, kap, damping, eliminate, weight, weight + 8, jacobian, s + mi[HF_S_SCALARS_OF_FIT] + 1); }
+        TEAM_BARRIER();
+        for (u32 l = 0; l <= coupled; l++) {
+            const u32 slot = l == 0 ? 0 : mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l - 1) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel - dense;
+            TEAM_FOR(place, nblocks)
+            {
+                GLOBAL real *rows = s + mi[HF_S_ROWS] + first + place * stride + l * bins * 8, *times = s + mi[HF_S_SCALED] + first + place * stride + l * bins * 8;
+                transpose8(rows, jacobian + l * block + 64 * place, bins);
+                if (l == 0) { /* the sums of squares that pivots are judged against */
+                    GLOBAL real *squares = scale + 8 * mi[ch[HF_CH_BLOCK_LIST] + place];
+                    for (u32 i = 0; i < 8; i += PACK) {
+                        pack sum = LOADP(squares, i);
+                        for (u32 b = 0; b < bins; b++) sum = PFMA(LOADP(rows, 8 * b + i) * PACK_OF(weight[8 + b]), LOADP(rows, 8 * b + i), sum);
+                        STOREP(squares, i, sum);
+                    }
+                }
+                for (u32 b = 0; b < bins; b++) {
+                    const real factor = l == 0 ? weight[b] : eliminate ? R(-1.0) / s[mi[HF_S_LOCAL_D] + slot + b] : R(0.0);
+                    for (u32 i = 0; i < 8; i += PACK) STOREP(times, 8 * b + i, LOADP(rows, 8 * b + i) * PACK_OF(factor));
+                }
+            }
+        }
+        TEAM_BARRIER();
+    }
+}
+
 /* H of the dense slots into HF_S_TILES, local parameters eliminated (or not), slots that are not active left out (their
  * diagonal is 1), the whole diagonal times 1 + damping. The rows that tie local to dense slots stay in HF_S_ROWS. Bad local pivots set
  * the slab's flag (SCALARS_OF_FIT + 1). The rates must be those of HF_S_X. */
@@ -263,7 +305,6 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     GLOBAL real *tiles = s + mi[HF_S_TILES], *diagonal = s + mi[HF_S_DIAGONAL], *scale = s + mi[HF_S_SCALE], *flag = s + mi[HF_S_SCALARS_OF_FIT] + 1;
     GLOBAL const real *active = s + mi[HF_S_ACTIVE];
     ONE_WORKER { flag[0] = R(0.0); }
-    TEAM_FOR_PACK(i, TILE_OFFSET(blocks, 0)) STOREP(tiles, i, PK(0.0));
     TEAM_FOR_PACK(i, dense)
     {
         STOREP(diagonal, i, LOADM(mr + mi[HF_R_PRECISION], i));
@@ -273,8 +314,6 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const u32 units = ch[HF_CH_UNITS], nblocks = ch[HF_CH_BLOCKS], block = 64 * nblocks;
-        const u32 coupled = ch[HF_CH_COMMON] ? 0 : ch[HF_CH_SETS]; /* sets with rows of their own */
         TEAM_IF(exact)
         {
             hf_unit_sums(HF, ch);
@@ -282,56 +321,11 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
             hf_unit_rows(HF, ch, kap);
             hf_unit_diagonal(HF, ch, kap);
         }
-        for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
-            const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units) * 8;
-            const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS], last = panel + 1 == ch[HF_CH_PANELS];
-            GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN], *scaled = s + mi[HF_S_SCALED];
-            GLOBAL real *kept = s + ch[HF_CH_ROWS] + panel * (1 + coupled) * block;
-            GLOBAL real *weight = s + mi[HF_S_CELL_TEMP] + 24 * units;
-            GLOBAL real *temp = s + mi[HF_S_CELL_TEMP];
-            for (u32 l = 0; l <= coupled; l++) { /* derivatives of the bins' rates, then of those without each set */
-                if (l > 0) hf_cells_without(HF, ch, panel, l - 1);
-                TEAM_BARRIER();
-                GLOBAL const real *xe = l > 0 ? temp : s + mi[HF_S_XE] + cell, *xs = l > 0 ? temp + 8 * units : s + mi[HF_S_XS] + cell;
-                hf_panel_jacobian(HF, ch, panel, xe, xs, l > 0 ? temp + 16 * units : s + mi[HF_S_XG] + cell, jacobian + l * block);
-                TEAM_BARRIER();
-            }
-            ONE_WORKER { hf_eliminate_locals(HF, ch, panel, kap, damping, eliminate, weight, weight + 8, jacobian, flag); }
-            TEAM_BARRIER();
-            /* rows [block][row][8 slots]: the bins' own, then each set's; SCALED the same times the weights */
-            for (u32 l = 0; l <= coupled; l++) {
-                const u32 slot = l == 0 ? 0 : mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l - 1) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel - dense;
-                TEAM_FOR(place, nblocks)
-                {
-                    GLOBAL real *rows = kept + place * 64 * (1 + coupled) + l * bins * 8, *times = scaled + place * 64 * (1 + coupled) + l * bins * 8;
-                    transpose8(rows, jacobian + l * block + 64 * place, bins);
-                    if (l == 0) { /* the sums of squares that pivots are judged against */
-                        GLOBAL real *squares = scale + 8 * mi[ch[HF_CH_BLOCK_LIST] + place];
-                        for (u32 i = 0; i < 8; i += PACK) {
-                            pack sum = LOADP(squares, i);
-                            for (u32 b = 0; b < bins; b++) sum = PFMA(LOADP(rows, 8 * b + i) * PACK_OF(weight[8 + b]), LOADP(rows, 8 * b + i), sum);
-                            STOREP(squares, i, sum);
-                        }
-                    }
-                    for (u32 b = 0; b < bins; b++) {
-                        const real factor = l == 0 ? weight[b] : eliminate ? R(-1.0) / s[mi[HF_S_LOCAL_D] + slot + b] : R(0.0);
-                        for (u32 i = 0; i < 8; i += PACK) STOREP(times, 8 * b + i, LOADP(rows, 8 * b + i) * PACK_OF(factor));
-                    }
-                }
-            }
-            TEAM_BARRIER();
-            CONSTANT u32 *records = mi + ch[HF_CH_TILES];
-            GLOBAL const real *unit_rows = s + mi[HF_S_UNIT_ROWS];
-            const u32 stride = 64 * (1 + coupled), n_rows = bins * (1 + coupled), with_pairs = exact && last;
-            TEAM_FOR(pair, nblocks * (nblocks + 1) / 2)
-            {
-                CONSTANT u32 *tile = records + pair * HF_TI_SIZE;
-                tile_update(tiles + tile[HF_TI_TILE], scaled + tile[HF_TI_I] * stride, kept + tile[HF_TI_J] * stride, n_rows, unit_rows, mi + tile[HF_TI_PAIRS],
-                            with_pairs ? tile[HF_TI_COUNT] : 0);
-            }
-            TEAM_BARRIER();
-        }
+        hf_channel_rows(HF, ch, kap, damping, eliminate);
     }
+    TEAM_FOR(t, blocks * (blocks + 1) / 2)
+    tile_sum(tiles + 64 * t, s + mi[HF_S_UNIT_ROWS], mi + mi[mi[HF_I_TILE_WORK] + t], exact);
+    TEAM_BARRIER();
     TEAM_IF(exact)
     {
         ONE_WORKER
@@ -403,14 +397,15 @@ FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + pn[HF_PN_CHANNEL] * HF_CH_SIZE;
         const u32 sets = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS], coupled = ch[HF_CH_COMMON] ? 0 : sets, index = pn[HF_PN_INDEX], bins = pn[HF_PN_BINS];
         GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + index * 4 * sets * (sets - 1);
-        GLOBAL const real *kept = s + ch[HF_CH_ROWS] + index * (1 + coupled) * 64 * nblocks;
+        const u32 stride = ch[HF_CH_ROW_STRIDE];
+        GLOBAL const real *kept = s + mi[HF_S_ROWS] + ch[HF_CH_ROWS] + index * (1 + coupled) * 64;
         for (u32 l = sets; l-- > 0;) {
             const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * index;
             for (u32 b = 0; b < bins; b++) {
                 GLOBAL const real *row = kept + (coupled ? (l + 1) * bins * 8 : 0) + 8 * b;
                 acc8 sum = acc8_zero();
                 for (u32 p = 0; p < nblocks; p++)
-                    sum = acc8_fma(sum, row + p * 64 * (1 + coupled), v + 8 * mi[ch[HF_CH_BLOCK_LIST] + p], 0);
+                    sum = acc8_fma(sum, row + p * stride, v + 8 * mi[ch[HF_CH_BLOCK_LIST] + p], 0);
                 real y = FMA(-acc8_total(sum), localc[slot + b] / locald[slot + b], v[slot + b]);
                 for (u32 m = l + 1; m < sets; m++) {
                     const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * index;
@@ -434,7 +429,7 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
         for (u32 panel = 0; panel < (sets > 0 ? ch[HF_CH_PANELS] : 0); panel++) {
             const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
             GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * sets * (sets - 1);
-            GLOBAL const real *kept = s + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64 * nblocks;
+            GLOBAL const real *kept = s + mi[HF_S_ROWS] + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64;
             for (u32 l = 0; l < sets; l++) { /* L^-1, then D^-1 */
                 const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel;
                 TEAM_FOR_PACK(b, bins)
@@ -450,7 +445,7 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
                 TEAM_FOR_PACK(i, 8 * nblocks)
                 {
                     const u32 to = mi[ch[HF_CH_BLOCK_LIST] + i / 8] * 8 + i % 8;
-                    GLOBAL const real *row = kept + i / 8 * 64 * (1 + coupled) + (coupled ? (l + 1) * bins * 8 : 0) + i % 8;
+                    GLOBAL const real *row = kept + i / 8 * ch[HF_CH_ROW_STRIDE] + (coupled ? (l + 1) * bins * 8 : 0) + i % 8;
                     pack y = LOADP(v, to);
                     for (u32 b = 0; b < bins; b++) y = PFMA(LOADP(row, 8 * b), PACK_OF(-v[slot + b] * localc[slot + b]), y);
                     STOREP(v, to, y);

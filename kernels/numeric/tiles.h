@@ -30,29 +30,33 @@
 
 #define TILE_OFFSET(I, J) (64 * ((I) * ((I) + 1) / 2 + (J)))
 
-/* tile += sum over k < n of sign * a_k b_k^T (a_k = a[8k..8k+7], likewise b), then
- * += sum over m < pairs of a b^T with a = rows + list[2m], b = rows + list[2m + 1]. */
-FN void tile_update(GLOBAL real *tile, GLOBAL const real *a, GLOBAL const real *b, u32 n, GLOBAL const real *rows, CONSTANT u32 *list,
-                          u32 pairs)
+/* tile := sum of p q^T over pairs of rows p = rows + .., q = rows + .. of 8. `list`: the numbers of runs, of first-order and of all single pairs; per
+ * run the offsets of its first p and q and how many follow each other; per single pair two offsets. Without `second_order` the
+ * other single pairs are left out. */
+FN_LARGE void tile_sum(GLOBAL real *tile, GLOBAL const real *rows, CONSTANT u32 *list, u32 second_order)
 {
+    const u32 runs = list[0], singles = 2 * list[second_order ? 2 : 1];
     for (u32 i0 = 0; i0 < 8; i0 += TILE_I * PACK)
         for (u32 j0 = 0; j0 < 8; j0 += TILE_J) {
+            CONSTANT u32 *at = list + 3;
             pack acc[TILE_I * TILE_J];
-            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j * TILE_I + i] =
-                LOADP(tile, 8 * (j0 + j) + i0 + i * PACK);
-            for (u32 k = 0; k < n; k++) {
-                GLOBAL const real *ak = a + 8 * k + i0, *bk = b + 8 * k + j0;
-                pack left[TILE_I];
-                UNROLL for (u32 i = 0; i < TILE_I; i++) left[i] = LOADP(ak, i * PACK);
-                UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j * TILE_I + i] =
-                    PFMA(left[i], PACK_OF(bk[j]), acc[j * TILE_I + i]);
+            UNROLL for (u32 k = 0; k < TILE_I * TILE_J; k++) acc[k] = PK(0.0);
+            for (u32 r = 0; r < runs; r++, at += 3) {
+                GLOBAL const real *p = rows + at[0] + i0, *q = rows + at[1] + j0;
+                const u32 n = 8 * at[2];
+                for (u32 k = 0; k < n; k += 8) {
+                    pack pk[TILE_I];
+                    UNROLL for (u32 i = 0; i < TILE_I; i++) pk[i] = LOADP(p, k + i * PACK);
+                    UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j * TILE_I + i] =
+                        PFMA(pk[i], PACK_OF(q[k + j]), acc[j * TILE_I + i]);
+                }
             }
-            for (u32 m = 0; m < pairs; m++) {
-                GLOBAL const real *am = rows + list[2 * m] + i0, *bm = rows + list[2 * m + 1] + j0;
-                pack left[TILE_I];
-                UNROLL for (u32 i = 0; i < TILE_I; i++) left[i] = LOADP(am, i * PACK);
+            for (u32 m = 0; m < singles; m += 2) {
+                GLOBAL const real *p = rows + at[m] + i0, *q = rows + at[m + 1] + j0;
+                pack pm[TILE_I];
+                UNROLL for (u32 i = 0; i < TILE_I; i++) pm[i] = LOADP(p, i * PACK);
                 UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j * TILE_I + i] =
-                    PFMA(left[i], PACK_OF(bm[j]), acc[j * TILE_I + i]);
+                    PFMA(pm[i], PACK_OF(q[j]), acc[j * TILE_I + i]);
             }
             UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++)
                 STOREP(tile, 8 * (j0 + j) + i0 + i * PACK, acc[j * TILE_I + i]);

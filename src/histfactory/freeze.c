@@ -14,22 +14,15 @@ static bool lay_out_slab(struct freezer *f)
 {
     const size_t dense = HEADER(f, HF_DENSE), blocks = HEADER(f, HF_BLOCKS), slots = HEADER(f, HF_SLOTS), normsys = HEADER(f, HF_NORMSYS_ENTRIES);
     const size_t units = f->n_units, cells = 8 * (size_t)f->n_cells, panels = 8 * (size_t)f->n_panels;
-    size_t scaled = 0, jacobian = 0, unit_rows = 0, cell_temp = 0, histosys = 0, columns = 0;
+    size_t jacobian = 0, cell_temp = 0, histosys = 0, columns = 0;
     for (uint32_t c = 0; c < f->n_channels; c++) {
         const struct channel *ch = &f->channels[c];
         const uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
-        const size_t rows = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + (ch->common ? 0 : ch->n_sets));
-        if (rows > scaled) scaled = rows;
         if (64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets) > jacobian) jacobian = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets);
         if (24 * (size_t)ch->source->n_samples + 16 > cell_temp) cell_temp = 24 * (size_t)ch->source->n_samples + 16;
         if ((size_t)ch->panels * ch->n_sets * ch->n_sets > columns) columns = (size_t)ch->panels * ch->n_sets * ch->n_sets;
-        size_t size = 0, sums = 0;
-        for (uint32_t u = ch->first_unit; u < ch->first_unit + ch->source->n_samples; u++)
-            {
-                size += 3 * (size_t)f->units[u].row_size + f->units[u].scalar_row_size;
-                sums += 16 * (size_t)ROUND8(f->units[u].histosys_count);
-            }
-        if (size > unit_rows) unit_rows = size;
+        size_t sums = 0;
+        for (uint32_t u = ch->first_unit; u < ch->first_unit + ch->source->n_samples; u++) sums += 16 * (size_t)ROUND8(f->units[u].histosys_count);
         if (sums > histosys) histosys = sums;
     }
     if (jacobian < 8) jacobian = 8;
@@ -69,8 +62,9 @@ static bool lay_out_slab(struct freezer *f)
                    {HF_S_SCALE, dense},
                    {HF_S_T, 8 * units},
                    {HF_S_HSUM, histosys},
-                   {HF_S_SCALED, scaled},
-                   {HF_S_UNIT_ROWS, unit_rows},
+                   {HF_S_UNIT_ROWS, f->unit_rows},
+                   {HF_S_SCALED, f->rows},
+                   {HF_S_ROWS, f->rows},
                    {HF_S_LOCAL_D, slots - dense},
                    {HF_S_LOCAL_C, slots - dense},
                    {HF_S_MINIMISER, NEWTON_VECTORS * slots + NEWTON_SCALARS},
@@ -81,17 +75,13 @@ static bool lay_out_slab(struct freezer *f)
         at += vectors[k].count;
         if (at > 0xffffffffu) return false;
     }
-    HEADER(f, HF_S_ROWS) = (uint32_t)at;
+    HEADER(f, HF_S_LOCAL_L) = (uint32_t)at;
     for (uint32_t c = 0; c < f->n_channels; c++) {
         const struct channel *ch = &f->channels[c];
-        uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
-        record[HF_CH_ROWS] = (uint32_t)at;
-        at += (size_t)ch->panels * 64 * record[HF_CH_BLOCKS] * (1 + (ch->common ? 0 : ch->n_sets));
-        record[HF_CH_LOCAL_L] = (uint32_t)at;
+        f->ints.at[HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE + HF_CH_LOCAL_L] = (uint32_t)at;
         at += (size_t)ch->panels * 4 * ch->n_sets * (ch->n_sets ? ch->n_sets - 1 : 0);
         if (at > 0xffffffffu) return false;
     }
-    HEADER(f, HF_S_LOCAL_L) = HEADER(f, HF_S_ROWS);
     HEADER(f, HF_SLAB) = (uint32_t)at;
     HEADER(f, HF_S_AUGMENTED) = (uint32_t)at;
     HEADER(f, HF_LOCAL_COLUMNS) = (uint32_t)columns;
@@ -226,7 +216,7 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     model->frozen.constant = likelihood_constant;
     arena_open(&model->arena, &context->allocator);
     struct freezer f = {.context = context, .spec = spec, .options = options, .model = model};
-    f.ints.context = f.lists.context = f.pairs.context = f.reals.context = context;
+    f.ints.context = f.lists.context = f.pairs.context = f.works.context = f.reals.context = context;
     arena_open(&f.arena, &context->allocator);
     bool done = freeze_layout(&f) && freeze_tables(&f);
     const bool fits = !done || lay_out_slab(&f);
@@ -239,6 +229,7 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     paritas_release(&context->allocator, f.reals.at);
     paritas_release(&context->allocator, f.lists.at);
     paritas_release(&context->allocator, f.pairs.at);
+    paritas_release(&context->allocator, f.works.at);
     arena_free(&f.arena);
     if (!done) {
         paritas_model_free(model);

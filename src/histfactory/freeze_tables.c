@@ -103,16 +103,16 @@ static bool write_units(struct freezer *f, uint32_t normsys)
     for (uint32_t c = 0; c < f->n_channels; c++) {
         struct channel *ch = &f->channels[c];
         const uint32_t samples = ch->source->n_samples;
-        uint32_t row = 0, sums = 0;
+        uint32_t sums = 0;
         for (uint32_t s = 0; s < samples; s++) {
             const uint32_t u = ch->first_unit + s;
             struct unit *unit = &f->units[u];
             unit_blocks(f, ch, unit, any, scalar);
             if (f->lists.failed) return false;
-            unit->row = row;
+            unit->row = f->unit_rows;
             unit->sums = sums;
             sums += 16 * ROUND8(unit->histosys_count);
-            row += 2 * unit->row_size + (unit->scalar_count ? unit->row_size + unit->scalar_row_size : 0);
+            f->unit_rows += 2 * unit->row_size + (unit->scalar_count ? unit->row_size + unit->scalar_row_size : 0);
             const size_t data = freeze_extend_reals(&f->reals, (size_t)ch->panels * unit->histosys_count * 16);
             const size_t sets = freeze_extend(&f->ints, unit->set_count);
             if (f->reals.failed || f->ints.failed) return false;
@@ -204,7 +204,14 @@ static bool write_units(struct freezer *f, uint32_t normsys)
     return !f->pairs.failed;
 }
 
-/* The channel's blocks, where its entries stand among them, and its tiles' row pairs. */
+/* What a channel adds to a tile: where its rows begin in the two blocks, how many; where its second-order row pairs begin in f->lists, how many. */
+enum { WORK_TILE, WORK_I, WORK_J, WORK_ROWS, WORK_PAIRS, WORK_COUNT, WORK_SIZE };
+
+/* From so many rows on, a channel's rows make a run of a tile's list; fewer are listed one by one (the processor mispredicts the end of short
+ * loops: measured, one flat list takes half the time of loops by channel). */
+#define RUN_LEAST 16
+
+/* The channel's blocks, where its entries stand among them, and its work on tiles. */
 static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
 {
     struct channel *ch = &f->channels[c];
@@ -239,12 +246,12 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
                 f->ints.at[kinds[kind].spot + k] = 8 * position[slot / 8] + slot % 8;
             }
     }
-    const size_t tiles = freeze_extend(&f->ints, HF_TI_SIZE * ((size_t)blocks * (blocks + 1) / 2));
-    /* which units touch which block, so that a tile's list is made without asking all */
-    uint32_t pair = 0;
+    const uint32_t n_rows = ch->n_bins * (1 + (ch->common ? 0 : ch->n_sets)), first_row = f->rows;
+    if ((size_t)f->rows + (size_t)8 * n_rows * blocks > 0xffffffffu) return false;
+    f->rows += 8 * n_rows * blocks;
     for (uint32_t I = 0; I < blocks; I++)
-        for (uint32_t J = 0; J <= I; J++, pair++) {
-            const size_t first = f->ints.n;
+        for (uint32_t J = 0; J <= I; J++) {
+            const size_t first = f->lists.n;
             for (uint32_t u = ch->first_unit; u < ch->first_unit + samples; u++) {
                 const struct unit *unit = &f->units[u];
                 uint32_t row[2] = {NONE, NONE}, normsys[2] = {0, 0}, scalar[2] = {NONE, NONE};
@@ -257,12 +264,12 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
                 const uint32_t x = unit->row_size, r = 2 * unit->row_size, s = unit->row + 3 * unit->row_size;
                 if (row[0] != NONE && row[1] != NONE) {
                     if (normsys[0]) {
-                        freeze_push(&f->ints, row[0]);
-                        freeze_push(&f->ints, row[1] + x);
+                        freeze_push(&f->lists, row[0]);
+                        freeze_push(&f->lists, row[1] + x);
                     }
                     if (normsys[1]) {
-                        freeze_push(&f->ints, row[0] + x);
-                        freeze_push(&f->ints, row[1]);
+                        freeze_push(&f->lists, row[0] + x);
+                        freeze_push(&f->lists, row[1]);
                     }
                 }
                 if (unit->scalar_count == 0) continue;
@@ -270,22 +277,18 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
                     for (int side = 0; side < 2; side++)
                         if (position[f->lists.at[unit->scalar_blocks + k]] == (side ? J : I)) scalar[side] = s + 8 * k;
                 if (scalar[0] != NONE && row[1] != NONE) {
-                    freeze_push(&f->ints, scalar[0]);
-                    freeze_push(&f->ints, row[1] + r);
+                    freeze_push(&f->lists, scalar[0]);
+                    freeze_push(&f->lists, row[1] + r);
                 }
                 if (row[0] != NONE && scalar[1] != NONE) {
-                    freeze_push(&f->ints, row[0] + r);
-                    freeze_push(&f->ints, scalar[1]);
+                    freeze_push(&f->lists, row[0] + r);
+                    freeze_push(&f->lists, scalar[1]);
                 }
             }
-            if (f->ints.failed) return false;
+            if (f->lists.failed) return false;
             const uint32_t high = f->ints.at[block_list + I], low = f->ints.at[block_list + J];
-            uint32_t *tile = f->ints.at + tiles + HF_TI_SIZE * pair;
-            tile[HF_TI_TILE] = 64 * (high * (high + 1) / 2 + low);
-            tile[HF_TI_I] = I;
-            tile[HF_TI_J] = J;
-            tile[HF_TI_PAIRS] = (uint32_t)first;
-            tile[HF_TI_COUNT] = (uint32_t)(f->ints.n - first) / 2;
+            const size_t work[WORK_SIZE] = {high * (high + 1) / 2 + low, first_row + 8 * n_rows * I, first_row + 8 * n_rows * J, n_rows, first, (f->lists.n - first) / 2};
+            for (size_t k = 0; k < WORK_SIZE; k++) freeze_push(&f->works, work[k]);
         }
     uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
     record[HF_CH_PANELS] = ch->panels;
@@ -299,13 +302,58 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
     record[HF_CH_COMMON] = ch->common;
     record[HF_CH_BLOCKS] = blocks;
     record[HF_CH_BLOCK_LIST] = (uint32_t)block_list;
-    record[HF_CH_TILES] = (uint32_t)tiles;
+    record[HF_CH_ROWS] = first_row;
+    record[HF_CH_ROW_STRIDE] = 8 * n_rows;
     for (uint32_t panel = 0; panel < ch->panels; panel++) {
         uint32_t *pn = f->ints.at + HEADER(f, HF_I_PANELS) + (ch->first_panel + panel) * HF_PN_SIZE;
         pn[HF_PN_CHANNEL] = c;
         pn[HF_PN_INDEX] = panel;
         pn[HF_PN_BINS] = panel + 1 < ch->panels ? 8 : record[HF_CH_LAST_BINS];
         for (uint32_t b = pn[HF_PN_BINS]; b < 8; b++) f->reals.at[HEADER(f, HF_R_LAMBDA0) + 8 * (ch->first_panel + panel) + b] = 1.0;
+    }
+    return true;
+}
+
+/* The lists of row pairs of all tiles, each in the order of the channels. */
+static bool write_works(struct freezer *f)
+{
+    const size_t tiles = (size_t)HEADER(f, HF_BLOCKS) * (HEADER(f, HF_BLOCKS) + 1) / 2, n = f->works.n / WORK_SIZE;
+    const size_t offsets = freeze_extend(&f->ints, tiles), scaled = f->unit_rows, kept = scaled + f->rows;
+    uint32_t *first = arena_array(&f->arena, tiles + 1, sizeof *first), *order = arena_array(&f->arena, n + 1, sizeof *order);
+    if (!first || !order || f->ints.failed || f->works.failed || kept + f->rows > 0xffffffffu) return false;
+    HEADER(f, HF_I_TILE_WORK) = (uint32_t)offsets;
+    /* by tile, channels in order: a counting sort */
+    for (size_t k = 0; k < n; k++) first[f->works.at[k * WORK_SIZE + WORK_TILE] + 1]++;
+    for (size_t t = 0; t < tiles; t++) first[t + 1] += first[t];
+    for (size_t k = n; k-- > 0;) order[--first[f->works.at[k * WORK_SIZE + WORK_TILE] + 1]] = (uint32_t)k;
+    for (size_t t = 0; t < tiles; t++) {
+        const size_t begin = first[t + 1], end = t + 1 < tiles ? first[t + 2] : n, list = f->ints.n;
+        size_t runs = 0, singles = 0, pairs = 0;
+        f->ints.at[offsets + t] = (uint32_t)list;
+        freeze_extend(&f->ints, 3);
+        for (size_t k = begin; k < end; k++) {
+            const uint32_t *work = f->works.at + (size_t)order[k] * WORK_SIZE;
+            if (work[WORK_ROWS] < RUN_LEAST) continue;
+            freeze_push(&f->ints, scaled + work[WORK_I]);
+            freeze_push(&f->ints, kept + work[WORK_J]);
+            freeze_push(&f->ints, work[WORK_ROWS]);
+            runs++;
+        }
+        for (size_t k = begin; k < end; k++) {
+            const uint32_t *work = f->works.at + (size_t)order[k] * WORK_SIZE;
+            for (uint32_t i = 0; i < (work[WORK_ROWS] < RUN_LEAST ? work[WORK_ROWS] : 0); i++, singles++) {
+                freeze_push(&f->ints, scaled + work[WORK_I] + 8 * i);
+                freeze_push(&f->ints, kept + work[WORK_J] + 8 * i);
+            }
+        }
+        for (size_t k = begin; k < end; k++) {
+            const uint32_t *work = f->works.at + (size_t)order[k] * WORK_SIZE;
+            for (size_t i = 0; i < 2 * (size_t)work[WORK_COUNT]; i++) freeze_push(&f->ints, f->lists.at[work[WORK_PAIRS] + i]);
+            pairs += work[WORK_COUNT];
+        }
+        if (f->ints.failed) return false;
+        const size_t counts[3] = {runs, singles, singles + pairs};
+        for (size_t k = 0; k < 3; k++) f->ints.at[list + k] = (uint32_t)counts[k];
     }
     return true;
 }
@@ -383,6 +431,7 @@ bool freeze_tables(struct freezer *f)
     for (uint32_t c = 0; c < f->n_channels; c++)
         if (!write_channel(f, c, &most_blocks)) return false;
     HEADER(f, HF_MAX_CHANNEL_BLOCKS) = most_blocks;
+    if (!write_works(f)) return false;
     HEADER(f, HF_I_PAIRS) = (uint32_t)f->ints.n;
     HEADER(f, HF_PAIRS) = (uint32_t)f->pairs.n / 4;
     const size_t pairs = freeze_extend(&f->ints, f->pairs.n);
