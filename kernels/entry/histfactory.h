@@ -253,7 +253,7 @@ KERNEL(hf_fit)
  * covariance of active slots (slots x slots). */
 KERNEL(hf_covariance)
 {
-    const u32 jobs = args[0], sets = args[1], whole = args[2], n = mi[HF_SLOTS], dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS];
+    const u32 jobs = args[0], sets = args[1], whole = args[2], n = mi[HF_SLOTS], dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS], locals = n / 8 - blocks;
     const u32 stride = 3 * n + 8 + (whole ? n * n : 0);
     const lane_rows rows = rows_of_team(TEAM_INDEX, jobs);
     GLOBAL const elem *job = in + sets * mi[HF_DATA];
@@ -282,11 +282,7 @@ KERNEL(hf_covariance)
     GLOBAL real *rest = s + mi[HF_S_AUGMENTED], *columns = rest + n * dense, *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
     /* Rows below the factor: a unit row a dense slot, and minus D^-1 L^-1 H_la, then L^-T, a local slot. Carried through the same
      * triangular solve they become X with covariance = X X^T (+ the local blocks' own inverse). */
-    TEAM_FOR(I, n / 8) /* a dense slot's row begins at its own block */
-    {
-        const u32 from = I < blocks ? 64 * I : 0;
-        for (u32 i = from; i < 64 * blocks; i += PACK) STOREP(rest, 64 * I * blocks + i, PK(0.0));
-    }
+    TEAM_FOR_PACK(i, n * dense) STOREP(rest, i, PK(0.0));
     TEAM_BARRIER();
     TEAM_FOR(i, dense) rest[64 * (i / 8 * blocks + i / 8) + 9 * (i % 8)] = active[i];
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
@@ -316,13 +312,19 @@ KERNEL(hf_covariance)
     }
     TEAM_BARRIER();
     for (u32 J = 0; J < blocks; J++) {
-        TEAM_FOR(I, n / 8)
+        TEAM_FOR(step, TILE_GROUPS(blocks) + TILE_GROUPS(locals))
         {
-            if (I < blocks && I > J) continue;
-            const u32 from = I < blocks ? I : 0; /* columns left of the unit are zero */
-            GLOBAL real *tile = rest + 64 * (I * blocks + J);
-            tile_downdate(tile, rest + 64 * (I * blocks + from), tiles + TILE_OFFSET(J, from), 8 * (J - from));
-            tile_solve_right(tile, tiles + TILE_OFFSET(J, J), s + mi[HF_S_RDIAG] + 8 * J);
+            const u32 of_dense = step < TILE_GROUPS(blocks), I = of_dense ? TILE_GROUP * step : blocks + TILE_GROUP * (step - TILE_GROUPS(blocks));
+            const u32 from = of_dense ? I : 0, end = of_dense ? J + 1 : blocks + locals; /* columns left of a unit are zero */
+            if (I >= end) continue;
+            tile_group g;
+            g.count = end - I < TILE_GROUP ? end - I : TILE_GROUP;
+            UNROLL for (u32 t = 0; t < TILE_GROUP; t++) {
+                g.tile[t] = 64 * ((I + t) * blocks + J);
+                g.left[t] = 64 * ((I + t) * blocks + from);
+            }
+            tiles_subtract(rest, g, rest, tiles + TILE_OFFSET(J, from), 8 * (J - from));
+            tiles_solve_right(rest, g, tiles + TILE_OFFSET(J, J), s + mi[HF_S_RDIAG] + 8 * J);
         }
         TEAM_BARRIER();
     }
@@ -341,21 +343,24 @@ KERNEL(hf_covariance)
     TEAM_BARRIER();
     TEAM_IF(whole)
     {
-        TEAM_FOR(pair, n / 8 * (n / 8))
+        TEAM_FOR(k, n / 8 * TILE_GROUPS(n / 8))
         {
-            const u32 I = pair / (n / 8), J = pair % (n / 8);
-            if (J > I) continue;
-            GLOBAL real *tile = square + TILE_OFFSET(I, J);
-            for (u32 i = 0; i < 64; i += PACK) STOREP(tile, i, PK(0.0));
-            /* rows of dense slots are zero, and not written, left of their own block; I >= J */
-            const u32 from = I < blocks ? 8 * I : J < blocks ? 8 * J : 0;
-            tile_downdate(tile, rest + 64 * I * blocks + 8 * from, rest + 64 * J * blocks + 8 * from, dense - from);
-            for (u32 k = 0; k < 64; k++) {
-                const u32 i = 8 * I + k % 8, j = 8 * J + k / 8;
-                const real v = -tile[k] * active[i] * active[j];
-                STORE_ROWS(out, rows, stride, 3 * n + 8 + i * n + j, v);
-                if (I != J) STORE_ROWS(out, rows, stride, 3 * n + 8 + j * n + i, v);
-            }
+            const u32 J = k / TILE_GROUPS(n / 8), I = J + TILE_GROUP * (k % TILE_GROUPS(n / 8));
+            if (I >= n / 8) continue;
+            /* rows of dense slots are zero left of their own block */
+            const u32 from = I < blocks ? I : J < blocks ? J : 0;
+            tile_group g = tile_group_of(I, J, n / 8);
+            UNROLL for (u32 t = 0; t < TILE_GROUP; t++) g.left[t] = 64 * ((I + t) * blocks + from);
+            for (u32 t = 0; t < g.count; t++)
+                for (u32 i = 0; i < 64; i += PACK) STOREP(square + g.tile[t], i, PK(0.0));
+            tiles_add(square, g, rest, rest + 64 * (J * blocks + from), dense - 8 * from);
+            for (u32 t = 0; t < g.count; t++)
+                for (u32 e = 0; e < 64; e++) {
+                    const u32 i = 8 * (I + t) + e % 8, j = 8 * J + e / 8;
+                    const real v = square[g.tile[t] + e] * active[i] * active[j];
+                    STORE_ROWS(out, rows, stride, 3 * n + 8 + i * n + j, v);
+                        if (I + t != J) STORE_ROWS(out, rows, stride, 3 * n + 8 + j * n + i, v);
+                }
         }
         TEAM_BARRIER();
     }

@@ -55,7 +55,7 @@ enum hf_header {
     HF_I_SCALAR_SLOT,
     HF_I_SCALAR_PLACE,
     HF_I_SCALAR_SPOT,
-    HF_I_TILE_WORK,     /* per tile of the lower triangle, by rows: offset of its list of row pairs, see tile_sum */
+    HF_I_TILE_WORK,     /* per tile of the lower triangle, by rows: offset of its list of row pairs, see tile_add_pairs */
     HF_I_PAIRS,         /* (unit, scalar a, scalar b, H element), pairs of scalars of one unit */
     HF_PAIRS,
     HF_R_NOMINAL,       /* cells * 8 */
@@ -88,13 +88,14 @@ enum hf_header {
     HF_S_DEVIANCE,      /* panels * 8 */
     HF_S_PENALTY,       /* slots */
     HF_S_COMMON,        /* panels * 8: sum of XE in channels with a common local set */
-    HF_S_PARTIALS,      /* dense * 8: partial sums of the gradient */
+    HF_S_CELL_WEIGHT,   /* cells * 8: W times the local parameters that multiply the rate, 0 where it is clipped */
+    HF_S_T,             /* units: sum over bins of W times rate without Phi */
+    HF_S_HSUM,          /* histosys entries, a unit's padded to 8: sum over bins of W times the rate's derivative without Phi */
     HF_S_TILES,         /* 64 * BLOCKS (BLOCKS + 1) / 2 */
     HF_S_RDIAG,         /* dense: 1 / diagonal of the factor */
     HF_S_DIAGONAL,      /* dense */
     HF_S_SCALE,         /* dense: sums of squares behind the diagonal */
-    HF_S_T,             /* units * 8 partial sums, then units * 1 */
-    HF_S_HSUM,          /* one channel's weighted sums of S and A, 8 partial sums each */
+    HF_S_BENT,          /* as HSUM: of W times A instead */
     HF_S_UNIT_ROWS,     /* second-order rows of all units; directly behind them SCALED and ROWS */
     HF_S_SCALED,        /* ROWS times their weights */
     HF_S_ROWS,          /* kept rows of all channels */
@@ -127,6 +128,7 @@ enum hf_channel_record {
     HF_CH_BLOCK_LIST,  /* offset: their numbers, ascending */
     HF_CH_ROWS,        /* offset in ROWS of its kept rows: [block][row][8 slots]; a panel's rows are its bins' own, then each set's */
     HF_CH_ROW_STRIDE,  /* elements of one block's rows */
+    HF_CH_RUN,         /* 1: many rows, added to the tiles as they stand; 0: few, which the tiles' lists name one by one */
     HF_CH_LOCAL_L,     /* slab offset */
     HF_CH_SIZE
 };
@@ -149,7 +151,7 @@ enum hf_unit_record {
     HF_UN_ROW,            /* offset in UNIT_ROWS: u, x (and r, s where it has scalars) */
     HF_UN_ROW_SIZE,       /* elements of u; x, r have the same */
     HF_UN_SCALAR_ROW_SIZE,/* elements of s */
-    HF_UN_SUMS,           /* offset in HSUM: 16 elements an entry, entries rounded up to 8 */
+    HF_UN_SUMS,           /* offset in HSUM and BENT, a multiple of 8 */
     HF_UN_SIZE
 };
 

@@ -24,6 +24,8 @@
 #define HF_PIVOT_LEAST R(1e-5)
 #endif
 
+#define HF_ROWS_AT_ONCE 128
+
 /* v''/v - u^2 of the normsys entries; hf_normsys has left v and u. */
 FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
 {
@@ -47,47 +49,6 @@ FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
     }
 }
 
-/* Weighted sums over the bins of each unit of a channel: T (w x rate without Phi), and for each histosys entry w F Gamma times S
- * and A. Partial sums by bin modulo 8, then trees. */
-FN_LARGE void hf_unit_sums(HF_PARAMETERS, CONSTANT u32 *ch)
-{
-    const u32 units = ch[HF_CH_UNITS];
-    GLOBAL const real *x = s + mi[HF_S_X], *slope = s + mi[HF_S_HT1];
-    TEAM_FOR(u, units)
-    {
-        const u32 unit = ch[HF_CH_FIRST_UNIT] + u;
-        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
-        const u32 n = un[HF_UN_HISTOSYS_COUNT];
-        const u32 rounded = (n + 7) / 8 * 8;
-        GLOBAL real *t = s + mi[HF_S_T] + 8 * unit, *h = s + mi[HF_S_HSUM] + un[HF_UN_SUMS];
-        for (u32 b = 0; b < 8; b += PACK) STOREP(t, b, PK(0.0));
-        for (u32 i = 0; i < 16 * rounded; i += PACK) STOREP(h, i, PK(0.0));
-        for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
-            const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units + u) * 8;
-            const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
-            CONSTANT elem *data = mr + un[HF_UN_HISTOSYS_DATA] + panel * n * 16;
-            for (u32 b = 0; b < bins; b += PACK) {
-                pack w = LOADP(s + mi[HF_S_W], (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b);
-                if (ch[HF_CH_COMMON]) w = w * LOADP(x, mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b);
-                STOREP(t, b, PFMA(w, LOADP(s + mi[HF_S_XS], cell + b), LOADP(t, b)));
-                w = w * PACK_OF(s[mi[HF_S_F] + unit]);
-                if (!ch[HF_CH_COMMON] && un[HF_UN_SET_COUNT] > 0) w = w * hf_gamma(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET);
-                if (mi[HF_CLIPS] & 1) w = PSELECT(LOADP(s + mi[HF_S_XG], cell + b) == PK(0.0), PK(0.0), w);
-                for (u32 e = 0; e < n; e++) {
-                    GLOBAL real *linear = h + 8 * e, *bent = h + 8 * (rounded + e);
-                    STOREP(linear, b, PFMA(w, LOADM(data, 16 * e + b), LOADP(linear, b)));
-                    STOREP(bent, b, PFMA(w, LOADM(data, 16 * e + 8 + b), LOADP(bent, b)));
-                }
-            }
-        }
-        t[0] = tree8(t);
-        /* sums over bins: S's (then with t' A's) to the first half of the entries' space, A's to the second */
-        for (u32 e = 0; e < 2 * rounded; e += 8) trees8(h + e, h + 8 * e);
-        CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
-        for (u32 e = 0; e < n; e += PACK) STOREP(h, e, PFMA(LOADP(h, rounded + e), GATHERP(slope, slot, e), LOADP(h, e)));
-    }
-}
-
 /* Rows u, x, r, s of every unit of a channel. */
 FN void hf_unit_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
 {
@@ -100,7 +61,7 @@ FN void hf_unit_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
         GLOBAL real *u = s + mi[HF_S_UNIT_ROWS] + un[HF_UN_ROW], *x = u + size, *r = x + size, *sr = r + size;
         GLOBAL const real *nu = s + mi[HF_S_NU] + un[HF_UN_NORMSYS];
         GLOBAL const real *h = s + mi[HF_S_HSUM] + un[HF_UN_SUMS];
-        const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + 8 * unit];
+        const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit];
         for (u32 i = 0; i < 2 * size; i += PACK) STOREP(u, i, PK(0.0));
         const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n_histosys = un[HF_UN_HISTOSYS_COUNT];
         for (u32 i = 0; i < n_normsys; i++) u[place[i]] = nu[i];
@@ -127,8 +88,8 @@ FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
         const u32 unit = ch[HF_CH_FIRST_UNIT] + k;
         CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
         CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un[HF_UN_NORMSYS];
-        const real phi = kap * s[mi[HF_S_PHI] + unit], t = phi * s[mi[HF_S_T] + 8 * unit];
-        GLOBAL const real *q = s + mi[HF_S_NQ] + un[HF_UN_NORMSYS], *bent = s + mi[HF_S_HSUM] + un[HF_UN_SUMS] + (un[HF_UN_HISTOSYS_COUNT] + 7) / 8 * 8;
+        const real phi = kap * s[mi[HF_S_PHI] + unit], t = phi * s[mi[HF_S_T] + unit];
+        GLOBAL const real *q = s + mi[HF_S_NQ] + un[HF_UN_NORMSYS], *bent = s + mi[HF_S_BENT] + un[HF_UN_SUMS];
         const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n_histosys = un[HF_UN_HISTOSYS_COUNT];
         TEAM_FOR(e, n_normsys) diagonal[slot[e]] = FMA(t, q[e], diagonal[slot[e]]);
         TEAM_BARRIER();
@@ -296,6 +257,32 @@ FN_LARGE void hf_channel_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap, real da
     }
 }
 
+/* Adds the rows of a channel with many of them to its tiles, so many at a time that they stay in the cache. */
+FN void hf_add_rows(HF_PARAMETERS, CONSTANT u32 *ch)
+{
+    const u32 nblocks = ch[HF_CH_BLOCKS], stride = ch[HF_CH_ROW_STRIDE], groups = TILE_GROUPS(nblocks);
+    CONSTANT u32 *list = mi + ch[HF_CH_BLOCK_LIST];
+    for (u32 row = 0; row < stride; row += 8 * HF_ROWS_AT_ONCE) {
+        const u32 n = (stride - row < 8 * HF_ROWS_AT_ONCE ? stride - row : 8 * HF_ROWS_AT_ONCE) / 8;
+        TEAM_FOR(k, nblocks * groups)
+        {
+            const u32 J = k / groups, I = J + k % groups * TILE_GROUP;
+            if (I < nblocks) {
+                tile_group g;
+                g.count = nblocks - I < TILE_GROUP ? nblocks - I : TILE_GROUP;
+                UNROLL for (u32 t = 0; t < TILE_GROUP; t++) {
+                    const u32 place = I + t < nblocks ? I + t : I;
+                    g.tile[t] = TILE_OFFSET(list[place], list[J]);
+                    g.left[t] = place * stride;
+                }
+                GLOBAL const real *scaled = s + mi[HF_S_SCALED] + ch[HF_CH_ROWS] + row, *kept = s + mi[HF_S_ROWS] + ch[HF_CH_ROWS] + row;
+                tiles_add(s + mi[HF_S_TILES], g, scaled, kept + J * stride, n);
+            }
+        }
+        TEAM_BARRIER();
+    }
+}
+
 /* H of the dense slots into HF_S_TILES, local parameters eliminated (or not), slots that are not active left out (their
  * diagonal is 1), the whole diagonal times 1 + damping. The rows that tie local to dense slots stay in HF_S_ROWS. Bad local pivots set
  * the slab's flag (SCALARS_OF_FIT + 1). The rates must be those of HF_S_X. */
@@ -305,6 +292,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     GLOBAL real *tiles = s + mi[HF_S_TILES], *diagonal = s + mi[HF_S_DIAGONAL], *scale = s + mi[HF_S_SCALE], *flag = s + mi[HF_S_SCALARS_OF_FIT] + 1;
     GLOBAL const real *active = s + mi[HF_S_ACTIVE];
     ONE_WORKER { flag[0] = R(0.0); }
+    TEAM_FOR_PACK(i, TILE_OFFSET(blocks, 0)) STOREP(tiles, i, PK(0.0));
     TEAM_FOR_PACK(i, dense)
     {
         STOREP(diagonal, i, LOADM(mr + mi[HF_R_PRECISION], i));
@@ -316,15 +304,16 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
         TEAM_IF(exact)
         {
-            hf_unit_sums(HF, ch);
+            hf_histosys_sums(HF, ch, s + mi[HF_S_BENT], 1);
             TEAM_BARRIER();
             hf_unit_rows(HF, ch, kap);
             hf_unit_diagonal(HF, ch, kap);
         }
         hf_channel_rows(HF, ch, kap, damping, eliminate);
+        TEAM_IF(ch[HF_CH_RUN]) hf_add_rows(HF, ch);
     }
     TEAM_FOR(t, blocks * (blocks + 1) / 2)
-    tile_sum(tiles + 64 * t, s + mi[HF_S_UNIT_ROWS], mi + mi[mi[HF_I_TILE_WORK] + t], exact);
+    tile_add_pairs(tiles + 64 * t, s + mi[HF_S_UNIT_ROWS], mi + mi[mi[HF_I_TILE_WORK] + t], exact);
     TEAM_BARRIER();
     TEAM_IF(exact)
     {
@@ -334,7 +323,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
                 CONSTANT u32 *pair = mi + mi[HF_I_PAIRS] + 4 * k; /* unit, product of the scalars left: first, count-free; see freeze */
                 CONSTANT u32 *un = mi + mi[HF_I_UNITS] + pair[0] * HF_UN_SIZE;
                 CONSTANT u32 *slot = mi + mi[HF_I_SCALAR_SLOT] + un[HF_UN_SCALARS];
-                real others = kap * s[mi[HF_S_T] + 8 * pair[0]];
+                real others = kap * s[mi[HF_S_T] + pair[0]];
                 for (u32 j = 0; j < un[HF_UN_SCALAR_COUNT]; j++)
                     if (j != pair[1] && j != pair[2]) others = others * s[mi[HF_S_X] + slot[j]];
                 tiles[pair[3]] = tiles[pair[3]] + others;

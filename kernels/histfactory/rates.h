@@ -357,38 +357,104 @@ FN pack hf_local_derivative(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, u32 b, u
     return sum;
 }
 
-/* Gradient of the NLL into HF_S_GRADIENT. */
+/* Weights of a channel's cells and T of its units. */
+FN void hf_unit_weights(HF_PARAMETERS, CONSTANT u32 *ch)
+{
+    const u32 units = ch[HF_CH_UNITS], common = ch[HF_CH_COMMON];
+    GLOBAL const real *x = s + mi[HF_S_X];
+    TEAM_FOR(u, units)
+    {
+        const u32 unit = ch[HF_CH_FIRST_UNIT] + u;
+        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
+        acc8 t = acc8_zero();
+        for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
+            const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units + u) * 8, bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
+            UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins) {
+                pack w = LOADP(s + mi[HF_S_W], (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b);
+                if (common) w = w * LOADP(x, mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b);
+                t.part[b / PACK] = PFMA(w, LOADP(s + mi[HF_S_XS], cell + b), t.part[b / PACK]);
+                if (!common && un[HF_UN_SET_COUNT] > 0) w = w * hf_gamma(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET);
+                if (mi[HF_CLIPS] & 1) w = PSELECT(LOADP(s + mi[HF_S_XG], cell + b) == PK(0.0), PK(0.0), w);
+                STOREP(s + mi[HF_S_CELL_WEIGHT], cell + b, w);
+            }
+        }
+        s[mi[HF_S_T] + unit] = acc8_total(t);
+    }
+}
+
+/* Per histosys entry of a channel's units, F times the sum over bins of the cell's weight times (S + A t'), or times A alone if `bent`: PACK entries at
+ * once, so that eight sums run side by side. */
+FN void hf_histosys_sums(HF_PARAMETERS, CONSTANT u32 *ch, GLOBAL real *sums, u32 bent)
+{
+    const u32 units = ch[HF_CH_UNITS], panels = ch[HF_CH_PANELS];
+    GLOBAL const real *slope = s + mi[HF_S_HT1];
+    TEAM_FOR(u, units)
+    {
+        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + (ch[HF_CH_FIRST_UNIT] + u) * HF_UN_SIZE;
+        CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
+        GLOBAL const real *weight = s + mi[HF_S_CELL_WEIGHT] + (ch[HF_CH_FIRST_CELL] + u) * 8;
+        const u32 n = un[HF_UN_HISTOSYS_COUNT];
+        const pack factor = PACK_OF(s[mi[HF_S_F] + ch[HF_CH_FIRST_UNIT] + u]);
+        for (u32 e = 0; e < n; e += PACK) {
+            CONSTANT elem *data[PACK];
+            pack bend[PACK], acc[PACK][8 / PACK];
+            UNROLL for (u32 k = 0; k < PACK; k++) { /* behind the last entry that one again */
+                const u32 entry = e + k < n ? e + k : n - 1;
+                data[k] = mr + un[HF_UN_HISTOSYS_DATA] + 16 * entry;
+                bend[k] = PACK_OF(slope[slot[entry]]);
+                UNROLL for (u32 j = 0; j < 8 / PACK; j++) acc[k][j] = PK(0.0);
+            }
+            for (u32 panel = 0; panel < panels; panel++) {
+                const u32 bins = panel + 1 < panels ? 8 : ch[HF_CH_LAST_BINS], at = 16 * n * panel;
+                UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins) {
+                    const pack w = LOADP(weight, 8 * units * panel + b);
+                    UNROLL for (u32 k = 0; k < PACK; k++) {
+                        const pack a = LOADM(data[k], at + 8 + b);
+                        acc[k][b / PACK] = PFMA(w, bent ? a : PFMA(a, bend[k], LOADM(data[k], at + b)), acc[k][b / PACK]);
+                    }
+                }
+            }
+            STOREP(sums, un[HF_UN_SUMS] + e, factor * acc8_totals(acc));
+        }
+    }
+}
+FN_LARGE void hf_unit_sums(HF_PARAMETERS, CONSTANT u32 *ch)
+{
+    hf_unit_weights(HF, ch);
+    TEAM_BARRIER();
+    hf_histosys_sums(HF, ch, s + mi[HF_S_HSUM], 0);
+    TEAM_BARRIER();
+}
+
+/* Gradient of the NLL into HF_S_GRADIENT. Dense slots unit by unit, from its sums over bins: the entries of a kind have different slots. */
 FN_LARGE void hf_gradient(HF_PARAMETERS)
 {
-    GLOBAL real *partials = s + mi[HF_S_PARTIALS], *gradient = s + mi[HF_S_GRADIENT];
+    GLOBAL real *gradient = s + mi[HF_S_GRADIENT];
     GLOBAL const real *x = s + mi[HF_S_X], *aux = s + mi[HF_S_AUX];
-    TEAM_FOR_PACK(i, 8 * mi[HF_DENSE]) STOREP(partials, i, PK(0.0));
+    TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(gradient, i, PK(0.0));
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
+        hf_unit_sums(HF, ch);
         const u32 units = ch[HF_CH_UNITS];
-        GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN];
-        for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
-            const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units) * 8;
-            const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
-            hf_panel_jacobian(HF, ch, panel, s + mi[HF_S_XE] + cell, s + mi[HF_S_XS] + cell, s + mi[HF_S_XG] + cell, jacobian);
-            for (u32 b = 0; b < bins; b += PACK) {
-                pack w = LOADP(s + mi[HF_S_W], (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b);
-                if (ch[HF_CH_COMMON]) w = w * LOADP(x, mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b);
-                CONSTANT u32 *list = mi + ch[HF_CH_BLOCK_LIST];
-                const u32 blocks = ch[HF_CH_BLOCKS];
-                TEAM_FOR(block, blocks)
-                {
-                    GLOBAL real *sums = partials + 64 * list[block] + b;
-                    GLOBAL const real *j = jacobian + 64 * block + b;
-                    UNROLL for (u32 i = 0; i < 64; i += 8) STOREP(sums, i, PFMA(w, LOADP(j, i), LOADP(sums, i)));
-                }
-            }
+        for (u32 k = 0; k < units; k++) {
+            const u32 unit = ch[HF_CH_FIRST_UNIT] + k;
+            CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
+            CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un[HF_UN_NORMSYS];
+            const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit], all = phi * t;
+            GLOBAL const real *nu = s + mi[HF_S_NU] + un[HF_UN_NORMSYS], *h = s + mi[HF_S_HSUM] + un[HF_UN_SUMS];
+            GLOBAL const real *others = s + mi[HF_S_PHI_OTHERS] + un[HF_UN_SCALARS];
+            const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n_histosys = un[HF_UN_HISTOSYS_COUNT], n_scalars = un[HF_UN_SCALAR_COUNT];
+            TEAM_FOR(e, n_normsys) gradient[slot[e]] = FMA(all, nu[e], gradient[slot[e]]);
+            TEAM_BARRIER();
+            slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
+            TEAM_FOR(e, n_histosys) gradient[slot[e]] = FMA(phi, h[e], gradient[slot[e]]);
+            TEAM_BARRIER();
+            slot = mi + mi[HF_I_SCALAR_SLOT] + un[HF_UN_SCALARS];
+            TEAM_FOR(e, n_scalars) gradient[slot[e]] = FMA(t, others[e], gradient[slot[e]]);
             TEAM_BARRIER();
         }
     }
-    TEAM_FOR(block, mi[HF_BLOCKS]) trees8(gradient + 8 * block, partials + 64 * block);
-    TEAM_BARRIER();
     TEAM_FOR_PACK(i, mi[HF_DENSE])
     STOREP(gradient, i, PFMA(LOADM(mr + mi[HF_R_PRECISION], i), LOADP(x, i) - LOADP(aux, i), LOADP(gradient, i)));
     TEAM_FOR(panel, mi[HF_PANELS])

@@ -52,6 +52,27 @@ FN real acc8_total(acc8 s)
     return tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]);
 }
 
+/* PACK sums at once: element k is the total of acc[k]. */
+FN pack acc8_totals(pack acc[PACK][8 / PACK])
+{
+#if PACK == 8
+    pack v[8];
+    UNROLL for (u32 i = 0; i < 8; i++) v[i] = acc[i][0];
+    TRANSPOSE_PACKS(v);
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+#elif PACK == 1
+    return tree8_of(acc[0][0], acc[0][1], acc[0][2], acc[0][3], acc[0][4], acc[0][5], acc[0][6], acc[0][7]);
+#else
+    pack total = PK(0.0);
+    for (u32 k = 0; k < PACK; k++) {
+        acc8 one;
+        for (u32 j = 0; j < 8 / PACK; j++) one.part[j] = acc[k][j];
+        ELEMENT(total, k) = acc8_total(one);
+    }
+    return total;
+#endif
+}
+
 /* The sums of eight rows of partial sums: to[i] = tree8(p + 8 i) for i < 8. */
 FN void trees8(GLOBAL real *to, GLOBAL const real *p)
 {

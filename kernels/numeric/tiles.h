@@ -5,8 +5,9 @@
  * is one contiguous stream of 8 J columns, which is all that the left-looking factorisation reads.
  *
  * Every element is one ascending chain of fma, whatever the shape of the register tile, so the shape is free:
- * TILE_I packs by TILE_J columns are kept in registers (PACK 8: 8 accumulators, which cover the latency of two
- * fma units; measured 1.6 times the speed of 4).
+ * TILE_I packs by TILE_J columns of a tile are kept in registers, of up to TILE_GROUP tiles of a block column at once, which share
+ * what they read of the right factor (PACK 8: 24 accumulators, which cover the latency of two fma units and leave two reads to
+ * every five fma; 8 accumulators reach half the speed).
  */
 #ifndef PARITAS_NUMERIC_TILES_H
 #define PARITAS_NUMERIC_TILES_H
@@ -14,88 +15,130 @@
 #if PACK == 8
 #define TILE_I 1
 #define TILE_J 8
+#define TILE_GROUP 3
 #elif PACK == 4
 #define TILE_I 2
 #define TILE_J 4
+#define TILE_GROUP 1
 #elif PACK == 2
 #define TILE_I 4
 #define TILE_J 4
+#define TILE_GROUP 1
 #elif LANES > 1
 #define TILE_I 4
 #define TILE_J 4
+#define TILE_GROUP 1
 #else
 #define TILE_I 4
 #define TILE_J 2
+#define TILE_GROUP 1
 #endif
+#define TILE_GROUPS(tiles) (((tiles) + TILE_GROUP - 1) / TILE_GROUP)
 
 #define TILE_OFFSET(I, J) (64 * ((I) * ((I) + 1) / 2 + (J)))
 
-/* tile := sum of p q^T over pairs of rows p = rows + .., q = rows + .. of 8. `list`: the numbers of runs, of first-order and of all single pairs; per
- * run the offsets of its first p and q and how many follow each other; per single pair two offsets. Without `second_order` the
- * other single pairs are left out. */
-FN_LARGE void tile_sum(GLOBAL real *tile, GLOBAL const real *rows, CONSTANT u32 *list, u32 second_order)
+/* A group of up to TILE_GROUP tiles of one block column: where each begins, and where its rows of the left factor begin. */
+typedef struct {
+    u32 count, tile[TILE_GROUP], left[TILE_GROUP];
+} tile_group;
+
+/* tiles of the group += (-= if `subtract`) sum over k < n of a_k b_k^T; a_k = left[8k..8k+7], likewise b. `count`, `subtract`: constants. */
+FN void tile_group_rank(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n, u32 count, u32 subtract)
 {
-    const u32 runs = list[0], singles = 2 * list[second_order ? 2 : 1];
     for (u32 i0 = 0; i0 < 8; i0 += TILE_I * PACK)
         for (u32 j0 = 0; j0 < 8; j0 += TILE_J) {
-            CONSTANT u32 *at = list + 3;
-            pack acc[TILE_I * TILE_J];
-            UNROLL for (u32 k = 0; k < TILE_I * TILE_J; k++) acc[k] = PK(0.0);
-            for (u32 r = 0; r < runs; r++, at += 3) {
-                GLOBAL const real *p = rows + at[0] + i0, *q = rows + at[1] + j0;
-                const u32 n = 8 * at[2];
-                for (u32 k = 0; k < n; k += 8) {
-                    pack pk[TILE_I];
-                    UNROLL for (u32 i = 0; i < TILE_I; i++) pk[i] = LOADP(p, k + i * PACK);
-                    UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j * TILE_I + i] =
-                        PFMA(pk[i], PACK_OF(q[k + j]), acc[j * TILE_I + i]);
+            pack acc[TILE_GROUP][TILE_J][TILE_I];
+            UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++)
+                acc[t][j][i] = LOADP(tiles + g.tile[t], 8 * (j0 + j) + i0 + i * PACK);
+            for (u32 k = 0; k < n; k++) {
+                pack a[TILE_GROUP][TILE_I];
+                UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 i = 0; i < TILE_I; i++) {
+                    a[t][i] = LOADP(left + g.left[t], 8 * k + i0 + i * PACK);
+                    if (subtract) a[t][i] = -a[t][i];
+                }
+                UNROLL for (u32 j = 0; j < TILE_J; j++) {
+                    const pack b = PACK_OF(right[8 * k + j0 + j]);
+                    UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[t][j][i] = PFMA(a[t][i], b, acc[t][j][i]);
                 }
             }
-            for (u32 m = 0; m < singles; m += 2) {
+            UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++)
+                STOREP(tiles + g.tile[t], 8 * (j0 + j) + i0 + i * PACK, acc[t][j][i]);
+        }
+}
+FN_LARGE void tiles_add(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n)
+{
+    if (g.count == 1) tile_group_rank(tiles, g, left, right, n, 1, 0);
+#if TILE_GROUP == 3
+    else if (g.count == 2) tile_group_rank(tiles, g, left, right, n, 2, 0);
+    else tile_group_rank(tiles, g, left, right, n, 3, 0);
+#endif
+}
+FN_LARGE void tiles_subtract(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n)
+{
+    if (g.count == 1) tile_group_rank(tiles, g, left, right, n, 1, 1);
+#if TILE_GROUP == 3
+    else if (g.count == 2) tile_group_rank(tiles, g, left, right, n, 2, 1);
+    else tile_group_rank(tiles, g, left, right, n, 3, 1);
+#endif
+}
+
+/* tile += sum of p q^T over pairs of rows p = rows + .., q = rows + .. of 8. `list`: the numbers of first-order and of all pairs, then two offsets a
+ * pair. Without `second_order` the other pairs are left out. */
+FN_LARGE void tile_add_pairs(GLOBAL real *tile, GLOBAL const real *rows, CONSTANT u32 *list, u32 second_order)
+{
+    const u32 n = 2 * list[second_order ? 1 : 0];
+    CONSTANT u32 *at = list + 2;
+    for (u32 i0 = 0; i0 < 8; i0 += TILE_I * PACK)
+        for (u32 j0 = 0; j0 < 8; j0 += TILE_J) {
+            pack acc[TILE_J][TILE_I];
+            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j][i] = LOADP(tile, 8 * (j0 + j) + i0 + i * PACK);
+            for (u32 m = 0; m < n; m += 2) {
                 GLOBAL const real *p = rows + at[m] + i0, *q = rows + at[m + 1] + j0;
                 pack pm[TILE_I];
                 UNROLL for (u32 i = 0; i < TILE_I; i++) pm[i] = LOADP(p, i * PACK);
-                UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j * TILE_I + i] =
-                    PFMA(pm[i], PACK_OF(q[j]), acc[j * TILE_I + i]);
+                UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j][i] = PFMA(pm[i], PACK_OF(q[j]), acc[j][i]);
             }
-            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++)
-                STOREP(tile, 8 * (j0 + j) + i0 + i * PACK, acc[j * TILE_I + i]);
+            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) STOREP(tile, 8 * (j0 + j) + i0 + i * PACK, acc[j][i]);
         }
 }
 
-/* tile -= sum over k < n of a_k b_k^T. */
-FN_LARGE void tile_downdate(GLOBAL real *tile, GLOBAL const real *a, GLOBAL const real *b, u32 n)
-{
-    for (u32 i0 = 0; i0 < 8; i0 += TILE_I * PACK)
-        for (u32 j0 = 0; j0 < 8; j0 += TILE_J) {
-            pack acc[TILE_I * TILE_J];
-            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j * TILE_I + i] =
-                LOADP(tile, 8 * (j0 + j) + i0 + i * PACK);
-            for (u32 k = 0; k < n; k++) {
-                GLOBAL const real *ak = a + 8 * k + i0, *bk = b + 8 * k + j0;
-                pack left[TILE_I];
-                UNROLL for (u32 i = 0; i < TILE_I; i++) left[i] = -LOADP(ak, i * PACK);
-                UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j * TILE_I + i] =
-                    PFMA(left[i], PACK_OF(bk[j]), acc[j * TILE_I + i]);
-            }
-            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++)
-                STOREP(tile, 8 * (j0 + j) + i0 + i * PACK, acc[j * TILE_I + i]);
-        }
-}
-
-/* tile := tile L^-T, L the factored diagonal tile with reciprocal diagonal `rdiag` (8 elements). */
-FN void tile_solve_right(GLOBAL real *tile, GLOBAL const real *diagonal, GLOBAL const real *rdiag)
+/* tiles of the group := tile L^-T, L the factored diagonal tile with reciprocal diagonal `rdiag` (8 elements). The tiles' columns go
+ * side by side: alone, each would wait for its own last step. */
+FN void tile_group_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const real *diagonal, GLOBAL const real *rdiag, u32 count)
 {
     for (u32 i0 = 0; i0 < 8; i0 += PACK) {
-        pack column[8];
-        UNROLL for (u32 j = 0; j < 8; j++) column[j] = LOADP(tile, 8 * j + i0);
+        pack column[TILE_GROUP][8];
+        UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < 8; j++) column[t][j] = LOADP(tiles + g.tile[t], 8 * j + i0);
         UNROLL for (u32 k = 0; k < 8; k++)
         {
-            column[k] = column[k] * PACK_OF(rdiag[k]);
-            UNROLL for (u32 j = k + 1; j < 8; j++) column[j] = PFMA(-column[k], PACK_OF(diagonal[8 * k + j]), column[j]);
+            UNROLL for (u32 t = 0; t < count; t++) column[t][k] = column[t][k] * PACK_OF(rdiag[k]);
+            UNROLL for (u32 j = k + 1; j < 8; j++) {
+                const pack d = PACK_OF(diagonal[8 * k + j]);
+                UNROLL for (u32 t = 0; t < count; t++) column[t][j] = PFMA(-column[t][k], d, column[t][j]);
+            }
         }
-        UNROLL for (u32 j = 0; j < 8; j++) STOREP(tile, 8 * j + i0, column[j]);
+        UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < 8; j++) STOREP(tiles + g.tile[t], 8 * j + i0, column[t][j]);
     }
+}
+FN_LARGE void tiles_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const real *diagonal, GLOBAL const real *rdiag)
+{
+    if (g.count == 1) tile_group_solve_right(tiles, g, diagonal, rdiag, 1);
+#if TILE_GROUP == 3
+    else if (g.count == 2) tile_group_solve_right(tiles, g, diagonal, rdiag, 2);
+    else tile_group_solve_right(tiles, g, diagonal, rdiag, 3);
+#endif
+}
+
+/* Tiles (I .. I + TILE_GROUP - 1, J) of a matrix of `blocks` block rows, and the rows of the factor left of them. */
+FN tile_group tile_group_of(u32 I, u32 J, u32 blocks)
+{
+    tile_group g;
+    g.count = blocks - I < TILE_GROUP ? blocks - I : TILE_GROUP;
+    UNROLL for (u32 t = 0; t < TILE_GROUP; t++) {
+        g.tile[t] = TILE_OFFSET(I + t, J);
+        g.left[t] = TILE_OFFSET(I + t, 0);
+    }
+    return g;
 }
 
 /* Cholesky factor of a diagonal tile in place; rdiag receives 1 / diagonal. `scale` holds the sums of squares that the diagonal
@@ -136,10 +179,9 @@ FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *
         found[2] = R(0.0);
     }
     for (u32 J = 0; J < blocks; J++) {
-        TEAM_FOR(step, blocks - J)
+        TEAM_FOR(step, TILE_GROUPS(blocks - J))
         {
-            const u32 I = J + step;
-            tile_downdate(tiles + TILE_OFFSET(I, J), tiles + TILE_OFFSET(I, 0), tiles + TILE_OFFSET(J, 0), 8 * J);
+            tiles_subtract(tiles, tile_group_of(J + TILE_GROUP * step, J, blocks), tiles, tiles + TILE_OFFSET(J, 0), 8 * J);
         }
         TEAM_BARRIER();
         ONE_WORKER
@@ -147,10 +189,9 @@ FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *
             tile_factor(tiles + TILE_OFFSET(J, J), rdiag + 8 * J, scale + 8 * J, least, doubt, flat, 8 * J + 1, found);
         }
         TEAM_BARRIER();
-        TEAM_FOR(step, blocks - J - 1)
+        TEAM_FOR(step, TILE_GROUPS(blocks - J - 1))
         {
-            const u32 I = J + 1 + step;
-            tile_solve_right(tiles + TILE_OFFSET(I, J), tiles + TILE_OFFSET(J, J), rdiag + 8 * J);
+            tiles_solve_right(tiles, tile_group_of(J + 1 + TILE_GROUP * step, J, blocks), tiles + TILE_OFFSET(J, J), rdiag + 8 * J);
         }
         TEAM_BARRIER();
     }
@@ -193,11 +234,18 @@ FN void tiles_solve_lower(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
 FN void tiles_solve_upper(GLOBAL const real *tiles, GLOBAL const real *rdiag, u32 blocks, GLOBAL real *y)
 {
     for (u32 J = blocks; J-- > 0;) {
-        TEAM_FOR(j, 8)
+        TEAM_FOR_PACK(j, 8)
         {
-            acc8 sum = acc8_zero();
-            for (u32 I = J + 1; I < blocks; I++) sum = acc8_fma(sum, tiles + TILE_OFFSET(I, J) + 8 * j, y + 8 * I, 0);
-            y[8 * J + j] = y[8 * J + j] - acc8_total(sum);
+            pack acc[PACK][8 / PACK];
+            UNROLL for (u32 c = 0; c < PACK; c++) UNROLL for (u32 m = 0; m < 8 / PACK; m++) acc[c][m] = PK(0.0);
+            for (u32 I = J + 1; I < blocks; I++) {
+                GLOBAL const real *tile = tiles + TILE_OFFSET(I, J) + 8 * j;
+                UNROLL for (u32 m = 0; m < 8 / PACK; m++) {
+                    const pack v = LOADP(y, 8 * I + m * PACK);
+                    UNROLL for (u32 c = 0; c < PACK; c++) acc[c][m] = PFMA(LOADP(tile, 8 * c + m * PACK), v, acc[c][m]);
+                }
+            }
+            STOREP(y, 8 * J + j, LOADP(y, 8 * J + j) - acc8_totals(acc));
         }
         TEAM_BARRIER();
         ONE_WORKER

@@ -14,16 +14,13 @@ static bool lay_out_slab(struct freezer *f)
 {
     const size_t dense = HEADER(f, HF_DENSE), blocks = HEADER(f, HF_BLOCKS), slots = HEADER(f, HF_SLOTS), normsys = HEADER(f, HF_NORMSYS_ENTRIES);
     const size_t units = f->n_units, cells = 8 * (size_t)f->n_cells, panels = 8 * (size_t)f->n_panels;
-    size_t jacobian = 0, cell_temp = 0, histosys = 0, columns = 0;
+    size_t jacobian = 0, cell_temp = 0, columns = 0;
     for (uint32_t c = 0; c < f->n_channels; c++) {
         const struct channel *ch = &f->channels[c];
         const uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
         if (64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets) > jacobian) jacobian = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets);
         if (24 * (size_t)ch->source->n_samples + 16 > cell_temp) cell_temp = 24 * (size_t)ch->source->n_samples + 16;
         if ((size_t)ch->panels * ch->n_sets * ch->n_sets > columns) columns = (size_t)ch->panels * ch->n_sets * ch->n_sets;
-        size_t sums = 0;
-        for (uint32_t u = ch->first_unit; u < ch->first_unit + ch->source->n_samples; u++) sums += 16 * (size_t)ROUND8(f->units[u].histosys_count);
-        if (sums > histosys) histosys = sums;
     }
     if (jacobian < 8) jacobian = 8;
     const struct {
@@ -53,15 +50,16 @@ static bool lay_out_slab(struct freezer *f)
                    {HF_S_DEVIANCE, panels},
                    {HF_S_PENALTY, slots},
                    {HF_S_COMMON, panels},
-                   {HF_S_PARTIALS, 8 * dense},
-                   {HF_S_JACOBIAN, jacobian},
-                   {HF_S_CELL_TEMP, cell_temp},
+                   {HF_S_CELL_WEIGHT, cells},
+                   {HF_S_T, ROUND8(units)},
+                   {HF_S_HSUM, f->histosys_sums},
                    {HF_S_TILES, 32 * blocks * (blocks + 1)},
                    {HF_S_RDIAG, dense},
                    {HF_S_DIAGONAL, dense},
                    {HF_S_SCALE, dense},
-                   {HF_S_T, 8 * units},
-                   {HF_S_HSUM, histosys},
+                   {HF_S_BENT, f->histosys_sums},
+                   {HF_S_JACOBIAN, jacobian},
+                   {HF_S_CELL_TEMP, cell_temp},
                    {HF_S_UNIT_ROWS, f->unit_rows},
                    {HF_S_SCALED, f->rows},
                    {HF_S_ROWS, f->rows},

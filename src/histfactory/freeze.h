@@ -55,6 +55,7 @@ struct freezer {
     struct ints ints, lists, pairs;  /* the u32 table; scratch lists; pairs of scalars */
     struct ints works;               /* records of struct work, by channel */
     uint32_t unit_rows, rows;        /* elements so far of the units' second-order rows, of the kept rows */
+    uint32_t histosys_sums;          /* and of the sums of histosys entries */
     struct reals reals;
 };
 

@@ -103,15 +103,14 @@ static bool write_units(struct freezer *f, uint32_t normsys)
     for (uint32_t c = 0; c < f->n_channels; c++) {
         struct channel *ch = &f->channels[c];
         const uint32_t samples = ch->source->n_samples;
-        uint32_t sums = 0;
         for (uint32_t s = 0; s < samples; s++) {
             const uint32_t u = ch->first_unit + s;
             struct unit *unit = &f->units[u];
             unit_blocks(f, ch, unit, any, scalar);
             if (f->lists.failed) return false;
             unit->row = f->unit_rows;
-            unit->sums = sums;
-            sums += 16 * ROUND8(unit->histosys_count);
+            unit->sums = f->histosys_sums;
+            f->histosys_sums += ROUND8(unit->histosys_count);
             f->unit_rows += 2 * unit->row_size + (unit->scalar_count ? unit->row_size + unit->scalar_row_size : 0);
             const size_t data = freeze_extend_reals(&f->reals, (size_t)ch->panels * unit->histosys_count * 16);
             const size_t sets = freeze_extend(&f->ints, unit->set_count);
@@ -207,8 +206,8 @@ static bool write_units(struct freezer *f, uint32_t normsys)
 /* What a channel adds to a tile: where its rows begin in the two blocks, how many; where its second-order row pairs begin in f->lists, how many. */
 enum { WORK_TILE, WORK_I, WORK_J, WORK_ROWS, WORK_PAIRS, WORK_COUNT, WORK_SIZE };
 
-/* From so many rows on, a channel's rows make a run of a tile's list; fewer are listed one by one (the processor mispredicts the end of short
- * loops: measured, one flat list takes half the time of loops by channel). */
+/* From so many rows on, a channel's rows are added to the tiles as they stand; fewer are listed one by one, with those of other channels (the
+ * processor mispredicts the end of short loops: measured, one flat list takes half the time of loops by channel). */
 #define RUN_LEAST 16
 
 /* The channel's blocks, where its entries stand among them, and its work on tiles. */
@@ -304,6 +303,7 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
     record[HF_CH_BLOCK_LIST] = (uint32_t)block_list;
     record[HF_CH_ROWS] = first_row;
     record[HF_CH_ROW_STRIDE] = 8 * n_rows;
+    record[HF_CH_RUN] = n_rows >= RUN_LEAST;
     for (uint32_t panel = 0; panel < ch->panels; panel++) {
         uint32_t *pn = f->ints.at + HEADER(f, HF_I_PANELS) + (ch->first_panel + panel) * HF_PN_SIZE;
         pn[HF_PN_CHANNEL] = c;
@@ -328,20 +328,12 @@ static bool write_works(struct freezer *f)
     for (size_t k = n; k-- > 0;) order[--first[f->works.at[k * WORK_SIZE + WORK_TILE] + 1]] = (uint32_t)k;
     for (size_t t = 0; t < tiles; t++) {
         const size_t begin = first[t + 1], end = t + 1 < tiles ? first[t + 2] : n, list = f->ints.n;
-        size_t runs = 0, singles = 0, pairs = 0;
+        size_t first_order = 0, second_order = 0;
         f->ints.at[offsets + t] = (uint32_t)list;
-        freeze_extend(&f->ints, 3);
+        freeze_extend(&f->ints, 2);
         for (size_t k = begin; k < end; k++) {
             const uint32_t *work = f->works.at + (size_t)order[k] * WORK_SIZE;
-            if (work[WORK_ROWS] < RUN_LEAST) continue;
-            freeze_push(&f->ints, scaled + work[WORK_I]);
-            freeze_push(&f->ints, kept + work[WORK_J]);
-            freeze_push(&f->ints, work[WORK_ROWS]);
-            runs++;
-        }
-        for (size_t k = begin; k < end; k++) {
-            const uint32_t *work = f->works.at + (size_t)order[k] * WORK_SIZE;
-            for (uint32_t i = 0; i < (work[WORK_ROWS] < RUN_LEAST ? work[WORK_ROWS] : 0); i++, singles++) {
+            for (uint32_t i = 0; i < (work[WORK_ROWS] < RUN_LEAST ? work[WORK_ROWS] : 0); i++, first_order++) {
                 freeze_push(&f->ints, scaled + work[WORK_I] + 8 * i);
                 freeze_push(&f->ints, kept + work[WORK_J] + 8 * i);
             }
@@ -349,11 +341,11 @@ static bool write_works(struct freezer *f)
         for (size_t k = begin; k < end; k++) {
             const uint32_t *work = f->works.at + (size_t)order[k] * WORK_SIZE;
             for (size_t i = 0; i < 2 * (size_t)work[WORK_COUNT]; i++) freeze_push(&f->ints, f->lists.at[work[WORK_PAIRS] + i]);
-            pairs += work[WORK_COUNT];
+            second_order += work[WORK_COUNT];
         }
         if (f->ints.failed) return false;
-        const size_t counts[3] = {runs, singles, singles + pairs};
-        for (size_t k = 0; k < 3; k++) f->ints.at[list + k] = (uint32_t)counts[k];
+        f->ints.at[list] = (uint32_t)first_order;
+        f->ints.at[list + 1] = (uint32_t)(first_order + second_order);
     }
     return true;
 }
