@@ -348,8 +348,8 @@ KERNEL(hf_covariance)
             const u32 J = k / TILE_GROUPS(n / 8), I = J + TILE_GROUP * (k % TILE_GROUPS(n / 8));
             if (I >= n / 8) continue;
             /* rows of dense slots are zero left of their own block */
-            const u32 from = I < blocks ? I : J < blocks ? J : 0;
             tile_group g = tile_group_of(I, J, n / 8);
+            const u32 from = I + g.count <= blocks ? I : J < blocks ? J : 0;
             UNROLL for (u32 t = 0; t < TILE_GROUP; t++) g.left[t] = 64 * ((I + t) * blocks + from);
             for (u32 t = 0; t < g.count; t++)
                 for (u32 i = 0; i < 64; i += PACK) STOREP(square + g.tile[t], i, PK(0.0));
