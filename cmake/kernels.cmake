@@ -2,7 +2,8 @@
 # that compile it at run time.
 #
 # A variant is (precision, instruction set, lanes W, pack P); its tables and functions end in a suffix such as
-# f64_avx512_w8p1. The processor picks among the variants when the library is opened.
+# f64_avx512_w8p1. The processor picks among the variants when the library is opened. An instruction set without its
+# variant of one lane in a precision is not offered there. PARITAS_VARIANTS leaves out those whose suffix it does not match.
 #
 # Sets PARITAS_KERNEL_OBJECTS, PARITAS_GENERATED_SOURCES and PARITAS_GENERATED_DIR; writes variants.h there:
 #   PARITAS_KERNEL_VARIANTS(X), a list of X(suffix, isa, f64, lanes, pack)
@@ -22,6 +23,10 @@ set(variants_list "")
 # a family hands all its functions the same list of parameters, used or not
 add_library(paritas_kernel_settings INTERFACE)
 target_compile_options(paritas_kernel_settings INTERFACE -Wno-unused-parameter)
+if(PARITAS_SANITIZE MATCHES "undefined")
+  # checks that take three quarters of the compiler's time; what they would find, the address sanitizer finds too
+  target_compile_options(paritas_kernel_settings INTERFACE -fno-sanitize=null,object-size,pointer-overflow)
+endif()
 
 # paritas_variants(F64 ISA "W,P;W,P;..." FLAG...)
 function(paritas_variants f64 isa shapes)
@@ -33,6 +38,9 @@ function(paritas_variants f64 isa shapes)
       set(suffix f64_${isa}_w${lanes}p${pack})
     else()
       set(suffix f32_${isa}_w${lanes}p${pack})
+    endif()
+    if(PARITAS_VARIANTS AND NOT suffix MATCHES "${PARITAS_VARIANTS}")
+      continue()
     endif()
     set(target paritas_kernels_${suffix})
     add_library(${target} OBJECT src/device/cpu/kernels.c)

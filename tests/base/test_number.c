@@ -76,9 +76,12 @@ TEST(ties_between_doubles_go_to_even_and_a_digit_far_behind_decides)
 {
     uint64_t random = 2;
     static char text[1300];
+    /* what holds the ties must be wider than double; valgrind computes in less than the type says */
+    volatile long double one = 1.0L, rest = 0x1p-63L;
+    if (one + rest == one) skip();
     for (long i = 0; i < 4000; i++) {
         double low = fabs(random_double(&random)), high = nextafter(low, INFINITY);
-        if (!isfinite(high) || LDBL_MANT_DIG < 64 || LDBL_MIN_EXP > -1080) continue;
+        if (!isfinite(high) || LDBL_MIN_EXP > -1080) continue;
         snprintf(text, sizeof text, "%.800Le", ((long double)low + (long double)high) / 2);
         char *last = strchr(text, 'e') - 1; /* a zero: no tie has more than 767 digits */
         assert_int_equal(*last, '0');

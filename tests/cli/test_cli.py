@@ -177,7 +177,9 @@ def test_ranking_is_sorted_and_cut():
 
 def test_a_forced_instruction_set_changes_no_digit():
     reference = run("fit", TWO, "--json", environment={"PARITAS_ISA": "portable"}).stdout
-    assert run("fit", TWO, "--json", environment={"PARITAS_ISA": "scalar"}).stdout == reference
+    others = [run("fit", TWO, "--json", environment={"PARITAS_ISA": isa}) for isa in ("scalar", "avx2", "neon")]
+    others = [done for done in others if done.returncode != 4]  # not in this build or not in this processor
+    assert all(done.returncode == 0 and done.stdout == reference for done in others)
     assert run("fit", TWO, "--json", "--threads", "2").stdout == reference
     assert run("fit", TWO, environment={"PARITAS_ISA": "abacus"}).returncode == 4
 

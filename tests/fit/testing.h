@@ -16,20 +16,9 @@
 #include <string.h>
 
 #include "fit/workspaces.h"
+#include "share.h"
 
 #define TEST(claim) static void claim(void **state __attribute__((unused)))
-/* Sanitizers cost a factor of ten: they try one model where others try SHARE. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SHARE = 6 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SHARE = 6 };
-#else
-enum { SHARE = 1 };
-#endif
-#else
-enum { SHARE = 1 };
-#endif
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* |a - b| <= tolerance; the failing pair is printed. */

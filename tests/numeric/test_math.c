@@ -12,6 +12,7 @@
 
 #include "numeric_variants.h"
 #include "oracle.h"
+#include "share.h"
 #include "variant.h"
 #include <float.h>
 #include <math.h>
@@ -55,7 +56,7 @@ static const struct limits {
     {index_m_log_normal_cdf, 12, 8.0, 0.0, 8.0, 0.0}, {index_m_normal_quantile, 12, 8.0, 0.0, 8.0, 0.0},
 };
 
-static unsigned step = 61;
+static unsigned step = SHARE > 1 ? 611 : 61;
 
 static int runs_here(enum isa isa)
 {
@@ -222,7 +223,7 @@ static void check_accuracy(const struct limits *limit, int f64)
     double worst = 0.0, worst_at = 0.0, worst_small = 0.0;
     double ulp = f64 ? limit->ulp64 : limit->ulp32, absolute = f64 ? limit->absolute64 : limit->absolute32;
     uint64_t random = (uint64_t)limit->function;
-    for (int b = 0; b < (f64 ? limit->blocks : (limit->blocks + 3) / 4); b++) {
+    for (int b = 0; b < limit->blocks; b += f64 ? SHARE : 4 * SHARE) {
         fill(x, &random, f64);
         variant->functions[limit->function](x, y, BLOCK);
         for (size_t i = 0; i < BLOCK; i++) {

@@ -6,6 +6,7 @@ command line below is run by every program, on every instruction set that it has
 counts, and all answers must be the same text; numbers in answers are written so that they read back exactly. One line
 a command; the last line is "N passed, N failed, N skipped". Python's standard library only."""
 import argparse
+import concurrent.futures
 import json
 import os
 import shlex
@@ -47,22 +48,27 @@ def without(answer):
     return [without(value) for value in answer] if isinstance(answer, list) else answer
 
 
-def answers(program, line, small):
-    """yields (which build, canonical text); numbers stay the text they were"""
-    builds = [({"PARITAS_ISA": isa}, threads) for isa in INSTRUCTION_SETS for threads in ([1] if small else [1, 2])]
-    builds += [({"PARITAS_LANES": lanes}, 1) for lanes in ("1", "2", "4", "8")]
-    for environment, threads in builds:
-        # under an emulator the environment is the guest's too
-        command = [*program, *line, "--json", "--quiet", "--threads", str(threads)]
-        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, **environment), timeout=900)
-        if done.returncode == NO_DEVICE:
-            continue
-        which = f"{program[-1]}, {environment}, {threads} threads"
-        if done.returncode not in (0, 1):
-            yield which, f"exit {done.returncode}: {done.stderr.strip()}"
-            continue
-        documents = [json.loads(text, parse_float=str, parse_int=str) for text in (done.stdout.splitlines() if "--patchset" in line else [done.stdout])]
-        yield which, json.dumps(without(documents), sort_keys=True)
+def builds_of(program, small):
+    """yields (program, environment, threads): all ways to run one program"""
+    for isa in INSTRUCTION_SETS:
+        for threads in [1] if small else [1, 2]:
+            yield program, {"PARITAS_ISA": isa}, threads
+    for lanes in ("1", "2", "4", "8"):
+        yield program, {"PARITAS_LANES": lanes}, 1
+
+
+def answer(line, program, environment, threads):
+    """(which build, canonical text), numbers stay the text they were; None where the build is not there"""
+    # under an emulator the environment is the guest's too
+    command = [*program, *line, "--json", "--quiet", "--threads", str(threads)]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, **environment), timeout=900)
+    if done.returncode == NO_DEVICE:
+        return None
+    which = f"{program[-1]}, {environment}, {threads} threads"
+    if done.returncode not in (0, 1):
+        return which, f"exit {done.returncode}: {done.stderr.strip()}"
+    documents = [json.loads(text, parse_float=str, parse_int=str) for text in (done.stdout.splitlines() if "--patchset" in line else [done.stdout])]
+    return which, json.dumps(without(documents), sort_keys=True)
 
 
 def main():
@@ -70,7 +76,8 @@ def main():
     parser.add_argument("--small", action="store_true", help="few and short commands, for emulators")
     parser.add_argument("programs", nargs="+")
     arguments = parser.parse_args()
-    programs = [shlex.split(program) for program in arguments.programs]
+    ways = [way for program in arguments.programs for way in builds_of(shlex.split(program), arguments.small)]
+    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
     passed = failed = skipped = 0
     for line in command_lines(arguments.small):
         shown = " ".join(os.path.basename(word) for word in line)
@@ -78,7 +85,7 @@ def main():
             print(f"SKIP {shown}: the workspace is not here")
             skipped += 1
             continue
-        builds = [build for program in programs for build in answers(program, line, arguments.small)]
+        builds = [build for build in pool.map(lambda way: answer(line, *way), ways) if build]
         reference = builds[0][1] if builds else ""
         different = [which for which, text in builds if text != reference or text.startswith("exit")]
         good = len(builds) > 1 and not different

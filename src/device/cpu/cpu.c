@@ -75,6 +75,14 @@ static int isa_runs(const char *isa)
 #endif
 }
 
+/* Whether this build has kernels for that instruction set: its variant of one lane, which stands in for widths that are not there. */
+static int isa_built(const char *isa, unsigned precision)
+{
+    for (size_t v = 0; v < VARIANTS; v++)
+        if (variants[v].precision == precision && variants[v].lanes == 1 && !strcmp(variants[v].isa, isa)) return 1;
+    return 0;
+}
+
 static paritas_status cpu_open(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index)
 {
     if (index != 0) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cpu:%u': there is one CPU device, cpu", index);
@@ -84,10 +92,11 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
     for (size_t k = 0; k < sizeof order / sizeof order[0] && !chosen; k++) {
         if (isa && strcmp(isa, order[k]) != 0) continue;
         known = 1;
-        for (size_t v = 0; v < VARIANTS; v++)
-            if (!strcmp(variants[v].isa, order[k]) && isa_runs(order[k])) chosen = order[k];
+        if (isa_built(order[k], device->precision) && isa_runs(order[k])) chosen = order[k];
     }
-    if (!chosen && known) return paritas_fail(context, PARITAS_NO_DEVICE, "instruction set '%s' is not in this build or not in this processor", isa);
+    if (!chosen && !isa) return paritas_fail(context, PARITAS_NO_DEVICE, "this build has no kernels in f%u for this processor", device->precision);
+    if (!chosen && known)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "instruction set '%s' is not in this build in f%u or not in this processor", isa, device->precision);
     if (!chosen)
         return paritas_fail(context, PARITAS_NO_DEVICE, "instruction set '%s' is not known; there are portable, scalar, avx2, avx512, neon", isa);
     struct cpu_state *state = paritas_allocate_clear(context, 1, sizeof *state);
