@@ -20,6 +20,7 @@
 #define MODEL_ACTIVE (s + mi[HF_S_ACTIVE])
 #define MODEL_WORK (s + mi[HF_S_MINIMISER])
 #define MODEL_HUGE HF_HUGE
+#define MODEL_LEAST R(0.0) /* a deviance */
 #define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + 4])
 #define MODEL_DIAGONAL(i) ((i) < mi[HF_DENSE] ? LOADP(s + mi[HF_S_DIAGONAL], i) : LOADP(s + mi[HF_S_LOCAL_D], (i) - mi[HF_DENSE]))
 
@@ -187,6 +188,12 @@ KERNEL(hf_jacobian)
     }
 }
 
+#if F64
+#define HF_EDM_TOLERANCE R(1e-10)
+#else
+#define HF_EDM_TOLERANCE R(1e-5)
+#endif
+
 /* Largest step of a slot in a fit: 6 times the width of its constraint; 0 (no limit) where it has none. */
 FN void hf_step_caps(HF_PARAMETERS)
 {
@@ -217,11 +224,7 @@ KERNEL(hf_fit)
     }
     hf_step_caps(HF);
     TEAM_BARRIER();
-#if F64
-    newton_minimise(HF, args[3] & 2 ? R(1e-14) : R(1e-10), args[2], args[3] & 1);
-#else
-    newton_minimise(HF, R(1e-5), args[2], args[3] & 1);
-#endif
+    newton_minimise(HF, args[3] & 2 ? R(1e-4) * HF_EDM_TOLERANCE : HF_EDM_TOLERANCE, args[2], args[3] & 1);
     GLOBAL const real *x = MODEL_X, *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
     TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, i, x[i]);
     ONE_WORKER
@@ -276,7 +279,14 @@ KERNEL(hf_covariance)
     TEAM_BARRIER();
     newton_active_set(HF);
     hf_curvature(HF, R(1.0), R(0.0), 1);
-    const mask bad = hf_factor(HF, R(1e-5), HF_FLAT_CURVATURE); /* as doubtful as a fit that may end at an EDM of 1e-10 */
+    mask bad = hf_factor(HF, R(1e-5), HF_FLAT_CURVATURE); /* as doubtful as a fit that may end at an EDM of 1e-10 */
+    /* where the data are met exactly, second derivatives count for nothing but their rounding: the Fisher matrix is the Hessian */
+    const mask exact = AND(bad, R(2.0) * value <= HF_EDM_TOLERANCE);
+    TEAM_IF(ANY(exact))
+    {
+        hf_curvature(HF, SELECT(exact, R(0.0), R(1.0)), R(0.0), 1);
+        bad = hf_factor(HF, R(1e-5), HF_FLAT_CURVATURE);
+    }
     const real edm = newton_direction(HF);
     GLOBAL const real *active = MODEL_ACTIVE, *tiles = s + mi[HF_S_TILES], *locald = s + mi[HF_S_LOCAL_D] - dense, *localc = s + mi[HF_S_LOCAL_C] - dense;
     GLOBAL real *rest = s + mi[HF_S_AUGMENTED], *columns = rest + n * dense, *square = columns + 8 * mi[HF_LOCAL_COLUMNS];

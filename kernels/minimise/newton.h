@@ -5,6 +5,7 @@
  *   MODEL_X, MODEL_GRADIENT, MODEL_ACTIVE   slab vectors (GLOBAL real *)
  *   MODEL_WORK                          slab space for NEWTON_VECTORS vectors and NEWTON_SCALARS scalars
  *   MODEL_HUGE                          the value that says "outside the domain"
+ *   MODEL_LEAST                         no value is below this one
  *   model_value(MODEL, derivatives)     value at MODEL_X, gradient into MODEL_GRADIENT
  *   MODEL_DIAGONAL(i), MODEL_FLAT       of that factor: a pack of the matrix's diagonal; nonzero where a direction had no curvature
  *   model_curvature(MODEL, kap, damping, doubt) factors the Hessian (kap 1) or Fisher matrix (kap 0) on the active slots; mask of bad lanes
@@ -17,7 +18,8 @@
  * is answered at once by the Fisher matrix; bounds that the step violates become equalities through the same
  * factor, then the step is clipped; a step of a slot is at most NEWTON_CAP; a failed line search raises the damping.
  * Converged: EDM (in units of twice the NLL: g H^-1 g) at most the tolerance at the returned point, with its own gradient
- * and an exact factor of good pivots that is at most one accepted step old; 100 times less if it is older.
+ * and an exact factor of good pivots that is at most one accepted step old; 100 times less if it is older. Where the value itself
+ * is within the tolerance of the least that there can be, no factor need be good.
  */
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
@@ -214,10 +216,11 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         const mask small = AND(running, edm <= tolerance);
         const mask exact = AND(used > zero, NOT(bad));
         const mask undamped = damping <= zero;
-        status = SELECT(AND(small, AND(exact, undamped)), NEWTON_CONVERGED, status);
+        const mask lowest = R(2.0) * (value - MODEL_LEAST) <= tolerance;
+        status = SELECT(AND(small, OR(lowest, AND(exact, undamped))), NEWTON_CONVERGED, status);
         /* near a stationary point whose exact Hessian is not positive: on along the negative direction, as long as that lowers the value */
-        const mask saddle = AND(running, AND(downward < zero, AND(edm <= NEWTON_EDM_SADDLE, escapes < NEWTON_ESCAPES)));
-        status = SELECT(AND(small, AND(redo, NOT(saddle))), NEWTON_NOT_A_MINIMUM, status);
+        const mask saddle = AND(status == NEWTON_RUNNING, AND(running, AND(downward < zero, AND(edm <= NEWTON_EDM_SADDLE, escapes < NEWTON_ESCAPES))));
+        status = SELECT(AND(AND(small, NOT(lowest)), AND(redo, NOT(saddle))), NEWTON_NOT_A_MINIMUM, status);
         escapes = SELECT(saddle, escapes + one, escapes);
         const mask ask = AND(small, AND(status == NEWTON_RUNNING, NOT(saddle)));
         kap = SELECT(AND(running, edm < NEWTON_EDM_FIRST_EXACT), one, SELECT(redo, zero, kap));

@@ -169,8 +169,32 @@ static const struct infer_point *below_free_fit(const struct infer_profile *prof
     return lowest;
 }
 
-/* Repeats the free fit from a lower point and the profile's conditional fits from the result; of the two answers at a
- * point the lower stays. */
+/* Fits the points of a profile once more, each by itself; of the two answers at a point the lower stays. */
+static paritas_status fit_again(struct infer *infer, const struct infer_profile *profile, bool afresh, size_t n, struct infer_point *points)
+{
+    struct infer_point *repeated = arena_array(&infer->arena, n, sizeof *repeated);
+    size_t *origin = arena_array(&infer->arena, n, sizeof *origin), m = 0;
+    if (repeated == NULL || origin == NULL) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < n; i++) {
+        if (points[i].profile != profile) continue;
+        origin[m] = i;
+        repeated[m] = points[i];
+        repeated[m].wave = 0; /* the neighbours may have come from another minimum */
+        repeated[m].afresh = afresh;
+        memset(repeated[m++].neighbour, 0, sizeof points->neighbour);
+    }
+    paritas_status status = infer_points_once(infer, m, repeated);
+    if (status != PARITAS_OK) return status;
+    for (size_t j = 0; j < m; j++) {
+        struct infer_point *point = &points[origin[j]];
+        bool better = repeated[j].status == PARITAS_FIT_CONVERGED &&
+                      (point->status != PARITAS_FIT_CONVERGED || repeated[j].twice_nll < point->twice_nll);
+        if (better) *point = repeated[j];
+    }
+    return PARITAS_OK;
+}
+
+/* Repeats the free fit from a lower point and the profile's conditional fits from the result. */
 static paritas_status repeat_from(struct infer *infer, const struct infer_point *lower, size_t n, struct infer_point *points)
 {
     struct infer_profile *profile = lower->profile;
@@ -185,30 +209,24 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     }
     again.start = profile->start;
     *profile = again;
-    struct infer_point *repeated = arena_array(&infer->arena, n, sizeof *repeated);
-    size_t *origin = arena_array(&infer->arena, n, sizeof *origin), m = 0;
-    if (repeated == NULL || origin == NULL) return paritas_fail_memory(infer->context);
-    for (size_t i = 0; i < n; i++) {
-        if (points[i].profile != profile) continue;
-        origin[m] = i;
-        repeated[m] = points[i];
-        repeated[m].wave = 0; /* the neighbours may have come from the minimum that was left */
-        memset(repeated[m++].neighbour, 0, sizeof points->neighbour);
-    }
-    status = infer_points_once(infer, m, repeated);
-    if (status != PARITAS_OK) return status;
-    for (size_t j = 0; j < m; j++) {
-        struct infer_point *point = &points[origin[j]];
-        bool better = repeated[j].status == PARITAS_FIT_CONVERGED &&
-                      (point->status != PARITAS_FIT_CONVERGED || repeated[j].twice_nll < point->twice_nll);
-        if (better) *point = repeated[j];
-    }
-    return PARITAS_OK;
+    return fit_again(infer, profile, false, n, points);
+}
+
+/* Do the data leave a direction open at this free fit? */
+static bool is_open(const struct infer *infer, const struct infer_profile *profile)
+{
+    if (profile->result.status != PARITAS_FIT_CONVERGED) return true;
+    for (size_t i = 0; i < infer->n_parameters; i++)
+        if (profile->states[i] == PARITAS_FREE && isnan(profile->errors[i])) return true;
+    return false;
 }
 
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points)
 {
     paritas_status status = infer_points_once(infer, n, points);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++)
+        if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
+            status = fit_again(infer, points[i].profile, true, n, points);
     /* two rounds: the first replaces the free fit, the second is for a point that the new start took lower still */
     for (int round = 0; round < 2 && status == PARITAS_OK; round++)
         for (size_t i = 0; i < n && status == PARITAS_OK; i++) {

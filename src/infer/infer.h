@@ -44,6 +44,7 @@ struct infer_point {
     size_t parameter[INFER_FIXED_MAX];
     double value[INFER_FIXED_MAX];
     unsigned wave;            /* fitted after all smaller waves */
+    bool afresh;              /* starts where the job does, not from what is known */
     const struct infer_point *neighbour[INFER_NEIGHBOURS]; /* of smaller waves, same profile and parameter; NULL: none */
     paritas_fit_status status; /* from here on: answers */
     double twice_nll;
@@ -68,7 +69,8 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
 /* Free fits of n profiles, as one batch. */
 paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profile *const *profiles);
 
-/* Conditional fits of n points, a batch a wave. The profiles of the points must have been fitted; one that turns out
+/* Conditional fits of n points, a batch a wave; where the data leave directions open, so that there may be several minima, each also
+ * from the job's start, and the lower answer stays. The profiles of the points must have been fitted; one that turns out
  * not to be the lowest minimum is replaced (its result, parameters, errors and covariance change). */
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
 

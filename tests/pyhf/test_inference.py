@@ -5,7 +5,6 @@ from above, and how far it is above says how well its test statistic can be know
 import json
 import os
 
-import numpy as np
 import pyhf
 import pytest
 from conftest import EXAMPLES, answer
@@ -15,21 +14,8 @@ STATISTICS = {"qtilde": pyhf.infer.test_statistics.qmu_tilde, "q0": pyhf.infer.t
 EXACT = 1e-7  # of twice the NLL: what our minimum may be above the true one
 
 
-def is_determined(model, start, left_out):
-    """Does every floating parameter but one move the expected data in a way of its own? Else the minimum is a valley."""
-    start = np.array(start)
-    floating = [i for i, fixed in enumerate(model.config.suggested_fixed()) if not fixed and i != left_out]
-    step = 1e-4
-    columns = [np.asarray(model.expected_data(start + step * np.eye(len(start))[i])) - np.asarray(model.expected_data(start - step * np.eye(len(start))[i])) for i in floating]
-    sizes = np.linalg.norm(columns, axis=1, keepdims=True)
-    if len(columns) > len(columns[0]) or not np.all(sizes > 0):
-        return False
-    singular = np.linalg.svd(np.array(columns) / sizes, compute_uv=False)
-    return bool(singular[-1] > 1e-6 * singular[0])
-
-
 def fittable(count):
-    """Generated workspaces with a POI that floats, a likelihood without the signal too, and one minimum point."""
+    """Generated workspaces with a POI that floats and a likelihood without the signal too; minima may be valleys."""
     for name, workspace in workspaces(8 * count, 77):
         if workspace["measurements"][0]["config"]["poi"] != "mu":
             continue
@@ -38,8 +24,7 @@ def fittable(count):
         low, high = model.config.suggested_bounds()[poi]
         start[poi] = 0.0
         background = model.expected_data(start, include_auxdata=False)
-        floats = not model.config.suggested_fixed()[poi] and low <= 0 and high >= 1.5 and min(background) > 0
-        if floats and is_determined(model, model.config.suggested_init(), None) and is_determined(model, start, poi):
+        if not model.config.suggested_fixed()[poi] and low <= 0 and high >= 1.5 and min(background) > 0:
             yield name, workspace
             count -= 1
         if count == 0:
@@ -53,7 +38,7 @@ def tight_minimiser():
     pyhf.set_backend("numpy", pyhf.optimize.scipy_optimizer())
 
 
-@pytest.mark.parametrize("workspace", [pytest.param(workspace, id=name) for name, workspace in fittable(54)])
+@pytest.mark.parametrize("workspace", [pytest.param(workspace, id=name) for name, workspace in fittable(52)])
 def test_fits_and_test_statistics_are_pyhfs(workspace, saved):
     model = pyhf.Workspace(workspace).model()
     data = pyhf.Workspace(workspace).data(model)
