@@ -398,6 +398,32 @@ TEST(memory_runs_out)
     close_bench(&b);
 }
 
+static opencl_code tell_four(opencl_kernel kernel, opencl_device device, uint32_t what, size_t room, void *value, size_t *size)
+{
+    (void)kernel, (void)device, (void)what, (void)room, (void)size;
+    *(size_t *)value = 4;
+    return 0;
+}
+
+/* An entry that a device can run in small work-groups only gets one, unless the size was asked for. */
+TEST(work_group_too_large_for_an_entry)
+{
+    struct bench b;
+    if (!open_bench(&b, &small, "opencl", 64, 16)) skip();
+    struct opencl_state *state = b.context->device->state;
+    const struct opencl_entry *entry = &state->entries[KERNEL_ENTRY_hf_expected];
+    double *data = numbers(b.data);
+    state->api.clGetKernelWorkGroupInfo = tell_four;
+    assert_int_equal(paritas_expected_data(b.context, b.model, 1, paritas_model_suggested_init(b.model), data), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(b.context), "at most 4 for hf_expected"));
+    assert_null(entry->kernel);
+    b.context->device->workers = 0;
+    OK(b.context, paritas_expected_data(b.context, b.model, 1, paritas_model_suggested_init(b.model), data));
+    assert_int_equal(entry->workers, 4);
+    test_free(data);
+    close_bench(&b);
+}
+
 static int stop_at_once(void *user, uint64_t done, uint64_t total)
 {
     *(uint64_t *)user = done;
@@ -474,6 +500,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(counted),
         cmocka_unit_test(no_such_device),
         cmocka_unit_test(work_group_too_large),
+        cmocka_unit_test(work_group_too_large_for_an_entry),
     };
     if (count > 1 && strcmp(arguments[1], "32") == 0) return cmocka_run_group_tests(singles, NULL, NULL);
     return cmocka_run_group_tests(others, NULL, NULL);
