@@ -1,6 +1,8 @@
-/* races.c: a likelihood with its gradient, Hessian and Jacobian, expected data, a fit, and one whose steps meet many bounds, of a small
- * model on the first OpenCL device, for a simulator that watches what the workers of a team read and write (tests/opencl/races). Its
- * argument is the size of the work-groups. */
+/* races.c: a likelihood with its gradient, Hessian and Jacobian, expected data, a fit, and one whose steps meet many bounds, with
+ * covariances, of a small model on the first OpenCL device, for a simulator that watches what the workers of a team read and write
+ * (tests/opencl/races). Its argument is the size of the work-groups. */
+#include "base/context.h"
+#include "device/device.h"
 #include "opencl/workspace.h"
 #include "paritas.h"
 
@@ -32,6 +34,8 @@ int main(int count, char **arguments)
     double *expected = malloc((bins + paritas_model_aux_count(model)) * sizeof *expected);
     double *lower = malloc(n * sizeof *lower), *upper = malloc(n * sizeof *upper);
     if (!gradient || !hessian || !jacobian || !parameters || !expected || !lower || !upper) return 1;
+    double *covariance = malloc(2 * n * n * sizeof *covariance);
+    if (!covariance) return 1;
     const double *init = paritas_model_suggested_init(model);
     if (paritas_evaluate(context, model, 1, init, 0, NULL, &nll, gradient, NULL) != PARITAS_OK) return fail(context);
     if (paritas_evaluate(context, model, 1, init, 0, NULL, &nll, gradient, hessian) != PARITAS_OK) return fail(context);
@@ -41,14 +45,17 @@ int main(int count, char **arguments)
         lower[p] = init[p] - 0.02;
         upper[p] = init[p] + 0.02;
     }
+    device_close(context->host); /* covariances there too, which otherwise run on the CPU */
+    context->host = context->device;
     const paritas_job jobs[2] = {{NULL, NULL, NULL, NULL, NULL}, {NULL, NULL, lower, upper, NULL}};
     paritas_result results[2];
-    if (paritas_fit(context, model, NULL, 2, jobs, results, parameters, NULL, NULL, NULL) != PARITAS_OK) return fail(context);
+    if (paritas_fit(context, model, NULL, 2, jobs, results, parameters, NULL, covariance, NULL) != PARITAS_OK) return fail(context);
     for (int k = 0; k < 2; k++) printf("%.17g, %s at %.17g\n", nll, paritas_fit_status_name(results[k].status), results[k].twice_nll);
     free(gradient);
     free(hessian);
     free(jacobian);
     free(parameters);
+    free(covariance);
     free(expected);
     free(lower);
     free(upper);
