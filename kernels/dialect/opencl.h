@@ -1,8 +1,9 @@
 /* opencl.h: the kernel language in OpenCL C 1.2. The words are listed in dialect.md.
  *
- * The build defines PARITAS_F64 (1 or 0) and PARITAS_ONE_WORKER (1: work-groups have one work-item, which needs no barriers). One
- * work-group is one team and one work-item one worker: a team runs one fit, so `real`, `pack` and `elem` are the same scalar
- * and lanes do not exist.
+ * The build defines PARITAS_F64 (1 or 0), PARITAS_WORKERS (work-items of a work-group; a single one needs no barriers) and
+ * PARITAS_ENTRY, the one entry of the text that becomes a kernel: compilers of devices take long, and most programs launch few.
+ * One work-group is one team and one work-item one worker: a team runs one fit, so `real`, `pack` and `elem` are the same
+ * scalar and lanes do not exist.
  *
  * Bits: FP_CONTRACT is off, fma and the division and root of doubles are correctly rounded by the standard, those of floats by the
  * option -cl-fp32-correctly-rounded-divide-sqrt, which the host passes.
@@ -83,13 +84,13 @@ typedef elem_int plint;
 
 /* ---- teams: a work-group. Workers meet in the slab, which is global memory ---- */
 #define UNROLL /* the driver's compiler knows its registers */
-#if PARITAS_ONE_WORKER
+#if PARITAS_WORKERS == 1
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
 #define TEAM_BARRIER() ((void)0)
 #define TEAM_IF(c) if (c)
 #define ONE_WORKER
 #else
-#define TEAM_FOR(i, n) for (u32 i = (u32)get_local_id(0); i < (u32)(n); i += (u32)get_local_size(0))
+#define TEAM_FOR(i, n) for (u32 i = (u32)get_local_id(0); i < (u32)(n); i += PARITAS_WORKERS)
 #define TEAM_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 /* a loop of one turn: compilers that serialise teams copy all that follows an `if` around a barrier, but not what follows a loop */
 #define TEAM_IF(c) for (int once = (c) ? 1 : 0; once > 0; once--)
@@ -98,16 +99,16 @@ typedef elem_int plint;
 #define TEAM_FOR_PACK(i, n) TEAM_FOR(i, n)
 
 /* ---- entries and rows: `first_team` is the row of the launch's first team, `slab` the elements of a team's slab ---- */
-#define KERNEL(name)                                                                                                                          \
-    static void name##_body(CONSTANT u32 *mi, CONSTANT elem *mr, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, GLOBAL real *s, \
-                            u32 team);                                                                                                        \
-    __kernel void name(CONSTANT u32 *mi, CONSTANT elem *mr, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, GLOBAL real *slabs,  \
-                       u32 slab, u32 first_team)                                                                                              \
-    {                                                                                                                                         \
-        name##_body(mi, mr, args, in, out, slabs + (size_t)slab * get_group_id(0), first_team + (u32)get_group_id(0));                        \
-    }                                                                                                                                         \
-    static void name##_body(CONSTANT u32 *mi, CONSTANT elem *mr, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, GLOBAL real *s, \
-                            u32 team)
+#define KERNEL_TABLES CONSTANT u32 *mi, CONSTANT elem *mr, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out
+#define KERNEL(name) FN void name##_body(KERNEL_TABLES, GLOBAL real *s, u32 team)
+#define KERNEL_OF(entry) KERNEL_NAMED(entry) /* the name behind PARITAS_ENTRY */
+#define KERNEL_NAMED(name)                                                                                                  \
+    __kernel __attribute__((reqd_work_group_size(PARITAS_WORKERS, 1, 1))) void name(KERNEL_TABLES, GLOBAL real *slabs, u32 slab, \
+                                                                                    u32 first_team)                         \
+    {                                                                                                                       \
+        const u32 group = (u32)get_group_id(0);                                                                             \
+        name##_body(mi, mr, args, in, out, slabs + (size_t)slab * group, first_team + group);                               \
+    }
 #define TEAM_INDEX team
 
 typedef struct {

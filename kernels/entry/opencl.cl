@@ -1,3 +1,5 @@
-/* opencl.cl: all kernels as one OpenCL C program. The build joins it with what it includes into one text. */
+/* opencl.cl: one entry as an OpenCL C program. The build joins it with what it includes into one text. */
 #include "dialect/opencl.h"
 #include "entry/histfactory.h"
+
+KERNEL_OF(PARITAS_ENTRY)

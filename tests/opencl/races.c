@@ -1,5 +1,8 @@
-/* races.c: a likelihood with its gradient, Hessian and Jacobian, and a fit, of a small model on the first OpenCL device, for a simulator
- * that watches what the workers of a team read and write (tests/opencl/races). Its argument is the size of the work-groups. */
+/* races.c: a likelihood with its gradient, Hessian and Jacobian, expected data, a fit, and one whose steps meet many bounds, with
+ * covariances, of a small model on the first OpenCL device, for a simulator that watches what the workers of a team read and write
+ * (tests/opencl/races). Its argument is the size of the work-groups. */
+#include "base/context.h"
+#include "device/device.h"
 #include "opencl/workspace.h"
 #include "paritas.h"
 
@@ -27,22 +30,37 @@ int main(int count, char **arguments)
     if (paritas_model_create(context, workspace, NULL, &model) != PARITAS_OK) return fail(context);
     const size_t n = paritas_model_parameter_count(model), bins = paritas_model_main_count(model);
     double nll, *gradient = malloc(n * sizeof *gradient), *hessian = malloc(n * n * sizeof *hessian);
-    double *jacobian = malloc(bins * n * sizeof *jacobian), *parameters = malloc(n * sizeof *parameters);
-    if (!gradient || !hessian || !jacobian || !parameters) return 1;
+    double *jacobian = malloc(bins * n * sizeof *jacobian), *parameters = malloc(2 * n * sizeof *parameters);
+    double *expected = malloc((bins + paritas_model_aux_count(model)) * sizeof *expected);
+    double *lower = malloc(n * sizeof *lower), *upper = malloc(n * sizeof *upper);
+    if (!gradient || !hessian || !jacobian || !parameters || !expected || !lower || !upper) return 1;
+    double *covariance = malloc(2 * n * n * sizeof *covariance);
+    if (!covariance) return 1;
     const double *init = paritas_model_suggested_init(model);
     if (paritas_evaluate(context, model, 1, init, 0, NULL, &nll, gradient, NULL) != PARITAS_OK) return fail(context);
     if (paritas_evaluate(context, model, 1, init, 0, NULL, &nll, gradient, hessian) != PARITAS_OK) return fail(context);
     if (paritas_expected_jacobian(context, model, init, jacobian) != PARITAS_OK) return fail(context);
-    const paritas_job job = {NULL, NULL, NULL, NULL, NULL};
-    paritas_result result;
-    if (paritas_fit(context, model, NULL, 1, &job, &result, parameters, NULL, NULL, NULL) != PARITAS_OK) return fail(context);
-    printf("%.17g, %s at %.17g\n", nll, paritas_fit_status_name(result.status), result.twice_nll);
+    if (paritas_expected_data(context, model, 1, init, expected) != PARITAS_OK) return fail(context);
+    for (size_t p = 0; p < n; p++) {
+        lower[p] = init[p] - 0.02;
+        upper[p] = init[p] + 0.02;
+    }
+    device_close(context->host); /* covariances there too, which otherwise run on the CPU */
+    context->host = context->device;
+    const paritas_job jobs[2] = {{NULL, NULL, NULL, NULL, NULL}, {NULL, NULL, lower, upper, NULL}};
+    paritas_result results[2];
+    if (paritas_fit(context, model, NULL, 2, jobs, results, parameters, NULL, covariance, NULL) != PARITAS_OK) return fail(context);
+    for (int k = 0; k < 2; k++) printf("%.17g, %s at %.17g\n", nll, paritas_fit_status_name(results[k].status), results[k].twice_nll);
     free(gradient);
     free(hessian);
     free(jacobian);
     free(parameters);
+    free(covariance);
+    free(expected);
+    free(lower);
+    free(upper);
     paritas_model_free(model);
     paritas_workspace_free(workspace);
     paritas_close(context);
-    return result.status != PARITAS_FIT_CONVERGED;
+    return results[0].status != PARITAS_FIT_CONVERGED || results[1].status != PARITAS_FIT_CONVERGED;
 }

@@ -1,5 +1,5 @@
 /* test_opencl.c: results of OpenCL devices are the CPU's, bit by bit, whatever the size of a work-group. Skipped where there is no
- * OpenCL device; analyses that are not at hand are skipped too. */
+ * OpenCL device; analyses that are not at hand are skipped too. Argument: 32 for the tests in single precision alone; else all others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include "opencl/workspace.h"
 #include "paritas.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,9 @@ const char *__lsan_default_suppressions(void)
     return "leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libOpenCL\n";
 }
 
-/* A workspace: its text, or a file among the shared ones. */
+/* A workspace: its text, or a file, which a patch may change. */
 struct source {
-    const char *name, *text, *file;
+    const char *name, *text, *file, *patch;
     int normsys_code, histosys_code, clips;
 };
 
@@ -61,15 +62,18 @@ static int open_bench(struct bench *b, const struct source *source, const char *
     OK(b->context, status);
     if (source->text)
         OK(b->context, paritas_workspace_parse(b->context, source->text, strlen(source->text), source->name, &b->workspace));
-    else {
-        char path[1024];
-        const char *shared = getenv("PARITAS_SHARED");
-        snprintf(path, sizeof path, "%s/workspaces/%s", shared ? shared : PARITAS_SOURCE_DIR "/../shared", source->file);
-        if (paritas_workspace_read(b->context, path, &b->workspace) != PARITAS_OK) {
-            print_message("%s\n", paritas_error_message(b->context));
-            paritas_close(b->context);
-            return 0;
-        }
+    else if (paritas_workspace_read(b->context, source->file, &b->workspace) != PARITAS_OK) {
+        print_message("%s\n", paritas_error_message(b->context));
+        paritas_close(b->context);
+        return 0;
+    }
+    if (source->patch) {
+        paritas_workspace *patch, *patched;
+        OK(b->context, paritas_workspace_read(b->context, source->patch, &patch));
+        OK(b->context, paritas_workspace_patch(b->context, b->workspace, patch, &patched));
+        paritas_workspace_free(patch);
+        paritas_workspace_free(b->workspace);
+        b->workspace = patched;
     }
     paritas_model_options model = PARITAS_MODEL_OPTIONS_DEFAULT;
     model.normsys_code = source->normsys_code;
@@ -194,20 +198,21 @@ static void free_values(struct values *v)
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) test_free(all[k]);
 }
 
-#define JOBS 3
+#define JOBS 4
 
 struct fits {
     paritas_result results[JOBS];
     double *parameters, *errors, *covariance;
 };
 
-/* The suggested fit, one with the POI fixed, one from elsewhere; with errors and covariance where `all` is set. */
+/* The suggested fit, one with the POI fixed, one from elsewhere, one whose steps meet many bounds; with errors and covariance where `all`
+ * is set. */
 static struct fits fit(const struct bench *b, unsigned iterations, int all)
 {
     const size_t n = b->parameters;
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     options.max_iterations = iterations;
-    double *points = points_of(b), *start = numbers(n);
+    double *points = points_of(b), *start = numbers(n), *lower = numbers(n), *upper = numbers(n);
     unsigned char *fixed = test_malloc(n);
     memcpy(start, points, n * sizeof *start);
     memcpy(fixed, paritas_model_suggested_fixed(b->model), n);
@@ -218,13 +223,22 @@ static struct fits fit(const struct bench *b, unsigned iterations, int all)
     }
     for (size_t p = 0; p < n; p++)
         if (paritas_model_suggested_fixed(b->model)[p]) points[n + p] = points[p];
-    const paritas_job jobs[JOBS] = {{NULL, NULL, NULL, NULL, NULL}, {NULL, start, NULL, NULL, fixed}, {NULL, points + n, NULL, NULL, NULL}};
+    for (size_t p = 0; p < n; p++) {
+        lower[p] = fmax(points[p] - 0.02, paritas_model_lower_bounds(b->model)[p]);
+        upper[p] = fmin(points[p] + 0.02, paritas_model_upper_bounds(b->model)[p]);
+    }
+    const paritas_job jobs[JOBS] = {{NULL, NULL, NULL, NULL, NULL},
+                                    {NULL, start, NULL, NULL, fixed},
+                                    {NULL, points + n, NULL, NULL, NULL},
+                                    {NULL, NULL, lower, upper, NULL}};
     struct fits f = {.parameters = numbers(JOBS * n), .errors = numbers(JOBS * n), .covariance = numbers(JOBS * n * n)};
     spoil_memory(b);
     OK(b->context, paritas_fit(b->context, b->model, &options, JOBS, jobs, f.results, f.parameters, all ? f.errors : NULL,
                                all ? f.covariance : NULL, NULL));
     test_free(points);
     test_free(start);
+    test_free(lower);
+    test_free(upper);
     test_free(fixed);
     return f;
 }
@@ -268,7 +282,7 @@ static void compare_fits(const struct bench *ours, const struct fits *expected, 
 }
 
 /* A driver may take half a minute to compile the fit for one size, so the last two answer fits, and single precision knows them, only
- * where PARITAS_LONG_TESTS is set. */
+ * where PARITAS_LONG_TESTS is set; the very last is one for that altogether. */
 static const unsigned groups[] = {1, 32, 7, 64};
 
 /* Everything that a model answers, on the CPU with one lane and on OpenCL with several sizes of work-groups. */
@@ -280,7 +294,7 @@ static void compare_devices(const struct source *source, unsigned precision)
     struct fits one = fit(&reference, 1, 0), whole = fit(&reference, 0, 1);
     int compared = 0;
     const int all = getenv("PARITAS_LONG_TESTS") != NULL;
-    for (size_t g = 0; g < (precision == 64 || all ? 4 : 2); g++) {
+    for (size_t g = 0; g < (all ? 4 : precision == 64 ? 3 : 2); g++) {
         struct bench ours;
         if (!open_bench(&ours, source, "opencl", precision, groups[g])) break;
         compare_values(&ours, &values);
@@ -321,14 +335,22 @@ TEST(single_precision)
     compare_devices(&small, 32);
 }
 
+#define SHIPPED PARITAS_SOURCE_DIR "/examples/sbottom_A/"
+#define SHARED PARITAS_SOURCE_DIR "/../shared/workspaces/"
+
+TEST(sbottom)
+{
+    compare_devices(&(struct source){.file = SHIPPED "BkgOnly.json", .patch = SHIPPED "patch.sbottom_900_250_60.json"}, 64);
+}
+
 TEST(displaced_leptons)
 {
-    compare_devices(&(struct source){.file = "displaced_leptons_signal.json"}, 64);
+    compare_devices(&(struct source){.file = SHARED "displaced_leptons_signal.json"}, 64);
 }
 
 TEST(tHu)
 {
-    compare_devices(&(struct source){.file = "tHu_FCNC.json"}, 64);
+    compare_devices(&(struct source){.file = SHARED "tHu_FCNC.json"}, 64);
 }
 
 /* ---- what may go wrong ---- */
@@ -373,6 +395,32 @@ TEST(memory_runs_out)
     test_free(points);
     test_free(plenty);
     test_free(little);
+    close_bench(&b);
+}
+
+static opencl_code tell_four(opencl_kernel kernel, opencl_device device, uint32_t what, size_t room, void *value, size_t *size)
+{
+    (void)kernel, (void)device, (void)what, (void)room, (void)size;
+    *(size_t *)value = 4;
+    return 0;
+}
+
+/* An entry that a device can run in small work-groups only gets one, unless the size was asked for. */
+TEST(work_group_too_large_for_an_entry)
+{
+    struct bench b;
+    if (!open_bench(&b, &small, "opencl", 64, 16)) skip();
+    struct opencl_state *state = b.context->device->state;
+    const struct opencl_entry *entry = &state->entries[KERNEL_ENTRY_hf_expected];
+    double *data = numbers(b.data);
+    state->api.clGetKernelWorkGroupInfo = tell_four;
+    assert_int_equal(paritas_expected_data(b.context, b.model, 1, paritas_model_suggested_init(b.model), data), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(b.context), "at most 4 for hf_expected"));
+    assert_null(entry->kernel);
+    b.context->device->workers = 0;
+    OK(b.context, paritas_expected_data(b.context, b.model, 1, paritas_model_suggested_init(b.model), data));
+    assert_int_equal(entry->workers, 4);
+    test_free(data);
     close_bench(&b);
 }
 
@@ -438,12 +486,13 @@ TEST(work_group_too_large)
     paritas_close(context);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {
+    const struct CMUnitTest singles[] = {cmocka_unit_test(single_precision)};
+    const struct CMUnitTest others[] = {
         cmocka_unit_test(small_model),
         cmocka_unit_test(other_interpolation_and_clipping),
-        cmocka_unit_test(single_precision),
+        cmocka_unit_test(sbottom),
         cmocka_unit_test(displaced_leptons),
         cmocka_unit_test(tHu),
         cmocka_unit_test(memory_runs_out),
@@ -451,6 +500,8 @@ int main(void)
         cmocka_unit_test(counted),
         cmocka_unit_test(no_such_device),
         cmocka_unit_test(work_group_too_large),
+        cmocka_unit_test(work_group_too_large_for_an_entry),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (count > 1 && strcmp(arguments[1], "32") == 0) return cmocka_run_group_tests(singles, NULL, NULL);
+    return cmocka_run_group_tests(others, NULL, NULL);
 }

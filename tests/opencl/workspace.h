@@ -2,7 +2,9 @@
 #ifndef PARITAS_TESTS_OPENCL_WORKSPACE_H
 #define PARITAS_TESTS_OPENCL_WORKSPACE_H
 
-/* Channel A: 11 bins (a panel and a part of one), shapesys and staterror of different samples, two scalars on one sample.
+/* 17 parameters that reach many bins: three blocks of the Hessian, so that workers meet in every step of its factor; one scales
+ * and shapes the same samples.
+ * Channel A: 11 bins (a panel and a part of one), shapesys and staterror of different samples, two scalars on one sample.
  * Channel B: 5 bins, one staterror over all samples. Channel C: 3 bins with a free shape and a dead bin. */
 static const char *const small_workspace =
     "{\"channels\": ["
@@ -15,9 +17,17 @@ static const char *const small_workspace =
     "{\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, "
     "{\"name\": \"scale\", \"type\": \"normsys\", \"data\": {\"hi\": 1.05, \"lo\": 0.96}}, "
     "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.2, \"lo\": 0.85}}, "
+    "{\"name\": \"jes\", \"type\": \"normsys\", \"data\": {\"hi\": 1.04, \"lo\": 0.97}}, "
+    "{\"name\": \"jer\", \"type\": \"normsys\", \"data\": {\"hi\": 0.98, \"lo\": 1.03}}, "
+    "{\"name\": \"trigger\", \"type\": \"normsys\", \"data\": {\"hi\": 1.01, \"lo\": 0.99}}, "
+    "{\"name\": \"electrons\", \"type\": \"normsys\", \"data\": {\"hi\": 1.02, \"lo\": 0.985}}, "
+    "{\"name\": \"muons\", \"type\": \"normsys\", \"data\": {\"hi\": 1.03, \"lo\": 0.98}}, "
     "{\"name\": \"shape\", \"type\": \"histosys\", \"data\": {"
     "\"hi_data\": [31.0, 29.0, 27.5, 25.5, 23.5, 20.0, 17.5, 14.0, 11.0, 8.0, 4.5], "
     "\"lo_data\": [29.5, 27.0, 25.0, 24.0, 22.0, 20.5, 18.5, 16.0, 12.5, 9.5, 5.5]}}, "
+    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {"
+    "\"hi_data\": [30.5, 28.4, 26.2, 25.1, 22.9, 19.8, 17.8, 14.8, 11.8, 8.8, 4.9], "
+    "\"lo_data\": [29.6, 27.7, 25.8, 24.9, 23.1, 20.1, 18.2, 15.2, 12.3, 9.1, 5.1]}}, "
     "{\"name\": \"stat_A\", \"type\": \"staterror\", \"data\": [1.5, 1.4, 1.3, 1.3, 1.2, 1.1, 1.0, 0.9, 0.8, 0.7, 0.5]}]}, "
     "{\"name\": \"fakes\", \"data\": [5.0, 5.5, 6.0, 5.0, 4.0, 3.5, 3.0, 2.0, 1.5, 1.0, 0.8], \"modifiers\": ["
     "{\"name\": \"fake_rate\", \"type\": \"shapesys\", \"data\": [1.0, 1.2, 1.0, 0.9, 0.8, 0.8, 0.7, 0.6, 0.4, 0.3, 0.3]}, "
@@ -31,12 +41,21 @@ static const char *const small_workspace =
     "{\"name\": \"stat_B\", \"type\": \"staterror\", \"data\": [0.05, 0.06, 0.1, 0.05, 0.03]}]}, "
     "{\"name\": \"top\", \"data\": [80.0, 70.0, 60.0, 40.0, 20.0], \"modifiers\": ["
     "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.15, \"lo\": 0.9}}, "
+    "{\"name\": \"jes\", \"type\": \"normsys\", \"data\": {\"hi\": 1.06, \"lo\": 0.95}}, "
+    "{\"name\": \"jer\", \"type\": \"normsys\", \"data\": {\"hi\": 1.02, \"lo\": 0.99}}, "
+    "{\"name\": \"btag\", \"type\": \"normsys\", \"data\": {\"hi\": 1.05, \"lo\": 0.96}}, "
+    "{\"name\": \"ctag\", \"type\": \"normsys\", \"data\": {\"hi\": 1.01, \"lo\": 0.98}}, "
+    "{\"name\": \"pileup\", \"type\": \"normsys\", \"data\": {\"hi\": 0.99, \"lo\": 1.02}}, "
     "{\"name\": \"tail\", \"type\": \"histosys\", \"data\": {\"hi_data\": [81.0, 71.0, 62.0, 43.0, 23.0], \"lo_data\": [79.0, 69.0, 59.0, 38.0, 18.0]}}, "
+    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [81.5, 70.6, 60.3, 39.8, 19.7], \"lo_data\": [78.8, 69.4, 59.6, 40.3, 20.2]}}, "
     "{\"name\": \"stat_B\", \"type\": \"staterror\", \"data\": [3.0, 2.5, 2.5, 2.0, 1.2]}]}]}, "
     "{\"name\": \"C\", \"samples\": ["
     "{\"name\": \"data_driven\", \"data\": [100.0, 90.0, 80.0], \"modifiers\": ["
     "{\"name\": \"free\", \"type\": \"shapefactor\", \"data\": null}, "
     "{\"name\": \"unc\", \"type\": \"shapesys\", \"data\": [5.0, 6.0, 0.0]}, "
+    "{\"name\": \"closure\", \"type\": \"normsys\", \"data\": {\"hi\": 1.08, \"lo\": 0.93}}, "
+    "{\"name\": \"prompt\", \"type\": \"normsys\", \"data\": {\"hi\": 1.03, \"lo\": 0.97}}, "
+    "{\"name\": \"pileup\", \"type\": \"normsys\", \"data\": {\"hi\": 1.02, \"lo\": 0.97}}, "
     "{\"name\": \"scale\", \"type\": \"normsys\", \"data\": {\"hi\": 1.05, \"lo\": 0.96}}]}]}], "
     "\"observations\": ["
     "{\"name\": \"A\", \"data\": [36, 35, 33, 36, 31, 33, 27, 20, 17, 12, 6]}, "

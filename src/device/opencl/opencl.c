@@ -1,7 +1,7 @@
 /* opencl.c: any OpenCL 1.2 device, plainly: one work-group a team, one launch of an entry at a time, nothing overlapped.
  *
- *   open:   load libOpenCL ─► pick device i over all platforms ─► build the kernels' text for the device's precision
- *   launch: rows up ─► work-groups in chunks, as many at once as their slabs fit into memory ─► rows down
+ *   open:   load libOpenCL ─► pick device i over all platforms ─► build the first entry: the driver takes the kernels' text
+ *   launch: build the entry, once ─► rows up ─► work-groups in chunks, as many at once as their slabs fit into memory ─► rows down
  *
  * The driver's memory is its own; everything on the host comes from the context's allocator.
  */
@@ -114,6 +114,7 @@ static paritas_status examine(paritas_context *context, struct paritas_device *d
     char name[128], driver[64];
     uint64_t type = 0, doubles = 0, singles = 0;
     uint32_t available = 0, compiler = 0;
+    size_t largest_group = 1;
     state->compute_units = 1;
     ask_text(state, OPENCL_DEVICE_NAME, name, sizeof name);
     ask_text(state, OPENCL_DRIVER_VERSION, driver, sizeof driver);
@@ -123,32 +124,49 @@ static paritas_status examine(paritas_context *context, struct paritas_device *d
     ask_device(state, OPENCL_DEVICE_DOUBLE_FP_CONFIG, &doubles, sizeof doubles);
     ask_device(state, OPENCL_DEVICE_SINGLE_FP_CONFIG, &singles, sizeof singles);
     ask_device(state, OPENCL_DEVICE_MAX_COMPUTE_UNITS, &state->compute_units, sizeof state->compute_units);
+    ask_device(state, OPENCL_DEVICE_MAX_WORK_GROUP_SIZE, &largest_group, sizeof largest_group);
     ask_device(state, OPENCL_DEVICE_MAX_MEM_ALLOC_SIZE, &state->largest_buffer, sizeof state->largest_buffer);
     ask_device(state, OPENCL_DEVICE_GLOBAL_MEM_SIZE, &state->memory, sizeof state->memory);
     state->is_cpu = (type & OPENCL_DEVICE_TYPE_CPU) != 0;
     state->workers = device->workers ? device->workers : state->is_cpu ? 1 : GPU_WORKERS;
+    while (!device->workers && state->workers > 1 && state->workers > largest_group) state->workers /= 2;
     snprintf(state->description, sizeof state->description, "%s, driver %s", name, driver);
     if (!available || !compiler)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): %s", device->name, name,
                             available ? "its driver has no compiler" : "it is not available");
+    if (state->workers > largest_group)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "workers %u: device '%s' takes at most %zu", device->workers, device->name,
+                            largest_group);
     if (device->precision == 64 && doubles == 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): it has no arithmetic in precision 64, only in 32", device->name,
                             name);
     if (device->precision == 32 && (singles & OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): in precision 32 it does not round quotients and roots correctly",
                             device->name, name);
+    if (device->precision == 32 && (singles & OPENCL_FP_DENORM) == 0)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): in precision 32 it takes subnormal numbers for zeros",
+                            device->name, name);
     return PARITAS_OK;
 }
 
-/* The message of a text that the driver's compiler refused. */
-static paritas_status fail_build(paritas_context *context, const struct paritas_device *device, const struct opencl_state *state,
-                                 opencl_code code)
+/* ---- entries ---------------------------------------------------------------------------------- */
+
+static void release_entry(const struct opencl_state *state, struct opencl_entry *entry)
 {
+    if (entry->kernel) state->api.clReleaseKernel(entry->kernel);
+    if (entry->program) state->api.clReleaseProgram(entry->program);
+    *entry = (struct opencl_entry){NULL, NULL, 0};
+}
+
+/* The message of a text that the driver's compiler refused. */
+static paritas_status fail_build(paritas_context *context, const struct paritas_device *device, opencl_program program, opencl_code code)
+{
+    const struct opencl_state *state = device->state;
     size_t size = 0;
     char *log = NULL;
-    if (state->api.clGetProgramBuildInfo(state->program, state->device, OPENCL_PROGRAM_BUILD_LOG, 0, NULL, &size) == 0 && size > 0)
+    if (state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, 0, NULL, &size) == 0 && size > 0)
         log = paritas_allocate_clear(context, size + 1, 1);
-    if (log) state->api.clGetProgramBuildInfo(state->program, state->device, OPENCL_PROGRAM_BUILD_LOG, size, log, NULL);
+    if (log) state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, size, log, NULL);
     for (char *c = log; c && *c; c++)
         if (*c == '\n' || *c == '\t' || *c == '\r') *c = ' ';
     const paritas_status status =
@@ -158,38 +176,57 @@ static paritas_status fail_build(paritas_context *context, const struct paritas_
     return status;
 }
 
-static paritas_status build_kernels(paritas_context *context, struct paritas_device *device, struct opencl_state *state)
+/* Builds an entry for work-groups of `entry->workers`; *limit: how many the device could run of it. */
+static paritas_status build_entry(paritas_context *context, const struct paritas_device *device, const char *name,
+                                  struct opencl_entry *entry, size_t *limit)
+{
+    const struct opencl_state *state = device->state;
+    const char *text = (const char *)paritas_kernel_text;
+    /* On a processor a work-group of several work-items is one thread that runs through all of them between barriers. Its compiler
+     * unfolds the kernels that way first, and optimising what comes out takes minutes (PoCL 3.1: 150 s for a fit, 30 s without). */
+    const bool unfolded = state->is_cpu && entry->workers != 1;
+    char options[192];
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_WORKERS=%u -DPARITAS_ENTRY=%s%s%s", device->precision == 64,
+             entry->workers, name, device->precision == 32 ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
+             unfolded ? " -cl-opt-disable" : "");
+    opencl_code code = 0;
+    entry->program = state->api.clCreateProgramWithSource(state->context, 1, &text, &paritas_kernel_text_size, &code);
+    if (!entry->program) return fail_call(context, device, "clCreateProgramWithSource", code);
+    code = state->api.clBuildProgram(entry->program, 1, &state->device, options, NULL, NULL);
+    if (code != 0) return fail_build(context, device, entry->program, code);
+    entry->kernel = state->api.clCreateKernel(entry->program, name, &code);
+    if (!entry->kernel) return fail_call(context, device, "clCreateKernel", code);
+    code = state->api.clGetKernelWorkGroupInfo(entry->kernel, state->device, OPENCL_KERNEL_WORK_GROUP_SIZE, sizeof *limit, limit, NULL);
+    return code == 0 ? PARITAS_OK : fail_call(context, device, "clGetKernelWorkGroupInfo", code);
+}
+
+/* Sees to it that an entry is built. One that needs too many registers for the device's own choice of a work-group gets a smaller
+ * one; a size that was asked for is kept or refused. */
+static paritas_status prepare_entry(paritas_context *context, struct paritas_device *device, enum kernel_entry number)
 {
     static const char *const names[] = {
 #define X(name) #name,
         PARITAS_KERNEL_ENTRIES(X)
 #undef X
     };
-    const char *text = (const char *)paritas_kernel_text;
-    /* On a processor a work-group of several work-items is one thread that runs through all of them between barriers. Its compiler
-     * unfolds the kernels that way first, and optimising what comes out takes minutes (PoCL 3.1: 150 s for one entry). */
-    const bool unfolded = state->is_cpu && state->workers != 1;
-    char options[160];
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_ONE_WORKER=%d%s%s", device->precision == 64,
-             state->workers == 1, device->precision == 32 ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
-             unfolded ? " -cl-opt-disable" : "");
-    opencl_code code = 0;
-    state->program = state->api.clCreateProgramWithSource(state->context, 1, &text, &paritas_kernel_text_size, &code);
-    if (!state->program) return fail_call(context, device, "clCreateProgramWithSource", code);
-    code = state->api.clBuildProgram(state->program, 1, &state->device, options, NULL, NULL);
-    if (code != 0) return fail_build(context, device, state, code);
-    for (size_t k = 0; k < PARITAS_KERNEL_ENTRY_COUNT; k++) {
-        state->kernels[k] = state->api.clCreateKernel(state->program, names[k], &code);
-        if (!state->kernels[k]) return fail_call(context, device, "clCreateKernel", code);
-        code = state->api.clGetKernelWorkGroupInfo(state->kernels[k], state->device, OPENCL_KERNEL_WORK_GROUP_SIZE,
-                                                   sizeof state->group_limit[k], &state->group_limit[k], NULL);
-        if (code != 0) return fail_call(context, device, "clGetKernelWorkGroupInfo", code);
-        if (device->workers > state->group_limit[k])
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "workers %u: device '%s' takes at most %zu for %s", device->workers,
-                                device->name, state->group_limit[k], names[k]);
+    struct opencl_state *state = device->state;
+    struct opencl_entry *entry = &state->entries[number];
+    paritas_status status = PARITAS_OK;
+    for (unsigned workers = state->workers; status == PARITAS_OK && !entry->kernel; workers /= 2) {
+        size_t limit = 0;
+        entry->workers = workers;
+        status = build_entry(context, device, names[number], entry, &limit);
+        if (status != PARITAS_OK || workers <= limit || workers == 1) break;
+        release_entry(state, entry);
+        if (device->workers)
+            status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "workers %u: device '%s' takes at most %zu for %s", device->workers,
+                                  device->name, limit, names[number]);
     }
-    return PARITAS_OK;
+    if (status != PARITAS_OK) release_entry(state, entry);
+    return status;
 }
+
+/* ---- opening and closing ---------------------------------------------------------------------- */
 
 static paritas_status opencl_open(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index)
 {
@@ -206,7 +243,7 @@ static paritas_status opencl_open(paritas_context *context, struct paritas_devic
         status = fail_call(context, device, "clCreateContext", code);
     if (status == PARITAS_OK && !(state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code)))
         status = fail_call(context, device, "clCreateCommandQueue", code);
-    if (status == PARITAS_OK) status = build_kernels(context, device, state);
+    if (status == PARITAS_OK) status = prepare_entry(context, device, 0); /* a driver that refuses the text is no device */
     if (status != PARITAS_OK) device->operations->close(device);
     return status;
 }
@@ -225,9 +262,7 @@ static void opencl_close(struct paritas_device *device)
     release_buffer(state, &state->in);
     release_buffer(state, &state->out);
     release_buffer(state, &state->slabs);
-    for (size_t k = 0; k < PARITAS_KERNEL_ENTRY_COUNT; k++)
-        if (state->kernels[k]) state->api.clReleaseKernel(state->kernels[k]);
-    if (state->program) state->api.clReleaseProgram(state->program);
+    for (size_t k = 0; k < PARITAS_KERNEL_ENTRY_COUNT; k++) release_entry(state, &state->entries[k]);
     if (state->queue) state->api.clReleaseCommandQueue(state->queue);
     if (state->context) state->api.clReleaseContext(state->context);
     if (state->library) dlclose(state->library);
@@ -367,7 +402,8 @@ static paritas_status run_teams(paritas_context *context, struct paritas_device 
 {
     struct opencl_state *state = device->state;
     const size_t slab_bytes = (launch->slab > 0 ? launch->slab : 1) * (device->precision / 8);
-    const size_t limit = state->group_limit[launch->entry], local = state->workers < limit ? state->workers : limit;
+    const struct opencl_entry *entry = &state->entries[launch->entry];
+    const size_t local = entry->workers;
     uint32_t at_once = wished_teams(state, launch->rows, slab_bytes);
     for (uint32_t first = 0; first < launch->rows;) {
         const uint32_t count = at_once < launch->rows - first ? at_once : launch->rows - first;
@@ -376,11 +412,11 @@ static paritas_status run_teams(paritas_context *context, struct paritas_device 
         opencl_code code = reserve(state, &state->slabs, at_once * slab_bytes);
         if (code == 0) {
             call = "clSetKernelArg";
-            code = set_arguments(state, state->kernels[launch->entry], model, (uint32_t)launch->slab, first);
+            code = set_arguments(state, entry->kernel, model, (uint32_t)launch->slab, first);
         }
         if (code == 0) {
             call = "clEnqueueNDRangeKernel";
-            code = state->api.clEnqueueNDRangeKernel(state->queue, state->kernels[launch->entry], 1, NULL, &global, &local, 0, NULL, NULL);
+            code = state->api.clEnqueueNDRangeKernel(state->queue, entry->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
         }
         if (code == 0) {
             call = "clFinish";
@@ -420,12 +456,14 @@ static paritas_status opencl_launch(paritas_context *context, struct paritas_dev
                                     const struct device_launch *launch)
 {
     if (launch->rows == 0) return PARITAS_OK;
+    paritas_status status = prepare_entry(context, device, launch->entry);
+    if (status != PARITAS_OK) return status;
     device->launches++;
     const void *in = in_precision(context, device, launch->in, launch->n_in);
     if (!in) return paritas_fail_memory(context);
     const opencl_code code = bring_rows(device->state, launch, in, device->precision / 8);
     release_precision(device, in);
-    paritas_status status = code == 0 ? PARITAS_OK : fail_call(context, device, "bringing the rows", code);
+    status = code == 0 ? PARITAS_OK : fail_call(context, device, "bringing the rows", code);
     if (status == PARITAS_OK) status = run_teams(context, device, handle, launch);
     if (status == PARITAS_OK) status = fetch_rows(context, device, launch);
     return status;

@@ -11,17 +11,22 @@ struct opencl_buffer {
     size_t bytes;
 };
 
+/* An entry as a program of its own, in the device's precision; nothing before it is first launched. */
+struct opencl_entry {
+    opencl_program program;
+    opencl_kernel kernel;
+    unsigned workers; /* of a work-group */
+};
+
 struct opencl_state {
     void *library;
     struct opencl_api api;
     opencl_device device;
     opencl_context context;
     opencl_queue queue;
-    opencl_program program; /* all kernels in the device's precision */
-    opencl_kernel kernels[PARITAS_KERNEL_ENTRY_COUNT];
-    size_t group_limit[PARITAS_KERNEL_ENTRY_COUNT]; /* largest work-group of each kernel */
+    struct opencl_entry entries[PARITAS_KERNEL_ENTRY_COUNT];
     bool is_cpu;
-    unsigned workers; /* of a work-group */
+    unsigned workers; /* wished for a work-group */
     uint32_t compute_units;
     uint64_t largest_buffer, memory; /* bytes */
     struct opencl_buffer args, in, out, slabs;
