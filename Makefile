@@ -39,6 +39,7 @@ bench:
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt || echo "nextstat could not be installed: left out"
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(CMAKE_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
+	@$(BUILD)/bench/kernels examples/sbottom_A/BkgOnly.json
 	@.venv/bin/python bench/bench.py --build $(BUILD)
 
 install: build
