@@ -1,4 +1,5 @@
 /* Values, gradients, Hessians and Jacobians against exact differentiation of a plain reference (reference.h). */
+#define _POSIX_C_SOURCE 200809L
 #include "fit/testing.h"
 #include "fit/reference.h"
 
@@ -190,6 +191,55 @@ TEST(derivatives_are_exact_in_every_width)
     check_worst("all builds", &worst);
 }
 
+/* More rows than are added to the tiles at once, with and without rows of local parameters. */
+TEST(derivatives_are_exact_in_channels_of_many_bins)
+{
+    enum { BINS = 150, SYSTEMATICS = 9 };
+    for (int gammas = 0; gammas < 3; gammas++) { /* none; one set for all samples; one for some */
+        struct random random = {77 + (uint64_t)gammas};
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        assert_non_null(out);
+        fprintf(out, "{\"channels\": [{\"name\": \"wide\", \"samples\": [");
+        for (int s = 0; s < 3; s++) {
+            fprintf(out, "%s{\"name\": \"s%d\", \"data\": [", s ? ", " : "", s);
+            for (int b = 0; b < BINS; b++) fprintf(out, "%s%d", b ? ", " : "", 20 + (7 * b + 3 * s) % 31);
+            fprintf(out, "], \"modifiers\": [");
+            if (s == 0) fprintf(out, "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, ");
+            for (int a = s; a < SYSTEMATICS; a += 2) {
+                if (a % 3) {
+                    fprintf(out, "{\"name\": \"a%d\", \"type\": \"histosys\", \"data\": {", a);
+                    for (int side = 0; side < 2; side++) {
+                        fprintf(out, "\"%s\": [", side ? "lo_data" : "hi_data");
+                        for (int b = 0; b < BINS; b++)
+                            fprintf(out, "%s%.5f", b ? ", " : "", (20 + (7 * b + 3 * s) % 31) * random_uniform(&random, 0.9, 1.1));
+                        fprintf(out, "]%s", side ? "" : ", ");
+                    }
+                    fprintf(out, "}}, ");
+                } else
+                    fprintf(out, "{\"name\": \"a%d\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.93}}, ", a);
+            }
+            if (gammas == 1 || (gammas == 2 && s < 2)) {
+                fprintf(out, "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [");
+                for (int b = 0; b < BINS; b++) fprintf(out, "%s%d", b ? ", " : "", 1 + b % 3);
+                fprintf(out, "]}, ");
+            }
+            fprintf(out, "{\"name\": \"k%d\", \"type\": \"normfactor\", \"data\": null}]}", s);
+        }
+        fprintf(out, "]}], \"observations\": [{\"name\": \"wide\", \"data\": [");
+        for (int b = 0; b < BINS; b++) fprintf(out, "%s%d", b ? ", " : "", 90 + b % 40);
+        fprintf(out, "]}], \"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], \"version\": \"1.0.0\"}");
+        fclose(out);
+        struct fixture f = make_fixture(text, NULL, NULL);
+        struct worst worst = {0};
+        compare_model(&f, NULL, 5, SHARE > 1 ? 1 : 2, 30, &worst);
+        check_worst("150 bins", &worst);
+        free_fixture(&f);
+        free(text);
+    }
+}
+
 TEST(a_point_outside_the_domain_answers_nan)
 {
     struct worst worst = {0};
@@ -245,6 +295,7 @@ int main(void)
         cmocka_unit_test(derivatives_are_exact_for_every_modifier_and_code),
         cmocka_unit_test(derivatives_are_exact_where_rates_are_clipped),
         cmocka_unit_test(derivatives_are_exact_in_every_width),
+        cmocka_unit_test(derivatives_are_exact_in_channels_of_many_bins),
         cmocka_unit_test(a_point_outside_the_domain_answers_nan),
         cmocka_unit_test(derivatives_of_small_published_analyses_are_exact),
         cmocka_unit_test(derivatives_of_large_published_analyses_are_exact),
