@@ -177,7 +177,6 @@ void *paritas_allocate_aligned(paritas_context *context, size_t count, size_t si
     size_t skip = sizeof base + (size_t)(-address & (ALIGNMENT - 1));
     char *memory = base + skip;
     memcpy(memory - sizeof base, &base, sizeof base);
-    memset(memory, 0, bytes);
     return memory;
 }
 

@@ -38,7 +38,7 @@ void *paritas_allocate(paritas_context *context, size_t count, size_t size);    
 void *paritas_allocate_clear(paritas_context *context, size_t count, size_t size); /* zeros */
 void *paritas_reallocate(paritas_context *context, void *memory, size_t count, size_t size);
 void paritas_release(const paritas_allocator *allocator, void *memory);            /* NULL is a no-op */
-/* 64-byte aligned, cleared; freed by paritas_release_aligned. */
+/* 64-byte aligned, not cleared; freed by paritas_release_aligned. */
 void *paritas_allocate_aligned(paritas_context *context, size_t count, size_t size);
 void paritas_release_aligned(const paritas_allocator *allocator, void *memory);
 

@@ -31,6 +31,7 @@ struct device_launch {
     double *out;
     size_t n_args, n_in, n_out;
     size_t slab;              /* elements of one fit's working memory */
+    size_t slab_most;         /* the same of the model's most demanding entry, which may follow */
     size_t touched;           /* how many of them the entry uses again and again: decides the lanes */
     unsigned lanes;           /* wished width; 0: the device chooses by `touched` */
 };

@@ -56,6 +56,7 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .n_in = rows->n_in,
                                          .n_out = rows->n_out,
                                          .slab = entry == model->family->covariance ? model->slab_covariance : model->slab,
+                                         .slab_most = model->slab_covariance,
                                          .touched = entry == model->family->evaluate || entry == model->family->expected ? model->slab_value : model->slab,
                                          .lanes = context->lanes};
     status = device->operations->launch(context, device, handle, &launch);

@@ -236,14 +236,19 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
         work.out = out;
     }
     unsigned threads = state->threads < work.teams ? state->threads : work.teams;
-    const size_t bytes = launch->slab * (device->precision / 8) * variant->lanes;
+    const size_t bytes = launch->slab * (device->precision / 8) * variant->lanes, most = launch->slab_most * (device->precision / 8);
     for (unsigned t = 0; t < threads && status == PARITAS_OK; t++) {
         if (state->slab_bytes[t] >= bytes) continue;
         paritas_release_aligned(&device->allocator, state->slabs[t]);
         state->slab_bytes[t] = 0;
-        state->slabs[t] = paritas_allocate_aligned(context, bytes, 1);
+        /* the covariance that often follows a fit finds room: memory that is never touched costs nothing, fresh pages do */
+        const size_t room = variant->lanes == 1 && most > bytes ? most : bytes;
+        state->slabs[t] = paritas_allocate_aligned(context, room, 1);
         if (!state->slabs[t]) status = paritas_fail_memory(context);
-        else state->slab_bytes[t] = bytes;
+        else {
+            memset(state->slabs[t], 0, bytes); /* padding must hold numbers */
+            state->slab_bytes[t] = room;
+        }
     }
     if (status == PARITAS_OK) {
         struct worker workers[256];
