@@ -33,14 +33,11 @@ enum hf_header {
     HF_UNITS,
     HF_NORMSYS_ENTRIES,         /* entries, padded to 8 a unit */
     HF_SCALARS,
-    HF_HISTOSYS_ENTRIES,
-    HF_LOCAL_SETS,
     HF_NORMSYS_CODE,    /* 1, 4 */
     HF_HISTOSYS_CODE,   /* 0, 2, 4 (4p) */
     HF_CLIPS,           /* bit 0: samples, bit 1: bins */
     HF_HAS_POISSON,     /* any Poisson constraint */
     HF_DATA,            /* elements of a data row: 8 * panels + slots */
-    HF_MAX_CHANNEL_BLOCKS,
     HF_I_CHANNELS,      /* records of HF_CH_SIZE */
     HF_I_PANELS,        /* records of HF_PN_SIZE */
     HF_I_CELLS,         /* records of HF_CE_SIZE */

@@ -39,12 +39,6 @@ FN real tree8_of(real p0, real p1, real p2, real p3, real p4, real p5, real p6, 
     return ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7));
 }
 
-/* The sum of the eight partial sums p[0] .. p[7]. */
-FN real tree8(GLOBAL const real *p)
-{
-    return tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]);
-}
-
 FN real acc8_total(acc8 s)
 {
     real p[8];
@@ -70,19 +64,6 @@ FN pack acc8_totals(pack acc[PACK][8 / PACK])
         ELEMENT(total, k) = acc8_total(one);
     }
     return total;
-#endif
-}
-
-/* The sums of eight rows of partial sums: to[i] = tree8(p + 8 i) for i < 8. */
-FN void trees8(GLOBAL real *to, GLOBAL const real *p)
-{
-#if PACK == 8
-    pack v[8];
-    UNROLL for (u32 i = 0; i < 8; i++) v[i] = LOADP(p, 8 * i);
-    TRANSPOSE_PACKS(v);
-    STOREP(to, 0, ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])));
-#else
-    for (u32 i = 0; i < 8; i++) to[i] = tree8(p + 8 * i);
 #endif
 }
 

@@ -211,7 +211,7 @@ enum { WORK_TILE, WORK_I, WORK_J, WORK_ROWS, WORK_PAIRS, WORK_COUNT, WORK_SIZE }
 #define RUN_LEAST 16
 
 /* The channel's blocks, where its entries stand among them, and its work on tiles. */
-static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
+static bool write_channel(struct freezer *f, uint32_t c)
 {
     struct channel *ch = &f->channels[c];
     const uint32_t samples = ch->source->n_samples, all_blocks = f->dense / 8;
@@ -230,7 +230,6 @@ static bool write_channel(struct freezer *f, uint32_t c, uint32_t *most_blocks)
             position[b] = blocks++;
         } else
             position[b] = NONE;
-    if (blocks > *most_blocks) *most_blocks = blocks;
     if (f->ints.failed) return false;
     for (uint32_t u = ch->first_unit; u < ch->first_unit + samples; u++) {
         const struct unit *unit = &f->units[u];
@@ -370,9 +369,7 @@ bool freeze_tables(struct freezer *f)
     HEADER(f, HF_CELLS) = f->n_cells;
     HEADER(f, HF_UNITS) = f->n_units;
     HEADER(f, HF_NORMSYS_ENTRIES) = normsys;
-    HEADER(f, HF_HISTOSYS_ENTRIES) = histosys;
     HEADER(f, HF_SCALARS) = scalars;
-    HEADER(f, HF_LOCAL_SETS) = f->n_sets;
     HEADER(f, HF_NORMSYS_CODE) = f->options->normsys_code == 1 ? 1 : 4;
     HEADER(f, HF_HISTOSYS_CODE) = f->options->histosys_code == PARITAS_HISTOSYS_0 ? 0 : f->options->histosys_code == PARITAS_HISTOSYS_2 ? 2 : 4;
     HEADER(f, HF_CLIPS) = (f->options->clip_sample ? 1u : 0u) | (f->options->clip_bin ? 2u : 0u);
@@ -419,10 +416,8 @@ bool freeze_tables(struct freezer *f)
         if (constraint == HF_POISSON) HEADER(f, HF_HAS_POISSON) = 1;
     }
     if (!write_units(f, normsys)) return false;
-    uint32_t most_blocks = 0;
     for (uint32_t c = 0; c < f->n_channels; c++)
-        if (!write_channel(f, c, &most_blocks)) return false;
-    HEADER(f, HF_MAX_CHANNEL_BLOCKS) = most_blocks;
+        if (!write_channel(f, c)) return false;
     if (!write_works(f)) return false;
     HEADER(f, HF_I_PAIRS) = (uint32_t)f->ints.n;
     HEADER(f, HF_PAIRS) = (uint32_t)f->pairs.n / 4;
