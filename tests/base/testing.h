@@ -2,20 +2,8 @@
 #ifndef PARITAS_TESTS_BASE_TESTING_H
 #define PARITAS_TESTS_BASE_TESTING_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/json.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define TEST(claim) static void claim(void **state __attribute__((unused)))
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "common.h"
 
 /* What the allocator has handed out, and which request fails. */
 struct ledger {

@@ -1,34 +1,12 @@
-/* testing.h: what the tests of evaluations and fits share: closeness, a small random generator, workspaces to try. */
+/* testing.h: what the tests of evaluations and fits share: fixtures, points, workspaces to try. */
 #ifndef PARITAS_TESTS_FIT_TESTING_H
 #define PARITAS_TESTS_FIT_TESTING_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "paritas.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fit/workspaces.h"
+#include "paritas.h"
 #include "share.h"
+#include "common.h"
 
-#define TEST(claim) static void claim(void **state __attribute__((unused)))
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-/* |a - b| <= tolerance; the failing pair is printed. */
-static inline void close_by(double a, double b, double tolerance, const char *file, int line)
-{
-    if (fabs(a - b) <= tolerance) return;
-    print_error("%.17g is not within %g of %.17g\n", a, tolerance, b);
-    _fail(file, line);
-}
-#define ASSERT_CLOSE(a, b, tolerance) close_by(a, b, tolerance, __FILE__, __LINE__)
 #define ASSERT_OK(context, call)                                                                                                           \
     do {                                                                                                                                   \
         if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \

@@ -1,31 +1,9 @@
-/* testing.h: what the tests of the statistics share: closeness, and models of a counting experiment. */
+/* testing.h: what the tests of the statistics share: models of a counting experiment. */
 #ifndef PARITAS_TESTS_INFER_TESTING_H
 #define PARITAS_TESTS_INFER_TESTING_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "paritas.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define TEST(claim) static void claim(void **state __attribute__((unused)))
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-/* |a - b| <= tolerance; the failing pair is printed. */
-static inline void close_by(double a, double b, double tolerance, const char *file, int line)
-{
-    if (fabs(a - b) <= tolerance) return;
-    print_error("%.17g is not within %g of %.17g\n", a, tolerance, b);
-    _fail(file, line);
-}
-#define ASSERT_CLOSE(a, b, tolerance) close_by(a, b, tolerance, __FILE__, __LINE__)
+#include "common.h"
 
 /* A model and what holds it. */
 struct fixture {

@@ -3,25 +3,13 @@
  * f32 results are checked at every float that an odd step hits (all of them with the argument "exhaustive": minutes)
  * against the f64 functions, whose own error is invisible there; elsewhere against MPFR. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "common.h"
 #include "numeric_variants.h"
 #include "oracle.h"
 #include "share.h"
 #include "variant.h"
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define TEST(claim) static void claim(void **state __attribute__((unused)))
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define BLOCK 4096
 
 #define DECLARE(name, isa) extern const struct numeric_variant name;
