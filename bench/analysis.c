@@ -7,18 +7,17 @@
  * Repeats for a quarter of a second at least, three times where that takes no two seconds, and prints one line of JSON: the median in
  * seconds, the number of repetitions, and twice the NLL of the last fit where there is one. */
 #define _POSIX_C_SOURCE 200809L
+#include "measuring.h"
+
 #include <math.h>
-#include <paritas.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BATCH_POINTS = 1000, BATCH_FITS = 64, SCAN_POINTS = 21, REPETITIONS_MAX = 100000 };
 
 struct bench {
     paritas_context *context;
-    paritas_workspace *workspace;
     paritas_model *model;
     const char *path, *patch;
     size_t parameters, data;
@@ -28,13 +27,6 @@ struct bench {
     paritas_ranking_entry *entries;
     double twice_nll;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void *array(size_t count, size_t size)
 {
@@ -46,29 +38,11 @@ static void *array(size_t count, size_t size)
     return memory;
 }
 
-static paritas_status load(struct bench *b)
-{
-    paritas_workspace *patch = NULL, *patched = NULL;
-    paritas_status status = paritas_workspace_read(b->context, b->path, &b->workspace);
-    if (!status && b->patch) {
-        status = paritas_workspace_read(b->context, b->patch, &patch);
-        if (!status) status = paritas_workspace_patch(b->context, b->workspace, patch, &patched);
-        paritas_workspace_free(patch);
-        if (!status) {
-            paritas_workspace_free(b->workspace);
-            b->workspace = patched;
-        }
-    }
-    return status ? status : paritas_model_create(b->context, b->workspace, NULL, &b->model);
-}
-
 static paritas_status do_read(struct bench *b)
 {
     paritas_model_free(b->model);
-    paritas_workspace_free(b->workspace);
     b->model = NULL;
-    b->workspace = NULL;
-    return load(b);
+    return load_model(b->context, b->path, b->patch, &b->model);
 }
 
 static paritas_status do_nll(struct bench *b)
@@ -194,12 +168,6 @@ static void prepare(struct bench *b)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
     struct bench b = {0};
@@ -221,7 +189,7 @@ int main(int argc, char **argv)
     b.path = argv[2];
     b.twice_nll = (double)NAN;
     paritas_status status = paritas_open(&options, &b.context);
-    if (!status) status = load(&b);
+    if (!status) status = do_read(&b);
     double *seconds = array(REPETITIONS_MAX, sizeof *seconds);
     int n = 0;
     if (!status) {
@@ -257,7 +225,6 @@ int main(int argc, char **argv)
     free(b.outputs);
     free(b.points);
     paritas_model_free(b.model);
-    paritas_workspace_free(b.workspace);
     paritas_close(b.context);
     return 0;
 }

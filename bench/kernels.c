@@ -22,10 +22,10 @@
 #include "entry/histfactory.h"
 
 #include "fit/rows.h"
+#include "measuring.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { REPETITIONS = 400 };
 
@@ -37,13 +37,6 @@ struct bench {
     const paritas_model *model;
     double *parameters, *errors;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the parts ---- */
 
@@ -126,12 +119,6 @@ static struct count count_operations(const u32 *mi)
 
 /* ---- measuring ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_seconds(struct bench *b, void (*run)(struct bench *))
 {
     static double seconds[REPETITIONS];
@@ -171,21 +158,6 @@ static void report(const char *name, double seconds, double operations, double p
     else printf("%-28s %10.2f us\n", name, 1e6 * seconds);
 }
 
-static paritas_status load(paritas_context *context, int argc, char **argv, paritas_model **model)
-{
-    paritas_workspace *workspace = NULL, *patch = NULL, *patched = NULL;
-    paritas_status status = paritas_workspace_read(context, argv[1], &workspace);
-    if (!status && argc > 3 && !strcmp(argv[2], "--patch")) {
-        status = paritas_workspace_read(context, argv[3], &patch);
-        if (!status) status = paritas_workspace_patch(context, workspace, patch, &patched);
-    }
-    if (!status) status = paritas_model_create(context, patched ? patched : workspace, NULL, model);
-    paritas_workspace_free(patch);
-    paritas_workspace_free(patched);
-    paritas_workspace_free(workspace);
-    return status;
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -197,7 +169,7 @@ int main(int argc, char **argv)
     paritas_context *context = NULL;
     paritas_model *model = NULL;
     paritas_status status = paritas_open(&options, &context);
-    if (!status) status = load(context, argc, argv, &model);
+    if (!status) status = load_model(context, argv[1], argc > 3 && !strcmp(argv[2], "--patch") ? argv[3] : NULL, &model);
     if (status) {
         fprintf(stderr, "%s\n", context ? paritas_error_message(context) : paritas_status_message(status));
         return 1;

@@ -1,0 +1,37 @@
+/* measuring.h: what the benchmarks share: a clock, the order of a median, a model from a file. */
+#ifndef PARITAS_BENCH_MEASURING_H
+#define PARITAS_BENCH_MEASURING_H
+
+#include <paritas.h>
+#include <time.h>
+
+/* Seconds since some time. */
+static inline double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* For qsort of doubles. */
+static inline int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The model of a workspace, patched where `patch` is not NULL. Freed by the caller. */
+static inline paritas_status load_model(paritas_context *context, const char *path, const char *patch, paritas_model **model)
+{
+    paritas_workspace *workspace = NULL, *changes = NULL, *patched = NULL;
+    paritas_status status = paritas_workspace_read(context, path, &workspace);
+    if (!status && patch) status = paritas_workspace_read(context, patch, &changes);
+    if (!status && patch) status = paritas_workspace_patch(context, workspace, changes, &patched);
+    if (!status) status = paritas_model_create(context, patched ? patched : workspace, NULL, model);
+    paritas_workspace_free(changes);
+    paritas_workspace_free(patched);
+    paritas_workspace_free(workspace);
+    return status;
+}
+
+#endif
