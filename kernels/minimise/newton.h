@@ -219,7 +219,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         const mask lowest = R(2.0) * (value - MODEL_LEAST) <= tolerance;
         status = SELECT(AND(small, OR(lowest, AND(exact, undamped))), NEWTON_CONVERGED, status);
         /* near a stationary point whose exact Hessian is not positive: on along the negative direction, as long as that lowers the value */
-        const mask saddle = AND(status == NEWTON_RUNNING, AND(running, AND(downward < zero, AND(edm <= NEWTON_EDM_SADDLE, escapes < NEWTON_ESCAPES))));
+        const mask saddle = AND(status == NEWTON_RUNNING, AND(downward < zero, AND(edm <= NEWTON_EDM_SADDLE, escapes < NEWTON_ESCAPES)));
         status = SELECT(AND(AND(small, NOT(lowest)), AND(redo, NOT(saddle))), NEWTON_NOT_A_MINIMUM, status);
         escapes = SELECT(saddle, escapes + one, escapes);
         const mask ask = AND(small, AND(status == NEWTON_RUNNING, NOT(saddle)));

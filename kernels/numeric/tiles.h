@@ -65,21 +65,21 @@ FN void tile_group_rank(GLOBAL real *tiles, tile_group g, GLOBAL const real *lef
                 STOREP(tiles + g.tile[t], 8 * (j0 + j) + i0 + i * PACK, acc[t][j][i]);
         }
 }
+FN void tiles_rank(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n, u32 subtract)
+{
+    if (g.count == 1) tile_group_rank(tiles, g, left, right, n, 1, subtract);
+#if TILE_GROUP == 3
+    else if (g.count == 2) tile_group_rank(tiles, g, left, right, n, 2, subtract);
+    else tile_group_rank(tiles, g, left, right, n, 3, subtract);
+#endif
+}
 FN_LARGE void tiles_add(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n)
 {
-    if (g.count == 1) tile_group_rank(tiles, g, left, right, n, 1, 0);
-#if TILE_GROUP == 3
-    else if (g.count == 2) tile_group_rank(tiles, g, left, right, n, 2, 0);
-    else tile_group_rank(tiles, g, left, right, n, 3, 0);
-#endif
+    tiles_rank(tiles, g, left, right, n, 0);
 }
 FN_LARGE void tiles_subtract(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n)
 {
-    if (g.count == 1) tile_group_rank(tiles, g, left, right, n, 1, 1);
-#if TILE_GROUP == 3
-    else if (g.count == 2) tile_group_rank(tiles, g, left, right, n, 2, 1);
-    else tile_group_rank(tiles, g, left, right, n, 3, 1);
-#endif
+    tiles_rank(tiles, g, left, right, n, 1);
 }
 
 /* tile += sum of p q^T over pairs of rows p = rows + .., q = rows + .. of 8. `list`: the numbers of first-order and of all pairs, then two offsets a

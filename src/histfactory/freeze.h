@@ -53,7 +53,7 @@ struct freezer {
     uint32_t *dense_of;          /* per parameter: dense slot, or ~0 */
     uint32_t n_dense, dense;     /* in use, padded */
     struct ints ints, lists, pairs;  /* the u32 table; scratch lists; pairs of scalars */
-    struct ints works;               /* records of struct work, by channel */
+    struct ints works;               /* what each channel adds to each tile, see freeze_tables.c */
     uint32_t unit_rows, rows;        /* elements so far of the units' second-order rows, of the kept rows */
     uint32_t histosys_sums;          /* and of the sums of histosys entries */
     struct reals reals;
