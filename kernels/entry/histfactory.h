@@ -39,7 +39,7 @@ FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v) { return hf_n
 FN void hf_prepare(HF_PARAMETERS)
 {
     TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(s + mi[HF_S_DEVIANCE], i, PK(0.0));
-    TEAM_FOR(k, NEWTON_SCALARS) NEWTON_STATUS(k) = R(0.0);
+    TEAM_FOR(k, MINIMISER_SCALARS) NEWTON_STATUS(k) = R(0.0);
 }
 
 FN void hf_load_data(HF_PARAMETERS, GLOBAL const elem *data, lane_rows rows)

@@ -3,7 +3,7 @@
  *   MODEL_PARAMETERS, MODEL             the model's arguments, as declared and as passed on
  *   MODEL_SLOTS                         length of every vector, a multiple of 8
  *   MODEL_X, MODEL_GRADIENT, MODEL_ACTIVE   slab vectors (GLOBAL real *)
- *   MODEL_WORK                          slab space for NEWTON_VECTORS vectors and NEWTON_SCALARS scalars
+ *   MODEL_WORK                          slab space for MINIMISER_VECTORS vectors and MINIMISER_SCALARS scalars
  *   MODEL_HUGE                          the value that says "outside the domain"
  *   MODEL_LEAST                         no value is below this one
  *   model_value(MODEL, derivatives)     value at MODEL_X, gradient into MODEL_GRADIENT
@@ -60,7 +60,7 @@
 #define NEWTON_SCALE (MODEL_WORK + 8 * MODEL_SLOTS) /* diagonal of the lane's own last Hessian */
 #define NEWTON_EQUALITY(k) (MODEL_WORK + (9 + (k)) * MODEL_SLOTS)
 /* scalars behind the vectors: status, value, edm, iterations, then scratch for reductions */
-#define NEWTON_STATUS(k) (MODEL_WORK + NEWTON_VECTORS * MODEL_SLOTS)[k]
+#define NEWTON_STATUS(k) (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS)[k]
 
 /* Dot product that every worker knows; place: which scratch scalar carries it. */
 FN real newton_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b, u32 place)

@@ -65,7 +65,7 @@ static bool lay_out_slab(struct freezer *f)
                    {HF_S_ROWS, f->rows},
                    {HF_S_LOCAL_D, slots - dense},
                    {HF_S_LOCAL_C, slots - dense},
-                   {HF_S_MINIMISER, NEWTON_VECTORS * slots + NEWTON_SCALARS},
+                   {HF_S_MINIMISER, MINIMISER_VECTORS * slots + MINIMISER_SCALARS},
                    {HF_S_SCALARS_OF_FIT, 8}};
     size_t at = 0;
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
