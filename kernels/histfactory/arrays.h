@@ -70,8 +70,7 @@ enum hf_header {
     HF_S_HT,
     HF_S_HT1,
     HF_S_HT2,
-    HF_S_NV,            /* normsys entries: v, u = v'/v, v''/v - u^2 */
-    HF_S_NU,
+    HF_S_NU,            /* normsys entries: v'/v of the factor v, v''/v - (v'/v)^2 */
     HF_S_NQ,
     HF_S_F,             /* units */
     HF_S_PHI,           /* units */

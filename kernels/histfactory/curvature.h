@@ -26,7 +26,7 @@
 
 #define HF_ROWS_AT_ONCE 128
 
-/* v''/v - u^2 of the normsys entries; hf_normsys has left v and u. */
+/* v''/v - u^2 of the normsys entries; hf_units has left u. */
 FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
 {
     const u32 n = mi[HF_NORMSYS_ENTRIES], code = mi[HF_NORMSYS_CODE];
@@ -43,7 +43,7 @@ FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
             d2 = PFMA(d2, a, PK(12.0) * LOADM(c + 3 * n, i));
             d2 = PFMA(d2, a, PK(6.0) * LOADM(c + 2 * n, i));
             d2 = PFMA(d2, a, PK(2.0) * LOADM(c + n, i));
-            q = PSELECT(outer, q, PFMA(-u, u, d2 / LOADP(s + mi[HF_S_NV], i)));
+            q = PSELECT(outer, q, PFMA(-u, u, d2 / hf_normsys(mi, mr, code, a, i, 0).v));
         }
         STOREP(s + mi[HF_S_NQ], i, q);
     }

@@ -57,64 +57,88 @@ FN void hf_interpolate(HF_PARAMETERS)
     }
 }
 
-/* v of each normsys entry and, where asked, u = v'/v. Code 4: exponential outside |a| < 1, inside the polynomial of degree 6
- * that meets it with two derivatives; code 1: exponential everywhere. */
-FN void hf_normsys_entries(HF_PARAMETERS, u32 derivatives)
+/* A normsys factor v and u = v'/v. Code 4: exponential outside |a| < 1, inside the polynomial of degree 6 that meets it with
+ * two derivatives; code 1: exponential everywhere. Where it is exponential, v is 1 here, and its logarithm goes to
+ * `exponent`: a unit needs one exponential for the product of all. */
+typedef struct {
+    pack v, u, exponent;
+} hf_factor_of_entry;
+FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, pack a, u32 i, u32 derivatives)
 {
-    const u32 n = mi[HF_NORMSYS_ENTRIES], code = mi[HF_NORMSYS_CODE];
+    const u32 n = mi[HF_NORMSYS_ENTRIES];
     CONSTANT elem *c = mr + mi[HF_R_NORMSYS];
-    CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT];
-    GLOBAL real *x = s + mi[HF_S_X], *nv = s + mi[HF_S_NV], *nu = s + mi[HF_S_NU];
-    TEAM_FOR_PACK(i, n)
-    {
-        const pack a = GATHERP(x, slot, i);
+    hf_factor_of_entry f;
+    f.v = f.u = PK(1.0);
+    f.exponent = PK(0.0);
+    pmask outer = PK(0.0) < PK(1.0);
+    if (code == 4) {
         pack v = LOADM(c + 5 * n, i), d = v;
-        pmask outer = PK(0.0) < PK(1.0);
-        if (code == 4) {
-            outer = OR(a >= PK(1.0), a <= PK(-1.0));
-            v = PFMA(v, a, LOADM(c + 4 * n, i));
-            UNROLL for (u32 k = 0; k < 4; k++) {
-                if (derivatives) d = PFMA(d, a, v);
-                v = PFMA(v, a, LOADM(c + (3 - k) * n, i));
-            }
+        outer = OR(a >= PK(1.0), a <= PK(-1.0));
+        v = PFMA(v, a, LOADM(c + 4 * n, i));
+        UNROLL for (u32 k = 0; k < 4; k++) {
             if (derivatives) d = PFMA(d, a, v);
-            v = PFMA(v, a, PK(1.0));
+            v = PFMA(v, a, LOADM(c + (3 - k) * n, i));
         }
-        if (PANY(outer)) {
-            const pack rate = PSELECT(a >= PK(0.0), LOADM(c + 6 * n, i), -LOADM(c + 7 * n, i));
-            v = PSELECT(outer, m_exp(a * rate), v);
-            d = PSELECT(outer, rate * v, d);
-        }
-        STOREP(nv, i, v);
-        if (derivatives) STOREP(nu, i, d / v);
+        if (derivatives) d = PFMA(d, a, v);
+        f.v = PFMA(v, a, PK(1.0));
+        if (derivatives) f.u = d / f.v;
     }
-}
-FN_LARGE void hf_normsys(HF_PARAMETERS, u32 derivatives)
-{
-    if (derivatives) hf_normsys_entries(HF, 1);
-    else hf_normsys_entries(HF, 0);
+    if (PANY(outer)) {
+        const pack rate = PSELECT(a >= PK(0.0), LOADM(c + 6 * n, i), -LOADM(c + 7 * n, i));
+        f.v = PSELECT(outer, PK(1.0), f.v);
+        f.u = PSELECT(outer, rate, f.u);
+        f.exponent = PSELECT(outer, a * rate, PK(0.0));
+    }
+    return f;
 }
 
-/* Per unit: F, product of its normsys factors (8 interleaved products, then a tree), Phi, product of its scalars, and for
- * each scalar the product of the others (without division: a signal strength may be 0). */
-FN void hf_units(HF_PARAMETERS)
+/* Per unit: F, product of its normsys factors (8 interleaved products, then a tree), without those that are exponential, whose
+ * logarithms are summed into `exponents` (units). */
+FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivatives)
 {
-    GLOBAL const real *nv = s + mi[HF_S_NV], *x = s + mi[HF_S_X];
+    const u32 code = mi[HF_NORMSYS_CODE];
+    CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT];
+    GLOBAL const real *x = s + mi[HF_S_X];
+    GLOBAL real *nu = s + mi[HF_S_NU];
     TEAM_FOR(unit, mi[HF_UNITS])
     {
         CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
         const u32 first = un[HF_UN_NORMSYS], n = un[HF_UN_NORMSYS_PADDED];
-        real product = R(1.0);
-        if (n > 0) {
-            pack acc[8 / PACK];
-            real p[8];
-            UNROLL for (u32 j = 0; j < 8; j += PACK) acc[j / PACK] = LOADP(nv, first + j);
-            for (u32 i = 8; i < n; i += 8)
-                UNROLL for (u32 j = 0; j < 8; j += PACK) acc[j / PACK] = acc[j / PACK] * LOADP(nv, first + i + j);
-            UNROLL for (u32 j = 0; j < 8; j++) p[j] = ELEMENT(acc[j / PACK], j % PACK);
-            product = ((p[0] * p[4]) * (p[2] * p[6])) * ((p[1] * p[5]) * (p[3] * p[7]));
-        }
-        s[mi[HF_S_F] + unit] = product;
+        pack product[8 / PACK];
+        acc8 exponent = acc8_zero();
+        UNROLL for (u32 j = 0; j < 8; j += PACK) product[j / PACK] = PK(1.0);
+        for (u32 i = first; i < first + n; i += 8)
+            UNROLL for (u32 j = 0; j < 8; j += PACK)
+            {
+                const hf_factor_of_entry f = hf_normsys(mi, mr, code, GATHERP(x, slot, i + j), i + j, derivatives);
+                product[j / PACK] = product[j / PACK] * f.v;
+                exponent.part[j / PACK] = exponent.part[j / PACK] + f.exponent;
+                if (derivatives) STOREP(nu, i + j, f.u);
+            }
+        real p[8];
+        UNROLL for (u32 j = 0; j < 8; j++) p[j] = ELEMENT(product[j / PACK], j % PACK);
+        s[mi[HF_S_F] + unit] = ((p[0] * p[4]) * (p[2] * p[6])) * ((p[1] * p[5]) * (p[3] * p[7]));
+        exponents[unit] = acc8_total(exponent);
+    }
+}
+
+/* F, Phi, product of its scalars, and for each scalar the product of the others (without division: a signal strength may be 0). */
+FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
+{
+    GLOBAL const real *x = s + mi[HF_S_X];
+    GLOBAL real *exponents = s + mi[HF_S_PHI]; /* until Phi is made */
+    if (derivatives) hf_normsys_products(HF, exponents, 1);
+    else hf_normsys_products(HF, exponents, 0);
+    TEAM_BARRIER();
+    TEAM_FOR_PACK(unit, mi[HF_UNITS])
+    {
+        const pack e = LOADP(exponents, unit), zero = PK(0.0);
+        if (PANY(OR(e < zero, e > zero))) STOREP(s + mi[HF_S_F], unit, LOADP(s + mi[HF_S_F], unit) * m_exp(e));
+    }
+    TEAM_BARRIER();
+    TEAM_FOR(unit, mi[HF_UNITS])
+    {
+        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
         CONSTANT u32 *slot = mi + mi[HF_I_SCALAR_SLOT] + un[HF_UN_SCALARS];
         const u32 count = un[HF_UN_SCALAR_COUNT];
         real phi = R(1.0);
@@ -485,9 +509,7 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
 FN_LARGE real hf_value(HF_PARAMETERS, u32 derivatives)
 {
     hf_interpolate(HF);
-    hf_normsys(HF, derivatives);
-    TEAM_BARRIER();
-    hf_units(HF);
+    hf_units(HF, derivatives);
     hf_cells(HF);
     TEAM_BARRIER();
     hf_panels(HF);
