@@ -65,9 +65,20 @@ FN vint vint_of(elem_int e)
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
     return v;
 }
+/* Intrinsics stand here and in vec_any only: compilers turn the loop into one instruction, but clang 14 cuts chains of it into
+ * pieces of two elements, and a loop for any() costs more than the work that it saves. */
 FN vec vec_fma(vec a, vec b, vec c)
 {
     vec v = {0};
+#if defined(__AVX512F__) && F64 && VECTOR_WIDTH == 8
+    return (vec)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__AVX512F__) && !F64 && VECTOR_WIDTH == 16
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__) && F64 && VECTOR_WIDTH == 4
+    return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif defined(__FMA__) && !F64 && VECTOR_WIDTH == 8
+    return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#endif
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = ELEM_FMA(a[l], b[l], c[l]);
     return v;
 }
@@ -79,7 +90,6 @@ FN vec vec_sqrt(vec a)
 }
 FN vint vec_iselect(vint m, vint a, vint b) { return (m & a) | (~m & b); }
 FN vec vec_select(vint m, vec a, vec b) { return (vec)vec_iselect(m, (vint)a, (vint)b); }
-/* The one place with intrinsics: a loop over the elements costs more than the work that it saves. */
 FN int vec_any(vint m)
 {
 #if defined(__AVX512F__)
@@ -285,6 +295,59 @@ FN lane_rows rows_look_up(lane_rows r, const u32 *table)
     for (u32 l = 0; l < LANES; l++) r.of[l] = table[r.of[l]];
     return r;
 }
+/* other where a lane is not in m */
+FN lane_rows rows_where(lane_rows r, mask m, u32 other)
+{
+#if LANES > 1
+    for (u32 l = 0; l < LANES; l++) r.of[l] = m[l] ? r.of[l] : other;
+#else
+    r.of[0] = m ? r.of[0] : other;
+#endif
+    return r;
+}
+/* the lanes of m take the rows from *next on, one each; `none` where that is the end */
+FN lane_rows rows_take(lane_rows r, mask m, u32 *next, u32 end, u32 none)
+{
+    for (u32 l = 0; l < LANES; l++) {
+#if LANES > 1
+        if (!m[l]) continue;
+#else
+        if (!m) continue;
+#endif
+        r.of[l] = *next < end ? (*next)++ : none;
+    }
+    return r;
+}
+FN mask rows_are_not(lane_rows r, u32 other)
+{
+#if LANES > 1
+    mask m = {0};
+    for (u32 l = 0; l < LANES; l++) m[l] = r.of[l] != other ? -1 : 0;
+    return m;
+#else
+    return r.of[0] != other;
+#endif
+}
+#if LANES > 1
+/* element index[l] of a table, or of lane l's own array */
+FN real gather_elem(const elem *p, lint index)
+{
+    real v = {0};
+    for (u32 l = 0; l < LANES; l++) v[l] = p[index[l]];
+    return v;
+}
+FN real gather_real(const real *p, lint index)
+{
+    real v = {0};
+    for (u32 l = 0; l < LANES; l++) v[l] = p[index[l]][l];
+    return v;
+}
+#else
+FN real gather_elem(const elem *p, lint index) { return p[index]; }
+FN real gather_real(const real *p, lint index) { return p[index]; }
+#endif
+#define GATHER_ELEM(p, index) gather_elem(p, index)
+#define GATHER_REAL(p, index) gather_real(p, index)
 #if LANES > 1
 FN real load_rows(const elem *p, lane_rows r, u32 stride, u32 i)
 {

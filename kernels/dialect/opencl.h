@@ -135,6 +135,19 @@ FN lane_rows rows_look_up(lane_rows r, CONSTANT u32 *table)
     r.of = table[r.of];
     return r;
 }
+FN lane_rows rows_where(lane_rows r, mask m, u32 other)
+{
+    if (!m) r.of = other;
+    return r;
+}
+FN lane_rows rows_take(lane_rows r, mask m, u32 *next, u32 end, u32 none)
+{
+    if (m) r.of = *next < end ? (*next)++ : none;
+    return r;
+}
+FN mask rows_are_not(lane_rows r, u32 other) { return r.of != other; }
+#define GATHER_ELEM(p, index) ((p)[index])
+#define GATHER_REAL(p, index) ((p)[index])
 #define LOAD_ROWS(p, r, stride, i) ((p)[(size_t)(r).of * (stride) + (i)])
 #define STORE_ROWS(p, r, stride, i, v) ((p)[(size_t)(r).of * (stride) + (i)] = (v))
 

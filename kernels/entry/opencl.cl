@@ -1,5 +1,6 @@
 /* opencl.cl: one entry as an OpenCL C program. The build joins it with what it includes into one text. */
 #include "dialect/opencl.h"
 #include "entry/histfactory.h"
+#include "entry/profiles.h"
 
 KERNEL_OF(PARITAS_ENTRY)

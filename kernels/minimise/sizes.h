@@ -5,7 +5,10 @@
 #define NEWTON_EQUALITIES 8                    /* violated bounds that one step turns into equalities */
 #define NEWTON_VECTORS (9 + NEWTON_EQUALITIES) /* of as many elements as there are slots */
 
-#define MINIMISER_VECTORS NEWTON_VECTORS /* the most that any of them needs */
-#define MINIMISER_SCALARS 24             /* behind the vectors */
+#define QN_PAIRS 8  /* corrections that a quasi-Newton fit remembers */
+#define QN_HELD 4  /* parameters at a bound, that of interest among them, that it takes */
+
+#define MINIMISER_VECTORS 20 /* the most that any of them needs: quasi-Newton */
+#define MINIMISER_SCALARS 40 /* behind the vectors */
 
 #endif

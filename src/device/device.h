@@ -25,7 +25,8 @@ struct device_tables {
 /* One launch. Rows are job-major arrays of f64 on the host; an f32 device converts. */
 struct device_launch {
     enum kernel_entry entry;
-    uint32_t rows;            /* jobs; teams are rows / lanes, rounded up */
+    uint32_t rows;            /* jobs; teams are rows / (lanes * share), rounded up */
+    uint32_t share;           /* jobs that a lane works through, for entries that have queues; 0: one */
     const uint32_t *args;
     const double *in;
     double *out;

@@ -1,6 +1,8 @@
 /* rows.c: see rows.h. */
 #include "fit/rows.h"
 
+#include "minimise/sizes.h"
+
 #include <string.h>
 
 paritas_status rows_allocate(paritas_context *context, size_t n_in, size_t n_out, size_t n_args, struct rows *rows)
@@ -49,6 +51,7 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
     if (status != PARITAS_OK) return status;
     const struct device_launch launch = {.entry = entry,
                                          .rows = (uint32_t)n,
+                                         .share = rows->share,
                                          .args = rows->args,
                                          .in = rows->in,
                                          .out = rows->out,
@@ -57,7 +60,9 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .n_out = rows->n_out,
                                          .slab = entry == model->family->covariance ? model->slab_covariance : model->slab,
                                          .slab_most = model->slab_covariance,
-                                         .touched = entry == model->family->evaluate || entry == model->family->expected ? model->slab_value : model->slab,
+                                         .touched = entry == model->family->evaluate || entry == model->family->expected ? model->slab_value
+                                                    : entry == model->family->profile                                                 ? model->slab_value + MINIMISER_VECTORS * model->n_slots
+                                                                                                                                      : model->slab,
                                          .lanes = context->lanes};
     status = device->operations->launch(context, device, handle, &launch);
     device->operations->model_release(device, handle);

@@ -2,6 +2,7 @@
  * object exports one table of entries. */
 #include "dialect/c.h"
 #include "entry/histfactory.h"
+#include "entry/profiles.h"
 #include "device/cpu/kernel_table.h"
 
 extern const struct cpu_kernels KERNEL_NAME(paritas_kernels, PARITAS_VARIANT);

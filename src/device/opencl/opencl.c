@@ -404,9 +404,10 @@ static paritas_status run_teams(paritas_context *context, struct paritas_device 
     const size_t slab_bytes = (launch->slab > 0 ? launch->slab : 1) * (device->precision / 8);
     const struct opencl_entry *entry = &state->entries[launch->entry];
     const size_t local = entry->workers;
-    uint32_t at_once = wished_teams(state, launch->rows, slab_bytes);
-    for (uint32_t first = 0; first < launch->rows;) {
-        const uint32_t count = at_once < launch->rows - first ? at_once : launch->rows - first;
+    const uint32_t share = launch->share ? launch->share : 1, teams = (launch->rows + share - 1) / share;
+    uint32_t at_once = wished_teams(state, teams, slab_bytes);
+    for (uint32_t first = 0; first < teams;) {
+        const uint32_t count = at_once < teams - first ? at_once : teams - first;
         const size_t global = count * local;
         const char *call = "clCreateBuffer";
         opencl_code code = reserve(state, &state->slabs, at_once * slab_bytes);
@@ -430,7 +431,8 @@ static paritas_status run_teams(paritas_context *context, struct paritas_device 
         if (code != 0) return fail_call(context, device, call, code);
         state->teams_at_once = at_once;
         first += count;
-        if (context->progress && context->progress(context->progress_user, first, launch->rows))
+        const uint64_t done = (uint64_t)first * share;
+        if (context->progress && context->progress(context->progress_user, done < launch->rows ? done : launch->rows, launch->rows))
             return paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
     }
     return PARITAS_OK;

@@ -1,0 +1,305 @@
+/* profiles.c: see profiles.h. */
+#include "fit/profiles.h"
+#include "fit/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OUTSIDE 1e29
+#define EVALUATIONS 40       /* of a quasi-Newton fit; what takes longer is Newton's */
+#define ITERATIONS 200       /* of a Newton fit */
+#define SHARE 32             /* tasks that a lane works through: its lanes are idle during the last one only */
+#define LOWER_MINIMUM 0.5e-8 /* of the NLL: further below the free fit, a conditional one has found another minimum */
+
+/* ---- rows of fits ---- */
+
+/* start, lower, upper, free, as the entries take them. */
+static void put_fit(const struct profile_plan *plan, const struct frozen *model, bool conditional, const double *start, double *row)
+{
+    const size_t slots = model->n_slots;
+    rows_put_point(model, plan->lower, model->slot_template, row + slots);
+    rows_put_point(model, plan->upper, model->slot_template, row + 2 * slots);
+    memcpy(row, start, slots * sizeof *row);
+    memset(row + 3 * slots, 0, slots * sizeof *row);
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        const uint32_t slot = model->slot_of[p];
+        const bool held = plan->fixed[p] || (conditional && (ptrdiff_t)p == plan->poi);
+        if (conditional && (ptrdiff_t)p == plan->poi) row[slot] = plan->mu;
+        row[3 * slots + slot] = held ? 0.0 : 1.0;
+        if (held) {
+            row[slots + slot] = row[2 * slots + slot] = row[slot];
+            continue;
+        }
+        if (row[slot] < row[slots + slot]) row[slot] = row[slots + slot];
+        if (row[slot] > row[2 * slots + slot]) row[slot] = row[2 * slots + slot];
+    }
+}
+
+paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan, const double *expected, double *matrix, bool *usable)
+{
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    const size_t slots = model->n_slots, stride = 3 * slots + 8 + slots * slots;
+    struct rows rows;
+    *usable = false;
+    paritas_status status = rows_allocate(context, model->n_places + 4 * slots, stride, 5, &rows);
+    if (status != PARITAS_OK) return status;
+    double *row = rows.in + model->n_places;
+    memcpy(rows.in, expected, model->n_places * sizeof *expected);
+    rows_put_point(model, plan->start, model->slot_template, row);
+    rows_put_point(model, plan->lower, model->slot_template, row + slots);
+    rows_put_point(model, plan->upper, model->slot_template, row + 2 * slots);
+    memset(row + 3 * slots, 0, slots * sizeof *row);
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        const uint32_t slot = model->slot_of[p];
+        row[3 * slots + slot] = plan->fixed[p] ? 0.0 : 1.0;
+        row[slots + slot] = -1e300;
+        row[2 * slots + slot] = 1e300;
+    }
+    rows.args[0] = rows.args[1] = rows.args[2] = 1;
+    status = rows_launch(context, context->host, model, model->family->covariance, 1, &rows);
+    if (status == PARITAS_OK) {
+        *usable = rows.out[3 * slots] < OUTSIDE && rows.out[3 * slots + 2] == 0.0;
+        memcpy(matrix, rows.out + 3 * slots + 8, slots * slots * sizeof *matrix);
+        for (size_t p = 0; p < model->n_parameters; p++) {
+            const uint32_t slot = model->slot_of[p];
+            /* an error of 0 says that the data do not determine the parameter */
+            *usable = *usable && (plan->fixed[p] || (rows.out[slots + slot] > 0.0 && isfinite(rows.out[slots + slot])));
+        }
+        for (size_t i = 0; i < slots * slots; i++) *usable = *usable && isfinite(matrix[i]);
+    }
+    rows_free(&rows);
+    return status;
+}
+
+/* ---- quasi-Newton ---- */
+
+static paritas_status quasi_newton(paritas_context *context, const struct profile_plan *plan, size_t n, const double *data, struct profile *profiles, double *points)
+{
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    const size_t slots = model->n_slots, head = slots * slots + 6 * slots + 8, stride = 8 + (points ? slots : 0);
+    struct rows rows;
+    paritas_status status = rows_allocate(context, head + n * model->n_places, (n + n / SHARE + 1) * stride, 8, &rows);
+    if (status != PARITAS_OK) return status;
+    double *row = rows.in + slots * slots, *cap = row + 4 * slots;
+    double *start = paritas_allocate(context, slots, sizeof *start);
+    if (!start) {
+        rows_free(&rows);
+        return paritas_fail_memory(context);
+    }
+    memcpy(rows.in, plan->matrix, slots * slots * sizeof *row);
+    rows_put_point(model, plan->start, model->slot_template, start);
+    put_fit(plan, model, false, start, row);
+    paritas_release(&context->allocator, start);
+    double *shift = cap + slots;
+    memset(cap, 0, (2 * slots + 8) * sizeof *cap);
+    for (size_t p = 0; p < model->n_parameters; p++)
+        if (model->width[p] > 0.0) cap[model->slot_of[p]] = 6.0 * model->width[p];
+    shift[slots] = plan->mu;
+    rows.args[0] = (uint32_t)n;
+    rows.args[1] = rows.share = SHARE;
+    rows.args[2] = 0xffffffffu;
+    for (size_t p = 0; p < model->n_parameters && plan->conditional; p++) shift[model->slot_of[p]] = plan->conditional_start[p] - plan->start[p];
+    if (plan->poi >= 0) {
+        rows.args[2] = model->slot_of[plan->poi];
+        row[3 * slots + rows.args[2]] = 0.0; /* its state is the fit's */
+    }
+    rows.args[3] = (plan->conditional ? 1u : 0u) | (points ? 2u : 0u) | (plan->poi >= 0 && !plan->fixed[plan->poi] ? 4u : 0u);
+    rows.args[4] = EVALUATIONS;
+    memcpy(rows.in + head, data, n * model->n_places * sizeof *data);
+    status = rows_launch(context, context->device, model, model->family->profile, n, &rows);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+        const double *out = rows.out + i * stride;
+        const double done = plan->conditional ? 2.0 : 1.0;
+        struct profile *profile = &profiles[i];
+        profile->iterations = (unsigned)(out[3] + out[4]);
+        if (out[5] != 0.0 || out[6] != done) continue; /* Newton's */
+        profile->value_free = out[0];
+        profile->value_fixed = plan->conditional ? out[1] : out[0];
+        profile->mu_hat = out[2];
+        profile->edm = out[7];
+        profile->status_free = profile->status_fixed = PARITAS_FIT_CONVERGED;
+        profile->rung = PROFILE_QUASI_NEWTON;
+        if (points) memcpy(points + i * slots, out + 8, slots * sizeof *points);
+    }
+    rows_free(&rows);
+    return status;
+}
+
+/* ---- Newton and the ladder ---- */
+
+/* Fits in hand: which profiles, and the points of their two fits. */
+struct pending {
+    const struct profile_plan *plan;
+    const struct frozen *model;
+    const double *data;
+    struct profile *profiles;
+    size_t n;
+    size_t *which;       /* n */
+    double *free, *fixed; /* n rows of n_slots */
+};
+
+/* One fit of each listed pending profile from its row of `starts`; a lower converged answer replaces what is there. */
+static paritas_status newton(paritas_context *context, struct pending *p, bool conditional, size_t n, const size_t *list, const double *starts, bool closer)
+{
+    const struct frozen *model = p->model;
+    const size_t slots = model->n_slots, stride = slots + 8;
+    struct rows rows;
+    if (n == 0) return PARITAS_OK;
+    paritas_status status = rows_allocate(context, n * (model->n_places + 4 * slots), n * stride, 4 + n, &rows);
+    if (status != PARITAS_OK) return status;
+    for (size_t k = 0; k < n; k++) {
+        memcpy(rows.in + k * model->n_places, p->data + p->which[list[k]] * model->n_places, model->n_places * sizeof *rows.in);
+        put_fit(p->plan, model, conditional, starts + list[k] * slots, rows.in + n * model->n_places + 4 * slots * k);
+        rows.args[4 + k] = (uint32_t)k;
+    }
+    rows.args[0] = rows.args[1] = (uint32_t)n;
+    rows.args[2] = ITERATIONS;
+    rows.args[3] = closer ? 2u : 0u;
+    status = rows_launch(context, context->host, model, model->family->fit, n, &rows);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+        const double *out = rows.out + k * stride, *tail = out + slots;
+        struct profile *profile = &p->profiles[p->which[list[k]]];
+        const paritas_fit_status outcome = tail[1] < OUTSIDE ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
+        paritas_fit_status *known = conditional ? &profile->status_fixed : &profile->status_free;
+        double *value = conditional ? &profile->value_fixed : &profile->value_free;
+        profile->iterations += (unsigned)tail[3];
+        const bool better = (outcome == PARITAS_FIT_CONVERGED) != (*known == PARITAS_FIT_CONVERGED) ? outcome == PARITAS_FIT_CONVERGED : !(tail[1] >= *value);
+        if (!better) continue;
+        *known = outcome;
+        *value = tail[1] < OUTSIDE ? tail[1] : (double)NAN;
+        memcpy((conditional ? p->fixed : p->free) + list[k] * slots, out, slots * sizeof *out);
+        if (conditional) continue;
+        profile->edm = tail[2];
+        if (p->plan->poi >= 0) profile->mu_hat = out[model->slot_of[p->plan->poi]];
+    }
+    rows_free(&rows);
+    return status;
+}
+
+/* The pending profiles whose fit of that kind has no answer. */
+static size_t without_answer(const struct pending *p, bool conditional, size_t *list)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < p->n; k++) {
+        const struct profile *profile = &p->profiles[p->which[k]];
+        if ((conditional ? profile->status_fixed : profile->status_free) != PARITAS_FIT_CONVERGED) list[n++] = k;
+    }
+    return n;
+}
+
+/* Where the conditional fits begin: at the free fits, moved along their response where there is a matrix. */
+static void respond(const struct pending *p, double *starts)
+{
+    const struct profile_plan *plan = p->plan;
+    const size_t slots = p->model->n_slots, poi = p->model->slot_of[plan->poi];
+    memcpy(starts, p->free, p->n * slots * sizeof *starts);
+    if (!plan->matrix) return;
+    const double *column = plan->matrix + poi * slots;
+    for (size_t k = 0; k < p->n && column[poi] > 0.0; k++) {
+        const double part = (plan->mu - starts[k * slots + poi]) / column[poi];
+        for (size_t i = 0; i < slots; i++) starts[k * slots + i] += part * column[i];
+    }
+}
+
+static void note_rung(const struct pending *p, enum profile_rung rung)
+{
+    for (size_t k = 0; k < p->n; k++) {
+        struct profile *profile = &p->profiles[p->which[k]];
+        if (profile->rung != PROFILE_NO_ANSWER) continue;
+        if (profile->status_free == PARITAS_FIT_CONVERGED && profile->status_fixed == PARITAS_FIT_CONVERGED) profile->rung = rung;
+    }
+}
+
+/* Both fits from the plan's start; then, for those without an answer, from the suggested start, from the other fit's point. */
+static paritas_status climb(paritas_context *context, struct pending *p, size_t *list, double *starts)
+{
+    const struct profile_plan *plan = p->plan;
+    const size_t slots = p->model->n_slots;
+    paritas_status status = PARITAS_OK;
+    for (enum profile_rung rung = PROFILE_NEWTON; rung < PROFILE_NO_ANSWER && status == PARITAS_OK; rung++) {
+        size_t n = without_answer(p, false, list);
+        for (size_t k = 0; k < p->n; k++) {
+            double *start = starts + k * slots;
+            if (rung == PROFILE_FROM_THE_OTHER) memcpy(start, p->fixed + k * slots, slots * sizeof *start);
+            else rows_put_point(p->model, rung == PROFILE_NEWTON ? plan->start : p->model->init, p->model->slot_template, start);
+        }
+        status = newton(context, p, false, n, list, starts, rung == PROFILE_FROM_THE_OTHER);
+        if (plan->conditional && status == PARITAS_OK) {
+            n = without_answer(p, true, list);
+            if (rung == PROFILE_NEWTON) respond(p, starts);
+            if (rung == PROFILE_FROM_THE_OTHER) memcpy(starts, p->free, p->n * slots * sizeof *starts);
+            status = newton(context, p, true, n, list, starts, rung == PROFILE_FROM_THE_OTHER);
+        }
+        if (!plan->conditional)
+            for (size_t k = 0; k < p->n; k++) {
+                struct profile *profile = &p->profiles[p->which[k]];
+                profile->status_fixed = profile->status_free;
+                profile->value_fixed = profile->value_free;
+            }
+        note_rung(p, rung);
+    }
+    return status;
+}
+
+/* Free fits above their conditional ones go on from there: that was another minimum. */
+static paritas_status refit_above(paritas_context *context, struct pending *p, size_t *list)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < p->n; k++) {
+        struct profile *profile = &p->profiles[p->which[k]];
+        if (!(profile->value_fixed < profile->value_free - LOWER_MINIMUM)) continue;
+        profile->refitted = true;
+        list[n++] = k;
+    }
+    return newton(context, p, false, n, list, p->fixed, false);
+}
+
+static paritas_status by_newton(paritas_context *context, const struct profile_plan *plan, size_t n, const size_t *which, const double *data, struct profile *profiles, double *points)
+{
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    const size_t slots = model->n_slots;
+    struct pending p = {.plan = plan, .model = model, .data = data, .profiles = profiles, .n = n};
+    size_t *list = paritas_allocate(context, 2 * n, sizeof *list);
+    double *space = paritas_allocate_clear(context, 3 * n * slots, sizeof *space);
+    paritas_status status = list && space ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK) {
+        p.which = list + n;
+        memcpy(p.which, which, n * sizeof *which);
+        p.free = space;
+        p.fixed = space + n * slots;
+        status = climb(context, &p, list, space + 2 * n * slots);
+    }
+    if (status == PARITAS_OK && plan->conditional) status = refit_above(context, &p, list);
+    for (size_t k = 0; k < n && points && status == PARITAS_OK; k++) memcpy(points + which[k] * slots, p.free + k * slots, slots * sizeof *points);
+    paritas_release(&context->allocator, list);
+    paritas_release(&context->allocator, space);
+    return status;
+}
+
+/* Rows that one pass of Newton takes: keeps its memory flat. */
+#define NEWTON_ELEMENTS ((size_t)4 << 20)
+
+paritas_status profiles_fit(paritas_context *context, const struct profile_plan *plan, size_t n, const double *data, struct profile *profiles, double *points)
+{
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    const struct profile open = {NAN, NAN, NAN, NAN, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER, false};
+    for (size_t i = 0; i < n; i++) profiles[i] = open;
+    paritas_status status = plan->matrix ? quasi_newton(context, plan, n, data, profiles, points) : PARITAS_OK;
+    size_t *which = paritas_allocate(context, n + 1, sizeof *which), left = 0;
+    if (status == PARITAS_OK && !which) status = paritas_fail_memory(context);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+        /* a free fit above its conditional one is Newton's to repeat, too */
+        const bool above = profiles[i].rung == PROFILE_QUASI_NEWTON && profiles[i].value_fixed < profiles[i].value_free - LOWER_MINIMUM;
+        if (above) {
+            const unsigned spent = profiles[i].iterations;
+            profiles[i] = open;
+            profiles[i].iterations = spent;
+        }
+        if (profiles[i].rung == PROFILE_NO_ANSWER) which[left++] = i;
+    }
+    const size_t step = NEWTON_ELEMENTS / (model->n_places + 8 * model->n_slots) + 1;
+    for (size_t k = 0; k < left && status == PARITAS_OK; k += step)
+        status = by_newton(context, plan, left - k < step ? left - k : step, which + k, data, profiles, points);
+    paritas_release(&context->allocator, which);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* profiles.h: a free fit and a conditional fit to each of many data sets that were drawn around one point.
+ *
+ *   data rows ─► quasi-Newton with a shared matrix, where there is one ─► Newton, for the rest ─► retry ladder ─► profiles
+ *
+ * Every data row is fitted by itself: its answer does not depend on the others, nor on how rows are cut into calls.
+ */
+#ifndef PARITAS_FIT_PROFILES_H
+#define PARITAS_FIT_PROFILES_H
+
+#include "fit/family.h"
+
+/* What all fits of a call share. Arrays are borrowed; parameter arrays in the user's order. */
+struct profile_plan {
+    const paritas_model *model;
+    const double *start; /* of the free fits: the point that the data were drawn at, or near it */
+    const double *lower, *upper;
+    const unsigned char *fixed;
+    ptrdiff_t poi;       /* -1: none, then there are no conditional fits */
+    bool conditional;    /* fit with the parameter of interest at `mu`, too */
+    double mu;
+    const double *conditional_start; /* the conditional fit to the expected data of `start` */
+    const double *matrix; /* n_slots squared, from profiles_matrix; NULL: Newton only */
+};
+
+/* The way that an answer took. */
+enum profile_rung { PROFILE_QUASI_NEWTON, PROFILE_NEWTON, PROFILE_SUGGESTED_START, PROFILE_FROM_THE_OTHER, PROFILE_NO_ANSWER, PROFILE_RUNGS };
+
+struct profile {
+    double value_free, value_fixed; /* NLL in deviance form: 0 where the model meets the data exactly */
+    double mu_hat, edm;             /* of the free fit */
+    paritas_fit_status status_free, status_fixed;
+    unsigned iterations;            /* of all fits: Newton iterations, or gradients where quasi-Newton did it */
+    enum profile_rung rung;
+    bool refitted; /* the conditional fit had found a lower minimum, from which the free fit was repeated */
+};
+
+/* The inverse Hessian at `start` for the expected data of that point (a kernel data row), all parameters but the fixed ones free and
+ * away from their bounds: matrix[n_slots * n_slots]. *usable: it exists and is positive. */
+paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan, const double *expected, double *matrix, bool *usable);
+
+/* Fits `n` data rows (kernel order, n_places each). `points`: NULL or n rows of n_slots for the free fits' parameters. */
+paritas_status profiles_fit(paritas_context *context, const struct profile_plan *plan, size_t n, const double *data, struct profile *profiles, double *points);
+
+#endif
