@@ -326,6 +326,58 @@ typedef struct paritas_gof_result {
 /* Goodness of fit against the saturated model. */
 PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_gof_result *result);
 
+/* ---- toys ------------------------------------------------------------------------------------- */
+
+/* TOY STRUCT */
+
+/* Receives finished toys, ascending within a call, on the calling thread; a return other than 0 cancels the run. */
+typedef int (*paritas_toys_taker)(void *user, size_t n, const paritas_toy *toys);
+
+/* A named text that belongs to the key of a store: a run is resumed, and shards are pooled, only where all agree. */
+typedef struct paritas_key_entry {
+    const char *name, *value;
+} paritas_key_entry;
+
+typedef struct paritas_toys_options {
+    size_t size;
+    uint64_t n;             /* toys of each hypothesis, over all shards; 0: 2000 */
+    uint64_t seed;          /* toy t depends on the seed and t alone */
+    unsigned shard, shards; /* this run draws part `shard` (from 1) of `shards`; 0, 0: all */
+    int fix_aux;            /* nonzero: auxiliary data stay as observed; else they are drawn as well */
+    int newton_only;        /* nonzero: no quasi-Newton with a shared matrix, which else is used where the first toys show that it wins */
+    const char *store;      /* path of a store (SQLite) that keeps every toy; NULL: none */
+    int resume;             /* nonzero: goes on with a store that exists */
+    size_t n_entries;       /* further entries of the store's key, such as the digest of the workspace */
+    const paritas_key_entry *entries;
+    paritas_toys_taker take; /* NULL: none */
+    void *user;
+} paritas_toys_options;
+#define PARITAS_TOYS_OPTIONS_DEFAULT { sizeof(paritas_toys_options), 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL, NULL, NULL }
+
+#define PARITAS_FIT_STATUSES 5 /* how many there are in PARITAS_FIT_LIST */
+
+typedef struct paritas_hypotest_toys_result {
+    double mu, cls_obs, cls_exp[5]; /* expected: percentiles of the toys drawn at the other hypothesis, ascending in CLs */
+    double clsb, clb, p0;           /* p0: only for Q0, else NaN */
+    /* standard errors from the number of toys; the variance of k of n takes (k + 1) / (n + 2), so that 0 and n claim no certainty */
+    double cls_obs_error, clsb_error, clb_error, p0_error;
+    double q, mu_hat;
+    double twice_nll_free, twice_nll_fixed;
+    paritas_fit_status status;      /* the worst of the fits to the observed data */
+    uint64_t n_tested, n_other;     /* toys with an answer, drawn at the tested mu and at the other hypothesis (0; for Q0: 1) */
+    uint64_t counts[PARITAS_FIT_STATUSES]; /* toys of both by their status */
+    uint64_t fitted;                /* toys that this call fitted; others were in the store. Of these: */
+    uint64_t iterations;
+    uint64_t by_quasi_newton, by_newton, from_suggested_start, from_the_other_fit; /* the method that answered */
+    uint64_t refitted;              /* the conditional fit had found a lower minimum, from which the free fit was repeated */
+} paritas_hypotest_toys_result;
+
+/* Tests mu by toys (pyhf's ToyCalculator): q of each toy from a free and a conditional fit, toys drawn around the conditional fits to the observed
+ * data at mu and at the other hypothesis. `job` and `options` may be NULL. Failed toys have their status counted and do not enter the fractions. Cancelled
+ * by `progress` or `take`: CANCELLED, with the store as far as it got. */
+PARITAS_API paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double mu,
+                                                 const paritas_toys_options *options, paritas_hypotest_toys_result *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,7 +8,7 @@
 #define OUTSIDE 1e29
 #define EVALUATIONS 40       /* of a quasi-Newton fit; what takes longer is Newton's */
 #define ITERATIONS 200       /* of a Newton fit */
-#define SHARE 32             /* tasks that a lane works through: its lanes are idle during the last one only */
+#define SHARE_MOST 32u       /* tasks that a lane works through: lanes are idle during the last one only */
 #define LOWER_MINIMUM 0.5e-8 /* of the NLL: further below the free fit, a conditional one has found another minimum */
 
 /* ---- rows of fits ---- */
@@ -77,8 +77,10 @@ static paritas_status quasi_newton(paritas_context *context, const struct profil
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t slots = model->n_slots, head = slots * slots + 6 * slots + 8, stride = 8 + (points ? slots : 0);
+    /* teams of 8 lanes, two a thread at least */
+    const size_t even = n / (16 * (size_t)context->threads), share = even < 1 ? 1 : even > SHARE_MOST ? SHARE_MOST : even;
     struct rows rows;
-    paritas_status status = rows_allocate(context, head + n * model->n_places, (n + n / SHARE + 1) * stride, 8, &rows);
+    paritas_status status = rows_allocate(context, head + n * model->n_places, (n + n / share + 1) * stride, 8, &rows);
     if (status != PARITAS_OK) return status;
     double *row = rows.in + slots * slots, *cap = row + 4 * slots;
     double *start = paritas_allocate(context, slots, sizeof *start);
@@ -96,7 +98,7 @@ static paritas_status quasi_newton(paritas_context *context, const struct profil
         if (model->width[p] > 0.0) cap[model->slot_of[p]] = 6.0 * model->width[p];
     shift[slots] = plan->mu;
     rows.args[0] = (uint32_t)n;
-    rows.args[1] = rows.share = SHARE;
+    rows.args[1] = rows.share = (uint32_t)share;
     rows.args[2] = 0xffffffffu;
     for (size_t p = 0; p < model->n_parameters && plan->conditional; p++) shift[model->slot_of[p]] = plan->conditional_start[p] - plan->start[p];
     if (plan->poi >= 0) {

@@ -1,0 +1,367 @@
+/* toys.c: see toys.h. */
+#include "infer/toys.h"
+#include "infer/asymptotic.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the pool ---- */
+
+void toy_pool_open(struct toy_pool *pool, paritas_context *context) { *pool = (struct toy_pool){.context = context}; }
+
+void toy_pool_close(struct toy_pool *pool)
+{
+    for (int h = 0; h < TOY_HYPOTHESES && pool->context; h++) paritas_release(&pool->context->allocator, pool->q[h]);
+}
+
+paritas_status toy_pool_add(struct toy_pool *pool, int hypothesis, double q, paritas_fit_status status)
+{
+    pool->counts[status]++;
+    if (status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    if (pool->n[hypothesis] == pool->room[hypothesis]) {
+        const size_t room = pool->room[hypothesis] ? 2 * pool->room[hypothesis] : 1024;
+        double *more = paritas_reallocate(pool->context, pool->q[hypothesis], room, sizeof *more);
+        if (!more) return paritas_fail_memory(pool->context);
+        pool->q[hypothesis] = more;
+        pool->room[hypothesis] = room;
+    }
+    pool->q[hypothesis][pool->n[hypothesis]++] = q;
+    return PARITAS_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many of the ascending numbers are at least q. */
+static size_t count_from(const double *sorted, size_t n, double q)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (sorted[middle] < q) low = middle + 1;
+        else high = middle;
+    }
+    return n - low;
+}
+
+/* Fraction k / n and its standard error. */
+static double fraction(size_t k, size_t n, double *error)
+{
+    if (n == 0) return *error = (double)NAN;
+    const double p = ((double)k + 1.0) / ((double)n + 2.0);
+    *error = sqrt(p * (1.0 - p) / (double)n);
+    return (double)k / (double)n;
+}
+
+/* Percentiles at -2 .. 2 sigma of the CLs that each toy of the other hypothesis would have had as the observation, interpolated as
+ * NumPy does. CLs falls as q rises, so that ascending CLs is descending q. */
+static void expected_band(const struct toy_pool *pool, paritas_test_statistic statistic, double band[5])
+{
+    static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293, 0.97724986805182079};
+    const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
+    const double *tested = pool->q[TOY_TESTED], *other = pool->q[TOY_OTHER];
+    for (int i = 0; i < 5; i++) {
+        band[i] = (double)NAN;
+        if (n == 0 || n_tested == 0) continue;
+        const double place = percentile[i] * (double)(n - 1);
+        const size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
+        double cls[2];
+        for (int k = 0; k < 2; k++) {
+            const double q = other[n - 1 - (k ? above : below)];
+            const double clsb = (double)count_from(tested, n_tested, q) / (double)n_tested, clb = (double)count_from(other, n, q) / (double)n;
+            cls[k] = statistic == PARITAS_Q0 ? clsb : clsb / clb;
+        }
+        band[i] = cls[0] + (cls[1] - cls[0]) * (place - (double)below);
+    }
+}
+
+void toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bool same, paritas_hypotest_toys_result *result)
+{
+    for (int h = 0; h < TOY_HYPOTHESES; h++)
+        if (pool->n[h]) qsort(pool->q[h], pool->n[h], sizeof *pool->q[h], ascending);
+    const int other = same ? TOY_TESTED : TOY_OTHER;
+    const double nan = (double)NAN;
+    result->n_tested = pool->n[TOY_TESTED];
+    result->n_other = pool->n[other];
+    memcpy(result->counts, pool->counts, sizeof result->counts);
+    result->clsb = fraction(count_from(pool->q[TOY_TESTED], pool->n[TOY_TESTED], result->q), pool->n[TOY_TESTED], &result->clsb_error);
+    result->clb = fraction(count_from(pool->q[other], pool->n[other], result->q), pool->n[other], &result->clb_error);
+    const bool discovery = statistic == PARITAS_Q0;
+    result->p0 = discovery ? result->clsb : nan;
+    result->p0_error = discovery ? result->clsb_error : nan;
+    result->cls_obs = discovery ? result->clsb : same ? 1.0 : result->clsb / result->clb;
+    /* of the quotient, from the errors of both to first order; the variances' own p where a fraction is 0 */
+    const double a = result->clsb_error, b = result->clb_error * result->cls_obs;
+    result->cls_obs_error = discovery ? result->clsb_error : same ? 0.0 : sqrt(a * a + b * b) / result->clb;
+    if (same)
+        for (int i = 0; i < 5; i++) result->cls_exp[i] = discovery ? nan : 1.0;
+    else expected_band(pool, statistic, result->cls_exp);
+}
+
+/* ---- a test ---- */
+
+/* The conditional fit to the expected data of one hypothesis at the tested mu: there the toys' conditional fits cluster. */
+static paritas_status conditional_start(struct toy_test *test, int h, const double *expected, const double **start)
+{
+    struct infer *infer = test->infer;
+    const size_t n = infer->n_parameters;
+    *start = test->point[h].parameters;
+    if (test->hypothesis[h] == test->mu) return PARITAS_OK;
+    double *moved = arena_array(&infer->arena, n, sizeof *moved), *fitted = arena_array(&infer->arena, n, sizeof *fitted);
+    unsigned char *fixed = arena_array(&infer->arena, n, 1);
+    if (!moved || !fitted || !fixed) return paritas_fail_memory(infer->context);
+    memcpy(moved, test->point[h].parameters, n * sizeof *moved);
+    memcpy(fixed, infer->base.fixed, n);
+    moved[infer->poi] = test->mu;
+    fixed[infer->poi] = 1;
+    paritas_job job = infer->base;
+    job.data = expected;
+    job.start = moved;
+    job.fixed = fixed;
+    paritas_result outcome;
+    const paritas_status status = paritas_fit(infer->context, infer->model, NULL, 1, &job, &outcome, fitted, NULL, NULL, NULL);
+    if (status == PARITAS_OK && outcome.status == PARITAS_FIT_CONVERGED) *start = fitted;
+    return status;
+}
+
+static paritas_status open_ensemble(struct toy_test *test, int h)
+{
+    struct infer *infer = test->infer;
+    double *expected = arena_array(&infer->arena, infer->n_data, sizeof *expected);
+    if (!expected) return paritas_fail_memory(infer->context);
+    paritas_status status = infer_expected(infer, test->point[h].parameters, expected);
+    if (status != PARITAS_OK) return status;
+    struct ensemble_options options = {.plan = {.model = infer->model,
+                                                .start = test->point[h].parameters,
+                                                .lower = infer->base.lower,
+                                                .upper = infer->base.upper,
+                                                .fixed = infer->base.fixed,
+                                                .poi = (ptrdiff_t)infer->poi,
+                                                .conditional = true,
+                                                .mu = test->mu},
+                                       .expected = expected,
+                                       .seed = test->options->seed,
+                                       .purpose = (uint32_t)h,
+                                       .fix_aux = test->options->fix_aux != 0,
+                                       .newton_only = test->options->newton_only != 0};
+    status = conditional_start(test, h, expected, &options.plan.conditional_start);
+    if (options.fix_aux) {
+        const size_t main = paritas_model_main_count(infer->model);
+        memcpy(expected + main, infer->base.data + main, (infer->n_data - main) * sizeof *expected);
+    }
+    return status == PARITAS_OK ? ensemble_open(infer->context, &options, &test->ensemble[h]) : status;
+}
+
+paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options, paritas_test_statistic statistic, double mu, struct store *store)
+{
+    memset(test, 0, sizeof *test);
+    test->infer = infer;
+    test->options = options;
+    test->statistic = statistic;
+    test->store = store;
+    test->mu = test->hypothesis[TOY_TESTED] = statistic == PARITAS_Q0 ? 0.0 : mu;
+    test->hypothesis[TOY_OTHER] = statistic == PARITAS_Q0 ? 1.0 : 0.0;
+    test->n_hypotheses = test->mu == test->hypothesis[TOY_OTHER] ? 1 : 2;
+    toy_pool_open(&test->pool, infer->context);
+    paritas_status status = PARITAS_OK;
+    for (int h = 0; h < TOY_HYPOTHESES && status == PARITAS_OK; h++) {
+        status = infer_check_value(infer, infer->poi, test->hypothesis[h]);
+        test->point[h] = (struct infer_point){.profile = &test->data, .k = 1, .parameter = {infer->poi}, .value = {test->hypothesis[h]}};
+    }
+    if (status != PARITAS_OK) return status;
+    struct infer_profile *const data = &test->data;
+    data->data = infer->base.data;
+    status = infer_free_fits(infer, 1, &data);
+    if (status == PARITAS_OK) status = infer_points(infer, TOY_HYPOTHESES, test->point);
+    for (int h = 0; h < TOY_HYPOTHESES && status == PARITAS_OK; h++) status = infer_polish(infer, &test->point[h]);
+    for (int h = 0; h < test->n_hypotheses && status == PARITAS_OK; h++) status = open_ensemble(test, h);
+    if (status != PARITAS_OK) return status;
+    paritas_hypotest_toys_result *r = &test->result;
+    r->mu = test->mu;
+    r->mu_hat = data->parameters[infer->poi];
+    r->twice_nll_free = data->result.twice_nll;
+    r->twice_nll_fixed = test->point[TOY_TESTED].twice_nll;
+    r->q = asymptotic_q(statistic, test->mu, r->mu_hat, r->twice_nll_fixed, r->twice_nll_free);
+    r->status = infer_worse(data->result.status, infer_worse(test->point[TOY_TESTED].status, test->point[TOY_OTHER].status));
+    return PARITAS_OK;
+}
+
+void toy_test_close(struct toy_test *test)
+{
+    for (int h = 0; h < TOY_HYPOTHESES; h++)
+        if (test->ensemble[h].model) ensemble_close(&test->ensemble[h]);
+    toy_pool_close(&test->pool);
+}
+
+/* ---- running ---- */
+
+/* Toys that are drawn, fitted and kept together: about a twentieth of a second of work, which is what a kill may lose. */
+static size_t chunk_size(const struct toy_test *test)
+{
+    const double slots = (double)test->ensemble[TOY_TESTED].model->n_slots, threads = test->infer->context->threads;
+    const double wished = 2.5e7 * threads / (slots * slots + 1000.0);
+    const size_t most = ensemble_chunk(&test->ensemble[TOY_TESTED]), n = wished < 64.0 ? 64 : wished > 16384.0 ? 16384 : (size_t)wished;
+    return n < most ? n : most;
+}
+
+struct chunk {
+    struct profile *profiles;
+    double *constants;
+    paritas_toy *toys;
+    unsigned char *present;
+};
+
+static void count_method(paritas_hypotest_toys_result *result, const struct profile *profile)
+{
+    result->fitted++;
+    result->iterations += profile->iterations;
+    result->refitted += profile->refitted;
+    result->by_quasi_newton += profile->rung == PROFILE_QUASI_NEWTON;
+    result->by_newton += profile->rung == PROFILE_NEWTON;
+    result->from_suggested_start += profile->rung == PROFILE_SUGGESTED_START;
+    result->from_the_other_fit += profile->rung == PROFILE_FROM_THE_OTHER;
+}
+
+/* Toys first .. first + n - 1 of one hypothesis, none of which is there. */
+static paritas_status run_toys(struct toy_test *test, int h, uint64_t first, size_t n, struct chunk *chunk)
+{
+    paritas_context *context = test->infer->context;
+    paritas_status status = ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, NULL, NULL, chunk->constants);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+        const struct profile *profile = &chunk->profiles[i];
+        const double free = 2.0 * (profile->value_free + chunk->constants[i]), fixed = 2.0 * (profile->value_fixed + chunk->constants[i]);
+        const double q = asymptotic_q(test->statistic, test->mu, profile->mu_hat, 2.0 * profile->value_fixed, 2.0 * profile->value_free);
+        chunk->toys[i] = (paritas_toy){.toy = first + i,
+                                       .mu = test->mu,
+                                       .hypothesis = test->hypothesis[h],
+                                       .q = q,
+                                       .mu_hat = profile->mu_hat,
+                                       .twice_nll_free = free,
+                                       .twice_nll_fixed = fixed,
+                                       .status = infer_worse(profile->status_free, profile->status_fixed),
+                                       .iterations = profile->iterations};
+        count_method(&test->result, profile);
+        status = toy_pool_add(&test->pool, h, q, chunk->toys[i].status);
+    }
+    if (status == PARITAS_OK && test->store) status = store_add(test->store, n, chunk->toys);
+    if (status == PARITAS_OK && test->options->take && test->options->take(test->options->user, n, chunk->toys))
+        status = paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
+    return status;
+}
+
+/* The part of a range of toys that the store does not have. */
+static paritas_status run_missing(struct toy_test *test, int h, uint64_t first, size_t n, struct chunk *chunk)
+{
+    memset(chunk->present, 0, n);
+    paritas_status status = test->store ? store_present(test->store, test->mu, test->hypothesis[h], first, n, chunk->present) : PARITAS_OK;
+    for (size_t i = 0, end; i < n && status == PARITAS_OK; i = end) {
+        for (end = i + 1; end < n && chunk->present[end] == chunk->present[i];) end++;
+        if (!chunk->present[i]) status = run_toys(test, h, first + i, end - i, chunk);
+    }
+    return status;
+}
+
+/* Progress over all toys, though each chunk counts its own fits. */
+struct overall {
+    paritas_progress progress;
+    void *user;
+    uint64_t done, total, chunk;
+};
+
+static int tell(void *user, uint64_t done, uint64_t total)
+{
+    const struct overall *o = user;
+    return o->progress(o->user, o->done + (total ? (uint64_t)((double)o->chunk * ((double)done / (double)total)) : 0), o->total);
+}
+
+static int read_toy(void *user, const paritas_toy *row)
+{
+    struct toy_test *test = user;
+    for (int h = 0; h < test->n_hypotheses; h++)
+        if (row->mu == test->mu && row->hypothesis == test->hypothesis[h]) return toy_pool_add(&test->pool, h, row->q, row->status) != PARITAS_OK;
+    return 0;
+}
+
+paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end, int n_hypotheses)
+{
+    paritas_context *context = test->infer->context;
+    const size_t step = chunk_size(test);
+    if (n_hypotheses > test->n_hypotheses) n_hypotheses = test->n_hypotheses;
+    struct chunk chunk = {paritas_allocate(context, step, sizeof *chunk.profiles), paritas_allocate(context, step, sizeof *chunk.constants), paritas_allocate(context, step, sizeof *chunk.toys),
+                          paritas_allocate(context, step, 1)};
+    paritas_status status = chunk.profiles && chunk.constants && chunk.toys && chunk.present ? PARITAS_OK : paritas_fail_memory(context);
+    struct overall overall = {context->progress, context->progress_user, 0, (end - first) * (uint64_t)n_hypotheses, 0};
+    if (overall.progress) {
+        context->progress = tell;
+        context->progress_user = &overall;
+    }
+    for (uint64_t at = first; at < end && status == PARITAS_OK; at += step)
+        for (int h = 0; h < n_hypotheses && status == PARITAS_OK; h++) {
+            overall.chunk = end - at < step ? end - at : step;
+            status = run_missing(test, h, at, (size_t)overall.chunk, &chunk);
+            overall.done += overall.chunk;
+        }
+    context->progress = overall.progress;
+    context->progress_user = overall.user;
+    paritas_release(&context->allocator, chunk.profiles);
+    paritas_release(&context->allocator, chunk.constants);
+    paritas_release(&context->allocator, chunk.toys);
+    paritas_release(&context->allocator, chunk.present);
+    return status;
+}
+
+paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result)
+{
+    toy_pool_result(&test->pool, test->statistic, test->n_hypotheses == 1, &test->result);
+    *result = test->result;
+    return PARITAS_OK;
+}
+
+static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_options *options, paritas_test_statistic statistic, double mu, struct toy_test *test,
+                                    paritas_hypotest_toys_result *result)
+{
+    static const char *const names[] = {"qtilde", "q", "q0"};
+    uint64_t first, end;
+    struct store *store = NULL;
+    paritas_status status = toys_share(infer->context, options, &first, &end);
+    if (status == PARITAS_OK) status = infer_check_value(infer, infer->poi, statistic == PARITAS_Q0 ? 0.0 : mu);
+    if (status == PARITAS_OK) status = toys_open_store(infer, options, "hypotest-toys", names[statistic], statistic == PARITAS_Q0 ? 0.0 : mu, STORE_TESTS, &store);
+    if (status == PARITAS_OK) status = toy_test_open(test, infer, options, statistic, mu, store);
+    if (status == PARITAS_OK && store) {
+        const paritas_hypotest_toys_result *r = &test->result;
+        status = store_set_fact(store, "q", r->q);
+        if (status == PARITAS_OK) status = store_set_fact(store, "mu_hat", r->mu_hat);
+        if (status == PARITAS_OK) status = store_set_fact(store, "twice_nll_free", r->twice_nll_free);
+        if (status == PARITAS_OK) status = store_set_fact(store, "twice_nll_fixed", r->twice_nll_fixed);
+        if (status == PARITAS_OK) status = store_set_fact(store, "status", (double)r->status);
+        if (status == PARITAS_OK) status = store_read(store, read_toy, test);
+    }
+    if (status == PARITAS_OK) status = toy_test_run(test, first, end, TOY_HYPOTHESES);
+    if (status == PARITAS_OK) status = toy_test_result(test, result);
+    store_close(store);
+    return status;
+}
+
+paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double mu,
+                                     const paritas_toys_options *given, paritas_hypotest_toys_result *result)
+{
+    if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q && statistic != PARITAS_Q0)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d", (int)statistic);
+    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    memset(result, 0, sizeof *result);
+    struct infer infer;
+    paritas_status status = infer_open(&infer, context, model, job, true);
+    struct toy_test *test = status == PARITAS_OK ? arena_array(&infer.arena, 1, sizeof *test) : NULL;
+    if (status == PARITAS_OK && !test) status = paritas_fail_memory(context);
+    if (status == PARITAS_OK) {
+        status = hypotest_toys(&infer, &options, statistic, mu, test, result);
+        toy_test_close(test);
+    }
+    infer_close(&infer);
+    return status;
+}
