@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the polynomials of kernels/numeric/math_f64.h (argument 64) and math_f32.h (argument 32). Needs mpmath.
+"""Prints the polynomials of kernels/numeric/math_f64.h and rng.h (argument 64) and math_f32.h (argument 32). Needs mpmath.
 
 Each is the best one of its degree in the weighted maximum norm (Remez exchange on a fine grid). Coefficients are
 rounded lowest first, and the higher ones are fitted again to what the rounding left where that is possible.
@@ -148,8 +148,16 @@ def quantile_tail(w):
     return findroot(g, max(s - log(2 * pi * s * s) / (2 * s), mpf("0.3"))) - s
 
 
+def normal_ratio(w):
+    """Phi^-1((1 + x) / 2) / x, w = -log(1 - x*x)."""
+    if w < mpf("1e-20"):
+        return sqrt(pi / 2) * (1 + pi / 12 * w)
+    x = sqrt(-mp.expm1(-w))
+    return sqrt(2) * erfinv(x) / x
+
+
 WIDE = sys.argv[1] == "64"
-BITS, DEGREES = (53, (7, 9, 12, 23, 19, 6, 4, 9)) if WIDE else (24, (3, 4, 5, 10, 8, 2, 4, 9))
+BITS, DEGREES = (53, (7, 9, 12, 23, 19, 6, 4, 9, 21)) if WIDE else (24, (3, 4, 5, 10, 8, 2, 4, 9, 0))
 if len(sys.argv) > 2:
     DEGREES = [int(x) for x in sys.argv[2].split(",")]
 POLE = mpf(4) if WIDE else mpf(2)
@@ -163,3 +171,4 @@ if d[4]: fit("lgamma_ratio", lgamma_ratio, one, -0.5, 0.5, d[4], BITS)
 if d[5]: fit("stirling", stirling, one, 0, mpf(1) / 64, d[5], BITS)
 if d[6]: fit("quantile_centre", quantile_centre, one, 0, mpf(1) / 16, d[6], BITS)
 if d[7]: fit("quantile_tail", quantile_tail, one, 1 / mpf(39), 1 / sqrt(-2 * log(mpf(1) / 4)), d[7], BITS)
+if d[8]: fit("normal_ratio", normal_ratio, one, 0, "6.25", d[8], BITS, True)

@@ -65,8 +65,8 @@ FN vint vint_of(elem_int e)
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
     return v;
 }
-/* Intrinsics stand here and in vec_any only: compilers turn the loop into one instruction, but clang 14 cuts chains of it into
- * pieces of two elements, and a loop for any() costs more than the work that it saves. */
+/* Intrinsics stand here, in vec_any and in vint_multiply only: compilers turn the loop into one instruction, but clang 14 cuts chains
+ * of it into pieces of two elements, a loop for any() costs more than the work that it saves, and gcc multiplies all 64 bits. */
 FN vec vec_fma(vec a, vec b, vec c)
 {
     vec v = {0};
@@ -110,6 +110,21 @@ FN int vec_any(vint m)
     for (int l = 0; l < VECTOR_WIDTH; l++) any |= m[l];
     return any != 0;
 }
+#if F64
+typedef uint64_t vec_bits __attribute__((vector_size(8 * VECTOR_WIDTH)));
+FN vint vint_shift_right(vint a, int n) { return (vint)((vec_bits)a >> n); }
+FN vint vint_multiply(vint a, vint b)
+{
+    vint v = {0};
+#if defined(__AVX512F__) && VECTOR_WIDTH == 8
+    return (vint)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__) && VECTOR_WIDTH == 4
+    return (vint)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#endif
+    for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = (elem_int)((uint64_t)(u32)a[l] * (u32)b[l]);
+    return v;
+}
+#endif
 #endif
 
 FN elem_int elem_bits(elem a)
@@ -162,6 +177,17 @@ typedef elem_int lint;
 #endif
 #define R(x) REAL_OF(ELEM(x))
 
+/* ---- integers of 64 bits, for random numbers ---- */
+#if F64
+#if VECTOR_WIDTH > 1
+#define SHIFT_RIGHT(a, n) vint_shift_right(a, n)
+#define MULTIPLY32(a, b) vint_multiply(a, b)
+#else
+#define SHIFT_RIGHT(a, n) ((elem_int)((uint64_t)(a) >> (n)))
+#define MULTIPLY32(a, b) ((elem_int)((uint64_t)(u32)(a) * (u32)(b)))
+#endif
+#endif
+
 /* ---- pack: P neighbouring elements of every lane ---- */
 #if PACK > 1
 typedef vec pack;
@@ -180,6 +206,13 @@ typedef vint plint;
 #define LOADP(p, i) (*(const vec_anywhere *)((p) + (i)))
 #define STOREP(p, i, v) (*(vec_anywhere *)((p) + (i)) = (v))
 #define LOADM(p, i) (*(const vec_anywhere *)((p) + (i)))
+FN plint LOADI(const u32 *p, u32 i)
+{
+    plint v = {0};
+    for (int l = 0; l < PACK; l++) v[l] = (elem_int)p[i + (u32)l];
+    return v;
+}
+#define PLINT_OF(i) vint_of(i)
 #define FIRST(v) ((v)[0])
 #define ELEMENT(v, j) ((v)[j])
 FN pack gather_pack(const real *p, const u32 *index)
@@ -227,6 +260,8 @@ typedef lint plint;
 #define LOADP(p, i) ((p)[i])
 #define STOREP(p, i, v) ((p)[i] = (v))
 #define LOADM(p, i) REAL_OF((p)[i])
+#define LOADI(p, i) PLI((p)[i])
+#define PLINT_OF(i) (i)
 #define FIRST(v) (v)
 #define ELEMENT(v, j) (v)
 #define GATHERP(p, idx, i) ((p)[(idx)[i]])
@@ -363,6 +398,16 @@ FN void store_rows(elem *p, lane_rows r, u32 stride, u32 i, real v)
 FN real load_rows(const elem *p, lane_rows r, u32 stride, u32 i) { return p[(size_t)r.of[0] * stride + i]; }
 FN void store_rows(elem *p, lane_rows r, u32 stride, u32 i, real v) { p[(size_t)r.of[0] * stride + i] = v; }
 #endif
+FN lint LINT_OF_ROWS(lane_rows r)
+{
+#if LANES > 1
+    lint v = {0};
+    for (u32 l = 0; l < LANES; l++) v[l] = (elem_int)r.of[l];
+    return v;
+#else
+    return (elem_int)r.of[0];
+#endif
+}
 #define LOAD_ROWS(p, r, stride, i) load_rows(p, r, stride, i)
 #define STORE_ROWS(p, r, stride, i, v) store_rows(p, r, stride, i, v)
 

@@ -57,6 +57,10 @@ typedef elem_int plint;
 #define FROM_BITS(i) ELEM_FROM_BITS(i)
 #define LINT_OF(a) ((elem_int)(a))
 #define R(x) REAL_OF(ELEM(x))
+#if F64
+#define SHIFT_RIGHT(a, n) ((elem_int)((ulong)(a) >> (n)))
+#define MULTIPLY32(a, b) ((elem_int)((ulong)(u32)(a) * (u32)(b)))
+#endif
 
 #define PACK_OF(r) (r)
 #define PACK_OF_ELEM(e) REAL_OF(e)
@@ -73,6 +77,8 @@ typedef elem_int plint;
 #define STOREP(p, i, v) ((p)[i] = (v))
 #define LOADM(p, i) REAL_OF((p)[i])
 #define LOADM1(p, i) REAL_OF((p)[i])
+#define LOADI(p, i) PLI((p)[i])
+#define PLINT_OF(i) (i)
 #define GATHERP(p, idx, i) ((p)[(idx)[i]])
 #define FIRST(v) (v)
 #define ELEMENT(v, j) (v)
@@ -148,6 +154,7 @@ FN lane_rows rows_take(lane_rows r, mask m, u32 *next, u32 end, u32 none)
 FN mask rows_are_not(lane_rows r, u32 other) { return r.of != other; }
 #define GATHER_ELEM(p, index) ((p)[index])
 #define GATHER_REAL(p, index) ((p)[index])
+#define LINT_OF_ROWS(r) ((elem_int)(r).of)
 #define LOAD_ROWS(p, r, stride, i) ((p)[(size_t)(r).of * (stride) + (i)])
 #define STORE_ROWS(p, r, stride, i, v) ((p)[(size_t)(r).of * (stride) + (i)] = (v))
 

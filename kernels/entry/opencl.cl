@@ -2,5 +2,6 @@
 #include "dialect/opencl.h"
 #include "entry/histfactory.h"
 #include "entry/profiles.h"
+#include "entry/toys.h"
 
 KERNEL_OF(PARITAS_ENTRY)

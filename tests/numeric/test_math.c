@@ -4,27 +4,12 @@
  * against the f64 functions, whose own error is invisible there; elsewhere against MPFR. */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
-#include "numeric_variants.h"
 #include "oracle.h"
 #include "share.h"
-#include "variant.h"
+#include "variants_here.h"
 #include <float.h>
 
 #define BLOCK 4096
-
-#define DECLARE(name, isa) extern const struct numeric_variant name;
-NUMERIC_VARIANTS(DECLARE)
-#undef DECLARE
-
-enum isa { portable, avx2, avx512 };
-static const struct {
-    const struct numeric_variant *variant;
-    enum isa isa;
-} variants[] = {
-#define ENTRY(name, isa) {&name, isa},
-    NUMERIC_VARIANTS(ENTRY)
-#undef ENTRY
-};
 
 static const char *const names[] = {
 #define NAME(f) #f,
@@ -45,18 +30,6 @@ static const struct limits {
 };
 
 static unsigned step = SHARE > 1 ? 611 : 61;
-
-static int runs_here(enum isa isa)
-{
-#if defined(__x86_64__)
-    int has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    int has_avx512 =
-        has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    return isa == portable || (isa == avx2 ? has_avx2 : has_avx512);
-#else
-    return isa == portable;
-#endif
-}
 
 /* The first variant of a precision that this processor runs. */
 static const struct numeric_variant *reference(int f64)

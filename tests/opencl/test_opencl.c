@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "device/opencl/opencl.h"
+#include "draws.h"
 #include "opencl/workspace.h"
 #include "paritas.h"
 
@@ -198,6 +199,25 @@ static void free_values(struct values *v)
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) test_free(all[k]);
 }
 
+#define TOYS 40
+
+/* Toys around the expected data of a point; auxiliary data drawn and as they are. */
+static double *draw(const struct bench *b)
+{
+    const struct draws draws = {.first_toy = 0xfffffff0, .seed = 0x0123456789abcdef, .purpose = 7};
+    struct draws fixed = draws;
+    fixed.fixed_aux = 1;
+    double *points = points_of(b), *expected = numbers(b->data), *toys = numbers(2 * TOYS * b->data);
+    OK(b->context, paritas_expected_data(b->context, b->model, 1, points, expected));
+    spoil_memory(b);
+    OK(b->context, draw_toys(b->context, b->model, &draws, expected, b->data, TOYS, toys));
+    spoil_memory(b);
+    OK(b->context, draw_toys(b->context, b->model, &fixed, expected, b->data, TOYS, toys + TOYS * b->data));
+    test_free(points);
+    test_free(expected);
+    return toys;
+}
+
 #define JOBS 4
 
 struct fits {
@@ -291,6 +311,7 @@ static void compare_devices(const struct source *source, unsigned precision)
     struct bench reference;
     if (!open_bench(&reference, source, NULL, precision, 0)) skip();
     struct values values = evaluate(&reference);
+    double *toys = draw(&reference);
     struct fits one = fit(&reference, 1, 0), whole = fit(&reference, 0, 1);
     int compared = 0;
     const int all = getenv("PARITAS_LONG_TESTS") != NULL;
@@ -298,6 +319,9 @@ static void compare_devices(const struct source *source, unsigned precision)
         struct bench ours;
         if (!open_bench(&ours, source, "opencl", precision, groups[g])) break;
         compare_values(&ours, &values);
+        double *ours_drawn = draw(&ours);
+        assert_bits("toys", ours_drawn, toys, 2 * TOYS * ours.data);
+        test_free(ours_drawn);
         if (g < 2 || all) {
             compare_fits(&ours, &one, 1, 0);
             if (precision == 64) { /* covariances too, which otherwise run on the CPU */
@@ -310,6 +334,7 @@ static void compare_devices(const struct source *source, unsigned precision)
         compared++;
     }
     free_values(&values);
+    test_free(toys);
     free_fits(&one);
     free_fits(&whole);
     close_bench(&reference);

@@ -3,6 +3,7 @@
 #include "dialect/c.h"
 #include "entry/histfactory.h"
 #include "entry/profiles.h"
+#include "entry/toys.h"
 #include "device/cpu/kernel_table.h"
 
 extern const struct cpu_kernels KERNEL_NAME(paritas_kernels, PARITAS_VARIANT);
