@@ -1,6 +1,7 @@
 /* options.c: the parser and the help text. */
 #include "options.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,6 +63,15 @@ static bool read_value(const struct command *command, struct given *given, char 
         given->number = digits ? strtod(text, NULL) : 0.0;
         if (given->number < 1.0) {
             usage_error(command, "%s takes a whole number from 1, not '%s'", option->name, text);
+            return false;
+        }
+    }
+    if (option->kind == OPTION_WHOLE) {
+        errno = 0;
+        const bool digits = text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+        given->whole = digits ? strtoull(text, NULL, 10) : 0;
+        if (!digits || errno != 0) {
+            usage_error(command, "%s takes a whole number, not '%s'", option->name, text);
             return false;
         }
     }

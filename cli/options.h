@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define EXIT_NOT_CONVERGED 1
 #define EXIT_USAGE 2
@@ -17,6 +18,7 @@ typedef enum option_kind {
     OPTION_TEXT,
     OPTION_NUMBER, /* finite */
     OPTION_COUNT,  /* a whole number from 1 */
+    OPTION_WHOLE,  /* a whole number below 2^64 */
     OPTION_NAMED,  /* NAME=NUMBER */
     OPTION_PAIR,   /* two words */
     OPTION_CHOICE  /* one of `value`, which lists them between bars */
@@ -54,6 +56,7 @@ struct given {
     const char *text;   /* value; NAMED: the name, ended at '='; PAIR: the first word */
     const char *second; /* PAIR */
     double number;      /* NUMBER, COUNT, NAMED */
+    uint64_t whole;     /* WHOLE */
 };
 
 struct arguments {
@@ -78,6 +81,7 @@ const struct given *option_given(const struct arguments *arguments, const char *
 bool option_flag(const struct arguments *arguments, const char *name);
 const char *option_text(const struct arguments *arguments, const char *name, const char *otherwise);
 double option_number(const struct arguments *arguments, const char *name, double otherwise);
+uint64_t option_whole(const struct arguments *arguments, const char *name, uint64_t otherwise);
 size_t option_count(const struct arguments *arguments, const char *name, size_t otherwise);
 /* Walks the repetitions of an option: start with *at = 0; NULL after the last. */
 const struct given *option_next(const struct arguments *arguments, const char *name, size_t *at);

@@ -125,7 +125,7 @@ static void write_hex(const uint32_t *state, unsigned count, bool big_endian, ch
     hex[8 * count] = '\0';
 }
 
-static void sha256(const char *bytes, size_t length, char *hex)
+void sha256_of_bytes(const char *bytes, size_t length, char hex[65])
 {
     /* Fractional parts of the square roots of the first 8 primes. */
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -153,7 +153,7 @@ paritas_status json_digest(paritas_context *context, const struct json *node, co
     if (text.failed) {
         status = paritas_fail_memory(context);
     } else if (is_sha256) {
-        sha256(text.bytes, text.length, hex);
+        sha256_of_bytes(text.bytes, text.length, hex);
     } else {
         md5(text.bytes, text.length, hex);
     }

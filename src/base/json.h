@@ -92,6 +92,8 @@ double number_read(const char *literal, size_t length);
 
 /* Writes a tree as Python's json.dumps(tree, ensure_ascii=False, indent=indent or None) does, its numbers included. sort_keys by code point. */
 void json_write(struct text *text, const struct json *node, unsigned indent, bool sort_keys);
+/* SHA-256 of bytes, in hexadecimal digits. hex: 65 bytes. */
+void sha256_of_bytes(const char *bytes, size_t length, char hex[65]);
 /* Hash of json.dumps(obj, sort_keys=True, ensure_ascii=False), Python's numbers. algorithm: "sha256" or "md5". hex: 65 bytes. */
 paritas_status json_digest(paritas_context *context, const struct json *node, const char *algorithm, char hex[65]);
 

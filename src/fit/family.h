@@ -11,7 +11,7 @@
 /* A model family: its entries. */
 struct paritas_family {
     const char *name;
-    enum kernel_entry evaluate, expected, hessian, jacobian, fit, covariance, profile;
+    enum kernel_entry evaluate, expected, hessian, jacobian, fit, covariance, profile, draw;
 };
 
 /* A frozen model, the part that is common to all families. */

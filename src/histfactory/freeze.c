@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct paritas_family histfactory = {"histfactory",           KERNEL_ENTRY_hf_evaluate, KERNEL_ENTRY_hf_expected, KERNEL_ENTRY_hf_hessian,
-                                                  KERNEL_ENTRY_hf_jacobian, KERNEL_ENTRY_hf_fit,      KERNEL_ENTRY_hf_covariance, KERNEL_ENTRY_hf_profile};
+                                                  KERNEL_ENTRY_hf_jacobian, KERNEL_ENTRY_hf_fit,      KERNEL_ENTRY_hf_covariance, KERNEL_ENTRY_hf_profile, KERNEL_ENTRY_hf_draw};
 
 /* Gives every slab vector its place. False: more than 2^32 elements. */
 static bool lay_out_slab(struct freezer *f)
