@@ -326,6 +326,23 @@ typedef struct paritas_gof_result {
 /* Goodness of fit against the saturated model. */
 PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_gof_result *result);
 
+/* One toy of a hypothesis test, as a store keeps it: table `toys` of an SQLite file, whose columns have these names. */
+typedef struct paritas_toy {
+    uint64_t toy;              /* its index in the run: with the seed it says all that was drawn */
+    double mu;                 /* the value of the POI that is tested */
+    double hypothesis;         /* the value of the POI that the toy was drawn at */
+    double q, mu_hat;
+    double twice_nll_free, twice_nll_fixed;
+    paritas_fit_status status; /* the worse one of its fits */
+    unsigned iterations;       /* of its fits together */
+} paritas_toy;
+
+/* Pools n stores of toys, shards of one run, into a new one at `output`: exactly the rows of the run that was not cut into shards. The stores
+ * must have been made by equal runs (entry `shard` of the key aside) and share no toy; what does not fit is INVALID_INPUT, with entry or toy
+ * and the files named. `output` must not exist; it appears when all is pooled, or not at all. A store that another process has open for
+ * writing is UNREADABLE. Memory does not depend on the number of toys; files that are open at once are n and a few. */
+PARITAS_API paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths, const char *output);
+
 #ifdef __cplusplus
 }
 #endif
