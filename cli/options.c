@@ -175,6 +175,12 @@ double option_number(const struct arguments *arguments, const char *name, double
     return given != NULL ? given->number : otherwise;
 }
 
+uint64_t option_whole(const struct arguments *arguments, const char *name, uint64_t otherwise)
+{
+    const struct given *given = option_given(arguments, name);
+    return given != NULL ? given->whole : otherwise;
+}
+
 size_t option_count(const struct arguments *arguments, const char *name, size_t otherwise)
 {
     const struct given *given = option_given(arguments, name);

@@ -328,7 +328,16 @@ PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_m
 
 /* ---- toys ------------------------------------------------------------------------------------- */
 
-/* TOY STRUCT */
+/* One toy of a hypothesis test, as a store keeps it: table `toys` of an SQLite file, whose columns have these names. */
+typedef struct paritas_toy {
+    uint64_t toy;              /* its index in the run: with the seed it says all that was drawn */
+    double mu;                 /* the value of the POI that is tested */
+    double hypothesis;         /* the value of the POI that the toy was drawn at */
+    double q, mu_hat;
+    double twice_nll_free, twice_nll_fixed;
+    paritas_fit_status status; /* the worse one of its fits */
+    unsigned iterations;       /* of its fits together */
+} paritas_toy;
 
 /* Receives finished toys, ascending within a call, on the calling thread; a return other than 0 cancels the run. */
 typedef int (*paritas_toys_taker)(void *user, size_t n, const paritas_toy *toys);
@@ -377,6 +386,12 @@ typedef struct paritas_hypotest_toys_result {
  * by `progress` or `take`: CANCELLED, with the store as far as it got. */
 PARITAS_API paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double mu,
                                                  const paritas_toys_options *options, paritas_hypotest_toys_result *result);
+
+/* Pools n stores of toys, shards of one run, into a new one at `output`: exactly the rows of the run that was not cut into shards. The stores
+ * must have been made by equal runs (entry `shard` of the key aside) and share no toy; what does not fit is INVALID_INPUT, with entry or toy
+ * and the files named. `output` must not exist; it appears when all is pooled, or not at all. A store that another process has open for
+ * writing is UNREADABLE. Memory does not depend on the number of toys; files that are open at once are n and a few. */
+PARITAS_API paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths, const char *output);
 
 #ifdef __cplusplus
 }

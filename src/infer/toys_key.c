@@ -75,7 +75,8 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     entries[n++] = (struct store_entry){"minimizer", options->newton_only ? "newton" : "auto"};
     entries[n++] = (struct store_entry){"precision", numbers[2]};
     entries[n++] = (struct store_entry){"version", paritas_version()};
-    entries[n++] = (struct store_entry){"shard", shard};
+    /* a pooled store is the whole run's: that names no shard */
+    if (options->shards > 1) entries[n++] = (struct store_entry){"shard", shard};
     for (size_t i = 0; i < infer->n_parameters; i++) names[i] = paritas_model_parameter_name(infer->model, i);
     const struct store_run run = {.kind = kind, .n_entries = n, .entries = entries, .n_parameters = fits ? infer->n_parameters : 0, .parameters = fits ? names : NULL};
     return store_open(context, options->store, &run, options->resume != 0, store);

@@ -1,0 +1,182 @@
+/* database.c: connections, statements, errors, and the lock that keeps a second run out. */
+#define _DEFAULT_SOURCE /* flock, realpath */
+#include "store/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* How long another program's lock (a reader while the log is set up or taken down) is waited for. */
+#define PATIENCE_MS 5000
+
+/* ---- errors ----------------------------------------------------------------------------------- */
+
+static paritas_status fail_at(struct database *database, paritas_status status, const char *reason)
+{
+    return paritas_fail(database->context, status, "%s: %s", database->name, reason);
+}
+
+/* What the system said, where it said something that explains more than SQLite's own sentence. */
+static const char *reason_of(const struct database *database)
+{
+    const int error = sqlite3_system_errno(database->connection);
+    return error != 0 ? strerror(error) : sqlite3_errmsg(database->connection);
+}
+
+paritas_status database_fail(struct database *database)
+{
+    if (database->connection == NULL) return paritas_fail_memory(database->context); /* SQLite could not even make the connection */
+    const int code = sqlite3_extended_errcode(database->connection);
+    const paritas_status either = database->writes ? PARITAS_UNWRITABLE : PARITAS_UNREADABLE;
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return paritas_fail_memory(database->context);
+    case SQLITE_FULL:
+        return fail_at(database, PARITAS_UNWRITABLE, "cannot be written: the disk is full");
+    case SQLITE_READONLY:
+        return fail_at(database, either, database->writes ? "cannot be written: it is read-only" : "was left in the middle of a change, which only who may write it can mend");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+        return fail_at(database, either, "is in use by another process");
+    case SQLITE_NOTADB:
+        return fail_at(database, PARITAS_INVALID_INPUT, "is not a store of toys: the file is not a database");
+    case SQLITE_CORRUPT:
+        return fail_at(database, PARITAS_INVALID_INPUT, "the database is damaged");
+    case SQLITE_IOERR:
+        if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ)
+            return paritas_fail(database->context, PARITAS_UNREADABLE, "%s: cannot be read: %s", database->name, reason_of(database));
+        /* fall through */
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return paritas_fail(database->context, either, "%s: cannot be %s: %s", database->name, database->writes ? "written" : "read", reason_of(database));
+    default: /* a table or column that a store has and this file has not */
+        return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: is not a whole store of toys: %s", database->name, sqlite3_errmsg(database->connection));
+    }
+}
+
+/* ---- connections and statements --------------------------------------------------------------- */
+
+paritas_status database_open(struct database *database, paritas_context *context, const char *name, const char *path, enum database_access access)
+{
+    /* NOMUTEX: a context, and with it a store, serves one thread at a time */
+    const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | (access == DATABASE_READ ? 0 : SQLITE_OPEN_CREATE);
+    *database = (struct database){.context = context, .name = name, .writes = access != DATABASE_READ};
+    if (sqlite3_open_v2(path, &database->connection, flags, NULL) != SQLITE_OK) return database_fail(database);
+    sqlite3_busy_timeout(database->connection, PATIENCE_MS);
+    /* temporary tables in memory: SQLite looks for a folder for them in the environment, which is not the library's to read */
+    paritas_status status = database_run(database, "PRAGMA temp_store = MEMORY");
+    /* rows are read once and in order; hundreds of shards may be open */
+    if (status == PARITAS_OK && access == DATABASE_READ) status = database_run(database, "PRAGMA query_only = ON; PRAGMA cache_size = -256");
+    if (status == PARITAS_OK && access == DATABASE_SCRATCH) status = database_run(database, "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL");
+    return status;
+}
+
+void database_close(struct database *database)
+{
+    sqlite3_close(database->connection);
+    database->connection = NULL;
+}
+
+paritas_status database_run(struct database *database, const char *statements)
+{
+    return sqlite3_exec(database->connection, statements, NULL, NULL, NULL) == SQLITE_OK ? PARITAS_OK : database_fail(database);
+}
+
+paritas_status database_prepare(struct database *database, const char *text, sqlite3_stmt **statement)
+{
+    const int code = sqlite3_prepare_v3(database->connection, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    return code == SQLITE_OK ? PARITAS_OK : database_fail(database);
+}
+
+paritas_status database_step(struct database *database, sqlite3_stmt *statement, bool *row)
+{
+    const int code = sqlite3_step(statement);
+    *row = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? PARITAS_OK : database_fail(database);
+}
+
+paritas_status database_integer(struct database *database, const char *text, sqlite3_int64 *value)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    *value = 0;
+    paritas_status status = database_prepare(database, text, &statement);
+    if (status == PARITAS_OK) status = database_step(database, statement, &row);
+    if (row) *value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* ---- paths and the lock ----------------------------------------------------------------------- */
+
+paritas_status database_path(paritas_context *context, const char *name, char real[PATH_MAX])
+{
+    if (realpath(name, real) != NULL) return PARITAS_OK;
+    if (errno == ENOENT && name[0] != '\0') {
+        const char *slash = strrchr(name, '/'), *file = slash != NULL ? slash + 1 : name;
+        char folder[PATH_MAX];
+        const int length = slash == NULL ? snprintf(folder, sizeof folder, ".") : snprintf(folder, sizeof folder, "%.*s", (int)(file - name), name);
+        if (length > 0 && length < (int)sizeof folder && realpath(folder, real) != NULL) {
+            const size_t used = strlen(real);
+            if (used + strlen(file) + 2 <= PATH_MAX && file[0] != '\0') {
+                snprintf(real + used, PATH_MAX - used, "%s%s", used > 1 ? "/" : "", file);
+                return PARITAS_OK;
+            }
+            errno = file[0] == '\0' ? EISDIR : ENAMETOOLONG;
+        }
+    }
+    return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", name, strerror(errno));
+}
+
+static bool in_use(int error)
+{
+    return error == EWOULDBLOCK || error == EAGAIN;
+}
+
+paritas_status lock_take(paritas_context *context, const char *name, const char *real, struct store_lock *lock)
+{
+    snprintf(lock->path, sizeof lock->path, "%s-lock", real);
+    for (;;) {
+        lock->file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (lock->file < 0) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: its lock, %s, cannot be made: %s", name, lock->path, strerror(errno));
+        if (flock(lock->file, LOCK_EX | LOCK_NB) != 0) {
+            const int error = errno;
+            close(lock->file);
+            lock->file = -1;
+            if (error == EINTR) continue;
+            if (in_use(error)) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: is in use by another process", name);
+            return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be locked: %s", name, strerror(error));
+        }
+        /* its last holder may have removed the file between our open and our lock: then the lock is on a file that nobody else will find */
+        struct stat held, there;
+        if (fstat(lock->file, &held) == 0 && stat(lock->path, &there) == 0 && held.st_dev == there.st_dev && held.st_ino == there.st_ino)
+            return PARITAS_OK;
+        close(lock->file);
+    }
+}
+
+void lock_drop(struct store_lock *lock)
+{
+    if (lock->file < 0) return;
+    unlink(lock->path); /* before the lock is free, see lock_take */
+    close(lock->file);
+    lock->file = -1;
+}
+
+paritas_status lock_check(paritas_context *context, const char *name, const char *real)
+{
+    char path[PATH_MAX + 8];
+    snprintf(path, sizeof path, "%s-lock", real);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return PARITAS_OK;
+    const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && in_use(errno);
+    close(file);
+    return held ? paritas_fail(context, PARITAS_UNREADABLE, "%s: is in use by another process", name) : PARITAS_OK;
+}
