@@ -20,7 +20,13 @@ static inline paritas_status draw_toys(paritas_context *context, const paritas_m
     struct rows rows;
     paritas_status status = rows_allocate(context, model->n_places, n * model->n_places, 8 + model->n_places, &rows);
     if (status != PARITAS_OK) return status;
-    const uint32_t head[8] = {(uint32_t)n, (uint32_t)draws->first_toy, (uint32_t)(draws->first_toy >> 32), (uint32_t)draws->seed, (uint32_t)(draws->seed >> 32), draws->purpose, draws->fixed_aux != 0, 0};
+    const uint32_t head[8] = {(uint32_t)n,
+                              (uint32_t)draws->first_toy,
+                              (uint32_t)(draws->first_toy >> 32),
+                              (uint32_t)draws->seed,
+                              (uint32_t)(draws->seed >> 32),
+                              draws->purpose,
+                              draws->fixed_aux != 0};
     memcpy(rows.args, head, sizeof head);
     memset(rows.args + 8, 0xff, model->n_places * sizeof *rows.args);
     for (uint32_t i = 0; i < items; i++) rows.args[8 + model->place_of[i]] = i;

@@ -116,7 +116,8 @@ TEST(drawn_data_are_independent)
     others[1] = draw(&f, &(struct draws){.seed = 5, .purpose = 1}, TOYS);
     others[2] = draw(&f, &(struct draws){.seed = 6}, TOYS);
     for (size_t k = 0; k < 3; k++) {
-        double *y = others[k], chi2 = 0.0, pairs = 0.0;
+        const double *y = others[k];
+        double chi2 = 0.0, pairs = 0.0;
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < n; j++)
                 for (size_t shift = 0; shift < 2; shift++) {
@@ -131,8 +132,8 @@ TEST(drawn_data_are_independent)
         const double p = chi_square_tail(chi2, pairs);
         print_message("%g pairs: p = %.3f\n", pairs, p);
         assert_true(p > 1e-6);
-        free(y);
     }
+    for (size_t k = 0; k < 3; k++) free(others[k]);
     free(expected);
     free_fixture(&f);
 }
@@ -156,7 +157,8 @@ TEST(a_toy_is_the_same_in_every_build_width_thread_and_batch)
                 for (size_t r = 0; r < TOYS; r += batch) {
                     struct draws part = all;
                     part.first_toy += r;
-                    ASSERT_OK(f.context, draw_toys(f.context, f.model, &part, expected, f.n_data, TOYS - r < batch ? TOYS - r : batch, data + r * f.n_data));
+                    const size_t n = TOYS - r < batch ? TOYS - r : batch;
+                    ASSERT_OK(f.context, draw_toys(f.context, f.model, &part, expected, f.n_data, n, data + r * f.n_data));
                 }
                 assert_memory_equal(data, reference, TOYS * f.n_data * sizeof *data);
                 compared++;
@@ -174,7 +176,8 @@ TEST(what_is_not_drawn_stays_as_it_was_given)
     struct fixture f = open_with(NULL, 0, 1, 64);
     const size_t toys = 50, n = f.n_data;
     const struct draws free_aux = {.seed = 3}, fixed_aux = {.seed = 3, .fixed_aux = 1};
-    double *expected = expected_of(&f), *loose = draw(&f, &free_aux, toys), *fixed = draw(&f, &fixed_aux, toys), *some = make_array(toys * n, sizeof *some);
+    double *expected = expected_of(&f), *loose = draw(&f, &free_aux, toys), *fixed = draw(&f, &fixed_aux, toys);
+    double *some = make_array(toys * n, sizeof *some);
     ASSERT_OK(f.context, draw_toys(f.context, f.model, &free_aux, expected, 5, toys, some));
     for (size_t r = 0; r < toys; r++) {
         assert_memory_equal(fixed + r * n, loose + r * n, f.n_main * sizeof *fixed);
