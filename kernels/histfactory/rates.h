@@ -103,13 +103,17 @@ FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivativ
     TEAM_FOR(unit, mi[HF_UNITS])
     {
         CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
-        const u32 first = un[HF_UN_NORMSYS], n = un[HF_UN_NORMSYS_PADDED];
+        const u32 first = un[HF_UN_NORMSYS], n = un[HF_UN_NORMSYS_PADDED], end = first + un[HF_UN_NORMSYS_COUNT];
         pack product[8 / PACK];
         acc8 exponent = acc8_zero();
         UNROLL for (u32 j = 0; j < 8; j += PACK) product[j / PACK] = PK(1.0);
         for (u32 i = first; i < first + n; i += 8)
             UNROLL for (u32 j = 0; j < 8; j += PACK)
             {
+                if (i + j >= end) { /* padding: factors of 1 */
+                    if (derivatives) STOREP(nu, i + j, PK(0.0));
+                    continue;
+                }
                 const hf_factor_of_entry f = hf_normsys(mi, mr, code, GATHERP(x, slot, i + j), i + j, derivatives);
                 product[j / PACK] = product[j / PACK] * f.v;
                 exponent.part[j / PACK] = exponent.part[j / PACK] + f.exponent;
@@ -419,6 +423,20 @@ FN void hf_histosys_sums(HF_PARAMETERS, CONSTANT u32 *ch, GLOBAL real *sums, u32
         GLOBAL const real *weight = s + mi[HF_S_CELL_WEIGHT] + (ch[HF_CH_FIRST_CELL] + u) * 8;
         const u32 n = un[HF_UN_HISTOSYS_COUNT];
         const pack factor = PACK_OF(s[mi[HF_S_F] + ch[HF_CH_FIRST_UNIT] + u]);
+#if PACK == 1
+        if (panels == 1 && ch[HF_CH_LAST_BINS] <= 4) { /* as below, without the partial sums that stay 0 */
+            const u32 bins = ch[HF_CH_LAST_BINS];
+            const pack w0 = weight[0], w1 = bins > 1 ? weight[1] : PK(0.0), w2 = bins > 2 ? weight[2] : PK(0.0), w3 = bins > 3 ? weight[3] : PK(0.0);
+            for (u32 e = 0; e < n; e++) { /* panels are padded with zeros */
+                CONSTANT elem *data = mr + un[HF_UN_HISTOSYS_DATA] + 16 * e;
+                const pack bend = slope[slot[e]];
+                pack v[4];
+                UNROLL for (u32 b = 0; b < 4; b++) v[b] = bent ? LOADM(data, 8 + b) : PFMA(LOADM(data, 8 + b), bend, LOADM(data, b));
+                STOREP(sums, un[HF_UN_SUMS] + e, factor * ((w0 * v[0] + w2 * v[2]) + (w1 * v[1] + w3 * v[3])));
+            }
+            continue;
+        }
+#endif
         for (u32 e = 0; e < n; e += PACK) {
             CONSTANT elem *data[PACK];
             pack bend[PACK], acc[PACK][8 / PACK];

@@ -10,7 +10,7 @@
  * The shared numbers are QN_HEAD elements: the matrix (row-major; rows of slots that are not free are 0), then start, lower and upper
  * bounds, free flags (0 for the parameter of interest, whose own flag is an argument), largest steps (0: no limit), shift from the
  * start to where the conditional fit to the start's expected data ends, all of MODEL_SLOTS, then 8 more, the first of them the
- * value of the conditional fit.
+ * value of the conditional fit. Behind them the matrix stands once more, the free slots alone.
  *
  * Each lane is at its own stage of its own task, all evaluate together, and a lane that is done takes the next row of the team's
  * share at once:  row ─► evaluate ─► accept or shorten ─► pair ─► held set ─► direction ─► done? ─► next fit or next row.
@@ -36,8 +36,9 @@
 #define QN_SLOPE (MODEL_WORK + MODEL_SLOTS)
 #define QN_STEP (MODEL_WORK + 2 * MODEL_SLOTS)
 #define QN_PRODUCT (MODEL_WORK + 3 * MODEL_SLOTS)
-#define QN_S(k) (MODEL_WORK + (4 + (k)) * MODEL_SLOTS)
-#define QN_Y(k) (MODEL_WORK + (4 + QN_PAIRS + (k)) * MODEL_SLOTS)
+#define QN_COMPACT (MODEL_WORK + 4 * MODEL_SLOTS)
+#define QN_S(k) (MODEL_WORK + (5 + (k)) * MODEL_SLOTS)
+#define QN_Y(k) (MODEL_WORK + (5 + QN_PAIRS + (k)) * MODEL_SLOTS)
 /* scalars: results of reductions, 1 / s.y of the pairs, their coefficients, held slots (-1: none), their multipliers, L D L^T of M_AA by rows */
 #define QN_SCALAR(k) (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS)[k]
 #define QN_RHO(k) QN_SCALAR(4 + (k))
@@ -49,31 +50,37 @@
 #define QN_NO_PARAMETER 0xffffffffu
 #define QN_BACKTRACKS R(8.0)
 
-/* PRODUCT := M v; each element one ascending chain of fma, several side by side to cover its latency. */
+/* PRODUCT := M v, of the slots that are ever free (`slot` names `count` of them) in the matrix's compact form, whose rows have `stride` elements;
+ * 0 elsewhere. Each element is one ascending chain of fma, several side by side to cover its latency. v is scratch. */
 #define QN_CHAINS (PACK == 8 ? 4 : 8)
-FN_LARGE void qn_multiply(MODEL_PARAMETERS, GLOBAL const elem *matrix, GLOBAL const real *v)
+FN_LARGE void qn_multiply(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOBAL const elem *matrix, GLOBAL real *v)
 {
-    const u32 n = MODEL_SLOTS, width = QN_CHAINS * PACK;
-    GLOBAL real *product = QN_PRODUCT;
-    TEAM_FOR(group, (n + width - 1) / width)
+    const u32 n = MODEL_SLOTS, stride = (count + 7) / 8 * 8, width = QN_CHAINS * PACK;
+    GLOBAL real *product = QN_PRODUCT, *compact = QN_COMPACT;
+    TEAM_FOR(k, count) compact[k] = v[slot[k]];
+    TEAM_BARRIER();
+    TEAM_FOR(group, (stride + width - 1) / width)
     {
         const u32 first = group * width;
-        if (first + width <= n) {
+        if (first + width <= stride) {
             pack acc[QN_CHAINS];
             UNROLL for (u32 j = 0; j < QN_CHAINS; j++) acc[j] = PK(0.0);
-            for (u32 k = 0; k < n; k++) {
-                const pack x = PACK_OF(v[k]);
-                UNROLL for (u32 j = 0; j < QN_CHAINS; j++) acc[j] = PFMA(LOADM(matrix, k * n + first + j * PACK), x, acc[j]);
+            for (u32 k = 0; k < count; k++) {
+                const pack x = PACK_OF(compact[k]);
+                UNROLL for (u32 j = 0; j < QN_CHAINS; j++) acc[j] = PFMA(LOADM(matrix, k * stride + first + j * PACK), x, acc[j]);
             }
-            UNROLL for (u32 j = 0; j < QN_CHAINS; j++) STOREP(product, first + j * PACK, acc[j]);
+            UNROLL for (u32 j = 0; j < QN_CHAINS; j++) STOREP(v, first + j * PACK, acc[j]);
         } else {
-            for (u32 i = first; i < n; i += PACK) {
+            for (u32 i = first; i < stride; i += PACK) {
                 pack acc = PK(0.0);
-                for (u32 k = 0; k < n; k++) acc = PFMA(LOADM(matrix, k * n + i), PACK_OF(v[k]), acc);
-                STOREP(product, i, acc);
+                for (u32 k = 0; k < count; k++) acc = PFMA(LOADM(matrix, k * stride + i), PACK_OF(compact[k]), acc);
+                STOREP(v, i, acc);
             }
         }
     }
+    TEAM_FOR_PACK(i, n) STOREP(product, i, PK(0.0));
+    TEAM_BARRIER();
+    TEAM_FOR(k, count) product[slot[k]] = v[k];
     TEAM_BARRIER();
 }
 
@@ -194,7 +201,7 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
 }
 
 /* PRODUCT := direction of descent from SLOPE, by the pairs around the matrix; `newest` is the place of the last pair. MODEL_GRADIENT is scratch. */
-FN_LARGE void qn_direction(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi, u32 newest)
+FN_LARGE void qn_direction(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOBAL const elem *head, u32 poi, u32 newest)
 {
     const u32 n = MODEL_SLOTS;
     GLOBAL real *q = MODEL_GRADIENT, *product = QN_PRODUCT;
@@ -211,7 +218,7 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi, u
         }
     }
     TEAM_BARRIER();
-    qn_multiply(MODEL, head + QN_MATRIX, q);
+    qn_multiply(MODEL, slot, count, head + QN_HEAD, q);
     qn_leave_held(MODEL, head, poi);
     for (u32 k = QN_PAIRS; k-- > 0;) {
         const u32 j = (newest + QN_PAIRS - k) % QN_PAIRS;
@@ -229,7 +236,7 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi, u
 }
 
 /* Runs the team's share of the tasks. args: tasks, tasks a lane, slot of the parameter of interest, flags (1: conditional fits too, 2: parameters too, 4: the parameter of
- * interest is free), limit of evaluations a fit; in: the shared numbers, data rows; out, a row a task: value of the free fit, of the conditional one,
+ * interest is free), limit of evaluations a fit, number of free slots, 2 unused, the free slots; in: the shared numbers, data rows; out, a row a task: value of the free fit, of the conditional one,
  * parameter of interest, evaluations of the two, status, how many of the fits are done, EDM, then, if asked, the point of the free
  * fit. Behind the tasks' rows there is one more for each team. */
 FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team, u32 data_stride, real tolerance)
@@ -238,7 +245,7 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
     const u32 n = MODEL_SLOTS, tasks = args[0], share = args[1] * LANES, first = team * share, poi = args[2], flags = args[3], none = tasks + team;
     const u32 end = first + share < tasks ? first + share : tasks, stride = 8 + (flags & 2 ? n : 0);
     const real limit = REAL_OF(args[4]), wanted = LOADM1(in, QN_VALUE);
-    GLOBAL const elem *head = in, *data = in + QN_HEAD;
+    GLOBAL const elem *head = in, *data = in + QN_HEAD + args[5] * ((args[5] + 7) / 8 * 8);
     GLOBAL real *x = MODEL_X, *point = QN_POINT;
     lane_rows rows = rows_where(rows_of_team(0, 1), zero > one, none);
     mask idle = one > zero, begins = zero > one;
@@ -310,7 +317,7 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
             length = SELECT(accept, one, length * factor);
             backtracks = SELECT(accept, zero, backtracks + one);
             value = SELECT(accept, found, value);
-            qn_direction(MODEL, head, poi, ring);
+            qn_direction(MODEL, args + 8, args[5], head, poi, ring);
             const real edm = -qn_dot(MODEL, QN_SLOPE, QN_PRODUCT);
             const mask done = AND(accept, AND(NOT(many), AND(edm <= tolerance, edm >= -tolerance)));
             const mask spent = AND(AND(running, NOT(done)), evaluations >= limit);

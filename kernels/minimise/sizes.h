@@ -8,7 +8,7 @@
 #define QN_PAIRS 8  /* corrections that a quasi-Newton fit remembers */
 #define QN_HELD 4  /* parameters at a bound, that of interest among them, that it takes */
 
-#define MINIMISER_VECTORS 20 /* the most that any of them needs: quasi-Newton */
+#define MINIMISER_VECTORS 21 /* the most that any of them needs: quasi-Newton */
 #define MINIMISER_SCALARS 40 /* behind the vectors */
 
 #endif

@@ -76,11 +76,14 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
 static paritas_status quasi_newton(paritas_context *context, const struct profile_plan *plan, size_t n, const double *data, struct profile *profiles, double *points)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
-    const size_t slots = model->n_slots, head = slots * slots + 6 * slots + 8, stride = 8 + (points ? slots : 0);
+    const size_t slots = model->n_slots, full = slots * slots + 6 * slots + 8, stride = 8 + (points ? slots : 0);
     /* teams of 8 lanes, two a thread at least */
     const size_t even = n / (16 * (size_t)context->threads), share = even < 1 ? 1 : even > SHARE_MOST ? SHARE_MOST : even;
+    size_t count = 0;
+    for (size_t p = 0; p < model->n_parameters; p++) count += !plan->fixed[p];
+    const size_t width = (count + 7) / 8 * 8, head = full + count * width;
     struct rows rows;
-    paritas_status status = rows_allocate(context, head + n * model->n_places, (n + n / share + 1) * stride, 8, &rows);
+    paritas_status status = rows_allocate(context, head + n * model->n_places, (n + n / share + 1) * stride, 8 + count, &rows);
     if (status != PARITAS_OK) return status;
     double *row = rows.in + slots * slots, *cap = row + 4 * slots;
     double *start = paritas_allocate(context, slots, sizeof *start);
@@ -107,6 +110,12 @@ static paritas_status quasi_newton(paritas_context *context, const struct profil
     }
     rows.args[3] = (plan->conditional ? 1u : 0u) | (points ? 2u : 0u) | (plan->poi >= 0 && !plan->fixed[plan->poi] ? 4u : 0u);
     rows.args[4] = EVALUATIONS;
+    rows.args[5] = (uint32_t)count;
+    size_t at = 0;
+    for (size_t p = 0; p < model->n_parameters; p++)
+        if (!plan->fixed[p]) rows.args[8 + at++] = model->slot_of[p];
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < width; j++) rows.in[full + i * width + j] = j < count ? plan->matrix[rows.args[8 + i] * slots + rows.args[8 + j]] : 0.0;
     memcpy(rows.in + head, data, n * model->n_places * sizeof *data);
     status = rows_launch(context, context->device, model, model->family->profile, n, &rows);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {

@@ -44,6 +44,16 @@ void rows_get_point(const struct frozen *model, const double *row, double *point
     for (size_t p = 0; p < model->n_parameters; p++) point[p] = row[model->slot_of[p]];
 }
 
+/* What an entry uses again and again of a fit's slab. */
+static size_t touched_by(const struct frozen *model, enum kernel_entry entry)
+{
+    const struct paritas_family *family = model->family;
+    if (entry == family->draw) return model->n_places;
+    if (entry == family->evaluate || entry == family->expected) return model->slab_value;
+    if (entry == family->profile) return model->slab_value + MINIMISER_VECTORS * model->n_slots;
+    return model->slab;
+}
+
 paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, enum kernel_entry entry, size_t n, struct rows *rows)
 {
     void *handle = NULL;
@@ -60,9 +70,7 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .n_out = rows->n_out,
                                          .slab = entry == model->family->covariance ? model->slab_covariance : model->slab,
                                          .slab_most = model->slab_covariance,
-                                         .touched = entry == model->family->evaluate || entry == model->family->expected ? model->slab_value
-                                                    : entry == model->family->profile                                                 ? model->slab_value + MINIMISER_VECTORS * model->n_slots
-                                                                                                                                      : model->slab,
+                                         .touched = touched_by(model, entry),
                                          .lanes = context->lanes};
     status = device->operations->launch(context, device, handle, &launch);
     device->operations->model_release(device, handle);
