@@ -3,7 +3,8 @@
  *   analysis OPERATION WORKSPACE [--patch FILE] [--threads N] [--lanes W] [--isa NAME]
  *
  * Operations: read (file to model), nll, gradient, hessian (one point each), batch_nll (1000 points in one call, time a point), fit
- * (with covariance), fits (64 fluctuated data sets in one call, time a fit), scan (21 points), ranking, hypotest, limit.
+ * (with covariance), fits (64 fluctuated data sets in one call, time a fit), scan (21 points), ranking, hypotest, limit, toys (1000 of each
+ * hypothesis, time a toy: drawn, and fitted twice).
  * Repeats for a quarter of a second at least, three times where that takes no two seconds, and prints one line of JSON: the median in
  * seconds, the number of repetitions, and twice the NLL of the last fit where there is one. */
 #define _POSIX_C_SOURCE 200809L
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_POINTS = 1000, BATCH_FITS = 64, SCAN_POINTS = 21, REPETITIONS_MAX = 100000 };
+enum { BATCH_POINTS = 1000, BATCH_FITS = 64, SCAN_POINTS = 21, TOYS = 1000, REPETITIONS_MAX = 100000 };
 
 struct bench {
     paritas_context *context;
@@ -106,6 +107,15 @@ static paritas_status do_limit(struct bench *b)
     return paritas_limit(b->context, b->model, NULL, PARITAS_QTILDE, 0.05, &result);
 }
 
+/* Toys of both hypotheses, each drawn and fitted twice; what comes before them (observed fits, choice of the method) is part of it. */
+static paritas_status do_toys(struct bench *b)
+{
+    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
+    paritas_hypotest_toys_result result;
+    options.n = TOYS;
+    return paritas_hypotest_toys(b->context, b->model, NULL, PARITAS_QTILDE, 1.0, &options, &result);
+}
+
 static const struct operation {
     const char *name;
     paritas_status (*run)(struct bench *);
@@ -123,6 +133,7 @@ static const struct operation {
     {"ranking", do_ranking, 1, 1},
     {"hypotest", do_hypotest, 1, 1},
     {"limit", do_limit, 1, 1},
+    {"toys", do_toys, 2 * TOYS, 1},
 };
 
 /* A repeatable stand-in for a normal deviate: the sum of twelve uniform numbers. Only spread matters here. */

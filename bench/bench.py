@@ -21,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHARED = os.path.join(os.path.dirname(ROOT), "shared", "workspaces")
 SBOTTOM = os.path.join(ROOT, "examples", "sbottom_A")
 SCAN = [0.1 * i for i in range(21)]
+PYHF_TOYS, NEXTSTAT_TOYS = 5, 20  # of each hypothesis
 LARGE = 150  # parameters above which pyhf is asked for fits only: the rest takes it minutes
 
 try:
@@ -83,6 +84,9 @@ class Pyhf:
             return seconds, float(value)
         if operation == "hypotest" and len(self.start) <= LARGE:
             return timed(lambda: pyhf.infer.hypotest(1.0, data, model, return_expected_set=True))[0], None
+        if operation == "toys" and len(self.start) <= LARGE:
+            calculator = pyhf.infer.calculators.ToyCalculator(data, model, ntoys=PYHF_TOYS, track_progress=False)
+            return timed(lambda: calculator.distributions(1.0))[0] / (2 * PYHF_TOYS), None
         return None
 
 
@@ -111,6 +115,8 @@ class Nextstat:
             return repeated(lambda: nextstat.profile_scan(model, SCAN))[0], None
         if operation == "ranking":
             return repeated(lambda: nextstat.ranking(model))[0], None
+        if operation == "toys":
+            return timed(lambda: nextstat.hypotest_toys(1.0, model, n_toys=NEXTSTAT_TOYS))[0] / (2 * NEXTSTAT_TOYS), None
         return None
 
     def cold(self, path):
@@ -146,7 +152,7 @@ def compare(build, name, path, patch, pairs, only):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as whole:
         json.dump(document, whole)
         whole.flush()
-        for operation in ("nll", "gradient", "hessian", "fit", "hypotest", "limit", "scan", "ranking", "cold"):
+        for operation in ("nll", "gradient", "hessian", "fit", "hypotest", "limit", "scan", "ranking", "toys", "cold"):
             pairs_of, mine, above = {}, [], {}
             for _ in range(pairs):
                 seconds, minimum = (ours.cold(), None) if operation == "cold" else ours(operation)
