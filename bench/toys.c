@@ -80,10 +80,17 @@ static int measure(const char *path, double hypothesis, size_t n, unsigned lanes
     job.data = expected;
     start[poi] = 1.0;
     if (paritas_fit(context, model, NULL, 1, &job, &result, tested, NULL, NULL, NULL)) return fail(context);
-    const struct ensemble_options ensemble_options = {
-        .plan = {.model = model, .start = point, .lower = frozen->lower, .upper = frozen->upper, .fixed = frozen->fixed, .poi = (ptrdiff_t)poi, .conditional = true, .mu = 1.0, .conditional_start = tested},
-        .expected = expected,
-        .newton_only = newton};
+    const struct ensemble_options ensemble_options = {.plan = {.model = model,
+                                                               .start = point,
+                                                               .lower = frozen->lower,
+                                                               .upper = frozen->upper,
+                                                               .fixed = frozen->fixed,
+                                                               .poi = (ptrdiff_t)poi,
+                                                               .conditional = true,
+                                                               .mu = 1.0,
+                                                               .conditional_start = tested},
+                                                      .expected = expected,
+                                                      .newton_only = newton};
     struct ensemble ensemble;
     if (ensemble_open(context, &ensemble_options, &ensemble)) return fail(context);
     if (newton || ensemble.quasi_newton) {
@@ -95,9 +102,11 @@ static int measure(const char *path, double hypothesis, size_t n, unsigned lanes
             iterations += profiles[i].iterations;
             by_quasi_newton += profiles[i].rung == PROFILE_QUASI_NEWTON;
         }
-        printf("%-12s lanes %u  %9.0f toys/s  %5.1f %s a toy", newton ? "Newton" : "quasi-Newton", lanes, (double)n / seconds, iterations / (double)n, newton ? "iterations" : "evaluations");
+        printf("%-12s lanes %u  %9.0f toys/s  %5.1f %s a toy", newton ? "Newton" : "quasi-Newton", lanes, (double)n / seconds,
+               iterations / (double)n, newton ? "iterations" : "evaluations");
         if (!newton)
-            printf(", %.2f %% left to Newton; lanes busy %.1f %% (%.1f %% if all waited)", 100.0 * (1.0 - by_quasi_newton / (double)n), 100.0 * busy(profiles, n, lanes, 32, 1), 100.0 * busy(profiles, n, lanes, 32, 0));
+            printf(", %.2f %% left to Newton; lanes busy %.1f %% (%.1f %% if all waited)", 100.0 * (1.0 - by_quasi_newton / (double)n),
+                   100.0 * busy(profiles, n, lanes, 32, 1), 100.0 * busy(profiles, n, lanes, 32, 0));
         printf("\n");
     } else
         printf("quasi-Newton is not used for this model\n");

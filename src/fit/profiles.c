@@ -117,7 +117,9 @@ static paritas_status quasi_newton(paritas_context *context, const struct profil
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < width; j++) rows.in[full + i * width + j] = j < count ? plan->matrix[rows.args[8 + i] * slots + rows.args[8 + j]] : 0.0;
     memcpy(rows.in + head, data, n * model->n_places * sizeof *data);
-    status = rows_launch(context, context->device, model, model->family->profile, n, &rows);
+    /* toys are data, and their statistics differences of large numbers: in f64 whatever the device's precision is */
+    struct paritas_device *device = context->precision == 64 ? context->device : context->host;
+    status = rows_launch(context, device, model, model->family->profile, n, &rows);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         const double *out = rows.out + i * stride;
         const double done = plan->conditional ? 2.0 : 1.0;
