@@ -1,4 +1,5 @@
-/* sizes.h: working space of the minimisers, as the host must provide it: one area that serves each of them. */
+/* sizes.h: working space of the minimisers, as the host must provide it: one area that serves each of them, and one behind the
+ * slab that only the entry of one minimiser has. */
 #ifndef PARITAS_MINIMISE_SIZES_H
 #define PARITAS_MINIMISE_SIZES_H
 
@@ -10,5 +11,13 @@
 
 #define MINIMISER_VECTORS 20 /* the most that any of them needs: quasi-Newton */
 #define MINIMISER_SCALARS 40 /* behind the vectors */
+
+/* L-BFGS-B, behind the slab: the pairs, then their small matrices and vectors. */
+#ifndef LBFGSB_PAIRS
+#define LBFGSB_PAIRS 8
+#endif
+#define LBFGSB_MATRICES 7
+#define LBFGSB_COLUMNS 6 /* vectors of 2 * PAIRS */
+#define LBFGSB_MEMORY(slots) (2 * LBFGSB_PAIRS * (slots) + LBFGSB_MATRICES * LBFGSB_PAIRS * LBFGSB_PAIRS + (2 * LBFGSB_COLUMNS + 1) * LBFGSB_PAIRS + 16)
 
 #endif

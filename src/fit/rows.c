@@ -44,11 +44,21 @@ void rows_get_point(const struct frozen *model, const double *row, double *point
     for (size_t p = 0; p < model->n_parameters; p++) point[p] = row[model->slot_of[p]];
 }
 
+/* Elements of working memory of one fit of this entry. */
+static size_t slab_of(const struct frozen *model, enum kernel_entry entry)
+{
+    if (entry == model->family->covariance) return model->slab_covariance;
+    for (size_t m = 0; m < MINIMIZERS; m++)
+        if (entry == model->family->fit[m]) return model->slab_fit[m];
+    return model->slab;
+}
+
 paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, enum kernel_entry entry, size_t n, struct rows *rows)
 {
     void *handle = NULL;
     paritas_status status = device->operations->model_upload(context, device, &model->tables, &handle);
     if (status != PARITAS_OK) return status;
+    const size_t slab = slab_of(model, entry);
     const struct device_launch launch = {.entry = entry,
                                          .rows = (uint32_t)n,
                                          .share = rows->share,
@@ -58,8 +68,8 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .n_args = rows->n_args,
                                          .n_in = rows->n_in,
                                          .n_out = rows->n_out,
-                                         .slab = entry == model->family->covariance ? model->slab_covariance : model->slab,
-                                         .slab_most = model->slab_covariance,
+                                         .slab = slab,
+                                         .slab_most = slab > model->slab_covariance ? slab : model->slab_covariance,
                                          .touched = entry == model->family->evaluate || entry == model->family->expected ? model->slab_value
                                                     : entry == model->family->profile                                                 ? model->slab_value + MINIMISER_VECTORS * model->n_slots
                                                                                                                                       : model->slab,
