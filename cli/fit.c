@@ -11,6 +11,8 @@ static const struct option options[] = {
     {"--asimov", 0, OPTION_NUMBER, "MU", "fit Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
     {"--minos", 0, OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
     {"--covariance", 0, OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
+    {"--minimizer", 0, OPTION_CHOICE, "newton|lbfgsb", "method of minimisation; default: newton"},
+    {"--max-iterations", 0, OPTION_COUNT, "N", "give up after so many; default: 200 for newton, 5000 for lbfgsb"},
     {"--starts", 0, OPTION_COUNT, "N", "fit from the suggested start and N - 1 random ones; the lowest minimum answers"},
     {0},
 };
@@ -73,6 +75,7 @@ static void write_json(struct session *session, const struct fitted *fitted, con
     size_t n = session->n_parameters;
     write_object(w, NULL, true);
     write_string(w, "status", paritas_fit_status_name(fitted->result.status));
+    write_string(w, "minimizer", option_text(session->arguments, "--minimizer", "newton"));
     write_number(w, "twice_nll", fitted->result.twice_nll);
     write_number(w, "nll", 0.5 * fitted->result.twice_nll);
     write_number(w, "edm", fitted->result.edm);
@@ -166,19 +169,33 @@ static void write_table(struct session *session, const struct fitted *fitted, co
     if (fitted->covariance != NULL) write_correlations(session, fitted);
 }
 
+/* The method that the command line names. */
+static paritas_fit_options method_of(const struct arguments *arguments)
+{
+    paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
+    const char *name = option_text(arguments, "--minimizer", "newton");
+#define X(id, value, word)                                                                                                                 \
+    if (strcmp(name, word) == 0) method.minimizer = PARITAS_##id;
+    PARITAS_MINIMIZER_LIST(X)
+#undef X
+    method.max_iterations = (unsigned)option_count(arguments, "--max-iterations", 0);
+    return method;
+}
+
 static int run(struct session *session)
 {
     struct fitted fitted = {0};
+    const paritas_fit_options method = method_of(session->arguments);
     struct starts starts;
     size_t n_starts = option_count(session->arguments, "--starts", 1);
     paritas_status status = load_model(session);
     if (status == PARITAS_OK) status = load_asimov(session);
     if (status == PARITAS_OK) status = allocate(session, &fitted);
-    if (status == PARITAS_OK && n_starts > 1) status = starts_run(session, n_starts, &starts);
+    if (status == PARITAS_OK && n_starts > 1) status = starts_run(session, &method, n_starts, &starts);
     if (status != PARITAS_OK) return status;
     paritas_job job = session->job;
     if (n_starts > 1) job.start = starts.winner; /* the same fit once more, now with its covariance */
-    status = paritas_fit(session->context, session->model, NULL, 1, &job, &fitted.result, fitted.values, fitted.errors, fitted.covariance,
+    status = paritas_fit(session->context, session->model, &method, 1, &job, &fitted.result, fitted.values, fitted.errors, fitted.covariance,
                          fitted.states);
     if (status == PARITAS_OK) status = minos(session, &fitted);
     if (status == PARITAS_OK && !session->json) status = load_centres(session, &fitted.centres);

@@ -50,7 +50,7 @@ static void count_minimum(struct starts *starts, double twice_nll)
     starts->minima[at].count = 1;
 }
 
-paritas_status starts_run(struct session *session, size_t n, struct starts *starts)
+paritas_status starts_run(struct session *session, const paritas_fit_options *options, size_t n, struct starts *starts)
 {
     size_t p = session->n_parameters;
     paritas_job *jobs = arena_array(&session->arena, n, sizeof *jobs);
@@ -64,7 +64,7 @@ paritas_status starts_run(struct session *session, size_t n, struct starts *star
         jobs[k] = session->job;
         jobs[k].start = start;
     }
-    paritas_status status = paritas_fit(session->context, session->model, NULL, n, jobs, results, NULL, NULL, NULL, NULL);
+    paritas_status status = paritas_fit(session->context, session->model, options, n, jobs, results, NULL, NULL, NULL, NULL);
     if (status != PARITAS_OK) return status;
     memset(starts, 0, sizeof *starts);
     starts->n = n;

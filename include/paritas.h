@@ -78,6 +78,17 @@ typedef enum paritas_fit_status {
 #undef X
 } paritas_fit_status;
 
+/* Methods of minimisation; see paritas_fit. */
+#define PARITAS_MINIMIZER_LIST(X)                                                    \
+    X(NEWTON, 0, "newton")                                                           \
+    X(LBFGSB, 1, "lbfgsb")
+
+typedef enum paritas_minimizer {
+#define X(name, value, word) PARITAS_##name = value,
+    PARITAS_MINIMIZER_LIST(X)
+#undef X
+} paritas_minimizer;
+
 /* State of a parameter in a fit. */
 typedef enum paritas_parameter_state {
     PARITAS_FREE = 0,
@@ -89,6 +100,7 @@ typedef enum paritas_parameter_state {
 PARITAS_API const char *paritas_version(void);
 PARITAS_API const char *paritas_status_name(paritas_status status);
 PARITAS_API const char *paritas_status_message(paritas_status status);
+PARITAS_API const char *paritas_minimizer_name(paritas_minimizer minimizer); /* "newton", ... */
 PARITAS_API const char *paritas_fit_status_name(paritas_fit_status status); /* "converged", ... */
 PARITAS_API const char *paritas_parameter_state_name(paritas_parameter_state state); /* "free", "fixed", "at_lower_bound", ... */
 
@@ -242,10 +254,11 @@ typedef struct paritas_result {
 
 typedef struct paritas_fit_options {
     size_t size;
-    unsigned max_iterations; /* 0: 200 */
-    int start_is_near;       /* nonzero: starts are predictions of the minima (conditional fits from a free one); saves a step */
+    unsigned max_iterations; /* 0: 200 for newton, 5000 for lbfgsb */
+    int start_is_near;       /* nonzero: starts are predictions of the minima (conditional fits from a free one); saves newton a step */
+    paritas_minimizer minimizer;
 } paritas_fit_options;
-#define PARITAS_FIT_OPTIONS_DEFAULT { sizeof(paritas_fit_options), 0, 0 }
+#define PARITAS_FIT_OPTIONS_DEFAULT { sizeof(paritas_fit_options), 0, 0, PARITAS_NEWTON }
 
 /* Runs n fits. results[i] belongs to jobs[i]. `parameters` (n rows of parameter_count), `errors`
  * (same shape: square root of the covariance's diagonal, NaN where not free), `covariance` (n rows of

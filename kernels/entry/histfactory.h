@@ -19,6 +19,7 @@
 #define MODEL_GRADIENT (s + mi[HF_S_GRADIENT])
 #define MODEL_ACTIVE (s + mi[HF_S_ACTIVE])
 #define MODEL_WORK (s + mi[HF_S_MINIMISER])
+#define MODEL_MEMORY (s + mi[HF_S_AUGMENTED]) /* what stands behind the slab, other entries use otherwise */
 #define MODEL_HUGE HF_HUGE
 #define MODEL_LEAST R(0.0) /* a deviance */
 #define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + 4])

@@ -3,5 +3,6 @@
 #include "entry/histfactory.h"
 #include "entry/profiles.h"
 #include "entry/toys.h"
+#include "entry/minimisers.h"
 
 KERNEL_OF(PARITAS_ENTRY)

@@ -24,7 +24,7 @@
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
 
-#include "minimise/sizes.h"
+#include "minimise/outcome.h"
 
 #define NEWTON_BACKTRACKS 10
 #define NEWTON_COASTING_STEPS 4
@@ -33,25 +33,11 @@
 #define NEWTON_ESCAPES R(20.0)
 #define NEWTON_SNAP PK(1e-12)
 
-#if F64
-#define NEWTON_NOISE R(1e-14)
 #define NEWTON_EDM_FIRST_EXACT R(1.0)
-#else
-#define NEWTON_NOISE R(1e-6)
-#define NEWTON_EDM_FIRST_EXACT R(1.0)
-#endif
 
-/* Stages of a lane. */
-#define NEWTON_RUNNING R(-1.0)
-#define NEWTON_CONVERGED R(0.0)
-#define NEWTON_AT_LIMIT R(1.0)
-#define NEWTON_NO_PROGRESS R(2.0)
-#define NEWTON_NON_FINITE R(3.0)
-#define NEWTON_NOT_A_MINIMUM R(4.0)
-
-#define NEWTON_LOWER (MODEL_WORK)
-#define NEWTON_UPPER (MODEL_WORK + MODEL_SLOTS)
-#define NEWTON_FREE (MODEL_WORK + 2 * MODEL_SLOTS)
+#define NEWTON_LOWER FIT_LOWER
+#define NEWTON_UPPER FIT_UPPER
+#define NEWTON_FREE FIT_FREE
 #define NEWTON_CAP (MODEL_WORK + 3 * MODEL_SLOTS) /* largest step of a slot; 0: none */
 #define NEWTON_POINT (MODEL_WORK + 4 * MODEL_SLOTS)
 #define NEWTON_SLOPE (MODEL_WORK + 5 * MODEL_SLOTS)
@@ -59,8 +45,7 @@
 #define NEWTON_TEMP (MODEL_WORK + 7 * MODEL_SLOTS)
 #define NEWTON_SCALE (MODEL_WORK + 8 * MODEL_SLOTS) /* diagonal of the lane's own last Hessian */
 #define NEWTON_EQUALITY(k) (MODEL_WORK + (9 + (k)) * MODEL_SLOTS)
-/* scalars behind the vectors: status, value, edm, iterations, then scratch for reductions */
-#define NEWTON_STATUS(k) (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS)[k]
+#define NEWTON_STATUS(k) FIT_STATUS(k)
 
 /* Dot product that every worker knows; place: which scratch scalar carries it. */
 FN real newton_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b, u32 place)
@@ -176,7 +161,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
 {
     const real zero = R(0.0), one = R(1.0);
     real value = model_value(MODEL, 1);
-    real status = SELECT(value < MODEL_HUGE, NEWTON_RUNNING, NEWTON_NON_FINITE);
+    real status = SELECT(value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     real kap = start_is_near ? one : zero, damping = zero, edm = MODEL_HUGE, iterations = zero, escapes = zero, tolerance = edm_tolerance;
     TEAM_FOR_PACK(i, MODEL_SLOTS)
     {
@@ -187,8 +172,8 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
     }
     TEAM_BARRIER();
     newton_active_set(MODEL);
-    for (u32 step = 0; step < max_iterations && ANY(status == NEWTON_RUNNING); step++) {
-        mask running = status == NEWTON_RUNNING;
+    for (u32 step = 0; step < max_iterations && ANY(status == FIT_RUNNING); step++) {
+        mask running = status == FIT_RUNNING;
         iterations = SELECT(running, iterations + one, iterations);
         /* the factor at POINT; an exact Hessian that is not positive gives way to the Fisher matrix */
         real used = kap, downward = zero; /* curvature of the negative direction, which waits in EQUALITY(0) */
@@ -217,15 +202,15 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         const mask exact = AND(used > zero, NOT(bad));
         const mask undamped = damping <= zero;
         const mask lowest = R(2.0) * (value - MODEL_LEAST) <= tolerance;
-        status = SELECT(AND(small, OR(lowest, AND(exact, undamped))), NEWTON_CONVERGED, status);
+        status = SELECT(AND(small, OR(lowest, AND(exact, undamped))), FIT_CONVERGED, status);
         /* near a stationary point whose exact Hessian is not positive: on along the negative direction, as long as that lowers the value */
-        const mask saddle = AND(status == NEWTON_RUNNING, AND(downward < zero, AND(edm <= NEWTON_EDM_SADDLE, escapes < NEWTON_ESCAPES)));
-        status = SELECT(AND(AND(small, NOT(lowest)), AND(redo, NOT(saddle))), NEWTON_NOT_A_MINIMUM, status);
+        const mask saddle = AND(status == FIT_RUNNING, AND(downward < zero, AND(edm <= NEWTON_EDM_SADDLE, escapes < NEWTON_ESCAPES)));
+        status = SELECT(AND(AND(small, NOT(lowest)), AND(redo, NOT(saddle))), FIT_NOT_A_MINIMUM, status);
         escapes = SELECT(saddle, escapes + one, escapes);
-        const mask ask = AND(small, AND(status == NEWTON_RUNNING, NOT(saddle)));
+        const mask ask = AND(small, AND(status == FIT_RUNNING, NOT(saddle)));
         kap = SELECT(AND(running, edm < NEWTON_EDM_FIRST_EXACT), one, SELECT(redo, zero, kap));
         damping = SELECT(ask, zero, damping);
-        running = AND(status == NEWTON_RUNNING, NOT(ask));
+        running = AND(status == FIT_RUNNING, NOT(ask));
         /* the negative direction points down the slope; its length promises to lower the value by 1 */
         const real away = SELECT(saddle, one, zero);
         real along = zero;
@@ -282,7 +267,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
                 const real slope = newton_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE, 1);
                 const real found = model_value(MODEL, 1);
                 const real magnitude = SELECT(value < zero, -value, value);
-                const real noise = NEWTON_NOISE * (one + magnitude);
+                const real noise = FIT_NOISE * (one + magnitude);
                 const mask enough = OR(found <= FMA(R(1e-4), slope, value), AND(found <= value + noise, -slope <= R(1e3) * noise));
                 const mask accept = AND(AND(searching, NOT(failed)), AND(enough, found < MODEL_HUGE));
                 trial = SELECT(accept, found, trial);
@@ -293,7 +278,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
                 factor = SELECT(factor < R(0.5), factor, R(0.5));
                 length = SELECT(searching, length * factor, length);
             }
-            status = SELECT(AND(failed, damping >= R(1e6)), NEWTON_NO_PROGRESS, status);
+            status = SELECT(AND(failed, damping >= R(1e6)), FIT_NO_PROGRESS, status);
             damping = SELECT(failed, SELECT(damping > zero, damping * R(10.0), R(1e-3)), damping);
             kap = SELECT(failed, zero, kap);
             const mask moved = AND(running, NOT(failed));
@@ -326,7 +311,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
                         const real now = model_value(MODEL, 1);
                         const real magnitude = SELECT(value < zero, -value, value);
                         found = turn == 0 ? now : found;
-                        better = AND(coasting, found <= value + NEWTON_NOISE * (one + magnitude));
+                        better = AND(coasting, found <= value + FIT_NOISE * (one + magnitude));
                         open = AND(coasting, NOT(better));
                     }
                     value = SELECT(better, found, value);
@@ -346,12 +331,12 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
                 const mask test = AND(counts, exact);
                 coasting = AND(test, now <= (k == 0 ? NEWTON_EDM_COASTING : R(0.01) * edm));
                 edm = SELECT(test, now, edm);
-                status = SELECT(AND(test, now <= (k == 0 ? tolerance : R(0.01) * tolerance)), NEWTON_CONVERGED, status);
-                coasting = AND(coasting, status == NEWTON_RUNNING);
+                status = SELECT(AND(test, now <= (k == 0 ? tolerance : R(0.01) * tolerance)), FIT_CONVERGED, status);
+                coasting = AND(coasting, status == FIT_RUNNING);
             }
         }
     }
-    status = SELECT(status == NEWTON_RUNNING, NEWTON_AT_LIMIT, status);
+    status = SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status);
     TEAM_BARRIER();
     ONE_WORKER
     {

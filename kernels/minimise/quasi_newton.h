@@ -282,7 +282,7 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
             const real found = model_value(MODEL, 1);
             evaluations = SELECT(running, evaluations + one, evaluations);
             /* accept: Armijo's rule, or no worse than rounding where rounding is all that is left */
-            const real magnitude = SELECT(value < zero, -value, value), noise = NEWTON_NOISE * (one + magnitude);
+            const real magnitude = SELECT(value < zero, -value, value), noise = FIT_NOISE * (one + magnitude);
             const mask inside = found < MODEL_HUGE;
             const mask enough = OR(found <= FMA(R(1e-4), slope, value), AND(found <= value + noise, -slope <= R(1e3) * noise));
             const mask accept = AND(running, AND(inside, OR(begins, enough)));
@@ -367,7 +367,7 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
                 TEAM_BARRIER();
             }
             const mask uphill = AND(going, NOT(slope < zero));
-            const real ended = SELECT(lost, NEWTON_NON_FINITE, SELECT(spent, NEWTON_AT_LIMIT, SELECT(done, NEWTON_CONVERGED, NEWTON_NO_PROGRESS)));
+            const real ended = SELECT(lost, FIT_NON_FINITE, SELECT(spent, FIT_AT_LIMIT, SELECT(done, FIT_CONVERGED, FIT_NO_PROGRESS)));
             idle = OR(OR(AND(done, NOT(second)), uphill), OR(spent, stuck));
             TEAM_IF(ANY(idle))
             {

@@ -1,14 +1,23 @@
-/* sizes.h: working space of the minimisers, as the host must provide it: one area that serves each of them. */
+/* sizes.h: working space of the minimisers, as the host must provide it: one area that serves each of them, and one behind the
+ * slab that only the entry of one minimiser has. */
 #ifndef PARITAS_MINIMISE_SIZES_H
 #define PARITAS_MINIMISE_SIZES_H
 
 #define NEWTON_EQUALITIES 8                    /* violated bounds that one step turns into equalities */
 #define NEWTON_VECTORS (9 + NEWTON_EQUALITIES) /* of as many elements as there are slots */
 
-#define QN_PAIRS 8  /* corrections that a quasi-Newton fit remembers */
-#define QN_HELD 4  /* parameters at a bound, that of interest among them, that it takes */
+#define QN_PAIRS 8                             /* corrections that a quasi-Newton fit remembers */
+#define QN_HELD 4                              /* parameters at a bound, that of interest among them, that it takes */
 
 #define MINIMISER_VECTORS 21 /* the most that any of them needs: quasi-Newton */
 #define MINIMISER_SCALARS 40 /* behind the vectors */
+
+/* L-BFGS-B, behind the slab: the pairs, then their small matrices and vectors. */
+#ifndef LBFGSB_PAIRS
+#define LBFGSB_PAIRS 8
+#endif
+#define LBFGSB_MATRICES 7
+#define LBFGSB_COLUMNS 6 /* vectors of 2 * PAIRS */
+#define LBFGSB_MEMORY(slots) (2 * LBFGSB_PAIRS * (slots) + LBFGSB_MATRICES * LBFGSB_PAIRS * LBFGSB_PAIRS + (2 * LBFGSB_COLUMNS + 1) * LBFGSB_PAIRS + 16)
 
 #endif

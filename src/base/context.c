@@ -61,6 +61,18 @@ const char *paritas_fit_status_name(paritas_fit_status status)
     return "unknown";
 }
 
+const char *paritas_minimizer_name(paritas_minimizer minimizer)
+{
+    switch (minimizer) {
+#define X(name, value, word)                                                                                                               \
+    case PARITAS_##name:                                                                                                                   \
+        return word;
+        PARITAS_MINIMIZER_LIST(X)
+#undef X
+    }
+    return "unknown";
+}
+
 const char *paritas_parameter_state_name(paritas_parameter_state state)
 {
     switch (state) {

@@ -8,10 +8,16 @@
 
 #include "device/device.h"
 
-/* A model family: its entries. */
+enum {
+#define X(name, value, word) +1
+    MINIMIZERS = PARITAS_MINIMIZER_LIST(X)
+#undef X
+};
+
+/* A model family: its entries; those that fit by minimiser, all with the same rows. */
 struct paritas_family {
     const char *name;
-    enum kernel_entry evaluate, expected, hessian, jacobian, fit, covariance, profile, draw;
+    enum kernel_entry evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[MINIMIZERS];
 };
 
 /* A frozen model, the part that is common to all families. */
@@ -25,6 +31,7 @@ struct frozen {
     const double *slot_template;      /* n_slots: values of padding slots, 0 elsewhere */
     const double *place_template;     /* n_places */
     size_t slab, slab_covariance;     /* elements */
+    size_t slab_fit[MINIMIZERS];
     size_t slab_value;                /* how many of them a value and gradient use */
     /* suggested, in the user's order, n_parameters each */
     const double *init, *lower, *upper, *width;

@@ -3,8 +3,8 @@
  *   jobs ──► chunks ──► device: whole fits ──► (f32: polish on the host in f64) ──► covariance on the host ──► results[i] for jobs[i]
  *
  * Results depend on (model, data, options, precision) alone: not on the device, lanes, threads or how jobs were cut into chunks.
- * Where errors are asked, the conditions of convergence are checked once more with the exact Hessian of the returned
- * point; a fit that fails them is continued from there.
+ * Where errors are asked, and always after another minimiser than Newton's, the conditions of convergence are checked once more with the
+ * exact Hessian of the returned point; a fit that fails them is continued from there by the same minimiser.
  */
 #include "fit/rows.h"
 
@@ -16,11 +16,13 @@
 #define EDM_OF_ROUNDING 1e-14 /* here the gradient is rounding, which a large error may still magnify */
 #define CONTINUATIONS 3
 
+static const unsigned iteration_limit[MINIMIZERS] = {[PARITAS_NEWTON] = 200, [PARITAS_LBFGSB] = 5000};
+
 struct chunk {
     paritas_context *context;
     const paritas_model *given;
     const struct frozen *model;
-    const paritas_fit_options *options;
+    paritas_fit_options options;
     size_t n;
     const paritas_job *jobs;
     paritas_result *results;
@@ -110,11 +112,11 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
     struct rows rows;
     paritas_status status = rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n, &rows);
     if (status != PARITAS_OK) return status;
-    const unsigned limit = c->options && c->options->max_iterations ? c->options->max_iterations : 200;
-    put_jobs(c, &rows, limit, n, which, from);
-    const int near = from || (c->options && c->options->start_is_near); /* what goes on from a fit is near */
+    const paritas_minimizer minimizer = c->options.minimizer;
+    put_jobs(c, &rows, c->options.max_iterations ? c->options.max_iterations : iteration_limit[minimizer], n, which, from);
+    const int near = from || c->options.start_is_near; /* what goes on from a fit is near */
     rows.args[3] = (near ? 1u : 0u) | (closer ? 2u : 0u);
-    status = rows_launch(c->context, device, model, model->family->fit, n, &rows);
+    status = rows_launch(c->context, device, model, model->family->fit[minimizer], n, &rows);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const size_t i = which ? which[k] : k;
         const double *out = rows.out + k * stride, *tail = out + slots, nan = __builtin_nan("");
@@ -150,11 +152,14 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
         const unsigned char *fixed = c->jobs[i].fixed ? c->jobs[i].fixed : model->fixed;
         paritas_result *result = &c->results[i];
         const int usable = tail[0] < OUTSIDE && tail[2] == 0.0;
+        const int met = tail[2] == 0.0 && tail[1] <= EDM_TOLERANCE && (tail[3] <= PULL_TOLERANCE || tail[1] <= EDM_OF_ROUNDING);
+        /* a method that knows no Hessian asks for more than rounding may allow: where its line search ended the conditions may yet hold */
+        if (met && c->options.minimizer != PARITAS_NEWTON && result->status == PARITAS_FIT_NO_PROGRESS) result->status = PARITAS_FIT_CONVERGED;
         if (result->status == PARITAS_FIT_CONVERGED) {
             result->edm = tail[1];
             result->projected_gradient = tail[3];
             if (tail[2] != 0.0) result->status = PARITAS_FIT_NOT_A_MINIMUM;
-            else if (!(tail[1] <= EDM_TOLERANCE && (tail[3] <= PULL_TOLERANCE || tail[1] <= EDM_OF_ROUNDING))) again[(*n_again)++] = i;
+            else if (!met) again[(*n_again)++] = i;
         }
         for (size_t a = 0; a < p; a++) {
             const uint32_t slot = model->slot_of[a];
@@ -194,7 +199,7 @@ static paritas_status run_chunk(struct chunk *c)
             status = fit_jobs(c, context->host, c->n, again, c->parameters, 0);
         }
     }
-    if (status == PARITAS_OK && (c->errors || c->covariance || c->states)) {
+    if (status == PARITAS_OK && (c->errors || c->covariance || c->states || c->options.minimizer != PARITAS_NEWTON)) {
         size_t n = c->n, *now = again + c->n;
         for (size_t i = 0; i < n; i++) now[i] = i;
         for (unsigned round = 0; n > 0 && status == PARITAS_OK; round++) {
@@ -217,13 +222,16 @@ static paritas_status run_chunk(struct chunk *c)
     return status;
 }
 
-paritas_status paritas_fit(paritas_context *context, const paritas_model *given, const paritas_fit_options *options, size_t n, const paritas_job *jobs, paritas_result *results, double *parameters,
+paritas_status paritas_fit(paritas_context *context, const paritas_model *given, const paritas_fit_options *given_options, size_t n, const paritas_job *jobs, paritas_result *results, double *parameters,
                            double *errors, double *covariance, paritas_parameter_state *states)
 {
     const struct frozen *model = paritas_model_frozen(given);
     const size_t p = model->n_parameters, slots = model->n_slots;
     const size_t each = model->n_places + 8 * slots + 16 + (covariance ? slots * slots : 0);
     const size_t step = ROWS_ELEMENTS / each + 1;
+    paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
+    if (given_options) memcpy(&options, given_options, given_options->size < sizeof options ? given_options->size : sizeof options);
+    if ((unsigned)options.minimizer >= MINIMIZERS) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "minimizer %d: there is none of this number", (int)options.minimizer);
     struct chunk c = {.context = context, .given = given, .model = model, .options = options, .jobs = jobs};
     c.n = n;
     for (size_t i = 0; i < n; i++) {

@@ -168,7 +168,7 @@ static paritas_status newton(paritas_context *context, struct pending *p, bool c
     rows.args[0] = rows.args[1] = (uint32_t)n;
     rows.args[2] = ITERATIONS;
     rows.args[3] = closer ? 2u : 0u;
-    status = rows_launch(context, context->host, model, model->family->fit, n, &rows);
+    status = rows_launch(context, context->host, model, model->family->fit[PARITAS_NEWTON], n, &rows);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const double *out = rows.out + k * stride, *tail = out + slots;
         struct profile *profile = &p->profiles[p->which[list[k]]];

@@ -54,11 +54,21 @@ static size_t touched_by(const struct frozen *model, enum kernel_entry entry)
     return model->slab;
 }
 
+/* Elements of working memory of one fit of this entry. */
+static size_t slab_of(const struct frozen *model, enum kernel_entry entry)
+{
+    if (entry == model->family->covariance) return model->slab_covariance;
+    for (size_t m = 0; m < MINIMIZERS; m++)
+        if (entry == model->family->fit[m]) return model->slab_fit[m];
+    return model->slab;
+}
+
 paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, enum kernel_entry entry, size_t n, struct rows *rows)
 {
     void *handle = NULL;
     paritas_status status = device->operations->model_upload(context, device, &model->tables, &handle);
     if (status != PARITAS_OK) return status;
+    const size_t slab = slab_of(model, entry);
     const struct device_launch launch = {.entry = entry,
                                          .rows = (uint32_t)n,
                                          .share = rows->share,
@@ -68,8 +78,8 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .n_args = rows->n_args,
                                          .n_in = rows->n_in,
                                          .n_out = rows->n_out,
-                                         .slab = entry == model->family->covariance ? model->slab_covariance : model->slab,
-                                         .slab_most = model->slab_covariance,
+                                         .slab = slab,
+                                         .slab_most = slab > model->slab_covariance ? slab : model->slab_covariance,
                                          .touched = touched_by(model, entry),
                                          .lanes = context->lanes};
     status = device->operations->launch(context, device, handle, &launch);

@@ -6,8 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct paritas_family histfactory = {"histfactory",           KERNEL_ENTRY_hf_evaluate, KERNEL_ENTRY_hf_expected, KERNEL_ENTRY_hf_hessian,
-                                                  KERNEL_ENTRY_hf_jacobian, KERNEL_ENTRY_hf_fit,      KERNEL_ENTRY_hf_covariance, KERNEL_ENTRY_hf_profile, KERNEL_ENTRY_hf_draw};
+static const struct paritas_family histfactory = {.name = "histfactory",
+                                                  .evaluate = KERNEL_ENTRY_hf_evaluate,
+                                                  .expected = KERNEL_ENTRY_hf_expected,
+                                                  .hessian = KERNEL_ENTRY_hf_hessian,
+                                                  .jacobian = KERNEL_ENTRY_hf_jacobian,
+                                                  .covariance = KERNEL_ENTRY_hf_covariance,
+                                                  .profile = KERNEL_ENTRY_hf_profile,
+                                                  .draw = KERNEL_ENTRY_hf_draw,
+                                                  .fit = {KERNEL_ENTRY_hf_fit, KERNEL_ENTRY_hf_fit_lbfgsb}};
 
 /* Gives every slab vector its place. False: more than 2^32 elements. */
 static bool lay_out_slab(struct freezer *f)
@@ -84,7 +91,7 @@ static bool lay_out_slab(struct freezer *f)
     HEADER(f, HF_LOCAL_COLUMNS) = (uint32_t)columns;
     at += slots * dense + 8 * columns + slots * (slots + 8) / 2;
     HEADER(f, HF_SLAB_COVARIANCE) = (uint32_t)at;
-    return at <= 0xffffffffu;
+    return at <= 0xffffffffu && HEADER(f, HF_SLAB) + LBFGSB_MEMORY(slots) <= 0xffffffffu;
 }
 
 /* Slots of parameters, places of data, values of padding; constraint tables. */
@@ -177,6 +184,8 @@ static bool write_maps(struct freezer *f)
      * four times the usual size (measured: twice the speed on 184 parameters) */
     frozen->slab_value = HEADER(f, HF_S_TILES) / 4;
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
+    frozen->slab_fit[PARITAS_NEWTON] = frozen->slab;
+    frozen->slab_fit[PARITAS_LBFGSB] = frozen->slab + LBFGSB_MEMORY(slots);
     frozen->init = init;
     frozen->lower = lower;
     frozen->upper = upper;

@@ -1,26 +1,12 @@
 /* What a fit says is so: no false success, errors and covariances, bounds, closed forms, and honest failures. */
 #include "fit/testing.h"
 
-enum { RESTARTS = 20, SEGMENTS = 200 };
+enum { RESTARTS = 20 };
 
 /* Counts over many models. */
 struct tally {
     unsigned models, converged, beaten, basins, slow;
 };
-
-/* Does twice the NLL rise above its value at `from` on the straight way to `to`? Then these are two valleys. */
-static bool barrier_between(const struct fixture *f, double height, const double *from, const double *to)
-{
-    double *point = make_array(f->n_parameters, sizeof *point), value;
-    bool rises = false;
-    for (int k = 1; k < SEGMENTS && !rises; k++) {
-        for (size_t p = 0; p < f->n_parameters; p++) point[p] = from[p] + (to[p] - from[p]) * k / SEGMENTS;
-        ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 0, NULL, &value, NULL, NULL));
-        rises = !(value <= height + 1e-7);
-    }
-    free(point);
-    return rises;
-}
 
 /* Fits from the suggested start, then from 20 points half an error away. An answer that says converged may not be undercut by more
  * than 1e-8, except from beyond a barrier: that is another minimum, which a local method does not promise to see. */

@@ -54,7 +54,7 @@ static void compare_builds(const struct fixture *f, const char *name, unsigned p
 }
 
 #define ALL_PARTS ((1u << RESULTS_PART_COUNT) - 1)
-#define FAST_PARTS (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT)
+#define FAST_PARTS (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB)
 
 TEST(every_build_answers_the_same_bits_for_random_models)
 {
@@ -144,7 +144,7 @@ static void compare_orders(const struct fixture *f, const char *name, size_t n, 
     paritas_context *context = open_build(NULL, width, threads, 64);
     assert_non_null(context);
     struct results reference = {0};
-    assert_true(results_fits(context, f->model, &jobs, NULL, 0, &reference));
+    assert_true(results_fits(context, f->model, NULL, &jobs, NULL, 0, &reference));
     size_t *order = make_array(n, sizeof *order);
     struct random random = {n};
     for (int shuffle = 0; shuffle < 3; shuffle++) {
@@ -157,7 +157,7 @@ static void compare_orders(const struct fixture *f, const char *name, size_t n, 
         static const size_t chunks[] = {0, 1, 3, 8};
         for (size_t c = 0; c < COUNT(chunks); c++) {
             struct results results = {0};
-            assert_true(results_fits(context, f->model, &jobs, order, chunks[c], &results));
+            assert_true(results_fits(context, f->model, NULL, &jobs, order, chunks[c], &results));
             assert_int_equal(results.length, reference.length);
             if (memcmp(results.bytes, reference.bytes, results.length) != 0)
                 fail_msg("%s: order %d in chunks of %zu with %u lanes, %u threads differs", name, shuffle, chunks[c], width, threads);

@@ -88,4 +88,19 @@ static inline void random_point(const struct fixture *f, struct random *random, 
     }
 }
 
+/* Does twice the NLL rise above its value at `from` on the straight way to `to`? Then these are two valleys. */
+static inline bool barrier_between(const struct fixture *f, double height, const double *from, const double *to)
+{
+    double *point = make_array(f->n_parameters, sizeof *point), value;
+    bool rises = false;
+    enum { SEGMENTS = 200 };
+    for (int k = 1; k < SEGMENTS && !rises; k++) {
+        for (size_t p = 0; p < f->n_parameters; p++) point[p] = from[p] + (to[p] - from[p]) * k / SEGMENTS;
+        ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 0, NULL, &value, NULL, NULL));
+        rises = !(value <= height + 1e-7);
+    }
+    free(point);
+    return rises;
+}
+
 #endif

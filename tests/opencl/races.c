@@ -50,6 +50,11 @@ int main(int count, char **arguments)
     const paritas_job jobs[2] = {{NULL, NULL, NULL, NULL, NULL}, {NULL, NULL, lower, upper, NULL}};
     paritas_result results[2];
     if (paritas_fit(context, model, NULL, 2, jobs, results, parameters, NULL, covariance, NULL) != PARITAS_OK) return fail(context);
+    paritas_fit_options other = PARITAS_FIT_OPTIONS_DEFAULT;
+    other.minimizer = PARITAS_LBFGSB;
+    other.max_iterations = 4;
+    paritas_result shortened[2];
+    if (paritas_fit(context, model, &other, 2, jobs, shortened, parameters, NULL, NULL, NULL) != PARITAS_OK) return fail(context);
     for (int k = 0; k < 2; k++) printf("%.17g, %s at %.17g\n", nll, paritas_fit_status_name(results[k].status), results[k].twice_nll);
     free(gradient);
     free(hessian);

@@ -227,11 +227,12 @@ struct fits {
 
 /* The suggested fit, one with the POI fixed, one from elsewhere, one whose steps meet many bounds; with errors and covariance where `all`
  * is set. */
-static struct fits fit(const struct bench *b, unsigned iterations, int all)
+static struct fits fit(const struct bench *b, paritas_minimizer minimizer, unsigned iterations, int all)
 {
     const size_t n = b->parameters;
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     options.max_iterations = iterations;
+    options.minimizer = minimizer;
     double *points = points_of(b), *start = numbers(n), *lower = numbers(n), *upper = numbers(n);
     unsigned char *fixed = test_malloc(n);
     memcpy(start, points, n * sizeof *start);
@@ -282,10 +283,10 @@ static void compare_values(const struct bench *ours, const struct values *expect
     free_values(&got);
 }
 
-static void compare_fits(const struct bench *ours, const struct fits *expected, unsigned iterations, int all)
+static void compare_fits(const struct bench *ours, const struct fits *expected, paritas_minimizer minimizer, unsigned iterations, int all)
 {
     const size_t n = ours->parameters;
-    struct fits got = fit(ours, iterations, all);
+    struct fits got = fit(ours, minimizer, iterations, all);
     for (size_t k = 0; k < JOBS; k++) {
         assert_int_equal(got.results[k].status, expected->results[k].status);
         assert_int_equal(got.results[k].iterations, expected->results[k].iterations);
@@ -312,7 +313,7 @@ static void compare_devices(const struct source *source, unsigned precision)
     if (!open_bench(&reference, source, NULL, precision, 0)) skip();
     struct values values = evaluate(&reference);
     double *toys = draw(&reference);
-    struct fits one = fit(&reference, 1, 0), whole = fit(&reference, 0, 1);
+    struct fits one = fit(&reference, PARITAS_NEWTON, 1, 0), whole = fit(&reference, PARITAS_NEWTON, 0, 1), other = fit(&reference, PARITAS_LBFGSB, 0, 0);
     int compared = 0;
     const int all = getenv("PARITAS_LONG_TESTS") != NULL;
     for (size_t g = 0; g < (all ? 4 : precision == 64 ? 3 : 2); g++) {
@@ -323,12 +324,13 @@ static void compare_devices(const struct source *source, unsigned precision)
         assert_bits("toys", ours_drawn, toys, 2 * TOYS * ours.data);
         test_free(ours_drawn);
         if (g < 2 || all) {
-            compare_fits(&ours, &one, 1, 0);
+            compare_fits(&ours, &one, PARITAS_NEWTON, 1, 0);
+            compare_fits(&ours, &other, PARITAS_LBFGSB, 0, 0);
             if (precision == 64) { /* covariances too, which otherwise run on the CPU */
                 device_close(ours.context->host);
                 ours.context->host = ours.context->device;
             }
-            compare_fits(&ours, &whole, 0, 1);
+            compare_fits(&ours, &whole, PARITAS_NEWTON, 0, 1);
         }
         close_bench(&ours);
         compared++;
@@ -337,6 +339,7 @@ static void compare_devices(const struct source *source, unsigned precision)
     test_free(toys);
     free_fits(&one);
     free_fits(&whole);
+    free_fits(&other);
     close_bench(&reference);
     if (compared == 0) skip();
 }

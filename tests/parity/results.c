@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const results_part_names[RESULTS_PART_COUNT] = {"evaluate", "expected", "fit", "scan", "hypotest", "limit", "ranking"};
+const char *const results_part_names[RESULTS_PART_COUNT] = {"evaluate", "expected", "fit", "scan", "hypotest", "limit", "ranking", "lbfgsb"};
 
 void results_free(struct results *results)
 {
@@ -87,8 +87,8 @@ void jobs_free(struct jobs *jobs)
     free(jobs->fixed);
 }
 
-bool results_fits(paritas_context *context, const paritas_model *model, const struct jobs *jobs, const size_t *order, size_t chunk,
-                  struct results *results)
+bool results_fits(paritas_context *context, const paritas_model *model, const paritas_fit_options *options, const struct jobs *jobs,
+                  const size_t *order, size_t chunk, struct results *results)
 {
     const size_t n = jobs->n, p = paritas_model_parameter_count(model);
     if (chunk == 0) chunk = n;
@@ -104,7 +104,7 @@ bool results_fits(paritas_context *context, const paritas_model *model, const st
         place[order ? order[k] : k] = k;
     }
     for (size_t k = 0; good && k < n; k += chunk)
-        good = paritas_fit(context, model, NULL, k + chunk < n ? chunk : n - k, list + k, outcomes + k, parameters + k * p, errors + k * p,
+        good = paritas_fit(context, model, options, k + chunk < n ? chunk : n - k, list + k, outcomes + k, parameters + k * p, errors + k * p,
                            covariance + k * p * p, states + k * p) == PARITAS_OK;
     for (size_t i = 0; good && i < n; i++) {
         const size_t k = place[i];
@@ -177,10 +177,12 @@ static bool collect_expected(paritas_context *context, const paritas_model *mode
     return good;
 }
 
-static bool collect_fits(paritas_context *context, const paritas_model *model, uint64_t seed, struct results *results)
+static bool collect_fits(paritas_context *context, const paritas_model *model, paritas_minimizer minimizer, uint64_t seed, struct results *results)
 {
     struct jobs jobs;
-    const bool good = jobs_make(model, FITS, seed, &jobs) && results_fits(context, model, &jobs, NULL, 0, results);
+    paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
+    options.minimizer = minimizer;
+    const bool good = jobs_make(model, FITS, seed, &jobs) && results_fits(context, model, &options, &jobs, NULL, 0, results);
     jobs_free(&jobs);
     return good;
 }
@@ -253,7 +255,7 @@ bool results_collect(paritas_context *context, const paritas_model *model, enum 
     case RESULTS_EXPECTED:
         return collect_expected(context, model, seed, results);
     case RESULTS_FIT:
-        return collect_fits(context, model, seed, results);
+        return collect_fits(context, model, PARITAS_NEWTON, seed, results);
     case RESULTS_SCAN:
         return collect_scan(context, model, results);
     case RESULTS_HYPOTEST:
@@ -262,6 +264,8 @@ bool results_collect(paritas_context *context, const paritas_model *model, enum 
         return collect_limit(context, model, results);
     case RESULTS_RANKING:
         return collect_ranking(context, model, results);
+    case RESULTS_LBFGSB:
+        return collect_fits(context, model, PARITAS_LBFGSB, seed, results);
     default:
         return false;
     }

@@ -21,6 +21,7 @@ enum results_part {
     RESULTS_HYPOTEST,
     RESULTS_LIMIT,
     RESULTS_RANKING,
+    RESULTS_LBFGSB,
     RESULTS_PART_COUNT
 };
 extern const char *const results_part_names[RESULTS_PART_COUNT];
@@ -40,9 +41,9 @@ struct jobs {
 /* False: no memory; jobs_free all the same. */
 bool jobs_make(const paritas_model *model, size_t n, uint64_t seed, struct jobs *jobs);
 void jobs_free(struct jobs *jobs);
-/* Runs n jobs in one call and appends every result, parameters, errors, covariances and states: job `order[k]` (NULL: k) comes k-th in the
+/* Runs n jobs in one call (`options` as paritas_fit's) and appends every result, parameters, errors, covariances and states: job `order[k]` (NULL: k) comes k-th in the
  * call, but the bytes stand in the order of `jobs`. `chunk`: so many jobs a call (0: all). */
-bool results_fits(paritas_context *context, const paritas_model *model, const struct jobs *jobs, const size_t *order, size_t chunk,
-                  struct results *results);
+bool results_fits(paritas_context *context, const paritas_model *model, const paritas_fit_options *options, const struct jobs *jobs,
+                  const size_t *order, size_t chunk, struct results *results);
 
 #endif

@@ -4,6 +4,7 @@
 #include "entry/histfactory.h"
 #include "entry/profiles.h"
 #include "entry/toys.h"
+#include "entry/minimisers.h"
 #include "device/cpu/kernel_table.h"
 
 extern const struct cpu_kernels KERNEL_NAME(paritas_kernels, PARITAS_VARIANT);

@@ -1,0 +1,243 @@
+/* Minimisers on functions whose minima are known, without any model family; every shape of vector with the same bits. */
+#include "common.h"
+#include "fit/workspaces.h"
+#include "minimise_variants.h"
+#include "variant.h"
+
+#define DECLARE(name, isa) extern const struct minimise_variant name;
+MINIMISE_VARIANTS(DECLARE)
+
+enum isa { portable, avx2, avx512 };
+static const struct {
+    const struct minimise_variant *variant;
+    enum isa isa;
+} variants[] = {
+#define ENTRY(name, isa) {&name, isa},
+    MINIMISE_VARIANTS(ENTRY)};
+
+static int runs_here(enum isa isa)
+{
+#if defined(__x86_64__)
+    if (isa == avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (isa == avx512) return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#endif
+    return isa == portable;
+}
+
+/* More jobs than lanes, and no multiple of them. */
+enum { JOBS = 13, LIMIT = 2000 };
+#define TOLERANCE 1e-14
+
+struct list {
+    enum function function;
+    unsigned n;
+    double rows[JOBS][ROWS][SLOTS], answers[JOBS][ANSWER];
+};
+
+/* Jobs on n variables with bounds [lower, upper] and starts drawn between `from` and `to`. */
+static struct list make_list(enum function function, unsigned n, double lower, double upper, double from, double to)
+{
+    struct list list = {.function = function, .n = n};
+    struct random random = {n + 17};
+    for (size_t k = 0; k < JOBS; k++)
+        for (size_t i = 0; i < SLOTS; i++) {
+            const int is_free = i < n;
+            list.rows[k][ROW_START][i] = is_free ? random_uniform(&random, from, to) : 1.0;
+            list.rows[k][ROW_LOWER][i] = is_free ? lower : 1.0;
+            list.rows[k][ROW_UPPER][i] = is_free ? upper : 1.0;
+            list.rows[k][ROW_FREE][i] = is_free;
+            list.rows[k][ROW_UNIT][i] = list.rows[k][ROW_SLOPE][i] = list.rows[k][ROW_WEIGHT][i] = 1.0;
+        }
+    return list;
+}
+
+/* Runs the list by every variant that this processor has; all must answer with the bits of the first. */
+static void run_list(struct list *list, unsigned limit)
+{
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        const struct minimise_variant *variant = variants[v].variant;
+        if (!runs_here(variants[v].isa)) continue;
+        const size_t bytes = (variant->slab + 63) / 64 * 64;
+        double *slab = aligned_alloc(64, bytes), answers[JOBS][ANSWER];
+        assert_non_null(slab);
+        for (size_t i = 0; i < bytes / sizeof *slab; i++) slab[i] = (double)i; /* what an earlier launch left */
+        variant->lbfgsb(list->function, list->n, JOBS, &list->rows[0][0][0], &answers[0][0], TOLERANCE, limit, slab);
+        free(slab);
+        if (v == 0) memcpy(list->answers, answers, sizeof answers);
+        if (memcmp(list->answers, answers, sizeof answers) != 0) fail_msg("%s answers other bits than %s", variant->name, variants[0].variant->name);
+    }
+}
+
+static void assert_converged(const struct list *list, size_t k)
+{
+    if (list->answers[k][SLOTS] != 0.0)
+        fail_msg("job %zu: status %g after %g iterations at an EDM of %g", k, list->answers[k][SLOTS], list->answers[k][SLOTS + 3], list->answers[k][SLOTS + 2]);
+    for (size_t i = 0; i < SLOTS; i++) {
+        const double x = list->answers[k][i];
+        assert_true(x >= list->rows[k][ROW_LOWER][i] && x <= list->rows[k][ROW_UPPER][i]);
+    }
+}
+
+TEST(rosenbrock_has_its_minimum_at_one)
+{
+    for (unsigned n = 2; n <= 10; n += 8) {
+        struct list list = make_list(ROSENBROCK, n, -100.0, 100.0, 0.2, 2.0);
+        list.rows[0][ROW_START][0] = -1.2; /* the classical start */
+        list.rows[0][ROW_START][1] = 1.0;
+        run_list(&list, LIMIT);
+        for (size_t k = 0; k < JOBS; k++) {
+            assert_converged(&list, k);
+            /* beyond three dimensions there is a second minimum near x_0 = -1 */
+            if (n > 3 && list.answers[k][0] < 0.0) continue;
+            for (size_t i = 0; i < n; i++) ASSERT_CLOSE(list.answers[k][i], 1.0, 1e-6);
+        }
+    }
+}
+
+/* With x_0 at most 1/2 the first terms give x_1 = 1/4 and 1/4 for the value. */
+TEST(rosenbrock_under_a_bound_ends_on_it)
+{
+    struct list list = make_list(ROSENBROCK, 2, -2.0, 0.5, -1.5, 0.5);
+    run_list(&list, LIMIT);
+    for (size_t k = 0; k < JOBS; k++) {
+        assert_converged(&list, k);
+        assert_true(list.answers[k][0] == 0.5);
+        ASSERT_CLOSE(list.answers[k][1], 0.25, 1e-7);
+        ASSERT_CLOSE(list.answers[k][SLOTS + 1], 0.25, 1e-12);
+    }
+}
+
+/* Ten variables, all at most 0.8 except where a bound below 1 is the least: the gradient pushes only against bounds. */
+TEST(rosenbrock_of_ten_under_bounds_is_stationary)
+{
+    struct list list = make_list(ROSENBROCK, 10, 0.1, 0.8, 0.1, 0.8);
+    run_list(&list, LIMIT);
+    for (size_t k = 0; k < JOBS; k++) {
+        const double *x = list.answers[k];
+        size_t held = 0;
+        assert_converged(&list, k);
+        for (size_t i = 0; i < 10; i++) {
+            double g = 0.0;
+            if (i < 9) g += -400.0 * (x[i + 1] - x[i] * x[i]) * x[i] - 2.0 * (1.0 - x[i]);
+            if (i > 0) g += 200.0 * (x[i] - x[i - 1] * x[i - 1]);
+            held += x[i] == 0.1 || x[i] == 0.8;
+            if (x[i] == 0.1) assert_true(g >= 0.0);
+            else if (x[i] == 0.8) assert_true(g <= 0.0);
+            else ASSERT_CLOSE(g, 0.0, 1e-6);
+        }
+        assert_true(held > 0);
+    }
+}
+
+TEST(beale_has_its_minimum_at_three_and_a_half)
+{
+    struct list list = make_list(BEALE, 2, -4.5, 4.5, 0.5, 3.0);
+    for (size_t k = 0; k < JOBS; k++) list.rows[k][ROW_START][1] = 0.2 * list.rows[k][ROW_START][1]; /* the valley's own side */
+    run_list(&list, LIMIT);
+    for (size_t k = 0; k < JOBS; k++) {
+        assert_converged(&list, k);
+        ASSERT_CLOSE(list.answers[k][0], 3.0, 1e-6);
+        ASSERT_CLOSE(list.answers[k][1], 0.5, 1e-6);
+    }
+}
+
+/* A convex quadratic whose solution is chosen: a third of the variables on each bound, with multipliers of the right sign. The slopes follow
+ * from the conditions of optimality, which for a convex function are sufficient. */
+static struct list chosen_quadratic(double solution[JOBS][SLOTS], double spread)
+{
+    struct list list = make_list(QUADRATIC, SLOTS, -1.0, 2.0, -1.0, 2.0);
+    struct random random = {5};
+    for (size_t k = 0; k < JOBS; k++) {
+        double *x = solution[k], multiplier[SLOTS];
+        for (size_t i = 0; i < SLOTS; i++) {
+            list.rows[k][ROW_WEIGHT][i] = 1.0 + (i % 4 == 1 ? spread : 0.0) + random_uniform(&random, 0.0, 1.0);
+            list.rows[k][ROW_UNIT][i] = 1.0 / sqrt(list.rows[k][ROW_WEIGHT][i]);
+            const unsigned at = random_below(&random, 3);
+            x[i] = at == 0 ? -1.0 : at == 1 ? 2.0 : random_uniform(&random, -0.9, 1.9);
+            multiplier[i] = at == 2 ? 0.0 : (at == 0 ? 1.0 : -1.0) * random_uniform(&random, 0.1, 3.0);
+        }
+        for (size_t i = 0; i < SLOTS; i++)
+            list.rows[k][ROW_SLOPE][i] =
+                list.rows[k][ROW_WEIGHT][i] * x[i] - 0.25 * ((i > 0 ? x[i - 1] : 0.0) + (i + 1 < SLOTS ? x[i + 1] : 0.0)) - multiplier[i];
+    }
+    return list;
+}
+
+TEST(a_quadratic_ends_on_the_bounds_that_its_multipliers_name)
+{
+    static const double spreads[] = {0.0, 1e8};
+    for (size_t c = 0; c < COUNT(spreads); c++) {
+        double solution[JOBS][SLOTS];
+        struct list list = chosen_quadratic(solution, spreads[c]);
+        run_list(&list, LIMIT);
+        for (size_t k = 0; k < JOBS; k++) {
+            assert_converged(&list, k);
+            for (size_t i = 0; i < SLOTS; i++) {
+                if (solution[k][i] == -1.0 || solution[k][i] == 2.0) assert_true(list.answers[k][i] == solution[k][i]);
+                else ASSERT_CLOSE(list.answers[k][i], solution[k][i], 1e-6);
+            }
+        }
+    }
+}
+
+TEST(a_slot_that_is_not_free_stays)
+{
+    struct list list = make_list(QUADRATIC, SLOTS, -10.0, 10.0, -3.0, 3.0);
+    for (size_t k = 0; k < JOBS; k++) list.rows[k][ROW_FREE][k] = 0.0;
+    run_list(&list, LIMIT);
+    for (size_t k = 0; k < JOBS; k++) {
+        assert_converged(&list, k);
+        assert_true(list.answers[k][k] == list.rows[k][ROW_START][k]);
+    }
+}
+
+/* The starts are small and the first steps long: trials fall outside the domain. */
+TEST(the_edge_of_the_domain_is_no_obstacle)
+{
+    struct list list = make_list(BARRIER, 6, -INFINITY, INFINITY, 0.05, 40.0);
+    struct random random = {3};
+    for (size_t k = 0; k < JOBS; k++)
+        for (size_t i = 0; i < 6; i++) {
+            list.rows[k][ROW_SLOPE][i] = random_uniform(&random, 0.5, 5.0);
+            list.rows[k][ROW_UNIT][i] = 8.0;
+        }
+    run_list(&list, LIMIT);
+    for (size_t k = 0; k < JOBS; k++) {
+        assert_converged(&list, k);
+        for (size_t i = 0; i < 6; i++) ASSERT_CLOSE(list.answers[k][i], list.rows[k][ROW_SLOPE][i], 1e-5);
+    }
+}
+
+TEST(a_start_outside_the_domain_is_not_finite)
+{
+    struct list list = make_list(BARRIER, 3, -1.0, 5.0, 1.0, 3.0);
+    list.rows[4][ROW_START][1] = -0.5;
+    run_list(&list, LIMIT);
+    for (size_t k = 0; k < JOBS; k++) assert_true(list.answers[k][SLOTS] == (k == 4 ? 3.0 : 0.0));
+}
+
+TEST(too_few_iterations_are_said_so)
+{
+    struct list list = make_list(ROSENBROCK, 10, -100.0, 100.0, -2.0, 0.0);
+    run_list(&list, 3);
+    for (size_t k = 0; k < JOBS; k++) {
+        assert_true(list.answers[k][SLOTS] == 1.0);
+        assert_true(list.answers[k][SLOTS + 3] <= 3.0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rosenbrock_has_its_minimum_at_one),
+        cmocka_unit_test(rosenbrock_under_a_bound_ends_on_it),
+        cmocka_unit_test(rosenbrock_of_ten_under_bounds_is_stationary),
+        cmocka_unit_test(beale_has_its_minimum_at_three_and_a_half),
+        cmocka_unit_test(a_quadratic_ends_on_the_bounds_that_its_multipliers_name),
+        cmocka_unit_test(a_slot_that_is_not_free_stays),
+        cmocka_unit_test(the_edge_of_the_domain_is_no_obstacle),
+        cmocka_unit_test(a_start_outside_the_domain_is_not_finite),
+        cmocka_unit_test(too_few_iterations_are_said_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* variant.c: the table of one variant. Compiled many times, with PARITAS_LANES, PARITAS_PACK and the name of the table, MINIMISE_VARIANT. Its model
+ * shows that a minimiser needs no more than the words that its header lists. */
+#include "variant.h"
+
+#include "dialect/c.h"
+#include "numeric/math.h"
+#include "numeric/sum.h"
+
+/* slab: x, gradient, slopes and weights of the function, work, memory */
+#define MODEL_PARAMETERS const u32 *mi, real *s
+#define MODEL mi, s
+#define MODEL_SLOTS 16
+#define MODEL_X (s)
+#define MODEL_GRADIENT (s + MODEL_SLOTS)
+#define SLOPES (s + 2 * MODEL_SLOTS)
+#define WEIGHTS (s + 3 * MODEL_SLOTS)
+#define MODEL_WORK (s + 4 * MODEL_SLOTS)
+#define MODEL_MEMORY (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS + MINIMISER_SCALARS)
+#define MODEL_HUGE R(1e300)
+#define SLAB (4 * MODEL_SLOTS + MINIMISER_VECTORS * MODEL_SLOTS + MINIMISER_SCALARS + LBFGSB_MEMORY(MODEL_SLOTS))
+
+/* Table of the function: which one, of how many variables. */
+FN real model_value(MODEL_PARAMETERS, u32 derivatives)
+{
+    real *x = MODEL_X, *g = MODEL_GRADIENT, value = R(0.0);
+    const u32 n = mi[1];
+    (void)derivatives;
+    for (u32 i = 0; i < MODEL_SLOTS; i++) g[i] = R(0.0);
+    if (mi[0] == ROSENBROCK)
+        for (u32 i = 0; i + 1 < n; i++) {
+            const real across = x[i + 1] - x[i] * x[i], along = R(1.0) - x[i];
+            value = value + R(100.0) * across * across + along * along;
+            g[i] = g[i] - R(400.0) * across * x[i] - R(2.0) * along;
+            g[i + 1] = g[i + 1] + R(200.0) * across;
+        }
+    if (mi[0] == BEALE) {
+        const real a = x[0], b = x[1], r0 = R(1.5) - a + a * b, r1 = R(2.25) - a + a * b * b, r2 = R(2.625) - a + a * b * b * b;
+        value = r0 * r0 + r1 * r1 + r2 * r2;
+        g[0] = R(2.0) * (r0 * (b - R(1.0)) + r1 * (b * b - R(1.0)) + r2 * (b * b * b - R(1.0)));
+        g[1] = R(2.0) * a * (r0 + R(2.0) * r1 * b + R(3.0) * r2 * b * b);
+    }
+    if (mi[0] == QUADRATIC)
+        for (u32 i = 0; i < n; i++) {
+            const real before = i > 0 ? x[i - 1] : R(0.0), behind = i + 1 < n ? x[i + 1] : R(0.0);
+            value = value + x[i] * (R(0.5) * WEIGHTS[i] * x[i] - R(0.25) * behind - SLOPES[i]);
+            g[i] = WEIGHTS[i] * x[i] - R(0.25) * (before + behind) - SLOPES[i];
+        }
+    if (mi[0] == BARRIER) {
+        mask outside = R(0.0) > R(1.0);
+        for (u32 i = 0; i < n; i++) {
+            const mask good = x[i] > R(0.0);
+            const real y = SELECT(good, x[i], R(1.0));
+            real logarithms[PACK];
+            outside = OR(outside, NOT(good));
+            STOREP(logarithms, 0, m_log(PACK_OF(y)));
+            value = value + y - SLOPES[i] * logarithms[0];
+            g[i] = R(1.0) - SLOPES[i] / y;
+        }
+        value = SELECT(outside, MODEL_HUGE, value);
+    }
+    return value;
+}
+
+#include "minimise/lbfgsb.h"
+
+static void load(real *to, const double *jobs, lane_rows rows, unsigned which)
+{
+    for (u32 i = 0; i < SLOTS; i++) to[i] = LOAD_ROWS(jobs, rows, ROWS * SLOTS, which * SLOTS + i);
+}
+
+static void lbfgsb(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab)
+{
+    real *s = slab;
+    const u32 mi[2] = {(u32)function, dimensions};
+    for (u32 team = 0; team * LANES < n; team++) {
+        const lane_rows rows = rows_of_team(team, n);
+        load(MODEL_X, jobs, rows, ROW_START);
+        load(FIT_LOWER, jobs, rows, ROW_LOWER);
+        load(FIT_UPPER, jobs, rows, ROW_UPPER);
+        load(FIT_FREE, jobs, rows, ROW_FREE);
+        load(LBFGSB_UNIT, jobs, rows, ROW_UNIT);
+        load(SLOPES, jobs, rows, ROW_SLOPE);
+        load(WEIGHTS, jobs, rows, ROW_WEIGHT);
+        lbfgsb_minimise(mi, s, REAL_OF(tolerance), limit);
+        for (u32 i = 0; i < SLOTS; i++) STORE_ROWS(answers, rows, ANSWER, i, MODEL_X[i]);
+        for (u32 k = 0; k < 4; k++) STORE_ROWS(answers, rows, ANSWER, SLOTS + k, FIT_STATUS(k));
+    }
+}
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+extern const struct minimise_variant MINIMISE_VARIANT;
+const struct minimise_variant MINIMISE_VARIANT = {TEXT(MINIMISE_VARIANT), LANES, PACK, SLAB * sizeof(real), lbfgsb};

@@ -1,0 +1,32 @@
+/* variant.h: functions with known minima, and the minimisers on them as one shape of vector compiles them. */
+#ifndef PARITAS_TESTS_MINIMISE_VARIANT_H
+#define PARITAS_TESTS_MINIMISE_VARIANT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SLOTS = 16 };
+
+/* Functions of n variables x. */
+enum function {
+    ROSENBROCK, /* sum of 100 (x_i+1 - x_i^2)^2 + (1 - x_i)^2: least at 1 */
+    BEALE,      /* of two: least at (3, 1/2) */
+    QUADRATIC,  /* sum of weight_i/2 x_i^2 - x_i x_i+1 / 4 - slope_i x_i */
+    BARRIER,    /* sum of x_i - slope_i log x_i, for positive x: least at slope_i */
+    FUNCTIONS
+};
+
+/* A job: its row is five times SLOTS numbers. Slots from n on are not free. */
+enum { ROW_START, ROW_LOWER, ROW_UPPER, ROW_FREE, ROW_UNIT, ROW_SLOPE, ROW_WEIGHT, ROWS };
+/* An answer: the point, then status, value, edm, iterations. */
+enum { ANSWER = SLOTS + 4 };
+
+struct minimise_variant {
+    const char *name;
+    unsigned lanes, pack;
+    size_t slab; /* bytes */
+    /* Fits n jobs of ROWS * SLOTS numbers each into answers of ANSWER numbers. `slab` is aligned to 64 bytes and may hold anything that is a number. */
+    void (*lbfgsb)(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab);
+};
+
+#endif
