@@ -8,7 +8,7 @@
     X(fit)                                                                                                                                 \
     X(nll)                                                                                                                                 \
     X(scan)                                                                                                                                \
-    X(hypotest) X(hypotest_toys)                                                                                                                            \
+    X(hypotest) X(hypotest_toys) X(toys)                                                                                                   \
     X(limit) X(significance) X(ranking) X(gof) X(predict) X(inspect) X(digest) X(sort) X(combine) X(prune) X(rename) X(patchset)           \
         X(merge) X(devices)
 

@@ -22,19 +22,19 @@ static int run(struct session *session)
         status = paritas_hypotest_toys(session->context, session->model, &session->job, statistic_of(option_text(arguments, "--test-stat", "qtilde")), option_number(arguments, "--mu", 1.0),
                                        &toys.options, &r);
     if (status != PARITAS_OK) return status;
-    toy_run_close(session, &toys, r.counts);
+    toy_run_close(session, &toys, r.tally.counts);
     note_status(session, r.status);
     if (session->json) {
         struct writer *w = &session->writer;
         write_object(w, NULL, true);
         hypotest_toys_write_fields(w, &r);
-        toy_run_write(w, &toys, &r);
+        toy_run_write(w, &toys, &r.tally);
         write_provenance(session);
         write_close(w);
         return PARITAS_OK;
     }
     hypotest_toys_describe(session, poi_name(session), &r);
-    toy_run_describe(&session->out, &toys, &r);
+    toy_run_describe(&session->out, &toys, &r.tally);
     return PARITAS_OK;
 }
 

@@ -11,7 +11,7 @@
 #include <time.h>
 
 const struct option options_toys[] = {
-    {"--ntoys", 0, OPTION_WHOLE, "N", "toys of each hypothesis, over all shards; default: 2000"},
+    {"--ntoys", 0, OPTION_WHOLE, "N", "toys (of each hypothesis, for tests), over all shards; default: 2000"},
     {"--seed", 0, OPTION_WHOLE, "S", "toy t depends on the seed and t alone; default: 0"},
     {"--shard", 0, OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
     {"--fix-aux", 0, OPTION_FLAG, NULL, "auxiliary data stay as observed"},
@@ -97,7 +97,7 @@ void toy_run_close(struct session *session, struct toy_run *run, const uint64_t 
     if (failed > option_number(session->arguments, "--max-failed", 0.001) * (double)all) session->not_converged = true;
 }
 
-void toy_run_write(struct writer *w, const struct toy_run *run, const paritas_hypotest_toys_result *r)
+void toy_run_write(struct writer *w, const struct toy_run *run, const paritas_toys_tally *r)
 {
     write_object(w, "counts", false);
     for (int k = 0; k < PARITAS_FIT_STATUSES; k++)
@@ -111,6 +111,7 @@ void toy_run_write(struct writer *w, const struct toy_run *run, const paritas_hy
     write_integer(w, "newton", r->by_newton);
     write_integer(w, "suggested_start", r->from_suggested_start);
     write_integer(w, "from_the_other_fit", r->from_the_other_fit);
+    write_integer(w, "further_starts", r->from_further_starts);
     write_integer(w, "refitted", r->refitted);
     write_close(w);
     write_integer(w, "iterations", r->iterations);
@@ -118,7 +119,7 @@ void toy_run_write(struct writer *w, const struct toy_run *run, const paritas_hy
     write_number(w, "toys_per_second", r->fitted > 0 ? (double)r->fitted / run->seconds : (double)NAN);
 }
 
-void toy_run_describe(struct text *out, const struct toy_run *run, const paritas_hypotest_toys_result *r)
+void toy_run_describe(struct text *out, const struct toy_run *run, const paritas_toys_tally *r)
 {
     const char *between = "";
     text_format(out, "\ntoys: ");
@@ -130,7 +131,7 @@ void toy_run_describe(struct text *out, const struct toy_run *run, const paritas
     text_format(out, "; seed %" PRIu64 "\n%" PRIu64 " fitted in %.3g s", run->options.seed, r->fitted, run->seconds);
     if (r->fitted > 0)
         text_format(out, ", %.3g a second, %.3g iterations each, %" PRIu64 " by quasi-Newton, %" PRIu64 " after a retry, %" PRIu64 " refitted", (double)r->fitted / run->seconds,
-                    (double)r->iterations / (double)r->fitted, r->by_quasi_newton, r->from_suggested_start + r->from_the_other_fit, r->refitted);
+                    (double)r->iterations / (double)r->fitted, r->by_quasi_newton, r->from_suggested_start + r->from_the_other_fit + r->from_further_starts, r->refitted);
     text_format(out, "\n");
 }
 

@@ -378,6 +378,15 @@ typedef struct paritas_toys_options {
 
 #define PARITAS_FIT_STATUSES 5 /* how many there are in PARITAS_FIT_LIST */
 
+/* What became of the toys of a run. */
+typedef struct paritas_toys_tally {
+    uint64_t counts[PARITAS_FIT_STATUSES]; /* toys by their status */
+    uint64_t fitted;                       /* toys that this call fitted; others were in the store. Of these: */
+    uint64_t iterations;
+    uint64_t by_quasi_newton, by_newton, from_suggested_start, from_the_other_fit, from_further_starts; /* the method that answered */
+    uint64_t refitted;                     /* the conditional fit had found a lower minimum, from which the free fit was repeated */
+} paritas_toys_tally;
+
 typedef struct paritas_hypotest_toys_result {
     double mu, cls_obs, cls_exp[5]; /* expected: percentiles of the toys drawn at the other hypothesis, ascending in CLs */
     double clsb, clb, p0;           /* p0: only for Q0, else NaN */
@@ -387,11 +396,7 @@ typedef struct paritas_hypotest_toys_result {
     double twice_nll_free, twice_nll_fixed;
     paritas_fit_status status;      /* the worst of the fits to the observed data */
     uint64_t n_tested, n_other;     /* toys with an answer, drawn at the tested mu and at the other hypothesis (0; for Q0: 1) */
-    uint64_t counts[PARITAS_FIT_STATUSES]; /* toys of both by their status */
-    uint64_t fitted;                /* toys that this call fitted; others were in the store. Of these: */
-    uint64_t iterations;
-    uint64_t by_quasi_newton, by_newton, from_suggested_start, from_the_other_fit; /* the method that answered */
-    uint64_t refitted;              /* the conditional fit had found a lower minimum, from which the free fit was repeated */
+    paritas_toys_tally tally;       /* of both hypotheses together */
 } paritas_hypotest_toys_result;
 
 /* Tests mu by toys (pyhf's ToyCalculator): q of each toy from a free and a conditional fit, toys drawn around the conditional fits to the observed
@@ -399,6 +404,55 @@ typedef struct paritas_hypotest_toys_result {
  * by `progress` or `take`: CANCELLED, with the store as far as it got. */
 PARITAS_API paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double mu,
                                                  const paritas_toys_options *options, paritas_hypotest_toys_result *result);
+
+/* One toy's free fit. Pointers are valid until the taker returns. */
+typedef struct paritas_toy_fit {
+    uint64_t toy;
+    paritas_result result;     /* without errors the projected gradient is NaN: what ended the fit was its EDM */
+    double statistic;          /* result.twice_nll less that of the saturated model, without the digits that the difference would lose */
+    const double *parameters;  /* parameter_count */
+    const double *errors;      /* parameter_count, NaN where not free; NULL unless PARITAS_TOYS_ERRORS */
+} paritas_toy_fit;
+
+/* As paritas_toys_taker, for paritas_toys. */
+typedef int (*paritas_toy_fits_taker)(void *user, size_t n, const paritas_toy_fit *fits);
+
+/* Flags of paritas_toys. */
+#define PARITAS_TOYS_PARAMETERS 1u /* the store keeps the fitted parameters */
+#define PARITAS_TOYS_ERRORS 2u     /* errors from the exact Hessian of each toy, as paritas_fit has them; the store keeps them */
+
+/* One parameter over all toys with an answer whose fitted value is known: not those that a store held without it. rms: root of the mean squared
+ * distance from the mean, of n - 1; NaN where there are too few. */
+typedef struct paritas_toys_parameter {
+    double generated;        /* its value at the point that the toys were drawn at; NaN where expected data were given */
+    uint64_t n, n_pulls;     /* toys; toys where it has an error, too */
+    double mean, rms;        /* of the fitted value */
+    double pull_mean, pull_rms; /* of (fitted - generated) / error */
+} paritas_toys_parameter;
+
+typedef struct paritas_toys_result {
+    paritas_fit_status status; /* of the fit to the observed data, where toys are drawn at it; else CONVERGED */
+    paritas_toys_tally tally;
+} paritas_toys_result;
+
+/* Draws toys at `point` (parameter_count), or around `expected` data (main_count + aux_count), or with both NULL at the best fit to the job's data, and fits
+ * each freely within the job's bounds and fixed flags. Auxiliary data are drawn as well, around what is expected of them; with options->fix_aux they stay as
+ * observed (as given, with `expected`). The fits start where the expected data themselves are best fitted from job->start (NULL: from `point`, or the suggested
+ * start); a fixed parameter stays at its start, wherever the toys are drawn. `parameters` (parameter_count of them) and `take` may be NULL; options->take is not
+ * called. Needs no parameter of interest. Memory does not depend on the number of toys. A toy without an answer is counted by its status, and given to `take`
+ * and store, but enters no mean. INVALID_ARGUMENT: both of `point` and `expected`; data that nothing can be drawn from, named. */
+PARITAS_API paritas_status paritas_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *point, const double *expected, unsigned flags,
+                                        const paritas_toys_options *options, paritas_toy_fits_taker take, void *user, paritas_toys_parameter *parameters, paritas_toys_result *result);
+
+typedef struct paritas_gof_toys_result {
+    paritas_gof_result gof;   /* of the observed data, with the asymptotic p-value */
+    double p_toys, p_toys_error; /* fraction of toys whose statistic is at least the observed one; its standard error, of variance (k + 1) / (n + 2) as above */
+    uint64_t n;               /* toys with an answer */
+    paritas_toys_tally tally;
+} paritas_gof_toys_result;
+
+/* Goodness of fit by toys that are drawn at the best fit to the job's data, each with its own best fit. Statistics within 1e-8 count as equal. */
+PARITAS_API paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const paritas_toys_options *options, paritas_gof_toys_result *result);
 
 /* Pools n stores of toys, shards of one run, into a new one at `output`: exactly the rows of the run that was not cut into shards. The stores
  * must have been made by equal runs (entry `shard` of the key aside) and share no toy; what does not fit is INVALID_INPUT, with entry or toy

@@ -11,11 +11,12 @@
 #define EVALUATIONS_A_STEP 4.0 /* gradients that an iteration of Newton's may cost before quasi-Newton is the slower one */
 #define SAME_MINIMUM 0.5e-8    /* of the NLL */
 
-static paritas_status check_expected(paritas_context *context, const struct ensemble_options *options, const struct frozen *model)
+paritas_status ensemble_check(paritas_context *context, const paritas_model *given, const double *expected)
 {
-    const size_t main = paritas_model_main_count(options->plan.model);
+    const struct frozen *model = paritas_model_frozen(given);
+    const size_t main = paritas_model_main_count(given);
     for (size_t i = 0; i < model->n_data; i++) {
-        const double value = options->expected[i];
+        const double value = expected[i];
         const bool count = i < main;
         if (value - value == 0.0 && (!count || (value >= 0.0 && value <= RATE_LARGEST))) continue;
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys cannot be drawn: %s datum %zu has the expectation %.17g", count ? "main" : "auxiliary", count ? i : i - main, value);
@@ -78,7 +79,7 @@ paritas_status ensemble_open(paritas_context *context, const struct ensemble_opt
     *e = (struct ensemble){.options = *options, .model = paritas_model_frozen(options->plan.model)};
     const struct frozen *model = e->model;
     arena_open(&e->arena, &context->allocator);
-    paritas_status status = check_expected(context, options, model);
+    paritas_status status = ensemble_check(context, options->plan.model, options->expected);
     if (status != PARITAS_OK) return status;
     double *matrix = arena_array(&e->arena, model->n_slots * model->n_slots, sizeof *matrix);
     e->expected = arena_array(&e->arena, model->n_places, sizeof *e->expected);

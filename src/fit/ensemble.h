@@ -29,8 +29,9 @@ struct ensemble {
 
 #define ENSEMBLE_PROBES 32
 
-/* Borrows what `options` points to. INVALID_ARGUMENT: expected data that nothing can be drawn from (negative, not finite, too large), named.
- * Close it also after a failure. */
+/* INVALID_ARGUMENT: expected data (main, then auxiliary) that nothing can be drawn from, named: negative, not finite, too large. */
+paritas_status ensemble_check(paritas_context *context, const paritas_model *model, const double *expected);
+/* Borrows what `options` points to. Checks the expected data. Close it also after a failure. */
 paritas_status ensemble_open(paritas_context *context, const struct ensemble_options *options, struct ensemble *ensemble);
 void ensemble_close(struct ensemble *ensemble);
 

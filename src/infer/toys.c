@@ -1,6 +1,7 @@
 /* toys.c: see toys.h. */
 #include "infer/toys.h"
 #include "infer/asymptotic.h"
+#include "infer/toy_runner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,15 +49,6 @@ static size_t count_from(const double *sorted, size_t n, double q)
     return n - low;
 }
 
-/* Fraction k / n and its standard error. */
-static double fraction(size_t k, size_t n, double *error)
-{
-    if (n == 0) return *error = (double)NAN;
-    const double p = ((double)k + 1.0) / ((double)n + 2.0);
-    *error = sqrt(p * (1.0 - p) / (double)n);
-    return (double)k / (double)n;
-}
-
 /* Percentiles at -2 .. 2 sigma of the CLs that each toy of the other hypothesis would have had as the observation, interpolated as
  * NumPy does. CLs falls as q rises, so that ascending CLs is descending q. */
 static void expected_band(const struct toy_pool *pool, paritas_test_statistic statistic, double band[5])
@@ -87,9 +79,9 @@ void toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bo
     const double nan = (double)NAN;
     result->n_tested = pool->n[TOY_TESTED];
     result->n_other = pool->n[other];
-    memcpy(result->counts, pool->counts, sizeof result->counts);
-    result->clsb = fraction(count_from(pool->q[TOY_TESTED], pool->n[TOY_TESTED], result->q), pool->n[TOY_TESTED], &result->clsb_error);
-    result->clb = fraction(count_from(pool->q[other], pool->n[other], result->q), pool->n[other], &result->clb_error);
+    memcpy(result->tally.counts, pool->counts, sizeof result->tally.counts);
+    result->clsb = toy_fraction(count_from(pool->q[TOY_TESTED], pool->n[TOY_TESTED], result->q), pool->n[TOY_TESTED], &result->clsb_error);
+    result->clb = toy_fraction(count_from(pool->q[other], pool->n[other], result->q), pool->n[other], &result->clb_error);
     const bool discovery = statistic == PARITAS_Q0;
     result->p0 = discovery ? result->clsb : nan;
     result->p0_error = discovery ? result->clsb_error : nan;
@@ -199,36 +191,19 @@ void toy_test_close(struct toy_test *test)
 
 /* ---- running ---- */
 
-/* Toys that are drawn, fitted and kept together: about a twentieth of a second of work, which is what a kill may lose. */
-static size_t chunk_size(const struct toy_test *test)
-{
-    const double slots = (double)test->ensemble[TOY_TESTED].model->n_slots, threads = test->infer->context->threads;
-    const double wished = 2.5e7 * threads / (slots * slots + 1000.0);
-    const size_t most = ensemble_chunk(&test->ensemble[TOY_TESTED]), n = wished < 64.0 ? 64 : wished > 16384.0 ? 16384 : (size_t)wished;
-    return n < most ? n : most;
-}
-
+/* A run's chunk: what is there for its toys between fit and store. */
 struct chunk {
+    struct toy_test *test;
     struct profile *profiles;
     double *constants;
     paritas_toy *toys;
-    unsigned char *present;
 };
 
-static void count_method(paritas_hypotest_toys_result *result, const struct profile *profile)
-{
-    result->fitted++;
-    result->iterations += profile->iterations;
-    result->refitted += profile->refitted;
-    result->by_quasi_newton += profile->rung == PROFILE_QUASI_NEWTON;
-    result->by_newton += profile->rung == PROFILE_NEWTON;
-    result->from_suggested_start += profile->rung == PROFILE_SUGGESTED_START;
-    result->from_the_other_fit += profile->rung == PROFILE_FROM_THE_OTHER;
-}
-
 /* Toys first .. first + n - 1 of one hypothesis, none of which is there. */
-static paritas_status run_toys(struct toy_test *test, int h, uint64_t first, size_t n, struct chunk *chunk)
+static paritas_status run_toys(void *user, int h, uint64_t first, size_t n)
 {
+    struct chunk *chunk = user;
+    struct toy_test *test = chunk->test;
     paritas_context *context = test->infer->context;
     paritas_status status = ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, NULL, NULL, chunk->constants);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
@@ -244,7 +219,7 @@ static paritas_status run_toys(struct toy_test *test, int h, uint64_t first, siz
                                        .twice_nll_fixed = fixed,
                                        .status = infer_worse(profile->status_free, profile->status_fixed),
                                        .iterations = profile->iterations};
-        count_method(&test->result, profile);
+        toy_tally_add(&test->result.tally, profile);
         status = toy_pool_add(&test->pool, h, q, chunk->toys[i].status);
     }
     if (status == PARITAS_OK && test->store) status = store_add(test->store, n, chunk->toys);
@@ -253,29 +228,10 @@ static paritas_status run_toys(struct toy_test *test, int h, uint64_t first, siz
     return status;
 }
 
-/* The part of a range of toys that the store does not have. */
-static paritas_status run_missing(struct toy_test *test, int h, uint64_t first, size_t n, struct chunk *chunk)
+static paritas_status present_toys(void *user, int h, uint64_t first, size_t n, unsigned char *present)
 {
-    memset(chunk->present, 0, n);
-    paritas_status status = test->store ? store_present(test->store, test->mu, test->hypothesis[h], first, n, chunk->present) : PARITAS_OK;
-    for (size_t i = 0, end; i < n && status == PARITAS_OK; i = end) {
-        for (end = i + 1; end < n && chunk->present[end] == chunk->present[i];) end++;
-        if (!chunk->present[i]) status = run_toys(test, h, first + i, end - i, chunk);
-    }
-    return status;
-}
-
-/* Progress over all toys, though each chunk counts its own fits. */
-struct overall {
-    paritas_progress progress;
-    void *user;
-    uint64_t done, total, chunk;
-};
-
-static int tell(void *user, uint64_t done, uint64_t total)
-{
-    const struct overall *o = user;
-    return o->progress(o->user, o->done + (total ? (uint64_t)((double)o->chunk * ((double)done / (double)total)) : 0), o->total);
+    const struct toy_test *test = ((const struct chunk *)user)->test;
+    return store_present(test->store, test->mu, test->hypothesis[h], first, n, present);
 }
 
 static int read_toy(void *user, const paritas_toy *row)
@@ -289,28 +245,18 @@ static int read_toy(void *user, const paritas_toy *row)
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end, int n_hypotheses)
 {
     paritas_context *context = test->infer->context;
-    const size_t step = chunk_size(test);
-    if (n_hypotheses > test->n_hypotheses) n_hypotheses = test->n_hypotheses;
-    struct chunk chunk = {paritas_allocate(context, step, sizeof *chunk.profiles), paritas_allocate(context, step, sizeof *chunk.constants), paritas_allocate(context, step, sizeof *chunk.toys),
-                          paritas_allocate(context, step, 1)};
-    paritas_status status = chunk.profiles && chunk.constants && chunk.toys && chunk.present ? PARITAS_OK : paritas_fail_memory(context);
-    struct overall overall = {context->progress, context->progress_user, 0, (end - first) * (uint64_t)n_hypotheses, 0};
-    if (overall.progress) {
-        context->progress = tell;
-        context->progress_user = &overall;
-    }
-    for (uint64_t at = first; at < end && status == PARITAS_OK; at += step)
-        for (int h = 0; h < n_hypotheses && status == PARITAS_OK; h++) {
-            overall.chunk = end - at < step ? end - at : step;
-            status = run_missing(test, h, at, (size_t)overall.chunk, &chunk);
-            overall.done += overall.chunk;
-        }
-    context->progress = overall.progress;
-    context->progress_user = overall.user;
+    const size_t step = toy_runner_step(context, &test->ensemble[TOY_TESTED]);
+    struct chunk chunk = {test, paritas_allocate(context, step, sizeof *chunk.profiles), paritas_allocate(context, step, sizeof *chunk.constants), paritas_allocate(context, step, sizeof *chunk.toys)};
+    const struct toy_runner runner = {.context = context,
+                                      .step = step,
+                                      .n_ensembles = n_hypotheses < test->n_hypotheses ? n_hypotheses : test->n_hypotheses,
+                                      .present = test->store ? present_toys : NULL,
+                                      .run = run_toys,
+                                      .user = &chunk};
+    paritas_status status = chunk.profiles && chunk.constants && chunk.toys ? toy_runner_run(&runner, first, end) : paritas_fail_memory(context);
     paritas_release(&context->allocator, chunk.profiles);
     paritas_release(&context->allocator, chunk.constants);
     paritas_release(&context->allocator, chunk.toys);
-    paritas_release(&context->allocator, chunk.present);
     return status;
 }
 

@@ -7,7 +7,7 @@
 
 /* The columns, in the order of the statements below; the key comes first. */
 static const char *const test_columns[] = {"mu", "hypothesis", "toy", "q", "mu_hat", "twice_nll_free", "twice_nll_fixed", "status", "iterations"};
-static const char *const fit_columns[] = {"toy", "twice_nll", "edm", "status", "iterations", "parameters", "errors"};
+static const char *const fit_columns[] = {"toy", "twice_nll", "statistic", "edm", "status", "iterations", "parameters", "errors"};
 
 /* ---- into the table --------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static paritas_status prepare_insert(struct store *store)
         if (store->bytes == NULL) return paritas_fail_memory(store->database.context);
     }
     return database_prepare(&store->database,
-                            fits ? "INSERT INTO toys(toy, twice_nll, edm, status, iterations, parameters, errors) VALUES(?, ?, ?, ?, ?, ?, ?)"
+                            fits ? "INSERT INTO toys(toy, twice_nll, statistic, edm, status, iterations, parameters, errors) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
                                  : "INSERT INTO toys(mu, hypothesis, toy, q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
                             &store->insert);
 }
@@ -93,11 +93,12 @@ static void bind_fit(struct store *store, const struct store_fit *row)
     sqlite3_stmt *insert = store->insert;
     sqlite3_bind_int64(insert, 1, (sqlite3_int64)row->toy);
     bind_real(insert, 2, row->twice_nll);
-    bind_real(insert, 3, row->edm);
-    sqlite3_bind_text(insert, 4, paritas_fit_status_name(row->status), -1, SQLITE_STATIC);
-    sqlite3_bind_int64(insert, 5, row->iterations);
-    bind_vector(insert, 6, store->bytes, row->parameters, n);
-    bind_vector(insert, 7, store->bytes + n * sizeof(double), row->errors, n);
+    bind_real(insert, 3, row->statistic);
+    bind_real(insert, 4, row->edm);
+    sqlite3_bind_text(insert, 5, paritas_fit_status_name(row->status), -1, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, 6, row->iterations);
+    bind_vector(insert, 7, store->bytes, row->parameters, n);
+    bind_vector(insert, 8, store->bytes + n * sizeof(double), row->errors, n);
 }
 
 paritas_status row_insert(struct store *store, const paritas_toy *test, const struct store_fit *fit)
@@ -182,7 +183,7 @@ paritas_status cursor_open(struct cursor *cursor, struct store *store)
         if (cursor->vectors == NULL) return paritas_fail_memory(store->database.context);
     }
     return database_prepare(&store->database,
-                            fits ? "SELECT toy, twice_nll, edm, status, iterations, parameters, errors FROM toys ORDER BY toy"
+                            fits ? "SELECT toy, twice_nll, statistic, edm, status, iterations, parameters, errors FROM toys ORDER BY toy"
                                  : "SELECT mu, hypothesis, toy, q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations FROM toys ORDER BY mu, hypothesis, toy",
                             &cursor->statement);
 }
@@ -273,10 +274,11 @@ paritas_status cursor_next(struct cursor *cursor, bool *more)
         struct store_fit *row = &cursor->fit;
         status = read_index(cursor, 0, &row->toy);
         if (status == PARITAS_OK) status = read_real(cursor, 1, true, &row->twice_nll);
-        if (status == PARITAS_OK) status = read_real(cursor, 2, true, &row->edm);
-        if (status == PARITAS_OK) status = read_outcome(cursor, 3, &row->status, &row->iterations);
-        if (status == PARITAS_OK) status = read_vector(cursor, 5, cursor->vectors, &row->parameters);
-        if (status == PARITAS_OK) status = read_vector(cursor, 6, cursor->vectors + cursor->store->run.n_parameters, &row->errors);
+        if (status == PARITAS_OK) status = read_real(cursor, 2, true, &row->statistic);
+        if (status == PARITAS_OK) status = read_real(cursor, 3, true, &row->edm);
+        if (status == PARITAS_OK) status = read_outcome(cursor, 4, &row->status, &row->iterations);
+        if (status == PARITAS_OK) status = read_vector(cursor, 6, cursor->vectors, &row->parameters);
+        if (status == PARITAS_OK) status = read_vector(cursor, 7, cursor->vectors + cursor->store->run.n_parameters, &row->errors);
         cursor->test.toy = row->toy;
         return status;
     }

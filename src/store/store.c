@@ -15,7 +15,7 @@ static const char *const kind_names[] = {[STORE_TESTS] = "tests", [STORE_FITS] =
 static const char *const schema[] = {
     [STORE_TESTS] = "CREATE TABLE toys(mu REAL, hypothesis REAL, toy INTEGER, q REAL, mu_hat REAL, twice_nll_free REAL, twice_nll_fixed REAL, "
                     "status TEXT, iterations INTEGER, PRIMARY KEY(mu, hypothesis, toy)) WITHOUT ROWID",
-    [STORE_FITS] = "CREATE TABLE toys(toy INTEGER PRIMARY KEY, twice_nll REAL, edm REAL, status TEXT, iterations INTEGER, parameters BLOB, errors BLOB);"
+    [STORE_FITS] = "CREATE TABLE toys(toy INTEGER PRIMARY KEY, twice_nll REAL, statistic REAL, edm REAL, status TEXT, iterations INTEGER, parameters BLOB, errors BLOB);"
                    "CREATE TABLE parameters(number INTEGER PRIMARY KEY, name TEXT)",
 };
 

@@ -8,7 +8,7 @@
  * The file is an SQLite database, the pragmas application_id and user_version say whose and of which format. SQLite's types stay in
  * this folder, and so do its errors, which database.c translates. Two kinds of store share all but the columns of `toys`:
  *   TESTS: mu REAL, hypothesis REAL, toy INTEGER, q, mu_hat, twice_nll_free, twice_nll_fixed REAL, status TEXT, iterations INTEGER
- *   FITS:  toy INTEGER, twice_nll, edm REAL, status TEXT, iterations INTEGER, parameters BLOB, errors BLOB (little-endian f64, or NULL)
+ *   FITS:  toy INTEGER, twice_nll, statistic, edm REAL, status TEXT, iterations INTEGER, parameters BLOB, errors BLOB (little-endian f64, or NULL)
  * A number that does not exist (NaN) is NULL; all others come back with their bits. SQLite keeps no sign of zero in a REAL, so a -0.0 is made
  * 0.0 before it gets there; in the vectors it stays.
  *
@@ -45,7 +45,7 @@ struct store_run {
 /* One toy of a FITS store. */
 struct store_fit {
     uint64_t toy;
-    double twice_nll, edm;
+    double twice_nll, statistic, edm; /* statistic: twice_nll less the saturated model's, without the digits that the difference would lose */
     paritas_fit_status status;
     unsigned iterations;
     const double *parameters, *errors; /* n_parameters each; either may be NULL: not kept */

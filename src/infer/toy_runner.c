@@ -1,0 +1,82 @@
+/* toy_runner.c: see toy_runner.h. */
+#include "infer/toy_runner.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble)
+{
+    const double slots = (double)ensemble->model->n_slots, threads = context->threads;
+    const double wished = 2.5e7 * threads / (slots * slots + 1000.0);
+    const size_t most = ensemble_chunk(ensemble), n = wished < 64.0 ? 64 : wished > 16384.0 ? 16384 : (size_t)wished;
+    return n < most ? n : most;
+}
+
+void toy_tally_add(paritas_toys_tally *tally, const struct profile *profile)
+{
+    tally->fitted++;
+    tally->iterations += profile->iterations;
+    tally->refitted += profile->refitted;
+    tally->by_quasi_newton += profile->rung == PROFILE_QUASI_NEWTON;
+    tally->by_newton += profile->rung == PROFILE_NEWTON;
+    tally->from_suggested_start += profile->rung == PROFILE_SUGGESTED_START;
+    tally->from_the_other_fit += profile->rung == PROFILE_FROM_THE_OTHER;
+}
+
+double toy_fraction(uint64_t k, uint64_t n, double *error)
+{
+    if (n == 0) return *error = (double)NAN;
+    const double p = ((double)k + 1.0) / ((double)n + 2.0);
+    *error = sqrt(p * (1.0 - p) / (double)n);
+    return (double)k / (double)n;
+}
+
+/* The part of a chunk that is not there, in runs of neighbours. */
+static paritas_status run_missing(const struct toy_runner *runner, int which, uint64_t first, size_t n, unsigned char *present)
+{
+    memset(present, 0, n);
+    paritas_status status = runner->present ? runner->present(runner->user, which, first, n, present) : PARITAS_OK;
+    for (size_t i = 0, end; i < n && status == PARITAS_OK; i = end) {
+        for (end = i + 1; end < n && present[end] == present[i];) end++;
+        if (!present[i]) status = runner->run(runner->user, which, first + i, end - i);
+    }
+    return status;
+}
+
+/* Progress over all toys, though each launch counts its own fits, and a chunk may take several. */
+struct overall {
+    paritas_progress progress;
+    void *user;
+    uint64_t done, total, chunk, told;
+};
+
+static int tell(void *user, uint64_t done, uint64_t total)
+{
+    struct overall *o = user;
+    const uint64_t now = o->done + (total ? (uint64_t)((double)o->chunk * ((double)done / (double)total)) : 0);
+    if (now > o->told) o->told = now;
+    return o->progress(o->user, o->told, o->total);
+}
+
+paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end)
+{
+    paritas_context *context = runner->context;
+    unsigned char *present = paritas_allocate(context, runner->step, 1);
+    if (!present) return paritas_fail_memory(context);
+    struct overall overall = {context->progress, context->progress_user, 0, (end - first) * (uint64_t)runner->n_ensembles, 0, 0};
+    if (overall.progress) {
+        context->progress = tell;
+        context->progress_user = &overall;
+    }
+    paritas_status status = PARITAS_OK;
+    for (uint64_t at = first; at < end && status == PARITAS_OK; at += runner->step)
+        for (int which = 0; which < runner->n_ensembles && status == PARITAS_OK; which++) {
+            overall.chunk = end - at < runner->step ? end - at : runner->step;
+            status = run_missing(runner, which, at, (size_t)overall.chunk, present);
+            overall.done += overall.chunk;
+        }
+    context->progress = overall.progress;
+    context->progress_user = overall.user;
+    paritas_release(&context->allocator, present);
+    return status;
+}

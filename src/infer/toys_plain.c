@@ -1,0 +1,124 @@
+/* toys_plain.c: toys from any point or expected data, each with its best fit: no test, only what comes out of fits. */
+#include "infer/toy_fits.h"
+#include "infer/toys.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Mean and sum of squared distances from it, one number at a time (Welford, Technometrics 4 (1962) 419). */
+struct spread {
+    uint64_t n;
+    double mean, squares;
+};
+
+static void spread_add(struct spread *s, double x)
+{
+    const double distance = x - s->mean;
+    s->n++;
+    s->mean += distance / (double)s->n;
+    s->squares += distance * (x - s->mean);
+}
+
+static double spread_mean(const struct spread *s) { return s->n > 0 ? s->mean : (double)NAN; }
+
+static double spread_rms(const struct spread *s) { return s->n > 1 ? sqrt(s->squares / (double)(s->n - 1)) : (double)NAN; }
+
+/* Over all toys, of each parameter. */
+struct moments {
+    size_t n;
+    const double *generated; /* NULL: not known */
+    struct spread *values, *pulls;
+};
+
+static void see(void *user, const struct store_fit *fit)
+{
+    struct moments *m = user;
+    if (fit->status != PARITAS_FIT_CONVERGED || !fit->parameters) return;
+    for (size_t i = 0; i < m->n; i++) {
+        spread_add(&m->values[i], fit->parameters[i]);
+        if (fit->errors && m->generated && !isnan(fit->errors[i])) spread_add(&m->pulls[i], (fit->parameters[i] - m->generated[i]) / fit->errors[i]);
+    }
+}
+
+static paritas_status check_point(const struct infer *infer, const double *point)
+{
+    for (size_t i = 0; i < infer->n_parameters; i++)
+        if (!isfinite(point[i]))
+            return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "the point of toys: %s must be a finite number", paritas_model_parameter_name(infer->model, i));
+    return PARITAS_OK;
+}
+
+/* The job's start, or the point that toys are drawn at, as far as the bounds allow. */
+static paritas_status choose_start(struct infer *infer, bool own, const double *point, const double **start)
+{
+    *start = infer->base.start;
+    if (own || !point) return PARITAS_OK;
+    double *inside = arena_array(&infer->arena, infer->n_parameters + 1, sizeof *inside);
+    if (!inside) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        const double lower = infer->base.lower[i], upper = infer->base.upper[i];
+        inside[i] = infer->base.fixed[i] || !(lower <= upper) ? point[i] : point[i] < lower ? lower : point[i] > upper ? upper : point[i];
+    }
+    infer->base.start = *start = inside;
+    return PARITAS_OK;
+}
+
+static paritas_status run(struct infer *infer, struct toy_fits *fits, struct toy_fits_options *options, bool own_start, const double *point, const double *expected, struct moments *moments,
+                          paritas_toys_result *result)
+{
+    double *found;
+    struct infer_profile best;
+    paritas_status status = PARITAS_OK;
+    result->status = PARITAS_FIT_CONVERGED;
+    if (point) status = check_point(infer, point);
+    if (!point && !expected) {
+        status = toy_fits_best(infer, &best, &point);
+        if (status == PARITAS_OK) result->status = best.result.status;
+    } else if (status == PARITAS_OK) {
+        status = choose_start(infer, own_start, point, &options->start);
+    }
+    if (!options->start) options->start = point;
+    if (status == PARITAS_OK && !expected) {
+        status = toy_fits_expect(infer, options->toys, point, &found);
+        expected = found;
+    }
+    moments->generated = point;
+    options->expected = expected;
+    options->see_user = moments;
+    if (status == PARITAS_OK) status = toy_fits_open(fits, infer, options);
+    if (status == PARITAS_OK) status = toy_fits_run(fits);
+    result->tally = fits->tally;
+    toy_fits_close(fits);
+    return status;
+}
+
+paritas_status paritas_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *point, const double *expected, unsigned flags,
+                            const paritas_toys_options *given, paritas_toy_fits_taker take, void *user, paritas_toys_parameter *parameters, paritas_toys_result *result)
+{
+    const size_t n = paritas_model_parameter_count(model);
+    memset(result, 0, sizeof *result);
+    if (point && expected) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys are drawn at a point or around expected data, not both");
+    if (flags & ~(PARITAS_TOYS_PARAMETERS | PARITAS_TOYS_ERRORS)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flags of toys: %u has unknown ones", flags);
+    paritas_toys_options toys = PARITAS_TOYS_OPTIONS_DEFAULT;
+    if (given) memcpy(&toys, given, given->size < sizeof toys ? given->size : sizeof toys);
+    struct infer infer;
+    paritas_status status = infer_open(&infer, context, model, job, false);
+    struct toy_fits *fits = arena_array(&infer.arena, 1, sizeof *fits);
+    struct spread *spreads = arena_array(&infer.arena, 2 * n + 1, sizeof *spreads);
+    if (status == PARITAS_OK && (!fits || !spreads)) status = paritas_fail_memory(context);
+    if (status == PARITAS_OK) {
+        struct moments moments = {.n = n, .values = spreads, .pulls = spreads + n};
+        struct toy_fits_options options = {.toys = &toys, .what = "toys", .flags = flags, .see = see, .take = take, .take_user = user};
+        status = run(&infer, fits, &options, job && job->start, point, expected, &moments, result);
+        for (size_t i = 0; i < n && parameters && status == PARITAS_OK; i++)
+            parameters[i] = (paritas_toys_parameter){.generated = moments.generated ? moments.generated[i] : (double)NAN,
+                                                     .n = moments.values[i].n,
+                                                     .n_pulls = moments.pulls[i].n,
+                                                     .mean = spread_mean(&moments.values[i]),
+                                                     .rms = spread_rms(&moments.values[i]),
+                                                     .pull_mean = spread_mean(&moments.pulls[i]),
+                                                     .pull_rms = spread_rms(&moments.pulls[i])};
+    }
+    infer_close(&infer);
+    return status;
+}
