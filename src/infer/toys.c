@@ -37,13 +37,14 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many of the ascending numbers are at least q. */
+/* How many of the ascending statistics are at least q. Equal data have equal statistics up to the minimiser's tolerance, on neither side of
+ * which they may fall: where data are a few counts, one value is that of many toys. */
 static size_t count_from(const double *sorted, size_t n, double q)
 {
     size_t low = 0, high = n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < q) low = middle + 1;
+        if (sorted[middle] < q - INFER_SAME_MINIMUM) low = middle + 1;
         else high = middle;
     }
     return n - low;

@@ -9,8 +9,9 @@
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first, uint64_t *end)
 {
     const uint64_t n = options->n ? options->n : 2000;
-    const unsigned shards = options->shards ? options->shards : 1, shard = options->shard ? options->shard : 1;
-    if (shard > shards) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "shard %u/%u: there are 1 to %u", shard, shards, shards);
+    const bool whole = options->shard == 0 && options->shards == 0;
+    const unsigned shards = whole ? 1 : options->shards, shard = whole ? 1 : options->shard;
+    if (shard < 1 || shard > shards) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "shard %u/%u: there are 1 to %u", shard, shards, shards);
     if (n >> 48) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%llu toys: there are at most 2^48", (unsigned long long)n);
     if (n < shards) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%llu toys cannot be cut into %u shards", (unsigned long long)n, shards);
     /* n / shards each, the first n % shards of them one more */
