@@ -105,8 +105,8 @@ TEST(the_p_values_of_a_counting_experiment_are_sums_of_poisson_probabilities)
             ASSERT_CLOSE(r.twice_nll_free, twice_nll(observed[k], hat * S + B), 1e-9);
             ASSERT_CLOSE(r.twice_nll_fixed, twice_nll(observed[k], tested * S + B), 1e-9);
             assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
-            assert_true(r.n_tested == MANY && r.n_other == MANY && r.fitted == 2 * MANY && r.counts[PARITAS_FIT_CONVERGED] == 2 * MANY);
-            assert_int_equal(r.by_quasi_newton + r.by_newton + r.from_suggested_start + r.from_the_other_fit, 2 * MANY);
+            assert_true(r.n_tested == MANY && r.n_other == MANY && r.tally.fitted == 2 * MANY && r.tally.counts[PARITAS_FIT_CONVERGED] == 2 * MANY);
+            assert_int_equal(r.tally.by_quasi_newton + r.tally.by_newton + r.tally.from_suggested_start + r.tally.from_the_other_fit + r.tally.from_further_starts, 2 * MANY);
             const double clsb = counting_tail(statistics[s], q, tested, lower, tested), clb = counting_tail(statistics[s], q, tested, lower, other);
             assert_fraction(r.clsb, r.clsb_error, clsb, MANY);
             assert_fraction(r.clb, r.clb_error, clb, MANY);
@@ -347,7 +347,7 @@ TEST(a_test_of_no_signal_has_one_hypothesis_and_cls_1)
     assert_int_equal(taken.n, 500);
     assert_int_equal(r.n_tested, 500);
     assert_int_equal(r.n_other, 500);
-    assert_int_equal(r.counts[PARITAS_FIT_CONVERGED], 500);
+    assert_int_equal(r.tally.counts[PARITAS_FIT_CONVERGED], 500);
     assert_true(r.cls_obs == 1.0 && r.cls_obs_error == 0.0 && r.clsb == r.clb);
     for (int i = 0; i < 5; i++) assert_true(r.cls_exp[i] == 1.0);
     for (size_t t = 0; t < taken.n; t++) assert_true(taken.rows[t].mu == 0.0 && taken.rows[t].hypothesis == 0.0 && taken.rows[t].toy == t);
