@@ -15,7 +15,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # the groups of the header, in its order, each with the example that shows it
-EXAMPLES = {"statuses": None, "context": "context", "workspaces": "workspaces", "models": "models", "evaluation": "evaluation", "fits": "fits", "statistics": "statistics"}
+EXAMPLES = {"statuses": None, "context": "context", "workspaces": "workspaces", "models": "models", "evaluation": "evaluation", "fits": "fits", "statistics": "statistics", "toys": "toys"}
 
 
 def read(*path):
