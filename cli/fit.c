@@ -11,8 +11,10 @@ static const struct option options[] = {
     {"--asimov", 0, OPTION_NUMBER, "MU", "fit Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
     {"--minos", 0, OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
     {"--covariance", 0, OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
-    {"--minimizer", 0, OPTION_CHOICE, "newton|lbfgsb", "method of minimisation; default: newton"},
-    {"--max-iterations", 0, OPTION_COUNT, "N", "give up after so many; default: 200 for newton, 5000 for lbfgsb"},
+    {"--minimizer", 0, OPTION_CHOICE, "newton|lbfgsb|de", "method of minimisation; default: newton"},
+    {"--max-iterations", 0, OPTION_COUNT, "N", "give up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"},
+    {"--population", 0, OPTION_COUNT, "N", "members, for de; default: 10 for each parameter, from 20 to 200"},
+    {"--seed", 0, OPTION_WHOLE, "S", "of the random numbers of de; default: 0"},
     {"--starts", 0, OPTION_COUNT, "N", "fit from the suggested start and N - 1 random ones; the lowest minimum answers"},
     {0},
 };
@@ -179,6 +181,8 @@ static paritas_fit_options method_of(const struct arguments *arguments)
     PARITAS_MINIMIZER_LIST(X)
 #undef X
     method.max_iterations = (unsigned)option_count(arguments, "--max-iterations", 0);
+    method.population = (unsigned)option_count(arguments, "--population", 0);
+    method.seed = option_whole(arguments, "--seed", 0);
     return method;
 }
 

@@ -78,10 +78,16 @@ typedef enum paritas_fit_status {
 #undef X
 } paritas_fit_status;
 
-/* Methods of minimisation; see paritas_fit. */
+/* Methods of minimisation.
+ *   newton  exact gradient and Hessian: the default
+ *   lbfgsb  Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 16 (1995) 1190: from gradients alone; an independent check of newton
+ *   de      differential evolution (Storn, Price, J. Global Optimization 11 (1997) 341): from values alone, for rough objectives of few
+ *           parameters; beyond about 30 it seldom gets as near to the minimum as `converged` asks, and says so
+ * Answers of the last two are checked with the exact Hessian before they say converged. */
 #define PARITAS_MINIMIZER_LIST(X)                                                    \
     X(NEWTON, 0, "newton")                                                           \
-    X(LBFGSB, 1, "lbfgsb")
+    X(LBFGSB, 1, "lbfgsb")                                                           \
+    X(DE, 2, "de")
 
 typedef enum paritas_minimizer {
 #define X(name, value, word) PARITAS_##name = value,
@@ -254,11 +260,13 @@ typedef struct paritas_result {
 
 typedef struct paritas_fit_options {
     size_t size;
-    unsigned max_iterations; /* 0: 200 for newton, 5000 for lbfgsb */
+    unsigned max_iterations; /* 0: 200 for newton, 5000 for lbfgsb, 3000 generations for de */
     int start_is_near;       /* nonzero: starts are predictions of the minima (conditional fits from a free one); saves newton a step */
     paritas_minimizer minimizer;
+    unsigned population;     /* de: members, 4 to 65536; 0: 10 for each parameter, from 20 to 200 */
+    uint64_t seed;           /* de: of its random numbers, which are the same for every job */
 } paritas_fit_options;
-#define PARITAS_FIT_OPTIONS_DEFAULT { sizeof(paritas_fit_options), 0, 0, PARITAS_NEWTON }
+#define PARITAS_FIT_OPTIONS_DEFAULT { sizeof(paritas_fit_options), 0, 0, PARITAS_NEWTON, 0, 0 }
 
 /* Runs n fits. results[i] belongs to jobs[i]. `parameters` (n rows of parameter_count), `errors`
  * (same shape: square root of the covariance's diagonal, NaN where not free), `covariance` (n rows of

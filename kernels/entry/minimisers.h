@@ -4,6 +4,7 @@
 
 #include "entry/histfactory.h"
 #include "minimise/lbfgsb.h"
+#include "minimise/differential_evolution.h"
 
 /* The lanes' data, starts and bounds. */
 FN void hf_load_jobs(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
@@ -53,8 +54,31 @@ KERNEL(hf_fit_lbfgsb)
     {
         for (u32 k = 0; k < 4; k++) STORE_ROWS(out, rows, stride, n + k, FIT_STATUS(k));
         STORE_ROWS(out, rows, stride, n + 4, R(2.0) * SQRT(FIT_STATUS(4)));
-        STORE_ROWS(out, rows, stride, n + 5, FIT_STATUS(5));
+        STORE_ROWS(out, rows, stride, n + 5, FIT_STATUS(5)); /* evaluations */
         for (u32 k = 6; k < 8; k++) STORE_ROWS(out, rows, stride, n + k, R(0.0));
+    }
+}
+
+/* How far around the start the first members lie, in errors; and around one that is near the minimum. */
+#define HF_DE_REACH R(5.0)
+#define HF_DE_REACH_NEAR R(0.1)
+
+/* args, in, out as hf_fit's; behind the data set of each job: members of a population, seed (low, high word). */
+KERNEL(hf_fit_de)
+{
+    const u32 n = mi[HF_SLOTS], stride = n + 8;
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    CONSTANT u32 *more = args + 4 + args[0];
+    hf_load_jobs(HF, args, in, rows);
+    hf_error_units(HF, DE_UNIT);
+    de_minimise(HF, (args[3] & 2 ? R(1e-4) : R(1e-1)) * HF_EDM_TOLERANCE, args[2], more[0], args[3] & 1 ? HF_DE_REACH_NEAR : HF_DE_REACH, more[1], more[2]);
+    GLOBAL const real *x = MODEL_X;
+    TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, i, x[i]);
+    ONE_WORKER
+    {
+        for (u32 k = 0; k < 4; k++) STORE_ROWS(out, rows, stride, n + k, FIT_STATUS(k));
+        STORE_ROWS(out, rows, stride, n + 4, R(2.0) * SQRT(FIT_STATUS(4)));
+        for (u32 k = 5; k < 8; k++) STORE_ROWS(out, rows, stride, n + k, R(0.0));
     }
 }
 

@@ -14,10 +14,13 @@
 
 /* L-BFGS-B, behind the slab: the pairs, then their small matrices and vectors. */
 #ifndef LBFGSB_PAIRS
-#define LBFGSB_PAIRS 8
+#define LBFGSB_PAIRS 8 /* on published analyses 5 need a sixth more evaluations, 12 save a tenth and spend it on their small matrices */
 #endif
 #define LBFGSB_MATRICES 7
 #define LBFGSB_COLUMNS 6 /* vectors of 2 * PAIRS */
 #define LBFGSB_MEMORY(slots) (2 * LBFGSB_PAIRS * (slots) + LBFGSB_MATRICES * LBFGSB_PAIRS * LBFGSB_PAIRS + (2 * LBFGSB_COLUMNS + 1) * LBFGSB_PAIRS + 16)
+
+/* Differential evolution, behind the slab: the members and their values. */
+#define DE_MEMORY(slots, members) ((members) * ((slots) + 1))
 
 #endif

@@ -7,6 +7,7 @@
  * exact Hessian of the returned point; a fit that fails them is continued from there by the same minimiser.
  */
 #include "fit/rows.h"
+#include "minimise/sizes.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #define EDM_OF_ROUNDING 1e-14 /* here the gradient is rounding, which a large error may still magnify */
 #define CONTINUATIONS 3
 
-static const unsigned iteration_limit[MINIMIZERS] = {[PARITAS_NEWTON] = 200, [PARITAS_LBFGSB] = 5000};
+static const unsigned iteration_limit[MINIMIZERS] = {[PARITAS_NEWTON] = 200, [PARITAS_LBFGSB] = 5000, [PARITAS_DE] = 3000};
 
 struct chunk {
     paritas_context *context;
@@ -103,6 +104,13 @@ static void put_jobs(const struct chunk *c, struct rows *rows, uint32_t option, 
     }
 }
 
+/* Members of a population of differential evolution. */
+static uint32_t members_of(const struct chunk *c)
+{
+    const size_t wished = 10 * c->model->n_parameters;
+    return c->options.population ? c->options.population : wished < 20 ? 20 : wished > 200 ? 200 : (uint32_t)wished;
+}
+
 /* Fits the listed jobs of the chunk (NULL: all), from `from` where given, to an EDM 10,000 times smaller where `closer`. Parameters
  * land in c->parameters. */
 static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, size_t n, const size_t *which, const double *from, int closer)
@@ -110,12 +118,16 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
     const struct frozen *model = c->model;
     const size_t slots = model->n_slots, stride = slots + 8;
     struct rows rows;
-    paritas_status status = rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n, &rows);
+    paritas_status status = rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n + 3, &rows);
     if (status != PARITAS_OK) return status;
     const paritas_minimizer minimizer = c->options.minimizer;
     put_jobs(c, &rows, c->options.max_iterations ? c->options.max_iterations : iteration_limit[minimizer], n, which, from);
     const int near = from || c->options.start_is_near; /* what goes on from a fit is near */
     rows.args[3] = (near ? 1u : 0u) | (closer ? 2u : 0u);
+    rows.args[4 + n] = members_of(c);
+    rows.args[4 + n + 1] = (uint32_t)c->options.seed;
+    rows.args[4 + n + 2] = (uint32_t)(c->options.seed >> 32);
+    if (minimizer == PARITAS_DE) rows.more = DE_MEMORY(slots, (size_t)rows.args[4 + n]);
     status = rows_launch(c->context, device, model, model->family->fit[minimizer], n, &rows);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const size_t i = which ? which[k] : k;
@@ -233,6 +245,10 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *given,
     if (given_options) memcpy(&options, given_options, given_options->size < sizeof options ? given_options->size : sizeof options);
     if ((unsigned)options.minimizer >= MINIMIZERS) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "minimizer %d: there is none of this number", (int)options.minimizer);
     struct chunk c = {.context = context, .given = given, .model = model, .options = options, .jobs = jobs};
+    if (options.population && (options.population < 4 || options.population > 65536))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "population %u: takes 4 to 65536 members", options.population);
+    if (options.minimizer == PARITAS_DE && model->slab + DE_MEMORY(slots, (size_t)members_of(&c)) > UINT32_MAX)
+        return paritas_fail(context, PARITAS_OUT_OF_MEMORY, "population %u: one fit would need more than 2^32 numbers", members_of(&c));
     c.n = n;
     for (size_t i = 0; i < n; i++) {
         const paritas_status status = check_job(&c, i);

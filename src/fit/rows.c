@@ -68,7 +68,7 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
     void *handle = NULL;
     paritas_status status = device->operations->model_upload(context, device, &model->tables, &handle);
     if (status != PARITAS_OK) return status;
-    const size_t slab = slab_of(model, entry);
+    const size_t slab = slab_of(model, entry) + rows->more;
     const struct device_launch launch = {.entry = entry,
                                          .rows = (uint32_t)n,
                                          .share = rows->share,

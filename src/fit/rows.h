@@ -13,6 +13,7 @@ struct rows {
     double *in, *out;
     uint32_t *args;
     size_t n_in, n_out, n_args;
+    size_t more; /* elements behind the slab that the entry wants in this launch */
     uint32_t share; /* jobs that a lane works through; 0: one */
 };
 paritas_status rows_allocate(paritas_context *context, size_t n_in, size_t n_out, size_t n_args, struct rows *rows);

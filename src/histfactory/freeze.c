@@ -14,7 +14,7 @@ static const struct paritas_family histfactory = {.name = "histfactory",
                                                   .covariance = KERNEL_ENTRY_hf_covariance,
                                                   .profile = KERNEL_ENTRY_hf_profile,
                                                   .draw = KERNEL_ENTRY_hf_draw,
-                                                  .fit = {KERNEL_ENTRY_hf_fit, KERNEL_ENTRY_hf_fit_lbfgsb}};
+                                                  .fit = {KERNEL_ENTRY_hf_fit, KERNEL_ENTRY_hf_fit_lbfgsb, KERNEL_ENTRY_hf_fit_de}};
 
 /* Gives every slab vector its place. False: more than 2^32 elements. */
 static bool lay_out_slab(struct freezer *f)
@@ -185,6 +185,7 @@ static bool write_maps(struct freezer *f)
     frozen->slab_value = HEADER(f, HF_S_TILES) / 4;
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
     frozen->slab_fit[PARITAS_NEWTON] = frozen->slab;
+    frozen->slab_fit[PARITAS_DE] = frozen->slab; /* and the population, of a size that the caller chooses */
     frozen->slab_fit[PARITAS_LBFGSB] = frozen->slab + LBFGSB_MEMORY(slots);
     frozen->init = init;
     frozen->lower = lower;

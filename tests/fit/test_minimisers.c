@@ -216,8 +216,74 @@ TEST(options_of_an_older_caller_mean_newton)
     assert_int_equal(paritas_fit(f.context, f.model, &options, 1, &job, &old, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_minimizer_name(PARITAS_NEWTON), "newton");
     assert_string_equal(paritas_minimizer_name(PARITAS_LBFGSB), "lbfgsb");
+    assert_string_equal(paritas_minimizer_name(PARITAS_DE), "de");
     free_fixture(&f);
     free(text);
+}
+
+/* A model of three parameters, one of which ends on its bound, and a published one of thirteen. */
+TEST(a_population_agrees_with_newton_on_small_models)
+{
+    static const char *const names[] = {"two_bins", "displaced_leptons"};
+    size_t absent = 0;
+    for (size_t c = 0; c < COUNT(names); c++) {
+        size_t k = 0;
+        struct fixture f;
+        while (strcmp(published[k].name, names[c]) != 0) k++;
+        if (!make_published(&published[k], NULL, &f)) {
+            absent++;
+            continue;
+        }
+        struct answer newton = fit(&f, NULL, PARITAS_NEWTON), other = fit(&f, NULL, PARITAS_DE);
+        assert_int_equal(other.result.status, PARITAS_FIT_CONVERGED);
+        ASSERT_CLOSE(other.result.twice_nll, newton.result.twice_nll, 1e-9);
+        for (size_t p = 0; p < f.n_parameters; p++) {
+            assert_int_equal(newton.states[p], other.states[p]);
+            ASSERT_CLOSE(newton.parameters[p], other.parameters[p], 1e-4);
+        }
+        free_answer(&newton);
+        free_answer(&other);
+        free_fixture(&f);
+    }
+    if (absent) {
+        print_message("%zu analyses are not here\n", absent);
+        skip();
+    }
+}
+
+/* Too many parameters for the method: an honest status, and an answer that is no worse than the start. */
+TEST(a_population_that_does_not_arrive_says_so)
+{
+    struct fixture f;
+    assert_true(make_published(&published[1], NULL, &f));
+    paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
+    options.minimizer = PARITAS_DE;
+    options.max_iterations = 30;
+    const paritas_job job = {0};
+    paritas_result result, again;
+    double *best = make_array(f.n_parameters, sizeof *best), *other = make_array(f.n_parameters, sizeof *other), start;
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, paritas_model_suggested_init(f.model), 0, NULL, &start, NULL, NULL));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job, &result, best, NULL, NULL, NULL));
+    assert_int_equal(result.status, PARITAS_FIT_AT_ITERATION_LIMIT);
+    assert_int_equal(result.iterations, 30);
+    assert_true(result.twice_nll <= start);
+    static const unsigned wrong[] = {1, 3, 65537};
+    for (size_t k = 0; k < COUNT(wrong); k++) {
+        options.population = wrong[k];
+        assert_int_equal(paritas_fit(f.context, f.model, &options, 1, &job, &again, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+    }
+    free_fixture(&f);
+    /* the seed decides, all 64 bits of it */
+    assert_true(make_published(&published[0], NULL, &f));
+    options.population = 0;
+    options.max_iterations = 5;
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job, &result, best, NULL, NULL, NULL));
+    options.seed = (uint64_t)1 << 32;
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job, &again, other, NULL, NULL, NULL));
+    assert_memory_not_equal(best, other, f.n_parameters * sizeof *best);
+    free(best);
+    free(other);
+    free_fixture(&f);
 }
 
 int main(void)
@@ -228,6 +294,8 @@ int main(void)
         cmocka_unit_test(bounds_and_fixed_parameters_count_as_for_newton),
         cmocka_unit_test(converged_means_checked_with_the_hessian),
         cmocka_unit_test(too_few_iterations_are_said_so),
+        cmocka_unit_test(a_population_agrees_with_newton_on_small_models),
+        cmocka_unit_test(a_population_that_does_not_arrive_says_so),
         cmocka_unit_test(options_of_an_older_caller_mean_newton),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

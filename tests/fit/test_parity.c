@@ -54,7 +54,7 @@ static void compare_builds(const struct fixture *f, const char *name, unsigned p
 }
 
 #define ALL_PARTS ((1u << RESULTS_PART_COUNT) - 1)
-#define FAST_PARTS (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB)
+#define FAST_PARTS (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB | 1u << RESULTS_DE)
 
 TEST(every_build_answers_the_same_bits_for_random_models)
 {

@@ -51,21 +51,28 @@ static struct list make_list(enum function function, unsigned n, double lower, d
     return list;
 }
 
-/* Runs the list by every variant that this processor has; all must answer with the bits of the first. */
-static void run_list(struct list *list, unsigned limit)
+/* Runs the list by every variant that this processor has, by L-BFGS-B or, with `members`, by differential evolution; all must answer with the
+ * bits of the first. */
+static void run_by(struct list *list, unsigned limit, unsigned members, uint64_t seed)
 {
     for (size_t v = 0; v < COUNT(variants); v++) {
         const struct minimise_variant *variant = variants[v].variant;
         if (!runs_here(variants[v].isa)) continue;
-        const size_t bytes = (variant->slab + 63) / 64 * 64;
+        const size_t bytes = (variant->slab + members * variant->member + 63) / 64 * 64;
         double *slab = aligned_alloc(64, bytes), answers[JOBS][ANSWER];
         assert_non_null(slab);
         for (size_t i = 0; i < bytes / sizeof *slab; i++) slab[i] = (double)i; /* what an earlier launch left */
-        variant->lbfgsb(list->function, list->n, JOBS, &list->rows[0][0][0], &answers[0][0], TOLERANCE, limit, slab);
+        if (members) variant->de(list->function, list->n, JOBS, &list->rows[0][0][0], &answers[0][0], TOLERANCE, limit, slab, members, seed);
+        else variant->lbfgsb(list->function, list->n, JOBS, &list->rows[0][0][0], &answers[0][0], TOLERANCE, limit, slab);
         free(slab);
         if (v == 0) memcpy(list->answers, answers, sizeof answers);
         if (memcmp(list->answers, answers, sizeof answers) != 0) fail_msg("%s answers other bits than %s", variant->name, variants[0].variant->name);
     }
+}
+
+static void run_list(struct list *list, unsigned limit)
+{
+    run_by(list, limit, 0, 0);
 }
 
 static void assert_converged(const struct list *list, size_t k)
@@ -226,6 +233,81 @@ TEST(too_few_iterations_are_said_so)
     }
 }
 
+/* ---- differential evolution ---- */
+
+/* Known answers of its authors (Random123, kat_vectors). */
+TEST(philox_words_are_those_of_its_authors)
+{
+    static const uint32_t known[3][10] = {
+        {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+        {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+        {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
+    for (size_t k = 0; k < COUNT(known); k++) {
+        uint32_t words[4];
+        variants[0].variant->philox(known[k], known[k] + 4, words);
+        assert_memory_equal(words, known[k] + 6, sizeof words);
+    }
+}
+
+/* A thousand minima lie between the bounds; the starts lie anywhere. */
+TEST(a_population_finds_the_lowest_of_many_minima)
+{
+    static const enum function rough[] = {RASTRIGIN, ACKLEY};
+    for (size_t c = 0; c < COUNT(rough); c++) {
+        const double reach = rough[c] == RASTRIGIN ? 5.12 : 32.0;
+        struct list list = make_list(rough[c], 5, -reach, reach, -reach, reach);
+        for (size_t k = 0; k < JOBS; k++)
+            for (size_t i = 0; i < 5; i++) list.rows[k][ROW_UNIT][i] = 0.5 * reach;
+        run_by(&list, LIMIT, 100, 7);
+        for (size_t k = 0; k < JOBS; k++) {
+            assert_converged(&list, k);
+            for (size_t i = 0; i < 5; i++) ASSERT_CLOSE(list.answers[k][i], 0.0, 1e-5);
+        }
+    }
+}
+
+TEST(a_population_agrees_with_the_known_minima)
+{
+    struct list list = make_list(ROSENBROCK, 2, -2.0, 0.5, -1.5, 0.5);
+    run_by(&list, LIMIT, 30, 1);
+    for (size_t k = 0; k < JOBS; k++) {
+        assert_converged(&list, k);
+        assert_true(list.answers[k][0] == 0.5);
+        ASSERT_CLOSE(list.answers[k][1], 0.25, 1e-6);
+    }
+    double solution[JOBS][SLOTS];
+    list = chosen_quadratic(solution, 0.0);
+    run_by(&list, LIMIT, 100, 1);
+    for (size_t k = 0; k < JOBS; k++) {
+        assert_converged(&list, k);
+        for (size_t i = 0; i < SLOTS; i++) ASSERT_CLOSE(list.answers[k][i], solution[k][i], 1e-5);
+    }
+}
+
+TEST(a_population_keeps_what_is_not_free_and_says_where_it_ends)
+{
+    struct list list = make_list(QUADRATIC, SLOTS, -10.0, 10.0, -3.0, 3.0);
+    for (size_t k = 0; k < JOBS; k++) list.rows[k][ROW_FREE][k] = 0.0;
+    run_by(&list, 5, 20, 3);
+    for (size_t k = 0; k < JOBS; k++) {
+        assert_true(list.answers[k][k] == list.rows[k][ROW_START][k]);
+        assert_true(list.answers[k][SLOTS] == 1.0 && list.answers[k][SLOTS + 3] == 5.0);
+    }
+    struct list other = list;
+    run_by(&other, 5, 20, 4);
+    assert_memory_not_equal(list.answers, other.answers, sizeof list.answers); /* another seed, another way */
+}
+
+/* A job's answer does not depend on its place in a list. */
+TEST(a_population_answers_a_job_alone_as_in_a_list)
+{
+    struct list list = make_list(ACKLEY, 5, -10.0, 10.0, -10.0, 10.0), reversed = list;
+    for (size_t k = 0; k < JOBS; k++) memcpy(reversed.rows[k], list.rows[JOBS - 1 - k], sizeof list.rows[k]);
+    run_by(&list, 60, 20, 11);
+    run_by(&reversed, 60, 20, 11);
+    for (size_t k = 0; k < JOBS; k++) assert_memory_equal(list.answers[k], reversed.answers[JOBS - 1 - k], sizeof list.answers[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +320,11 @@ int main(void)
         cmocka_unit_test(the_edge_of_the_domain_is_no_obstacle),
         cmocka_unit_test(a_start_outside_the_domain_is_not_finite),
         cmocka_unit_test(too_few_iterations_are_said_so),
+        cmocka_unit_test(philox_words_are_those_of_its_authors),
+        cmocka_unit_test(a_population_finds_the_lowest_of_many_minima),
+        cmocka_unit_test(a_population_agrees_with_the_known_minima),
+        cmocka_unit_test(a_population_keeps_what_is_not_free_and_says_where_it_ends),
+        cmocka_unit_test(a_population_answers_a_job_alone_as_in_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

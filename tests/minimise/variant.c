@@ -19,6 +19,22 @@
 #define MODEL_HUGE R(1e300)
 #define SLAB (4 * MODEL_SLOTS + MINIMISER_VECTORS * MODEL_SLOTS + MINIMISER_SCALARS + LBFGSB_MEMORY(MODEL_SLOTS))
 
+/* cos 2 pi x: the whole part goes, then the series. */
+FN real cosine(real x)
+{
+    const real shift = R(6755399441055744.0), rest = x - ((x + shift) - shift), z = R(-39.478417604357432) * rest * rest;
+    real sum = R(1.0);
+    for (u32 k = 14; k > 0; k--) sum = FMA(sum * z, R(1.0) / REAL_OF((double)(2 * k * (2 * k - 1))), R(1.0));
+    return sum;
+}
+
+FN real exponential(real x)
+{
+    real e[PACK];
+    STOREP(e, 0, m_exp(PACK_OF(x)));
+    return e[0];
+}
+
 /* Table of the function: which one, of how many variables. */
 FN real model_value(MODEL_PARAMETERS, u32 derivatives)
 {
@@ -58,14 +74,45 @@ FN real model_value(MODEL_PARAMETERS, u32 derivatives)
         }
         value = SELECT(outside, MODEL_HUGE, value);
     }
+    if (mi[0] == RASTRIGIN || mi[0] == ACKLEY) { /* of these no gradient: who fits them asks for none */
+        real squares = R(0.0), cosines = R(0.0);
+        const real count = REAL_OF((double)n);
+        for (u32 i = 0; i < n; i++) {
+            squares = FMA(x[i], x[i], squares);
+            cosines = cosines + cosine(x[i]);
+        }
+        value = R(10.0) * (count - cosines) + squares;
+        if (mi[0] == ACKLEY)
+            value = R(20.0) * (R(1.0) - exponential(R(-0.2) * SQRT(squares / count))) + (exponential(R(1.0)) - exponential(cosines / count));
+    }
     return value;
 }
 
 #include "minimise/lbfgsb.h"
+#include "minimise/differential_evolution.h"
 
 static void load(real *to, const double *jobs, lane_rows rows, unsigned which)
 {
     for (u32 i = 0; i < SLOTS; i++) to[i] = LOAD_ROWS(jobs, rows, ROWS * SLOTS, which * SLOTS + i);
+}
+
+static lane_rows load_jobs(real *s, const double *jobs, u32 team, u32 n)
+{
+    const lane_rows rows = rows_of_team(team, n);
+    load(MODEL_X, jobs, rows, ROW_START);
+    load(FIT_LOWER, jobs, rows, ROW_LOWER);
+    load(FIT_UPPER, jobs, rows, ROW_UPPER);
+    load(FIT_FREE, jobs, rows, ROW_FREE);
+    load(LBFGSB_UNIT, jobs, rows, ROW_UNIT); /* where DE_UNIT stands too */
+    load(SLOPES, jobs, rows, ROW_SLOPE);
+    load(WEIGHTS, jobs, rows, ROW_WEIGHT);
+    return rows;
+}
+
+static void store_answers(const real *s, double *answers, lane_rows rows)
+{
+    for (u32 i = 0; i < SLOTS; i++) STORE_ROWS(answers, rows, ANSWER, i, MODEL_X[i]);
+    for (u32 k = 0; k < 4; k++) STORE_ROWS(answers, rows, ANSWER, SLOTS + k, FIT_STATUS(k));
 }
 
 static void lbfgsb(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab)
@@ -73,21 +120,31 @@ static void lbfgsb(enum function function, uint32_t dimensions, uint32_t n, cons
     real *s = slab;
     const u32 mi[2] = {(u32)function, dimensions};
     for (u32 team = 0; team * LANES < n; team++) {
-        const lane_rows rows = rows_of_team(team, n);
-        load(MODEL_X, jobs, rows, ROW_START);
-        load(FIT_LOWER, jobs, rows, ROW_LOWER);
-        load(FIT_UPPER, jobs, rows, ROW_UPPER);
-        load(FIT_FREE, jobs, rows, ROW_FREE);
-        load(LBFGSB_UNIT, jobs, rows, ROW_UNIT);
-        load(SLOPES, jobs, rows, ROW_SLOPE);
-        load(WEIGHTS, jobs, rows, ROW_WEIGHT);
+        const lane_rows rows = load_jobs(s, jobs, team, n);
         lbfgsb_minimise(mi, s, REAL_OF(tolerance), limit);
-        for (u32 i = 0; i < SLOTS; i++) STORE_ROWS(answers, rows, ANSWER, i, MODEL_X[i]);
-        for (u32 k = 0; k < 4; k++) STORE_ROWS(answers, rows, ANSWER, SLOTS + k, FIT_STATUS(k));
+        store_answers(s, answers, rows);
     }
+}
+
+static void de(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab,
+               uint32_t members, uint64_t seed)
+{
+    real *s = slab;
+    const u32 mi[2] = {(u32)function, dimensions};
+    for (u32 team = 0; team * LANES < n; team++) {
+        const lane_rows rows = load_jobs(s, jobs, team, n);
+        de_minimise(mi, s, REAL_OF(tolerance), limit, members, R(4.0), (u32)seed, (u32)(seed >> 32));
+        store_answers(s, answers, rows);
+    }
+}
+
+static void words(const uint32_t *counter, const uint32_t *key, uint32_t *to)
+{
+    const philox_block b = philox(counter[0], counter[1], counter[2], counter[3], key[0], key[1]);
+    memcpy(to, b.word, sizeof b.word);
 }
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 extern const struct minimise_variant MINIMISE_VARIANT;
-const struct minimise_variant MINIMISE_VARIANT = {TEXT(MINIMISE_VARIANT), LANES, PACK, SLAB * sizeof(real), lbfgsb};
+const struct minimise_variant MINIMISE_VARIANT = {TEXT(MINIMISE_VARIANT), LANES, PACK, SLAB * sizeof(real), DE_MEMORY(MODEL_SLOTS, 1) * sizeof(real), lbfgsb, de, words};

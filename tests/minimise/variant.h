@@ -13,6 +13,8 @@ enum function {
     BEALE,      /* of two: least at (3, 1/2) */
     QUADRATIC,  /* sum of weight_i/2 x_i^2 - x_i x_i+1 / 4 - slope_i x_i */
     BARRIER,    /* sum of x_i - slope_i log x_i, for positive x: least at slope_i */
+    RASTRIGIN,  /* 10 n + sum of x_i^2 - 10 cos 2 pi x_i: least at 0, 0; a minimum near every whole point */
+    ACKLEY,     /* 20 + e - 20 exp(-|x| / 5 sqrt n) - exp(mean of cos 2 pi x_i): least at 0, 0 */
     FUNCTIONS
 };
 
@@ -26,7 +28,12 @@ struct minimise_variant {
     unsigned lanes, pack;
     size_t slab; /* bytes */
     /* Fits n jobs of ROWS * SLOTS numbers each into answers of ANSWER numbers. `slab` is aligned to 64 bytes and may hold anything that is a number. */
+    size_t member; /* bytes of the slab for each member of a population */
     void (*lbfgsb)(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab);
+    /* The same by differential evolution with `members` that start within 4 units of the start. */
+    void (*de)(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab,
+               uint32_t members, uint64_t seed);
+    void (*philox)(const uint32_t *counter, const uint32_t *key, uint32_t *words);
 };
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const results_part_names[RESULTS_PART_COUNT] = {"evaluate", "expected", "fit", "scan", "hypotest", "limit", "ranking", "lbfgsb"};
+const char *const results_part_names[RESULTS_PART_COUNT] = {"evaluate", "expected", "fit", "scan", "hypotest", "limit", "ranking", "lbfgsb", "de"};
 
 void results_free(struct results *results)
 {
@@ -182,6 +182,9 @@ static bool collect_fits(paritas_context *context, const paritas_model *model, p
     struct jobs jobs;
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     options.minimizer = minimizer;
+    options.seed = seed;
+    options.population = 8; /* the others as far as they come in this time: portable builds are slow */
+    options.max_iterations = minimizer == PARITAS_NEWTON ? 0 : minimizer == PARITAS_LBFGSB ? 30 : 3;
     const bool good = jobs_make(model, FITS, seed, &jobs) && results_fits(context, model, &options, &jobs, NULL, 0, results);
     jobs_free(&jobs);
     return good;
@@ -266,6 +269,8 @@ bool results_collect(paritas_context *context, const paritas_model *model, enum 
         return collect_ranking(context, model, results);
     case RESULTS_LBFGSB:
         return collect_fits(context, model, PARITAS_LBFGSB, seed, results);
+    case RESULTS_DE:
+        return collect_fits(context, model, PARITAS_DE, seed, results);
     default:
         return false;
     }

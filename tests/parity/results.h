@@ -22,6 +22,7 @@ enum results_part {
     RESULTS_LIMIT,
     RESULTS_RANKING,
     RESULTS_LBFGSB,
+    RESULTS_DE,
     RESULTS_PART_COUNT
 };
 extern const char *const results_part_names[RESULTS_PART_COUNT];
