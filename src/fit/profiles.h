@@ -23,7 +23,7 @@ struct profile_plan {
 };
 
 /* The way that an answer took. */
-enum profile_rung { PROFILE_QUASI_NEWTON, PROFILE_NEWTON, PROFILE_SUGGESTED_START, PROFILE_FROM_THE_OTHER, PROFILE_NO_ANSWER, PROFILE_RUNGS };
+enum profile_rung { PROFILE_QUASI_NEWTON, PROFILE_NEWTON, PROFILE_SUGGESTED_START, PROFILE_FROM_THE_OTHER, PROFILE_FURTHER_STARTS, PROFILE_NO_ANSWER, PROFILE_RUNGS };
 
 struct profile {
     double value_free, value_fixed; /* NLL in deviance form: 0 where the model meets the data exactly */
