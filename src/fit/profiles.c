@@ -331,6 +331,92 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
     return status;
 }
 
+/* ---- the edge of the domain ---- */
+
+/* A bin without entries pulls its rate down. Where that gets to 0 before the slope does, the least value lies on the edge of the domain, which Newton's steps creep up
+ * to: the expected curvature is infinite there, the exact one not positive. With a little of an entry in such bins, which is a logarithmic barrier, the minimum is inside, and above the
+ * least value by no more than what was added in all (interior-point methods: Nocedal, Wright, Numerical Optimization, 2nd ed., ch. 19). */
+static const double barriers[] = {1e-7, 1e-8, 1e-9};
+#define BARRIERS (sizeof barriers / sizeof *barriers)
+
+static size_t put_barrier(const struct pending *p, const double *data, double barrier, double *row)
+{
+    const size_t main = paritas_model_main_count(p->plan->model);
+    size_t empty = 0;
+    memcpy(row, data, p->model->n_places * sizeof *row);
+    for (size_t i = 0; i < main; i++) {
+        double *count = &row[p->model->place_of[i]];
+        if (*count != 0.0) continue;
+        *count = barrier;
+        empty++;
+    }
+    return empty;
+}
+
+static paritas_status value_at(paritas_context *context, const struct frozen *model, const double *data, const double *point, double *value)
+{
+    struct rows rows;
+    paritas_status status = rows_allocate(context, model->n_places + model->n_slots, 1, 4, &rows);
+    if (status != PARITAS_OK) return status;
+    memcpy(rows.in, data, model->n_places * sizeof *data);
+    memcpy(rows.in + model->n_places, point, model->n_slots * sizeof *point);
+    rows.args[0] = rows.args[1] = 1;
+    status = rows_launch(context, context->host, model, model->family->evaluate, 1, &rows);
+    *value = rows.out[0];
+    rows_free(&rows);
+    return status;
+}
+
+/* One fit of one profile, from where it ended, with barriers; `space`: a data row, then 3 points. */
+static paritas_status fit_at_edge(paritas_context *context, const struct pending *p, size_t k, bool conditional, double *space)
+{
+    const struct frozen *model = p->model;
+    const size_t slots = model->n_slots;
+    const double *data = p->data + p->which[k] * model->n_places;
+    struct profile *profile = &p->profiles[p->which[k]], one = {.value_free = (double)NAN};
+    double *own = (conditional ? p->fixed : p->free) + k * slots, *start = space + model->n_places, value;
+    struct pending alone = {.plan = p->plan, .model = model, .data = space, .profiles = &one, .n = 1, .which = &(size_t){0}, .free = start + slots, .fixed = start + 2 * slots};
+    const double *end = conditional ? alone.fixed : alone.free;
+    size_t empty = 0;
+    memcpy(start, own, slots * sizeof *start);
+    for (size_t b = 0; b < BARRIERS; b++) {
+        one = (struct profile){.value_free = (double)NAN, .value_fixed = (double)NAN, .status_free = PARITAS_FIT_NO_PROGRESS, .status_fixed = PARITAS_FIT_NO_PROGRESS};
+        empty = put_barrier(p, data, barriers[b], space);
+        if (empty == 0) return PARITAS_OK;
+        const paritas_status status = newton(context, &alone, conditional, 1, &(size_t){0}, start, false);
+        if (status != PARITAS_OK) return status;
+        profile->iterations += one.iterations;
+        if ((conditional ? one.status_fixed : one.status_free) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+        memcpy(start, end, slots * sizeof *start);
+    }
+    const paritas_status status = value_at(context, model, data, end, &value);
+    double *known = conditional ? &profile->value_fixed : &profile->value_free;
+    if (status != PARITAS_OK || !(value < OUTSIDE) || value > *known + LOWER_MINIMUM) return status; /* that would be another place */
+    *known = value;
+    *(conditional ? &profile->status_fixed : &profile->status_free) = PARITAS_FIT_CONVERGED;
+    memcpy(own, end, slots * sizeof *own);
+    if (conditional) return PARITAS_OK;
+    profile->edm = one.edm + 2.0 * (double)empty * barriers[BARRIERS - 1];
+    profile->mu_hat = one.mu_hat;
+    return PARITAS_OK;
+}
+
+static paritas_status at_edge(paritas_context *context, struct pending *p, size_t *list)
+{
+    const int kinds = p->plan->conditional ? 2 : 1;
+    double *space = NULL;
+    paritas_status status = PARITAS_OK;
+    for (int conditional = 0; conditional < kinds && status == PARITAS_OK; conditional++) {
+        const size_t n = without_answer(p, conditional, list);
+        if (n > 0 && !space) space = paritas_allocate(context, p->model->n_places + 3 * p->model->n_slots, sizeof *space);
+        if (n > 0 && !space) return paritas_fail_memory(context);
+        for (size_t k = 0; k < n && status == PARITAS_OK; k++) status = fit_at_edge(context, p, list[k], conditional, space);
+    }
+    paritas_release(&context->allocator, space);
+    note_rung(p, PROFILE_AT_EDGE);
+    return status;
+}
+
 /* Free fits above their conditional ones go on from there: that was another minimum. */
 static paritas_status refit_above(paritas_context *context, struct pending *p, size_t *list)
 {
@@ -359,6 +445,7 @@ static paritas_status by_newton(paritas_context *context, const struct profile_p
         p.fixed = space + n * slots;
         status = climb(context, &p, list, space + 2 * n * slots);
     }
+    if (status == PARITAS_OK) status = at_edge(context, &p, list);
     if (status == PARITAS_OK && plan->conditional) status = refit_above(context, &p, list);
     for (size_t k = 0; k < n && points && status == PARITAS_OK; k++) memcpy(points + which[k] * slots, p.free + k * slots, slots * sizeof *points);
     paritas_release(&context->allocator, list);
