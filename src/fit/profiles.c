@@ -152,7 +152,15 @@ struct pending {
     double *free, *fixed; /* n rows of n_slots */
 };
 
-/* One fit of each listed pending profile from its row of `starts`; a lower converged answer replaces what is there. */
+/* Is an outcome better than what is known? A minimum that lies above a point that is known is none that is looked for. */
+static bool is_better(paritas_fit_status outcome, double value, paritas_fit_status known, double known_value)
+{
+    const bool converged = outcome == PARITAS_FIT_CONVERGED;
+    if (converged == (known == PARITAS_FIT_CONVERGED)) return !(value >= known_value);
+    return converged && !(value > known_value + LOWER_MINIMUM);
+}
+
+/* One fit of each listed pending profile from its row of `starts`; a better answer replaces what is there. */
 static paritas_status newton(paritas_context *context, struct pending *p, bool conditional, size_t n, const size_t *list, const double *starts, bool closer)
 {
     const struct frozen *model = p->model;
@@ -177,8 +185,7 @@ static paritas_status newton(paritas_context *context, struct pending *p, bool c
         paritas_fit_status *known = conditional ? &profile->status_fixed : &profile->status_free;
         double *value = conditional ? &profile->value_fixed : &profile->value_free;
         profile->iterations += (unsigned)tail[3];
-        const bool better = (outcome == PARITAS_FIT_CONVERGED) != (*known == PARITAS_FIT_CONVERGED) ? outcome == PARITAS_FIT_CONVERGED : !(tail[1] >= *value);
-        if (!better) continue;
+        if (!is_better(outcome, tail[1], *known, *value)) continue;
         *known = outcome;
         *value = tail[1] < OUTSIDE ? tail[1] : (double)NAN;
         memcpy((conditional ? p->fixed : p->free) + list[k] * slots, out, slots * sizeof *out);
@@ -335,9 +342,9 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
 
 /* A bin without entries pulls its rate down. Where that gets to 0 before the slope does, the least value lies on the edge of the domain, which Newton's steps creep up
  * to: the expected curvature is infinite there, the exact one not positive. With a little of an entry in such bins, which is a logarithmic barrier, the minimum is inside, and above the
- * least value by no more than what was added in all (interior-point methods: Nocedal, Wright, Numerical Optimization, 2nd ed., ch. 19). */
-static const double barriers[] = {1e-7, 1e-8, 1e-9};
-#define BARRIERS (sizeof barriers / sizeof *barriers)
+ * least value by no more than what was added in all; each smaller one starts where the one before ended (interior-point methods: Nocedal, Wright, Numerical Optimization, 2nd ed., ch. 19). */
+#define BARRIER_FIRST 1e-3
+#define BARRIER_LAST 1e-9
 
 static size_t put_barrier(const struct pending *p, const double *data, double barrier, double *row)
 {
@@ -379,16 +386,16 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
     const double *end = conditional ? alone.fixed : alone.free;
     size_t empty = 0;
     memcpy(start, own, slots * sizeof *start);
-    for (size_t b = 0; b < BARRIERS; b++) {
+    for (double barrier = BARRIER_FIRST; barrier > 0.5 * BARRIER_LAST; barrier *= 0.1) {
         one = (struct profile){.value_free = (double)NAN, .value_fixed = (double)NAN, .status_free = PARITAS_FIT_NO_PROGRESS, .status_fixed = PARITAS_FIT_NO_PROGRESS};
-        empty = put_barrier(p, data, barriers[b], space);
+        empty = put_barrier(p, data, barrier, space);
         if (empty == 0) return PARITAS_OK;
         const paritas_status status = newton(context, &alone, conditional, 1, &(size_t){0}, start, false);
         if (status != PARITAS_OK) return status;
         profile->iterations += one.iterations;
-        if ((conditional ? one.status_fixed : one.status_free) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
         memcpy(start, end, slots * sizeof *start);
     }
+    if ((conditional ? one.status_fixed : one.status_free) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     const paritas_status status = value_at(context, model, data, end, &value);
     double *known = conditional ? &profile->value_fixed : &profile->value_free;
     if (status != PARITAS_OK || !(value < OUTSIDE) || value > *known + LOWER_MINIMUM) return status; /* that would be another place */
@@ -396,8 +403,8 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
     *(conditional ? &profile->status_fixed : &profile->status_free) = PARITAS_FIT_CONVERGED;
     memcpy(own, end, slots * sizeof *own);
     if (conditional) return PARITAS_OK;
-    profile->edm = one.edm + 2.0 * (double)empty * barriers[BARRIERS - 1];
-    profile->mu_hat = one.mu_hat;
+    profile->edm = one.edm + 2.0 * (double)empty * BARRIER_LAST;
+    if (p->plan->poi >= 0) profile->mu_hat = one.mu_hat;
     return PARITAS_OK;
 }
 
