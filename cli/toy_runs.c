@@ -112,6 +112,7 @@ void toy_run_write(struct writer *w, const struct toy_run *run, const paritas_to
     write_integer(w, "suggested_start", r->from_suggested_start);
     write_integer(w, "from_the_other_fit", r->from_the_other_fit);
     write_integer(w, "further_starts", r->from_further_starts);
+    write_integer(w, "at_edge", r->at_edge);
     write_integer(w, "refitted", r->refitted);
     write_close(w);
     write_integer(w, "iterations", r->iterations);
@@ -131,7 +132,7 @@ void toy_run_describe(struct text *out, const struct toy_run *run, const paritas
     text_format(out, "; seed %" PRIu64 "\n%" PRIu64 " fitted in %.3g s", run->options.seed, r->fitted, run->seconds);
     if (r->fitted > 0)
         text_format(out, ", %.3g a second, %.3g iterations each, %" PRIu64 " by quasi-Newton, %" PRIu64 " after a retry, %" PRIu64 " refitted", (double)r->fitted / run->seconds,
-                    (double)r->iterations / (double)r->fitted, r->by_quasi_newton, r->from_suggested_start + r->from_the_other_fit + r->from_further_starts, r->refitted);
+                    (double)r->iterations / (double)r->fitted, r->by_quasi_newton, r->from_suggested_start + r->from_the_other_fit + r->from_further_starts + r->at_edge, r->refitted);
     text_format(out, "\n");
 }
 

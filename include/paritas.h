@@ -391,7 +391,7 @@ typedef struct paritas_toys_tally {
     uint64_t counts[PARITAS_FIT_STATUSES]; /* toys by their status */
     uint64_t fitted;                       /* toys that this call fitted; others were in the store. Of these: */
     uint64_t iterations;
-    uint64_t by_quasi_newton, by_newton, from_suggested_start, from_the_other_fit, from_further_starts; /* the method that answered */
+    uint64_t by_quasi_newton, by_newton, from_suggested_start, from_the_other_fit, from_further_starts, at_edge; /* the method that answered */
     uint64_t refitted;                     /* the conditional fit had found a lower minimum, from which the free fit was repeated */
 } paritas_toys_tally;
 

@@ -23,7 +23,16 @@ struct profile_plan {
 };
 
 /* The way that an answer took. */
-enum profile_rung { PROFILE_QUASI_NEWTON, PROFILE_NEWTON, PROFILE_SUGGESTED_START, PROFILE_FROM_THE_OTHER, PROFILE_NO_ANSWER, PROFILE_RUNGS };
+enum profile_rung {
+    PROFILE_QUASI_NEWTON,
+    PROFILE_NEWTON,
+    PROFILE_SUGGESTED_START,
+    PROFILE_FROM_THE_OTHER, /* from where the other fit of the pair ended */
+    PROFILE_FURTHER_STARTS, /* bounds, the fit to the expected data, perturbed points */
+    PROFILE_AT_EDGE,        /* the minimum is where the rate of an empty bin becomes 0, at the edge of the domain */
+    PROFILE_NO_ANSWER,
+    PROFILE_RUNGS
+};
 
 struct profile {
     double value_free, value_fixed; /* NLL in deviance form: 0 where the model meets the data exactly */

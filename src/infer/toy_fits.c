@@ -156,15 +156,9 @@ static paritas_status find_errors(struct chunk *chunk, size_t n_toys)
     for (size_t i = 0; i < n_toys * n; i++) chunk->errors[i] = (double)NAN;
     for (size_t i = 0; i < n_toys; i++) {
         if (chunk->results[i].status != PARITAS_FIT_CONVERGED) continue;
-        double *start = chunk->parameters + i * n;
-        for (size_t p = 0; p < n; p++) { /* f32 may have rounded it beyond a bound */
-            if (infer->base.fixed[p]) continue;
-            if (start[p] < infer->base.lower[p]) start[p] = infer->base.lower[p];
-            if (start[p] > infer->base.upper[p]) start[p] = infer->base.upper[p];
-        }
         chunk->jobs[answered] = infer->base;
         chunk->jobs[answered].data = chunk->data + i * infer->n_data;
-        chunk->jobs[answered].start = start;
+        chunk->jobs[answered].start = chunk->parameters + i * n;
         chunk->which[answered++] = i;
     }
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
