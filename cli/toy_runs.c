@@ -11,7 +11,7 @@
 #include <time.h>
 
 const struct option options_toys[] = {
-    {"--ntoys", 0, OPTION_WHOLE, "N", "toys (of each hypothesis, for tests), over all shards; default: 2000"},
+    {"--ntoys", 0, OPTION_WHOLE, "N", "toys (of each hypothesis, for tests), over all shards; default: 2000. For a limit: the most of each tested value; default: 100000"},
     {"--seed", 0, OPTION_WHOLE, "S", "toy t depends on the seed and t alone; default: 0"},
     {"--shard", 0, OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
     {"--fix-aux", 0, OPTION_FLAG, NULL, "auxiliary data stay as observed"},
@@ -88,6 +88,13 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     return options->store != NULL ? write_key(session, options) : PARITAS_OK;
 }
 
+const char *toy_option_given(const struct arguments *arguments)
+{
+    for (const struct option *option = options_toys; option->name != NULL; option++)
+        if (option_given(arguments, option->name) != NULL) return option->name;
+    return NULL;
+}
+
 void toy_run_close(struct session *session, struct toy_run *run, const uint64_t counts[PARITAS_FIT_STATUSES])
 {
     uint64_t all = 0;
@@ -142,6 +149,7 @@ void hypotest_toys_write_fields(struct writer *w, const paritas_hypotest_toys_re
     write_number(w, "CLs_obs", r->cls_obs);
     write_number(w, "CLs_obs_error", r->cls_obs_error);
     write_numbers(w, "CLs_exp", 5, r->cls_exp);
+    write_numbers(w, "CLs_exp_error", 5, r->cls_exp_error);
     write_number(w, "CLsb", r->clsb);
     write_number(w, "CLsb_error", r->clsb_error);
     write_number(w, "CLb", r->clb);

@@ -17,6 +17,8 @@ struct toy_run {
 
 /* Reads the options of GROUP_TOYS; the session's model is loaded. */
 paritas_status toy_run_open(struct session *session, struct toy_run *run);
+/* The first option of GROUP_TOYS that is given; NULL: none. */
+const char *toy_option_given(const struct arguments *arguments);
 /* Notes the time, and the exit code 1 where more toys than --max-failed have no answer. */
 void toy_run_close(struct session *session, struct toy_run *run, const uint64_t counts[PARITAS_FIT_STATUSES]);
 /* counts, methods, toys_per_second, ntoys, seed, into an open object. */

@@ -399,7 +399,7 @@ typedef struct paritas_hypotest_toys_result {
     double mu, cls_obs, cls_exp[5]; /* expected: percentiles of the toys drawn at the other hypothesis, ascending in CLs */
     double clsb, clb, p0;           /* p0: only for Q0, else NaN */
     /* standard errors from the number of toys; the variance of k of n takes (k + 1) / (n + 2), so that 0 and n claim no certainty */
-    double cls_obs_error, clsb_error, clb_error, p0_error;
+    double cls_obs_error, cls_exp_error[5], clsb_error, clb_error, p0_error;
     double q, mu_hat;
     double twice_nll_free, twice_nll_fixed;
     paritas_fit_status status;      /* the worst of the fits to the observed data */
@@ -462,11 +462,53 @@ typedef struct paritas_gof_toys_result {
 /* Goodness of fit by toys that are drawn at the best fit to the job's data, each with its own best fit. Statistics within 1e-8 count as equal. */
 PARITAS_API paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const paritas_toys_options *options, paritas_gof_toys_result *result);
 
+typedef struct paritas_significance_toys_result {
+    double p0, p0_error, z, z_error;                 /* observed; z = Phi^-1(1 - p0), its error to first order; NaN where no toy reaches q0, or all do */
+    double z_at_least;                               /* where none does: Z of 1 - 0.05^(1/n), the limit on p0 at 95 % confidence; else NaN */
+    double p0_exp, p0_exp_error, z_exp, z_exp_error; /* of the median q0 of toys drawn at mu = 1 */
+    double z_exp_at_least;
+    paritas_hypotest_toys_result test;               /* q0 and all else; cls_exp: p0 at -2 .. 2 sigma, ascending */
+} paritas_significance_toys_result;
+
+/* Discovery by brute force: p0 is the fraction of toys drawn at mu = 0 whose q0 is at least the observed one. As paritas_hypotest_toys with
+ * PARITAS_Q0, whose stores it shares. */
+PARITAS_API paritas_status paritas_significance_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const paritas_toys_options *options,
+                                                     paritas_significance_toys_result *result);
+
+#define PARITAS_LIMIT_TOYS 100000 /* most toys of each tested mu and hypothesis, unless the options say another number */
+
+typedef struct paritas_limit_toys_result {
+    double limit_obs, limit_exp[5];             /* NaN where no root was found up to upper_bound */
+    double limit_obs_error, limit_exp_error[5]; /* standard errors from the numbers of toys, whatever the correlation between tested mu values */
+    int reached_obs, reached_exp[5];            /* nonzero: the error is at most rtol times the limit, or there is no limit; 0: toys or places in scan[] ran out */
+    double asymptotic_obs, asymptotic_exp[5];   /* the limits of paritas_limit, where the search began */
+    double mu_hat, twice_nll_free;              /* of the free fit to the observed data */
+    double upper_bound;                         /* of the POI, as used */
+    int bound_widened;
+    paritas_fit_status status;                  /* the worst of the fits to the observed data */
+    paritas_toys_tally tally;                   /* of all toys */
+    size_t n_scan;                              /* tested mu values, ascending, in scan[] */
+    paritas_hypotest_toys_result scan[64];
+} paritas_limit_toys_result;
+
+/* Upper limits by toys: the roots in mu of CLs = level for the observed and the five expected curves, each to a standard error of rtol (above 0,
+ * below 1) relative. mu values are tested where they matter, from the asymptotic limits on, and toys are added where a curve's error
+ * needs them; toy t has the same random numbers at every mu. options->n is the most toys of each tested mu and hypothesis (0:
+ * PARITAS_LIMIT_TOYS). A store keeps all tested values; to go on with it, also with more toys or another rtol, gives what a run without
+ * interruption gives. A limit cannot be cut into shards: INVALID_ARGUMENT. Else as paritas_hypotest_toys. */
+PARITAS_API paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double level, double rtol,
+                                              const paritas_toys_options *options, paritas_limit_toys_result *result);
+
 /* Pools n stores of toys, shards of one run, into a new one at `output`: exactly the rows of the run that was not cut into shards. The stores
  * must have been made by equal runs (entry `shard` of the key aside) and share no toy; what does not fit is INVALID_INPUT, with entry or toy
  * and the files named. `output` must not exist; it appears when all is pooled, or not at all. A store that another process has open for
  * writing is UNREADABLE. Memory does not depend on the number of toys; files that are open at once are n and a few. */
 PARITAS_API paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths, const char *output);
+
+/* The answer of paritas_hypotest_toys from the rows of a store that it or paritas_significance_toys made, or that such stores were pooled into: no fit is made.
+ * Of the toys' fits only the counts by status are known; the other numbers are 0. INVALID_ARGUMENT: a store of another kind (a limit's, of plain toys), or one in
+ * which no run has come as far as a toy. */
+PARITAS_API paritas_status paritas_store_hypotest(paritas_context *context, const char *path, paritas_hypotest_toys_result *result);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
  * shares what comes back: the observed and the Asimov profile are interpolated with their slopes (curve.h), and every
  * curve's CLs(mu) follows from the two. The first proposals come from the free fits' variances alone. A root is taken
  * when it lies within ACCEPT of a fitted point: what the interpolation adds there is the square of that. */
+#include "infer/limit.h"
 #include "infer/asymptotic.h"
 #include "infer/curve.h"
 #include "infer/probability.h"
@@ -11,10 +12,10 @@
 #include <math.h>
 #include <string.h>
 
+#define WIDEN_MAX 1048576.0 /* the POI's interval is not made wider than this many times its own width */
 #define SCAN_MAX (sizeof((paritas_limit_result *)0)->scan / sizeof((paritas_limit_result *)0)->scan[0])
 #define ACCEPT 2e-5         /* relative distance of an accepted root from the nearest fitted point */
 #define SAME_POINT 1e-7     /* proposals closer than this, relative, are fitted once */
-#define WIDEN_MAX 1048576.0 /* the POI's interval is not made wider than this many times its own width */
 
 struct search {
     struct asymptotic a;
@@ -76,14 +77,26 @@ static paritas_status rebuild_curves(struct search *s)
     return PARITAS_OK;
 }
 
+double limit_widest(const struct infer *infer)
+{
+    const double lower = infer->base.lower[infer->poi];
+    return lower + WIDEN_MAX * (infer->upper[infer->poi] - lower);
+}
+
+void limit_widen(struct infer *infer, double mu, double widest)
+{
+    double *upper = &infer->upper[infer->poi];
+    const double lower = infer->base.lower[infer->poi];
+    while (*upper < mu) *upper = lower + 2.0 * (*upper - lower);
+    if (*upper > widest) *upper = widest;
+}
+
 /* Makes room for mu. A free fit that was held back by the old bound is repeated. */
 static paritas_status widen(struct search *s, double mu, paritas_limit_result *result)
 {
     struct infer *infer = s->a.infer;
     size_t poi = infer->poi;
-    double lower = infer->base.lower[poi];
-    while (infer->upper[poi] < mu) infer->upper[poi] = lower + 2.0 * (infer->upper[poi] - lower);
-    if (infer->upper[poi] > s->widest) infer->upper[poi] = s->widest;
+    limit_widen(infer, mu, s->widest);
     result->bound_widened = 1;
     if (s->a.data.states[poi] != PARITAS_AT_UPPER_BOUND) return PARITAS_OK;
     struct infer_profile *const data = &s->a.data;
@@ -205,7 +218,7 @@ static paritas_status limit(struct infer *infer, struct search *s, paritas_limit
     size_t poi = infer->poi;
     double width = infer->upper[poi] - infer->base.lower[poi];
     double scale = variance > 0.0 ? sqrt(variance) : width / 16.0;
-    s->widest = infer->base.lower[poi] + WIDEN_MAX * width;
+    s->widest = limit_widest(infer);
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) brackets[curve].hopeless = s->a.no_asimov;
     for (;;) {
         for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++)
@@ -220,26 +233,34 @@ static paritas_status limit(struct infer *infer, struct search *s, paritas_limit
     return PARITAS_OK;
 }
 
-paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic,
-                             double level, paritas_limit_result *result)
+paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level)
 {
     if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "an upper limit needs the test statistic qtilde or q");
     if (!(level > 0.0 && level < 1.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %.10g does not lie between 0 and 1", level);
+    return PARITAS_OK;
+}
+
+paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level, paritas_limit_result *result)
+{
+    struct search *search = arena_array(&infer->arena, 1, sizeof *search);
+    if (search == NULL) return paritas_fail_memory(infer->context);
+    memset(result, 0, sizeof *result);
+    search->a.statistic = statistic;
+    search->log_level = natural_log(level);
+    return limit(infer, search, result);
+}
+
+paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic,
+                             double level, paritas_limit_result *result)
+{
+    paritas_status status = limit_check(context, statistic, level);
+    if (status != PARITAS_OK) return status;
     memset(result, 0, sizeof *result);
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, true);
-    struct search *search = NULL;
-    if (status == PARITAS_OK) {
-        search = arena_array(&infer.arena, 1, sizeof *search);
-        if (search == NULL) status = paritas_fail_memory(context);
-    }
-    if (status == PARITAS_OK) {
-        search->a.statistic = statistic;
-        search->log_level = natural_log(level);
-        status = limit(&infer, search, result);
-    }
+    status = infer_open(&infer, context, model, job, true);
+    if (status == PARITAS_OK) status = limit_asymptotic(&infer, statistic, level, result);
     infer_close(&infer);
     return status;
 }

@@ -13,6 +13,10 @@ double normal_cdf(double x)
 {
     return m_normal_cdf(x);
 }
+double normal_density(double x)
+{
+    return 0.39894228040143267794 * m_exp(-0.5 * x * x);
+}
 double normal_log_cdf(double x)
 {
     return m_log_normal_cdf(x);

@@ -5,7 +5,9 @@
 
 /* Phi(x), accurate in both tails. */
 double normal_cdf(double x);
-/* Its logarithm, also where Phi(x) is 0. */
+/* Its derivative. */
+double normal_density(double x);
+/* The logarithm of Phi(x), also where Phi(x) is 0. */
 double normal_log_cdf(double x);
 /* Phi^-1(p); -inf at 0, +inf at 1, NaN outside [0, 1]. */
 double normal_quantile(double p);

@@ -50,25 +50,36 @@ static size_t count_from(const double *sorted, size_t n, double q)
     return n - low;
 }
 
+/* CLs, or for q0 p0, of an observation that is the toy at `place` of those drawn at the other hypothesis, by descending q. `shift`: of CLb. */
+static double expected_at(const struct toy_pool *pool, paritas_test_statistic statistic, double place, double shift)
+{
+    const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
+    const size_t at = place > 0.0 ? (size_t)place : 0;
+    const double q = pool->q[TOY_OTHER][n - 1 - (at < n ? at : n - 1)];
+    const double clsb = (double)count_from(pool->q[TOY_TESTED], n_tested, q) / (double)n_tested, clb = (double)count_from(pool->q[TOY_OTHER], n, q) / (double)n;
+    return statistic == PARITAS_Q0 ? clsb : clsb / (clb + shift);
+}
+
 /* Percentiles at -2 .. 2 sigma of the CLs that each toy of the other hypothesis would have had as the observation, interpolated as
- * NumPy does. CLs falls as q rises, so that ascending CLs is descending q. */
-static void expected_band(const struct toy_pool *pool, paritas_test_statistic statistic, double band[5])
+ * NumPy does. CLs falls as q rises, so that ascending CLs is descending q. Errors: that of CLs+b there; and that of the other
+ * hypothesis' distribution, which is shifted by its error d, so that the percentile is another toy, or CLb is another number, or both. */
+static void expected_band(const struct toy_pool *pool, paritas_test_statistic statistic, double band[5], double errors[5])
 {
     static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293, 0.97724986805182079};
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
-    const double *tested = pool->q[TOY_TESTED], *other = pool->q[TOY_OTHER];
     for (int i = 0; i < 5; i++) {
-        band[i] = (double)NAN;
+        band[i] = errors[i] = (double)NAN;
         if (n == 0 || n_tested == 0) continue;
-        const double place = percentile[i] * (double)(n - 1);
-        const size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
-        double cls[2];
-        for (int k = 0; k < 2; k++) {
-            const double q = other[n - 1 - (k ? above : below)];
-            const double clsb = (double)count_from(tested, n_tested, q) / (double)n_tested, clb = (double)count_from(other, n, q) / (double)n;
-            cls[k] = statistic == PARITAS_Q0 ? clsb : clsb / clb;
-        }
-        band[i] = cls[0] + (cls[1] - cls[0]) * (place - (double)below);
+        const double place = percentile[i] * (double)(n - 1), below = (double)(size_t)place;
+        const double first = expected_at(pool, statistic, below, 0.0), second = expected_at(pool, statistic, below + 1.0, 0.0);
+        band[i] = first + (second - first) * (place - below);
+        const double d = sqrt(percentile[i] * (1.0 - percentile[i]) / (double)n), step = d * (double)(n - 1);
+        const double low = expected_at(pool, statistic, place - step, d), high = expected_at(pool, statistic, place + step, -d);
+        const double q = pool->q[TOY_OTHER][n - 1 - (size_t)below];
+        double tested, other;
+        toy_fraction(count_from(pool->q[TOY_TESTED], n_tested, q), n_tested, &tested);
+        if (statistic != PARITAS_Q0) tested /= toy_fraction(count_from(pool->q[TOY_OTHER], n, q), n, &other);
+        errors[i] = sqrt(tested * tested + 0.25 * (high - low) * (high - low));
     }
 }
 
@@ -90,9 +101,11 @@ void toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bo
     /* of the quotient, from the errors of both to first order; the variances' own p where a fraction is 0 */
     const double a = result->clsb_error, b = result->clb_error * result->cls_obs;
     result->cls_obs_error = discovery ? result->clsb_error : same ? 0.0 : sqrt(a * a + b * b) / result->clb;
-    if (same)
-        for (int i = 0; i < 5; i++) result->cls_exp[i] = discovery ? nan : 1.0;
-    else expected_band(pool, statistic, result->cls_exp);
+    if (!same) expected_band(pool, statistic, result->cls_exp, result->cls_exp_error);
+    for (int i = 0; i < 5 && same; i++) {
+        result->cls_exp[i] = 1.0;
+        result->cls_exp_error[i] = 0.0;
+    }
 }
 
 /* ---- a test ---- */

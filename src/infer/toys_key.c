@@ -70,7 +70,8 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     entries[n++] = (struct store_entry){"model", model};
     if (statistic) entries[n++] = (struct store_entry){"test_statistic", statistic};
     if (!isnan(mu)) entries[n++] = (struct store_entry){"mu", numbers[3]};
-    entries[n++] = (struct store_entry){"ntoys", numbers[0]};
+    /* a limit's toys are as many as it takes: the number says only where it gives up, and a run may go on with another one */
+    if (fits || !isnan(mu)) entries[n++] = (struct store_entry){"ntoys", numbers[0]};
     entries[n++] = (struct store_entry){"seed", numbers[1]};
     entries[n++] = (struct store_entry){"fix_aux", options->fix_aux ? "yes" : "no"};
     entries[n++] = (struct store_entry){"minimizer", options->newton_only ? "newton" : "auto"};

@@ -1,0 +1,16 @@
+/* limit.h: what limits by the asymptotic formulas and by toys share. */
+#ifndef PARITAS_INFER_LIMIT_H
+#define PARITAS_INFER_LIMIT_H
+
+#include "infer/infer.h"
+
+/* INVALID_ARGUMENT unless there are limits with this statistic (qtilde, q) at this level (above 0, below 1). */
+paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level);
+/* paritas_limit within an open call. Leaves the bound of the parameter of interest as wide as it had to be made. */
+paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level, paritas_limit_result *result);
+/* The largest value that the bound of the parameter of interest may be widened to; to be asked before it is. */
+double limit_widest(const struct infer *infer);
+/* Makes room for mu, by doubling the width. */
+void limit_widen(struct infer *infer, double mu, double widest);
+
+#endif

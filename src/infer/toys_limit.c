@@ -1,0 +1,505 @@
+/* toys_limit.c: upper limits by toys.
+ *
+ *   asymptotic limits ─► tested mu values ─► toys of both hypotheses at each ─► CLs of six curves at each, with errors
+ *                          ▲          ▲                                            │
+ *                          │          └─ more toys near a root, where its error ◄──┤
+ *                          └──────────── a value at a root that has none near ◄────┘   is above rtol
+ *
+ * Every tested mu serves all curves. A curve is Phi^-1(CLs) over mu, which is close to straight (exactly so for CLs+b of a Gaussian
+ * measurement); about its root m, in x = mu / m - 1, it is taken as
+ *   z(x) = alpha + beta x + gamma x^2,
+ * by least squares over all tested values, where what the expansion leaves out, REST |x|^3 and all of z beyond STRAIGHT from the level (where
+ * CLs comes near 1, or is 0 for lack of toys), counts as an error of each, so that far values have no weight in alpha, and beta and gamma have priors, so that a few noisy values give no absurd slope: beta is -1.5 for CLs = e^-mu
+ * (nothing seen, no background), -2 for the median of a Gaussian measurement, -3.7 for its +2 sigma; gamma 0.4 for the first of them.
+ *
+ * alpha is a sum of weights times z_i, so its error is known but for the correlation of the z_i: toy t has the same random numbers at
+ * every mu, which makes curves smooth and slopes well known, but errors alike. Correlations are not negative; for any that are, the variance is at
+ * most (sum of weight sigma over positive weights)^2 + (the same over negative ones)^2. The root's error is that of alpha over |beta|. */
+#include "infer/asymptotic.h"
+#include "infer/limit.h"
+#include "infer/probability.h"
+#include "infer/toys.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CURVES ASYMPTOTIC_CURVES
+#define POINTS_MAX (sizeof((paritas_limit_toys_result *)0)->scan / sizeof((paritas_limit_toys_result *)0)->scan[0])
+#define FIRST_TOYS 1000
+#define SAME_POINT 1e-3 /* proposals closer than this, relative, are one */
+#define SLOPE (-2.0)    /* beta's prior, its width, and gamma's */
+#define SLOPE_WIDTH 1.5
+#define CURVATURE_WIDTH 0.5
+#define REST 0.5
+#define STRAIGHT 1.5
+
+/* A toy that a store had before this call. */
+struct stored {
+    double mu, hypothesis, q;
+    uint64_t toy;
+    paritas_fit_status status;
+};
+
+struct tested {
+    double mu;
+    uint64_t toys, wished; /* toys of each hypothesis: now, and after this round */
+    struct toy_test test;
+    paritas_hypotest_toys_result result;
+    double z[CURVES], sigma[CURVES]; /* Phi^-1(CLs) and its error; NaN: no answer */
+};
+
+enum root_state { ROOT_OPEN, ROOT_REACHED, ROOT_NOT_REACHED, ROOT_ABSENT };
+
+struct root {
+    enum root_state state;
+    double at, error;
+};
+
+struct search {
+    struct infer *infer;
+    paritas_toys_options options;
+    paritas_test_statistic statistic;
+    struct store *store;
+    double z, rtol, near, widest, scale; /* z: of the level; near: how far, relative, toys may lie from a root; scale: a typical value of mu */
+    bool widened;
+    struct stored *stored; /* ascending in (mu, hypothesis, toy) */
+    size_t n_stored, room, n;
+    struct tested *points[POINTS_MAX]; /* ascending in mu */
+    double proposed[CURVES];
+    uint64_t proposed_toys[CURVES];
+    size_t n_proposed;
+    struct root roots[CURVES];
+};
+
+/* ---- toys of one mu --------------------------------------------------------------------------- */
+
+static int keep_stored(void *user, const paritas_toy *row)
+{
+    struct search *s = user;
+    if (s->n_stored == s->room) {
+        const size_t room = s->room ? 2 * s->room : 4096;
+        struct stored *more = paritas_reallocate(s->infer->context, s->stored, room, sizeof *more);
+        if (!more) return 1;
+        s->stored = more;
+        s->room = room;
+    }
+    s->stored[s->n_stored++] = (struct stored){row->mu, row->hypothesis, row->q, row->toy, row->status};
+    return 0;
+}
+
+static int compare_stored(const struct stored *row, double mu, double hypothesis, uint64_t toy)
+{
+    if (row->mu != mu) return row->mu < mu ? -1 : 1;
+    if (row->hypothesis != hypothesis) return row->hypothesis < hypothesis ? -1 : 1;
+    return row->toy < toy ? -1 : row->toy > toy;
+}
+
+/* Takes the stored toys of a range into the pool. Never more than a run would have by now, so that the search goes the way that it went. */
+static paritas_status take_stored(const struct search *s, struct tested *point, uint64_t first, uint64_t end)
+{
+    paritas_status status = PARITAS_OK;
+    for (int h = 0; h < point->test.n_hypotheses; h++) {
+        const double hypothesis = point->test.hypothesis[h];
+        size_t low = 0, high = s->n_stored;
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (compare_stored(&s->stored[middle], point->mu, hypothesis, first) < 0) low = middle + 1;
+            else high = middle;
+        }
+        for (; low < s->n_stored && compare_stored(&s->stored[low], point->mu, hypothesis, end) < 0 && status == PARITAS_OK; low++)
+            status = toy_pool_add(&point->test.pool, h, s->stored[low].q, s->stored[low].status);
+    }
+    return status;
+}
+
+/* Phi^-1 of a CLs with its error. Where no toy, or each, is as extreme as the observation, half a toy stands for none: that still says on
+ * which side of the level it is. */
+static void to_normal(double cls, double error, double *z, double *sigma)
+{
+    const double least = error < 0.8 ? 0.5 * error : 0.4;
+    const double value = cls < least ? least : cls > 1.0 - least ? 1.0 - least : cls;
+    *z = isnan(error) ? (double)NAN : normal_quantile(value);
+    *sigma = error / normal_density(*z);
+}
+
+static paritas_status run_point(const struct search *s, struct tested *point)
+{
+    paritas_status status = take_stored(s, point, point->toys, point->wished);
+    if (status == PARITAS_OK) status = toy_test_run(&point->test, point->toys, point->wished, TOY_HYPOTHESES);
+    if (status == PARITAS_OK) status = toy_test_result(&point->test, &point->result);
+    point->toys = point->wished;
+    const paritas_hypotest_toys_result *r = &point->result;
+    for (int i = 0; i < 5; i++) to_normal(r->cls_exp[i], r->cls_exp_error[i], &point->z[i], &point->sigma[i]);
+    to_normal(r->cls_obs, r->cls_obs_error, &point->z[ASYMPTOTIC_OBSERVED], &point->sigma[ASYMPTOTIC_OBSERVED]);
+    return status;
+}
+
+/* What the store keeps beside toys: the free fit to the observed data. */
+static paritas_status set_facts(const struct search *s, const paritas_hypotest_toys_result *r)
+{
+    if (!s->store || s->n > 1) return PARITAS_OK;
+    paritas_status status = store_set_fact(s->store, "mu_hat", r->mu_hat);
+    return status == PARITAS_OK ? store_set_fact(s->store, "twice_nll_free", r->twice_nll_free) : status;
+}
+
+static paritas_status add_point(struct search *s, double mu, uint64_t toys)
+{
+    struct infer *infer = s->infer;
+    struct tested *point = arena_array(&infer->arena, 1, sizeof *point);
+    if (!point) return paritas_fail_memory(infer->context);
+    if (mu > infer->upper[infer->poi]) {
+        limit_widen(infer, mu, s->widest);
+        s->widened = true;
+    }
+    size_t at = s->n++;
+    for (; at > 0 && s->points[at - 1]->mu > mu; at--) s->points[at] = s->points[at - 1];
+    s->points[at] = point;
+    point->mu = mu;
+    point->wished = toys < s->options.n ? toys : s->options.n;
+    const paritas_status status = toy_test_open(&point->test, infer, &s->options, s->statistic, mu, s->store);
+    return status == PARITAS_OK ? set_facts(s, &point->test.result) : status;
+}
+
+/* ---- one curve -------------------------------------------------------------------------------- */
+
+static bool answered(const struct tested *point, int curve) { return !isnan(point->z[curve]); }
+
+/* A curve about a value of mu: alpha, beta, and the error of alpha. share: of each point in it. */
+struct local {
+    double alpha, beta, error, share[POINTS_MAX];
+};
+
+/* Solves a x = b for a positive matrix, with two right sides. */
+static void solve(double a[3][3], double b[2][3], double x[2][3])
+{
+    for (int i = 0; i < 3; i++)
+        for (int k = i + 1; k < 3; k++) {
+            const double factor = a[k][i] / a[i][i];
+            for (int j = i; j < 3; j++) a[k][j] -= factor * a[i][j];
+            for (int side = 0; side < 2; side++) b[side][k] -= factor * b[side][i];
+        }
+    for (int side = 0; side < 2; side++)
+        for (int i = 2; i >= 0; i--) {
+            double sum = b[side][i];
+            for (int j = i + 1; j < 3; j++) sum -= a[i][j] * x[side][j];
+            x[side][i] = sum / a[i][i];
+        }
+}
+
+static void expand(const struct search *s, int curve, double mu, struct local *local)
+{
+    const double slope_weight = 1.0 / (SLOPE_WIDTH * SLOPE_WIDTH), curvature_weight = 1.0 / (CURVATURE_WIDTH * CURVATURE_WIDTH);
+    double a[3][3] = {{0.0, 0.0, 0.0}, {0.0, slope_weight, 0.0}, {0.0, 0.0, curvature_weight}}, b[2][3] = {{0.0, slope_weight * SLOPE, 0.0}, {1.0, 0.0, 0.0}}, x[2][3];
+    double weight[POINTS_MAX], rest[POINTS_MAX];
+    for (size_t i = 0; i < s->n; i++) {
+        const struct tested *point = s->points[i];
+        weight[i] = 0.0;
+        if (!answered(point, curve)) continue;
+        const double d = point->mu / mu - 1.0, power[3] = {1.0, d, d * d}, sigma = point->sigma[curve];
+        const double away = fabs(point->z[curve] - s->z) - STRAIGHT;
+        rest[i] = REST * fabs(d * d * d) + (away > 0.0 ? away : 0.0);
+        weight[i] = 1.0 / (sigma * sigma + rest[i] * rest[i]);
+        for (int k = 0; k < 3; k++) {
+            for (int j = 0; j < 3; j++) a[k][j] += weight[i] * power[k] * power[j];
+            b[0][k] += weight[i] * power[k] * point->z[curve];
+        }
+    }
+    solve(a, b, x);
+    local->alpha = x[0][0];
+    local->beta = x[0][1] < -0.2 ? x[0][1] : -0.2;
+    double plus = 0.0, minus = 0.0, left_out = 0.0;
+    for (size_t i = 0; i < s->n; i++) {
+        local->share[i] = 0.0;
+        if (weight[i] == 0.0) continue;
+        const double d = s->points[i]->mu / mu - 1.0, w = weight[i] * (x[1][0] + d * (x[1][1] + d * x[1][2]));
+        local->share[i] = fabs(w) * s->points[i]->sigma[curve];
+        if (w > 0.0) plus += local->share[i];
+        else minus += local->share[i];
+        left_out += fabs(w) * rest[i];
+    }
+    const double slope = x[1][1] / SLOPE_WIDTH, curvature = x[1][2] / CURVATURE_WIDTH;
+    local->error = sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
+}
+
+/* The root of a curve, not beyond half the smallest and twice the largest value with an answer; false: there is no such value. */
+static bool find_curve_root(const struct search *s, int curve, struct local *local, double *root)
+{
+    double low = 0.0, high = 0.0, m = 0.0, least = HUGE_VAL;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct tested *point = s->points[i];
+        if (!answered(point, curve)) continue;
+        if (low == 0.0) low = 0.5 * point->mu;
+        high = 2.0 * point->mu;
+        const double distance = fabs(point->z[curve] - s->z);
+        if (distance < least) m = point->mu;
+        if (distance < least) least = distance;
+    }
+    if (high == 0.0) return false;
+    for (int i = 0; i < 60; i++) { /* Newton's method; short steps, since the expansion is good for no more */
+        expand(s, curve, m, local);
+        double step = (s->z - local->alpha) / local->beta;
+        step = step > 0.3 ? 0.3 : step > -0.3 ? step : -0.3;
+        if (i > 30) step *= 0.5;
+        const double next = m * (1.0 + step), bounded = next < low ? low : next > high ? high : next;
+        const bool done = fabs(bounded - m) < 1e-9 * m;
+        m = bounded;
+        if (done) break;
+    }
+    expand(s, curve, m, local);
+    *root = m;
+    return true;
+}
+
+/* Another mu to test in the next round, unless there is one as good as it; false: there is, or there are no places left. */
+static bool propose(struct search *s, double mu, uint64_t toys)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (fabs(s->points[i]->mu - mu) <= SAME_POINT * mu) return false;
+    for (size_t i = 0; i < s->n_proposed; i++)
+        if (fabs(s->proposed[i] - mu) <= SAME_POINT * mu) {
+            if (s->proposed_toys[i] < toys) s->proposed_toys[i] = toys;
+            return true;
+        }
+    if (s->n + s->n_proposed == POINTS_MAX) return false;
+    s->proposed[s->n_proposed] = mu;
+    s->proposed_toys[s->n_proposed++] = toys;
+    return true;
+}
+
+/* More toys at a point, by a factor (2 at most); false: it has all that it may have. */
+static bool raise_toys(const struct search *s, struct tested *point, double factor)
+{
+    if (point->toys >= s->options.n) return false;
+    const double wished = (double)point->toys * (factor < 1.1 ? 1.1 : factor < 2.0 ? factor : 2.0);
+    const uint64_t toys = wished < (double)s->options.n ? (uint64_t)wished : s->options.n;
+    if (toys > point->wished) point->wished = toys;
+    return true;
+}
+
+/* The next step of a curve of which no value has an answer: CLb of 0 says that the observation is rarer than all toys so far, else fits fail,
+ * which they do less near 0. */
+static enum root_state seek_answer(struct search *s)
+{
+    bool more = false;
+    for (size_t i = 0; i < s->n; i++) {
+        const paritas_hypotest_toys_result *r = &s->points[i]->result;
+        if (r->n_tested > 0 && r->n_other > 0 && !isnan(r->q)) more = raise_toys(s, s->points[i], 2.0) || more;
+    }
+    if (more) return ROOT_OPEN;
+    if (s->points[0]->mu < 1e-3 * s->scale) return ROOT_NOT_REACHED;
+    return propose(s, 0.5 * s->points[0]->mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
+}
+
+/* The next step of a curve: another value of mu at its root, or more toys. */
+static enum root_state improve(struct search *s, int curve, const struct local *local, const struct root *root)
+{
+    size_t nearest = 0, first = s->n, last = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!answered(s->points[i], curve)) continue;
+        if (first == s->n) nearest = first = i;
+        last = i;
+        if (fabs(s->points[i]->mu - root->at) < fabs(s->points[nearest]->mu - root->at)) nearest = i;
+    }
+    struct tested *point = s->points[nearest];
+    const double distance = fabs(point->mu - root->at) / root->at, factor = root->error / (s->rtol * root->at);
+    const uint64_t most = s->options.n;
+    if (factor <= 1.0) return ROOT_REACHED;
+    if (distance > 2.0 * s->near) {
+        /* beyond an edge that its errors may have put on the wrong side, toys first */
+        const bool beyond = root->at < s->points[first]->mu || root->at > s->points[last]->mu;
+        if (beyond && fabs(point->z[curve] - s->z) < 2.0 * point->sigma[curve] && raise_toys(s, point, 2.0)) return ROOT_OPEN;
+        if (root->at < 1e-9 * s->scale) return ROOT_ABSENT;
+        if (root->at > s->widest && point->mu >= s->widest) return ROOT_ABSENT;
+        double mu = root->at < s->widest ? root->at : s->widest;
+        const struct tested *silent = last + 1 < s->n ? s->points[last + 1] : NULL; /* without an answer, which counts as beyond the root */
+        if (silent && mu >= silent->mu) {
+            if (silent->mu - point->mu < 2.0 * s->near * point->mu) return ROOT_ABSENT;
+            mu = 0.5 * (silent->mu + point->mu);
+        }
+        return propose(s, mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
+    }
+    /* much is missing and no value is close: rather one at the root than many toys here and there */
+    if (distance > s->near && factor > 1.5 && root->error < s->near * root->at && 2 * point->toys <= most && propose(s, root->at, 2 * point->toys)) return ROOT_OPEN;
+    if (local->share[nearest] > 0.1 * local->error && raise_toys(s, point, factor * factor)) return ROOT_OPEN;
+    struct tested *best = NULL; /* where a toy takes most off the error */
+    double gain = 0.0;
+    for (size_t i = 0; i < s->n; i++) {
+        const double one = local->share[i] / (double)s->points[i]->toys;
+        if (s->points[i]->toys < most && local->share[i] > 0.1 * local->error && one > gain) {
+            best = s->points[i];
+            gain = one;
+        }
+    }
+    if (best) return raise_toys(s, best, factor * factor) ? ROOT_OPEN : ROOT_NOT_REACHED;
+    return propose(s, root->at, point->toys) ? ROOT_OPEN : ROOT_NOT_REACHED;
+}
+
+/* Where a curve stands, and what it wishes for the next round. */
+static void plan(struct search *s, int curve)
+{
+    struct root *root = &s->roots[curve];
+    struct local local;
+    root->at = root->error = (double)NAN;
+    if (!find_curve_root(s, curve, &local, &root->at)) {
+        root->state = seek_answer(s);
+        return;
+    }
+    root->error = root->at * local.error / fabs(local.beta);
+    root->state = improve(s, curve, &local, root);
+    if (root->state == ROOT_ABSENT) root->at = root->error = (double)NAN;
+}
+
+/* ---- all curves ------------------------------------------------------------------------------- */
+
+/* The first values: the asymptotic limits, or where there are none one within the bounds. */
+static void propose_first(struct search *s, const paritas_limit_result *asymptotic)
+{
+    for (int curve = 0; curve < CURVES; curve++) {
+        const double mu = curve == ASYMPTOTIC_OBSERVED ? asymptotic->limit_obs : asymptotic->limit_exp[curve];
+        bool near = !(mu > 0.0) || !isfinite(mu);
+        for (size_t i = 0; i < s->n_proposed; i++) near = near || fabs(s->proposed[i] - mu) < 0.5 * s->near * mu;
+        if (!near) propose(s, mu, FIRST_TOYS);
+    }
+    const double upper = s->infer->upper[s->infer->poi];
+    if (s->n_proposed == 0) propose(s, upper < 2.0 ? 0.5 * upper : 1.0, FIRST_TOYS);
+    s->scale = s->proposed[0];
+}
+
+static paritas_status run_round(struct search *s)
+{
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < s->n_proposed && status == PARITAS_OK; i++) status = add_point(s, s->proposed[i], s->proposed_toys[i]);
+    s->n_proposed = 0;
+    for (size_t i = 0; i < s->n && status == PARITAS_OK; i++)
+        if (s->points[i]->wished > s->points[i]->toys) status = run_point(s, s->points[i]);
+    return status;
+}
+
+/* Rounds until no curve is open. Each adds a point or toys, of both of which there are only so many. */
+static paritas_status run_rounds(struct search *s)
+{
+    for (bool open = true; open;) {
+        const paritas_status status = run_round(s);
+        if (status != PARITAS_OK) return status;
+        open = false;
+        for (int curve = 0; curve < CURVES; curve++) {
+            plan(s, curve);
+            open = open || s->roots[curve].state == ROOT_OPEN;
+        }
+    }
+    return PARITAS_OK;
+}
+
+static void add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one)
+{
+    for (int k = 0; k < PARITAS_FIT_STATUSES; k++) sum->counts[k] += one->counts[k];
+    sum->fitted += one->fitted;
+    sum->iterations += one->iterations;
+    sum->by_quasi_newton += one->by_quasi_newton;
+    sum->by_newton += one->by_newton;
+    sum->from_suggested_start += one->from_suggested_start;
+    sum->from_the_other_fit += one->from_the_other_fit;
+    sum->from_further_starts += one->from_further_starts;
+    sum->at_edge += one->at_edge;
+    sum->refitted += one->refitted;
+}
+
+static void write_result(const struct search *s, const paritas_limit_result *asymptotic, paritas_limit_toys_result *result)
+{
+    const struct root *observed = &s->roots[ASYMPTOTIC_OBSERVED];
+    result->limit_obs = observed->at;
+    result->limit_obs_error = observed->error;
+    result->reached_obs = observed->state != ROOT_NOT_REACHED;
+    result->asymptotic_obs = asymptotic->limit_obs;
+    for (int i = 0; i < 5; i++) {
+        result->limit_exp[i] = s->roots[i].at;
+        result->limit_exp_error[i] = s->roots[i].error;
+        result->reached_exp[i] = s->roots[i].state != ROOT_NOT_REACHED;
+        result->asymptotic_exp[i] = asymptotic->limit_exp[i];
+    }
+    result->upper_bound = s->infer->upper[s->infer->poi];
+    result->bound_widened = s->widened || asymptotic->bound_widened;
+    result->n_scan = s->n;
+    for (size_t i = 0; i < s->n; i++) {
+        const paritas_hypotest_toys_result *r = &s->points[i]->result;
+        result->scan[i] = *r;
+        result->mu_hat = r->mu_hat;
+        result->twice_nll_free = r->twice_nll_free;
+        result->status = infer_worse(result->status, r->status);
+        add_tally(&result->tally, &r->tally);
+    }
+}
+
+/* The key's own entry for the level: toys do not depend on it, but which mu values are worth testing does. */
+static paritas_status open_store(struct search *s, double level)
+{
+    static const char *const names[] = {"qtilde", "q"};
+    struct infer *infer = s->infer;
+    paritas_toys_options options = s->options;
+    paritas_key_entry *entries = arena_array(&infer->arena, options.n_entries + 1, sizeof *entries);
+    char number[40];
+    if (!entries) return paritas_fail_memory(infer->context);
+    if (options.n_entries > 0) memcpy(entries, options.entries, options.n_entries * sizeof *entries);
+    snprintf(number, sizeof number, "%.17g", level);
+    entries[options.n_entries++] = (paritas_key_entry){"level", number};
+    options.entries = entries;
+    paritas_status status = toys_open_store(infer, &options, "limit", names[s->statistic], (double)NAN, STORE_TESTS, &s->store);
+    if (status == PARITAS_OK && s->store) status = store_read(s->store, keep_stored, s);
+    return status == PARITAS_CANCELLED ? paritas_fail_memory(infer->context) : status; /* only memory ends keep_stored */
+}
+
+static paritas_status limit_toys(struct search *s, double level, paritas_limit_toys_result *result)
+{
+    struct infer *infer = s->infer;
+    paritas_limit_result *asymptotic = arena_array(&infer->arena, 1, sizeof *asymptotic);
+    if (!asymptotic) return paritas_fail_memory(infer->context);
+    s->widest = limit_widest(infer);
+    paritas_status status = open_store(s, level);
+    if (status == PARITAS_OK) status = limit_asymptotic(infer, s->statistic, level, asymptotic);
+    if (status == PARITAS_OK) {
+        propose_first(s, asymptotic);
+        status = run_rounds(s);
+    }
+    if (status == PARITAS_OK) write_result(s, asymptotic, result);
+    for (size_t i = 0; i < s->n; i++) toy_test_close(&s->points[i]->test);
+    paritas_release(&infer->context->allocator, s->stored);
+    store_close(s->store);
+    return status;
+}
+
+static paritas_status check(paritas_context *context, paritas_test_statistic statistic, double level, double rtol, const paritas_toys_options *options)
+{
+    if (!(rtol > 0.0 && rtol < 1.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "rtol %.10g does not lie between 0 and 1", rtol);
+    if (options->shards > 1)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "shard %u/%u: a limit cannot be cut into shards, since toys decide where toys are drawn", options->shard, options->shards);
+    return limit_check(context, statistic, level);
+}
+
+paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double level, double rtol,
+                                  const paritas_toys_options *given, paritas_limit_toys_result *result)
+{
+    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    if (options.n == 0) options.n = PARITAS_LIMIT_TOYS;
+    memset(result, 0, sizeof *result);
+    uint64_t first, end;
+    paritas_status status = check(context, statistic, level, rtol, &options);
+    if (status == PARITAS_OK) status = toys_share(context, &options, &first, &end);
+    if (status != PARITAS_OK) return status;
+    struct infer infer;
+    status = infer_open(&infer, context, model, job, true);
+    struct search *s = status == PARITAS_OK ? arena_array(&infer.arena, 1, sizeof *s) : NULL;
+    if (status == PARITAS_OK && !s) status = paritas_fail_memory(context);
+    if (status == PARITAS_OK) {
+        s->infer = &infer;
+        s->options = options;
+        s->statistic = statistic;
+        s->z = normal_quantile(level);
+        s->rtol = rtol;
+        s->near = rtol < 0.25 ? 0.4 * sqrt(rtol) : 0.2;
+        status = limit_toys(s, level, result);
+    }
+    infer_close(&infer);
+    return status;
+}
