@@ -32,7 +32,7 @@ static void write_toys_json(struct session *session, const struct toy_run *toys,
     write_number(w, "q0", test->q);
     write_number(w, "mu_hat", test->mu_hat);
     write_string(w, "status", paritas_fit_status_name(test->status));
-    toy_run_write(w, toys, test);
+    toy_run_write(w, toys, &test->tally);
     write_provenance(session);
     write_close(w);
 }
@@ -56,7 +56,7 @@ static void write_toys_table(struct session *session, const struct toy_run *toys
     write_toys_row(&table, "expected for 1", r->z_exp, r->z_exp_error, r->z_exp_at_least, r->p0_exp, r->p0_exp_error);
     table_close(&table, &session->out);
     if (!isnan(r->z_at_least) || !isnan(r->z_exp_at_least)) text_format(&session->out, "\nZ after >: no toy reaches that q0; at 95 %% confidence\n");
-    toy_run_describe(&session->out, toys, &r->test);
+    toy_run_describe(&session->out, toys, &r->test.tally);
 }
 
 static paritas_status run_toys(struct session *session)
@@ -68,7 +68,7 @@ static paritas_status run_toys(struct session *session)
     if (status == PARITAS_OK) status = toy_run_open(session, &toys);
     if (status == PARITAS_OK) status = paritas_significance_toys(session->context, session->model, &session->job, &toys.options, &r);
     if (status != PARITAS_OK) return status;
-    toy_run_close(session, &toys, r.test.counts);
+    toy_run_close(session, &toys, r.test.tally.counts);
     note_status(session, r.test.status);
     if (session->json) write_toys_json(session, &toys, &r);
     else write_toys_table(session, &toys, &r);
