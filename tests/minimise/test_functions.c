@@ -233,6 +233,128 @@ TEST(too_few_iterations_are_said_so)
     }
 }
 
+/* ---- one step of L-BFGS-B against its definition with whole matrices ---- */
+
+static double dot(const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < SLOTS; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static void times(double m[SLOTS][SLOTS], const double *v, double *to)
+{
+    for (size_t i = 0; i < SLOTS; i++) to[i] = dot(m[i], v);
+}
+
+/* theta I, updated by the BFGS formula with one pair after the other. */
+static void whole_matrix(double b[SLOTS][SLOTS], double theta, size_t pairs, double (*s)[SLOTS], double (*y)[SLOTS])
+{
+    for (size_t i = 0; i < SLOTS; i++)
+        for (size_t j = 0; j < SLOTS; j++) b[i][j] = i == j ? theta : 0.0;
+    for (size_t k = 0; k < pairs; k++) {
+        double bs[SLOTS];
+        times(b, s[k], bs);
+        const double sbs = dot(s[k], bs), sy = dot(s[k], y[k]);
+        for (size_t i = 0; i < SLOTS; i++)
+            for (size_t j = 0; j < SLOTS; j++) b[i][j] += y[k][i] * y[k][j] / sy - bs[i] * bs[j] / sbs;
+    }
+}
+
+/* The first minimum of g z + z B z / 2 on the way of -g that bends at the bounds: segment by segment, each with its own whole products. */
+static void cauchy_of(double b[SLOTS][SLOTS], const double *g, const double *lower, const double *upper, double *z)
+{
+    double end[SLOTS], behind = 0.0;
+    for (size_t i = 0; i < SLOTS; i++) {
+        z[i] = 0.0;
+        end[i] = g[i] < 0.0 ? upper[i] / -g[i] : lower[i] / -g[i];
+    }
+    for (;;) {
+        double d[SLOTS], bd[SLOTS], next = INFINITY;
+        for (size_t i = 0; i < SLOTS; i++) {
+            d[i] = end[i] > behind ? -g[i] : 0.0;
+            if (end[i] > behind && end[i] < next) next = end[i];
+        }
+        times(b, d, bd);
+        const double first = dot(g, d) + dot(z, bd), second = dot(d, bd), step = -first / second;
+        if (!(first < 0.0)) return;
+        const double part = step < next - behind ? step : next - behind;
+        for (size_t i = 0; i < SLOTS; i++) z[i] = end[i] <= behind + part && d[i] != 0.0 ? (g[i] < 0.0 ? upper[i] : lower[i]) : z[i] + part * d[i];
+        if (step < next - behind) return;
+        behind = next;
+    }
+}
+
+/* From there to the minimum over what lies on no bound (Gauss's elimination), into the bounds. */
+static void subspace_of(double b[SLOTS][SLOTS], const double *g, const double *lower, const double *upper, const double *z, double *to)
+{
+    double m[SLOTS][SLOTS + 1], bz[SLOTS];
+    times(b, z, bz);
+    for (size_t i = 0; i < SLOTS; i++) {
+        const int inside = z[i] > lower[i] && z[i] < upper[i];
+        for (size_t j = 0; j < SLOTS; j++) m[i][j] = inside && z[j] > lower[j] && z[j] < upper[j] ? b[i][j] : i == j;
+        m[i][SLOTS] = inside ? -(g[i] + bz[i]) : 0.0;
+    }
+    for (size_t k = 0; k < SLOTS; k++)
+        for (size_t i = 0; i < SLOTS; i++) {
+            const double ratio = i == k ? 0.0 : m[i][k] / m[k][k];
+            for (size_t j = k; j <= SLOTS; j++) m[i][j] -= ratio * m[k][j];
+        }
+    double part = 1.0;
+    for (size_t i = 0; i < SLOTS; i++) {
+        const double d = m[i][SLOTS] / m[i][i], x = z[i] + d;
+        to[i] = x < lower[i] ? lower[i] : x > upper[i] ? upper[i] : x;
+        if (to[i] != x && (to[i] - z[i]) / d < part) part = (to[i] - z[i]) / d;
+    }
+    if (dot(to, g) > 0.0)
+        for (size_t i = 0; i < SLOTS; i++) to[i] = z[i] + part * m[i][SLOTS] / m[i][i];
+}
+
+TEST(a_step_is_that_of_the_whole_matrices)
+{
+    enum { PAIRS = 8, MOST = 11 };
+    struct random random = {23};
+    const struct minimise_variant *variant = variants[0].variant;
+    double *slab = aligned_alloc(64, (variant->slab + 63) / 64 * 64);
+    assert_non_null(slab);
+    memset(slab, 0, variant->slab);
+    size_t on_bound = 0, clipped = 0;
+    for (size_t trial = 0; trial < 400; trial++) {
+        double a[SLOTS][SLOTS] = {{0}}, s[MOST][SLOTS], y[MOST][SLOTS], b[SLOTS][SLOTS];
+        double g[SLOTS], lower[SLOTS], upper[SLOTS], cauchy[SLOTS], step[SLOTS], z[SLOTS], x[SLOTS];
+        const size_t pairs = trial % (MOST + 1), kept = pairs < PAIRS ? pairs : PAIRS;
+        for (size_t k = 0; k < 6; k++) { /* a matrix of some coupling; the pairs are its products */
+            double v[SLOTS];
+            for (size_t i = 0; i < SLOTS; i++) v[i] = random_normal(&random);
+            for (size_t i = 0; i < SLOTS; i++)
+                for (size_t j = 0; j < SLOTS; j++) a[i][j] += 0.3 * v[i] * v[j] + (i == j && k == 0 ? random_uniform(&random, 0.5, 2.0) : 0.0);
+        }
+        const double reach = trial % 3 == 0 ? 1e3 : trial % 3 == 1 ? 1.0 : 0.1;
+        for (size_t k = 0; k < pairs; k++) {
+            for (size_t i = 0; i < SLOTS; i++) s[k][i] = random_normal(&random);
+            times(a, s[k], y[k]);
+        }
+        for (size_t i = 0; i < SLOTS; i++) {
+            g[i] = random_normal(&random);
+            lower[i] = i % 5 == 4 ? 0.0 : -reach * random_uniform(&random, 0.1, 1.0); /* some stand on their bound */
+            upper[i] = reach * random_uniform(&random, 0.1, 1.0);
+        }
+        const double theta = pairs ? dot(y[pairs - 1], y[pairs - 1]) / dot(s[pairs - 1], y[pairs - 1]) : 1.0;
+        assert_int_equal(variant->step((uint32_t)pairs, s, y, theta, g, lower, upper, cauchy, step, slab), 0);
+        whole_matrix(b, theta, kept, s + pairs - kept, y + pairs - kept);
+        cauchy_of(b, g, lower, upper, z);
+        subspace_of(b, g, lower, upper, z, x);
+        for (size_t i = 0; i < SLOTS; i++) {
+            ASSERT_CLOSE(cauchy[i], z[i], 1e-9);
+            ASSERT_CLOSE(step[i], x[i], 1e-8);
+            on_bound += z[i] == lower[i] || z[i] == upper[i];
+            clipped += (x[i] == lower[i] || x[i] == upper[i]) && z[i] != x[i];
+        }
+    }
+    free(slab);
+    assert_true(on_bound > 500 && clipped > 100);
+}
+
 /* ---- differential evolution ---- */
 
 /* Known answers of its authors (Random123, kat_vectors). */
@@ -320,6 +442,7 @@ int main(void)
         cmocka_unit_test(the_edge_of_the_domain_is_no_obstacle),
         cmocka_unit_test(a_start_outside_the_domain_is_not_finite),
         cmocka_unit_test(too_few_iterations_are_said_so),
+        cmocka_unit_test(a_step_is_that_of_the_whole_matrices),
         cmocka_unit_test(philox_words_are_those_of_its_authors),
         cmocka_unit_test(a_population_finds_the_lowest_of_many_minima),
         cmocka_unit_test(a_population_agrees_with_the_known_minima),

@@ -138,6 +138,37 @@ static void de(enum function function, uint32_t dimensions, uint32_t n, const do
     }
 }
 
+static int step(uint32_t pairs, double (*from)[SLOTS], double (*y)[SLOTS], double theta, const double *slope, const double *lower, const double *upper,
+                double *cauchy, double *to, void *slab)
+{
+    real *s = slab;
+    const u32 mi[2] = {QUADRATIC, SLOTS};
+    for (u32 i = 0; i < SLOTS; i++) {
+        (LBFGSB_POINT)[i] = R(0.0);
+        (LBFGSB_UNIT)[i] = (FIT_FREE)[i] = R(1.0);
+        (LBFGSB_SLOPE)[i] = REAL_OF(slope[i]);
+        (FIT_LOWER)[i] = REAL_OF(lower[i]);
+        (FIT_UPPER)[i] = REAL_OF(upper[i]);
+    }
+    lbfgsb_forget(mi, s, R(1.0) > R(0.0));
+    for (u32 k = 0; k < pairs; k++) {
+        for (u32 i = 0; i < SLOTS; i++) {
+            (LBFGSB_STEP)[i] = REAL_OF(from[k][i]);
+            (LBFGSB_TEMP)[i] = REAL_OF(y[k][i]);
+        }
+        lbfgsb_remember(mi, s, R(1.0) > R(0.0));
+    }
+    mask bad = lbfgsb_middle_factor(mi, s, REAL_OF(theta));
+    lbfgsb_cauchy(mi, s, REAL_OF(theta));
+    bad = OR(bad, lbfgsb_subspace(mi, s, REAL_OF(theta)));
+    lane_rows rows = rows_of_team(0, 1);
+    for (u32 i = 0; i < SLOTS; i++) {
+        STORE_ROWS(cauchy, rows, 0, i, (LBFGSB_CAUCHY)[i]);
+        STORE_ROWS(to, rows, 0, i, (LBFGSB_STEP)[i]);
+    }
+    return ANY(bad);
+}
+
 static void words(const uint32_t *counter, const uint32_t *key, uint32_t *to)
 {
     const philox_block b = philox(counter[0], counter[1], counter[2], counter[3], key[0], key[1]);
@@ -147,4 +178,4 @@ static void words(const uint32_t *counter, const uint32_t *key, uint32_t *to)
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 extern const struct minimise_variant MINIMISE_VARIANT;
-const struct minimise_variant MINIMISE_VARIANT = {TEXT(MINIMISE_VARIANT), LANES, PACK, SLAB * sizeof(real), DE_MEMORY(MODEL_SLOTS, 1) * sizeof(real), lbfgsb, de, words};
+const struct minimise_variant MINIMISE_VARIANT = {TEXT(MINIMISE_VARIANT), LANES, PACK, SLAB * sizeof(real), DE_MEMORY(MODEL_SLOTS, 1) * sizeof(real), lbfgsb, de, step, words};

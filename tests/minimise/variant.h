@@ -33,6 +33,10 @@ struct minimise_variant {
     /* The same by differential evolution with `members` that start within 4 units of the start. */
     void (*de)(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab,
                uint32_t members, uint64_t seed);
+    /* One step of L-BFGS-B in 16 variables from the origin: after `pairs` pairs (s, y), the last one scaling the model by `theta`, with this slope and these
+     * bounds; into `cauchy` and `step`, SLOTS each. Nonzero: a small matrix was not positive. */
+    int (*step)(uint32_t pairs, double (*s)[SLOTS], double (*y)[SLOTS], double theta, const double *slope, const double *lower, const double *upper,
+                double *cauchy, double *step, void *slab);
     void (*philox)(const uint32_t *counter, const uint32_t *key, uint32_t *words);
 };
 
