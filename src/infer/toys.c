@@ -299,6 +299,7 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
         if (status == PARITAS_OK) status = store_set_fact(store, "twice_nll_fixed", r->twice_nll_fixed);
         if (status == PARITAS_OK) status = store_set_fact(store, "status", (double)r->status);
         if (status == PARITAS_OK) status = store_read(store, read_toy, test);
+        if (status == PARITAS_CANCELLED) status = paritas_fail_memory(infer->context); /* read_toy stops for nothing else */
     }
     if (status == PARITAS_OK) status = toy_test_run(test, first, end, TOY_HYPOTHESES);
     if (status == PARITAS_OK) status = toy_test_result(test, result);
