@@ -33,6 +33,7 @@
 #define CURVATURE_WIDTH 0.5
 #define REST 0.5
 #define STRAIGHT 1.5
+#define SURE 3.0 /* standard errors */
 
 /* A toy that a store had before this call. */
 struct stored {
@@ -222,7 +223,8 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
     local->error = sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
 }
 
-/* The root of a curve, not beyond half the smallest and twice the largest value with an answer; false: there is no such value. */
+/* The root of a curve: between the last value that is surely above the level and the first one after it that is surely below; where there is no
+ * such value, not beyond half the smallest and twice the largest one. false: no value has an answer. */
 static bool find_curve_root(const struct search *s, int curve, struct local *local, double *root)
 {
     double low = 0.0, high = 0.0, m = 0.0, least = HUGE_VAL;
@@ -231,11 +233,18 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
         if (!answered(point, curve)) continue;
         if (low == 0.0) low = 0.5 * point->mu;
         high = 2.0 * point->mu;
-        const double distance = fabs(point->z[curve] - s->z);
-        if (distance < least) m = point->mu;
-        if (distance < least) least = distance;
+        if (point->z[curve] - s->z > SURE * point->sigma[curve]) low = point->mu;
     }
     if (high == 0.0) return false;
+    for (size_t i = s->n; i-- > 0 && s->points[i]->mu >= low;)
+        if (answered(s->points[i], curve) && s->z - s->points[i]->z[curve] > SURE * s->points[i]->sigma[curve]) high = s->points[i]->mu;
+    for (size_t i = 0; i < s->n; i++) { /* the closest to the level */
+        const struct tested *point = s->points[i];
+        const double distance = fabs(point->z[curve] - s->z);
+        if (!answered(point, curve) || point->mu < low || point->mu > high || distance > least) continue;
+        m = point->mu;
+        least = distance;
+    }
     for (int i = 0; i < 60; i++) { /* Newton's method; short steps, since the expansion is good for no more */
         expand(s, curve, m, local);
         double step = (s->z - local->alpha) / local->beta;
