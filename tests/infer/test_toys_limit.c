@@ -300,6 +300,74 @@ TEST(a_store_serves_more_toys_and_smaller_errors_but_no_other_level)
     free_fixture(&f);
 }
 
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+struct ledger {
+    long live, requests, fail_at; /* fail_at: that request and all after it; 0: none */
+};
+
+static bool refused(struct ledger *ledger) { return ++ledger->requests >= ledger->fail_at && ledger->fail_at > 0; }
+
+static void *ledger_allocate(void *user, size_t size)
+{
+    struct ledger *ledger = user;
+    void *memory = refused(ledger) ? NULL : malloc(size);
+    if (memory) ledger->live++;
+    return memory;
+}
+
+static void *ledger_reallocate(void *user, void *memory, size_t size)
+{
+    struct ledger *ledger = user;
+    void *moved = refused(ledger) ? NULL : realloc(memory, size);
+    if (moved && !memory) ledger->live++;
+    return moved;
+}
+
+static void ledger_release(void *user, void *memory)
+{
+    struct ledger *ledger = user;
+    if (memory) ledger->live--;
+    free(memory);
+}
+
+static paritas_status limit_within(struct ledger *ledger, const paritas_model *model, const paritas_toys_options *options, long allowed, long *requests)
+{
+    const paritas_allocator allocator = {ledger_allocate, ledger_reallocate, ledger_release, ledger};
+    paritas_options own = PARITAS_OPTIONS_DEFAULT;
+    own.allocator = &allocator;
+    own.threads = 1;
+    paritas_context *context;
+    paritas_limit_toys_result r;
+    ledger->fail_at = 0;
+    assert_int_equal(paritas_open(&own, &context), PARITAS_OK);
+    const long before = ledger->requests;
+    if (allowed >= 0) ledger->fail_at = before + allowed + 1;
+    const paritas_status status = paritas_limit_toys(context, model, NULL, PARITAS_QTILDE, 0.05, 0.2, options, &r);
+    *requests = ledger->requests - before;
+    ledger->fail_at = 0;
+    paritas_close(context);
+    assert_int_equal(ledger->live, 0);
+    return status;
+}
+
+TEST(memory_that_runs_out_is_said_and_leaves_nothing_behind)
+{
+    enum { STEPS = 100 / SHARE };
+    struct fixture f = counting(4.0, S, B, 0.0, 10.0);
+    struct ledger ledger = {0};
+    for (int stored = 0; stored < 2; stored++) { /* all toys drawn, then all of them read */
+        paritas_toys_options options = toys_options(3000, 4);
+        options.store = stored ? path_of("whole.db") : NULL;
+        options.resume = stored;
+        long requests, ignored;
+        for (int i = 0; i < 2; i++) assert_int_equal(limit_within(&ledger, f.model, &options, -1, &requests), PARITAS_OK);
+        for (long step = 0; step < STEPS; step++) assert_int_equal(limit_within(&ledger, f.model, &options, step * requests / STEPS, &ignored), PARITAS_OUT_OF_MEMORY);
+        assert_int_equal(limit_within(&ledger, f.model, &options, requests, &ignored), PARITAS_OK);
+    }
+    free_fixture(&f);
+}
+
 /* ---- refusals --------------------------------------------------------------------------------- */
 
 TEST(what_makes_no_sense_is_refused_by_name)
@@ -337,6 +405,7 @@ int main(void)
         cmocka_unit_test(limits_depend_on_the_seed_and_not_on_threads),
         cmocka_unit_test_setup_teardown(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(a_store_serves_more_toys_and_smaller_errors_but_no_other_level, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(memory_that_runs_out_is_said_and_leaves_nothing_behind, open_folder, close_folder),
         cmocka_unit_test(what_makes_no_sense_is_refused_by_name),
     };
     return cmocka_run_group_tests_name("toys_limit", tests, NULL, NULL);
