@@ -11,7 +11,8 @@ PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "
 TWO = os.path.join(ROOT, "examples", "two_bins.json")
 SBOTTOM = os.path.join(ROOT, "examples", "sbottom_A")
 SHARED = os.path.join(os.path.dirname(ROOT), "shared", "workspaces")
-ANSWERS = [["nll"], ["fit"], ["scan"], ["hypotest"], ["limit"], ["significance"], ["ranking"], ["gof"], ["gof", "--toys", "--ntoys", "100"], ["toys", "--ntoys", "100"], ["predict"], ["inspect"], ["digest"], ["sort"]]
+ANSWERS = [["nll"], ["fit"], ["scan"], ["hypotest"], ["limit"], ["significance"], ["ranking"], ["gof"], ["gof", "--toys", "--ntoys", "100"], ["toys", "--ntoys", "100"],
+           ["predict"], ["inspect"], ["digest"], ["sort"]]
 
 
 def run(*arguments, stdin=None, environment=None):
