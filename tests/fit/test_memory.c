@@ -57,7 +57,7 @@ static const char *const signal_patch =
     "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}}]";
 
 /* How far a run goes, so that late steps need not be reached through all failures of the early ones. */
-enum step { READ, MODEL, EVALUATE, FIT, COVARIANCE, SCAN, HYPOTEST, LIMIT, RANKING, SIGNIFICANCE, GOF, TOYS, TOYS_TEST, TOYS_GOF, STEPS };
+enum step { READ, MODEL, EVALUATE, FIT, COVARIANCE, SCAN, HYPOTEST, LIMIT, RANKING, SIGNIFICANCE, GOF, TOYS, TOYS_GOF, STEPS };
 
 struct run {
     paritas_context *context;
@@ -97,7 +97,6 @@ static paritas_status take(struct run *run, enum step step)
     static paritas_toys_parameter moments[MANY];
     paritas_toys_options toys = PARITAS_TOYS_OPTIONS_DEFAULT;
     paritas_toys_result toys_result;
-    paritas_hypotest_toys_result toys_test;
     paritas_gof_toys_result toys_gof;
     paritas_result result;
     const paritas_job job = {0};
@@ -136,9 +135,6 @@ static paritas_status take(struct run *run, enum step step)
     case TOYS:
         toys.n = 40;
         return paritas_toys(context, run->model, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &toys, NULL, NULL, moments, &toys_result);
-    case TOYS_TEST:
-        toys.n = 40;
-        return paritas_hypotest_toys(context, run->model, NULL, PARITAS_QTILDE, 1.0, &toys, &toys_test);
     case TOYS_GOF:
         toys.n = 40;
         toys.newton_only = 1;
