@@ -129,6 +129,16 @@ static paritas_status check_usage(struct session *session)
     return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "%s", reason);
 }
 
+/* What the library says of expectations that nothing can be drawn from does not know the file that they come from. */
+static paritas_status name_file(struct session *session, const char *path, paritas_status status)
+{
+    static const char lead[] = "toys cannot be drawn";
+    const char *message = paritas_error_message(session->context);
+    if (status == PARITAS_OK || path == NULL || strncmp(message, lead, sizeof lead - 1) != 0) return status;
+    char *copy = arena_text(&session->arena, message, strlen(message));
+    return copy == NULL ? paritas_fail_memory(session->context) : paritas_fail(session->context, status, "%s: %s", path, copy);
+}
+
 static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
@@ -147,7 +157,7 @@ static int run(struct session *session)
     paritas_toys_parameter *parameters = arena_array(&session->arena, session->n_parameters + 1, sizeof *parameters);
     if (parameters == NULL) return paritas_fail_memory(session->context);
     status = paritas_toys(session->context, session->model, &session->job, point, expected, flags, &toys.options, NULL, NULL, parameters, &result);
-    if (status != PARITAS_OK) return status;
+    if (status != PARITAS_OK) return name_file(session, at != NULL ? at : around, status);
     toy_run_close(session, &toys, result.tally.counts);
     note_status(session, result.status);
     if (session->json) write_json(session, &toys, parameters, &result);

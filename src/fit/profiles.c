@@ -265,13 +265,17 @@ static void put_on_bounds(const struct pending *p, double *point)
     }
 }
 
-/* Where the conditional fit of a profile begins: at its free fit, moved along the response. */
+/* Where the conditional fit of a profile begins: at its free fit, moved along the response; where there is no matrix, as far as the fits to the expected data moved. */
 static void respond(const struct pending *p, size_t k, double *start)
 {
     const struct profile_plan *plan = p->plan;
     const size_t slots = p->model->n_slots, poi = p->model->slot_of[plan->poi];
     memcpy(start, p->free + k * slots, slots * sizeof *start);
-    if (!plan->matrix) return;
+    if (!plan->matrix) {
+        const double part = (plan->mu - start[poi]) / (plan->mu - plan->start[plan->poi]); /* not finite where the toys are drawn at mu; far away it would say little */
+        for (size_t i = 0; i < p->model->n_parameters && fabs(part) <= 2.0; i++) start[p->model->slot_of[i]] += part * (plan->conditional_start[i] - plan->start[i]);
+        return;
+    }
     const double *column = plan->matrix + poi * slots;
     if (!(column[poi] > 0.0)) return;
     const double part = (plan->mu - start[poi]) / column[poi];
@@ -374,7 +378,7 @@ static paritas_status value_at(paritas_context *context, const struct frozen *mo
     return status;
 }
 
-/* One fit of one profile, from where it ended, with barriers; `space`: a data row, then 3 points. */
+/* One fit of one profile, from near where it ended, with barriers; `space`: a data row, then 3 points. */
 static paritas_status fit_at_edge(paritas_context *context, const struct pending *p, size_t k, bool conditional, double *space)
 {
     const struct frozen *model = p->model;
@@ -385,7 +389,10 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
     struct pending alone = {.plan = p->plan, .model = model, .data = space, .profiles = &one, .n = 1, .which = &(size_t){0}, .free = start + slots, .fixed = start + 2 * slots};
     const double *end = conditional ? alone.fixed : alone.free;
     size_t empty = 0;
+    /* a tenth of the way back to where the data were expected: at the edge itself there is no value */
+    const double *inside = conditional ? p->plan->conditional_start : p->plan->start;
     memcpy(start, own, slots * sizeof *start);
+    for (size_t i = 0; i < model->n_parameters; i++) start[model->slot_of[i]] += 0.1 * (inside[i] - own[model->slot_of[i]]);
     for (double barrier = BARRIER_FIRST; barrier > 0.5 * BARRIER_LAST; barrier *= 0.1) {
         one = (struct profile){.value_free = (double)NAN, .value_fixed = (double)NAN, .status_free = PARITAS_FIT_NO_PROGRESS, .status_fixed = PARITAS_FIT_NO_PROGRESS};
         empty = put_barrier(p, data, barrier, space);

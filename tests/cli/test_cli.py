@@ -11,7 +11,8 @@ PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "
 TWO = os.path.join(ROOT, "examples", "two_bins.json")
 SBOTTOM = os.path.join(ROOT, "examples", "sbottom_A")
 SHARED = os.path.join(os.path.dirname(ROOT), "shared", "workspaces")
-ANSWERS = [["nll"], ["fit"], ["scan"], ["hypotest"], ["limit"], ["significance"], ["ranking"], ["gof"], ["predict"], ["inspect"], ["digest"], ["sort"]]
+ANSWERS = [["nll"], ["fit"], ["scan"], ["hypotest"], ["limit"], ["significance"], ["ranking"], ["gof"], ["gof", "--toys", "--ntoys", "100"], ["toys", "--ntoys", "100"],
+           ["predict"], ["inspect"], ["digest"], ["sort"]]
 
 
 def run(*arguments, stdin=None, environment=None):
@@ -27,7 +28,7 @@ def changed(tmp_path, change):
     return path
 
 
-@pytest.mark.parametrize("command", ANSWERS, ids=lambda words: words[0])
+@pytest.mark.parametrize("command", ANSWERS, ids="_".join)
 def test_every_command_answers_a_table_and_one_json_document(command):
     table, document = run(*command, TWO), run(*command, TWO, "--json")
     assert table.returncode == document.returncode == 0, table.stderr + document.stderr
@@ -35,7 +36,7 @@ def test_every_command_answers_a_table_and_one_json_document(command):
     json.loads(document.stdout)
 
 
-@pytest.mark.parametrize("command", ANSWERS, ids=lambda words: words[0])
+@pytest.mark.parametrize("command", ANSWERS, ids="_".join)
 def test_help_is_an_answer(command):
     done = run(*command, "--help")
     assert done.returncode == 0 and command[0] in done.stdout and done.stderr == ""

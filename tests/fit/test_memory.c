@@ -57,7 +57,7 @@ static const char *const signal_patch =
     "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}}]";
 
 /* How far a run goes, so that late steps need not be reached through all failures of the early ones. */
-enum step { READ, MODEL, EVALUATE, FIT, COVARIANCE, SCAN, HYPOTEST, LIMIT, RANKING, SIGNIFICANCE, GOF, STEPS };
+enum step { READ, MODEL, EVALUATE, FIT, COVARIANCE, SCAN, HYPOTEST, LIMIT, RANKING, SIGNIFICANCE, GOF, TOYS, TOYS_GOF, STEPS };
 
 struct run {
     paritas_context *context;
@@ -94,6 +94,10 @@ static paritas_status take(struct run *run, enum step step)
     paritas_parameter_state states[MANY];
     paritas_significance_result significance;
     paritas_gof_result gof;
+    static paritas_toys_parameter moments[MANY];
+    paritas_toys_options toys = PARITAS_TOYS_OPTIONS_DEFAULT;
+    paritas_toys_result toys_result;
+    paritas_gof_toys_result toys_gof;
     paritas_result result;
     const paritas_job job = {0};
     paritas_context *context = run->context;
@@ -128,6 +132,13 @@ static paritas_status take(struct run *run, enum step step)
         return paritas_significance(context, run->model, NULL, &significance);
     case GOF:
         return paritas_gof(context, run->model, NULL, &gof);
+    case TOYS:
+        toys.n = 40;
+        return paritas_toys(context, run->model, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &toys, NULL, NULL, moments, &toys_result);
+    case TOYS_GOF:
+        toys.n = 40;
+        toys.newton_only = 1;
+        return paritas_gof_toys(context, run->model, NULL, &toys, &toys_gof);
     default:
         return PARITAS_INVALID_ARGUMENT;
     }
