@@ -19,6 +19,7 @@
 #ifndef PARITAS_MINIMISE_LBFGSB_H
 #define PARITAS_MINIMISE_LBFGSB_H
 
+#include "minimise/line_search.h"
 #include "minimise/outcome.h"
 
 #define LBFGSB_TRIALS 20
@@ -462,78 +463,7 @@ FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
     return bad;
 }
 
-/* ---- the line search: J. J. More, D. J. Thuente, ACM TOMS 20 (1994) 286 ---- */
-
-/* `best` and `other` are the ends of the interval (other = 0: not yet an end), `at` is the trial; of each its length, value, slope. */
-typedef struct {
-    real best, best_value, best_slope, other, other_value, other_slope, at, low, high, most, width, wider;
-    mask bracketed, early;
-} lbfgsb_search;
-
-FN real lbfgsb_abs(real a) { return SELECT(a < R(0.0), -a, a); }
-
-/* The minimum of the cubic with value f and slope g at 0, f2 and g2 at h, as a part of h; 0 where it has none. */
-FN real lbfgsb_cubic(real h, real f, real g, real f2, real g2)
-{
-    const real theta = R(3.0) * (f - f2) / h + g + g2;
-    real scale = lbfgsb_abs(theta);
-    scale = SELECT(lbfgsb_abs(g) > scale, lbfgsb_abs(g), scale);
-    scale = SELECT(lbfgsb_abs(g2) > scale, lbfgsb_abs(g2), scale);
-    scale = SELECT(scale > R(0.0), scale, R(1.0));
-    const real square = FMA(theta / scale, theta / scale, -(g / scale) * (g2 / scale));
-    real root = scale * SQRT(SELECT(square > R(0.0), square, R(0.0)));
-    root = SELECT(h < R(0.0), -root, root);
-    const real part = (root - g + theta) / (root - g + root + g2);
-    return SELECT(square > R(0.0), part, R(0.0));
-}
-
-/* The next trial after value f and slope g at q.at: section 4 of the paper, its four cases one after the other; then the interval. */
-FN lbfgsb_search lbfgsb_next(lbfgsb_search q, real f, real g)
-{
-    const real h = q.best - q.at;
-    const mask forward = h < R(0.0), turned = g * q.best_slope < R(0.0), higher = f > q.best_value, flatter = lbfgsb_abs(g) < lbfgsb_abs(q.best_slope);
-    const real cubic = lbfgsb_cubic(h, f, g, q.best_value, q.best_slope), by_cubic = FMA(cubic, h, q.at);
-    const real by_secant = FMA(g / (g - q.best_slope), h, q.at);
-    /* 1, a higher value: the minimum lies between; the cubic's, or half way to the parabola's through both values and the best slope */
-    const real parabola = FMA(R(-0.5) * q.best_slope / ((f - q.best_value) / h + q.best_slope), h, q.best);
-    real next = SELECT(lbfgsb_abs(by_cubic - q.best) < lbfgsb_abs(parabola - q.best), by_cubic, R(0.5) * (by_cubic + parabola));
-    /* 2, the slope has turned: between again; of cubic and secant the one farther from the trial */
-    const real turning = SELECT(lbfgsb_abs(by_cubic - q.at) > lbfgsb_abs(by_secant - q.at), by_cubic, by_secant);
-    /* 3, a flatter slope: beyond the trial, if the cubic knows of a minimum there */
-    const real far = SELECT(forward, q.high, q.low), beyond = SELECT(cubic < R(0.0), by_cubic, far);
-    const mask nearer = lbfgsb_abs(beyond - q.at) < lbfgsb_abs(by_secant - q.at);
-    real flat = SELECT(nearer, beyond, by_secant);
-    const real limit = FMA(R(0.66), q.other - q.at, q.at);
-    flat = SELECT(forward, SELECT(flat < limit, flat, limit), SELECT(flat > limit, flat, limit));
-    flat = SELECT(q.bracketed, flat, SELECT(nearer, by_secant, beyond));
-    /* 4, as steep: toward the other end, or as far as allowed */
-    const real h_other = q.other - q.at;
-    const real steep = SELECT(q.bracketed, FMA(lbfgsb_cubic(h_other, f, g, q.other_value, q.other_slope), h_other, q.at), far);
-    next = SELECT(higher, next, SELECT(turned, turning, SELECT(flatter, flat, steep)));
-    /* the ends */
-    const mask swap = AND(turned, NOT(higher));
-    q.other_value = SELECT(higher, f, SELECT(swap, q.best_value, q.other_value));
-    q.other_slope = SELECT(higher, g, SELECT(swap, q.best_slope, q.other_slope));
-    q.other = SELECT(higher, q.at, SELECT(swap, q.best, q.other));
-    const real tried = q.at;
-    const real from = q.best;
-    q.best = SELECT(higher, q.best, q.at);
-    q.best_value = SELECT(higher, q.best_value, f);
-    q.best_slope = SELECT(higher, q.best_slope, g);
-    q.bracketed = OR(q.bracketed, OR(higher, turned));
-    /* an interval that does not shrink to two thirds in two trials is halved */
-    const real size = lbfgsb_abs(q.other - q.best);
-    next = SELECT(AND(q.bracketed, size >= R(0.66) * q.wider), FMA(R(0.5), q.other - q.best, q.best), next);
-    q.wider = SELECT(q.bracketed, q.width, q.wider);
-    q.width = SELECT(q.bracketed, size, q.width);
-    const mask ascending = q.best < q.other;
-    q.low = SELECT(q.bracketed, SELECT(ascending, q.best, q.other), FMA(R(1.1), tried - from, tried));
-    q.high = SELECT(q.bracketed, SELECT(ascending, q.other, q.best), FMA(R(4.0), tried - from, tried));
-    /* whatever rounding made of the formulas lies inside */
-    next = SELECT(AND(next >= q.low, next <= q.high), next, SELECT(q.bracketed, FMA(R(0.5), q.other - q.best, q.best), SELECT(next < q.low, q.low, q.high)));
-    q.at = SELECT(next < q.most, next, q.most);
-    return q;
-}
+/* ---- the line search ---- */
 
 /* Largest multiple of STEP within the bounds. */
 FN real lbfgsb_longest(MODEL_PARAMETERS)
@@ -554,8 +484,8 @@ FN real lbfgsb_longest(MODEL_PARAMETERS)
 FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, real slope)
 {
     const real zero = R(0.0), one = R(1.0);
-    const real noise = FIT_NOISE * (one + lbfgsb_abs(value)), least_slope = LBFGSB_SUFFICIENT * slope;
-    lbfgsb_search q;
+    const real noise = FIT_NOISE * (one + line_search_abs(value)), least_slope = LBFGSB_SUFFICIENT * slope;
+    line_search q;
     q.best = q.other = zero;
     q.best_value = q.other_value = value;
     q.best_slope = q.other_slope = slope;
@@ -589,23 +519,23 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
         evaluations = SELECT(searching, evaluations + one, evaluations);
         const mask defined = found < MODEL_HUGE;
         /* a difference of values that is rounding: the slopes tell it */
-        const mask blurred = lbfgsb_abs(found - q.best_value) <= noise;
+        const mask blurred = line_search_abs(found - q.best_value) <= noise;
         const real f = SELECT(blurred, FMA(R(0.5) * (q.best_slope + g), q.at - q.best, q.best_value), found);
         const real promised = FMA(least_slope, q.at, value);
         const mask enough = AND(defined, f <= promised), at_end = AND(q.at >= q.most, g <= least_slope);
         const mask last = k + 1 < LBFGSB_TRIALS ? AND(q.bracketed, q.high - q.low <= LBFGSB_NARROW * q.high) : one > zero;
-        const mask accept = AND(searching, AND(enough, OR(lbfgsb_abs(g) <= -LBFGSB_FLATTER * slope, OR(at_end, last))));
+        const mask accept = AND(searching, AND(enough, OR(line_search_abs(g) <= -LBFGSB_FLATTER * slope, OR(at_end, last))));
         answer = SELECT(accept, found, answer);
         searching = AND(searching, NOT(OR(accept, last)));
         q.early = AND(q.early, NOT(AND(enough, g >= zero)));
         /* as long as no trial had both, the search is for a minimum of the value less the promise */
         const real tilt = SELECT(AND(q.early, AND(f <= q.best_value, f > promised)), least_slope, zero);
-        lbfgsb_search p = q;
+        line_search p = q;
         p.best_value = FMA(-tilt, q.best, q.best_value);
         p.other_value = FMA(-tilt, q.other, q.other_value);
         p.best_slope = q.best_slope - tilt;
         p.other_slope = q.other_slope - tilt;
-        p = lbfgsb_next(p, FMA(-tilt, q.at, f), g - tilt);
+        p = line_search_next(p, FMA(-tilt, q.at, f), g - tilt);
         p.best_value = FMA(tilt, p.best, p.best_value);
         p.other_value = FMA(tilt, p.other, p.other_value);
         p.best_slope = p.best_slope + tilt;

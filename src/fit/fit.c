@@ -234,8 +234,8 @@ static paritas_status run_chunk(struct chunk *c)
     return status;
 }
 
-paritas_status paritas_fit(paritas_context *context, const paritas_model *given, const paritas_fit_options *given_options, size_t n, const paritas_job *jobs, paritas_result *results, double *parameters,
-                           double *errors, double *covariance, paritas_parameter_state *states)
+paritas_status paritas_fit(paritas_context *context, const paritas_model *given, const paritas_fit_options *given_options, size_t n, const paritas_job *jobs,
+                           paritas_result *results, double *parameters, double *errors, double *covariance, paritas_parameter_state *states)
 {
     const struct frozen *model = paritas_model_frozen(given);
     const size_t p = model->n_parameters, slots = model->n_slots;

@@ -50,7 +50,8 @@ def rows_of(path):
 @pytest.mark.parametrize("statistic", ["qtilde", "q", "q0"])
 def test_the_answer_has_the_keys_of_a_test_with_errors_and_counts(statistic):
     found = answer(*BASE, "--ntoys", 3000, "--test-stat", statistic)
-    asked = {"mu", "CLs_obs", "CLs_exp", "CLsb", "CLb", "q", "mu_hat", "p0", "CLs_obs_error", "CLsb_error", "CLb_error", "p0_error", "status", "counts", "ntoys", "seed", "fitted", "methods", "toys_per_second"}
+    asked = {"mu", "CLs_obs", "CLs_exp", "CLsb", "CLb", "q", "mu_hat", "p0", "CLs_obs_error", "CLsb_error", "CLb_error", "p0_error",
+             "status", "counts", "ntoys", "seed", "fitted", "methods", "toys_per_second"}
     assert asked <= set(found)
     assert found["mu"] == (0 if statistic == "q0" else 1) and (found["ntoys"], found["seed"], found["fitted"], found["status"]) == (3000, 7, 6000, "converged")
     assert sum(found["counts"].values()) == 6000 and set(found["counts"]) == {"converged"}
@@ -90,7 +91,8 @@ def test_answers_depend_on_the_seed_and_on_nothing_else():
 
 
 def test_a_command_line_that_cannot_be_parsed_is_2():
-    for arguments in (["--ntoys", 0], ["--ntoys", -5], ["--ntoys", "many"], ["--ntoys", 1.5], ["--seed", -1], ["--seed", "x"], ["--mu", "one"], ["--test-stat", "tmu"], ["--shard", "3"], ["--shard", "0/3"],
+    for arguments in (["--ntoys", 0], ["--ntoys", -5], ["--ntoys", "many"], ["--ntoys", 1.5], ["--seed", -1], ["--seed", "x"], ["--mu", "one"],
+                      ["--test-stat", "tmu"], ["--shard", "3"], ["--shard", "0/3"],
                       ["--shard", "4/3"], ["--shard", "1/0"], ["--shard", "1/3x"], ["--shard", "-1/3"], ["--resume"], ["--store"], ["--minimizer", "fast"]):
         done = run("hypotest-toys", TWO, *arguments)
         assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith("paritas"), (arguments, done.stderr)
@@ -143,7 +145,8 @@ def test_an_existing_store_is_resumed_only_when_asked_and_only_by_the_same_run(t
     workspace["observations"][0]["data"][0] += 1
     other.write_text(json.dumps(workspace))
     resume = ["--store", path, "--resume"]
-    for changed, word in ((["--mu", 2], "mu"), (["--seed", 8], "seed"), (["--ntoys", 401], "ntoys"), (["--fix-aux"], "fix_aux"), (["--test-stat", "q"], "test_statistic"), (["--shard", "1/2"], "shard"),
+    for changed, word in ((["--mu", 2], "mu"), (["--seed", 8], "seed"), (["--ntoys", 401], "ntoys"), (["--fix-aux"], "fix_aux"),
+                          (["--test-stat", "q"], "test_statistic"), (["--shard", "1/2"], "shard"),
                           (["--minimizer", "newton"], "minimizer"), (["--normsys-code", "1"], "normsys-code")):
         refused(3, [*BASE, "--ntoys", 400, *changed, *resume], "run.db", word)
     refused(3, ["hypotest-toys", other, *BASE[2:], "--ntoys", 400, *resume], "run.db", "workspace")

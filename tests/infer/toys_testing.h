@@ -67,7 +67,8 @@ static inline paritas_hypotest_toys_result run_toys(paritas_context *context, co
 
 /* The data of the first n toys of hypothesis h (TOY_TESTED, TOY_OTHER), n rows in the user's order, and what they were drawn around (may be
  * NULL). Freed by the caller. */
-static inline double *data_of_toys(paritas_context *context, const paritas_model *model, paritas_test_statistic statistic, double mu, const paritas_toys_options *options, int h, size_t n, double *expected)
+static inline double *data_of_toys(paritas_context *context, const paritas_model *model, paritas_test_statistic statistic, double mu,
+                                   const paritas_toys_options *options, int h, size_t n, double *expected)
 {
     const size_t n_data = paritas_model_main_count(model) + paritas_model_aux_count(model);
     struct infer infer;

@@ -1,0 +1,20 @@
+/* ladder.h: profiles by Newton's method, from one start after the other until there is an answer.
+ *
+ *   the plan's start ─► suggested start ─► the other fit's end ─► bounds ─► between ─► perturbed ─► the edge of the domain
+ */
+#ifndef PARITAS_FIT_LADDER_H
+#define PARITAS_FIT_LADDER_H
+
+#include "fit/profiles.h"
+
+#define LADDER_SAME_MINIMUM 0.5e-8 /* of the NLL: further below the free fit, a conditional one has found another minimum */
+
+/* Fits the profiles `which` (n of them) of the data rows; a free fit that ends above its conditional one is repeated from there. Other arguments as
+ * profiles_fit. */
+paritas_status ladder_fit(paritas_context *context, const struct profile_plan *plan, size_t n, const size_t *which, const double *data, struct profile *profiles,
+                          double *points);
+
+/* A fit's rows as the entries take them: start (within the bounds), lower, upper, free; n_slots each. `start` is in the kernels' order. */
+void ladder_put_fit(const struct profile_plan *plan, bool conditional, const double *start, double *row);
+
+#endif
