@@ -419,7 +419,7 @@ typedef struct paritas_toy_fit {
     paritas_result result;     /* without errors the projected gradient is NaN: what ended the fit was its EDM */
     double statistic;          /* result.twice_nll less that of the saturated model, without the digits that the difference would lose */
     const double *parameters;  /* parameter_count */
-    const double *errors;      /* parameter_count, NaN where not free; NULL unless PARITAS_TOYS_ERRORS */
+    const double *errors;      /* parameter_count, NaN where not free and all where the minimum is at the edge of the domain; NULL unless PARITAS_TOYS_ERRORS */
 } paritas_toy_fit;
 
 /* As paritas_toys_taker, for paritas_toys. */

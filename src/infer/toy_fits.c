@@ -147,7 +147,7 @@ static paritas_status chunk_open(struct toy_fits *fits, size_t step, struct chun
     return paritas_fail_memory(context);
 }
 
-/* Fits with errors that go on from the answers; what has none keeps its status. */
+/* Fits with errors that go on from the answers. What has none keeps its status; at the edge of the domain there is an answer but no curvature to have errors from. */
 static paritas_status find_errors(struct chunk *chunk, size_t n_toys)
 {
     const struct infer *infer = chunk->fits->infer;
@@ -155,7 +155,7 @@ static paritas_status find_errors(struct chunk *chunk, size_t n_toys)
     size_t answered = 0;
     for (size_t i = 0; i < n_toys * n; i++) chunk->errors[i] = (double)NAN;
     for (size_t i = 0; i < n_toys; i++) {
-        if (chunk->results[i].status != PARITAS_FIT_CONVERGED) continue;
+        if (chunk->results[i].status != PARITAS_FIT_CONVERGED || chunk->profiles[i].rung == PROFILE_AT_EDGE) continue;
         chunk->jobs[answered] = infer->base;
         chunk->jobs[answered].data = chunk->data + i * infer->n_data;
         chunk->jobs[answered].start = chunk->parameters + i * n;
