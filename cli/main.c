@@ -17,7 +17,7 @@ static void write_overview(void)
 {
     printf("usage: paritas COMMAND ... [options]\n\n"
            "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces).\n\nCommands:\n");
-    for (size_t i = 0; i < N_COMMANDS; i++) printf("  %-13s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; i < N_COMMANDS; i++) printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n`paritas COMMAND --help` lists a command's options; a workspace named - is standard input.\n"
            "PARITAS_ISA=portable|scalar|avx2|avx512|neon and PARITAS_LANES=1|2|4|8|16 force a build of the kernels.\n"
            "paritas --version tells the version.\n");
