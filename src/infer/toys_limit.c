@@ -10,7 +10,8 @@
  *   z(x) = alpha + beta x + gamma x^2,
  * by least squares over all tested values, where what the expansion leaves out, REST |x|^3 and all of z beyond STRAIGHT from the level (where
  * CLs comes near 1, or is 0 for lack of toys), counts as an error of each, so that far values have no weight in alpha, and beta and gamma
- * have priors, so that a few noisy values give no absurd slope: beta is -1.5 for CLs = e^-mu (nothing seen, no background), -2 for the median of a Gaussian measurement, -3.7 for its +2 sigma; gamma 0.4 for the first of them.
+ * have priors, so that a few noisy values give no absurd slope: beta is -1.5 for CLs = e^-mu (nothing seen, no background), -2 for the
+ * median of a Gaussian measurement, -3.7 for its +2 sigma; gamma 0.4 for the first of them.
  *
  * alpha is a sum of weights times z_i, so its error is known but for the correlation of the z_i: toy t has the same random numbers at
  * every mu, which makes curves smooth and slopes well known, but errors alike. Correlations are not negative; for any that are, the variance is at
