@@ -8,14 +8,14 @@
  * Every tested mu serves all curves. A curve is Phi^-1(CLs) over mu, which is close to straight (exactly so for CLs+b of a Gaussian
  * measurement); about its root m, in x = mu / m - 1, it is taken as
  *   z(x) = alpha + beta x + gamma x^2,
- * by least squares over all tested values, where what the expansion leaves out, REST |x|^3 and all of z beyond STRAIGHT from the level (where
- * CLs comes near 1, or is 0 for lack of toys), counts as an error of each, so that far values have no weight in alpha, and beta and gamma
- * have priors, so that a few noisy values give no absurd slope: beta is -1.5 for CLs = e^-mu (nothing seen, no background), -2 for the
- * median of a Gaussian measurement, -3.7 for its +2 sigma; gamma 0.4 for the first of them.
+ * by least squares over all tested values. What that leaves out, REST |x|^3 and all of z beyond STRAIGHT from the level (where CLs comes
+ * near 1, or is 0 for lack of toys), counts as an error of each, so that far values have no weight in alpha. beta and gamma have priors, so
+ * that a few noisy values give no absurd slope: beta is -1.5 for CLs = e^-mu (nothing seen, no background), -2 for the median of a Gaussian
+ * measurement and -3.7 for its +2 sigma; gamma is 0.4 for the first of them.
  *
- * alpha is a sum of weights times z_i, so its error is known but for the correlation of the z_i: toy t has the same random numbers at
- * every mu, which makes curves smooth and slopes well known, but errors alike. Correlations are not negative; for any that are, the variance is at
- * most (sum of weight sigma over positive weights)^2 + (the same over negative ones)^2. The root's error is that of alpha over |beta|. */
+ * alpha is a sum of weights times z_i, so its error is known but for the correlation of the z_i: toy t has the same random numbers at every
+ * mu, which makes curves smooth and slopes well known, but errors alike. Whatever the correlations are, if none is negative, the variance is at most
+ * (sum of weight times sigma over the positive weights)^2 + (the same over the negative ones)^2. The root's error is that of alpha over |beta|. */
 #include "infer/asymptotic.h"
 #include "infer/limit.h"
 #include "infer/probability.h"
@@ -167,6 +167,13 @@ static paritas_status add_point(struct search *s, double mu, uint64_t toys)
 
 static bool answered(const struct tested *point, int curve) { return !isnan(point->z[curve]); }
 
+/* There are toys, but none that says something of a curve without answer: CLb is 0, the observation rarer than all of them. */
+static bool too_few(const struct tested *point)
+{
+    const paritas_hypotest_toys_result *r = &point->result;
+    return r->n_tested > 0 && r->n_other > 0 && !isnan(r->q);
+}
+
 /* A curve about a value of mu: alpha, beta, and the error of alpha. share: of each point in it. */
 struct local {
     double alpha, beta, error, share[POINTS_MAX];
@@ -264,6 +271,7 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
 /* Another mu to test in the next round, unless there is one as good as it; false: there is, or there are no places left. */
 static bool propose(struct search *s, double mu, uint64_t toys)
 {
+    if (mu > s->widest) mu = s->widest;
     for (size_t i = 0; i < s->n; i++)
         if (fabs(s->points[i]->mu - mu) <= SAME_POINT * mu) return false;
     for (size_t i = 0; i < s->n_proposed; i++)
@@ -287,15 +295,11 @@ static bool raise_toys(const struct search *s, struct tested *point, double fact
     return true;
 }
 
-/* The next step of a curve of which no value has an answer: CLb of 0 says that the observation is rarer than all toys so far, else fits fail,
- * which they do less near 0. */
+/* The next step of a curve of which no value has an answer: more toys; where fits fail, a value nearer to 0, where they do less. */
 static enum root_state seek_answer(struct search *s)
 {
     bool more = false;
-    for (size_t i = 0; i < s->n; i++) {
-        const paritas_hypotest_toys_result *r = &s->points[i]->result;
-        if (r->n_tested > 0 && r->n_other > 0 && !isnan(r->q)) more = raise_toys(s, s->points[i], 2.0) || more;
-    }
+    for (size_t i = 0; i < s->n; i++) more = (too_few(s->points[i]) && raise_toys(s, s->points[i], 2.0)) || more;
     if (more) return ROOT_OPEN;
     if (s->points[0]->mu < 1e-3 * s->scale) return ROOT_NOT_REACHED;
     return propose(s, 0.5 * s->points[0]->mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
@@ -318,13 +322,14 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     if (distance > 2.0 * s->near) {
         /* beyond an edge that its errors may have put on the wrong side, toys first */
         const bool beyond = root->at < s->points[first]->mu || root->at > s->points[last]->mu;
-        if (beyond && fabs(point->z[curve] - s->z) < 2.0 * point->sigma[curve] && raise_toys(s, point, 2.0)) return ROOT_OPEN;
-        if (root->at < 1e-9 * s->scale) return ROOT_ABSENT;
-        if (root->at > s->widest && point->mu >= s->widest) return ROOT_ABSENT;
-        double mu = root->at < s->widest ? root->at : s->widest;
-        const struct tested *silent = last + 1 < s->n ? s->points[last + 1] : NULL; /* without an answer, which counts as beyond the root */
+        const bool sure = fabs(point->z[curve] - s->z) > SURE * point->sigma[curve];
+        if (beyond && !sure && raise_toys(s, point, 2.0)) return ROOT_OPEN;
+        if (root->at < 1e-9 * s->scale || (root->at > s->widest && point->mu >= s->widest)) return sure ? ROOT_ABSENT : ROOT_NOT_REACHED;
+        double mu = root->at;
+        struct tested *silent = last + 1 < s->n ? s->points[last + 1] : NULL; /* without an answer, which counts as beyond the root */
         if (silent && mu >= silent->mu) {
-            if (silent->mu - point->mu < 2.0 * s->near * point->mu) return ROOT_ABSENT;
+            if (too_few(silent) && raise_toys(s, silent, 2.0)) return ROOT_OPEN;
+            if (silent->mu - point->mu < 2.0 * s->near * point->mu) return ROOT_NOT_REACHED;
             mu = 0.5 * (silent->mu + point->mu);
         }
         return propose(s, mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
@@ -357,7 +362,7 @@ static void plan(struct search *s, int curve)
     }
     root->error = root->at * local.error / fabs(local.beta);
     root->state = improve(s, curve, &local, root);
-    if (root->state == ROOT_ABSENT) root->at = root->error = (double)NAN;
+    if (root->state == ROOT_ABSENT || root->at > s->widest) root->at = root->error = (double)NAN;
 }
 
 /* ---- all curves ------------------------------------------------------------------------------- */

@@ -130,7 +130,7 @@ TEST(a_bound_that_is_too_narrow_is_widened_and_said)
 TEST(a_signal_that_no_data_can_exclude_has_no_limit)
 {
     struct fixture f = counting(4.0, 1e-9, B, 0.0, 10.0);
-    const paritas_toys_options options = toys_options(200, 2);
+    const paritas_toys_options options = toys_options(0, 2);
     const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options);
     assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
     assert_true(isnan(r.limit_obs) && isnan(r.limit_obs_error) && r.reached_obs);
@@ -150,6 +150,18 @@ TEST(what_toys_cannot_reach_is_said_with_the_error_that_they_give)
     assert_true(!r.reached_obs && r.limit_obs_error > 0.02 * r.limit_obs);
     ASSERT_CLOSE(r.limit_obs, exact_limit(4.0, S, B, 0.05), 4.0 * r.limit_obs_error);
     for (size_t i = 0; i < r.n_scan; i++) assert_true(r.scan[i].n_tested <= 700 && r.scan[i].n_other <= 700);
+    free_fixture(&f);
+}
+
+TEST(a_few_toys_prove_nothing)
+{
+    struct fixture f = counting(4.0, S, B, 0.0, 10.0);
+    for (uint64_t n = 1; n <= 5; n++) {
+        const paritas_toys_options options = toys_options(n, 8);
+        const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, 0.05, 0.3, &options);
+        assert_true(!r.reached_obs && !r.reached_exp[0] && !r.reached_exp[2] && !r.reached_exp[4]);
+        assert_true(isnan(r.limit_obs) || r.limit_obs_error > 0.3 * r.limit_obs);
+    }
     free_fixture(&f);
 }
 
@@ -401,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_bound_that_is_too_narrow_is_widened_and_said),
         cmocka_unit_test(a_signal_that_no_data_can_exclude_has_no_limit),
         cmocka_unit_test(what_toys_cannot_reach_is_said_with_the_error_that_they_give),
+        cmocka_unit_test(a_few_toys_prove_nothing),
         cmocka_unit_test(the_scan_is_ascending_and_adds_up),
         cmocka_unit_test(limits_depend_on_the_seed_and_not_on_threads),
         cmocka_unit_test_setup_teardown(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits, open_folder, close_folder),
