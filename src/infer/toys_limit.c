@@ -268,12 +268,22 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
     return true;
 }
 
-/* Another mu to test in the next round, unless there is one as good as it; false: there is, or there are no places left. */
+/* More toys at a point, by a factor (2 at most); false: it has all that it may have. */
+static bool raise_toys(const struct search *s, struct tested *point, double factor)
+{
+    if (point->toys >= s->options.n) return false;
+    const double wished = (double)point->toys * (factor < 1.1 ? 1.1 : factor < 2.0 ? factor : 2.0);
+    const uint64_t toys = wished < (double)s->options.n ? (uint64_t)wished : s->options.n;
+    if (toys > point->wished) point->wished = toys;
+    return true;
+}
+
+/* Another mu to test in the next round, or more toys where it is one that is there; false: they are all there, or there are no places left. */
 static bool propose(struct search *s, double mu, uint64_t toys)
 {
     if (mu > s->widest) mu = s->widest;
     for (size_t i = 0; i < s->n; i++)
-        if (fabs(s->points[i]->mu - mu) <= SAME_POINT * mu) return false;
+        if (fabs(s->points[i]->mu - mu) <= SAME_POINT * mu) return raise_toys(s, s->points[i], 2.0);
     for (size_t i = 0; i < s->n_proposed; i++)
         if (fabs(s->proposed[i] - mu) <= SAME_POINT * mu) {
             if (s->proposed_toys[i] < toys) s->proposed_toys[i] = toys;
@@ -282,16 +292,6 @@ static bool propose(struct search *s, double mu, uint64_t toys)
     if (s->n + s->n_proposed == POINTS_MAX) return false;
     s->proposed[s->n_proposed] = mu;
     s->proposed_toys[s->n_proposed++] = toys;
-    return true;
-}
-
-/* More toys at a point, by a factor (2 at most); false: it has all that it may have. */
-static bool raise_toys(const struct search *s, struct tested *point, double factor)
-{
-    if (point->toys >= s->options.n) return false;
-    const double wished = (double)point->toys * (factor < 1.1 ? 1.1 : factor < 2.0 ? factor : 2.0);
-    const uint64_t toys = wished < (double)s->options.n ? (uint64_t)wished : s->options.n;
-    if (toys > point->wished) point->wished = toys;
     return true;
 }
 
