@@ -123,17 +123,13 @@ TEST(the_p_values_of_a_counting_experiment_are_sums_of_poisson_probabilities)
         }
 }
 
-/* The count below which a part p of the counts at rate mu S + B lies; asserts that p is no near miss of a neighbour's part. */
+/* The count below which a part p of the counts at rate mu S + B lies; -1 where it may be the neighbour of that among so many toys. */
 static double quantile(double p, double mu)
 {
     double below = 0.0;
     for (double n = 0.0;; n++) {
         const double next = below + poisson(n, mu * S + B);
-        if (next > p) {
-            const double margin = fmin(next - p, p - below);
-            assert_true(margin > 1.5 * sqrt(p * (1.0 - p) / MANY));
-            return n;
-        }
+        if (next > p) return fmin(next - p, p - below) > 4.0 * sqrt(p * (1.0 - p) / MANY) ? n : -1.0;
         below = next;
     }
 }
@@ -144,18 +140,23 @@ TEST(the_expected_band_holds_the_exact_percentiles)
     struct fixture f = counting(12.0, S, B, 0.0, 20.0);
     const paritas_toys_options options = toys_options(MANY, 5);
     paritas_hypotest_toys_result r;
+    int compared = 0;
     for (int discovery = 0; discovery < 2; discovery++) {
         const paritas_test_statistic statistic = discovery ? PARITAS_Q0 : PARITAS_QTILDE;
         const double tested = discovery ? 0.0 : 1.0;
         assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, statistic, 1.0, &options, &r), PARITAS_OK);
         for (int i = 0; i < 5; i++) {
-            const double n = quantile(discovery ? 1.0 - part[i] : part[i], 1.0 - tested), q = counting_q(statistic, n, tested, 0.0, NULL);
+            const double n = quantile(discovery ? 1.0 - part[i] : part[i], 1.0 - tested);
+            if (n < 0.0) continue;
+            const double q = counting_q(statistic, n, tested, 0.0, NULL);
             const double clsb = counting_tail(statistic, q, tested, 0.0, tested), clb = counting_tail(statistic, q, tested, 0.0, 1.0 - tested);
             const double exact = discovery ? clsb : clsb / clb, error = exact * sqrt(fabs((1.0 - clsb) / clsb) + (discovery ? 0.0 : fabs(1.0 - clb) / clb)) / sqrt(MANY);
             ASSERT_CLOSE(r.cls_exp[i], exact, 4.0 * error + 1e-15);
             assert_true(i == 0 || r.cls_exp[i] >= r.cls_exp[i - 1]);
+            compared++;
         }
     }
+    assert_true(compared >= (SHARE > 1 ? 6 : 8));
     free_fixture(&f);
 }
 

@@ -346,6 +346,79 @@ static void compare_devices(const struct source *source, unsigned precision)
 
 static const struct source small = {.name = "small.json", .text = small_workspace};
 
+/* ---- toys ---- */
+
+#define TESTED 200
+
+struct kept {
+    paritas_toy rows[2 * TESTED];
+    size_t n;
+};
+
+static int keep(void *user, size_t n, const paritas_toy *toys)
+{
+    struct kept *kept = user;
+    assert_true(kept->n + n <= 2 * TESTED);
+    memcpy(kept->rows + kept->n, toys, n * sizeof *toys);
+    kept->n += n;
+    return 0;
+}
+
+static paritas_hypotest_toys_result run_toys(const struct bench *b, paritas_test_statistic statistic, struct kept *kept)
+{
+    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
+    paritas_hypotest_toys_result result;
+    options.n = TESTED;
+    options.seed = 12;
+    options.take = keep;
+    options.user = kept;
+    kept->n = 0;
+    OK(b->context, paritas_hypotest_toys(b->context, b->model, NULL, statistic, 1.0, &options, &result));
+    assert_int_equal(kept->n, 2 * TESTED);
+    return result;
+}
+
+/* Toys by quasi-Newton on the device; what that does not finish is Newton's, on the CPU. In f32 all of it is. */
+static void compare_toys(paritas_test_statistic statistic, unsigned precision)
+{
+    struct bench reference;
+    struct kept *wanted = test_malloc(sizeof *wanted), *got = test_malloc(sizeof *got);
+    int compared = 0;
+    assert_true(open_bench(&reference, &small, NULL, precision, 0));
+    const paritas_hypotest_toys_result expected = run_toys(&reference, statistic, wanted);
+    assert_true(expected.tally.by_quasi_newton > TESTED / 2);
+    for (size_t g = 0; g < (getenv("PARITAS_LONG_TESTS") ? 4 : 2); g++) {
+        struct bench ours;
+        if (!open_bench(&ours, &small, "opencl", precision, groups[g])) break;
+        const uint64_t launches = ours.context->device->launches;
+        const paritas_hypotest_toys_result result = run_toys(&ours, statistic, got);
+        assert_true(precision == 32 || ours.context->device->launches > launches + 3);
+        for (size_t i = 0; i < 2 * TESTED; i++)
+            if (memcmp(&got->rows[i], &wanted->rows[i], sizeof wanted->rows[i]) != 0)
+                fail_msg("work-groups of %u: toy %llu of %g has q = %.17g after %u iterations, on the CPU %.17g after %u", groups[g], (unsigned long long)got->rows[i].toy,
+                         got->rows[i].hypothesis, got->rows[i].q, got->rows[i].iterations, wanted->rows[i].q, wanted->rows[i].iterations);
+        assert_bits("CLs", &result.cls_obs, &expected.cls_obs, 1);
+        assert_bits("expected CLs", result.cls_exp, expected.cls_exp, 5);
+        assert_memory_equal(&result.tally, &expected.tally, sizeof result.tally);
+        close_bench(&ours);
+        compared++;
+    }
+    close_bench(&reference);
+    test_free(wanted);
+    test_free(got);
+    if (compared == 0) skip();
+}
+
+TEST(toys_are_the_cpus)
+{
+    compare_toys(PARITAS_QTILDE, 64);
+}
+
+TEST(toys_in_single_precision_are_the_cpus)
+{
+    compare_toys(PARITAS_QTILDE, 32);
+}
+
 TEST(small_model)
 {
     compare_devices(&small, 64);
@@ -516,9 +589,10 @@ TEST(work_group_too_large)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest singles[] = {cmocka_unit_test(single_precision)};
+    const struct CMUnitTest singles[] = {cmocka_unit_test(single_precision), cmocka_unit_test(toys_in_single_precision_are_the_cpus)};
     const struct CMUnitTest others[] = {
         cmocka_unit_test(small_model),
+        cmocka_unit_test(toys_are_the_cpus),
         cmocka_unit_test(other_interpolation_and_clipping),
         cmocka_unit_test(sbottom),
         cmocka_unit_test(displaced_leptons),
