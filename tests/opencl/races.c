@@ -32,15 +32,10 @@ static int fit_toys(paritas_context *context, const paritas_model *model, const 
     double *matrix = malloc(frozen->n_slots * frozen->n_slots * sizeof *matrix), *points = malloc(TOYS * frozen->n_slots * sizeof *points);
     if (!drawn || !rows || !matrix || !points) return 1;
     const ptrdiff_t poi = paritas_model_poi_index(model);
-    struct profile_plan plan = {.model = model,
-                                .start = init,
-                                .lower = lower,
-                                .upper = upper,
-                                .fixed = paritas_model_suggested_fixed(model),
-                                .poi = poi,
-                                .conditional = true,
-                                .mu = 0.5 * (lower[poi] + upper[poi]),
-                                .conditional_start = init};
+    struct profile_plan plan = {.model = model, .start = init, .lower = lower, .upper = upper, .fixed = paritas_model_suggested_fixed(model), .poi = poi};
+    plan.conditional = true;
+    plan.mu = 0.5 * (lower[poi] + upper[poi]);
+    plan.conditional_start = init;
     paritas_status status = draw_toys(context, model, &draws, expected, frozen->n_data, TOYS, drawn);
     for (size_t t = 0; t < TOYS; t++) rows_put_data(frozen, drawn + t * frozen->n_data, rows + t * frozen->n_places);
     rows_put_data(frozen, expected, rows + TOYS * frozen->n_places);
@@ -98,9 +93,9 @@ int main(int count, char **arguments)
     double *tight = lower; /* of a few parameters, so that they are held now and then */
     for (size_t p = 0; p < n; p++)
         if (p % 5 != 2) tight[p] = paritas_model_lower_bounds(model)[p];
-    const double *highest = paritas_model_upper_bounds(model);
-    if (fit_toys(context, model, expected, paritas_model_lower_bounds(model), highest, &fitted)) return fail(context);
-    if (fit_toys(context, model, expected, tight, highest, &near_bounds)) return fail(context);
+    const double *bounds = paritas_model_upper_bounds(model);
+    if (fit_toys(context, model, expected, paritas_model_lower_bounds(model), bounds, &fitted)) return fail(context);
+    if (fit_toys(context, model, expected, tight, bounds, &near_bounds)) return fail(context);
     printf("%d and %d of %d toys by quasi-Newton\n", fitted, near_bounds, TOYS);
     for (int k = 0; k < 2; k++) printf("%.17g, %s at %.17g\n", nll, paritas_fit_status_name(results[k].status), results[k].twice_nll);
     free(gradient);

@@ -1,7 +1,7 @@
 """Toys beside pyhf's ToyCalculator: the distributions of the statistic under both hypotheses.
 
 Each is compared twice: with 2000 toys that pyhf makes here (two-sample tests), and with the counts that many more toys of pyhf had in bins
-of the statistic (toys.json, made by `python tests/pyhf/test_toys.py 20000`, some hours). pyhf's minimiser leaves some 1e-4 where the
+of the statistic (toys.json, made by `python tests/pyhf/test_toys.py 9000`, some hours; each says its number). pyhf's minimiser leaves some 1e-4 where the
 statistic is 0, so that what is below 1e-3 is one bin, the atom at 0. A defect must show: the same tests refuse toys whose auxiliary data
 are not drawn."""
 import json
