@@ -69,7 +69,7 @@ static paritas_status open_store(struct toy_fits *fits, const double *centre)
 paritas_status toy_fits_open(struct toy_fits *fits, struct infer *infer, const struct toy_fits_options *options)
 {
     *fits = (struct toy_fits){.infer = infer, .options = *options};
-    const double *centre;
+    const double *centre = NULL;
     paritas_status status = ensemble_check(infer->context, infer->model, options->expected);
     if (status == PARITAS_OK) status = find_centre(fits, &centre);
     if (status == PARITAS_OK) status = open_store(fits, centre);

@@ -60,30 +60,51 @@ static double expected_at(const struct toy_pool *pool, paritas_test_statistic st
     return statistic == PARITAS_Q0 ? clsb : clsb / (clb + shift);
 }
 
-/* Percentiles at -2 .. 2 sigma of the CLs that each toy of the other hypothesis would have had as the observation, interpolated as
- * NumPy does. CLs falls as q rises, so that ascending CLs is descending q. Errors: that of CLs+b there; and that of the other
+/* What CLs (for q0 p0) each toy of the other hypothesis would have had as the observation, ascending; n of them, the caller's. A fraction of
+ * counts, it may rise with q where these are few. */
+static void expected_answers(const struct toy_pool *pool, paritas_test_statistic statistic, double *answers)
+{
+    const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
+    const double *other = pool->q[TOY_OTHER], *tested = pool->q[TOY_TESTED];
+    bool sorted = true;
+    for (size_t i = 0, below = 0, below_tested = 0; i < n; i++) { /* as count_from counts, but q only rises */
+        while (other[below] < other[i] - INFER_SAME_MINIMUM) below++;
+        while (below_tested < n_tested && tested[below_tested] < other[i] - INFER_SAME_MINIMUM) below_tested++;
+        const double clsb = (double)(n_tested - below_tested) / (double)n_tested, clb = (double)(n - below) / (double)n;
+        answers[n - 1 - i] = statistic == PARITAS_Q0 ? clsb : clsb / clb;
+        sorted = sorted && (i == 0 || answers[n - 1 - i] <= answers[n - i]);
+    }
+    if (!sorted) qsort(answers, n, sizeof *answers, ascending);
+}
+
+/* Percentiles at -2 .. 2 sigma of those answers, interpolated as NumPy does. Errors: that of CLs+b there; and that of the other
  * hypothesis' distribution, which is shifted by its error d, so that the percentile is another toy, or CLb is another number, or both. */
-static void expected_band(const struct toy_pool *pool, paritas_test_statistic statistic, double band[5], double errors[5])
+static paritas_status expected_band(const struct toy_pool *pool, paritas_test_statistic statistic, double band[5], double errors[5])
 {
     static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293, 0.97724986805182079};
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
+    for (int i = 0; i < 5; i++) band[i] = errors[i] = (double)NAN;
+    if (n == 0 || n_tested == 0) return PARITAS_OK;
+    double *answers = paritas_allocate(pool->context, n, sizeof *answers);
+    if (!answers) return paritas_fail_memory(pool->context);
+    expected_answers(pool, statistic, answers);
     for (int i = 0; i < 5; i++) {
-        band[i] = errors[i] = (double)NAN;
-        if (n == 0 || n_tested == 0) continue;
-        const double place = percentile[i] * (double)(n - 1), below = (double)(size_t)place;
-        const double first = expected_at(pool, statistic, below, 0.0), second = expected_at(pool, statistic, below + 1.0, 0.0);
-        band[i] = first + (second - first) * (place - below);
+        const double place = percentile[i] * (double)(n - 1);
+        const size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
+        band[i] = answers[below] + (answers[above] - answers[below]) * (place - (double)below);
         const double d = sqrt(percentile[i] * (1.0 - percentile[i]) / (double)n), step = d * (double)(n - 1);
         const double low = expected_at(pool, statistic, place - step, d), high = expected_at(pool, statistic, place + step, -d);
-        const double q = pool->q[TOY_OTHER][n - 1 - (size_t)below];
+        const double q = pool->q[TOY_OTHER][n - 1 - below];
         double tested, other;
         toy_fraction(count_from(pool->q[TOY_TESTED], n_tested, q), n_tested, &tested);
         if (statistic != PARITAS_Q0) tested /= toy_fraction(count_from(pool->q[TOY_OTHER], n, q), n, &other);
         errors[i] = sqrt(tested * tested + 0.25 * (high - low) * (high - low));
     }
+    paritas_release(&pool->context->allocator, answers);
+    return PARITAS_OK;
 }
 
-void toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bool same, paritas_hypotest_toys_result *result)
+paritas_status toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bool same, paritas_hypotest_toys_result *result)
 {
     for (int h = 0; h < TOY_HYPOTHESES; h++)
         if (pool->n[h]) qsort(pool->q[h], pool->n[h], sizeof *pool->q[h], ascending);
@@ -101,11 +122,11 @@ void toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bo
     /* of the quotient, from the errors of both to first order; the variances' own p where a fraction is 0 */
     const double a = result->clsb_error, b = result->clb_error * result->cls_obs;
     result->cls_obs_error = discovery ? result->clsb_error : same ? 0.0 : sqrt(a * a + b * b) / result->clb;
-    if (!same) expected_band(pool, statistic, result->cls_exp, result->cls_exp_error);
     for (int i = 0; i < 5 && same; i++) {
         result->cls_exp[i] = 1.0;
         result->cls_exp_error[i] = 0.0;
     }
+    return same ? PARITAS_OK : expected_band(pool, statistic, result->cls_exp, result->cls_exp_error);
 }
 
 /* ---- a test ---- */
@@ -276,9 +297,9 @@ paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end,
 
 paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result)
 {
-    toy_pool_result(&test->pool, test->statistic, test->n_hypotheses == 1, &test->result);
+    const paritas_status status = toy_pool_result(&test->pool, test->statistic, test->n_hypotheses == 1, &test->result);
     *result = test->result;
-    return PARITAS_OK;
+    return status;
 }
 
 static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_options *options, paritas_test_statistic statistic, double mu, struct toy_test *test,

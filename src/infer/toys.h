@@ -25,7 +25,7 @@ void toy_pool_open(struct toy_pool *pool, paritas_context *context);
 void toy_pool_close(struct toy_pool *pool);
 paritas_status toy_pool_add(struct toy_pool *pool, int hypothesis, double q, paritas_fit_status status);
 /* Fills what follows from toys into `result`, whose mu and q are set; `same`: both hypotheses are one, CLs is 1. */
-void toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bool same, paritas_hypotest_toys_result *result);
+paritas_status toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bool same, paritas_hypotest_toys_result *result);
 
 struct toy_test {
     struct infer *infer;

@@ -77,7 +77,7 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
     reading->hypothesis[TOY_OTHER] = statistic == PARITAS_Q0 ? 1.0 : 0.0;
     status = store_read(store, take, reading);
     if (reading->failed) status = paritas_fail_memory(context);
-    if (status == PARITAS_OK) toy_pool_result(&reading->pool, statistic, reading->mu == reading->hypothesis[TOY_OTHER], result);
+    if (status == PARITAS_OK) status = toy_pool_result(&reading->pool, statistic, reading->mu == reading->hypothesis[TOY_OTHER], result);
     return status;
 }
 

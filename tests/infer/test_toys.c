@@ -422,6 +422,56 @@ TEST(expectations_that_nothing_can_be_drawn_from_are_refused_by_name)
     free_fixture(&f);
 }
 
+/* ---- the band of few toys, whose CLs, a fraction of counts, may rise with q ---- */
+
+static int ascending_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+TEST(the_expected_band_holds_the_percentiles_of_all_answers_however_few_toys_there_are)
+{
+    static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293, 0.97724986805182079};
+    enum { FEW = 40 };
+    struct fixture f = counting(12.0, S, B, 0.0, 20.0);
+    uint64_t random = 1;
+    int unordered = 0;
+    for (size_t n = 3; n <= FEW; n++) {
+        struct toy_pool pool;
+        double q[TOY_HYPOTHESES][FEW], answers[FEW];
+        paritas_hypotest_toys_result result = {.mu = 1.0, .q = 1.0};
+        toy_pool_open(&pool, f.context);
+        for (int h = 0; h < TOY_HYPOTHESES; h++)
+            for (size_t i = 0; i < n; i++) {
+                random = random * 6364136223846793005u + 1442695040888963407u;
+                q[h][i] = (double)(random >> 40) * 0x1p-22 * (h == TOY_OTHER ? 1.5 : 1.0);
+                assert_int_equal(toy_pool_add(&pool, h, q[h][i], PARITAS_FIT_CONVERGED), PARITAS_OK);
+            }
+        assert_int_equal(toy_pool_result(&pool, PARITAS_QTILDE, false, &result), PARITAS_OK);
+        qsort(q[TOY_OTHER], n, sizeof(double), ascending_numbers);
+        for (size_t i = 0; i < n; i++) {
+            double clsb = 0.0, clb = 0.0;
+            for (size_t j = 0; j < n; j++) {
+                clsb += q[TOY_TESTED][j] >= q[TOY_OTHER][i];
+                clb += q[TOY_OTHER][j] >= q[TOY_OTHER][i];
+            }
+            answers[i] = clsb / (double)n / (clb / (double)n);
+            unordered += i > 0 && answers[i] > answers[i - 1];
+        }
+        qsort(answers, n, sizeof *answers, ascending_numbers);
+        for (int k = 0; k < 5; k++) {
+            const double place = percentile[k] * (double)(n - 1);
+            const size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
+            ASSERT_CLOSE(result.cls_exp[k], answers[below] + (answers[above] - answers[below]) * (place - (double)below), 1e-14);
+            assert_true(k == 0 || result.cls_exp[k] >= result.cls_exp[k - 1]);
+        }
+        toy_pool_close(&pool);
+    }
+    assert_true(unordered > 100);
+    free_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +483,7 @@ int main(void)
         cmocka_unit_test(with_many_events_toys_agree_with_the_asymptotic_formula),
         cmocka_unit_test(pulls_of_the_best_fit_are_normal),
         cmocka_unit_test(a_test_of_no_signal_has_one_hypothesis_and_cls_1),
+        cmocka_unit_test(the_expected_band_holds_the_percentiles_of_all_answers_however_few_toys_there_are),
         cmocka_unit_test(options_that_make_no_sense_are_refused_by_name),
         cmocka_unit_test(expectations_that_nothing_can_be_drawn_from_are_refused_by_name),
     };
