@@ -164,8 +164,9 @@ static paritas_status find_errors(struct chunk *chunk, size_t n_toys)
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
     near.start_is_near = 1;
     paritas_result *results = paritas_allocate(infer->context, answered + 1, sizeof *results);
-    double *parameters = paritas_allocate(infer->context, 2 * answered * n + 1, sizeof *parameters), *errors = parameters + answered * n;
+    double *parameters = paritas_allocate(infer->context, 2 * answered * n + 1, sizeof *parameters), *errors = NULL;
     paritas_status status = results && parameters ? PARITAS_OK : paritas_fail_memory(infer->context);
+    if (status == PARITAS_OK) errors = parameters + answered * n;
     if (status == PARITAS_OK) status = paritas_fit(infer->context, infer->model, &near, answered, chunk->jobs, results, parameters, errors, NULL, NULL);
     for (size_t k = 0; k < answered && status == PARITAS_OK; k++) {
         const size_t i = chunk->which[k];

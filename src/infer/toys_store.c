@@ -69,7 +69,7 @@ static paritas_status read_key(paritas_context *context, const struct store *sto
 
 static paritas_status answer(paritas_context *context, struct store *store, struct reading *reading, paritas_hypotest_toys_result *result)
 {
-    paritas_test_statistic statistic;
+    paritas_test_statistic statistic = PARITAS_QTILDE;
     paritas_status status = read_key(context, store, &statistic, &reading->mu);
     if (status == PARITAS_OK) status = read_facts(context, store, result);
     if (status != PARITAS_OK) return status;
