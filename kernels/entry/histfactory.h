@@ -40,7 +40,7 @@ FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v) { return hf_n
 FN void hf_prepare(HF_PARAMETERS)
 {
     TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(s + mi[HF_S_DEVIANCE], i, PK(0.0));
-    TEAM_FOR(k, MINIMISER_SCALARS) NEWTON_STATUS(k) = R(0.0);
+    TEAM_FOR(k, MINIMISER_SCALARS) FIT_STATUS(k) = R(0.0);
 }
 
 FN void hf_load_data(HF_PARAMETERS, GLOBAL const elem *data, lane_rows rows)
@@ -195,7 +195,7 @@ KERNEL(hf_jacobian)
 #define HF_EDM_TOLERANCE R(1e-5)
 #endif
 
-/* Largest step of a slot in a fit: 6 times the width of its constraint; 0 (no limit) where it has none. */
+/* Largest step of a slot in a fit: STEP_WIDTHS times the width of its constraint; 0 (no limit) where it has none. */
 FN void hf_step_caps(HF_PARAMETERS)
 {
     TEAM_FOR_PACK(i, mi[HF_SLOTS])
@@ -203,31 +203,55 @@ FN void hf_step_caps(HF_PARAMETERS)
         const pack precision = LOADM(mr + mi[HF_R_PRECISION], i), tau = LOADM(mr + mi[HF_R_TAU], i), none = PK(0.0);
         const pack weight = PSELECT(precision > none, precision, tau);
         const pmask constrained = weight > none;
-        STOREP(NEWTON_CAP, i, PSELECT(constrained, PK(6.0) / PSQRT(PSELECT(constrained, weight, PK(1.0))), none));
+        STOREP(NEWTON_CAP, i, PSELECT(constrained, PK(STEP_WIDTHS) / PSQRT(PSELECT(constrained, weight, PK(1.0))), none));
     }
 }
 
-/* args: jobs, data sets, iteration limit, flags (1: the starts are near the minima, 2: to a smaller EDM), data set of each job; in: data sets, then a row a job: start, lower, upper, free
- * (slots each); out, a row a job: point (slots), status, value, edm, iterations, projected gradient, 3 unused. */
-KERNEL(hf_fit)
+/* The lanes' data, starts and bounds. */
+FN void hf_load_jobs(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
 {
-    const u32 jobs = args[0], sets = args[1], n = mi[HF_SLOTS], stride = n + 8;
-    const lane_rows rows = rows_of_team(TEAM_INDEX, jobs);
-    GLOBAL const elem *job = in + sets * mi[HF_DATA];
+    const u32 n = mi[HF_SLOTS];
+    GLOBAL const elem *job = in + args[1] * mi[HF_DATA];
     hf_prepare(HF);
     hf_load_data(HF, in, rows_look_up(rows, args + 4));
     hf_load_point(HF, job, rows, 4 * n);
     TEAM_FOR(i, n)
     {
-        (NEWTON_LOWER)[i] = LOAD_ROWS(job, rows, 4 * n, n + i);
-        (NEWTON_UPPER)[i] = LOAD_ROWS(job, rows, 4 * n, 2 * n + i);
-        (NEWTON_FREE)[i] = LOAD_ROWS(job, rows, 4 * n, 3 * n + i);
+        (FIT_LOWER)[i] = LOAD_ROWS(job, rows, 4 * n, n + i);
+        (FIT_UPPER)[i] = LOAD_ROWS(job, rows, 4 * n, 2 * n + i);
+        (FIT_FREE)[i] = LOAD_ROWS(job, rows, 4 * n, 3 * n + i);
     }
+    TEAM_BARRIER();
+}
+
+/* A fit's answer: its point, and by one worker what stands behind it. */
+FN void hf_store_point(HF_PARAMETERS, GLOBAL elem *out, lane_rows rows)
+{
+    const u32 n = mi[HF_SLOTS];
+    GLOBAL const real *x = MODEL_X;
+    TEAM_FOR(i, n) STORE_ROWS(out, rows, n + 8, i, x[i]);
+}
+FN void hf_store_outcome(HF_PARAMETERS, GLOBAL elem *out, lane_rows rows, real pull, real evaluations)
+{
+    const u32 n = mi[HF_SLOTS], stride = n + 8;
+    for (u32 k = 0; k < 4; k++) STORE_ROWS(out, rows, stride, n + k, FIT_STATUS(k));
+    STORE_ROWS(out, rows, stride, n + 4, pull);
+    STORE_ROWS(out, rows, stride, n + 5, evaluations);
+    for (u32 k = 6; k < 8; k++) STORE_ROWS(out, rows, stride, n + k, R(0.0));
+}
+
+/* args: jobs, data sets, iteration limit, flags (1: the starts are near the minima, 2: to a smaller EDM), data set of each job; in: data sets, then a row a job: start, lower, upper, free
+ * (slots each); out, a row a job: point (slots), status, value, edm, iterations, projected gradient, evaluations where the method counts them, 2 unused. */
+KERNEL(hf_fit)
+{
+    const u32 n = mi[HF_SLOTS];
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    hf_load_jobs(HF, args, in, rows);
     hf_step_caps(HF);
     TEAM_BARRIER();
     newton_minimise(HF, args[3] & 2 ? R(1e-4) * HF_EDM_TOLERANCE : HF_EDM_TOLERANCE, args[2], args[3] & 1);
-    GLOBAL const real *x = MODEL_X, *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
-    TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, i, x[i]);
+    GLOBAL const real *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
+    hf_store_point(HF, out, rows);
     ONE_WORKER
     {
         real worst = R(0.0);
@@ -238,9 +262,7 @@ KERNEL(hf_fit)
             const real pull = SELECT(counts, R(2.0) * size / SQRT(SELECT(counts, d, R(1.0))), R(0.0));
             worst = SELECT(pull > worst, pull, worst);
         }
-        for (u32 k = 0; k < 4; k++) STORE_ROWS(out, rows, stride, n + k, NEWTON_STATUS(k));
-        STORE_ROWS(out, rows, stride, n + 4, worst);
-        for (u32 k = 5; k < 8; k++) STORE_ROWS(out, rows, stride, n + k, R(0.0));
+        hf_store_outcome(HF, out, rows, worst, R(0.0));
     }
 }
 
@@ -257,20 +279,10 @@ KERNEL(hf_fit)
  * covariance of active slots (slots x slots). */
 KERNEL(hf_covariance)
 {
-    const u32 jobs = args[0], sets = args[1], whole = args[2], n = mi[HF_SLOTS], dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS], locals = n / 8 - blocks;
+    const u32 whole = args[2], n = mi[HF_SLOTS], dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS], locals = n / 8 - blocks;
     const u32 stride = 3 * n + 8 + (whole ? n * n : 0);
-    const lane_rows rows = rows_of_team(TEAM_INDEX, jobs);
-    GLOBAL const elem *job = in + sets * mi[HF_DATA];
-    hf_prepare(HF);
-    hf_load_data(HF, in, rows_look_up(rows, args + 4));
-    hf_load_point(HF, job, rows, 4 * n);
-    TEAM_FOR(i, n)
-    {
-        (NEWTON_LOWER)[i] = LOAD_ROWS(job, rows, 4 * n, n + i);
-        (NEWTON_UPPER)[i] = LOAD_ROWS(job, rows, 4 * n, 2 * n + i);
-        (NEWTON_FREE)[i] = LOAD_ROWS(job, rows, 4 * n, 3 * n + i);
-    }
-    TEAM_BARRIER();
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    hf_load_jobs(HF, args, in, rows);
     const real value = hf_value(HF, 1);
     TEAM_FOR_PACK(i, n)
     {

@@ -6,23 +6,6 @@
 #include "minimise/lbfgsb.h"
 #include "minimise/differential_evolution.h"
 
-/* The lanes' data, starts and bounds. */
-FN void hf_load_jobs(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
-{
-    const u32 n = mi[HF_SLOTS];
-    GLOBAL const elem *job = in + args[1] * mi[HF_DATA];
-    hf_prepare(HF);
-    hf_load_data(HF, in, rows_look_up(rows, args + 4));
-    hf_load_point(HF, job, rows, 4 * n);
-    TEAM_FOR(i, n)
-    {
-        (FIT_LOWER)[i] = LOAD_ROWS(job, rows, 4 * n, n + i);
-        (FIT_UPPER)[i] = LOAD_ROWS(job, rows, 4 * n, 2 * n + i);
-        (FIT_FREE)[i] = LOAD_ROWS(job, rows, 4 * n, 3 * n + i);
-    }
-    TEAM_BARRIER();
-}
-
 /* About one error of each slot: from the diagonal of the Fisher matrix at MODEL_X, constraints included. Only the diagonal: neither
  * elimination nor factor, so that what follows checks Newton's method and does not share it. */
 FN void hf_error_units(HF_PARAMETERS, GLOBAL real *unit)
@@ -43,20 +26,12 @@ FN void hf_error_units(HF_PARAMETERS, GLOBAL real *unit)
 /* args, in, out as hf_fit's; flag 2: to a smaller EDM. */
 KERNEL(hf_fit_lbfgsb)
 {
-    const u32 n = mi[HF_SLOTS], stride = n + 8;
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     hf_load_jobs(HF, args, in, rows);
     hf_error_units(HF, LBFGSB_UNIT);
     lbfgsb_minimise(HF, (args[3] & 2 ? R(1e-6) : R(1e-2)) * HF_EDM_TOLERANCE, args[2]);
-    GLOBAL const real *x = MODEL_X;
-    TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, i, x[i]);
-    ONE_WORKER
-    {
-        for (u32 k = 0; k < 4; k++) STORE_ROWS(out, rows, stride, n + k, FIT_STATUS(k));
-        STORE_ROWS(out, rows, stride, n + 4, R(2.0) * SQRT(FIT_STATUS(4)));
-        STORE_ROWS(out, rows, stride, n + 5, FIT_STATUS(5)); /* evaluations */
-        for (u32 k = 6; k < 8; k++) STORE_ROWS(out, rows, stride, n + k, R(0.0));
-    }
+    ONE_WORKER { hf_store_outcome(HF, out, rows, R(2.0) * SQRT(FIT_STATUS(4)), FIT_STATUS(5)); }
+    hf_store_point(HF, out, rows);
 }
 
 /* How far around the start the first members lie, in errors; and around one that is near the minimum. */
@@ -66,20 +41,13 @@ KERNEL(hf_fit_lbfgsb)
 /* args, in, out as hf_fit's; behind the data set of each job: members of a population, seed (low, high word). */
 KERNEL(hf_fit_de)
 {
-    const u32 n = mi[HF_SLOTS], stride = n + 8;
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     CONSTANT u32 *more = args + 4 + args[0];
     hf_load_jobs(HF, args, in, rows);
     hf_error_units(HF, DE_UNIT);
     de_minimise(HF, (args[3] & 2 ? R(1e-4) : R(1e-1)) * HF_EDM_TOLERANCE, args[2], more[0], args[3] & 1 ? HF_DE_REACH_NEAR : HF_DE_REACH, more[1], more[2]);
-    GLOBAL const real *x = MODEL_X;
-    TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, i, x[i]);
-    ONE_WORKER
-    {
-        for (u32 k = 0; k < 4; k++) STORE_ROWS(out, rows, stride, n + k, FIT_STATUS(k));
-        STORE_ROWS(out, rows, stride, n + 4, R(2.0) * SQRT(FIT_STATUS(4)));
-        for (u32 k = 5; k < 8; k++) STORE_ROWS(out, rows, stride, n + k, R(0.0));
-    }
+    ONE_WORKER { hf_store_outcome(HF, out, rows, R(2.0) * SQRT(FIT_STATUS(4)), R(0.0)); }
+    hf_store_point(HF, out, rows);
 }
 
 #endif

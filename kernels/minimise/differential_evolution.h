@@ -182,16 +182,10 @@ FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 m
         STOREP(DE_RANGE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), PSELECT(d < down, down, PSELECT(d > up, up, d)), PK(0.0)));
     }
     TEAM_BARRIER();
-    ONE_WORKER
-    {
-        const real pull = dot8(DE_RANGE, DE_RANGE, MODEL_SLOTS);
-        FIT_STATUS(0) = status;
-        FIT_STATUS(1) = value;
-        FIT_STATUS(2) = pull;
-        FIT_STATUS(3) = generations;
-        FIT_STATUS(4) = pull;
-    }
+    ONE_WORKER { FIT_STATUS(8) = dot8(DE_RANGE, DE_RANGE, MODEL_SLOTS); }
     TEAM_BARRIER();
+    const real pull = FIT_STATUS(8);
+    fit_end(MODEL, status, value, pull, generations, pull);
 }
 
 #endif

@@ -621,17 +621,7 @@ FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         theta = SELECT(failed, one, theta);
         TEAM_IF(ANY(failed)) lbfgsb_forget(MODEL, failed);
     }
-    status = SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status);
-    TEAM_BARRIER();
-    ONE_WORKER
-    {
-        FIT_STATUS(0) = status;
-        FIT_STATUS(1) = value;
-        FIT_STATUS(2) = edm;
-        FIT_STATUS(3) = iterations;
-        FIT_STATUS(4) = pull;
-    }
-    TEAM_BARRIER();
+    fit_end(MODEL, SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status), value, edm, iterations, pull);
 }
 
 #endif

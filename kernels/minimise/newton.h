@@ -35,9 +35,6 @@
 
 #define NEWTON_EDM_FIRST_EXACT R(1.0)
 
-#define NEWTON_LOWER FIT_LOWER
-#define NEWTON_UPPER FIT_UPPER
-#define NEWTON_FREE FIT_FREE
 #define NEWTON_CAP (MODEL_WORK + 3 * MODEL_SLOTS) /* largest step of a slot; 0: none */
 #define NEWTON_POINT (MODEL_WORK + 4 * MODEL_SLOTS)
 #define NEWTON_SLOPE (MODEL_WORK + 5 * MODEL_SLOTS)
@@ -45,15 +42,14 @@
 #define NEWTON_TEMP (MODEL_WORK + 7 * MODEL_SLOTS)
 #define NEWTON_SCALE (MODEL_WORK + 8 * MODEL_SLOTS) /* diagonal of the lane's own last Hessian */
 #define NEWTON_EQUALITY(k) (MODEL_WORK + (9 + (k)) * MODEL_SLOTS)
-#define NEWTON_STATUS(k) FIT_STATUS(k)
 
 /* Dot product that every worker knows; place: which scratch scalar carries it. */
 FN real newton_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b, u32 place)
 {
     TEAM_BARRIER();
-    ONE_WORKER { NEWTON_STATUS(8 + place) = dot8(a, b, MODEL_SLOTS); }
+    ONE_WORKER { FIT_STATUS(8 + place) = dot8(a, b, MODEL_SLOTS); }
     TEAM_BARRIER();
-    return NEWTON_STATUS(8 + place);
+    return FIT_STATUS(8 + place);
 }
 
 /* Active: free, and not held at a bound by its slope. Counts changes: nonzero in a lane whose set changed. */
@@ -62,16 +58,16 @@ FN real newton_active_set(MODEL_PARAMETERS)
     TEAM_FOR_PACK(i, MODEL_SLOTS)
     {
         const pack x = LOADP(NEWTON_POINT, i), g = LOADP(NEWTON_SLOPE, i), zero = PK(0.0);
-        const pmask held = OR(AND(x <= LOADP(NEWTON_LOWER, i), g > zero), AND(x >= LOADP(NEWTON_UPPER, i), g < zero));
-        const pack now = PSELECT(held, zero, LOADP(NEWTON_FREE, i));
+        const pmask held = OR(AND(x <= LOADP(FIT_LOWER, i), g > zero), AND(x >= LOADP(FIT_UPPER, i), g < zero));
+        const pack now = PSELECT(held, zero, LOADP(FIT_FREE, i));
         const pack change = now - LOADP(MODEL_ACTIVE, i);
         STOREP(NEWTON_TEMP, i, change * change);
         STOREP(MODEL_ACTIVE, i, now);
     }
     TEAM_BARRIER();
-    ONE_WORKER { NEWTON_STATUS(8) = sum8(NEWTON_TEMP, MODEL_SLOTS); }
+    ONE_WORKER { FIT_STATUS(8) = sum8(NEWTON_TEMP, MODEL_SLOTS); }
     TEAM_BARRIER();
-    return NEWTON_STATUS(8);
+    return FIT_STATUS(8);
 }
 
 /* TEMP := factor^-1 of minus the active slope; returns slope . factor^-1 slope. */
@@ -92,7 +88,7 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
     for (u32 k = 0; k < NEWTON_EQUALITIES && ANY(more); k++) {
         TEAM_FOR_PACK(i, MODEL_SLOTS) /* part of the step at which the bound is met; 2: not met */
         {
-            const pack x = LOADP(NEWTON_POINT, i), d = LOADP(NEWTON_STEP, i), lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i);
+            const pack x = LOADP(NEWTON_POINT, i), d = LOADP(NEWTON_STEP, i), lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i);
             const pack room = PSELECT(d < PK(0.0), lower - x, upper - x);
             const pmask met = AND(LOADP(MODEL_ACTIVE, i) > PK(0.0), OR(x + d < lower, x + d > upper));
             STOREP(NEWTON_TEMP, i, PSELECT(met, room / PSELECT(met, d, PK(1.0)), PK(2.0)));
@@ -107,10 +103,10 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
                 least = SELECT(sooner, part, least);
                 which = SELECT(sooner, REAL_OF(i), which);
             }
-            NEWTON_STATUS(8) = which;
+            FIT_STATUS(8) = which;
         }
         TEAM_BARRIER();
-        const real which = NEWTON_STATUS(8);
+        const real which = FIT_STATUS(8);
         more = which >= R(0.0);
         TEAM_IF(ANY(more))
         {
@@ -125,7 +121,7 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
                     GLOBAL real *other = NEWTON_EQUALITY(m);
                     real coefficient = R(0.0), own = R(0.0);
                     for (u32 i = 0; i < MODEL_SLOTS; i++) {
-                        const mask here = NEWTON_STATUS(16 + m) == REAL_OF(i);
+                        const mask here = FIT_STATUS(16 + m) == REAL_OF(i);
                         coefficient = SELECT(here, column[i], coefficient);
                         own = SELECT(here, other[i], own);
                     }
@@ -135,7 +131,7 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
                 real own = R(0.0), want = R(0.0);
                 for (u32 i = 0; i < MODEL_SLOTS; i++) {
                     const mask here = which == REAL_OF(i);
-                    const real d = (NEWTON_STEP)[i], room = SELECT(d < R(0.0), (NEWTON_LOWER)[i] - (NEWTON_POINT)[i], (NEWTON_UPPER)[i] - (NEWTON_POINT)[i]);
+                    const real d = (NEWTON_STEP)[i], room = SELECT(d < R(0.0), (FIT_LOWER)[i] - (NEWTON_POINT)[i], (FIT_UPPER)[i] - (NEWTON_POINT)[i]);
                     own = SELECT(here, column[i], own);
                     want = SELECT(here, room - d, want);
                 }
@@ -144,18 +140,18 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
                 for (u32 i = 0; i < MODEL_SLOTS; i++) (NEWTON_STEP)[i] = FMA(ratio, column[i], (NEWTON_STEP)[i]);
                 for (u32 i = 0; i < MODEL_SLOTS; i++) { /* exactly on the bound, whatever the rounding */
                     const mask here = AND(usable, which == REAL_OF(i));
-                    const real down = (NEWTON_LOWER)[i] - (NEWTON_POINT)[i], up = (NEWTON_UPPER)[i] - (NEWTON_POINT)[i];
+                    const real down = (FIT_LOWER)[i] - (NEWTON_POINT)[i], up = (FIT_UPPER)[i] - (NEWTON_POINT)[i];
                     const real d = (NEWTON_STEP)[i];
                     (NEWTON_STEP)[i] = SELECT(here, SELECT(d < R(0.5) * (down + up), down, up), d);
                 }
-                NEWTON_STATUS(16 + k) = which;
+                FIT_STATUS(16 + k) = which;
             }
             TEAM_BARRIER();
         }
     }
 }
 
-/* Fits from MODEL_X, which lies where LOWER, UPPER and FREE allow. On return MODEL_X is the answer, NEWTON_STATUS(0..3)
+/* Fits from MODEL_X, which lies where LOWER, UPPER and FREE allow. On return MODEL_X is the answer, FIT_STATUS(0..3)
  * its status, value, EDM and iterations. `start_is_near`: the exact Hessian from the first step on. */
 FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near)
 {
@@ -167,7 +163,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
     {
         STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
         STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
-        STOREP(MODEL_ACTIVE, i, LOADP(NEWTON_FREE, i));
+        STOREP(MODEL_ACTIVE, i, LOADP(FIT_FREE, i));
         STOREP(NEWTON_SCALE, i, PK(0.0));
     }
     TEAM_BARRIER();
@@ -219,7 +215,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
             /* of the two ways the one with more room to the bounds; if both have enough, down the slope */
             TEAM_FOR_PACK(i, MODEL_SLOTS)
             {
-                const pack x = LOADP(NEWTON_POINT, i), lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i);
+                const pack x = LOADP(NEWTON_POINT, i), lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i);
                 const pack d = PACK_OF(SQRT(R(2.0) / SELECT(saddle, -downward, one))) * LOADP(NEWTON_EQUALITY(0), i);
                 const pack up = PSELECT(d < PK(0.0), lower - x, upper - x), down = PSELECT(d < PK(0.0), x - upper, x - lower);
                 const pmask counts = AND(LOADP(MODEL_ACTIVE, i) > PK(0.0), OR(d < PK(0.0), d > PK(0.0)));
@@ -253,7 +249,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
                 const real scale = SELECT(running, SELECT(failed, zero, length), zero);
                 TEAM_FOR_PACK(i, MODEL_SLOTS)
                 {
-                    const pack lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i), from = LOADP(NEWTON_POINT, i);
+                    const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(NEWTON_POINT, i);
                     const pmask stays = PACK_OF(scale) == PK(0.0);
                     const pack d = LOADP(NEWTON_STEP, i);
                     pack x = PFMA(PACK_OF(scale), d, from);
@@ -301,7 +297,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
                         const real go = SELECT(better, one, zero);
                         TEAM_FOR_PACK(i, MODEL_SLOTS)
                         {
-                            const pack lower = LOADP(NEWTON_LOWER, i), upper = LOADP(NEWTON_UPPER, i), from = LOADP(NEWTON_POINT, i);
+                            const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(NEWTON_POINT, i);
                             pack x = from + LOADP(NEWTON_TEMP, i);
                             x = PSELECT(x < lower, lower, x);
                             x = PSELECT(x > upper, upper, x);
@@ -336,16 +332,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
             }
         }
     }
-    status = SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status);
-    TEAM_BARRIER();
-    ONE_WORKER
-    {
-        NEWTON_STATUS(0) = status;
-        NEWTON_STATUS(1) = value;
-        NEWTON_STATUS(2) = edm;
-        NEWTON_STATUS(3) = iterations;
-    }
-    TEAM_BARRIER();
+    fit_end(MODEL, SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status), value, edm, iterations, zero);
 }
 
 #endif

@@ -26,4 +26,19 @@
 #define FIT_NOISE R(1e-6)
 #endif
 
+/* Where the callers find how the fit ended; `pull`: the projected gradient in errors, squared, where the method has it. */
+FN void fit_end(MODEL_PARAMETERS, real status, real value, real edm, real iterations, real pull)
+{
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        FIT_STATUS(0) = status;
+        FIT_STATUS(1) = value;
+        FIT_STATUS(2) = edm;
+        FIT_STATUS(3) = iterations;
+        FIT_STATUS(4) = pull;
+    }
+    TEAM_BARRIER();
+}
+
 #endif

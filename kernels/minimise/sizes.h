@@ -3,6 +3,8 @@
 #ifndef PARITAS_MINIMISE_SIZES_H
 #define PARITAS_MINIMISE_SIZES_H
 
+#define STEP_WIDTHS 6.0 /* largest step of a parameter, in widths of its constraint */
+
 #define NEWTON_EQUALITIES 8                    /* violated bounds that one step turns into equalities */
 #define NEWTON_VECTORS (9 + NEWTON_EQUALITIES) /* of as many elements as there are slots */
 

@@ -1,6 +1,7 @@
 /* profiles.c: see profiles.h. */
 #include "fit/ladder.h"
 #include "fit/rows.h"
+#include "minimise/sizes.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static paritas_status quasi_newton(paritas_context *context, const struct profil
     double *shift = cap + slots;
     memset(cap, 0, (2 * slots + 8) * sizeof *cap);
     for (size_t p = 0; p < model->n_parameters; p++)
-        if (model->width[p] > 0.0) cap[model->slot_of[p]] = 6.0 * model->width[p];
+        if (model->width[p] > 0.0) cap[model->slot_of[p]] = STEP_WIDTHS * model->width[p];
     shift[slots] = plan->mu;
     rows.args[0] = (uint32_t)n;
     rows.args[1] = rows.share = (uint32_t)share;
