@@ -183,18 +183,33 @@ static int cuda_allocate(struct accelerator *accelerator, size_t bytes, void **m
     return code;
 }
 
+/* Waits until the stream has done all that it was given. */
+static cuda_code wait_now(struct cuda_state *state)
+{
+    const cuda_code code = state->api.cuStreamSynchronize(state->stream);
+    state->busy = code != 0;
+    return code;
+}
+
+static cuda_code free_now(struct cuda_state *state, void *memory)
+{
+    if (state->busy) (void)wait_now(state); /* after a failure: what still runs may use it */
+    return state->api.cuMemFree((cuda_memory)memory);
+}
+
 static void cuda_release(struct accelerator *accelerator, void *memory)
 {
     struct cuda_state *state = state_of(accelerator);
     cuda_code ignored;
-    if (memory) IN_CONTEXT(state, ignored, state->api.cuMemFree((cuda_memory)memory));
+    if (memory) IN_CONTEXT(state, ignored, free_now(state, memory));
 }
 
-static cuda_code write_now(const struct cuda_state *state, void *memory, const void *from, size_t bytes)
+static cuda_code write_now(struct cuda_state *state, void *memory, const void *from, size_t bytes)
 {
+    state->busy = true;
     const cuda_code code = state->api.cuMemcpyHtoDAsync((cuda_memory)memory, from, bytes, state->stream);
     /* a caller's memory that is pinned is read while the stream runs, not before the call returns */
-    return code == 0 ? state->api.cuStreamSynchronize(state->stream) : code;
+    return code == 0 ? wait_now(state) : code;
 }
 
 static int cuda_write(struct accelerator *accelerator, void *memory, const void *from, size_t bytes)
@@ -205,10 +220,11 @@ static int cuda_write(struct accelerator *accelerator, void *memory, const void 
     return code;
 }
 
-static cuda_code read_now(const struct cuda_state *state, void *to, void *memory, size_t bytes)
+static cuda_code read_now(struct cuda_state *state, void *to, void *memory, size_t bytes)
 {
+    state->busy = true;
     const cuda_code code = state->api.cuMemcpyDtoHAsync(to, (cuda_memory)memory, bytes, state->stream);
-    return code == 0 ? state->api.cuStreamSynchronize(state->stream) : code;
+    return code == 0 ? wait_now(state) : code;
 }
 
 static int cuda_read(struct accelerator *accelerator, void *to, void *memory, size_t bytes)
@@ -297,11 +313,17 @@ static paritas_status cuda_load(paritas_context *context, struct accelerator *ac
     return PARITAS_OK;
 }
 
+static cuda_code unload_now(struct cuda_state *state, cuda_module module)
+{
+    if (state->busy) (void)wait_now(state);
+    return state->api.cuModuleUnload(module);
+}
+
 static void cuda_unload(struct accelerator *accelerator, struct accelerator_kernel *kernel)
 {
     struct cuda_state *state = state_of(accelerator);
     cuda_code ignored;
-    if (kernel->program) IN_CONTEXT(state, ignored, state->api.cuModuleUnload(kernel->program));
+    if (kernel->program) IN_CONTEXT(state, ignored, unload_now(state, kernel->program));
     kernel->program = kernel->function = NULL;
 }
 
@@ -312,6 +334,7 @@ static int cuda_run(struct accelerator *accelerator, const struct accelerator_ke
     struct accelerator_arguments a = *arguments;
     void *list[] = {&a.ints, &a.reals, &a.args, &a.in, &a.out, &a.slabs, &a.slab, &a.first_team};
     cuda_code code;
+    state->busy = true;
     IN_CONTEXT(state, code, state->api.cuLaunchKernel(kernel->function, teams, 1, 1, kernel->workers, 1, 1, 0, state->stream, list, NULL));
     return code;
 }
@@ -320,7 +343,7 @@ static int cuda_finish(struct accelerator *accelerator)
 {
     struct cuda_state *state = state_of(accelerator);
     cuda_code code;
-    IN_CONTEXT(state, code, state->api.cuStreamSynchronize(state->stream));
+    IN_CONTEXT(state, code, wait_now(state));
     return code;
 }
 
