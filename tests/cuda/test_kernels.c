@@ -139,7 +139,7 @@ TEST(all_results_of_random_models_are_the_cpus)
     for (uint64_t seed = 0; seed < 2; seed += SHARE) {
         char *text = random_workspace(seed, TRAIT_ALL);
         struct fixture f = make_fixture(text, NULL, NULL);
-        compare(&f, "random model", seed == 0 ? ALL_PARTS : 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED, 64, seed, COUNT(teams));
+        compare(&f, "random model", seed == 0 ? ALL_PARTS : 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED, 64, seed, SHARE > 1 ? 1 : COUNT(teams));
         free_fixture(&f);
         free(text);
     }
@@ -149,7 +149,7 @@ TEST(all_results_in_single_precision_are_the_cpus)
 {
     char *text = random_workspace(200, TRAIT_ALL);
     struct fixture f = make_fixture(text, NULL, NULL);
-    compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB, 32, 200, COUNT(teams));
+    compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB, 32, 200, SHARE > 1 ? 1 : COUNT(teams));
     free_fixture(&f);
     free(text);
 }
@@ -280,14 +280,16 @@ TEST(a_barrier_that_is_missing_shows)
     /* some stand there against what a worker may overwrite before the slowest has read it, and some beside another */
     static const char *const files[] = {"rates.h", "curvature.h", "tiles.h", "newton.h", "entry/histfactory.h"};
     size_t seen = 0, of_file[COUNT(files)] = {0};
-    for (size_t k = 0; k < n; k++) {
+    size_t tried = 0;
+    for (size_t k = 0; k < n; k += SHARE > 1 ? 3 : 1) {
+        tried++;
         if (!shows(&f, context, places[k], &reference)) continue;
         seen++;
         for (size_t j = 0; j < COUNT(files); j++) of_file[j] += strstr(places[k].file, files[j]) != NULL;
     }
-    print_message("%zu of %zu barriers are missed\n", seen, n);
-    assert_true(3 * seen >= n);
-    for (size_t j = 0; j < COUNT(files); j++) assert_true(of_file[j] > 0);
+    print_message("%zu of %zu barriers are missed\n", seen, tried);
+    assert_true(3 * seen >= tried);
+    for (size_t j = 0; j < COUNT(files); j++) assert_true(of_file[j] > 0 || tried < n);
     use_own_kernels(&f);
     results_free(&reference);
     paritas_close(context);
