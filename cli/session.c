@@ -53,6 +53,18 @@ static unsigned environment_lanes(void)
     return text != NULL && number_of_text(text, &number) && number >= 1.0 && number <= 64.0 ? (unsigned)number : 0;
 }
 
+static const char *environment_device(void)
+{
+    const char *device = getenv("PARITAS_DEVICE");
+    return device != NULL && device[0] != '\0' ? device : "auto";
+}
+
+static void print_note(void *user, const char *message)
+{
+    (void)user;
+    fprintf(stderr, "paritas: %s\n", message);
+}
+
 /* The folder of compiled kernels: PARITAS_CACHE ("" for none), else where the system keeps what may be made again. */
 static const char *cache_folder(char *path, size_t room)
 {
@@ -75,17 +87,18 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     session->arguments = arguments;
     session->json = option_flag(arguments, "--json");
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    const char *device = option_text(arguments, "--device", "auto"), *precision = option_text(arguments, "--precision", "f64");
+    const char *device = option_text(arguments, "--device", environment_device()), *precision = option_text(arguments, "--precision", "f64");
     const char *isa = getenv("PARITAS_ISA");
     options.threads = threads != 0 ? threads : (unsigned)option_count(arguments, "--threads", 0);
     options.isa = isa != NULL && isa[0] != '\0' ? isa : NULL;
     options.lanes = environment_lanes();
     char cache[1024];
     options.cache = cache_folder(cache, sizeof cache);
-    options.device = strcmp(device, "auto") == 0 ? NULL : device;
+    options.device = device;
     options.precision = strcmp(precision, "f32") == 0 ? 32 : 64;
     options.progress = progress_report;
     options.progress_user = &session->progress;
+    if (!option_flag(arguments, "--quiet")) options.note = print_note;
     progress_open(&session->progress, threads != 0 || option_flag(arguments, "--quiet"), "fits");
     paritas_status status = paritas_open(&options, &session->context);
     if (session->context == NULL) return status;

@@ -126,6 +126,9 @@ typedef struct paritas_allocator {
  * A return other than 0 cancels the work, which then answers PARITAS_CANCELLED. */
 typedef int (*paritas_progress)(void *user, uint64_t done, uint64_t total);
 
+/* Told what a device chosen by "auto" is and why, one sentence at a time, from the calling thread. */
+typedef void (*paritas_note_function)(void *user, const char *message);
+
 /* Options of paritas_open. Start from PARITAS_OPTIONS_DEFAULT. Zero means the default everywhere. */
 typedef struct paritas_options {
     size_t size;                        /* sizeof(paritas_options), for growth */
@@ -133,14 +136,17 @@ typedef struct paritas_options {
     unsigned threads;                   /* worker threads of one call; 0: one per processor */
     const char *isa;                    /* NULL: the processor's best; "portable", "scalar", "avx2", "avx512", "neon" */
     unsigned lanes;                     /* fits in lockstep: 0: chosen by model size; 1, 2, 4, 8, 16 */
-    const char *device;                 /* NULL or "cpu"; "opencl[:i]" */
+    const char *device;                 /* NULL or "cpu"; "cuda[:i]", "metal[:i]", "opencl[:i]"; "auto": the CPU, and beside it
+                                         * for long work the first of the others that can run */
     unsigned precision;                 /* 0 or 64: f64; 32: f32 kernels, polished in f64 */
     unsigned workers;                   /* size of a work-group on devices that have them; 0: the device's choice */
     paritas_progress progress;          /* NULL: none */
     void *progress_user;
     const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL: none. Copied. */
+    paritas_note_function note;         /* NULL: none */
+    void *note_user;
 } paritas_options;
-#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL }
+#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL }
 
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran
  * out), so that its message can be read; close it. */

@@ -35,6 +35,8 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     opened->allocator = allocator;
     opened->progress = options.progress;
     opened->progress_user = options.progress_user;
+    opened->note = options.note;
+    opened->note_user = options.note_user;
     opened->lanes = options.lanes;
     opened->workers = options.workers;
     opened->precision = options.precision ? options.precision : 64;
