@@ -3,6 +3,7 @@
  * the slab: a fit whose slab fills the cache runs alone with packs of its own elements, small ones run side by side. */
 #include "device/cpu/kernel_table.h"
 #include "device/device.h"
+#include "device/precision.h"
 #include "variants.h"
 
 #include <pthread.h>
@@ -140,7 +141,7 @@ static paritas_status cpu_model_upload(paritas_context *context, struct paritas_
             paritas_release(&device->allocator, model);
             return paritas_fail_memory(context);
         }
-        for (size_t i = 0; i < tables->n_reals; i++) model->reals[i] = (float)tables->reals[i];
+        device_floats(model->reals, tables->reals, tables->n_reals);
     }
     device->uploads++;
     *handle = model;
@@ -231,8 +232,7 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
         in = paritas_allocate(context, launch->n_in, sizeof *in);
         out = paritas_allocate(context, launch->n_out, sizeof *out);
         if (!in || !out) status = paritas_fail_memory(context);
-        if (status == PARITAS_OK)
-            for (size_t i = 0; i < launch->n_in; i++) in[i] = (float)launch->in[i];
+        if (status == PARITAS_OK) device_floats(in, launch->in, launch->n_in);
         work.reals = model->reals;
         work.in = in;
         work.out = out;
