@@ -32,7 +32,10 @@ FN pack pflush(pack x)
 /* a[0 .. n-1], n a multiple of 8, by the team, between barriers of its own. */
 FN void flush_array(GLOBAL real *a, u32 n)
 {
-#if !F64
+#if F64
+    (void)a;
+    (void)n;
+#else
     TEAM_BARRIER();
     TEAM_FOR_PACK(i, n) STOREP(a, i, pflush(LOADP(a, i)));
     TEAM_BARRIER();
