@@ -19,7 +19,7 @@ FN real line_search_cubic(real h, real f, real g, real f2, real g2)
     scale = SELECT(line_search_abs(g) > scale, line_search_abs(g), scale);
     scale = SELECT(line_search_abs(g2) > scale, line_search_abs(g2), scale);
     scale = SELECT(scale > R(0.0), scale, R(1.0));
-    const real square = FMA(theta / scale, theta / scale, -(g / scale) * (g2 / scale));
+    const real square = flush(FMA(theta / scale, theta / scale, -(g / scale) * (g2 / scale)));
     real root = scale * SQRT(SELECT(square > R(0.0), square, R(0.0)));
     root = SELECT(h < R(0.0), -root, root);
     const real part = (root - g + theta) / (root - g + root + g2);
@@ -30,7 +30,7 @@ FN real line_search_cubic(real h, real f, real g, real f2, real g2)
 FN line_search line_search_next(line_search q, real f, real g)
 {
     const real h = q.best - q.at;
-    const mask forward = h < R(0.0), turned = g * q.best_slope < R(0.0), higher = f > q.best_value, flatter = line_search_abs(g) < line_search_abs(q.best_slope);
+    const mask forward = h < R(0.0), turned = flush(g * q.best_slope) < R(0.0), higher = f > q.best_value, flatter = line_search_abs(g) < line_search_abs(q.best_slope);
     const real cubic = line_search_cubic(h, f, g, q.best_value, q.best_slope), by_cubic = FMA(cubic, h, q.at);
     const real by_secant = FMA(g / (g - q.best_slope), h, q.at);
     /* 1, a higher value: the minimum lies between; the cubic's, or half way to the parabola's through both values and the best slope */

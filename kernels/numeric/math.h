@@ -141,6 +141,9 @@ FN pack m_deviance(pack x)
     l.tail = PSELECT(m_abs(x) < PK(M_LOG1P_IS_X), PK(0.0), l.tail); /* it might be subnormal, and decide a rounding */
 #endif
     pack y = m_flush((PFMA(l.k, PK(-M_LN2_HI), x) - l.f) + PFMA(l.half_f, l.f, -l.tail));
+#if !F64
+    y = y + PK(0.0); /* of a zero the sign is that of a rounding */
+#endif
     y = PSELECT(x < M_INFINITY, y, M_INFINITY);
     return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_INFINITY, M_NAN));
 }

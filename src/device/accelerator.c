@@ -1,6 +1,7 @@
 /* accelerator.c: see accelerator.h. The driver's memory is its own; everything on the host comes from the context's allocator. */
 #include "device/accelerator.h"
 #include "device/kernel_cache.h"
+#include "device/precision.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -158,7 +159,7 @@ static const void *in_precision(paritas_context *context, const struct paritas_d
 {
     if (device->precision == 64) return numbers;
     float *floats = paritas_allocate(context, count + 1, sizeof *floats);
-    for (size_t i = 0; floats && i < count; i++) floats[i] = (float)numbers[i];
+    if (floats) device_floats(floats, numbers, count);
     return floats;
 }
 
