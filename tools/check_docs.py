@@ -41,7 +41,8 @@ with open(os.path.join(ROOT, "kernels", "minimise", "tolerances.h"), encoding="u
     tolerances = dict(re.findall(r"^#define ([A-Z0-9_]+) ([0-9.e+-]+)", file.read(), re.M))
 with open(os.path.join(ROOT, "docs", "contract.md"), encoding="utf-8") as file:
     stated = dict(re.findall(r"^\| `([A-Z0-9_]+)` \| ([0-9.e+-]+) \|", file.read(), re.M))
-bad += [f"docs/contract.md: {name} is {stated.get(name)}, in kernels/minimise/tolerances.h {tolerances.get(name)}" for name in sorted(set(tolerances) | set(stated)) if tolerances.get(name) != stated.get(name)]
+bad += [f"docs/contract.md: {name} is {stated.get(name)}, in kernels/minimise/tolerances.h {tolerances.get(name)}"
+        for name in sorted(set(tolerances) | set(stated)) if tolerances.get(name) != stated.get(name)]
 
 print("\n".join(bad) or f"{len(pages)} pages, {len(functions)} functions, {len(commands)} commands")
 sys.exit(1 if bad else 0)

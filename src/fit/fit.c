@@ -211,9 +211,7 @@ static bool land(struct chunk *c, size_t i)
     double *point = c->parameters + i * model->n_parameters;
     bool whole = true;
     for (size_t p = 0; p < model->n_parameters; p++) {
-        if (fixed[p]) point[p] = start[p];
-        else if (point[p] <= lower[p] || point[p] == (double)(float)lower[p]) point[p] = lower[p];
-        else if (point[p] >= upper[p] || point[p] == (double)(float)upper[p]) point[p] = upper[p];
+        point[p] = fixed[p] ? start[p] : rows_land(point[p], lower[p], upper[p]);
         whole = whole && point[p] - point[p] == 0.0;
     }
     return whole;
