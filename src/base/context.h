@@ -13,6 +13,7 @@ struct paritas_context {
     unsigned threads;
     unsigned lanes;     /* 0: chosen by model size */
     unsigned precision; /* 64 or 32 */
+    bool no_polish;     /* f32 fits stand as they are */
     unsigned workers;   /* of a work-group; 0: the device's choice */
     paritas_progress progress;
     void *progress_user;
