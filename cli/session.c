@@ -4,6 +4,7 @@
 #include "infer/infer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,22 @@ static unsigned environment_lanes(void)
     return text != NULL && number_of_text(text, &number) && number >= 1.0 && number <= 64.0 ? (unsigned)number : 0;
 }
 
+/* The folder of compiled kernels: PARITAS_CACHE ("" for none), else where the system keeps what may be made again. */
+static const char *cache_folder(char *path, size_t room)
+{
+    const char *given = getenv("PARITAS_CACHE"), *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
+    if (given != NULL) return given[0] != '\0' ? given : NULL;
+#if defined(__APPLE__)
+    const char *below = "Library/Caches";
+#else
+    const char *below = ".cache";
+#endif
+    if (xdg != NULL && xdg[0] == '/') snprintf(path, room, "%s/paritas", xdg);
+    else if (home != NULL && home[0] == '/') snprintf(path, room, "%s/%s/paritas", home, below);
+    else return NULL;
+    return strlen(path) + 1 < room ? path : NULL;
+}
+
 paritas_status session_open(struct session *session, const struct arguments *arguments, unsigned threads)
 {
     memset(session, 0, sizeof *session);
@@ -63,6 +80,8 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options.threads = threads != 0 ? threads : (unsigned)option_count(arguments, "--threads", 0);
     options.isa = isa != NULL && isa[0] != '\0' ? isa : NULL;
     options.lanes = environment_lanes();
+    char cache[1024];
+    options.cache = cache_folder(cache, sizeof cache);
     options.device = strcmp(device, "auto") == 0 ? NULL : device;
     options.precision = strcmp(precision, "f32") == 0 ? 32 : 64;
     options.progress = progress_report;

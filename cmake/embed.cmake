@@ -1,7 +1,7 @@
-# Joins kernel files into one C array, for devices that compile the text at run time:
-#   cmake -DROOT=kernels -DENTRIES=a.cl;b.cl -DOUTPUT=kernels_text.c -P embed.cmake
+# Joins a kernel file with all that it includes into one C array, for devices that compile the text at run time:
+#   cmake -DROOT=kernels -DFILE=module.h -DSYMBOL=text -DOUTPUT=text.c -P embed.cmake
 # `#include "x"` is replaced by the file's text, looked for beside the including file, then under ROOT; `#line`
-# keeps a compiler's messages on the kernel's own file and line. The array ends with a NUL.
+# keeps a compiler's messages on the kernel's own file and line. The array ends with a NUL; SYMBOL_size counts without it.
 cmake_minimum_required(VERSION 3.20)
 
 # Appends the text of `file` to the global property `joined`.
@@ -44,20 +44,18 @@ function(join file depth)
 endfunction()
 
 set_property(GLOBAL PROPERTY joined "")
-foreach(entry IN LISTS ENTRIES)
-  join("${entry}" 0)
-endforeach()
+join("${FILE}" 0)
 get_property(text GLOBAL PROPERTY joined)
 file(WRITE "${OUTPUT}.txt" "${text}")
 file(READ "${OUTPUT}.txt" bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
 file(WRITE "${OUTPUT}"
-"/* The kernels' text. Made by cmake/embed.cmake. */
+"/* ${SYMBOL}: text in the kernel language. Made by cmake/embed.cmake. */
 #include <stddef.h>
-extern const unsigned char paritas_kernel_text[];
-extern const size_t paritas_kernel_text_size;
-const unsigned char paritas_kernel_text[] = {
+extern const unsigned char ${SYMBOL}[];
+extern const size_t ${SYMBOL}_size;
+const unsigned char ${SYMBOL}[] = {
 ${bytes}0x00};
-const size_t paritas_kernel_text_size = sizeof paritas_kernel_text - 1; /* without the NUL */
+const size_t ${SYMBOL}_size = sizeof ${SYMBOL} - 1;
 ")

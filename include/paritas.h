@@ -11,7 +11,7 @@
  *     happened, with file and place in the document where there is one. The outcome of a single fit is
  *     never an error: it is results[i].status.
  *   - The library prints nothing, never exits, and touches no locale, signal, environment variable or
- *     rounding mode. It has no global state.
+ *     rounding mode. It has no global state but a counter that numbers models.
  *   - A context serves one thread at a time; distinct contexts are independent. Workspaces and models
  *     are immutable once made and may be shared by threads, each with a context of its own, as long as
  *     the context that made them is still open.
@@ -138,8 +138,9 @@ typedef struct paritas_options {
     unsigned workers;                   /* size of a work-group on devices that have them; 0: the device's choice */
     paritas_progress progress;          /* NULL: none */
     void *progress_user;
+    const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL: none. Copied. */
 } paritas_options;
-#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL }
+#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL }
 
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran
  * out), so that its message can be read; close it. */

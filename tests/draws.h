@@ -31,7 +31,7 @@ static inline paritas_status draw_toys(paritas_context *context, const paritas_m
     memset(rows.args + 8, 0xff, model->n_places * sizeof *rows.args);
     for (uint32_t i = 0; i < items; i++) rows.args[8 + model->place_of[i]] = i;
     rows_put_data(model, expected, rows.in);
-    status = rows_launch(context, context->device, model, KERNEL_ENTRY_hf_draw, n, &rows);
+    status = rows_launch(context, context->device, model, model->family->draw, n, &rows);
     for (size_t r = 0; r < n && status == PARITAS_OK; r++)
         for (size_t i = 0; i < model->n_data; i++) data[r * model->n_data + i] = rows.out[r * model->n_places + model->place_of[i]];
     rows_free(&rows);

@@ -54,7 +54,8 @@ struct accelerator_arguments {
  * the thread that uses the context. Calls may be asynchronous but for `read` and `finish`. */
 struct accelerator_operations {
     const char *kind;          /* "opencl" */
-    const char *const *dialect; /* the text of kernels/dialect/KIND.h */
+    const unsigned char *dialect; /* the text of kernels/dialect/KIND.h */
+    const size_t *dialect_size;
     /* Finds device number `index`, fills accelerator->properties, accelerator->state. Refuses a device that cannot give the bits of
      * device->precision. On failure it leaves what `close` can release. */
     paritas_status (*open)(paritas_context *context, struct accelerator *accelerator, unsigned index);
@@ -80,7 +81,7 @@ struct accelerator_operations {
 };
 #define ACCELERATOR_OPERATIONS(prefix, kind, dialect)                                                                                  \
     {                                                                                                                                  \
-        kind, dialect, prefix##_open, prefix##_close, prefix##_allocate, prefix##_release, prefix##_write, prefix##_read,              \
+        kind, dialect, &dialect##_size, prefix##_open, prefix##_close, prefix##_allocate, prefix##_release, prefix##_write, prefix##_read,              \
             prefix##_options, prefix##_compile, prefix##_load, prefix##_unload, prefix##_run, prefix##_finish, prefix##_explain,       \
             prefix##_memory_ran_out                                                                                                    \
     }

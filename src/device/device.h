@@ -5,13 +5,16 @@
  * What any new device must implement, all required, filled by PARITAS_DEVICE_OPERATIONS so that a forgotten one does not
  * compile. A device may be absent (open answers PARITAS_NO_DEVICE and why), never partial. The kernels' text fixes
  * every bit of a result, so devices may cut the rows among workers as they like.
- * To add one: a folder here, its operations, one line in registry.c, its name in the tests' list of devices.
+ * To add one: a folder here, its operations (accelerator.h has all but a dozen primitives), one line in registry.c, its name in the
+ * tests' list of devices.
  */
 #ifndef PARITAS_DEVICE_DEVICE_H
 #define PARITAS_DEVICE_DEVICE_H
 
 #include "base/context.h"
-#include "device/entries.h"
+#include "device/module.h"
+
+#include <stdbool.h>
 
 #define PARITAS_DEVICE_API 1
 
@@ -24,7 +27,7 @@ struct device_tables {
 
 /* One launch. Rows are job-major arrays of f64 on the host; an f32 device converts. */
 struct device_launch {
-    enum kernel_entry entry;
+    unsigned entry;           /* of the model's module */
     uint32_t rows;            /* jobs; teams are rows / (lanes * share), rounded up */
     uint32_t share;           /* jobs that a lane works through, for entries that have queues; 0: one */
     const uint32_t *args;
@@ -46,8 +49,9 @@ struct device_operations {
     void (*close)(struct paritas_device *device);
     /* A name for people: processor, instruction set, driver. Owned by the device. */
     const char *(*describe)(const struct paritas_device *device);
-    /* Puts a model's tables where kernels can read them. *handle is the device's. */
-    paritas_status (*model_upload)(paritas_context *context, struct paritas_device *device, const struct device_tables *tables, void **handle);
+    /* Puts the tables of a model of this module where its kernels can read them. *handle is the device's. */
+    paritas_status (*model_upload)(paritas_context *context, struct paritas_device *device, const struct kernel_module *module, const struct device_tables *tables,
+                                   void **handle);
     void (*model_release)(struct paritas_device *device, void *handle);
     /* Runs an entry over all rows and returns when `out` is written. */
     paritas_status (*launch)(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch);
@@ -58,6 +62,14 @@ struct device_operations {
             prefix##_launch                                                                                                     \
     }
 
+/* A model that stays on a device: later launches bring only data, starts and options. */
+struct device_resident {
+    uint64_t serial; /* of the model; 0: a free place */
+    uint64_t used;   /* the device's launches when it was last asked for */
+    void *handle;
+};
+#define DEVICE_RESIDENTS 8
+
 struct paritas_device {
     const struct device_operations *operations;
     paritas_allocator allocator;
@@ -65,7 +77,9 @@ struct paritas_device {
     unsigned precision; /* 64 or 32 */
     unsigned workers;   /* size of a work-group on devices that have them; 0: the device's choice */
     unsigned index;
-    uint64_t uploads, launches; /* counted, for tests */
+    bool keeps_models;  /* its copies of tables stand on their own */
+    struct device_resident residents[DEVICE_RESIDENTS];
+    uint64_t uploads, builds, launches; /* counted, for tests */
     char name[32];      /* as `paritas devices` lists it: "cpu", "opencl:0" */
     char isa[16];       /* "avx512", ...; "" where it means nothing */
     void *state;        /* the implementation's */
@@ -75,6 +89,13 @@ struct paritas_device {
  * device_close. A device that cannot run is PARITAS_NO_DEVICE with the reason, never another one. */
 paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
+
+/* A number for a new model that no other in this process has. A counter, the one thing that the library shares between contexts. */
+uint64_t device_model_serial(void);
+/* Runs a launch for the model of that serial number. Devices that keep models upload its tables where
+ * they are not there yet; the least lately used of DEVICE_RESIDENTS + 1 goes. Others read the caller's tables. */
+paritas_status device_launch_model(paritas_context *context, struct paritas_device *device, uint64_t serial, const struct kernel_module *module,
+                                   const struct device_tables *tables, const struct device_launch *launch);
 
 /* The kinds that this build knows, in the order of `paritas devices`. */
 extern const struct device_operations device_cpu;

@@ -23,8 +23,8 @@ struct kernel_module {
     const char *name;
     const char *const *entries;
     unsigned n_entries;
-    const char *text; /* in the kernel language, complete but for the dialect */
-    size_t text_size; /* without the NUL */
+    const unsigned char *text; /* in the kernel language, complete but for the dialect; ends with a NUL */
+    const size_t *text_size; /* without the NUL */
     const struct cpu_variant *variants;
     size_t n_variants;
 };

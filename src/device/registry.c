@@ -1,6 +1,7 @@
 /* registry.c: names to devices. */
 #include "device/device.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,38 @@ paritas_status device_open(paritas_context *context, const char *name, const cha
 void device_close(struct paritas_device *device)
 {
     if (!device) return;
+    for (size_t k = 0; k < DEVICE_RESIDENTS; k++) device->operations->model_release(device, device->residents[k].handle);
     device->operations->close(device);
     const paritas_allocator allocator = device->allocator;
     paritas_release(&allocator, device);
+}
+
+uint64_t device_model_serial(void)
+{
+    static _Atomic uint64_t last;
+    return atomic_fetch_add(&last, 1) + 1;
+}
+
+paritas_status device_launch_model(paritas_context *context, struct paritas_device *device, uint64_t serial, const struct kernel_module *module,
+                                   const struct device_tables *tables, const struct device_launch *launch)
+{
+    const struct device_operations *operations = device->operations;
+    struct device_resident *place = &device->residents[0];
+    for (size_t k = 0; k < DEVICE_RESIDENTS && place->serial != serial; k++)
+        if (device->residents[k].serial == serial || device->residents[k].used < place->used) place = &device->residents[k];
+    paritas_status status = PARITAS_OK;
+    if (!device->keeps_models || place->serial != serial) {
+        operations->model_release(device, place->handle);
+        *place = (struct device_resident){0, 0, NULL};
+        status = operations->model_upload(context, device, module, tables, &place->handle);
+        if (status != PARITAS_OK) return status;
+        place->serial = serial;
+    }
+    place->used = device->launches + 1;
+    status = operations->launch(context, device, place->handle, launch);
+    if (!device->keeps_models) {
+        operations->model_release(device, place->handle);
+        *place = (struct device_resident){0, 0, NULL};
+    }
+    return status;
 }

@@ -17,12 +17,14 @@ enum {
 /* A model family: its entries; those that fit by minimiser, all with the same rows. */
 struct paritas_family {
     const char *name;
-    enum kernel_entry evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[MINIMIZERS];
+    const struct kernel_module *module;
+    unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[MINIMIZERS];
 };
 
 /* A frozen model, the part that is common to all families. */
 struct frozen {
     const struct paritas_family *family;
+    uint64_t serial;                  /* unique in the process: devices know a model that they have by it */
     struct device_tables tables;
     size_t n_parameters, n_slots;
     size_t n_data, n_places;          /* data of the user; elements of a kernel data row */

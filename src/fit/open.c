@@ -42,6 +42,11 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "precision %u: there are 64 and 32", opened->precision);
     if (options.lanes > 16 || (options.lanes & (options.lanes - 1)) != 0)
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "lanes %u: there are 1, 2, 4, 8 and 16", options.lanes);
+    if (options.cache) {
+        opened->cache = paritas_allocate(opened, strlen(options.cache) + 1, 1);
+        if (!opened->cache) return paritas_fail_memory(opened);
+        memcpy(opened->cache, options.cache, strlen(options.cache) + 1);
+    }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     opened->threads = options.threads ? options.threads : processors > 0 ? (unsigned)processors : 1;
     if (opened->threads > 256) opened->threads = 256;
@@ -60,6 +65,7 @@ void paritas_close(paritas_context *context)
     if (context->host != context->device) device_close(context->host);
     device_close(context->device);
     const paritas_allocator allocator = context->allocator;
+    paritas_release(&allocator, context->cache);
     allocator.release(allocator.user, context);
 }
 

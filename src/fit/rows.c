@@ -45,7 +45,7 @@ void rows_get_point(const struct frozen *model, const double *row, double *point
 }
 
 /* What an entry uses again and again of a fit's slab. */
-static size_t touched_by(const struct frozen *model, enum kernel_entry entry)
+static size_t touched_by(const struct frozen *model, unsigned entry)
 {
     const struct paritas_family *family = model->family;
     if (entry == family->draw) return model->n_places;
@@ -55,7 +55,7 @@ static size_t touched_by(const struct frozen *model, enum kernel_entry entry)
 }
 
 /* Elements of working memory of one fit of this entry. */
-static size_t slab_of(const struct frozen *model, enum kernel_entry entry)
+static size_t slab_of(const struct frozen *model, unsigned entry)
 {
     if (entry == model->family->covariance) return model->slab_covariance;
     for (size_t m = 0; m < MINIMIZERS; m++)
@@ -63,11 +63,8 @@ static size_t slab_of(const struct frozen *model, enum kernel_entry entry)
     return model->slab;
 }
 
-paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, enum kernel_entry entry, size_t n, struct rows *rows)
+paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, unsigned entry, size_t n, struct rows *rows)
 {
-    void *handle = NULL;
-    paritas_status status = device->operations->model_upload(context, device, &model->tables, &handle);
-    if (status != PARITAS_OK) return status;
     const size_t slab = slab_of(model, entry) + rows->more;
     const struct device_launch launch = {.entry = entry,
                                          .rows = (uint32_t)n,
@@ -82,7 +79,5 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .slab_most = slab > model->slab_covariance ? slab : model->slab_covariance,
                                          .touched = touched_by(model, entry),
                                          .lanes = context->lanes};
-    status = device->operations->launch(context, device, handle, &launch);
-    device->operations->model_release(device, handle);
-    return status;
+    return device_launch_model(context, device, model->serial, model->family->module, &model->tables, &launch);
 }

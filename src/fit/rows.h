@@ -25,7 +25,7 @@ void rows_put_point(const struct frozen *model, const double *point, const doubl
 /* kernel → user */
 void rows_get_point(const struct frozen *model, const double *row, double *point);
 
-/* Uploads `model`, runs one entry of it over `n` rows, releases it. */
-paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, enum kernel_entry entry, size_t n, struct rows *rows);
+/* Runs one entry of `model` over `n` rows. */
+paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, unsigned entry, size_t n, struct rows *rows);
 
 #endif

@@ -1,20 +1,29 @@
 /* freeze.c: from a validated specification to a model: the slab's layout, the maps between a user's order and the kernels', the constants. */
 #include "histfactory/freeze.h"
 #include "base/host_math.h"
+#include "entry/histfactory_entries.h"
 #include "minimise/sizes.h"
 
 #include <stdio.h>
 #include <string.h>
 
+enum {
+#define X(name) ENTRY_##name,
+    MODULE_ENTRIES(X)
+#undef X
+};
+extern const struct kernel_module paritas_module_histfactory;
+
 static const struct paritas_family histfactory = {.name = "histfactory",
-                                                  .evaluate = KERNEL_ENTRY_hf_evaluate,
-                                                  .expected = KERNEL_ENTRY_hf_expected,
-                                                  .hessian = KERNEL_ENTRY_hf_hessian,
-                                                  .jacobian = KERNEL_ENTRY_hf_jacobian,
-                                                  .covariance = KERNEL_ENTRY_hf_covariance,
-                                                  .profile = KERNEL_ENTRY_hf_profile,
-                                                  .draw = KERNEL_ENTRY_hf_draw,
-                                                  .fit = {KERNEL_ENTRY_hf_fit, KERNEL_ENTRY_hf_fit_lbfgsb, KERNEL_ENTRY_hf_fit_de}};
+                                                  .module = &paritas_module_histfactory,
+                                                  .evaluate = ENTRY_hf_evaluate,
+                                                  .expected = ENTRY_hf_expected,
+                                                  .hessian = ENTRY_hf_hessian,
+                                                  .jacobian = ENTRY_hf_jacobian,
+                                                  .covariance = ENTRY_hf_covariance,
+                                                  .profile = ENTRY_hf_profile,
+                                                  .draw = ENTRY_hf_draw,
+                                                  .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de}};
 
 /* Gives every slab vector its place. False: more than 2^32 elements. */
 static bool lay_out_slab(struct freezer *f)
@@ -220,6 +229,7 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     model->allocator = context->allocator;
     model->spec = spec;
     model->frozen.family = &histfactory;
+    model->frozen.serial = device_model_serial();
     model->frozen.constant = likelihood_constant;
     arena_open(&model->arena, &context->allocator);
     struct freezer f = {.context = context, .spec = spec, .options = options, .model = model};

@@ -9,6 +9,7 @@
 
 #include "device/opencl/opencl.h"
 #include "draws.h"
+#include "fit/family.h"
 #include "opencl/workspace.h"
 #include "paritas.h"
 
@@ -120,19 +121,17 @@ static void assert_bits(const char *what, const double *got, const double *expec
 static void spoil_memory(const struct bench *b)
 {
     if (b->context->device->operations != &device_opencl) return;
-    struct opencl_state *state = b->context->device->state;
-    struct opencl_buffer *const buffers[] = {&state->slabs, &state->out};
+    struct accelerator *accelerator = b->context->device->state;
+    struct accelerator_buffer *const buffers[] = {&accelerator->slabs, &accelerator->out};
     const size_t bytes = (size_t)16 << 20;
     char *spoilt = malloc(bytes);
     assert_non_null(spoilt);
     memset(spoilt, 0xff, bytes);
     for (size_t k = 0; k < 2; k++) {
-        if (buffers[k]->memory) state->api.clReleaseMemObject(buffers[k]->memory);
-        opencl_code code = 0;
-        buffers[k]->memory =
-            state->api.clCreateBuffer(state->context, OPENCL_MEM_READ_WRITE | OPENCL_MEM_COPY_HOST_PTR, bytes, spoilt, &code);
+        if (buffers[k]->memory) accelerator->operations->release(accelerator, buffers[k]->memory);
+        assert_int_equal(accelerator->operations->allocate(accelerator, bytes, &buffers[k]->memory), 0);
+        assert_int_equal(accelerator->operations->write(accelerator, buffers[k]->memory, spoilt, bytes), 0);
         buffers[k]->bytes = bytes;
-        assert_int_equal(code, 0);
     }
     free(spoilt);
 }
@@ -471,26 +470,27 @@ TEST(memory_runs_out)
 {
     struct bench b;
     if (!open_bench(&b, &small, "opencl", 64, 8)) skip();
-    struct opencl_state *state = b.context->device->state;
+    struct accelerator *accelerator = b.context->device->state;
+    struct opencl_state *state = accelerator->state;
     const size_t rows = 9;
     double *points = numbers(rows * b.parameters), *plenty = numbers(rows), *little = numbers(rows);
     for (size_t i = 0; i < rows * b.parameters; i++)
         points[i] = paritas_model_suggested_init(b.model)[i % b.parameters] + 0.001 * (double)(i / b.parameters);
-    state->compute_units = 4;
+    accelerator->properties.units = 4;
     OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL, plenty, NULL, NULL));
-    assert_true(state->teams_at_once > 3);
-    const size_t slab = state->slabs.bytes / state->teams_at_once;
+    assert_true(accelerator->teams_at_once > 3);
+    const size_t slab = accelerator->slabs.bytes / accelerator->teams_at_once;
     create_buffer = state->api.clCreateBuffer;
     state->api.clCreateBuffer = create_small_buffer;
     largest_allowed = 3 * slab;
-    state->api.clReleaseMemObject(state->slabs.memory);
-    state->slabs = (struct opencl_buffer){NULL, 0};
+    state->api.clReleaseMemObject(accelerator->slabs.memory);
+    accelerator->slabs = (struct accelerator_buffer){NULL, 0};
     OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL, little, NULL, NULL));
-    assert_true(state->teams_at_once <= 3);
+    assert_true(accelerator->teams_at_once <= 3);
     assert_bits("twice the NLL", little, plenty, rows);
     largest_allowed = slab - 1;
-    state->api.clReleaseMemObject(state->slabs.memory);
-    state->slabs = (struct opencl_buffer){NULL, 0};
+    state->api.clReleaseMemObject(accelerator->slabs.memory);
+    accelerator->slabs = (struct accelerator_buffer){NULL, 0};
     assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, little, NULL, NULL), PARITAS_OUT_OF_MEMORY);
     assert_non_null(strstr(paritas_error_message(b.context), "opencl:0"));
     test_free(points);
@@ -511,16 +511,19 @@ TEST(work_group_too_large_for_an_entry)
 {
     struct bench b;
     if (!open_bench(&b, &small, "opencl", 64, 16)) skip();
-    struct opencl_state *state = b.context->device->state;
-    const struct opencl_entry *entry = &state->entries[KERNEL_ENTRY_hf_expected];
+    struct accelerator *accelerator = b.context->device->state;
+    struct opencl_state *state = accelerator->state;
+    const struct paritas_family *family = paritas_model_frozen(b.model)->family;
+    const struct accelerator_kernel *kernel = &accelerator->modules[0].kernels[family->expected];
     double *data = numbers(b.data);
     state->api.clGetKernelWorkGroupInfo = tell_four;
     assert_int_equal(paritas_expected_data(b.context, b.model, 1, paritas_model_suggested_init(b.model), data), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(b.context), "at most 4 for hf_expected"));
-    assert_null(entry->kernel);
+    assert_null(kernel->function);
     b.context->device->workers = 0;
+    accelerator->properties.workers = 16;
     OK(b.context, paritas_expected_data(b.context, b.model, 1, paritas_model_suggested_init(b.model), data));
-    assert_int_equal(entry->workers, 4);
+    assert_int_equal(kernel->workers, 4);
     test_free(data);
     close_bench(&b);
 }
@@ -541,7 +544,7 @@ TEST(cancelled)
     const size_t rows = 200;
     double *points = numbers(rows * b.parameters), *nll = numbers(rows);
     for (size_t i = 0; i < rows * b.parameters; i++) points[i] = paritas_model_suggested_init(b.model)[i % b.parameters];
-    ((struct opencl_state *)b.context->device->state)->compute_units = 1;
+    ((struct accelerator *)b.context->device->state)->properties.units = 1;
     assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, nll, NULL, NULL), PARITAS_CANCELLED);
     assert_true(done > 0 && done < rows);
     test_free(points);
@@ -549,15 +552,17 @@ TEST(cancelled)
     close_bench(&b);
 }
 
-/* A model is uploaded once a call, an entry launched once. */
+/* A model is uploaded once and stays, an entry is built once. */
 TEST(counted)
 {
     struct bench b;
     if (!open_bench(&b, &small, "opencl:0", 64, 0)) skip();
     double nll;
     OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0, NULL, &nll, NULL, NULL));
+    OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0, NULL, &nll, NULL, NULL));
     assert_int_equal(b.context->device->uploads, 1);
-    assert_int_equal(b.context->device->launches, 1);
+    assert_int_equal(b.context->device->builds, 1);
+    assert_int_equal(b.context->device->launches, 2);
     assert_string_equal(paritas_device_name(b.context), "opencl:0");
     assert_true(strlen(b.context->device->operations->describe(b.context->device)) > 0);
     close_bench(&b);

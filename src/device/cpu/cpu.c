@@ -1,7 +1,6 @@
 /* cpu.c: the reference device. Teams are dealt out to threads one by one through a counter; every thread has a slab of its
  * own, kept between launches. The kernel variant is chosen once by what the processor can do, the lane width per launch by
  * the slab: a fit whose slab fills the cache runs alone with packs of its own elements, small ones run side by side. */
-#include "device/cpu/kernel_table.h"
 #include "device/device.h"
 #include "variants.h"
 
@@ -13,20 +12,15 @@
 #include <cpuid.h>
 #endif
 
-#define X(suffix, isa, f64, lanes, pack) extern const struct cpu_kernels paritas_kernels_##suffix;
-PARITAS_KERNEL_VARIANTS(X)
-#undef X
-
-static const struct variant {
+/* What the library's own modules were compiled for. */
+static const struct {
     const char *isa;
-    unsigned precision, lanes, pack;
-    const struct cpu_kernels *kernels;
-} variants[] = {
-#define X(suffix, isa, f64, lanes, pack) {#isa, f64 ? 64 : 32, lanes, pack, &paritas_kernels_##suffix},
+    unsigned precision, lanes;
+} built[] = {
+#define X(suffix, isa, f64, lanes, pack) {#isa, f64 ? 64 : 32, lanes},
     PARITAS_KERNEL_VARIANTS(X)
 #undef X
 };
-#define VARIANTS (sizeof variants / sizeof variants[0])
 
 /* Slabs of a launch may fill about half of a usual L2 cache; beyond that lanes lose to one fit alone. */
 #define SLABS_IN_CACHE ((size_t)512 * 1024)
@@ -41,8 +35,10 @@ struct cpu_state {
 };
 
 struct cpu_model {
-    struct device_tables tables;
-    float *reals; /* f32 devices */
+    const struct kernel_module *module;
+    struct device_tables tables; /* the caller's in f64; in f32 only the sizes are */
+    uint32_t *ints;              /* f32 devices: copies */
+    float *reals;
 };
 
 #if defined(__x86_64__)
@@ -80,8 +76,8 @@ static int isa_runs(const char *isa)
 /* Whether this build has kernels for that instruction set: its variant of one lane, which stands in for widths that are not there. */
 static int isa_built(const char *isa, unsigned precision)
 {
-    for (size_t v = 0; v < VARIANTS; v++)
-        if (variants[v].precision == precision && variants[v].lanes == 1 && !strcmp(variants[v].isa, isa)) return 1;
+    for (size_t v = 0; v < sizeof built / sizeof built[0]; v++)
+        if (built[v].precision == precision && built[v].lanes == 1 && !strcmp(built[v].isa, isa)) return 1;
     return 0;
 }
 
@@ -111,6 +107,7 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
         device->operations->close(device);
         return paritas_fail_memory(context);
     }
+    device->keeps_models = device->precision == 32;
     snprintf(device->isa, sizeof device->isa, "%s", chosen);
     snprintf(state->description, sizeof state->description, "%s kernels, %u thread%s", chosen, state->threads, state->threads == 1 ? "" : "s");
     return PARITAS_OK;
@@ -129,30 +126,37 @@ static void cpu_close(struct paritas_device *device)
 
 static const char *cpu_describe(const struct paritas_device *device) { return ((const struct cpu_state *)device->state)->description; }
 
-static paritas_status cpu_model_upload(paritas_context *context, struct paritas_device *device, const struct device_tables *tables, void **handle)
-{
-    struct cpu_model *model = paritas_allocate_clear(context, 1, sizeof *model);
-    if (!model) return paritas_fail_memory(context);
-    model->tables = *tables;
-    if (device->precision == 32) {
-        model->reals = paritas_allocate_aligned(context, tables->n_reals, sizeof *model->reals);
-        if (!model->reals) {
-            paritas_release(&device->allocator, model);
-            return paritas_fail_memory(context);
-        }
-        for (size_t i = 0; i < tables->n_reals; i++) model->reals[i] = (float)tables->reals[i];
-    }
-    device->uploads++;
-    *handle = model;
-    return PARITAS_OK;
-}
-
 static void cpu_model_release(struct paritas_device *device, void *handle)
 {
     struct cpu_model *model = handle;
     if (!model) return;
     paritas_release_aligned(&device->allocator, model->reals);
+    paritas_release_aligned(&device->allocator, model->ints);
     paritas_release(&device->allocator, model);
+}
+
+static paritas_status cpu_model_upload(paritas_context *context, struct paritas_device *device, const struct kernel_module *module, const struct device_tables *tables,
+                                       void **handle)
+{
+    struct cpu_model *model = paritas_allocate_clear(context, 1, sizeof *model);
+    *handle = NULL;
+    if (!model) return paritas_fail_memory(context);
+    model->module = module;
+    model->tables = *tables;
+    if (device->precision == 32) {
+        model->reals = paritas_allocate_aligned(context, tables->n_reals + 1, sizeof *model->reals);
+        model->ints = paritas_allocate_aligned(context, tables->n_ints + 1, sizeof *model->ints);
+        if (!model->reals || !model->ints) {
+            cpu_model_release(device, model);
+            return paritas_fail_memory(context);
+        }
+        for (size_t i = 0; i < tables->n_reals; i++) model->reals[i] = (float)tables->reals[i];
+        memcpy(model->ints, tables->ints, tables->n_ints * sizeof *model->ints);
+        model->tables.ints = model->ints;
+    }
+    device->uploads++;
+    *handle = model;
+    return PARITAS_OK;
 }
 
 struct work {
@@ -165,7 +169,7 @@ struct work {
     atomic_uint next;
     paritas_context *context;
     atomic_int cancelled;
-    uint32_t rows, lanes; /* rows of a team */
+    uint32_t rows, rows_of_team;
 };
 
 struct worker {
@@ -183,20 +187,23 @@ static void *run_worker(void *argument)
         if (team >= work->teams || atomic_load(&work->cancelled)) return NULL;
         work->entry(work->model->tables.ints, work->reals, work->args, work->in, work->out, worker->slab, team);
         if (worker->reports && work->context->progress) {
-            const uint64_t done = (uint64_t)(team + 1) * work->lanes;
+            const uint64_t done = (uint64_t)(team + 1) * work->rows_of_team;
             if (work->context->progress(work->context->progress_user, done < work->rows ? done : work->rows, work->rows)) atomic_store(&work->cancelled, 1);
         }
     }
 }
 
-/* The variant for this launch: exactly the wished width if there is one; else as many lanes as rows and cache allow, else packs. */
-static const struct variant *choose_variant(const struct paritas_device *device, const struct device_launch *launch)
+/* The variant for this launch: exactly the wished width if there is one; else as many lanes as rows and cache allow, else packs. A
+ * module that was not built for the device's instruction set runs on the plainest that it has. NULL: it has none. */
+static const struct cpu_variant *choose_variant(const struct paritas_device *device, const struct kernel_module *module, const struct device_launch *launch)
 {
     const size_t element = device->precision / 8, room = launch->share ? SLABS_OF_QUEUES : SLABS_IN_CACHE;
-    const struct variant *best = NULL;
-    for (size_t v = 0; v < VARIANTS; v++) {
-        const struct variant *candidate = &variants[v];
-        if (candidate->precision != device->precision || strcmp(candidate->isa, device->isa) != 0) continue;
+    const struct cpu_variant *best = NULL, *plain = NULL;
+    for (size_t v = 0; v < module->n_variants; v++) {
+        const struct cpu_variant *candidate = &module->variants[v];
+        if (candidate->precision != device->precision) continue;
+        if (!plain && candidate->lanes == 1 && candidate->pack == 1 && isa_runs(candidate->isa)) plain = candidate;
+        if (strcmp(candidate->isa, device->isa) != 0) continue;
         if (launch->lanes) {
             /* widths that an instruction set lacks answer with its width 1: the bits are the same */
             if (candidate->lanes != launch->lanes && candidate->lanes != 1) continue;
@@ -207,18 +214,20 @@ static const struct variant *choose_variant(const struct paritas_device *device,
         if (fits && (!best || candidate->lanes * (candidate->lanes > 1 ? 16u : 1u) + candidate->pack > best->lanes * (best->lanes > 1 ? 16u : 1u) + best->pack))
             best = candidate;
     }
-    return best;
+    return best ? best : plain;
 }
 
 static paritas_status cpu_launch(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch)
 {
     struct cpu_state *state = device->state;
     const struct cpu_model *model = handle;
-    const struct variant *variant = choose_variant(device, launch);
+    const struct cpu_variant *variant = choose_variant(device, model->module, launch);
+    if (!variant)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cpu': the kernels of %s were not built for this processor in f%u", model->module->name, device->precision);
     if (launch->rows == 0) return PARITAS_OK;
-    struct work work = {.entry = variant->kernels->entry[launch->entry], .model = model, .args = launch->args, .context = context, .rows = launch->rows};
-    work.lanes = variant->lanes * (launch->share ? launch->share : 1);
-    work.teams = (launch->rows + work.lanes - 1) / work.lanes;
+    struct work work = {.entry = variant->entries[launch->entry], .model = model, .args = launch->args, .context = context, .rows = launch->rows};
+    work.rows_of_team = variant->lanes * (launch->share ? launch->share : 1);
+    work.teams = (launch->rows + work.rows_of_team - 1) / work.rows_of_team;
     atomic_init(&work.next, 0);
     atomic_init(&work.cancelled, 0);
     device->launches++;

@@ -1,15 +1,16 @@
-/* kernels.c: the kernels as this processor runs them. Compiled once per variant (cmake/kernels.cmake), each
- * object exports one table of entries. */
+/* kernels.c: the kernels of one module as this processor runs them. Compiled once per variant (cmake/ParitasModule.cmake), each object
+ * exports the table of its entries. The build names the module: PARITAS_MODULE_FILE, PARITAS_MODULE_ENTRIES_FILE, PARITAS_MODULE. */
 #include "dialect/c.h"
-#include "entry/histfactory.h"
-#include "entry/profiles.h"
-#include "entry/toys.h"
-#include "entry/minimisers.h"
-#include "device/cpu/kernel_table.h"
+#include PARITAS_MODULE_FILE
+#include PARITAS_MODULE_ENTRIES_FILE
+#include "device/module.h"
 
-extern const struct cpu_kernels KERNEL_NAME(paritas_kernels, PARITAS_VARIANT);
-const struct cpu_kernels KERNEL_NAME(paritas_kernels, PARITAS_VARIANT) = {{
+#define TABLE_NAME_(module, variant) paritas_##module##_##variant
+#define TABLE_NAME(module, variant) TABLE_NAME_(module, variant)
+
+extern const cpu_entry TABLE_NAME(PARITAS_MODULE, PARITAS_VARIANT)[];
+const cpu_entry TABLE_NAME(PARITAS_MODULE, PARITAS_VARIANT)[] = {
 #define X(name) KERNEL_NAME(name, PARITAS_VARIANT),
-    PARITAS_KERNEL_ENTRIES(X)
+    MODULE_ENTRIES(X)
 #undef X
-}};
+};

@@ -31,6 +31,10 @@ typedef void (*opencl_notify_program)(opencl_program program, void *user);
     X(opencl_code, clReleaseCommandQueue, (opencl_queue queue))                                                                            \
     X(opencl_program, clCreateProgramWithSource,                                                                                           \
       (opencl_context context, uint32_t n, const char **texts, const size_t *lengths, opencl_code *code))                                  \
+    X(opencl_program, clCreateProgramWithBinary,                                                                                           \
+      (opencl_context context, uint32_t n, const opencl_device *devices, const size_t *lengths, const unsigned char **binaries,            \
+       opencl_code *of_device, opencl_code *code))                                                                                         \
+    X(opencl_code, clGetProgramInfo, (opencl_program program, uint32_t what, size_t room, void *value, size_t *size))                      \
     X(opencl_code, clBuildProgram,                                                                                                         \
       (opencl_program program, uint32_t n, const opencl_device *devices, const char *options, opencl_notify_program notify, void *user))   \
     X(opencl_code, clGetProgramBuildInfo,                                                                                                  \
@@ -77,7 +81,10 @@ enum {
     OPENCL_DEVICE_COMPILER_AVAILABLE = 0x1028,
     OPENCL_DEVICE_NAME = 0x102B,
     OPENCL_DRIVER_VERSION = 0x102D,
+    OPENCL_DEVICE_VERSION = 0x102F,
     OPENCL_DEVICE_DOUBLE_FP_CONFIG = 0x1032,
+    OPENCL_PROGRAM_BINARY_SIZES = 0x1165,
+    OPENCL_PROGRAM_BINARIES = 0x1166,
     OPENCL_PROGRAM_BUILD_LOG = 0x1183,
     OPENCL_KERNEL_WORK_GROUP_SIZE = 0x11B0,
 

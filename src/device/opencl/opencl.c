@@ -1,18 +1,12 @@
-/* opencl.c: any OpenCL 1.2 device, plainly: one work-group a team, one launch of an entry at a time, nothing overlapped.
- *
- *   open:   load libOpenCL ─► pick device i over all platforms ─► build the first entry: the driver takes the kernels' text
- *   launch: build the entry, once ─► rows up ─► work-groups in chunks, as many at once as their slabs fit into memory ─► rows down
- *
- * The driver's memory is its own; everything on the host comes from the context's allocator.
- */
+/* opencl.c: any OpenCL 1.2 device: the primitives of accelerator.h. A team is a work-group. */
 #include "device/opencl/opencl.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-extern const unsigned char paritas_kernel_text[];
-extern const size_t paritas_kernel_text_size;
+extern const unsigned char paritas_dialect_opencl[];
+extern const size_t paritas_dialect_opencl_size;
 
 #define PLATFORMS_MAX 16
 #define DEVICES_MAX 64
@@ -20,24 +14,32 @@ extern const size_t paritas_kernel_text_size;
 #define GPU_WORKERS 64
 #define GPU_TEAMS_PER_UNIT 16 /* enough to hide the latency of memory */
 #define CPU_TEAMS_PER_UNIT 4
-#define SLABS_SHARE 2 /* slabs may take one part in so many of the device's memory */
 
-struct opencl_model {
-    opencl_memory ints, reals;
-};
-
-/* Is this the driver's way of saying that memory ran out? Some say so only when a kernel is started. */
-static bool memory_ran_out(opencl_code code)
+/* Some drivers say only when a kernel is started that memory ran out. */
+static bool opencl_memory_ran_out(int code)
 {
     return code == OPENCL_MEM_OBJECT_ALLOCATION_FAILURE || code == OPENCL_OUT_OF_RESOURCES || code == OPENCL_OUT_OF_HOST_MEMORY ||
            code == OPENCL_INVALID_BUFFER_SIZE;
 }
 
-/* The failure of a call: out of memory or a device that does not work. */
-static paritas_status fail_call(paritas_context *context, const struct paritas_device *device, const char *call, opencl_code code)
+static const char *opencl_explain(int code)
 {
-    return paritas_fail(context, memory_ran_out(code) ? PARITAS_OUT_OF_MEMORY : PARITAS_NO_DEVICE, "device '%s': %s failed with code %d",
-                        device->name, call, (int)code);
+    static const struct {
+        int code;
+        const char *name;
+    } known[] = {{OPENCL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
+                 {-2, "CL_DEVICE_NOT_AVAILABLE"},
+                 {OPENCL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+                 {OPENCL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
+                 {OPENCL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
+                 {-11, "CL_BUILD_PROGRAM_FAILURE"},
+                 {-36, "CL_INVALID_COMMAND_QUEUE"},
+                 {-42, "CL_INVALID_BINARY"},
+                 {-54, "CL_INVALID_WORK_GROUP_SIZE"},
+                 {OPENCL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"}};
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+        if (known[k].code == code) return known[k].name;
+    return NULL;
 }
 
 /* ---- open ------------------------------------------------------------------------------------- */
@@ -109,59 +111,96 @@ static void ask_text(const struct opencl_state *state, uint32_t what, char *text
 }
 
 /* Properties of the device; refuses one that cannot give the bits in this precision. */
-static paritas_status examine(paritas_context *context, struct paritas_device *device, struct opencl_state *state)
+static paritas_status examine(paritas_context *context, struct accelerator *accelerator, const struct opencl_state *state)
 {
-    char name[128], driver[64];
+    struct accelerator_properties *properties = &accelerator->properties;
+    const struct paritas_device *device = accelerator->device;
+    char driver[64], version[96];
     uint64_t type = 0, doubles = 0, singles = 0;
     uint32_t available = 0, compiler = 0;
     size_t largest_group = 1;
-    state->compute_units = 1;
-    ask_text(state, OPENCL_DEVICE_NAME, name, sizeof name);
+    properties->units = 1;
+    ask_text(state, OPENCL_DEVICE_NAME, properties->name, sizeof properties->name);
     ask_text(state, OPENCL_DRIVER_VERSION, driver, sizeof driver);
+    ask_text(state, OPENCL_DEVICE_VERSION, version, sizeof version);
     ask_device(state, OPENCL_DEVICE_TYPE, &type, sizeof type);
     ask_device(state, OPENCL_DEVICE_AVAILABLE, &available, sizeof available);
     ask_device(state, OPENCL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
     ask_device(state, OPENCL_DEVICE_DOUBLE_FP_CONFIG, &doubles, sizeof doubles);
     ask_device(state, OPENCL_DEVICE_SINGLE_FP_CONFIG, &singles, sizeof singles);
-    ask_device(state, OPENCL_DEVICE_MAX_COMPUTE_UNITS, &state->compute_units, sizeof state->compute_units);
+    ask_device(state, OPENCL_DEVICE_MAX_COMPUTE_UNITS, &properties->units, sizeof properties->units);
     ask_device(state, OPENCL_DEVICE_MAX_WORK_GROUP_SIZE, &largest_group, sizeof largest_group);
-    ask_device(state, OPENCL_DEVICE_MAX_MEM_ALLOC_SIZE, &state->largest_buffer, sizeof state->largest_buffer);
-    ask_device(state, OPENCL_DEVICE_GLOBAL_MEM_SIZE, &state->memory, sizeof state->memory);
-    state->is_cpu = (type & OPENCL_DEVICE_TYPE_CPU) != 0;
-    state->workers = device->workers ? device->workers : state->is_cpu ? 1 : GPU_WORKERS;
-    while (!device->workers && state->workers > 1 && state->workers > largest_group) state->workers /= 2;
-    snprintf(state->description, sizeof state->description, "%s, driver %s", name, driver);
+    ask_device(state, OPENCL_DEVICE_MAX_MEM_ALLOC_SIZE, &properties->largest_buffer, sizeof properties->largest_buffer);
+    ask_device(state, OPENCL_DEVICE_GLOBAL_MEM_SIZE, &properties->memory, sizeof properties->memory);
+    properties->is_processor = (type & OPENCL_DEVICE_TYPE_CPU) != 0;
+    properties->workers = properties->is_processor ? 1 : GPU_WORKERS;
+    properties->workers_most = largest_group < 1024 ? (unsigned)largest_group : 1024;
+    properties->teams_per_unit = properties->is_processor ? CPU_TEAMS_PER_UNIT : GPU_TEAMS_PER_UNIT;
+    snprintf(properties->versions, sizeof properties->versions, "driver %s, %s", driver, version);
     if (!available || !compiler)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): %s", device->name, name,
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): %s", device->name, properties->name,
                             available ? "its driver has no compiler" : "it is not available");
-    if (state->workers > largest_group)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "workers %u: device '%s' takes at most %zu", device->workers, device->name,
-                            largest_group);
     if (device->precision == 64 && doubles == 0)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): it has no arithmetic in precision 64, only in 32", device->name,
-                            name);
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): it has no arithmetic in f64; there are --precision f32 and auto",
+                            device->name, properties->name);
     if (device->precision == 32 && (singles & OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): in precision 32 it does not round quotients and roots correctly",
-                            device->name, name);
+                            device->name, properties->name);
     if (device->precision == 32 && (singles & OPENCL_FP_DENORM) == 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): in precision 32 it takes subnormal numbers for zeros",
-                            device->name, name);
+                            device->name, properties->name);
     return PARITAS_OK;
+}
+
+/* The failure of a call while a device is opened or a program built. */
+static paritas_status fail_call(paritas_context *context, const struct accelerator *accelerator, const char *call, opencl_code code)
+{
+    const char *name = opencl_explain(code);
+    return paritas_fail(context, opencl_memory_ran_out(code) ? PARITAS_OUT_OF_MEMORY : PARITAS_NO_DEVICE, "device '%s': %s failed with code %d%s%s",
+                        accelerator->device->name, call, (int)code, name ? ", " : "", name ? name : "");
+}
+
+static paritas_status opencl_open(paritas_context *context, struct accelerator *accelerator, unsigned index)
+{
+    struct opencl_state *state = paritas_allocate_clear(context, 1, sizeof *state);
+    if (!state) return paritas_fail_memory(context);
+    accelerator->state = state;
+    opencl_code code = 0;
+    paritas_status status = load_api(context, state);
+    if (status == PARITAS_OK) status = find_device(context, state, index);
+    if (status == PARITAS_OK) status = examine(context, accelerator, state);
+    if (status == PARITAS_OK && !(state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code)))
+        status = fail_call(context, accelerator, "clCreateContext", code);
+    if (status == PARITAS_OK && !(state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code)))
+        status = fail_call(context, accelerator, "clCreateCommandQueue", code);
+    return status;
+}
+
+static void opencl_close(struct accelerator *accelerator)
+{
+    struct opencl_state *state = accelerator->state;
+    if (!state) return;
+    if (state->queue) state->api.clReleaseCommandQueue(state->queue);
+    if (state->context) state->api.clReleaseContext(state->context);
+    if (state->library) dlclose(state->library);
+    paritas_release(&accelerator->device->allocator, state);
+    accelerator->state = NULL;
 }
 
 /* ---- entries ---------------------------------------------------------------------------------- */
 
-static void release_entry(const struct opencl_state *state, struct opencl_entry *entry)
+static void opencl_unload(struct accelerator *accelerator, struct accelerator_kernel *kernel)
 {
-    if (entry->kernel) state->api.clReleaseKernel(entry->kernel);
-    if (entry->program) state->api.clReleaseProgram(entry->program);
-    *entry = (struct opencl_entry){NULL, NULL, 0};
+    const struct opencl_state *state = accelerator->state;
+    if (kernel->function) state->api.clReleaseKernel(kernel->function);
+    if (kernel->program) state->api.clReleaseProgram(kernel->program);
+    kernel->function = kernel->program = NULL;
 }
 
 /* The message of a text that the driver's compiler refused. */
-static paritas_status fail_build(paritas_context *context, const struct paritas_device *device, opencl_program program, opencl_code code)
+static paritas_status fail_build(paritas_context *context, const struct accelerator *accelerator, opencl_program program, opencl_code code)
 {
-    const struct opencl_state *state = device->state;
+    const struct opencl_state *state = accelerator->state;
     size_t size = 0;
     char *log = NULL;
     if (state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, 0, NULL, &size) == 0 && size > 0)
@@ -170,305 +209,116 @@ static paritas_status fail_build(paritas_context *context, const struct paritas_
     for (char *c = log; c && *c; c++)
         if (*c == '\n' || *c == '\t' || *c == '\r') *c = ' ';
     const paritas_status status =
-        paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): its compiler refuses the kernels (code %d): %.*s", device->name,
-                     state->description, (int)code, LOG_SHOWN, log && *log ? log : "it does not say why");
+        paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): its compiler refuses the kernels (code %d): %.*s", accelerator->device->name,
+                     accelerator->properties.name, (int)code, LOG_SHOWN, log && *log ? log : "it does not say why");
     paritas_release(&context->allocator, log);
     return status;
 }
 
-/* Builds an entry for work-groups of `entry->workers`; *limit: how many the device could run of it. */
-static paritas_status build_entry(paritas_context *context, const struct paritas_device *device, const char *name,
-                                  struct opencl_entry *entry, size_t *limit)
+static void opencl_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line, size_t room)
 {
-    const struct opencl_state *state = device->state;
-    const char *text = (const char *)paritas_kernel_text;
     /* On a processor a work-group of several work-items is one thread that runs through all of them between barriers. Its compiler
      * unfolds the kernels that way first, and optimising what comes out takes minutes (PoCL 3.1: 150 s for a fit, 30 s without). */
-    const bool unfolded = state->is_cpu && entry->workers != 1;
-    char options[192];
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_WORKERS=%u -DPARITAS_ENTRY=%s%s%s", device->precision == 64,
-             entry->workers, name, device->precision == 32 ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
-             unfolded ? " -cl-opt-disable" : "");
-    opencl_code code = 0;
-    entry->program = state->api.clCreateProgramWithSource(state->context, 1, &text, &paritas_kernel_text_size, &code);
-    if (!entry->program) return fail_call(context, device, "clCreateProgramWithSource", code);
-    code = state->api.clBuildProgram(entry->program, 1, &state->device, options, NULL, NULL);
-    if (code != 0) return fail_build(context, device, entry->program, code);
-    entry->kernel = state->api.clCreateKernel(entry->program, name, &code);
-    if (!entry->kernel) return fail_call(context, device, "clCreateKernel", code);
-    code = state->api.clGetKernelWorkGroupInfo(entry->kernel, state->device, OPENCL_KERNEL_WORK_GROUP_SIZE, sizeof *limit, limit, NULL);
-    return code == 0 ? PARITAS_OK : fail_call(context, device, "clGetKernelWorkGroupInfo", code);
+    const bool unfolded = accelerator->properties.is_processor && build->workers != 1;
+    snprintf(line, room, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_WORKERS=%u -DPARITAS_ENTRY=%s%s%s", build->precision == 64, build->workers,
+             build->entry, build->precision == 32 ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", unfolded ? " -cl-opt-disable" : "");
 }
 
-/* Sees to it that an entry is built. One that needs too many registers for the device's own choice of a work-group gets a smaller
- * one; a size that was asked for is kept or refused. */
-static paritas_status prepare_entry(paritas_context *context, struct paritas_device *device, enum kernel_entry number)
+static paritas_status build_program(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, opencl_program program)
 {
-    static const char *const names[] = {
-#define X(name) #name,
-        PARITAS_KERNEL_ENTRIES(X)
-#undef X
-    };
-    struct opencl_state *state = device->state;
-    struct opencl_entry *entry = &state->entries[number];
-    paritas_status status = PARITAS_OK;
-    for (unsigned workers = state->workers; status == PARITAS_OK && !entry->kernel; workers /= 2) {
-        size_t limit = 0;
-        entry->workers = workers;
-        status = build_entry(context, device, names[number], entry, &limit);
-        if (status != PARITAS_OK || workers <= limit || workers == 1) break;
-        release_entry(state, entry);
-        if (device->workers)
-            status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "workers %u: device '%s' takes at most %zu for %s", device->workers,
-                                  device->name, limit, names[number]);
+    const struct opencl_state *state = accelerator->state;
+    char options[256];
+    opencl_options(accelerator, build, options, sizeof options);
+    const opencl_code code = state->api.clBuildProgram(program, 1, &state->device, options, NULL, NULL);
+    return code == 0 ? PARITAS_OK : fail_build(context, accelerator, program, code);
+}
+
+static paritas_status opencl_compile(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, void **binary, size_t *size)
+{
+    const struct opencl_state *state = accelerator->state;
+    opencl_code code = 0;
+    *binary = NULL;
+    opencl_program program = state->api.clCreateProgramWithSource(state->context, 1, (const char **)&build->text, &build->text_size, &code);
+    if (!program) return fail_call(context, accelerator, "clCreateProgramWithSource", code);
+    paritas_status status = build_program(context, accelerator, build, program);
+    if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL)) != 0)
+        status = fail_call(context, accelerator, "clGetProgramInfo", code);
+    if (status == PARITAS_OK && !(*binary = paritas_allocate(context, *size + 1, 1))) status = paritas_fail_memory(context);
+    if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARIES, sizeof *binary, binary, NULL)) != 0) {
+        status = fail_call(context, accelerator, "clGetProgramInfo", code);
+        paritas_release(&context->allocator, *binary);
+        *binary = NULL;
     }
-    if (status != PARITAS_OK) release_entry(state, entry);
+    state->api.clReleaseProgram(program);
     return status;
 }
 
-/* ---- opening and closing ---------------------------------------------------------------------- */
-
-static paritas_status opencl_open(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index)
+static paritas_status opencl_load(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, const void *binary, size_t size,
+                                  struct accelerator_kernel *kernel)
 {
-    (void)isa; /* of the CPU */
-    struct opencl_state *state = paritas_allocate_clear(context, 1, sizeof *state);
-    if (!state) return paritas_fail_memory(context);
-    device->state = state;
-    snprintf(device->name, sizeof device->name, "opencl:%u", index);
-    opencl_code code = 0;
-    paritas_status status = load_api(context, state);
-    if (status == PARITAS_OK) status = find_device(context, state, index);
-    if (status == PARITAS_OK) status = examine(context, device, state);
-    if (status == PARITAS_OK && !(state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code)))
-        status = fail_call(context, device, "clCreateContext", code);
-    if (status == PARITAS_OK && !(state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code)))
-        status = fail_call(context, device, "clCreateCommandQueue", code);
-    if (status == PARITAS_OK) status = prepare_entry(context, device, 0); /* a driver that refuses the text is no device */
-    if (status != PARITAS_OK) device->operations->close(device);
+    const struct opencl_state *state = accelerator->state;
+    const unsigned char *bytes = binary;
+    opencl_code code = 0, of_device = 0;
+    kernel->program = state->api.clCreateProgramWithBinary(state->context, 1, &state->device, &size, &bytes, &of_device, &code);
+    if (!kernel->program) return fail_call(context, accelerator, "clCreateProgramWithBinary", code);
+    paritas_status status = build_program(context, accelerator, build, kernel->program);
+    if (status == PARITAS_OK && !(kernel->function = state->api.clCreateKernel(kernel->program, build->entry, &code)))
+        status = fail_call(context, accelerator, "clCreateKernel", code);
+    if (status == PARITAS_OK && (code = state->api.clGetKernelWorkGroupInfo(kernel->function, state->device, OPENCL_KERNEL_WORK_GROUP_SIZE,
+                                                                            sizeof kernel->workers_most, &kernel->workers_most, NULL)) != 0)
+        status = fail_call(context, accelerator, "clGetKernelWorkGroupInfo", code);
+    if (status != PARITAS_OK) opencl_unload(accelerator, kernel);
     return status;
 }
 
-static void release_buffer(const struct opencl_state *state, struct opencl_buffer *buffer)
-{
-    if (buffer->memory) state->api.clReleaseMemObject(buffer->memory);
-    *buffer = (struct opencl_buffer){NULL, 0};
-}
+/* ---- memory and launches ---------------------------------------------------------------------- */
 
-static void opencl_close(struct paritas_device *device)
+static int opencl_allocate(struct accelerator *accelerator, size_t bytes, void **memory)
 {
-    struct opencl_state *state = device->state;
-    if (!state) return;
-    release_buffer(state, &state->args);
-    release_buffer(state, &state->in);
-    release_buffer(state, &state->out);
-    release_buffer(state, &state->slabs);
-    for (size_t k = 0; k < PARITAS_KERNEL_ENTRY_COUNT; k++) release_entry(state, &state->entries[k]);
-    if (state->queue) state->api.clReleaseCommandQueue(state->queue);
-    if (state->context) state->api.clReleaseContext(state->context);
-    if (state->library) dlclose(state->library);
-    paritas_release(&device->allocator, state);
-    device->state = NULL;
-}
-
-static const char *opencl_describe(const struct paritas_device *device)
-{
-    return ((const struct opencl_state *)device->state)->description;
-}
-
-/* ---- models ----------------------------------------------------------------------------------- */
-
-/* `count` numbers of f64 in the device's precision. Where that is 64 they are the given ones, else a copy that the caller
- * releases. NULL: out of memory. */
-static const void *in_precision(paritas_context *context, const struct paritas_device *device, const double *numbers, size_t count)
-{
-    if (device->precision == 64) return numbers;
-    float *floats = paritas_allocate(context, count + 1, sizeof *floats);
-    for (size_t i = 0; floats && i < count; i++) floats[i] = (float)numbers[i];
-    return floats;
-}
-
-static void release_precision(const struct paritas_device *device, const void *numbers)
-{
-    if (device->precision == 32) paritas_release(&device->allocator, (void *)numbers);
-}
-
-static void opencl_model_release(struct paritas_device *device, void *handle)
-{
-    const struct opencl_state *state = device->state;
-    struct opencl_model *model = handle;
-    if (!model) return;
-    if (model->ints) state->api.clReleaseMemObject(model->ints);
-    if (model->reals) state->api.clReleaseMemObject(model->reals);
-    paritas_release(&device->allocator, model);
-}
-
-/* A table in device memory. NULL with *code on failure. An empty one gets one element, since OpenCL knows no empty buffers. */
-static opencl_memory upload_table(const struct opencl_state *state, const void *table, size_t bytes, opencl_code *code)
-{
-    static const uint64_t nothing = 0;
-    if (bytes == 0)
-        return state->api.clCreateBuffer(state->context, OPENCL_MEM_READ_ONLY | OPENCL_MEM_COPY_HOST_PTR, sizeof nothing, (void *)&nothing,
-                                         code);
-    return state->api.clCreateBuffer(state->context, OPENCL_MEM_READ_ONLY | OPENCL_MEM_COPY_HOST_PTR, bytes, (void *)table, code);
-}
-
-static paritas_status opencl_model_upload(paritas_context *context, struct paritas_device *device, const struct device_tables *tables,
-                                          void **handle)
-{
-    const struct opencl_state *state = device->state;
-    *handle = NULL;
-    struct opencl_model *model = paritas_allocate_clear(context, 1, sizeof *model);
-    const void *reals = in_precision(context, device, tables->reals, tables->n_reals);
-    paritas_status status = model && reals ? PARITAS_OK : paritas_fail_memory(context);
+    const struct opencl_state *state = accelerator->state;
     opencl_code code = 0;
-    if (status == PARITAS_OK) {
-        model->ints = upload_table(state, tables->ints, tables->n_ints * sizeof *tables->ints, &code);
-        if (model->ints) model->reals = upload_table(state, reals, tables->n_reals * (device->precision / 8), &code);
-        if (!model->reals) status = fail_call(context, device, "clCreateBuffer", code);
-    }
-    release_precision(device, reals);
-    if (status != PARITAS_OK) {
-        opencl_model_release(device, model);
-        return status;
-    }
-    device->uploads++;
-    *handle = model;
-    return PARITAS_OK;
+    *memory = state->api.clCreateBuffer(state->context, OPENCL_MEM_READ_WRITE, bytes, NULL, &code);
+    return *memory ? 0 : code != 0 ? code : OPENCL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-/* ---- launches --------------------------------------------------------------------------------- */
-
-/* Sees to it that a buffer has this many bytes; what it held is lost. */
-static opencl_code reserve(const struct opencl_state *state, struct opencl_buffer *buffer, size_t bytes)
+static void opencl_release(struct accelerator *accelerator, void *memory)
 {
-    if (bytes < sizeof(uint64_t)) bytes = sizeof(uint64_t);
-    if (buffer->bytes >= bytes) return 0;
-    release_buffer(state, buffer);
-    opencl_code code = 0;
-    buffer->memory = state->api.clCreateBuffer(state->context, OPENCL_MEM_READ_WRITE, bytes, NULL, &code);
-    if (!buffer->memory) return code != 0 ? code : OPENCL_MEM_OBJECT_ALLOCATION_FAILURE;
-    buffer->bytes = bytes;
-    return 0;
+    ((const struct opencl_state *)accelerator->state)->api.clReleaseMemObject(memory);
 }
 
-/* Brings what the kernels read to the device and makes room for what they write. */
-static opencl_code bring_rows(struct opencl_state *state, const struct device_launch *launch, const void *in, size_t element)
+static int opencl_write(struct accelerator *accelerator, void *memory, const void *from, size_t bytes)
 {
-    opencl_code code = reserve(state, &state->args, launch->n_args * sizeof *launch->args);
-    if (code == 0) code = reserve(state, &state->in, launch->n_in * element);
-    if (code == 0) code = reserve(state, &state->out, launch->n_out * element);
-    if (code == 0 && launch->n_args > 0)
-        code = state->api.clEnqueueWriteBuffer(state->queue, state->args.memory, 1, 0, launch->n_args * sizeof *launch->args, launch->args,
-                                               0, NULL, NULL);
-    if (code == 0 && launch->n_in > 0)
-        code = state->api.clEnqueueWriteBuffer(state->queue, state->in.memory, 1, 0, launch->n_in * element, in, 0, NULL, NULL);
-    return code;
+    const struct opencl_state *state = accelerator->state;
+    return state->api.clEnqueueWriteBuffer(state->queue, memory, 1, 0, bytes, from, 0, NULL, NULL);
 }
 
-/* How many teams run at once, before memory is asked: what keeps the device busy and should fit. */
-static uint32_t wished_teams(const struct opencl_state *state, uint32_t rows, size_t slab_bytes)
+static int opencl_read(struct accelerator *accelerator, void *to, void *memory, size_t bytes)
 {
-    uint64_t teams = (uint64_t)state->compute_units * (state->is_cpu ? CPU_TEAMS_PER_UNIT : GPU_TEAMS_PER_UNIT);
-    const uint64_t room = state->largest_buffer < state->memory / SLABS_SHARE ? state->largest_buffer : state->memory / SLABS_SHARE;
-    if (room > 0 && teams > room / slab_bytes) teams = room / slab_bytes;
-    if (teams > rows) teams = rows;
-    return teams > 0 ? (uint32_t)teams : 1;
+    const struct opencl_state *state = accelerator->state;
+    return state->api.clEnqueueReadBuffer(state->queue, memory, 1, 0, bytes, to, 0, NULL, NULL);
 }
 
-static opencl_code set_arguments(const struct opencl_state *state, opencl_kernel kernel, const struct opencl_model *model, uint32_t slab,
-                                 uint32_t first_team)
+static int opencl_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel, const struct accelerator_arguments *of, uint32_t teams)
 {
+    const struct opencl_state *state = accelerator->state;
     const struct {
         size_t size;
         const void *value;
-    } arguments[] = {{sizeof model->ints, &model->ints},
-                     {sizeof model->reals, &model->reals},
-                     {sizeof state->args.memory, &state->args.memory},
-                     {sizeof state->in.memory, &state->in.memory},
-                     {sizeof state->out.memory, &state->out.memory},
-                     {sizeof state->slabs.memory, &state->slabs.memory},
-                     {sizeof slab, &slab},
-                     {sizeof first_team, &first_team}};
+    } arguments[] = {{sizeof of->ints, &of->ints}, {sizeof of->reals, &of->reals}, {sizeof of->args, &of->args}, {sizeof of->in, &of->in},
+                     {sizeof of->out, &of->out},   {sizeof of->slabs, &of->slabs}, {sizeof of->slab, &of->slab}, {sizeof of->first_team, &of->first_team}};
     for (uint32_t k = 0; k < sizeof arguments / sizeof arguments[0]; k++) {
-        const opencl_code code = state->api.clSetKernelArg(kernel, k, arguments[k].size, arguments[k].value);
+        const opencl_code code = state->api.clSetKernelArg(kernel->function, k, arguments[k].size, arguments[k].value);
         if (code != 0) return code;
     }
-    return 0;
+    const size_t local = kernel->workers, global = teams * local;
+    return state->api.clEnqueueNDRangeKernel(state->queue, kernel->function, 1, NULL, &global, &local, 0, NULL, NULL);
 }
 
-/* All teams of a launch, chunk by chunk. Where memory runs out half as many teams share the slabs, down to one. */
-static paritas_status run_teams(paritas_context *context, struct paritas_device *device, const struct opencl_model *model,
-                                const struct device_launch *launch)
+static int opencl_finish(struct accelerator *accelerator)
 {
-    struct opencl_state *state = device->state;
-    const size_t slab_bytes = (launch->slab > 0 ? launch->slab : 1) * (device->precision / 8);
-    const struct opencl_entry *entry = &state->entries[launch->entry];
-    const size_t local = entry->workers;
-    const uint32_t share = launch->share ? launch->share : 1, teams = (launch->rows + share - 1) / share;
-    uint32_t at_once = wished_teams(state, teams, slab_bytes);
-    for (uint32_t first = 0; first < teams;) {
-        const uint32_t count = at_once < teams - first ? at_once : teams - first;
-        const size_t global = count * local;
-        const char *call = "clCreateBuffer";
-        opencl_code code = reserve(state, &state->slabs, at_once * slab_bytes);
-        if (code == 0) {
-            call = "clSetKernelArg";
-            code = set_arguments(state, entry->kernel, model, (uint32_t)launch->slab, first);
-        }
-        if (code == 0) {
-            call = "clEnqueueNDRangeKernel";
-            code = state->api.clEnqueueNDRangeKernel(state->queue, entry->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
-        }
-        if (code == 0) {
-            call = "clFinish";
-            code = state->api.clFinish(state->queue);
-        }
-        if (memory_ran_out(code) && at_once > 1) {
-            at_once /= 2;
-            release_buffer(state, &state->slabs);
-            continue;
-        }
-        if (code != 0) return fail_call(context, device, call, code);
-        state->teams_at_once = at_once;
-        first += count;
-        const uint64_t done = (uint64_t)first * share;
-        if (context->progress && context->progress(context->progress_user, done < launch->rows ? done : launch->rows, launch->rows))
-            return paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
-    }
-    return PARITAS_OK;
+    const struct opencl_state *state = accelerator->state;
+    return state->api.clFinish(state->queue);
 }
 
-/* Fetches the rows that the kernels wrote. */
-static paritas_status fetch_rows(paritas_context *context, struct paritas_device *device, const struct device_launch *launch)
-{
-    struct opencl_state *state = device->state;
-    const size_t element = device->precision / 8;
-    if (launch->n_out == 0) return PARITAS_OK;
-    float *floats = NULL;
-    if (device->precision == 32 && !(floats = paritas_allocate(context, launch->n_out, sizeof *floats)))
-        return paritas_fail_memory(context);
-    const opencl_code code = state->api.clEnqueueReadBuffer(state->queue, state->out.memory, 1, 0, launch->n_out * element,
-                                                            floats ? (void *)floats : launch->out, 0, NULL, NULL);
-    for (size_t i = 0; floats && code == 0 && i < launch->n_out; i++) launch->out[i] = (double)floats[i];
-    paritas_release(&context->allocator, floats);
-    return code == 0 ? PARITAS_OK : fail_call(context, device, "clEnqueueReadBuffer", code);
-}
-
-static paritas_status opencl_launch(paritas_context *context, struct paritas_device *device, void *handle,
-                                    const struct device_launch *launch)
-{
-    if (launch->rows == 0) return PARITAS_OK;
-    paritas_status status = prepare_entry(context, device, launch->entry);
-    if (status != PARITAS_OK) return status;
-    device->launches++;
-    const void *in = in_precision(context, device, launch->in, launch->n_in);
-    if (!in) return paritas_fail_memory(context);
-    const opencl_code code = bring_rows(device->state, launch, in, device->precision / 8);
-    release_precision(device, in);
-    status = code == 0 ? PARITAS_OK : fail_call(context, device, "bringing the rows", code);
-    if (status == PARITAS_OK) status = run_teams(context, device, handle, launch);
-    if (status == PARITAS_OK) status = fetch_rows(context, device, launch);
-    return status;
-}
-
-const struct device_operations device_opencl = PARITAS_DEVICE_OPERATIONS(opencl);
+static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(opencl, "opencl", paritas_dialect_opencl);
+ACCELERATOR_DEVICE(opencl, &operations);

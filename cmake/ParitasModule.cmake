@@ -1,0 +1,97 @@
+# Kernel modules: the kernels of one model family, compiled for the CPU once per variant, and as text for devices that
+# compile it at run time.
+#
+#   paritas_kernel_module(NAME FILE ENTRIES_FILE)
+#
+# FILE holds the kernels in the kernel language (docs/models.md), ENTRIES_FILE a macro MODULE_ENTRIES(X) with an X(name) for
+# each of its entries. Both may include each other's neighbours and what lies in the kernels folder. It sets in the caller:
+#   NAME_OBJECTS   compiled kernels, for the caller's target
+#   NAME_SOURCES   C files to compile into it, which define `const struct kernel_module paritas_module_NAME`
+#
+# A variant is (precision, instruction set, lanes W, pack P); its functions end in a suffix such as f64_avx512_w8p1. The
+# processor picks among the variants when the library is opened. PARITAS_VARIANTS leaves out those whose suffix it does not match.
+
+set(PARITAS_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
+
+# The variants of this processor's family, each "F64 ISA LANES PACK FLAG..."
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(v3 "-march=x86-64-v3")
+  set(v4 "-march=x86-64-v4 -mprefer-vector-width=512")
+  set(PARITAS_ALL_VARIANTS
+    "1 portable 1 1 -march=x86-64" "1 scalar 1 1 ${v3}" "1 avx2 1 4 ${v3}" "1 avx2 2 1 ${v3}" "1 avx2 4 1 ${v3}"
+    "1 avx512 1 8 ${v4}" "1 avx512 4 1 ${v4}" "1 avx512 8 1 ${v4}"
+    "0 portable 1 1 -march=x86-64" "0 scalar 1 1 ${v3}" "0 avx2 1 8 ${v3}" "0 avx2 8 1 ${v3}"
+    "0 avx512 1 8 ${v4}" "0 avx512 16 1 ${v4}")
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(PARITAS_ALL_VARIANTS "1 portable 1 1" "1 scalar 1 1" "1 neon 1 2" "1 neon 2 1" "0 portable 1 1" "0 scalar 1 1" "0 neon 1 4" "0 neon 4 1")
+else()
+  set(PARITAS_ALL_VARIANTS "1 portable 1 1" "0 portable 1 1")
+endif()
+
+# paritas_embed(SYMBOL FILE OUTPUT): FILE joined with all that it includes, as `const unsigned char SYMBOL[]` and `const size_t SYMBOL_size`.
+function(paritas_embed symbol file output)
+  get_filename_component(folder "${file}" DIRECTORY)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PARITAS_KERNELS_DIR}/*.h" "${folder}/*.h")
+  add_custom_command(OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" "-DROOT=${PARITAS_KERNELS_DIR}" "-DFILE=${file}" "-DSYMBOL=${symbol}" "-DOUTPUT=${output}" -P "${PARITAS_CMAKE_DIR}/embed.cmake"
+    DEPENDS ${sources} "${file}" "${PARITAS_CMAKE_DIR}/embed.cmake" VERBATIM)
+endfunction()
+
+function(paritas_kernel_module name file entries_file)
+  set(generated "${CMAKE_CURRENT_BINARY_DIR}/modules")
+  get_filename_component(folder "${file}" DIRECTORY)
+  set(optimisation "${PARITAS_KERNEL_OPTIMISATION}")
+  if(NOT optimisation AND CMAKE_BUILD_TYPE MATCHES "^Rel")
+    set(optimisation -O3)
+  endif()
+  set(objects "")
+  set(tables "")
+  set(rows "")
+  foreach(variant IN LISTS PARITAS_ALL_VARIANTS)
+    string(REPLACE " " ";" variant "${variant}")
+    list(POP_FRONT variant f64 isa lanes pack)
+    if(f64)
+      set(suffix f64_${isa}_w${lanes}p${pack})
+      set(precision 64)
+    else()
+      set(suffix f32_${isa}_w${lanes}p${pack})
+      set(precision 32)
+    endif()
+    if(PARITAS_VARIANTS AND NOT suffix MATCHES "${PARITAS_VARIANTS}")
+      continue()
+    endif()
+    set(target paritas_${name}_${suffix})
+    add_library(${target} OBJECT "${PARITAS_KERNELS_SOURCE}")
+    target_compile_definitions(${target} PRIVATE PARITAS_F64=${f64} PARITAS_LANES=${lanes} PARITAS_PACK=${pack} PARITAS_VARIANT=${suffix}
+      PARITAS_MODULE=${name} "PARITAS_MODULE_FILE=\"${file}\"" "PARITAS_MODULE_ENTRIES_FILE=\"${entries_file}\"")
+    target_compile_options(${target} PRIVATE ${variant} ${optimisation})
+    target_include_directories(${target} PRIVATE ${PARITAS_KERNEL_INCLUDES} "${folder}")
+    target_link_libraries(${target} PRIVATE ${PARITAS_KERNEL_SETTINGS})
+    set_target_properties(${target} PROPERTIES C_STANDARD 17 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
+    string(APPEND tables "extern const cpu_entry paritas_${name}_${suffix}[];\n")
+    string(APPEND rows "    {\"${isa}\", ${precision}, ${lanes}, ${pack}, paritas_${name}_${suffix}},\n")
+  endforeach()
+  paritas_embed(paritas_text_${name} "${file}" "${generated}/${name}_text.c")
+  file(CONFIGURE OUTPUT "${generated}/${name}_module.c" @ONLY CONTENT
+"/* ${name}_module.c: the table of a kernel module. Made by cmake/ParitasModule.cmake. */
+#include \"${PARITAS_CMAKE_MODULE_HEADER}\"
+#include \"${entries_file}\"
+
+@tables@extern const unsigned char paritas_text_${name}[];
+extern const size_t paritas_text_${name}_size;
+
+static const struct cpu_variant variants[] = {
+@rows@};
+static const char *const entries[] = {
+#define X(name) #name,
+    MODULE_ENTRIES(X)
+#undef X
+};
+extern const struct kernel_module paritas_module_${name};
+const struct kernel_module paritas_module_${name} = {
+    \"${name}\", entries, sizeof entries / sizeof entries[0], paritas_text_${name}, &paritas_text_${name}_size, variants, sizeof variants / sizeof variants[0]};
+")
+  set(${name}_OBJECTS "${objects}" PARENT_SCOPE)
+  set(${name}_SOURCES "${generated}/${name}_module.c" "${generated}/${name}_text.c" PARENT_SCOPE)
+endfunction()

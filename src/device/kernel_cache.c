@@ -1,0 +1,102 @@
+/* kernel_cache.c: see kernel_cache.h.
+ *
+ * A file: 8 bytes of format, 64 hexadecimal digits of the SHA-256 of what follows, the binary.
+ */
+#define _POSIX_C_SOURCE 200809L /* mkstemp */
+#include "device/kernel_cache.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FORMAT "paritas1"
+#define HEADER (sizeof FORMAT - 1 + 64)
+#define LARGEST ((long)1 << 28) /* bytes; no kernel comes near */
+
+bool kernel_cache_key(paritas_context *context, const struct accelerator *accelerator, const struct accelerator_build *build, char hex[65])
+{
+    char options[512];
+    accelerator->operations->options(accelerator, build, options, sizeof options);
+    const size_t room = build->text_size + sizeof options + sizeof accelerator->properties + 256;
+    char *all = paritas_allocate(context, room, 1);
+    if (!all) return false;
+    /* a line each, so that no two sets of parts join to the same bytes; the text, which has lines of its own, is last */
+    const int length = snprintf(all, room, "%s\n%s\n%s\n%s\n%s\n%s\n%u %u\n", FORMAT, accelerator->operations->kind, accelerator->properties.name,
+                                accelerator->properties.versions, options, build->entry, build->precision, build->workers);
+    memcpy(all + length, build->text, build->text_size);
+    sha256_of_bytes(all, (size_t)length + build->text_size, hex);
+    paritas_release(&context->allocator, all);
+    return true;
+}
+
+/* The path of a key's file, with `ending`; allocated. NULL: there is no cache. */
+static char *path_of(paritas_context *context, const char *key, const char *ending)
+{
+    if (!context->cache) return NULL;
+    const size_t room = strlen(context->cache) + strlen(key) + strlen(ending) + 2;
+    char *path = paritas_allocate(context, room, 1);
+    if (path) snprintf(path, room, "%s/%s%s", context->cache, key, ending);
+    return path;
+}
+
+void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
+{
+    char *path = path_of(context, key, "");
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    paritas_release(&context->allocator, path);
+    if (!file) return NULL;
+    char header[HEADER], hex[65];
+    char *binary = NULL;
+    bool good = fread(header, 1, HEADER, file) == HEADER && memcmp(header, FORMAT, sizeof FORMAT - 1) == 0;
+    const long end = good && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    good = end > (long)HEADER && end <= LARGEST && fseek(file, (long)HEADER, SEEK_SET) == 0;
+    if (good) {
+        *size = (size_t)end - HEADER;
+        binary = paritas_allocate(context, *size, 1);
+        good = binary && fread(binary, 1, *size, file) == *size;
+    }
+    fclose(file);
+    if (good) {
+        sha256_of_bytes(binary, *size, hex);
+        good = memcmp(hex, header + sizeof FORMAT - 1, 64) == 0;
+    }
+    if (good) return binary;
+    paritas_release(&context->allocator, binary);
+    return NULL;
+}
+
+/* Makes a folder and those above it that are not there. */
+static void make_folders(char *path)
+{
+    for (char *c = path + 1; *c; c++) {
+        if (*c != '/') continue;
+        *c = '\0';
+        mkdir(path, 0777);
+        *c = '/';
+    }
+}
+
+void kernel_cache_write(paritas_context *context, const char *key, const void *binary, size_t size)
+{
+    char *path = path_of(context, key, ""), *temporary = path_of(context, key, ".XXXXXX");
+    char hex[65];
+    if (path && temporary) {
+        make_folders(temporary);
+        const int descriptor = mkstemp(temporary);
+        FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+        if (file) {
+            sha256_of_bytes(binary, size, hex);
+            bool good = fwrite(FORMAT, 1, sizeof FORMAT - 1, file) == sizeof FORMAT - 1 && fwrite(hex, 1, 64, file) == 64 && fwrite(binary, 1, size, file) == size;
+            good = fclose(file) == 0 && good;
+            if (!good || rename(temporary, path) != 0) unlink(temporary);
+        } else if (descriptor >= 0) {
+            close(descriptor);
+            unlink(temporary);
+        }
+    }
+    paritas_release(&context->allocator, path);
+    paritas_release(&context->allocator, temporary);
+}
