@@ -8,7 +8,7 @@
 static const struct {
     const char *name;
     const struct device_operations *operations;
-} kinds[] = {{"cpu", &device_cpu}, {"opencl", &device_opencl}};
+} kinds[] = {{"cpu", &device_cpu}, {"opencl", &device_opencl}, {"metal", &device_metal}};
 
 paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device)
 {
@@ -41,7 +41,7 @@ paritas_status device_open(paritas_context *context, const char *name, const cha
         *device = opened;
         return PARITAS_OK;
     }
-    return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' is not known; there are cpu and opencl[:i]", name);
+    return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' is not known; there are cpu, opencl[:i] and metal[:i]", name);
 }
 
 void device_close(struct paritas_device *device)

@@ -88,11 +88,11 @@ static paritas_status load_api(paritas_context *context, const struct paritas_de
         if (!libraries[n]) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s cannot be opened", device->name, names[n]);
     }
     void *address;
-#define X(type, name, parameters)                                                                                                      \
+#define X(type, function, parameters)                                                                                                  \
     address = NULL;                                                                                                                    \
-    for (size_t k = 0; k < n && !address; k++) address = dlsym(libraries[k], #name);                                                   \
-    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s is not in the system's libraries", device->name, #name); \
-    memcpy(&state->api.name, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
+    for (size_t k = 0; k < n && !address; k++) address = dlsym(libraries[k], #function);                                               \
+    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s is not in the system's libraries", device->name, #function); \
+    memcpy(&state->api.function, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
     METAL_FUNCTIONS(X)
 #undef X
 #define X(member, selector) state->selectors.member = state->api.sel_registerName(selector);
