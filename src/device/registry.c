@@ -10,7 +10,7 @@
 static const struct {
     const char *name;
     const struct device_operations *operations;
-} kinds[] = {{"cpu", &device_cpu}, {"opencl", &device_opencl}};
+} kinds[] = {{"cpu", &device_cpu}, {"opencl", &device_opencl}, {"metal", &device_metal}};
 
 paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
                               unsigned index, struct paritas_device **device)
