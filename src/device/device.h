@@ -80,6 +80,7 @@ struct paritas_device {
     unsigned precision; /* 64 or 32 */
     unsigned workers;   /* size of a work-group on devices that have them; 0: the device's choice */
     unsigned index;
+    uint32_t teams;     /* how many keep it busy, with some to spare */
     bool keeps_models;  /* its copies of tables stand on their own */
     bool is_processor;  /* the CPU, under this or another name */
     struct automatic *automatic; /* owned; of a CPU that was opened as "auto" */
@@ -99,6 +100,9 @@ const char *device_kind(size_t k);
 paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
                               unsigned index, struct paritas_device **device);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
+
+/* How many teams a launch should have, where its caller can choose. */
+uint32_t device_teams(const struct paritas_device *device);
 
 /* A number for a new model that no other in this process has. A counter, the one thing that the library shares between contexts. */
 uint64_t device_model_serial(void);

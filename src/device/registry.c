@@ -82,6 +82,11 @@ void device_close(struct paritas_device *device)
     paritas_release(&allocator, device);
 }
 
+uint32_t device_teams(const struct paritas_device *device)
+{
+    return device->automatic && device->automatic->accelerator ? device->automatic->accelerator->teams : device->teams;
+}
+
 uint64_t device_model_serial(void)
 {
     static _Atomic uint64_t last;
