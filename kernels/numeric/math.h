@@ -138,7 +138,9 @@ FN pack m_deviance(pack x)
 {
     m_log_parts l = m_log1p_split(x);
 #if !F64
-    l.tail = PSELECT(m_abs(x) < PK(M_LOG1P_IS_X), PK(0.0), l.tail); /* it might be subnormal, and decide a rounding */
+    pmask small = m_abs(x) < PK(M_LOG1P_IS_X); /* there f is x, but a quarter of it might be flushed, and a flushed tail decide a rounding */
+    l.f = PSELECT(small, x, l.f);
+    l.tail = PSELECT(small, PK(0.0), l.tail);
 #endif
     pack y = m_flush((PFMA(l.k, PK(-M_LN2_HI), x) - l.f) + PFMA(l.half_f, l.f, -l.tail));
 #if !F64
