@@ -126,6 +126,9 @@ typedef struct paritas_allocator {
  * A return other than 0 cancels the work, which then answers PARITAS_CANCELLED. */
 typedef int (*paritas_progress)(void *user, uint64_t done, uint64_t total);
 
+/* Told what a device chosen by "auto" is and why, one sentence at a time, from the calling thread. */
+typedef void (*paritas_note_function)(void *user, const char *message);
+
 /* Options of paritas_open. Start from PARITAS_OPTIONS_DEFAULT. Zero means the default everywhere. */
 typedef struct paritas_options {
     size_t size;                        /* sizeof(paritas_options), for growth */
@@ -133,14 +136,19 @@ typedef struct paritas_options {
     unsigned threads;                   /* worker threads of one call; 0: one per processor */
     const char *isa;                    /* NULL: the processor's best; "portable", "scalar", "avx2", "avx512", "neon" */
     unsigned lanes;                     /* fits in lockstep: 0: chosen by model size; 1, 2, 4, 8, 16 */
-    const char *device;                 /* NULL or "cpu"; "opencl[:i]" */
-    unsigned precision;                 /* 0 or 64: f64; 32: f32 kernels, polished in f64 */
+    const char *device;                 /* NULL or "cpu"; "cuda[:i]", "metal[:i]", "opencl[:i]"; "auto": the CPU, and beside it
+                                         * for long work the first of the others that can run */
+    unsigned precision;                 /* 0 or 64: f64; 32: f32 kernels, fits polished in f64; PARITAS_PRECISION_AUTO: f64 where the device has it at useful speed, else f32 */
     unsigned workers;                   /* size of a work-group on devices that have them; 0: the device's choice */
     paritas_progress progress;          /* NULL: none */
     void *progress_user;
     const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL: none. Copied. */
+    paritas_note_function note;         /* NULL: none */
+    void *note_user;
+    int no_polish;                      /* nonzero: fits in f32 stand as f32 left them, which is for looking at f32 rather than for results */
 } paritas_options;
-#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL }
+#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, 0 }
+#define PARITAS_PRECISION_AUTO 1
 
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran
  * out), so that its message can be read; close it. */
@@ -151,6 +159,9 @@ PARITAS_API const char *paritas_error_message(const paritas_context *context);
 /* Name of the device in use ("cpu", "opencl:0") and of the kernel build ("avx512", ...). */
 PARITAS_API const char *paritas_device_name(const paritas_context *context);
 PARITAS_API const char *paritas_isa_name(const paritas_context *context);
+/* "f64" or "f32": what was asked for, or chosen; and what finishes fits: "f64" where f32 fits are polished, else "none". */
+PARITAS_API const char *paritas_precision_name(const paritas_context *context);
+PARITAS_API const char *paritas_polish_name(const paritas_context *context);
 
 /* ---- workspaces ------------------------------------------------------------------------------- */
 

@@ -38,6 +38,7 @@ typedef int32_t elem_int;
 #define UNUSED __attribute__((unused))
 #define GLOBAL
 #define CONSTANT const
+#define PRIVATE
 #define TABLE(type, name, n) static const type name[n]
 
 #if defined(__clang__)

@@ -44,6 +44,7 @@ typedef elem_int plint;
 #define UNUSED
 #define GLOBAL __global
 #define CONSTANT __global const /* a model's tables are larger than any constant memory */
+#define PRIVATE __private
 #define TABLE(type, name, n) __constant type name[n]
 
 #define REAL_OF(e) ((elem)(e))
@@ -156,7 +157,7 @@ FN lane_rows rows_where(lane_rows r, mask m, u32 other)
     if (!m) r.of = other;
     return r;
 }
-FN lane_rows rows_take(lane_rows r, mask m, u32 *next, u32 end, u32 none)
+FN lane_rows rows_take(lane_rows r, mask m, PRIVATE u32 *next, u32 end, u32 none)
 {
     if (m) r.of = *next < end ? (*next)++ : none;
     return r;

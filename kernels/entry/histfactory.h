@@ -190,9 +190,9 @@ KERNEL(hf_jacobian)
 }
 
 #if F64
-#define HF_EDM_TOLERANCE R(1e-10)
+#define HF_EDM_TOLERANCE R(EDM_TOLERANCE_F64)
 #else
-#define HF_EDM_TOLERANCE R(1e-5)
+#define HF_EDM_TOLERANCE R(EDM_TOLERANCE_F32)
 #endif
 
 /* Largest step of a slot in a fit: STEP_WIDTHS times the width of its constraint; 0 (no limit) where it has none. */
@@ -249,7 +249,7 @@ KERNEL(hf_fit)
     hf_load_jobs(HF, args, in, rows);
     hf_step_caps(HF);
     TEAM_BARRIER();
-    newton_minimise(HF, args[3] & 2 ? R(1e-4) * HF_EDM_TOLERANCE : HF_EDM_TOLERANCE, args[2], args[3] & 1);
+    newton_minimise(HF, args[3] & 2 ? R(EDM_CLOSER) * HF_EDM_TOLERANCE : HF_EDM_TOLERANCE, args[2], args[3] & 1);
     GLOBAL const real *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
     hf_store_point(HF, out, rows);
     ONE_WORKER

@@ -235,17 +235,19 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOB
     TEAM_BARRIER();
 }
 
-/* Runs the team's share of the tasks. args: tasks, tasks a lane, slot of the parameter of interest, flags (1: conditional fits too, 2: parameters too, 4: the parameter of
- * interest is free), limit of evaluations a fit, number of free slots, 2 unused, the free slots; in: the shared numbers, data rows; out, a row a task: value of the free fit, of the conditional one,
- * parameter of interest, evaluations of the two, status, how many of the fits are done, EDM, then, if asked, the point of the free
- * fit. Behind the tasks' rows there is one more for each team. */
+/* Runs the team's share of the tasks. args: tasks, tasks a lane, slot of the parameter of interest, flags (1: conditional fits too, 2: points too, 4: the parameter of
+ * interest is free, 8: tasks have starts of their own), limit of evaluations a fit, number of free slots, 2 unused, the free slots; in: the shared numbers, data rows,
+ * with flag 8 a row a task of the starts of its two fits (slots each, within the bounds); out, a row a task: value of the free fit, of the conditional one,
+ * parameter of interest, evaluations of the two, status, how many of the fits are done, EDM, then, if asked, the points of the two
+ * fits. Behind the tasks' rows there is one more for each team. */
 FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team, u32 data_stride, real tolerance)
 {
     const real zero = R(0.0), one = R(1.0);
     const u32 n = MODEL_SLOTS, tasks = args[0], share = args[1] * LANES, first = team * share, poi = args[2], flags = args[3], none = tasks + team;
-    const u32 end = first + share < tasks ? first + share : tasks, stride = 8 + (flags & 2 ? n : 0);
+    const u32 end = first + share < tasks ? first + share : tasks, stride = 8 + (flags & 2 ? 2 * n : 0);
     const real limit = REAL_OF(args[4]), wanted = LOADM1(in, QN_VALUE);
     GLOBAL const elem *head = in, *data = in + QN_HEAD + args[5] * ((args[5] + 7) / 8 * 8);
+    GLOBAL const elem *starts = data + tasks * data_stride;
     GLOBAL real *x = MODEL_X, *point = QN_POINT;
     lane_rows rows = rows_where(rows_of_team(0, 1), zero > one, none);
     mask idle = one > zero, begins = zero > one;
@@ -270,6 +272,12 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
             const pmask own = PACK_OF(SELECT(taken, one, zero)) > PK(0.0);
             MODEL_LOAD(data, data_stride, rows_where(rows, taken, first), taken);
             TEAM_FOR_PACK(i, n) STOREP(MODEL_X, i, PSELECT(own, LOADM(head + QN_START, i), LOADP(MODEL_X, i)));
+            TEAM_IF(flags & 8)
+            {
+                const lane_rows from = rows_where(rows, taken, first);
+                TEAM_BARRIER();
+                TEAM_FOR(i, n) x[i] = SELECT(taken, LOAD_ROWS(starts, from, 2 * n, i), x[i]);
+            }
             begins = OR(begins, taken);
             phase = SELECT(taken, zero, phase);
             evaluations = SELECT(taken, zero, evaluations);
@@ -331,8 +339,9 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
             evaluations_free = SELECT(first_done, evaluations, evaluations_free);
             TEAM_IF(flags & 2)
             {
-                const lane_rows to = rows_where(rows, first_done, none);
+                const lane_rows to = rows_where(rows, first_done, none), also = rows_where(rows, AND(done, phase > zero), none);
                 TEAM_FOR(i, n) STORE_ROWS(out, to, stride, 8 + i, point[i]);
+                TEAM_FOR(i, n) STORE_ROWS(out, also, stride, 8 + n + i, point[i]);
             }
             /* the next trial; a conditional fit begins on the line along which the free fit responds to its parameter */
             const mask going = AND(running, AND(NOT(done), NOT(OR(spent, stuck))));
@@ -360,6 +369,12 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
                 to = PSELECT(AND(moves, LOADP(MODEL_ACTIVE, i) > PK(0.0)), to, from);
                 STOREP(MODEL_X, i, to);
                 STOREP(QN_PRODUCT, i, pflush(to - from));
+            }
+            TEAM_IF(flags & 8)
+            {
+                const lane_rows from = rows_where(rows, second, first);
+                TEAM_BARRIER();
+                TEAM_FOR(i, n) x[i] = SELECT(second, LOAD_ROWS(starts, from, 2 * n, n + i), x[i]);
             }
             slope = qn_dot(MODEL, QN_PRODUCT, QN_SLOPE);
             TEAM_IF(poi != QN_NO_PARAMETER)

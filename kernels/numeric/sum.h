@@ -49,7 +49,7 @@ FN real acc8_total(acc8 s)
 }
 
 /* PACK sums at once: element k is the total of acc[k]. */
-FN pack acc8_totals(pack acc[PACK][8 / PACK])
+FN pack acc8_totals(PRIVATE pack acc[PACK][8 / PACK])
 {
 #if PACK == 8
     pack v[8];

@@ -119,6 +119,7 @@ paritas_status accelerator_open(paritas_context *context, struct paritas_device 
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "workers %u: device '%s' takes at most %u", device->workers, device->name, properties->workers_most);
     if (status == PARITAS_OK) {
         if (device->workers) properties->workers = device->workers;
+        device->is_processor = properties->is_processor;
         while (properties->workers > 1 && properties->workers > properties->workers_most) properties->workers /= 2;
         snprintf(accelerator->description, sizeof accelerator->description, "%s, %s", properties->name, properties->versions);
     }

@@ -70,6 +70,8 @@ struct device_resident {
 };
 #define DEVICE_RESIDENTS 8
 
+struct automatic;
+
 struct paritas_device {
     const struct device_operations *operations;
     paritas_allocator allocator;
@@ -78,6 +80,8 @@ struct paritas_device {
     unsigned workers;   /* size of a work-group on devices that have them; 0: the device's choice */
     unsigned index;
     bool keeps_models;  /* its copies of tables stand on their own */
+    bool is_processor;  /* the CPU, under this or another name */
+    struct automatic *automatic; /* owned; of a CPU that was opened as "auto" */
     struct device_resident residents[DEVICE_RESIDENTS];
     uint64_t uploads, builds, launches; /* counted, for tests */
     char name[32];      /* as `paritas devices` lists it: "cpu", "opencl:0" */
@@ -85,9 +89,12 @@ struct paritas_device {
     void *state;        /* the implementation's */
 };
 
-/* Opens the device called `name` ("cpu", "opencl", "opencl:1"; NULL: "cpu") in this precision. Owned by the caller, closed by
+/* Opens the device called `name` ("cpu", "opencl", "opencl:1"; "auto": see automatic.h; NULL: "cpu") in this precision. Owned by the caller, closed by
  * device_close. A device that cannot run is PARITAS_NO_DEVICE with the reason, never another one. */
 paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device);
+/* The same for given operations: `name` is what the device is called, `index` which of its kind. */
+paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
+                              unsigned index, struct paritas_device **device);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
 
 /* A number for a new model that no other in this process has. A counter, the one thing that the library shares between contexts. */
@@ -100,5 +107,6 @@ paritas_status device_launch_model(paritas_context *context, struct paritas_devi
 /* The kinds that this build knows, in the order of `paritas devices`. */
 extern const struct device_operations device_cpu;
 extern const struct device_operations device_opencl;
+extern const struct device_operations device_metal;
 
 #endif

@@ -51,6 +51,7 @@ static paritas_status choose_method(paritas_context *context, struct ensemble *e
     struct rows rows;
     paritas_status status = draw(context, e, 0, ENSEMBLE_PROBES, &rows);
     if (status != PARITAS_OK) return status;
+    plan.in_f64 = true; /* runs in f32 choose alike */
     plan.matrix = NULL;
     status = profiles_fit(context, &plan, COMPARED, rows.out, alone, NULL);
     plan.matrix = matrix;
