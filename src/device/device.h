@@ -44,7 +44,8 @@ struct paritas_device;
 
 struct device_operations {
     uint32_t api;
-    /* Opens device number `index` of this kind into device->state. On failure the context's message says why. */
+    /* Opens device number `index` of this kind into device->state. On failure the context's message says why, and
+     * context->absent whether there is no device of that number at all. */
     paritas_status (*open)(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index);
     void (*close)(struct paritas_device *device);
     /* A name for people: processor, instruction set, driver. Owned by the device. */
@@ -92,6 +93,8 @@ struct paritas_device {
 /* Opens the device called `name` ("cpu", "opencl", "opencl:1"; "auto": see automatic.h; NULL: "cpu") in this precision. Owned by the caller, closed by
  * device_close. A device that cannot run is PARITAS_NO_DEVICE with the reason, never another one. */
 paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device);
+/* Names of the kinds, in the order of `paritas devices`; NULL behind the last. */
+const char *device_kind(size_t k);
 /* The same for given operations: `name` is what the device is called, `index` which of its kind. */
 paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
                               unsigned index, struct paritas_device **device);

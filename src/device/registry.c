@@ -12,12 +12,15 @@ static const struct {
     const struct device_operations *operations;
 } kinds[] = {{"cpu", &device_cpu}, {"opencl", &device_opencl}, {"metal", &device_metal}};
 
+const char *device_kind(size_t k) { return k < sizeof kinds / sizeof kinds[0] ? kinds[k].name : NULL; }
+
 paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
                               unsigned index, struct paritas_device **device)
 {
     *device = NULL;
     struct paritas_device *opened = paritas_allocate_clear(context, 1, sizeof *opened);
     if (!opened) return paritas_fail_memory(context);
+    context->absent = false;
     opened->operations = operations;
     opened->allocator = context->allocator;
     opened->threads = context->threads;
