@@ -113,6 +113,7 @@ paritas_status device_launch_model(paritas_context *context, struct paritas_devi
 
 /* The kinds that this build knows, in the order of `paritas devices`. */
 extern const struct device_operations device_cpu;
+extern const struct device_operations device_cuda;
 extern const struct device_operations device_opencl;
 extern const struct device_operations device_metal;
 

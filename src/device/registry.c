@@ -10,7 +10,7 @@
 static const struct {
     const char *name;
     const struct device_operations *operations;
-} kinds[] = {{"cpu", &device_cpu}, {"opencl", &device_opencl}, {"metal", &device_metal}};
+} kinds[] = {{"cpu", &device_cpu}, {"cuda", &device_cuda}, {"metal", &device_metal}, {"opencl", &device_opencl}};
 
 const char *device_kind(size_t k) { return k < sizeof kinds / sizeof kinds[0] ? kinds[k].name : NULL; }
 
