@@ -46,6 +46,7 @@ typedef elem_int plint;
 #define UNUSED
 #define GLOBAL
 #define CONSTANT const
+#define PRIVATE
 #define TABLE(type, name, n) static __device__ const type name[n]
 
 #define REAL_OF(e) ((elem)(e))
