@@ -152,7 +152,7 @@ FN lane_rows rows_where(lane_rows r, mask m, u32 other)
     if (!m) r.of = other;
     return r;
 }
-FN lane_rows rows_take(lane_rows r, mask m, u32 *next, u32 end, u32 none)
+FN lane_rows rows_take(lane_rows r, mask m, PRIVATE u32 *next, u32 end, u32 none)
 {
     if (m) r.of = *next < end ? (*next)++ : none;
     return r;

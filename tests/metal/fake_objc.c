@@ -130,24 +130,27 @@ EXPORT void objc_autoreleasePoolPop(void *pool)
     while (n_pooled > pool_starts[fake_metal.pools]) release(pooled[--n_pooled], NULL);
 }
 
-static id new_string(const char *text, size_t length)
+static void set_text(id object, const void *text, size_t length)
+{
+    object->bytes = malloc(length + 1);
+    if (!object->bytes) abort();
+    memcpy(object->bytes, text, length);
+    object->bytes[length] = '\0';
+    object->length = length;
+}
+static id passing_string(const char *text)
 {
     id string = new_object(STRING);
-    string->bytes = malloc(length + 1);
-    if (!string->bytes) abort();
-    memcpy(string->bytes, text, length);
-    string->bytes[length] = '\0';
-    string->length = length;
-    return string;
+    set_text(string, text, strlen(text));
+    return autorelease(string);
 }
-static id passing_string(const char *text) { return autorelease(new_string(text, strlen(text))); }
 
 static id passing_error(long code, const char *words)
 {
     if (fake_metal.faults.without_words) return NULL;
     id error = new_object(ERROR);
     error->code = code;
-    error->bytes = new_string(words, strlen(words))->bytes;
+    set_text(error, words, strlen(words));
     return autorelease(error);
 }
 
@@ -162,11 +165,7 @@ static id string_init(id string, selector s, const void *bytes, uintptr_t length
 {
     (void)s;
     if (encoding != 4) violation("a string that is not UTF-8");
-    string->bytes = malloc(length + 1);
-    if (!string->bytes) abort();
-    memcpy(string->bytes, bytes, length);
-    string->bytes[length] = '\0';
-    string->length = length;
+    set_text(string, bytes, length);
     return string;
 }
 static const char *string_bytes(id string, selector s)

@@ -60,6 +60,7 @@ static paritas_status load_api(paritas_context *context, struct opencl_state *st
     flags |= RTLD_NODELETE;
 #endif
     for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->library; k++) state->library = dlopen(names[k], flags);
+    context->absent = !state->library;
     if (!state->library) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': %s is not installed", names[0]);
     void *address;
 #define X(type, name, parameters)                                                                                                          \
@@ -79,6 +80,7 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
     /* a loader without a single driver answers a code of an extension's, which means none as well */
     if (state->api.clGetPlatformIDs(PLATFORMS_MAX, platforms, &n_platforms) != 0) n_platforms = 0;
     if (n_platforms > PLATFORMS_MAX) n_platforms = PLATFORMS_MAX;
+    context->absent = n_platforms == 0;
     if (n_platforms == 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': there is no OpenCL platform (no driver is installed)");
     for (uint32_t p = 0; p < n_platforms; p++) {
@@ -92,6 +94,7 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
         }
         found += n;
     }
+    context->absent = true;
     return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl:%u': there are %u OpenCL devices", index, found);
 }
 
