@@ -88,7 +88,7 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     session->arguments = arguments;
     session->json = option_flag(arguments, "--json");
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    const char *device = option_text(arguments, "--device", environment_device()), *precision = option_text(arguments, "--precision", "f64");
+    const char *device = arguments->command->own_devices ? "cpu" : option_text(arguments, "--device", environment_device()), *precision = option_text(arguments, "--precision", "f64");
     const char *isa = getenv("PARITAS_ISA");
     options.threads = threads != 0 ? threads : (unsigned)option_count(arguments, "--threads", 0);
     options.isa = isa != NULL && isa[0] != '\0' ? isa : NULL;
