@@ -5,6 +5,7 @@
 #include "metal/fake.h"
 #include "flush.h"
 #include "metal/native.h"
+#include "native_modules.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -282,6 +283,21 @@ static void options_fast(id options, selector s, unsigned char fast)
     fake_metal.was_fast_off = !fast;
 }
 
+/* The modules that are there as native code: the file of their text, and kernels for teams of one worker and of more. */
+#define X(name, text) extern const struct native_kernel native_##name##_one[], native_##name##_many[];
+NATIVE_MODULES(X)
+#undef X
+static const struct {
+    const char *text;
+    const struct native_kernel *one, *many;
+} modules[] = {
+#define X(name, text) {text, native_##name##_one, native_##name##_many},
+    NATIVE_MODULES(X)
+#undef X
+};
+enum { MODULES = sizeof modules / sizeof modules[0] };
+uint32_t native_workers = 1;
+
 /* Whether `text` goes on with the whole of a file; it then points behind that. */
 static bool skip_file(const char **text, const char *path)
 {
@@ -307,15 +323,20 @@ static id device_library(id device, selector s, id source, id options, id *error
     }
     sscanf(source->bytes, "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %63s%n", &workers, entry, &settings);
     const char *text = source->bytes + settings + 1;
-    if (settings == 0 || !skip_file(&text, METAL_DIALECT) || *text++ != '\n' || !skip_file(&text, METAL_MODULE) ||
-        strcmp(text, "\nKERNEL_OF(PARITAS_ENTRY)\n") != 0) {
+    size_t module = MODULES;
+    if (settings > 0 && skip_file(&text, METAL_DIALECT) && *text++ == '\n')
+        for (size_t m = 0; m < MODULES; m++) {
+            const char *rest = text;
+            if (skip_file(&rest, modules[m].text) && strcmp(rest, "\nKERNEL_OF(PARITAS_ENTRY)\n") == 0) module = m;
+        }
+    if (module == MODULES) {
         *error = passing_error(3, "the text is not the one that the native kernels were built from");
         return NULL;
     }
     id library = new_object(LIBRARY);
     library->workers = workers;
     memcpy(library->name, entry, sizeof entry);
-    const struct native_kernel *table = workers == 1 ? native_kernels_one : native_kernels_many;
+    const struct native_kernel *table = workers == 1 ? modules[module].one : modules[module].many;
     for (; table->name; table++)
         if (strcmp(table->name, entry) == 0) library->entry = table->entry;
     return library;
