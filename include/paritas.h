@@ -142,7 +142,7 @@ typedef struct paritas_options {
     unsigned workers;                   /* size of a work-group on devices that have them; 0: the device's choice */
     paritas_progress progress;          /* NULL: none */
     void *progress_user;
-    const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL: none. Copied. */
+    const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL or "": none. Copied. */
     paritas_note_function note;         /* NULL: none */
     void *note_user;
     int no_polish;                      /* nonzero: fits in f32 stand as f32 left them, which is for looking at f32 rather than for results */

@@ -60,6 +60,8 @@ typedef elem_int plint;
 #define FROM_BITS(i) ELEM_FROM_BITS(i)
 #define LINT_OF(a) ((elem_int)(a))
 #define R(x) REAL_OF(ELEM(x))
+#define DIVIDE(a, b) ((a) / (b))
+#define PDIVIDE(a, b) DIVIDE(a, b)
 #if F64
 #define SHIFT_RIGHT(a, n) ((elem_int)((unsigned long long)(a) >> (n)))
 #define MULTIPLY32(a, b) ((elem_int)((unsigned long long)(u32)(a) * (u32)(b)))

@@ -80,6 +80,7 @@ struct paritas_device {
     unsigned precision; /* 64 or 32 */
     unsigned workers;   /* size of a work-group on devices that have them; 0: the device's choice */
     unsigned index;
+    uint32_t teams;     /* how many keep it busy, with some to spare */
     bool keeps_models;  /* its copies of tables stand on their own */
     bool is_processor;  /* the CPU, under this or another name */
     struct automatic *automatic; /* owned; of a CPU that was opened as "auto" */
@@ -100,6 +101,9 @@ paritas_status device_open_as(paritas_context *context, const struct device_oper
                               unsigned index, struct paritas_device **device);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
 
+/* How many teams a launch should have, where its caller can choose. */
+uint32_t device_teams(const struct paritas_device *device);
+
 /* A number for a new model that no other in this process has. A counter, the one thing that the library shares between contexts. */
 uint64_t device_model_serial(void);
 /* Runs a launch for the model of that serial number. Devices that keep models upload its tables where
@@ -109,6 +113,7 @@ paritas_status device_launch_model(paritas_context *context, struct paritas_devi
 
 /* The kinds that this build knows, in the order of `paritas devices`. */
 extern const struct device_operations device_cpu;
+extern const struct device_operations device_cuda;
 extern const struct device_operations device_opencl;
 extern const struct device_operations device_metal;
 

@@ -10,7 +10,7 @@
 static const struct {
     const char *name;
     const struct device_operations *operations;
-} kinds[] = {{"cpu", &device_cpu}, {"opencl", &device_opencl}, {"metal", &device_metal}};
+} kinds[] = {{"cpu", &device_cpu}, {"cuda", &device_cuda}, {"metal", &device_metal}, {"opencl", &device_opencl}};
 
 const char *device_kind(size_t k) { return k < sizeof kinds / sizeof kinds[0] ? kinds[k].name : NULL; }
 
@@ -80,6 +80,11 @@ void device_close(struct paritas_device *device)
     device->operations->close(device);
     const paritas_allocator allocator = device->allocator;
     paritas_release(&allocator, device);
+}
+
+uint32_t device_teams(const struct paritas_device *device)
+{
+    return device->automatic && device->automatic->accelerator ? device->automatic->accelerator->teams : device->teams;
 }
 
 uint64_t device_model_serial(void)
