@@ -62,6 +62,7 @@ static int run(const struct arguments *arguments)
     paritas_status status = session_open(&session, arguments, 0);
     if (status == PARITAS_OK) status = (paritas_status)arguments->command->run(&session);
     progress_close(&session.progress);
+    if (status == PARITAS_OK) describe_precision(&session);
     int code = exit_code_of(status);
     if (status == PARITAS_OK && session.out.failed) {
         status = paritas_fail_memory(session.context);

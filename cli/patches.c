@@ -107,7 +107,8 @@ static void write_lines(struct session *session, const struct patch_run *run)
         if (outcome->status == PARITAS_OK) {
             run->analysis->write_fields(&w, outcome->result);
             write_string(&w, "device", paritas_device_name(session->context));
-            write_string(&w, "precision", precision_name(session));
+            write_string(&w, "precision", paritas_precision_name(session->context));
+            write_string(&w, "polish", paritas_polish_name(session->context));
         } else {
             write_string(&w, "error", outcome->error);
         }

@@ -34,7 +34,8 @@ const struct option options_model[] = {
 const struct option options_engine[] = {
     {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},
     {"--device", 0, OPTION_TEXT, "NAME", "auto, cpu or a device that `paritas devices` lists; default: auto"},
-    {"--precision", 0, OPTION_CHOICE, "f64|f32|auto", "of the kernels; f32 answers are polished in f64; default: f64"},
+    {"--precision", 0, OPTION_CHOICE, "f64|f32|auto", "of the kernels; fits in f32 are polished in f64; auto: f64 where the device has it at useful speed, else f32; default: f64"},
+    {"--no-polish", 0, OPTION_FLAG, NULL, "f32 fits as they are, to look at what f32 does: parameters may be 0.003 errors from the minimum, or worse, differences of 2 NLL are rounding below 1e-4"},
     {0},
 };
 
@@ -51,6 +52,18 @@ static unsigned environment_lanes(void)
     const char *text = getenv("PARITAS_LANES");
     double number;
     return text != NULL && number_of_text(text, &number) && number >= 1.0 && number <= 64.0 ? (unsigned)number : 0;
+}
+
+static const char *environment_device(void)
+{
+    const char *device = getenv("PARITAS_DEVICE");
+    return device != NULL && device[0] != '\0' ? device : "auto";
+}
+
+static void print_note(void *user, const char *message)
+{
+    (void)user;
+    fprintf(stderr, "paritas: %s\n", message);
 }
 
 /* The folder of compiled kernels: PARITAS_CACHE ("" for none), else where the system keeps what may be made again. */
@@ -75,18 +88,20 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     session->arguments = arguments;
     session->json = option_flag(arguments, "--json");
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    const char *device = option_text(arguments, "--device", "auto"), *precision = option_text(arguments, "--precision", "f64");
+    const char *device = arguments->command->own_devices ? "cpu" : option_text(arguments, "--device", environment_device()), *precision = option_text(arguments, "--precision", "f64");
     const char *isa = getenv("PARITAS_ISA");
     options.threads = threads != 0 ? threads : (unsigned)option_count(arguments, "--threads", 0);
     options.isa = isa != NULL && isa[0] != '\0' ? isa : NULL;
     options.lanes = environment_lanes();
-    char cache[1024];
-    options.cache = cache_folder(cache, sizeof cache);
-    options.device = strcmp(device, "auto") == 0 ? NULL : device;
-    options.precision = strcmp(precision, "f32") == 0 ? 32 : 64;
+    options.cache = cache_folder(session->cache, sizeof session->cache);
+    options.device = device;
+    options.precision = strcmp(precision, "f32") == 0 ? 32 : strcmp(precision, "auto") == 0 ? PARITAS_PRECISION_AUTO : 64;
+    options.no_polish = option_flag(arguments, "--no-polish");
     options.progress = progress_report;
     options.progress_user = &session->progress;
+    if (!option_flag(arguments, "--quiet")) options.note = print_note;
     progress_open(&session->progress, threads != 0 || option_flag(arguments, "--quiet"), "fits");
+    session->options = options;
     paritas_status status = paritas_open(&options, &session->context);
     if (session->context == NULL) return status;
     arena_open(&session->arena, &session->context->allocator);
@@ -341,14 +356,20 @@ void note_status(struct session *session, paritas_fit_status status)
     if (status != PARITAS_FIT_CONVERGED) session->not_converged = true;
 }
 
-const char *precision_name(const struct session *session)
-{
-    return session->context->precision == 32 ? "f32" : "f64";
-}
-
 void write_provenance(struct session *session)
 {
     write_string(&session->writer, "poi", poi_name(session));
     write_string(&session->writer, "device", paritas_device_name(session->context));
-    write_string(&session->writer, "precision", precision_name(session));
+    write_string(&session->writer, "precision", paritas_precision_name(session->context));
+    write_string(&session->writer, "polish", paritas_polish_name(session->context));
+}
+
+void describe_precision(struct session *session)
+{
+    const char *precision = paritas_precision_name(session->context), *polish = paritas_polish_name(session->context);
+    const bool chosen = strcmp(option_text(session->arguments, "--precision", ""), "auto") == 0;
+    if (session->json || session->model == NULL || (!chosen && strcmp(precision, "f64") == 0)) return;
+    text_format(&session->out, "\nprecision: %s", precision);
+    if (strcmp(precision, "f32") == 0) text_format(&session->out, ", polish: %s", polish);
+    text_format(&session->out, "\n");
 }

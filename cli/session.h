@@ -10,6 +10,8 @@
 
 struct session {
     const struct arguments *arguments;
+    paritas_options options; /* of the context; commands that compare open more with them */
+    char cache[1024];        /* folder of compiled kernels, where there is one */
     paritas_context *context;
     struct arena arena;           /* of the command; freed by session_close */
     paritas_workspace *workspace; /* with its patches */
@@ -83,8 +85,9 @@ extern const struct option options_patches[], options_model[], options_job[], op
         NULL, NULL                                                                                                                         \
     }
 
-/* The keys that every answer of a model ends with: poi, device, precision. */
+/* The keys that every answer of a model ends with: poi, device, precision, polish. */
 void write_provenance(struct session *session);
-const char *precision_name(const struct session *session);
+/* The same for people, behind the table, where the precision is f32 or was to be chosen. */
+void describe_precision(struct session *session);
 
 #endif

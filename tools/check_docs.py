@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the pages: check_docs.py PROGRAM. Generated pages are current, links and named files exist, every public
-function is in the C page, every command of the README and the docs is one that the program knows."""
+function is in the C page, every tolerance in the contract, every command of the README and the docs is one that the program knows."""
 import os
 import re
 import subprocess
@@ -35,6 +35,14 @@ with open(os.path.join(ROOT, "include", "paritas.h"), encoding="utf-8") as file:
 with open(os.path.join(ROOT, "docs", "c-api.md"), encoding="utf-8") as file:
     page = file.read()
 bad += [f"docs/c-api.md: {name} is missing" for name in sorted(functions) if name not in page]
+
+# every tolerance of the header stands in the contract, with its number, and no other
+with open(os.path.join(ROOT, "kernels", "minimise", "tolerances.h"), encoding="utf-8") as file:
+    tolerances = dict(re.findall(r"^#define ([A-Z0-9_]+) ([0-9.e+-]+)", file.read(), re.M))
+with open(os.path.join(ROOT, "docs", "contract.md"), encoding="utf-8") as file:
+    stated = dict(re.findall(r"^\| `([A-Z0-9_]+)` \| ([0-9.e+-]+) \|", file.read(), re.M))
+bad += [f"docs/contract.md: {name} is {stated.get(name)}, in kernels/minimise/tolerances.h {tolerances.get(name)}"
+        for name in sorted(set(tolerances) | set(stated)) if tolerances.get(name) != stated.get(name)]
 
 print("\n".join(bad) or f"{len(pages)} pages, {len(functions)} functions, {len(commands)} commands")
 sys.exit(1 if bad else 0)

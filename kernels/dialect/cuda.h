@@ -46,6 +46,7 @@ typedef elem_int plint;
 #define UNUSED
 #define GLOBAL
 #define CONSTANT const
+#define PRIVATE
 #define TABLE(type, name, n) static __device__ const type name[n]
 
 #define REAL_OF(e) ((elem)(e))
@@ -59,6 +60,8 @@ typedef elem_int plint;
 #define FROM_BITS(i) ELEM_FROM_BITS(i)
 #define LINT_OF(a) ((elem_int)(a))
 #define R(x) REAL_OF(ELEM(x))
+#define DIVIDE(a, b) ((a) / (b))
+#define PDIVIDE(a, b) DIVIDE(a, b)
 #if F64
 #define SHIFT_RIGHT(a, n) ((elem_int)((unsigned long long)(a) >> (n)))
 #define MULTIPLY32(a, b) ((elem_int)((unsigned long long)(u32)(a) * (u32)(b)))
@@ -149,7 +152,7 @@ FN lane_rows rows_where(lane_rows r, mask m, u32 other)
     if (!m) r.of = other;
     return r;
 }
-FN lane_rows rows_take(lane_rows r, mask m, u32 *next, u32 end, u32 none)
+FN lane_rows rows_take(lane_rows r, mask m, PRIVATE u32 *next, u32 end, u32 none)
 {
     if (m) r.of = *next < end ? (*next)++ : none;
     return r;

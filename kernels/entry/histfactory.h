@@ -6,6 +6,7 @@
 #define PARITAS_ENTRY_HISTFACTORY_H
 
 #include "numeric/math.h"
+#include "numeric/deviance.h"
 #include "numeric/sum.h"
 #include "numeric/tiles.h"
 #include "histfactory/arrays.h"
@@ -86,7 +87,7 @@ KERNEL(hf_expected)
             const u32 cell = ch[HF_CH_FIRST_CELL] + k / 8, panel = k / 8 / units;
             real gamma = R(1.0);
             if (ch[HF_CH_COMMON]) gamma = s[mi[HF_S_X] + mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + k % 8];
-            real rate = s[mi[HF_S_XE] + 8 * cell + k % 8] * gamma;
+            real rate = flush(s[mi[HF_S_XE] + 8 * cell + k % 8] * gamma);
             if (mi[HF_CLIPS] & 1) rate = SELECT(rate < LOADM1(mr, mi[HF_R_CLIPS]), LOADM1(mr, mi[HF_R_CLIPS]), rate);
             STORE_ROWS(out, rows, stride, 8 * mi[HF_PANELS] + 8 * cell + k % 8, rate);
         }
@@ -129,7 +130,7 @@ KERNEL(hf_hessian)
             GLOBAL const real *kept = s + mi[HF_S_ROWS] + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64;
             for (u32 i = 0; i < 8 * nblocks; i++) {
                 const u32 to = mi[ch[HF_CH_BLOCK_LIST] + i / 8] * 8 + i % 8;
-                const real h = kept[i / 8 * ch[HF_CH_ROW_STRIDE] + (coupled ? (set + 1) * bins + b : b) * 8 + i % 8] * s[mi[HF_S_LOCAL_C] + slot - dense];
+                const real h = flush(kept[i / 8 * ch[HF_CH_ROW_STRIDE] + (coupled ? (set + 1) * bins + b : b) * 8 + i % 8] * s[mi[HF_S_LOCAL_C] + slot - dense]);
                 STORE_ROWS(out, rows, stride, 1 + n + slot * n + to, h);
                 STORE_ROWS(out, rows, stride, 1 + n + to * n + slot, h);
             }
@@ -169,7 +170,7 @@ KERNEL(hf_jacobian)
                 if (ch[HF_CH_COMMON]) gamma = s[mi[HF_S_X] + mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b];
                 if (mi[HF_CLIPS] & 2) inside = SELECT(s[mi[HF_S_LAMBDA] + first_bin + b] <= LOADM1(mr, mi[HF_R_CLIPS] + 1), R(0.0), inside);
                 for (u32 i = 0; i < 8 * ch[HF_CH_BLOCKS]; i++)
-                    STORE_ROWS(out, rows, stride, (first_bin + b) * n + mi[ch[HF_CH_BLOCK_LIST] + i / 8] * 8 + i % 8, jacobian[8 * i + b] * gamma * inside);
+                    STORE_ROWS(out, rows, stride, (first_bin + b) * n + mi[ch[HF_CH_BLOCK_LIST] + i / 8] * 8 + i % 8, flush(jacobian[8 * i + b] * gamma) * inside);
             }
             TEAM_BARRIER(); /* the first worker puts the sets' derivatives where the others read */
             for (u32 set = 0; set < ch[HF_CH_SETS]; set++) {
@@ -190,9 +191,9 @@ KERNEL(hf_jacobian)
 }
 
 #if F64
-#define HF_EDM_TOLERANCE R(1e-10)
+#define HF_EDM_TOLERANCE R(EDM_TOLERANCE_F64)
 #else
-#define HF_EDM_TOLERANCE R(1e-5)
+#define HF_EDM_TOLERANCE R(EDM_TOLERANCE_F32)
 #endif
 
 /* Largest step of a slot in a fit: STEP_WIDTHS times the width of its constraint; 0 (no limit) where it has none. */
@@ -203,7 +204,7 @@ FN void hf_step_caps(HF_PARAMETERS)
         const pack precision = LOADM(mr + mi[HF_R_PRECISION], i), tau = LOADM(mr + mi[HF_R_TAU], i), none = PK(0.0);
         const pack weight = PSELECT(precision > none, precision, tau);
         const pmask constrained = weight > none;
-        STOREP(NEWTON_CAP, i, PSELECT(constrained, PK(STEP_WIDTHS) / PSQRT(PSELECT(constrained, weight, PK(1.0))), none));
+        STOREP(NEWTON_CAP, i, PSELECT(constrained, PDIVIDE(PK(STEP_WIDTHS), PSQRT(PSELECT(constrained, weight, PK(1.0)))), none));
     }
 }
 
@@ -249,7 +250,7 @@ KERNEL(hf_fit)
     hf_load_jobs(HF, args, in, rows);
     hf_step_caps(HF);
     TEAM_BARRIER();
-    newton_minimise(HF, args[3] & 2 ? R(1e-4) * HF_EDM_TOLERANCE : HF_EDM_TOLERANCE, args[2], args[3] & 1);
+    newton_minimise(HF, args[3] & 2 ? R(EDM_CLOSER) * HF_EDM_TOLERANCE : HF_EDM_TOLERANCE, args[2], args[3] & 1);
     GLOBAL const real *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
     hf_store_point(HF, out, rows);
     ONE_WORKER
@@ -259,7 +260,7 @@ KERNEL(hf_fit)
             const real d = (NEWTON_SCALE)[i];
             const mask counts = AND(active[i] > R(0.0), d > R(0.0));
             const real size = SELECT(g[i] < R(0.0), -g[i], g[i]);
-            const real pull = SELECT(counts, R(2.0) * size / SQRT(SELECT(counts, d, R(1.0))), R(0.0));
+            const real pull = SELECT(counts, flush(DIVIDE(R(2.0) * size, SQRT(SELECT(counts, d, R(1.0))))), R(0.0));
             worst = SELECT(pull > worst, pull, worst);
         }
         hf_store_outcome(HF, out, rows, worst, R(0.0));
@@ -319,7 +320,7 @@ KERNEL(hf_covariance)
             GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * n_local * (n_local - 1);
             for (u32 l = n_local; l-- > 0;) {
                 const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-                const real factor = -localc[slot] / locald[slot];
+                const real factor = flush(DIVIDE(-localc[slot], locald[slot]));
                 for (u32 i = 0; i < 8 * nblocks; i++) {
                     const u32 block = mi[ch[HF_CH_BLOCK_LIST] + i / 8];
                     GLOBAL real *to = rest + 64 * (slot / 8 * blocks + block) + 8 * (i % 8);
@@ -328,7 +329,7 @@ KERNEL(hf_covariance)
                         const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
                         v = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], rest[64 * (slot2 / 8 * blocks + block) + 8 * (i % 8) + slot2 % 8], v);
                     }
-                    to[slot % 8] = v;
+                    to[slot % 8] = flush(v);
                 }
             }
         }
@@ -361,7 +362,7 @@ KERNEL(hf_covariance)
                 const pack v = LOADP(rest, 64 * I * blocks + 8 * (k + c) + i);
                 sum[c] = PFMA(v, v, sum[c]);
             }
-        STOREP(NEWTON_TEMP, 8 * I + i, (sum[0] + sum[2]) + (sum[1] + sum[3]));
+        STOREP(NEWTON_TEMP, 8 * I + i, pflush((sum[0] + sum[2]) + (sum[1] + sum[3])));
     }
     TEAM_BARRIER();
     TEAM_IF(whole)
@@ -380,7 +381,7 @@ KERNEL(hf_covariance)
             for (u32 t = 0; t < g.count; t++)
                 for (u32 e = 0; e < 64; e++) {
                     const u32 i = 8 * (I + t) + e % 8, j = 8 * J + e / 8;
-                    const real v = square[g.tile[t] + e] * active[i] * active[j];
+                    const real v = flush(square[g.tile[t] + e]) * active[i] * active[j];
                     STORE_ROWS(out, rows, stride, 3 * n + 8 + i * n + j, v);
                         if (I + t != J) STORE_ROWS(out, rows, stride, 3 * n + 8 + j * n + i, v);
                 }
@@ -401,12 +402,13 @@ KERNEL(hf_covariance)
             for (u32 l = 0; l < n_local; l++) {
                 real v = l == column ? R(1.0) : R(0.0);
                 for (u32 m = 0; m < l; m++) v = FMA(-lower[8 * (l * (l - 1) / 2 + m) + b], y[m], v);
-                y[l] = v;
+                y[l] = flush(v);
             }
             for (u32 l = n_local; l-- > 0;) {
                 const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-                real v = y[l] / locald[slot];
+                real v = flush(DIVIDE(y[l], locald[slot]));
                 for (u32 m = l + 1; m < n_local; m++) v = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], y[m], v);
+                v = flush(v);
                 y[l] = v;
                 if (whole) {
                     const u32 at = 3 * n + 8 + slot * n + first;
@@ -432,7 +434,7 @@ KERNEL(hf_covariance)
     {
         real worst = R(0.0);
         for (u32 i = 0; i < n; i++) {
-            const real pull = (NEWTON_TEMP)[i] * (R(2.0) * (NEWTON_SLOPE)[i]) * (R(2.0) * (NEWTON_SLOPE)[i]);
+            const real pull = flush(flush((NEWTON_TEMP)[i] * (R(2.0) * (NEWTON_SLOPE)[i])) * (R(2.0) * (NEWTON_SLOPE)[i]));
             worst = SELECT(pull > worst, pull, worst);
         }
         STORE_ROWS(out, rows, stride, 3 * n, value);

@@ -43,9 +43,9 @@ FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
             d2 = PFMA(d2, a, PK(12.0) * LOADM(c + 3 * n, i));
             d2 = PFMA(d2, a, PK(6.0) * LOADM(c + 2 * n, i));
             d2 = PFMA(d2, a, PK(2.0) * LOADM(c + n, i));
-            q = PSELECT(outer, q, PFMA(-u, u, d2 / hf_normsys(mi, mr, code, a, i, 0).v));
+            q = PSELECT(outer, q, PFMA(-u, u, PDIVIDE(d2, hf_normsys(mi, mr, code, a, i, 0).v)));
         }
-        STOREP(s + mi[HF_S_NQ], i, q);
+        STOREP(s + mi[HF_S_NQ], i, pflush(q));
     }
 }
 
@@ -68,13 +68,13 @@ FN void hf_unit_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
         place = mi + mi[HF_I_HISTOSYS_PLACE] + un[HF_UN_HISTOSYS];
         for (u32 e = 0; e < n_histosys; e++) x[place[e]] = h[e];
         if (scalars > 0) {
-            for (u32 i = 0; i < size; i += PACK) STOREP(r, i, PFMA(PACK_OF(t), LOADP(u, i), LOADP(x, i)));
+            for (u32 i = 0; i < size; i += PACK) STOREP(r, i, pflush(PFMA(PACK_OF(t), LOADP(u, i), LOADP(x, i))));
             for (u32 i = 0; i < un[HF_UN_SCALAR_ROW_SIZE]; i += PACK) STOREP(sr, i, PK(0.0));
             place = mi + mi[HF_I_SCALAR_PLACE] + un[HF_UN_SCALARS];
             for (u32 i = 0; i < scalars; i++) sr[place[i]] = kap * s[mi[HF_S_PHI_OTHERS] + un[HF_UN_SCALARS] + i];
         }
         const pack bend = PACK_OF(R(0.5) * t), scale = PACK_OF(kap * phi);
-        for (u32 i = 0; i < size; i += PACK) STOREP(x, i, scale * PFMA(bend, LOADP(u, i), LOADP(x, i)));
+        for (u32 i = 0; i < size; i += PACK) STOREP(x, i, pflush(scale * pflush(PFMA(bend, LOADP(u, i), LOADP(x, i)))));
     }
 }
 
@@ -88,13 +88,13 @@ FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, CONSTANT u32 *ch, real kap)
         const u32 unit = ch[HF_CH_FIRST_UNIT] + k;
         CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
         CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un[HF_UN_NORMSYS];
-        const real phi = kap * s[mi[HF_S_PHI] + unit], t = phi * s[mi[HF_S_T] + unit];
+        const real phi = kap * s[mi[HF_S_PHI] + unit], t = flush(phi * s[mi[HF_S_T] + unit]);
         GLOBAL const real *q = s + mi[HF_S_NQ] + un[HF_UN_NORMSYS], *bent = s + mi[HF_S_BENT] + un[HF_UN_SUMS];
         const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n_histosys = un[HF_UN_HISTOSYS_COUNT];
         TEAM_FOR(e, n_normsys) diagonal[slot[e]] = FMA(t, q[e], diagonal[slot[e]]);
         TEAM_BARRIER();
         slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
-        TEAM_FOR(e, n_histosys) diagonal[slot[e]] = FMA(phi * bent[e], curve[slot[e]], diagonal[slot[e]]);
+        TEAM_FOR(e, n_histosys) diagonal[slot[e]] = FMA(flush(phi * bent[e]), curve[slot[e]], diagonal[slot[e]]);
         TEAM_BARRIER();
     }
 }
@@ -113,12 +113,12 @@ FN void hf_cells_without(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, u32 set)
         const pack phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
         for (u32 b = 0; b < 8; b += PACK) {
             pack g = PK(0.0);
-            if (carries) g = PACK_OF(s[mi[HF_S_F] + unit]) * hf_gamma(HF, ch, un, panel, b, set, HF_NO_SET);
+            if (carries) g = pflush(PACK_OF(s[mi[HF_S_F] + unit]) * hf_gamma(HF, ch, un, panel, b, set, HF_NO_SET));
             if (mi[HF_CLIPS] & 1) g = PSELECT(LOADP(s + mi[HF_S_XG], (first_cell + u) * 8 + b) == PK(0.0), PK(0.0), g);
-            const pack rate = LOADP(s + mi[HF_S_BASE], (first_cell + u) * 8 + b) * g;
+            const pack rate = pflush(LOADP(s + mi[HF_S_BASE], (first_cell + u) * 8 + b) * g);
             STOREP(xs, 8 * u + b, rate);
-            STOREP(xe, 8 * u + b, rate * phi);
-            STOREP(xg, 8 * u + b, g * phi);
+            STOREP(xe, 8 * u + b, pflush(rate * phi));
+            STOREP(xg, 8 * u + b, pflush(g * phi));
         }
     }
 }
@@ -130,7 +130,7 @@ FN pack hf_constraint_curvature(HF_PARAMETERS, CONSTANT u32 *se, u32 slot, real 
     if (se[HF_SE_CONSTRAINT] == 1) c = LOADM(mr + mi[HF_R_PRECISION], slot);
     if (se[HF_SE_CONSTRAINT] == 2) {
         const pack tau = LOADM(mr + mi[HF_R_TAU], slot), point = LOADP(s + mi[HF_S_X], slot);
-        const pack expected = tau / point, exact = LOADP(s + mi[HF_S_AUX], slot) / (point * point);
+        const pack expected = PDIVIDE(tau, point), exact = PDIVIDE(LOADP(s + mi[HF_S_AUX], slot), pflush(point * point));
         c = PSELECT(tau > PK(0.0), PFMA(PACK_OF(kap), exact - expected, expected), c);
     }
     return c;
@@ -152,28 +152,29 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
         const u32 bin = (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b;
         const pack lambda = LOADP(s + mi[HF_S_LAMBDA], bin), n = LOADP(s + mi[HF_S_MAIN], bin), w = LOADP(s + mi[HF_S_W], bin);
         const pmask positive = lambda > zero;
-        const pack inverse = one / PSELECT(positive, lambda, one);
+        const pack inverse = PDIVIDE(one, PSELECT(positive, lambda, one));
         const pack k = PACK_OF(kap);
-        pack curve = PSELECT(positive, PFMA(k, PFMA(n, inverse, -one), one) * inverse, zero);
+        pack curve = PSELECT(positive, pflush(PFMA(k, PFMA(n, inverse, -one), one) * inverse), zero);
         if (mi[HF_CLIPS] & 2) curve = PSELECT(lambda <= PACK_OF_ELEM(mr[mi[HF_R_CLIPS] + 1]), zero, curve);
         for (u32 l = 0; l < sets; l++) {
             CONSTANT u32 *se = mi + mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE;
             const u32 slot = se[HF_SE_SLOT] + 8 * panel + b;
             const pmask active = LOADP(s + mi[HF_S_ACTIVE], slot) > zero;
             const pack first = hf_local_derivative(HF, ch, panel, b, l, HF_NO_SET);
-            pack own = PFMA(curve * first, first, hf_constraint_curvature(HF, se, slot, kap));
+            const pack weighted = pflush(curve * first);
+            pack own = pflush(PFMA(weighted, first, hf_constraint_curvature(HF, se, slot, kap)));
             const pack least = PACK_OF(HF_PIVOT_LEAST) * PSELECT(own < zero, -own, own);
             own = PSELECT(active, own * PACK_OF(R(1.0) + damping), one);
             if (ch[HF_CH_COMMON]) {
                 const pack gamma = LOADP(s + mi[HF_S_X], slot);
-                const pack c = PSELECT(active, PFMA(curve * first, gamma, k * w), zero);
+                const pack c = PSELECT(active, pflush(PFMA(weighted, gamma, k * w)), zero);
                 const pmask bad = PNOT(own >= -least);
                 own = PSELECT(own > least, own, one);
                 STOREP(locald, slot, own);
                 STOREP(localc, slot, c);
-                curve = curve * gamma * gamma;
+                curve = pflush(pflush(curve * gamma) * gamma);
                 STOREP(whole, b, curve);
-                if (eliminate) curve = PFMA(-c, c / own, curve);
+                if (eliminate) curve = pflush(PFMA(-c, PDIVIDE(c, own), curve));
                 if (PANY(bad)) {
                     STOREP(s + mi[HF_S_CELL_TEMP], b, PSELECT(bad, one, zero));
                     for (u32 j = 0; j < PACK; j++) flag[0] = SELECT(s[mi[HF_S_CELL_TEMP] + b + j] > R(0.0), R(1.0), flag[0]);
@@ -182,20 +183,20 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
             }
             GLOBAL real *row = jacobian + (1 + l) * block;
             for (u32 i = b; i < block; i += 8)
-                STOREP(row, i, PSELECT(active, PFMA(curve * first, LOADP(jacobian, i), k * w * LOADP(row, i)), zero));
+                STOREP(row, i, PSELECT(active, pflush(PFMA(weighted, LOADP(jacobian, i), k * w * LOADP(row, i))), zero));
             for (u32 m = 0; m < l; m++) {
                 CONSTANT u32 *sm = mi + mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE;
                 const u32 slot2 = sm[HF_SE_SLOT] + 8 * panel + b;
-                pack cross = PFMA(curve * first, hf_local_derivative(HF, ch, panel, b, m, HF_NO_SET), k * w * hf_local_derivative(HF, ch, panel, b, l, m));
-                cross = PSELECT(AND(active, LOADP(s + mi[HF_S_ACTIVE], slot2) > zero), cross, zero);
+                pack cross = PFMA(weighted, hf_local_derivative(HF, ch, panel, b, m, HF_NO_SET), k * w * hf_local_derivative(HF, ch, panel, b, l, m));
+                cross = PSELECT(AND(active, LOADP(s + mi[HF_S_ACTIVE], slot2) > zero), pflush(cross), zero);
                 if (eliminate) {
                     for (u32 j = 0; j < m; j++)
-                        cross = PFMA(-LOADP(lower, 8 * (l * (l - 1) / 2 + j) + b) * LOADP(locald, mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + j) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b),
+                        cross = PFMA(pflush(-LOADP(lower, 8 * (l * (l - 1) / 2 + j) + b) * LOADP(locald, mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + j) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b)),
                                      LOADP(lower, 8 * (m * (m - 1) / 2 + j) + b), cross);
-                    cross = cross / LOADP(locald, slot2);
-                    own = PFMA(-cross * LOADP(locald, slot2), cross, own);
+                    cross = pflush(PDIVIDE(cross, LOADP(locald, slot2)));
+                    own = pflush(PFMA(pflush(-cross * LOADP(locald, slot2)), cross, own));
                     GLOBAL const real *other = jacobian + (1 + m) * block;
-                    for (u32 i = b; i < block; i += 8) STOREP(row, i, PFMA(-cross, LOADP(other, i), LOADP(row, i)));
+                    for (u32 i = b; i < block; i += 8) STOREP(row, i, pflush(PFMA(-cross, LOADP(other, i), LOADP(row, i))));
                 }
                 STOREP(lower, 8 * (l * (l - 1) / 2 + m) + b, cross);
             }
@@ -243,13 +244,13 @@ FN_LARGE void hf_channel_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap, real da
                     GLOBAL real *squares = scale + 8 * mi[ch[HF_CH_BLOCK_LIST] + place];
                     for (u32 i = 0; i < 8; i += PACK) {
                         pack sum = LOADP(squares, i);
-                        for (u32 b = 0; b < bins; b++) sum = PFMA(LOADP(rows, 8 * b + i) * PACK_OF(weight[8 + b]), LOADP(rows, 8 * b + i), sum);
-                        STOREP(squares, i, sum);
+                        for (u32 b = 0; b < bins; b++) sum = PFMA(pflush(LOADP(rows, 8 * b + i) * PACK_OF(weight[8 + b])), LOADP(rows, 8 * b + i), sum);
+                        STOREP(squares, i, pflush(sum));
                     }
                 }
                 for (u32 b = 0; b < bins; b++) {
-                    const real factor = l == 0 ? weight[b] : eliminate ? R(-1.0) / s[mi[HF_S_LOCAL_D] + slot + b] : R(0.0);
-                    for (u32 i = 0; i < 8; i += PACK) STOREP(times, 8 * b + i, LOADP(rows, 8 * b + i) * PACK_OF(factor));
+                    const real factor = l == 0 ? weight[b] : eliminate ? DIVIDE(R(-1.0), s[mi[HF_S_LOCAL_D] + slot + b]) : R(0.0);
+                    for (u32 i = 0; i < 8; i += PACK) STOREP(times, 8 * b + i, pflush(LOADP(rows, 8 * b + i) * PACK_OF(factor)));
                 }
             }
         }
@@ -325,7 +326,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
                 CONSTANT u32 *slot = mi + mi[HF_I_SCALAR_SLOT] + un[HF_UN_SCALARS];
                 real others = kap * s[mi[HF_S_T] + pair[0]];
                 for (u32 j = 0; j < un[HF_UN_SCALAR_COUNT]; j++)
-                    if (j != pair[1] && j != pair[2]) others = others * s[mi[HF_S_X] + slot[j]];
+                    if (j != pair[1] && j != pair[2]) others = flush(others * s[mi[HF_S_X] + slot[j]]);
                 tiles[pair[3]] = tiles[pair[3]] + others;
             }
         }
@@ -334,7 +335,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     TEAM_FOR(i, dense)
     {
         GLOBAL real *d = tiles + TILE_OFFSET(i / 8, i / 8) + 9 * (i % 8);
-        const real whole = (d[0] + diagonal[i]) * (R(1.0) + damping);
+        const real whole = flush((d[0] + diagonal[i]) * (R(1.0) + damping));
         diagonal[i] = SELECT(active[i] > R(0.0), whole, R(1.0));
     }
     TEAM_BARRIER();
@@ -360,6 +361,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
         d[0] = diagonal[i];
     }
     TEAM_BARRIER();
+    flush_array(tiles, TILE_OFFSET(blocks, 0));
 }
 
 /* Factors what hf_curvature left; `doubt`: how negative a pivot, in units of the slot's own sums of squares, may be and still count
@@ -395,12 +397,12 @@ FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
                 acc8 sum = acc8_zero();
                 for (u32 p = 0; p < nblocks; p++)
                     sum = acc8_fma(sum, row + p * stride, v + 8 * mi[ch[HF_CH_BLOCK_LIST] + p], 0);
-                real y = FMA(-acc8_total(sum), localc[slot + b] / locald[slot + b], v[slot + b]);
+                real y = FMA(-acc8_total(sum), flush(DIVIDE(localc[slot + b], locald[slot + b])), v[slot + b]);
                 for (u32 m = l + 1; m < sets; m++) {
                     const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * index;
                     y = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], v[slot2 + b], y);
                 }
-                v[slot + b] = y;
+                v[slot + b] = flush(y);
             }
         }
     }
@@ -426,9 +428,9 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
                     pack y = LOADP(v, slot + b);
                     for (u32 m = 0; m < l; m++) {
                         const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel;
-                        y = PFMA(-LOADP(lower, 8 * (l * (l - 1) / 2 + m) + b) * LOADP(locald, slot2 + b), LOADP(v, slot2 + b), y);
+                        y = PFMA(pflush(-LOADP(lower, 8 * (l * (l - 1) / 2 + m) + b) * LOADP(locald, slot2 + b)), LOADP(v, slot2 + b), y);
                     }
-                    STOREP(v, slot + b, y / LOADP(locald, slot + b));
+                    STOREP(v, slot + b, pflush(PDIVIDE(y, LOADP(locald, slot + b))));
                 }
                 TEAM_BARRIER();
                 TEAM_FOR_PACK(i, 8 * nblocks)
@@ -436,8 +438,8 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
                     const u32 to = mi[ch[HF_CH_BLOCK_LIST] + i / 8] * 8 + i % 8;
                     GLOBAL const real *row = kept + i / 8 * ch[HF_CH_ROW_STRIDE] + (coupled ? (l + 1) * bins * 8 : 0) + i % 8;
                     pack y = LOADP(v, to);
-                    for (u32 b = 0; b < bins; b++) y = PFMA(LOADP(row, 8 * b), PACK_OF(-v[slot + b] * localc[slot + b]), y);
-                    STOREP(v, to, y);
+                    for (u32 b = 0; b < bins; b++) y = PFMA(LOADP(row, 8 * b), PACK_OF(flush(-v[slot + b] * localc[slot + b])), y);
+                    STOREP(v, to, pflush(y));
                 }
                 TEAM_BARRIER();
             }
@@ -459,7 +461,7 @@ FN_LARGE real hf_negative_direction(HF_PARAMETERS, GLOBAL real *v)
     TEAM_FOR(i, mi[HF_SLOTS])
     {
         v[i] = R(0.0);
-        if (i < mi[HF_DENSE]) v[i] = SELECT(found[0] == REAL_OF(i + 1), R(1.0) / rdiag[i], R(0.0));
+        if (i < mi[HF_DENSE]) v[i] = SELECT(found[0] == REAL_OF(i + 1), DIVIDE(R(1.0), rdiag[i]), R(0.0));
     }
     TEAM_BARRIER();
     tiles_solve_upper(s + mi[HF_S_TILES], rdiag, mi[HF_BLOCKS], v);

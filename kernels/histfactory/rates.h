@@ -31,7 +31,7 @@ FN void hf_interpolate(HF_PARAMETERS)
         const pack size = PSELECT(negative, -a, a);
         pack value = a, bend, slope, curve;
         if (code == 4) { /* polynomial inside, linear outside, twice differentiable */
-            const pack a2 = a * a;
+            const pack a2 = pflush(a * a);
             const pack inner = a2 * PFMA(a2, PFMA(PK(3.0), a2, PK(-10.0)), PK(15.0));
             const pack inner1 = a * PFMA(a2, PFMA(PK(18.0), a2, PK(-40.0)), PK(30.0));
             const pack inner2 = PFMA(a2, PFMA(PK(90.0), a2, PK(-120.0)), PK(30.0));
@@ -51,9 +51,9 @@ FN void hf_interpolate(HF_PARAMETERS)
             curve = zero;
         }
         STOREP(s + mi[HF_S_HS], i, value);
-        STOREP(s + mi[HF_S_HT], i, bend);
-        STOREP(s + mi[HF_S_HT1], i, slope);
-        STOREP(s + mi[HF_S_HT2], i, curve);
+        STOREP(s + mi[HF_S_HT], i, pflush(bend));
+        STOREP(s + mi[HF_S_HT1], i, pflush(slope));
+        STOREP(s + mi[HF_S_HT2], i, pflush(curve));
     }
 }
 
@@ -81,13 +81,13 @@ FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, 
         }
         if (derivatives) d = PFMA(d, a, v);
         f.v = PFMA(v, a, PK(1.0));
-        if (derivatives) f.u = d / f.v;
+        if (derivatives) f.u = pflush(PDIVIDE(d, f.v));
     }
     if (PANY(outer)) {
         const pack rate = PSELECT(a >= PK(0.0), LOADM(c + 6 * n, i), -LOADM(c + 7 * n, i));
         f.v = PSELECT(outer, PK(1.0), f.v);
         f.u = PSELECT(outer, rate, f.u);
-        f.exponent = PSELECT(outer, a * rate, PK(0.0));
+        f.exponent = PSELECT(outer, pflush(a * rate), PK(0.0));
     }
     return f;
 }
@@ -115,13 +115,13 @@ FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivativ
                     continue;
                 }
                 const hf_factor_of_entry f = hf_normsys(mi, mr, code, GATHERP(x, slot, i + j), i + j, derivatives);
-                product[j / PACK] = product[j / PACK] * f.v;
+                product[j / PACK] = pflush(product[j / PACK] * f.v);
                 exponent.part[j / PACK] = exponent.part[j / PACK] + f.exponent;
                 if (derivatives) STOREP(nu, i + j, f.u);
             }
         real p[8];
         UNROLL for (u32 j = 0; j < 8; j++) p[j] = ELEMENT(product[j / PACK], j % PACK);
-        s[mi[HF_S_F] + unit] = ((p[0] * p[4]) * (p[2] * p[6])) * ((p[1] * p[5]) * (p[3] * p[7]));
+        s[mi[HF_S_F] + unit] = flush(flush(flush(p[0] * p[4]) * flush(p[2] * p[6])) * flush(flush(p[1] * p[5]) * flush(p[3] * p[7])));
         exponents[unit] = acc8_total(exponent);
     }
 }
@@ -137,7 +137,7 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
     TEAM_FOR_PACK(unit, mi[HF_UNITS])
     {
         const pack e = LOADP(exponents, unit), zero = PK(0.0);
-        if (PANY(OR(e < zero, e > zero))) STOREP(s + mi[HF_S_F], unit, LOADP(s + mi[HF_S_F], unit) * m_exp(e));
+        if (PANY(OR(e < zero, e > zero))) STOREP(s + mi[HF_S_F], unit, pflush(LOADP(s + mi[HF_S_F], unit) * m_exp(e)));
     }
     TEAM_BARRIER();
     TEAM_FOR(unit, mi[HF_UNITS])
@@ -146,12 +146,12 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
         CONSTANT u32 *slot = mi + mi[HF_I_SCALAR_SLOT] + un[HF_UN_SCALARS];
         const u32 count = un[HF_UN_SCALAR_COUNT];
         real phi = R(1.0);
-        for (u32 k = 0; k < count; k++) phi = phi * x[slot[k]];
+        for (u32 k = 0; k < count; k++) phi = flush(phi * x[slot[k]]);
         s[mi[HF_S_PHI] + unit] = phi;
         for (u32 k = 0; k < count; k++) {
             real others = R(1.0);
             for (u32 j = 0; j < count; j++)
-                if (j != k) others = others * x[slot[j]];
+                if (j != k) others = flush(others * x[slot[j]]);
             s[mi[HF_S_PHI_OTHERS] + un[HF_UN_SCALARS] + k] = others;
         }
     }
@@ -186,19 +186,9 @@ FN_LARGE void hf_cells(HF_PARAMETERS)
                     bent[k] = PFMA(LOADM(data, e * 16 + 8 + b + k * PACK), t, bent[k]);
                 }
             }
-            UNROLL for (u32 k = 0; k < CELL_PACKS; k++) STOREP(base, cell * 8 + b + k * PACK, linear[k] + bent[k]);
+            UNROLL for (u32 k = 0; k < CELL_PACKS; k++) STOREP(base, cell * 8 + b + k * PACK, pflush(linear[k] + bent[k]));
         }
     }
-}
-
-/* n D(excess / n), D(x) = x - ln(1 + x): a Poisson term in deviance form; excess = lambda - n, w = 1 - n / lambda. What rounding
- * took from the quotient comes back to first order (dD/dx = w): ln(1 + x) near x = -1 would magnify it by n / lambda. */
-FN pack hf_deviance(pack excess, pack lambda, pack n, pack w)
-{
-    const pack x = excess / PSELECT(n > PK(0.0), n, PK(1.0));
-    const pack rest = w * (PFMA(-x, n, excess) + (lambda - (excess + n)));
-    const pmask small = AND(rest < PK(1.0), rest > PK(-1.0));
-    return PFMA(n, m_deviance(x), PSELECT(small, rest, PK(0.0)));
 }
 
 /* Product of a unit's local parameters in bins b.. of a panel, those of the channel's local sets `skip` and `skip2` left out. */
@@ -209,7 +199,7 @@ FN pack hf_gamma(HF_PARAMETERS, CONSTANT u32 *ch, CONSTANT u32 *un, u32 panel, u
     pack product = PK(1.0);
     for (u32 k = 0; k < un[HF_UN_SET_COUNT]; k++) {
         CONSTANT u32 *se = mi + mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + sets[k]) * HF_SE_SIZE;
-        if (sets[k] != skip && sets[k] != skip2) product = product * LOADP(x, se[HF_SE_SLOT] + 8 * panel + b);
+        if (sets[k] != skip && sets[k] != skip2) product = pflush(product * LOADP(x, se[HF_SE_SLOT] + 8 * panel + b));
     }
     return product;
 }
@@ -237,13 +227,13 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
                 CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
                 const pack phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
                 pack xg = PACK_OF(s[mi[HF_S_F] + unit]);
-                if (!common && un[HF_UN_SET_COUNT] > 0) xg = xg * hf_gamma(HF, ch, un, pn[HF_PN_INDEX], b, HF_NO_SET, HF_NO_SET);
-                pack xs = LOADP(s + mi[HF_S_BASE], cell * 8 + b) * xg;
-                pack xe = xs * phi;
-                xg = xg * phi;
+                if (!common && un[HF_UN_SET_COUNT] > 0) xg = pflush(xg * hf_gamma(HF, ch, un, pn[HF_PN_INDEX], b, HF_NO_SET, HF_NO_SET));
+                pack xs = pflush(LOADP(s + mi[HF_S_BASE], cell * 8 + b) * xg);
+                pack xe = pflush(xs * phi);
+                xg = pflush(xg * phi);
                 if (clips & 1) { /* where a rate is clipped it does not depend on anything */
                     const pack clip = PACK_OF_ELEM(mr[mi[HF_R_CLIPS]]);
-                    const pack rate = xe * gamma;
+                    const pack rate = pflush(xe * gamma);
                     const pmask low = AND(rate < clip, real_bin);
                     lambda = lambda + PSELECT(low, clip, rate);
                     xe = PSELECT(low, zero, xe);
@@ -255,8 +245,10 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
                 STOREP(s + mi[HF_S_XS], cell * 8 + b, xs);
                 STOREP(s + mi[HF_S_XG], cell * 8 + b, xg);
             }
+            sum = pflush(sum);
             STOREP(s + mi[HF_S_COMMON], bin, sum);
             if (!(clips & 1)) lambda = PFMA(gamma, sum, lambda);
+            lambda = pflush(lambda);
             pmask clipped = zero > one;
             if (clips & 2) {
                 const pack clip = PACK_OF_ELEM(mr[mi[HF_R_CLIPS] + 1]);
@@ -266,8 +258,8 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
             const pack n = LOADP(s + mi[HF_S_MAIN], bin);
             const pmask some = n > zero;
             const pack safe = PSELECT(lambda > zero, lambda, one);
-            const pack w = one - n / safe;
-            const pack deviance = PSELECT(some, hf_deviance(lambda - n, lambda, n, w), lambda);
+            const pack w = one - PDIVIDE(n, safe);
+            const pack deviance = PSELECT(some, pflush(poisson_deviance(pflush(lambda - n), lambda, n, w)), lambda);
             const pmask inside = PSELECT(some, lambda, lambda + one) > zero; /* lambda > 0, or n = 0 and lambda > -1: see below */
             const pmask positive = lambda >= zero;
             STOREP(s + mi[HF_S_LAMBDA], bin, lambda);
@@ -284,7 +276,7 @@ FN void hf_penalties(HF_PARAMETERS)
     TEAM_FOR_PACK(i, mi[HF_SLOTS])
     {
         const pack offset = LOADP(x, i) - LOADP(aux, i);
-        STOREP(s + mi[HF_S_PENALTY], i, PK(0.5) * LOADM(mr + mi[HF_R_PRECISION], i) * offset * offset);
+        STOREP(s + mi[HF_S_PENALTY], i, pflush(pflush(PK(0.5) * LOADM(mr + mi[HF_R_PRECISION], i) * offset) * offset));
     }
     if (mi[HF_HAS_POISSON]) {
         const pack zero = PK(0.0), one = PK(1.0);
@@ -293,10 +285,10 @@ FN void hf_penalties(HF_PARAMETERS)
             const pack tau = LOADM(mr + mi[HF_R_TAU], i);
             const pmask poisson = tau > zero;
             if (PANY(poisson)) {
-                const pack n = LOADP(aux, i), lambda = tau * LOADP(x, i);
+                const pack n = LOADP(aux, i), lambda = pflush(tau * LOADP(x, i));
                 const pmask some = n > zero;
                 const pack safe = PSELECT(lambda > zero, lambda, one);
-                const pack deviance = PSELECT(some, hf_deviance(PFMA(tau, LOADP(x, i), -n), lambda, n, one - n / safe), lambda);
+                const pack deviance = PSELECT(some, pflush(poisson_deviance(pflush(PFMA(tau, LOADP(x, i), -n)), lambda, n, one - PDIVIDE(n, safe))), lambda);
                 const pmask inside = OR(lambda > zero, AND(lambda >= zero, n <= zero));
                 STOREP(s + mi[HF_S_PENALTY], i,
                        PSELECT(poisson, PSELECT(inside, deviance, PACK_OF(HF_HUGE)), LOADP(s + mi[HF_S_PENALTY], i)));
@@ -357,6 +349,7 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, GLOB
         }
         TEAM_BARRIER();
     }
+    flush_array(jacobian, 64 * ch[HF_CH_BLOCKS]);
 }
 
 /* Sum of the rates without the local set `set`, over the units that carry it (and `set2`, left out too, unless HF_NO_SET):
@@ -377,12 +370,12 @@ FN pack hf_local_derivative(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, u32 b, u
             carries2 |= sets[k] == set2;
         }
         if (!carries || !carries2) continue;
-        pack rate = PACK_OF(s[mi[HF_S_F] + unit] * s[mi[HF_S_PHI] + unit]) * LOADP(s + mi[HF_S_BASE], (first_cell + u) * 8 + b) *
-                    hf_gamma(HF, ch, un, panel, b, set, set2);
+        pack rate = pflush(pflush(PACK_OF(flush(s[mi[HF_S_F] + unit] * s[mi[HF_S_PHI] + unit])) * LOADP(s + mi[HF_S_BASE], (first_cell + u) * 8 + b)) *
+                           hf_gamma(HF, ch, un, panel, b, set, set2));
         if (mi[HF_CLIPS] & 1) rate = PSELECT(LOADP(s + mi[HF_S_XS], (first_cell + u) * 8 + b) == PK(0.0), PK(0.0), rate);
         sum = sum + rate;
     }
-    return sum;
+    return pflush(sum);
 }
 
 /* Weights of a channel's cells and T of its units. */
@@ -399,9 +392,9 @@ FN void hf_unit_weights(HF_PARAMETERS, CONSTANT u32 *ch)
             const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units + u) * 8, bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
             UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins) {
                 pack w = LOADP(s + mi[HF_S_W], (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b);
-                if (common) w = w * LOADP(x, mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b);
+                if (common) w = pflush(w * LOADP(x, mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b));
                 t.part[b / PACK] = PFMA(w, LOADP(s + mi[HF_S_XS], cell + b), t.part[b / PACK]);
-                if (!common && un[HF_UN_SET_COUNT] > 0) w = w * hf_gamma(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET);
+                if (!common && un[HF_UN_SET_COUNT] > 0) w = pflush(w * hf_gamma(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET));
                 if (mi[HF_CLIPS] & 1) w = PSELECT(LOADP(s + mi[HF_S_XG], cell + b) == PK(0.0), PK(0.0), w);
                 STOREP(s + mi[HF_S_CELL_WEIGHT], cell + b, w);
             }
@@ -432,7 +425,7 @@ FN void hf_histosys_sums(HF_PARAMETERS, CONSTANT u32 *ch, GLOBAL real *sums, u32
                 const pack bend = slope[slot[e]];
                 pack v[4];
                 UNROLL for (u32 b = 0; b < 4; b++) v[b] = bent ? LOADM(data, 8 + b) : PFMA(LOADM(data, 8 + b), bend, LOADM(data, b));
-                STOREP(sums, un[HF_UN_SUMS] + e, factor * ((w0 * v[0] + w2 * v[2]) + (w1 * v[1] + w3 * v[3])));
+                STOREP(sums, un[HF_UN_SUMS] + e, pflush(factor * pflush((w0 * v[0] + w2 * v[2]) + (w1 * v[1] + w3 * v[3]))));
             }
             continue;
         }
@@ -456,7 +449,7 @@ FN void hf_histosys_sums(HF_PARAMETERS, CONSTANT u32 *ch, GLOBAL real *sums, u32
                     }
                 }
             }
-            STOREP(sums, un[HF_UN_SUMS] + e, factor * acc8_totals(acc));
+            STOREP(sums, un[HF_UN_SUMS] + e, pflush(factor * acc8_totals(acc)));
         }
     }
 }
@@ -483,7 +476,7 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
             const u32 unit = ch[HF_CH_FIRST_UNIT] + k;
             CONSTANT u32 *un = mi + mi[HF_I_UNITS] + unit * HF_UN_SIZE;
             CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un[HF_UN_NORMSYS];
-            const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit], all = phi * t;
+            const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit], all = flush(phi * t);
             GLOBAL const real *nu = s + mi[HF_S_NU] + un[HF_UN_NORMSYS], *h = s + mi[HF_S_HSUM] + un[HF_UN_SUMS];
             GLOBAL const real *others = s + mi[HF_S_PHI_OTHERS] + un[HF_UN_SCALARS];
             const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n_histosys = un[HF_UN_HISTOSYS_COUNT], n_scalars = un[HF_UN_SCALAR_COUNT];
@@ -498,7 +491,7 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
         }
     }
     TEAM_FOR_PACK(i, mi[HF_DENSE])
-    STOREP(gradient, i, PFMA(LOADM(mr + mi[HF_R_PRECISION], i), LOADP(x, i) - LOADP(aux, i), LOADP(gradient, i)));
+    STOREP(gradient, i, pflush(PFMA(LOADM(mr + mi[HF_R_PRECISION], i), LOADP(x, i) - LOADP(aux, i), LOADP(gradient, i))));
     TEAM_FOR(panel, mi[HF_PANELS])
     {
         CONSTANT u32 *pn = mi + mi[HF_I_PANELS] + panel * HF_PN_SIZE;
@@ -513,9 +506,9 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
                     const pack tau = LOADM(mr + mi[HF_R_TAU], slot);
                     g = LOADP(s + mi[HF_S_W], panel * 8 + b) * hf_local_derivative(HF, ch, pn[HF_PN_INDEX], b, set, HF_NO_SET);
                     if (se[HF_SE_CONSTRAINT] == 1) g = PFMA(LOADM(mr + mi[HF_R_PRECISION], slot), point - observed, g);
-                    if (se[HF_SE_CONSTRAINT] == 2) g = g + PSELECT(tau > PK(0.0), tau - observed / point, PK(0.0));
+                    if (se[HF_SE_CONSTRAINT] == 2) g = g + PSELECT(tau > PK(0.0), tau - PDIVIDE(observed, point), PK(0.0));
                 }
-                STOREP(gradient, slot, g);
+                STOREP(gradient, slot, pflush(g));
             }
         }
     }

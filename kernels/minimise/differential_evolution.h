@@ -40,7 +40,7 @@ FN void de_scatter(MODEL_PARAMETERS, u32 member, real reach, u32 key0, u32 key1)
         for (u32 j = 0; j < 4; j++) {
             const u32 i = 4 * group + j;
             const real from = (DE_BEST)[i], away = reach * (R(2.0) * philox_uniform(b.word[j]) - R(1.0));
-            const real x = de_within(FMA(away, (DE_UNIT)[i], from), (FIT_LOWER)[i], (FIT_UPPER)[i]);
+            const real x = de_within(flush(FMA(away, (DE_UNIT)[i], from)), (FIT_LOWER)[i], (FIT_UPPER)[i]);
             (MODEL_X)[i] = SELECT((FIT_FREE)[i] > R(0.0), x, from);
         }
     }
@@ -71,7 +71,7 @@ FN void de_trial(MODEL_PARAMETERS, u32 generation, u32 member, u32 members, u32 
             const u32 i = 4 * group + j;
             real x = DE_MEMBER(member)[i];
             if (b.word[j] < DE_CROSSED || i == forced) {
-                const real mutant = FMA(factor, DE_MEMBER(one)[i] - DE_MEMBER(other)[i], DE_MEMBER(base)[i]);
+                const real mutant = flush(FMA(factor, DE_MEMBER(one)[i] - DE_MEMBER(other)[i], DE_MEMBER(base)[i]));
                 x = SELECT((FIT_FREE)[i] > R(0.0), de_within(mutant, (FIT_LOWER)[i], (FIT_UPPER)[i]), x);
             }
             (MODEL_X)[i] = x;
@@ -154,7 +154,7 @@ FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 m
                 low = PSELECT(x < low, x, low);
                 high = PSELECT(x > high, x, high);
             }
-            STOREP(DE_RANGE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), (high - low) / LOADP(DE_UNIT, i), PK(0.0)));
+            STOREP(DE_RANGE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(PDIVIDE(high - low, LOADP(DE_UNIT, i))), PK(0.0)));
         }
         TEAM_BARRIER();
         ONE_WORKER
@@ -177,8 +177,8 @@ FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 m
     TEAM_BARRIER();
     TEAM_FOR_PACK(i, MODEL_SLOTS)
     {
-        const pack unit = LOADP(DE_UNIT, i), x = LOADP(MODEL_X, i), d = -LOADP(MODEL_GRADIENT, i) * unit;
-        const pack down = (LOADP(FIT_LOWER, i) - x) / unit, up = (LOADP(FIT_UPPER, i) - x) / unit;
+        const pack unit = LOADP(DE_UNIT, i), x = LOADP(MODEL_X, i), d = pflush(-LOADP(MODEL_GRADIENT, i) * unit);
+        const pack down = pflush(PDIVIDE(LOADP(FIT_LOWER, i) - x, unit)), up = pflush(PDIVIDE(LOADP(FIT_UPPER, i) - x, unit));
         STOREP(DE_RANGE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), PSELECT(d < down, down, PSELECT(d > up, up, d)), PK(0.0)));
     }
     TEAM_BARRIER();

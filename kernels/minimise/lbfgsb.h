@@ -80,7 +80,7 @@ FN real lbfgsb_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b,
 FN void lbfgsb_onto(MODEL_PARAMETERS, GLOBAL const real *v, GLOBAL real *to, real theta)
 {
     TEAM_BARRIER();
-    TEAM_FOR(k, 2 * LBFGSB_PAIRS) to[k] = dot8(LBFGSB_W(k), v, MODEL_SLOTS) * (k < LBFGSB_PAIRS ? R(1.0) : theta);
+    TEAM_FOR(k, 2 * LBFGSB_PAIRS) to[k] = flush(dot8(LBFGSB_W(k), v, MODEL_SLOTS) * (k < LBFGSB_PAIRS ? R(1.0) : theta));
     TEAM_BARRIER();
 }
 
@@ -134,7 +134,7 @@ FN_LARGE mask lbfgsb_cholesky(GLOBAL real *a)
         for (u32 i = j + 1; i < LBFGSB_PAIRS; i++) {
             real v = LBFGSB_AT(a, i, j);
             for (u32 k = 0; k < j; k++) v = FMA(-LBFGSB_AT(a, i, k), LBFGSB_AT(a, j, k), v);
-            LBFGSB_AT(a, i, j) = v / root;
+            LBFGSB_AT(a, i, j) = flush(DIVIDE(v, root));
         }
     }
     return bad;
@@ -146,7 +146,7 @@ FN void lbfgsb_lower(GLOBAL const real *a, GLOBAL real *v)
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) {
         real y = v[i];
         for (u32 k = 0; k < i; k++) y = FMA(-LBFGSB_AT(a, i, k), v[k], y);
-        v[i] = y / LBFGSB_AT(a, i, i);
+        v[i] = flush(DIVIDE(y, LBFGSB_AT(a, i, i)));
     }
 }
 FN void lbfgsb_upper(GLOBAL const real *a, GLOBAL real *v)
@@ -154,7 +154,7 @@ FN void lbfgsb_upper(GLOBAL const real *a, GLOBAL real *v)
     for (u32 i = LBFGSB_PAIRS; i-- > 0;) {
         real y = v[i];
         for (u32 k = i + 1; k < LBFGSB_PAIRS; k++) y = FMA(-LBFGSB_AT(a, k, i), v[k], y);
-        v[i] = y / LBFGSB_AT(a, i, i);
+        v[i] = flush(DIVIDE(y, LBFGSB_AT(a, i, i)));
     }
 }
 
@@ -165,11 +165,11 @@ FN_LARGE mask lbfgsb_middle_factor(MODEL_PARAMETERS, real theta)
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) {
         const real d = LBFGSB_AT(sy, i, i);
         const mask there = d > R(0.0);
-        rd[i] = R(1.0) / SELECT(there, d, R(1.0));
+        rd[i] = DIVIDE(R(1.0), SELECT(there, d, R(1.0)));
         for (u32 j = 0; j <= i; j++) {
             real v = theta * LBFGSB_AT(LBFGSB_SS, i, j);
-            for (u32 k = 0; k < j; k++) v = FMA(LBFGSB_AT(sy, i, k) * rd[k], LBFGSB_AT(sy, j, k), v);
-            LBFGSB_AT(middle, i, j) = v;
+            for (u32 k = 0; k < j; k++) v = FMA(flush(LBFGSB_AT(sy, i, k) * rd[k]), LBFGSB_AT(sy, j, k), v);
+            LBFGSB_AT(middle, i, j) = flush(v);
         }
         LBFGSB_AT(middle, i, i) = SELECT(there, LBFGSB_AT(middle, i, i), R(1.0));
     }
@@ -182,15 +182,15 @@ FN_LARGE void lbfgsb_middle(MODEL_PARAMETERS, GLOBAL const real *from, GLOBAL re
     GLOBAL real *sy = LBFGSB_SY, *rd = LBFGSB_RD;
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) {
         real v = from[LBFGSB_PAIRS + i];
-        for (u32 j = 0; j < i; j++) v = FMA(LBFGSB_AT(sy, i, j) * rd[j], from[j], v);
-        to[LBFGSB_PAIRS + i] = v;
+        for (u32 j = 0; j < i; j++) v = FMA(flush(LBFGSB_AT(sy, i, j) * rd[j]), from[j], v);
+        to[LBFGSB_PAIRS + i] = flush(v);
     }
     lbfgsb_lower(LBFGSB_MIDDLE, to + LBFGSB_PAIRS);
     lbfgsb_upper(LBFGSB_MIDDLE, to + LBFGSB_PAIRS);
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) {
         real v = -from[i];
         for (u32 j = i + 1; j < LBFGSB_PAIRS; j++) v = FMA(LBFGSB_AT(sy, j, i), to[LBFGSB_PAIRS + j], v);
-        to[i] = v * rd[i];
+        to[i] = flush(flush(v) * rd[i]);
     }
 }
 
@@ -198,7 +198,7 @@ FN real lbfgsb_small_dot(GLOBAL const real *a, GLOBAL const real *b)
 {
     real v = R(0.0);
     for (u32 k = 0; k < 2 * LBFGSB_PAIRS; k++) v = FMA(a[k], b[k], v);
-    return v;
+    return flush(v);
 }
 
 /* Factors K = M^-1 - 1/theta W^T Z Z^T W of (5.11): [-E, F^T; F, theta S^T A A^T S] with E = D + Y^T Z Z^T Y / theta, F = L - S^T Z Z^T Y, where
@@ -207,12 +207,12 @@ FN real lbfgsb_small_dot(GLOBAL const real *a, GLOBAL const real *b)
 FN_LARGE mask lbfgsb_subspace_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *e = LBFGSB_E, *f = LBFGSB_F, *c = LBFGSB_C;
-    const real inverse = R(1.0) / theta;
+    const real inverse = DIVIDE(R(1.0), theta);
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) {
-        for (u32 j = 0; j <= i; j++) LBFGSB_AT(e, i, j) = LBFGSB_AT(e, i, j) * inverse;
+        for (u32 j = 0; j <= i; j++) LBFGSB_AT(e, i, j) = flush(LBFGSB_AT(e, i, j) * inverse);
         const real d = LBFGSB_AT(sy, i, i);
         LBFGSB_AT(e, i, i) = LBFGSB_AT(e, i, i) + SELECT(d > R(0.0), d, R(1.0));
-        for (u32 j = 0; j < LBFGSB_PAIRS; j++) LBFGSB_AT(f, i, j) = (i > j ? LBFGSB_AT(sy, i, j) : R(0.0)) - LBFGSB_AT(f, i, j);
+        for (u32 j = 0; j < LBFGSB_PAIRS; j++) LBFGSB_AT(f, i, j) = flush((i > j ? LBFGSB_AT(sy, i, j) : R(0.0)) - LBFGSB_AT(f, i, j));
     }
     mask bad = lbfgsb_cholesky(e);
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) lbfgsb_lower(e, f + i * LBFGSB_PAIRS);
@@ -220,7 +220,7 @@ FN_LARGE mask lbfgsb_subspace_factor(MODEL_PARAMETERS, real theta)
         for (u32 j = 0; j <= i; j++) {
             real v = theta * LBFGSB_AT(c, i, j);
             for (u32 k = 0; k < LBFGSB_PAIRS; k++) v = FMA(LBFGSB_AT(f, i, k), LBFGSB_AT(f, j, k), v);
-            LBFGSB_AT(c, i, j) = v;
+            LBFGSB_AT(c, i, j) = flush(v);
         }
         LBFGSB_AT(c, i, i) = SELECT(LBFGSB_AT(sy, i, i) > R(0.0), LBFGSB_AT(c, i, i), R(1.0));
     }
@@ -240,7 +240,7 @@ FN_LARGE void lbfgsb_subspace_solve(MODEL_PARAMETERS, GLOBAL real *v)
     for (u32 k = 0; k < LBFGSB_PAIRS; k++) {
         real y = -v[k];
         for (u32 i = 0; i < LBFGSB_PAIRS; i++) y = FMA(LBFGSB_AT(f, i, k), w[i], y);
-        v[k] = y;
+        v[k] = flush(y);
     }
     lbfgsb_upper(LBFGSB_E, v);
 }
@@ -305,13 +305,13 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
     {
         const pack x = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i), none = PK(0.0), huge = PACK_OF(MODEL_HUGE);
         const pmask is_free = LOADP(FIT_FREE, i) > none;
-        pack down = PSELECT(is_free, (LOADP(FIT_LOWER, i) - x) / unit, none), up = PSELECT(is_free, (LOADP(FIT_UPPER, i) - x) / unit, none);
+        pack down = PSELECT(is_free, pflush(PDIVIDE(LOADP(FIT_LOWER, i) - x, unit)), none), up = PSELECT(is_free, pflush(PDIVIDE(LOADP(FIT_UPPER, i) - x, unit)), none);
         down = PSELECT(down > -huge, down, -huge);
         up = PSELECT(up < huge, up, huge);
         pack d = -LOADP(LBFGSB_SLOPE, i);
         d = PSELECT(OR(AND(d < none, down >= none), AND(d > none, up <= none)), none, d);
         const pmask moves = OR(d < none, d > none);
-        const pack met = PSELECT(d < none, down, up) / PSELECT(moves, d, PK(1.0));
+        const pack met = pflush(PDIVIDE(PSELECT(d < none, down, up), PSELECT(moves, d, PK(1.0))));
         STOREP(LBFGSB_DOWN, i, down);
         STOREP(LBFGSB_UP, i, up);
         STOREP(LBFGSB_PATH, i, d);
@@ -327,11 +327,11 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
         FIT_STATUS(10) = lbfgsb_small_dot(LBFGSB_P, LBFGSB_MV);
     }
     TEAM_BARRIER();
-    const real least = -LBFGSB_EPSILON * theta * first; /* rounding must not turn the model over */
-    real second = -theta * first - FIT_STATUS(10), behind = zero;
+    const real least = flush(-LBFGSB_EPSILON * theta * first); /* rounding must not turn the model over */
+    real second = flush(-theta * first - FIT_STATUS(10)), behind = zero;
     mask walking = first < zero;
     second = SELECT(second > least, second, least);
-    real ahead = SELECT(walking, -first / SELECT(walking, second, one), zero);
+    real ahead = SELECT(walking, flush(DIVIDE(-first, SELECT(walking, second, one))), zero);
     for (u32 k = 0; k < MODEL_SLOTS && ANY(walking); k++) {
         const real time = lbfgsb_least(MODEL), place = FIT_STATUS(9);
         walking = AND(walking, AND(time < MODEL_HUGE, ahead >= time - behind));
@@ -344,21 +344,21 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
             ONE_WORKER
             {
                 GLOBAL real *p = LBFGSB_P, *z = LBFGSB_Z, *row = LBFGSB_ROW;
-                for (u32 j = 0; j < 2 * LBFGSB_PAIRS; j++) z[j] = FMA(part, p[j], z[j]);
+                for (u32 j = 0; j < 2 * LBFGSB_PAIRS; j++) z[j] = flush(FMA(part, p[j], z[j]));
                 lbfgsb_middle(MODEL, row, LBFGSB_MV);
                 FIT_STATUS(10) = lbfgsb_small_dot(LBFGSB_MV, z);
                 FIT_STATUS(11) = lbfgsb_small_dot(LBFGSB_MV, p);
                 FIT_STATUS(12) = lbfgsb_small_dot(LBFGSB_MV, row);
-                for (u32 j = 0; j < 2 * LBFGSB_PAIRS; j++) p[j] = FMA(g, row[j], p[j]);
+                for (u32 j = 0; j < 2 * LBFGSB_PAIRS; j++) p[j] = flush(FMA(g, row[j], p[j]));
             }
             TEAM_BARRIER();
             /* the slot's own share of f' (with z_b = - time g) and f'' goes */
-            first = SELECT(walking, first + part * second + g * (g - theta * time * g - FIT_STATUS(10)), first);
-            second = SELECT(walking, second - g * (theta * g + R(2.0) * FIT_STATUS(11) + g * FIT_STATUS(12)), second);
+            first = SELECT(walking, flush(first + part * second + g * (g - theta * time * g - FIT_STATUS(10))), first);
+            second = SELECT(walking, flush(second - g * (theta * g + R(2.0) * FIT_STATUS(11) + g * FIT_STATUS(12))), second);
             second = SELECT(second > least, second, least);
             behind = SELECT(walking, time, behind);
             const mask downhill = first < zero;
-            ahead = SELECT(walking, SELECT(downhill, -first / SELECT(second > zero, second, one), zero), ahead);
+            ahead = SELECT(walking, SELECT(downhill, flush(DIVIDE(-first, SELECT(second > zero, second, one))), zero), ahead);
             TEAM_FOR_PACK(i, MODEL_SLOTS)
             {
                 const pmask here = LOADP(LBFGSB_TEMP, i) > PK(0.0);
@@ -372,11 +372,11 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
         }
     }
     const real last = behind + ahead;
-    TEAM_FOR(k, 2 * LBFGSB_PAIRS) (LBFGSB_Z)[k] = FMA(ahead, (LBFGSB_P)[k], (LBFGSB_Z)[k]);
+    TEAM_FOR(k, 2 * LBFGSB_PAIRS) (LBFGSB_Z)[k] = flush(FMA(ahead, (LBFGSB_P)[k], (LBFGSB_Z)[k]));
     TEAM_FOR_PACK(i, MODEL_SLOTS)
     {
         const pack d = LOADP(LBFGSB_PATH, i), down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i);
-        pack at = PSELECT(OR(d < PK(0.0), d > PK(0.0)), PACK_OF(last) * d, LOADP(LBFGSB_CAUCHY, i));
+        pack at = PSELECT(OR(d < PK(0.0), d > PK(0.0)), pflush(PACK_OF(last) * d), LOADP(LBFGSB_CAUCHY, i));
         at = PSELECT(at < down, down, at);
         at = PSELECT(at > up, up, at);
         STOREP(LBFGSB_CAUCHY, i, at);
@@ -403,15 +403,15 @@ FN real lbfgsb_dot_where(GLOBAL const real *a, GLOBAL const real *b, GLOBAL cons
 FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 {
     const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;
-    const real inverse = R(1.0) / theta;
+    const real inverse = DIVIDE(R(1.0), theta);
     const real held = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 0);
     ONE_WORKER { lbfgsb_middle(MODEL, LBFGSB_Z, LBFGSB_MV); }
     TEAM_BARRIER();
     TEAM_FOR_PACK(i, MODEL_SLOTS) /* the model's gradient there (5.4) */
     {
         pack r = PFMA(PACK_OF(theta), LOADP(LBFGSB_CAUCHY, i), LOADP(LBFGSB_SLOPE, i));
-        for (u32 k = 0; k < 2 * LBFGSB_PAIRS; k++) r = PFMA(PACK_OF(k < LBFGSB_PAIRS ? -(LBFGSB_MV)[k] : -theta * (LBFGSB_MV)[k]), LOADP(LBFGSB_W(k), i), r);
-        STOREP(LBFGSB_TEMP, i, r * LOADP(LBFGSB_INSIDE, i));
+        for (u32 k = 0; k < 2 * LBFGSB_PAIRS; k++) r = PFMA(PACK_OF(k < LBFGSB_PAIRS ? -(LBFGSB_MV)[k] : flush(-theta * (LBFGSB_MV)[k])), LOADP(LBFGSB_W(k), i), r);
+        STOREP(LBFGSB_TEMP, i, pflush(r) * LOADP(LBFGSB_INSIDE, i));
     }
     lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_RV, theta);
     /* products over the slots inside; where all are, they are known */
@@ -438,12 +438,12 @@ FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
     {
         pack d = LOADP(LBFGSB_TEMP, i) * PACK_OF(-inverse);
         for (u32 k = 0; k < 2 * LBFGSB_PAIRS; k++)
-            d = PFMA(PACK_OF(k < LBFGSB_PAIRS ? -inverse * inverse * (LBFGSB_RV)[k] : -inverse * (LBFGSB_RV)[k]), LOADP(LBFGSB_W(k), i), d);
-        d = d * LOADP(LBFGSB_INSIDE, i);
-        const pack from = LOADP(LBFGSB_CAUCHY, i), to = from + d, down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i);
+            d = PFMA(PACK_OF(k < LBFGSB_PAIRS ? flush(-inverse * inverse * (LBFGSB_RV)[k]) : flush(-inverse * (LBFGSB_RV)[k])), LOADP(LBFGSB_W(k), i), d);
+        d = pflush(d) * LOADP(LBFGSB_INSIDE, i);
+        const pack from = LOADP(LBFGSB_CAUCHY, i), to = pflush(from + d), down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i);
         const pack into = PSELECT(to < down, down, PSELECT(to > up, up, to));
         const pmask out = OR(to < down, to > up);
-        STOREP(LBFGSB_BREAK, i, PSELECT(out, (into - from) / PSELECT(out, d, PK(1.0)), PK(1.0)));
+        STOREP(LBFGSB_BREAK, i, PSELECT(out, pflush(PDIVIDE(into - from, PSELECT(out, d, PK(1.0)))), PK(1.0)));
         STOREP(LBFGSB_PATH, i, d);
         STOREP(LBFGSB_STEP, i, into);
     }
@@ -454,7 +454,7 @@ FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
         const real part = lbfgsb_least(MODEL);
         TEAM_FOR_PACK(i, MODEL_SLOTS)
         {
-            const pack down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i), to = PFMA(PACK_OF(part), LOADP(LBFGSB_PATH, i), LOADP(LBFGSB_CAUCHY, i));
+            const pack down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i), to = pflush(PFMA(PACK_OF(part), LOADP(LBFGSB_PATH, i), LOADP(LBFGSB_CAUCHY, i)));
             const pack into = PSELECT(to < down, down, PSELECT(to > up, up, to));
             STOREP(LBFGSB_STEP, i, PSELECT(PACK_OF(cut) > PK(0.0), into, LOADP(LBFGSB_STEP, i)));
         }
@@ -473,7 +473,7 @@ FN real lbfgsb_longest(MODEL_PARAMETERS)
     {
         const pack d = LOADP(LBFGSB_STEP, i), none = PK(0.0);
         const pmask moves = OR(d < none, d > none);
-        STOREP(LBFGSB_BREAK, i, PSELECT(moves, PSELECT(d < none, LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)) / PSELECT(moves, d, PK(1.0)), PACK_OF(MODEL_HUGE)));
+        STOREP(LBFGSB_BREAK, i, PSELECT(moves, pflush(PDIVIDE(PSELECT(d < none, LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)), PSELECT(moves, d, PK(1.0)))), PACK_OF(MODEL_HUGE)));
     }
     const real least = lbfgsb_least(MODEL);
     return SELECT(least > R(1.0), SELECT(least < R(1e10), least, R(1e10)), R(1.0));
@@ -504,8 +504,8 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
         TEAM_BARRIER();
         TEAM_FOR_PACK(i, MODEL_SLOTS)
         {
-            const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i), d = LOADP(LBFGSB_STEP, i) * unit;
-            pack x = PFMA(PACK_OF(q.at), d, from);
+            const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i), d = pflush(LOADP(LBFGSB_STEP, i) * unit);
+            pack x = pflush(PFMA(PACK_OF(q.at), d, from));
             /* what arrives within rounding of a bound is on it, so that the bound can hold it */
             x = PSELECT(AND(d < PK(0.0), x < PFMA(LBFGSB_SNAP, unit, lower)), lower, x);
             x = PSELECT(AND(d > PK(0.0), x > PFMA(-LBFGSB_SNAP, unit, upper)), upper, x);
@@ -514,7 +514,7 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
         TEAM_BARRIER();
         const real found = model_value(MODEL, 1);
         TEAM_BARRIER();
-        TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(LBFGSB_TEMP, i, LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i) * LOADP(FIT_FREE, i));
+        TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(LBFGSB_TEMP, i, pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)) * LOADP(FIT_FREE, i));
         const real g = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_STEP, 0);
         evaluations = SELECT(searching, evaluations + one, evaluations);
         const mask defined = found < MODEL_HUGE;
@@ -574,7 +574,7 @@ FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
     TEAM_FOR_PACK(i, MODEL_SLOTS)
     {
         STOREP(LBFGSB_POINT, i, LOADP(MODEL_X, i));
-        STOREP(LBFGSB_SLOPE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i), PK(0.0)));
+        STOREP(LBFGSB_SLOPE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)), PK(0.0)));
     }
     for (u32 step = 0; step < max_iterations && ANY(status == FIT_RUNNING); step++) {
         const mask running = status == FIT_RUNNING;
@@ -604,9 +604,9 @@ FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         {
             const pmask go = PACK_OF(SELECT(moved, one, zero)) > PK(0.0);
             const pack from = LOADP(LBFGSB_POINT, i), to = LOADP(MODEL_X, i), unit = LOADP(LBFGSB_UNIT, i), before = LOADP(LBFGSB_SLOPE, i);
-            const pack now = PSELECT(LOADP(FIT_FREE, i) > PK(0.0), LOADP(MODEL_GRADIENT, i) * unit, PK(0.0));
-            STOREP(LBFGSB_STEP, i, PSELECT(go, (to - from) / unit, PK(0.0)));
-            STOREP(LBFGSB_TEMP, i, PSELECT(go, now - before, PK(0.0)));
+            const pack now = PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(LOADP(MODEL_GRADIENT, i) * unit), PK(0.0));
+            STOREP(LBFGSB_STEP, i, PSELECT(go, pflush(PDIVIDE(to - from, unit)), PK(0.0)));
+            STOREP(LBFGSB_TEMP, i, PSELECT(go, pflush(now - before), PK(0.0)));
             STOREP(LBFGSB_SLOPE, i, PSELECT(go, now, before));
             STOREP(LBFGSB_POINT, i, PSELECT(go, to, from));
             STOREP(MODEL_X, i, PSELECT(go, to, from));
@@ -614,7 +614,7 @@ FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         const real sy = lbfgsb_dot(MODEL, LBFGSB_STEP, LBFGSB_TEMP, 0), yy = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 1);
         const mask curved = AND(moved, sy > LBFGSB_EPSILON * yy);
         lbfgsb_remember(MODEL, curved);
-        theta = SELECT(curved, yy / SELECT(curved, sy, one), theta);
+        theta = SELECT(curved, DIVIDE(yy, SELECT(curved, sy, one)), theta);
         /* nothing to forget: not even the gradient leads on */
         status = SELECT(AND(failed, pairs <= zero), FIT_NO_PROGRESS, status);
         pairs = SELECT(failed, zero, SELECT(curved, pairs + one, pairs));

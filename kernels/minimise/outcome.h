@@ -3,6 +3,7 @@
 #define PARITAS_MINIMISE_OUTCOME_H
 
 #include "minimise/sizes.h"
+#include "minimise/tolerances.h"
 
 /* Given by the entry: bounds; 1 where the slot is a parameter of the fit, else 0. */
 #define FIT_LOWER (MODEL_WORK)

@@ -69,12 +69,12 @@ FN_LARGE void qn_multiply(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOBA
                 const pack x = PACK_OF(compact[k]);
                 UNROLL for (u32 j = 0; j < QN_CHAINS; j++) acc[j] = PFMA(LOADM(matrix, k * stride + first + j * PACK), x, acc[j]);
             }
-            UNROLL for (u32 j = 0; j < QN_CHAINS; j++) STOREP(v, first + j * PACK, acc[j]);
+            UNROLL for (u32 j = 0; j < QN_CHAINS; j++) STOREP(v, first + j * PACK, pflush(acc[j]));
         } else {
             for (u32 i = first; i < stride; i += PACK) {
                 pack acc = PK(0.0);
                 for (u32 k = 0; k < count; k++) acc = PFMA(LOADM(matrix, k * stride + i), PACK_OF(compact[k]), acc);
-                STOREP(v, i, acc);
+                STOREP(v, i, pflush(acc));
             }
         }
     }
@@ -155,8 +155,8 @@ FN_LARGE void qn_held_list(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
                 const mask both = AND(a >= zero, b >= zero);
                 const lint at = LINT_OF(SELECT(both, a, zero)) * LI(n) + LINT_OF(SELECT(both, b, zero));
                 real v = SELECT(both, GATHER_ELEM(head + QN_MATRIX, at), e == f ? one : zero);
-                for (u32 k = 0; k < f; k++) v = FMA(-(QN_FACTOR(e, k) * QN_FACTOR(k, k)), QN_FACTOR(f, k), v);
-                QN_FACTOR(e, f) = e == f ? v : v / QN_FACTOR(f, f);
+                for (u32 k = 0; k < f; k++) v = FMA(-flush(QN_FACTOR(e, k) * QN_FACTOR(k, k)), QN_FACTOR(f, k), v);
+                QN_FACTOR(e, f) = flush(e == f ? v : DIVIDE(v, QN_FACTOR(f, f)));
             }
     }
     TEAM_BARRIER();
@@ -173,19 +173,19 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
             const real slot = QN_HELD_SLOT(e);
             real v = SELECT(slot >= zero, GATHER_REAL(QN_PRODUCT, LINT_OF(SELECT(slot >= zero, slot, zero))), zero);
             for (u32 k = 0; k < e; k++) v = FMA(-QN_FACTOR(e, k), QN_MULTIPLIER(k), v);
-            QN_MULTIPLIER(e) = v;
+            QN_MULTIPLIER(e) = flush(v);
         }
         for (u32 e = QN_HELD; e-- > 0;) {
-            real v = QN_MULTIPLIER(e) / QN_FACTOR(e, e);
+            real v = flush(DIVIDE(QN_MULTIPLIER(e), QN_FACTOR(e, e)));
             for (u32 k = e + 1; k < QN_HELD; k++) v = FMA(-QN_FACTOR(k, e), QN_MULTIPLIER(k), v);
-            QN_MULTIPLIER(e) = v;
+            QN_MULTIPLIER(e) = flush(v);
         }
     }
     TEAM_BARRIER();
     TEAM_IF(poi != QN_NO_PARAMETER)
     {
         const pack t = PACK_OF(-QN_MULTIPLIER(0));
-        TEAM_FOR_PACK(i, n) STOREP(QN_PRODUCT, i, PFMA(t, LOADM(head + QN_MATRIX + poi * n, i), LOADP(QN_PRODUCT, i)));
+        TEAM_FOR_PACK(i, n) STOREP(QN_PRODUCT, i, pflush(PFMA(t, LOADM(head + QN_MATRIX + poi * n, i), LOADP(QN_PRODUCT, i))));
         TEAM_BARRIER();
     }
     for (u32 e = 1; e < QN_HELD; e++) {
@@ -194,7 +194,7 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
         {
             const lint row = LINT_OF(SELECT(slot >= zero, slot, zero)) * LI(n);
             GLOBAL real *product = QN_PRODUCT;
-            TEAM_FOR(i, n) product[i] = FMA(t, GATHER_ELEM(head + QN_MATRIX, row + LI(i)), product[i]);
+            TEAM_FOR(i, n) product[i] = flush(FMA(t, GATHER_ELEM(head + QN_MATRIX, row + LI(i)), product[i]));
             TEAM_BARRIER();
         }
     }
@@ -211,9 +211,9 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOB
         const mask there = QN_RHO(j) > R(0.0);
         TEAM_IF(ANY(there))
         {
-            const real alpha = QN_RHO(j) * qn_dot(MODEL, QN_S(j), q);
+            const real alpha = flush(QN_RHO(j) * qn_dot(MODEL, QN_S(j), q));
             const pmask own = PACK_OF(SELECT(there, R(1.0), R(0.0))) > PK(0.0);
-            TEAM_FOR_PACK(i, n) STOREP(q, i, PSELECT(own, PFMA(PACK_OF(-alpha), LOADP(QN_Y(j), i), LOADP(q, i)), LOADP(q, i)));
+            TEAM_FOR_PACK(i, n) STOREP(q, i, PSELECT(own, pflush(PFMA(PACK_OF(-alpha), LOADP(QN_Y(j), i), LOADP(q, i))), LOADP(q, i)));
             ONE_WORKER { QN_ALPHA(j) = alpha; }
         }
     }
@@ -225,9 +225,9 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOB
         const mask there = QN_RHO(j) > R(0.0);
         TEAM_IF(ANY(there))
         {
-            const real beta = QN_RHO(j) * qn_dot(MODEL, QN_Y(j), product), more = QN_ALPHA(j) - beta;
+            const real beta = flush(QN_RHO(j) * qn_dot(MODEL, QN_Y(j), product)), more = flush(QN_ALPHA(j) - beta);
             const pmask own = PACK_OF(SELECT(there, R(1.0), R(0.0))) > PK(0.0);
-            TEAM_FOR_PACK(i, n) STOREP(product, i, PSELECT(own, PFMA(PACK_OF(more), LOADP(QN_S(j), i), LOADP(product, i)), LOADP(product, i)));
+            TEAM_FOR_PACK(i, n) STOREP(product, i, PSELECT(own, pflush(PFMA(PACK_OF(more), LOADP(QN_S(j), i), LOADP(product, i))), LOADP(product, i)));
         }
     }
     TEAM_BARRIER();
@@ -235,17 +235,19 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOB
     TEAM_BARRIER();
 }
 
-/* Runs the team's share of the tasks. args: tasks, tasks a lane, slot of the parameter of interest, flags (1: conditional fits too, 2: parameters too, 4: the parameter of
- * interest is free), limit of evaluations a fit, number of free slots, 2 unused, the free slots; in: the shared numbers, data rows; out, a row a task: value of the free fit, of the conditional one,
- * parameter of interest, evaluations of the two, status, how many of the fits are done, EDM, then, if asked, the point of the free
- * fit. Behind the tasks' rows there is one more for each team. */
+/* Runs the team's share of the tasks. args: tasks, tasks a lane, slot of the parameter of interest, flags (1: conditional fits too, 2: points too, 4: the parameter of
+ * interest is free, 8: tasks have starts of their own), limit of evaluations a fit, number of free slots, 2 unused, the free slots; in: the shared numbers, data rows,
+ * with flag 8 a row a task of the starts of its two fits (slots each, within the bounds); out, a row a task: value of the free fit, of the conditional one,
+ * parameter of interest, evaluations of the two, status, how many of the fits are done, EDM, then, if asked, the points of the two
+ * fits. Behind the tasks' rows there is one more for each team. */
 FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team, u32 data_stride, real tolerance)
 {
     const real zero = R(0.0), one = R(1.0);
     const u32 n = MODEL_SLOTS, tasks = args[0], share = args[1] * LANES, first = team * share, poi = args[2], flags = args[3], none = tasks + team;
-    const u32 end = first + share < tasks ? first + share : tasks, stride = 8 + (flags & 2 ? n : 0);
+    const u32 end = first + share < tasks ? first + share : tasks, stride = 8 + (flags & 2 ? 2 * n : 0);
     const real limit = REAL_OF(args[4]), wanted = LOADM1(in, QN_VALUE);
     GLOBAL const elem *head = in, *data = in + QN_HEAD + args[5] * ((args[5] + 7) / 8 * 8);
+    GLOBAL const elem *starts = data + tasks * data_stride;
     GLOBAL real *x = MODEL_X, *point = QN_POINT;
     lane_rows rows = rows_where(rows_of_team(0, 1), zero > one, none);
     mask idle = one > zero, begins = zero > one;
@@ -270,6 +272,12 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
             const pmask own = PACK_OF(SELECT(taken, one, zero)) > PK(0.0);
             MODEL_LOAD(data, data_stride, rows_where(rows, taken, first), taken);
             TEAM_FOR_PACK(i, n) STOREP(MODEL_X, i, PSELECT(own, LOADM(head + QN_START, i), LOADP(MODEL_X, i)));
+            TEAM_IF(flags & 8)
+            {
+                const lane_rows from = rows_where(rows, taken, first);
+                TEAM_BARRIER();
+                TEAM_FOR(i, n) x[i] = SELECT(taken, LOAD_ROWS(starts, from, 2 * n, i), x[i]);
+            }
             begins = OR(begins, taken);
             phase = SELECT(taken, zero, phase);
             evaluations = SELECT(taken, zero, evaluations);
@@ -292,8 +300,8 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
             TEAM_FOR_PACK(i, n)
             {
                 const pack to = LOADP(MODEL_X, i), from = LOADP(QN_POINT, i), g = LOADP(MODEL_GRADIENT, i), before = LOADP(QN_SLOPE, i);
-                STOREP(QN_S(ring), i, to - from);
-                STOREP(QN_Y(ring), i, (g - before) * LOADP(MODEL_ACTIVE, i));
+                STOREP(QN_S(ring), i, pflush(to - from));
+                STOREP(QN_Y(ring), i, pflush(g - before) * LOADP(MODEL_ACTIVE, i));
                 STOREP(QN_POINT, i, PSELECT(own, to, from));
                 STOREP(QN_SLOPE, i, PSELECT(own, g, before));
             }
@@ -306,12 +314,12 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
                 for (u32 k = 0; k < QN_PAIRS; k++) QN_RHO(k) = SELECT(changed, zero, QN_RHO(k));
                 /* what rounding leaves of a pair between two points that nearly agree is no curvature */
                 const mask good = AND(AND(accept, NOT(changed)), along > R(-0.01) * slope);
-                QN_RHO(ring) = SELECT(good, one / SELECT(good, along, one), zero);
+                QN_RHO(ring) = SELECT(good, DIVIDE(one, SELECT(good, along, one)), zero);
             }
             TEAM_BARRIER();
             TEAM_IF(ANY(changed)) qn_held_list(MODEL, head, poi);
             const real rise = found - value - slope;
-            real factor = SELECT(AND(inside, rise > zero), R(-0.5) * slope / SELECT(rise > zero, rise, one), R(0.25));
+            real factor = SELECT(AND(inside, rise > zero), DIVIDE(R(-0.5) * slope, SELECT(rise > zero, rise, one)), R(0.25));
             factor = SELECT(factor > R(0.1), factor, R(0.1));
             factor = SELECT(factor < R(0.5), factor, R(0.5));
             length = SELECT(accept, one, length * factor);
@@ -331,8 +339,9 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
             evaluations_free = SELECT(first_done, evaluations, evaluations_free);
             TEAM_IF(flags & 2)
             {
-                const lane_rows to = rows_where(rows, first_done, none);
+                const lane_rows to = rows_where(rows, first_done, none), also = rows_where(rows, AND(done, phase > zero), none);
                 TEAM_FOR(i, n) STORE_ROWS(out, to, stride, 8 + i, point[i]);
+                TEAM_FOR(i, n) STORE_ROWS(out, also, stride, 8 + n + i, point[i]);
             }
             /* the next trial; a conditional fit begins on the line along which the free fit responds to its parameter */
             const mask going = AND(running, AND(NOT(done), NOT(OR(spent, stuck))));
@@ -342,7 +351,7 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
             TEAM_IF(poi != QN_NO_PARAMETER)
             {
                 const real own_variance = LOADM1(head + QN_MATRIX, poi * n + poi);
-                response = (LOADM1(head + QN_START, poi) - at_poi) / SELECT(own_variance > zero, own_variance, one);
+                response = flush(DIVIDE(LOADM1(head + QN_START, poi) - at_poi, SELECT(own_variance > zero, own_variance, one)));
             }
             TEAM_FOR_PACK(i, n)
             {
@@ -354,11 +363,18 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
                 STOREP(QN_STEP, i, d);
                 pack to = PFMA(PACK_OF(length), d, from);
                 if (poi != QN_NO_PARAMETER) to = PSELECT(responds, PFMA(PACK_OF(response), LOADM(head + QN_MATRIX + poi * n, i), from + LOADM(head + QN_SHIFT, i)), to);
+                to = pflush(to);
                 to = PSELECT(to < lower + NEWTON_SNAP, lower, to);
                 to = PSELECT(to > upper - NEWTON_SNAP, upper, to);
                 to = PSELECT(AND(moves, LOADP(MODEL_ACTIVE, i) > PK(0.0)), to, from);
                 STOREP(MODEL_X, i, to);
-                STOREP(QN_PRODUCT, i, to - from);
+                STOREP(QN_PRODUCT, i, pflush(to - from));
+            }
+            TEAM_IF(flags & 8)
+            {
+                const lane_rows from = rows_where(rows, second, first);
+                TEAM_BARRIER();
+                TEAM_FOR(i, n) x[i] = SELECT(second, LOAD_ROWS(starts, from, 2 * n, n + i), x[i]);
             }
             slope = qn_dot(MODEL, QN_PRODUCT, QN_SLOPE);
             TEAM_IF(poi != QN_NO_PARAMETER)

@@ -7,6 +7,8 @@
 #ifndef PARITAS_NUMERIC_SUM_H
 #define PARITAS_NUMERIC_SUM_H
 
+#include "numeric/flush.h"
+
 /* Eight partial sums; number j lies in element j % PACK of part[j / PACK]. A kernel that sums what it computes itself
  * walks i by 8 and, inside, j = 0, PACK, .. 7, and adds the terms i + j .. to part[j / PACK]. */
 typedef struct {
@@ -43,19 +45,19 @@ FN real acc8_total(acc8 s)
 {
     real p[8];
     for (u32 j = 0; j < 8; j += PACK) STOREP(p, j, s.part[j / PACK]);
-    return tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]);
+    return flush(tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]));
 }
 
 /* PACK sums at once: element k is the total of acc[k]. */
-FN pack acc8_totals(pack acc[PACK][8 / PACK])
+FN pack acc8_totals(PRIVATE pack acc[PACK][8 / PACK])
 {
 #if PACK == 8
     pack v[8];
     UNROLL for (u32 i = 0; i < 8; i++) v[i] = acc[i][0];
     TRANSPOSE_PACKS(v);
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+    return pflush(((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])));
 #elif PACK == 1
-    return tree8_of(acc[0][0], acc[0][1], acc[0][2], acc[0][3], acc[0][4], acc[0][5], acc[0][6], acc[0][7]);
+    return flush(tree8_of(acc[0][0], acc[0][1], acc[0][2], acc[0][3], acc[0][4], acc[0][5], acc[0][6], acc[0][7]));
 #else
     pack total = PK(0.0);
     for (u32 k = 0; k < PACK; k++) {

@@ -111,7 +111,7 @@ FN void tile_group_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const re
         UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < 8; j++) column[t][j] = LOADP(tiles + g.tile[t], 8 * j + i0);
         UNROLL for (u32 k = 0; k < 8; k++)
         {
-            UNROLL for (u32 t = 0; t < count; t++) column[t][k] = column[t][k] * PACK_OF(rdiag[k]);
+            UNROLL for (u32 t = 0; t < count; t++) column[t][k] = pflush(column[t][k] * PACK_OF(rdiag[k]));
             UNROLL for (u32 j = k + 1; j < 8; j++) {
                 const pack d = PACK_OF(diagonal[8 * k + j]);
                 UNROLL for (u32 t = 0; t < count; t++) column[t][j] = PFMA(-column[t][k], d, column[t][j]);
@@ -159,10 +159,10 @@ FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *sc
         found[2] = SELECT(OR(positive, OR(negative, scale[k] <= R(0.0))), found[2], R(1.0));
         pivot = SELECT(positive, pivot, SELECT(negative, own, flat * own));
         const real root = SQRT(pivot);
-        const real r = R(1.0) / root;
+        const real r = DIVIDE(R(1.0), root);
         rdiag[k] = r;
         tile[8 * k + k] = root;
-        for (u32 i = k + 1; i < 8; i++) tile[8 * k + i] = tile[8 * k + i] * r;
+        for (u32 i = k + 1; i < 8; i++) tile[8 * k + i] = flush(tile[8 * k + i] * r);
         for (u32 j = k + 1; j < 8; j++)
             for (u32 i = j; i < 8; i++) tile[8 * j + i] = FMA(-tile[8 * k + i], tile[8 * k + j], tile[8 * j + i]);
     }
@@ -211,7 +211,7 @@ FN void tiles_solve_lower(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
             acc[3] = PK(0.0);
             for (u32 k = 0; k < 8 * I; k += 4)
                 UNROLL for (u32 c = 0; c < 4; c++) acc[c] = PFMA(-LOADP(row, 8 * (k + c) + i), PACK_OF(y[k + c]), acc[c]);
-            STOREP(y, 8 * I + i, (acc[0] + acc[2]) + (acc[1] + acc[3]));
+            STOREP(y, 8 * I + i, pflush((acc[0] + acc[2]) + (acc[1] + acc[3])));
         }
         TEAM_BARRIER();
         ONE_WORKER
@@ -221,7 +221,7 @@ FN void tiles_solve_lower(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
             UNROLL for (u32 i = 0; i < 8; i++) v[i] = y[8 * I + i];
             UNROLL for (u32 k = 0; k < 8; k++)
             {
-                v[k] = v[k] * rdiag[8 * I + k];
+                v[k] = flush(v[k] * rdiag[8 * I + k]);
                 UNROLL for (u32 i = k + 1; i < 8; i++) v[i] = FMA(-d[8 * k + i], v[k], v[i]);
             }
             UNROLL for (u32 i = 0; i < 8; i++) y[8 * I + i] = v[i];
@@ -245,7 +245,7 @@ FN void tiles_solve_upper(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
                     UNROLL for (u32 c = 0; c < PACK; c++) acc[c][m] = PFMA(LOADP(tile, 8 * c + m * PACK), v, acc[c][m]);
                 }
             }
-            STOREP(y, 8 * J + j, LOADP(y, 8 * J + j) - acc8_totals(acc));
+            STOREP(y, 8 * J + j, pflush(LOADP(y, 8 * J + j) - acc8_totals(acc)));
         }
         TEAM_BARRIER();
         ONE_WORKER
@@ -257,7 +257,7 @@ FN void tiles_solve_upper(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
             {
                 const u32 k = 7 - m;
                 UNROLL for (u32 i = 0; i < 8; i++) if (i > k) v[k] = FMA(-d[8 * k + i], v[i], v[k]);
-                v[k] = v[k] * rdiag[8 * J + k];
+                v[k] = flush(v[k] * rdiag[8 * J + k]);
             }
             UNROLL for (u32 i = 0; i < 8; i++) y[8 * J + i] = v[i];
         }

@@ -134,6 +134,16 @@ paritas_status paritas_fail(paritas_context *context, paritas_status status, con
     return status;
 }
 
+void paritas_note(paritas_context *context, const char *format, ...)
+{
+    char text[sizeof context->message];
+    if (!context->note) return;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vsnprintf(text, sizeof text, format, arguments) >= 0) context->note(context->note_user, text);
+    va_end(arguments);
+}
+
 paritas_status paritas_fail_memory(paritas_context *context)
 {
     return paritas_fail(context, PARITAS_OUT_OF_MEMORY, "%s", paritas_status_message(PARITAS_OUT_OF_MEMORY));

@@ -13,12 +13,16 @@ struct paritas_context {
     unsigned threads;
     unsigned lanes;     /* 0: chosen by model size */
     unsigned precision; /* 64 or 32 */
+    bool no_polish;     /* f32 fits stand as they are */
     unsigned workers;   /* of a work-group; 0: the device's choice */
     paritas_progress progress;
     void *progress_user;
+    paritas_note_function note;
+    void *note_user;
     struct paritas_device *device; /* runs the jobs; owned */
     struct paritas_device *host;   /* the CPU in f64, for covariances and polish; owned, may be `device` */
     char *cache;        /* folder of compiled kernels; owned; NULL: none */
+    bool absent;        /* a device could not be opened since there is none of that number, not since it cannot run */
     char device_name[32];
     char isa_name[16];
     char message[2048]; /* of the last failure */
@@ -29,6 +33,12 @@ struct paritas_context {
 paritas_status paritas_fail(paritas_context *context, paritas_status status, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+/* Hands a sentence to the caller's function for notes. */
+void paritas_note(paritas_context *context, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
 #endif
     ;
 /* Out of memory, with a fixed message. */

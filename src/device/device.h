@@ -44,7 +44,8 @@ struct paritas_device;
 
 struct device_operations {
     uint32_t api;
-    /* Opens device number `index` of this kind into device->state. On failure the context's message says why. */
+    /* Opens device number `index` of this kind into device->state. On failure the context's message says why, and
+     * context->absent whether there is no device of that number at all. */
     paritas_status (*open)(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index);
     void (*close)(struct paritas_device *device);
     /* A name for people: processor, instruction set, driver. Owned by the device. */
@@ -70,6 +71,8 @@ struct device_resident {
 };
 #define DEVICE_RESIDENTS 8
 
+struct automatic;
+
 struct paritas_device {
     const struct device_operations *operations;
     paritas_allocator allocator;
@@ -77,7 +80,10 @@ struct paritas_device {
     unsigned precision; /* 64 or 32 */
     unsigned workers;   /* size of a work-group on devices that have them; 0: the device's choice */
     unsigned index;
+    uint32_t teams;     /* how many keep it busy, with some to spare */
     bool keeps_models;  /* its copies of tables stand on their own */
+    bool is_processor;  /* the CPU, under this or another name */
+    struct automatic *automatic; /* owned; of a CPU that was opened as "auto" */
     struct device_resident residents[DEVICE_RESIDENTS];
     uint64_t uploads, builds, launches; /* counted, for tests */
     char name[32];      /* as `paritas devices` lists it: "cpu", "opencl:0" */
@@ -85,10 +91,18 @@ struct paritas_device {
     void *state;        /* the implementation's */
 };
 
-/* Opens the device called `name` ("cpu", "opencl", "opencl:1"; NULL: "cpu") in this precision. Owned by the caller, closed by
+/* Opens the device called `name` ("cpu", "opencl", "opencl:1"; "auto": see automatic.h; NULL: "cpu") in this precision. Owned by the caller, closed by
  * device_close. A device that cannot run is PARITAS_NO_DEVICE with the reason, never another one. */
 paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device);
+/* Names of the kinds, in the order of `paritas devices`; NULL behind the last. */
+const char *device_kind(size_t k);
+/* The same for given operations: `name` is what the device is called, `index` which of its kind. */
+paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
+                              unsigned index, struct paritas_device **device);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
+
+/* How many teams a launch should have, where its caller can choose. */
+uint32_t device_teams(const struct paritas_device *device);
 
 /* A number for a new model that no other in this process has. A counter, the one thing that the library shares between contexts. */
 uint64_t device_model_serial(void);
@@ -101,5 +115,6 @@ paritas_status device_launch_model(paritas_context *context, struct paritas_devi
 extern const struct device_operations device_cpu;
 extern const struct device_operations device_cuda;
 extern const struct device_operations device_opencl;
+extern const struct device_operations device_metal;
 
 #endif

@@ -2,18 +2,21 @@
  *
  *   jobs ──► chunks ──► device: whole fits ──► (f32: polish on the host in f64) ──► covariance on the host ──► results[i] for jobs[i]
  *
+ * Polish: Newton's method in f64 goes on from the point that f32 found, as from a prediction, down to an EDM of EDM_CLOSER times what a
+ * fit must have: the f32 point leaves no trace. What f32 did not finish is a start like any other, and what has no answer from there begins anew where an
+ * f64 fit would: never a worse answer, only a slower one.
+ *
  * Results depend on (model, data, options, precision) alone: not on the device, lanes, threads or how jobs were cut into chunks.
  * Where errors are asked, and always after another minimiser than Newton's, the conditions of convergence are checked once more with the
  * exact Hessian of the returned point; a fit that fails them is continued from there by the same minimiser.
  */
 #include "fit/rows.h"
 #include "minimise/sizes.h"
+#include "minimise/tolerances.h"
 
 #include <string.h>
 
 #define OUTSIDE 1e29
-#define EDM_TOLERANCE 1e-10
-#define PULL_TOLERANCE 1e-5 /* of |gradient| x error */
 #define EDM_OF_ROUNDING 1e-14 /* here the gradient is rounding, which a large error may still magnify */
 #define CONTINUATIONS 3
 
@@ -33,6 +36,7 @@ struct chunk {
     uint32_t *set_of;    /* per job */
     double *constants;   /* per data set */
     size_t n_sets;
+    bool raw;            /* f32, and not polished */
 };
 
 static const double *or_default(const double *given, const double *suggested) { return given ? given : suggested; }
@@ -52,9 +56,8 @@ static paritas_status check_job(const struct chunk *c, size_t index)
             return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "start of %s: %.17g lies outside its bounds %g to %g", name, start[p], lower[p], upper[p]);
     }
     if (job->data) {
-        const size_t main = paritas_model_main_count(c->given);
         for (size_t i = 0; i < model->n_data; i++)
-            if (!(job->data[i] - job->data[i] == 0.0) || (i < main && job->data[i] < 0.0))
+            if (!(job->data[i] - job->data[i] == 0.0) || (frozen_counts(model, i) && job->data[i] < 0.0))
                 return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "data[%zu]: must be a finite number, not negative where it is a count", i);
     }
     return PARITAS_OK;
@@ -111,9 +114,11 @@ static uint32_t members_of(const struct chunk *c)
     return c->options.population ? c->options.population : wished < 20 ? 20 : wished > 200 ? 200 : (uint32_t)wished;
 }
 
-/* Fits the listed jobs of the chunk (NULL: all), from `from` where given, to an EDM 10,000 times smaller where `closer`. Parameters
- * land in c->parameters. */
-static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, size_t n, const size_t *which, const double *from, int closer)
+/* Flags of a Newton fit, as its entry takes them. */
+enum { FROM_NEAR = 1, TO_CLOSER = 2 };
+
+/* Fits the listed jobs of the chunk (NULL: all), from `from` where given. Parameters land in c->parameters. */
+static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, size_t n, const size_t *which, const double *from, uint32_t flags)
 {
     const struct frozen *model = c->model;
     const size_t slots = model->n_slots, stride = slots + 8;
@@ -122,8 +127,7 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
     if (status != PARITAS_OK) return status;
     const paritas_minimizer minimizer = c->options.minimizer;
     put_jobs(c, &rows, c->options.max_iterations ? c->options.max_iterations : iteration_limit[minimizer], n, which, from);
-    const int near = from || c->options.start_is_near; /* what goes on from a fit is near */
-    rows.args[3] = (near ? 1u : 0u) | (closer ? 2u : 0u);
+    rows.args[3] = flags;
     rows.args[4 + n] = members_of(c);
     rows.args[4 + n + 1] = (uint32_t)c->options.seed;
     rows.args[4 + n + 2] = (uint32_t)(c->options.seed >> 32);
@@ -154,6 +158,7 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
     struct rows rows;
     paritas_status status = rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n, &rows);
     if (status != PARITAS_OK) return status;
+    const double edm_most = c->raw ? EDM_TOLERANCE_F32 : EDM_TOLERANCE_F64, pull_most = c->raw ? PULL_TOLERANCE_F32 : PULL_TOLERANCE_F64;
     put_jobs(c, &rows, whole, n, which, c->parameters);
     status = rows_launch(c->context, c->context->host, model, model->family->covariance, n, &rows);
     *n_again = 0;
@@ -164,7 +169,7 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
         const unsigned char *fixed = c->jobs[i].fixed ? c->jobs[i].fixed : model->fixed;
         paritas_result *result = &c->results[i];
         const int usable = tail[0] < OUTSIDE && tail[2] == 0.0;
-        const int met = tail[2] == 0.0 && tail[1] <= EDM_TOLERANCE && (tail[3] <= PULL_TOLERANCE || tail[1] <= EDM_OF_ROUNDING);
+        const int met = tail[2] == 0.0 && tail[1] <= edm_most && (tail[3] <= pull_most || tail[1] <= EDM_OF_ROUNDING);
         /* a method that knows no Hessian asks for more than rounding may allow: where its line search ended the conditions may yet hold */
         if (met && c->options.minimizer != PARITAS_NEWTON && result->status == PARITAS_FIT_NO_PROGRESS) result->status = PARITAS_FIT_CONVERGED;
         if (result->status == PARITAS_FIT_CONVERGED) {
@@ -193,6 +198,46 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
     return status;
 }
 
+/* ---- f32 ---- */
+
+/* What f32 answered, as numbers of the job: a fixed parameter has its value, one at a rounded bound is on the bound. False: it is no point. */
+static bool land(struct chunk *c, size_t i)
+{
+    const struct frozen *model = c->model;
+    const paritas_job *job = &c->jobs[i];
+    const double *start = or_default(job->start, model->init), *lower = or_default(job->lower, model->lower), *upper = or_default(job->upper, model->upper);
+    const unsigned char *fixed = job->fixed ? job->fixed : model->fixed;
+    double *point = c->parameters + i * model->n_parameters;
+    bool whole = true;
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        point[p] = fixed[p] ? start[p] : rows_land(point[p], lower[p], upper[p]);
+        whole = whole && point[p] - point[p] == 0.0;
+    }
+    return whole;
+}
+
+/* Polishes all fits of the chunk, as the top of this file says. `which`: room for them. */
+static paritas_status polish(struct chunk *c, size_t *which)
+{
+    const bool newton = c->options.minimizer == PARITAS_NEWTON;
+    const uint32_t own = c->options.start_is_near ? FROM_NEAR : 0, closer = newton ? TO_CLOSER : 0;
+    size_t near = 0, far = c->n;
+    for (size_t i = 0; i < c->n; i++) {
+        const bool whole = land(c, i);
+        if (!whole) memcpy(c->parameters + i * c->model->n_parameters, or_default(c->jobs[i].start, c->model->init), c->model->n_parameters * sizeof *c->parameters);
+        if (whole && (!newton || c->results[i].status == PARITAS_FIT_CONVERGED)) which[near++] = i;
+        else which[--far] = i;
+    }
+    paritas_status status = near > 0 ? fit_jobs(c, c->context->host, near, which, c->parameters, FROM_NEAR | closer) : PARITAS_OK;
+    if (far < c->n && status == PARITAS_OK) status = fit_jobs(c, c->context->host, c->n - far, which + far, c->parameters, closer);
+    size_t open = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->results[i].status != PARITAS_FIT_CONVERGED) which[open++] = i;
+    return open > 0 && status == PARITAS_OK ? fit_jobs(c, c->context->host, open, which, NULL, own) : status;
+}
+
+/* ---- chunks ---- */
+
 static paritas_status run_chunk(struct chunk *c)
 {
     paritas_context *context = c->context;
@@ -204,12 +249,9 @@ static paritas_status run_chunk(struct chunk *c)
     if (status == PARITAS_OK) {
         gather_sets(c);
         for (size_t i = 0; i < c->n; i++) c->results[i].iterations = 0;
-        status = fit_jobs(c, context->device, c->n, NULL, NULL, 0);
-        /* f32: the fit in f64 goes on from what f32 found: never a worse answer */
-        if (status == PARITAS_OK && context->precision == 32) {
-            for (size_t i = 0; i < c->n; i++) again[i] = i;
-            status = fit_jobs(c, context->host, c->n, again, c->parameters, 0);
-        }
+        status = fit_jobs(c, context->device, c->n, NULL, NULL, c->options.start_is_near ? FROM_NEAR : 0);
+        for (size_t i = 0; i < c->n && c->raw && status == PARITAS_OK; i++) land(c, i);
+        if (status == PARITAS_OK && context->precision == 32 && !c->raw) status = polish(c, again);
     }
     if (status == PARITAS_OK && (c->errors || c->covariance || c->states || c->options.minimizer != PARITAS_NEWTON)) {
         size_t n = c->n, *now = again + c->n;
@@ -218,13 +260,13 @@ static paritas_status run_chunk(struct chunk *c)
             size_t open = 0;
             status = covariance_jobs(c, n, now, again, &open);
             if (open == 0 || status != PARITAS_OK) break;
-            if (round == CONTINUATIONS) {
+            if (round == CONTINUATIONS || c->raw) {
                 for (size_t k = 0; k < open; k++) c->results[again[k]].status = PARITAS_FIT_NO_PROGRESS;
                 break;
             }
             n = open;
             memcpy(now, again, n * sizeof *now);
-            status = fit_jobs(c, context->host, n, now, c->parameters, 1);
+            status = fit_jobs(c, context->host, n, now, c->parameters, FROM_NEAR | TO_CLOSER); /* what goes on from a fit is near */
         }
     }
     paritas_release(&context->allocator, again);
@@ -265,6 +307,7 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *given,
                            .given = given,
                            .model = model,
                            .options = options,
+                           .raw = context->precision == 32 && context->no_polish,
                            .n = i + step < n ? step : n - i,
                            .jobs = jobs + i,
                            .results = results + i,

@@ -1,6 +1,7 @@
 /* ladder.c: see ladder.h. */
 #include "fit/ladder.h"
 #include "fit/rows.h"
+#include "minimise/tolerances.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -31,6 +32,25 @@ void ladder_put_fit(const struct profile_plan *plan, bool conditional, const dou
     }
 }
 
+/* ---- f32 ---- */
+
+bool ladder_begins_in_f32(const paritas_context *context, const struct profile_plan *plan) { return context->precision == 32 && !plan->in_f64; }
+
+double ladder_same_minimum(const paritas_context *context) { return context->precision == 32 && context->no_polish ? RAW_SAME_MINIMUM : LADDER_SAME_MINIMUM; }
+
+bool ladder_land(const struct profile_plan *plan, bool conditional, double *point)
+{
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    bool whole = true;
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        double *x = &point[model->slot_of[p]];
+        *x = plan->fixed[p] ? plan->start[p] : rows_land(*x, plan->lower[p], plan->upper[p]);
+        if (conditional && (ptrdiff_t)p == plan->poi) *x = plan->mu;
+        whole = whole && isfinite(*x);
+    }
+    return whole;
+}
+
 /* ---- Newton ---- */
 
 /* Fits in hand: which profiles, and the points of their two fits. */
@@ -52,13 +72,16 @@ static bool is_better(paritas_fit_status outcome, double value, paritas_fit_stat
     return converged && !(value > known_value + LADDER_SAME_MINIMUM);
 }
 
-/* One fit of each listed pending profile from its row of `starts`; a better answer replaces what is there. */
-static paritas_status newton(paritas_context *context, struct pending *p, bool conditional, size_t n, const size_t *list, const double *starts, bool closer)
+/* Flags of a Newton fit, as its entry takes them. */
+enum { FROM_NEAR = 1, TO_CLOSER = 2 };
+
+/* One fit of each listed pending profile from its row of `starts`. *rows: its answers, the caller's to free where n > 0. */
+static paritas_status launch(paritas_context *context, struct paritas_device *device, const struct pending *p, bool conditional, size_t n, const size_t *list,
+                             const double *starts, uint32_t flags, struct rows *into)
 {
     const struct frozen *model = p->model;
     const size_t slots = model->n_slots, stride = slots + 8;
     struct rows rows;
-    if (n == 0) return PARITAS_OK;
     paritas_status status = rows_allocate(context, n * (model->n_places + 4 * slots), n * stride, 4 + n, &rows);
     if (status != PARITAS_OK) return status;
     for (size_t k = 0; k < n; k++) {
@@ -68,11 +91,27 @@ static paritas_status newton(paritas_context *context, struct pending *p, bool c
     }
     rows.args[0] = rows.args[1] = (uint32_t)n;
     rows.args[2] = ITERATIONS;
-    rows.args[3] = closer ? 2u : 0u;
-    status = rows_launch(context, context->host, model, model->family->fit[PARITAS_NEWTON], n, &rows);
+    rows.args[3] = flags;
+    status = rows_launch(context, device, model, model->family->fit[PARITAS_NEWTON], n, &rows);
+    if (status != PARITAS_OK) rows_free(&rows);
+    *into = rows;
+    return status;
+}
+
+/* The same; a better answer replaces what is there. */
+static paritas_status newton_on(paritas_context *context, struct paritas_device *device, struct pending *p, bool conditional, size_t n, const size_t *list,
+                                const double *starts, uint32_t flags)
+{
+    const struct frozen *model = p->model;
+    const size_t slots = model->n_slots, stride = slots + 8;
+    struct rows rows;
+    if (n == 0) return PARITAS_OK;
+    const paritas_status status = launch(context, device, p, conditional, n, list, starts, flags, &rows);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
-        const double *out = rows.out + k * stride, *tail = out + slots;
+        double *out = rows.out + k * stride;
+        const double *tail = out + slots;
         struct profile *profile = &p->profiles[p->which[list[k]]];
+        if (device != context->host) ladder_land(p->plan, conditional, out);
         const paritas_fit_status outcome = tail[1] < OUTSIDE ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
         paritas_fit_status *known = conditional ? &profile->status_fixed : &profile->status_free;
         double *value = conditional ? &profile->value_fixed : &profile->value_free;
@@ -85,7 +124,44 @@ static paritas_status newton(paritas_context *context, struct pending *p, bool c
         profile->edm = tail[2];
         if (p->plan->poi >= 0) profile->mu_hat = out[model->slot_of[p->plan->poi]];
     }
+    if (status == PARITAS_OK) rows_free(&rows);
+    return status;
+}
+
+static paritas_status newton(paritas_context *context, struct pending *p, bool conditional, size_t n, const size_t *list, const double *starts, uint32_t flags)
+{
+    return newton_on(context, context->host, p, conditional, n, list, starts, flags);
+}
+
+/* The first fits in f32: where they end at a minimum, the f64 fits go on from there, near; elsewhere as if there had been none. `list` is
+ * put into another order. */
+static paritas_status newton_by_f32(paritas_context *context, struct pending *p, bool conditional, size_t n, size_t *list, double *starts)
+{
+    const size_t slots = p->model->n_slots, stride = slots + 8;
+    struct rows rows;
+    if (n == 0) return PARITAS_OK;
+    if (context->no_polish) return newton_on(context, context->device, p, conditional, n, list, starts, 0);
+    paritas_status status = launch(context, context->device, p, conditional, n, list, starts, 0, &rows);
+    if (status != PARITAS_OK) return status;
+    size_t near = 0, far = 0;
+    size_t *others = paritas_allocate(context, n, sizeof *others);
+    if (!others) status = paritas_fail_memory(context);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+        double *out = rows.out + k * stride;
+        const size_t profile = list[k];
+        p->profiles[p->which[profile]].iterations += (unsigned)out[slots + 3];
+        if (out[slots] == (double)PARITAS_FIT_CONVERGED && out[slots + 1] < OUTSIDE && ladder_land(p->plan, conditional, out)) {
+            memcpy(starts + profile * slots, out, slots * sizeof *starts);
+            list[near++] = profile;
+        } else {
+            others[far++] = profile;
+        }
+    }
     rows_free(&rows);
+    if (status == PARITAS_OK) status = newton(context, p, conditional, near, list, starts, FROM_NEAR);
+    if (status == PARITAS_OK) status = newton(context, p, conditional, far, others, starts, 0);
+    if (status == PARITAS_OK) memcpy(list + near, others, far * sizeof *list);
+    paritas_release(&context->allocator, others);
     return status;
 }
 
@@ -225,7 +301,8 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
         for (int conditional = 0; conditional < kinds && status == PARITAS_OK; conditional++) {
             const size_t n = without_answer(p, conditional, list);
             for (size_t k = 0; k < n; k++) put_start(p, attempt, conditional, list[k], starts + list[k] * slots);
-            status = newton(context, p, conditional, n, list, starts, attempt == AT_OTHER);
+            if (attempt == AT_START && !p->plan->matrix && ladder_begins_in_f32(context, p->plan)) status = newton_by_f32(context, p, conditional, n, list, starts);
+            else status = newton(context, p, conditional, n, list, starts, attempt == AT_OTHER ? TO_CLOSER : 0);
             open += n;
         }
         note_rung(p, rung_of(attempt));
@@ -244,12 +321,11 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
 
 static size_t put_barrier(const struct pending *p, const double *data, double barrier, double *row)
 {
-    const size_t main = paritas_model_main_count(p->plan->model);
     size_t empty = 0;
     memcpy(row, data, p->model->n_places * sizeof *row);
-    for (size_t i = 0; i < main; i++) {
+    for (size_t i = 0; i < p->model->n_main; i++) {
         double *count = &row[p->model->place_of[i]];
-        if (*count != 0.0) continue;
+        if (*count != 0.0 || !frozen_counts(p->model, i)) continue;
         *count = barrier;
         empty++;
     }
@@ -289,7 +365,7 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
         one = (struct profile){.value_free = (double)NAN, .value_fixed = (double)NAN, .status_free = PARITAS_FIT_NO_PROGRESS, .status_fixed = PARITAS_FIT_NO_PROGRESS};
         empty = put_barrier(p, data, barrier, space);
         if (empty == 0) return PARITAS_OK;
-        const paritas_status status = newton(context, &alone, conditional, 1, &(size_t){0}, start, false);
+        const paritas_status status = newton(context, &alone, conditional, 1, &(size_t){0}, start, 0);
         if (status != PARITAS_OK) return status;
         profile->iterations += one.iterations;
         memcpy(start, end, slots * sizeof *start);
@@ -329,11 +405,11 @@ static paritas_status refit_above(paritas_context *context, struct pending *p, s
     size_t n = 0;
     for (size_t k = 0; k < p->n; k++) {
         struct profile *profile = &p->profiles[p->which[k]];
-        if (!(profile->value_fixed < profile->value_free - LADDER_SAME_MINIMUM)) continue;
+        if (!(profile->value_fixed < profile->value_free - ladder_same_minimum(context))) continue;
         profile->refitted = true;
         list[n++] = k;
     }
-    return newton(context, p, false, n, list, p->fixed, false);
+    return newton(context, p, false, n, list, p->fixed, 0);
 }
 
 paritas_status ladder_fit(paritas_context *context, const struct profile_plan *plan, size_t n, const size_t *which, const double *data, struct profile *profiles,

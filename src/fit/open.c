@@ -35,14 +35,18 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     opened->allocator = allocator;
     opened->progress = options.progress;
     opened->progress_user = options.progress_user;
+    opened->note = options.note;
+    opened->note_user = options.note_user;
     opened->lanes = options.lanes;
     opened->workers = options.workers;
-    opened->precision = options.precision ? options.precision : 64;
+    const bool choose = options.precision == PARITAS_PRECISION_AUTO;
+    opened->precision = options.precision && !choose ? options.precision : 64;
+    opened->no_polish = options.no_polish != 0;
     if (opened->precision != 64 && opened->precision != 32)
-        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "precision %u: there are 64 and 32", opened->precision);
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "precision %u: there are 64, 32 and PARITAS_PRECISION_AUTO", opened->precision);
     if (options.lanes > 16 || (options.lanes & (options.lanes - 1)) != 0)
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "lanes %u: there are 1, 2, 4, 8 and 16", options.lanes);
-    if (options.cache) {
+    if (options.cache && options.cache[0]) {
         opened->cache = paritas_allocate(opened, strlen(options.cache) + 1, 1);
         if (!opened->cache) return paritas_fail_memory(opened);
         memcpy(opened->cache, options.cache, strlen(options.cache) + 1);
@@ -51,6 +55,10 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     opened->threads = options.threads ? options.threads : processors > 0 ? (unsigned)processors : 1;
     if (opened->threads > 256) opened->threads = 256;
     paritas_status status = device_open(opened, options.device, options.isa, opened->precision, &opened->device);
+    if (status == PARITAS_NO_DEVICE && choose) { /* what cannot run in f64 may run in f32 */
+        opened->precision = 32;
+        status = device_open(opened, options.device, options.isa, opened->precision, &opened->device);
+    }
     if (status != PARITAS_OK) return status;
     snprintf(opened->device_name, sizeof opened->device_name, "%s", opened->device->name);
     snprintf(opened->isa_name, sizeof opened->isa_name, "%s", opened->device->isa);
@@ -71,3 +79,5 @@ void paritas_close(paritas_context *context)
 
 const char *paritas_device_name(const paritas_context *context) { return context->device_name; }
 const char *paritas_isa_name(const paritas_context *context) { return context->isa_name; }
+const char *paritas_precision_name(const paritas_context *context) { return context->precision == 32 ? "f32" : "f64"; }
+const char *paritas_polish_name(const paritas_context *context) { return context->precision == 32 && !context->no_polish ? "f64" : "none"; }

@@ -2,6 +2,9 @@
  *
  *   data rows ─► quasi-Newton with a shared matrix, where there is one ─► Newton, for the rest ─► retry ladder ─► profiles
  *
+ * In f32 the device runs quasi-Newton, or where there is no matrix Newton, and the host the same method once more in f64 from where f32 ended: a gradient or
+ * two a fit. A data row that f32 does not finish, or that has no answer from there, is fitted as if there were no f32.
+ *
  * Every data row is fitted by itself: its answer does not depend on the others, nor on how rows are cut into calls.
  */
 #ifndef PARITAS_FIT_PROFILES_H
@@ -20,6 +23,7 @@ struct profile_plan {
     double mu;
     const double *conditional_start; /* the conditional fit to the expected data of `start` */
     const double *matrix; /* n_slots squared, from profiles_matrix; NULL: Newton only */
+    bool in_f64;          /* whatever the context's precision is */
 };
 
 /* The way that an answer took. */

@@ -44,6 +44,12 @@ void rows_get_point(const struct frozen *model, const double *row, double *point
     for (size_t p = 0; p < model->n_parameters; p++) point[p] = row[model->slot_of[p]];
 }
 
+double rows_land(double x, double lower, double upper)
+{
+    if (x <= lower || x == (double)(float)lower) return lower;
+    return x >= upper || x == (double)(float)upper ? upper : x;
+}
+
 /* What an entry uses again and again of a fit's slab. */
 static size_t touched_by(const struct frozen *model, unsigned entry)
 {

@@ -25,6 +25,9 @@ void rows_put_point(const struct frozen *model, const double *point, const doubl
 /* kernel → user */
 void rows_get_point(const struct frozen *model, const double *row, double *point);
 
+/* A parameter that an f32 kernel answered, back within its bounds: what lies beyond one, or on what f32 makes of it, is on it. */
+double rows_land(double x, double lower, double upper);
+
 /* Runs one entry of `model` over `n` rows. */
 paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, unsigned entry, size_t n, struct rows *rows);
 

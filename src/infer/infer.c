@@ -1,4 +1,5 @@
 /* infer.c: free fits and conditional fits as job lists. The contract is in infer.h. */
+#include "fit/family.h"
 #include "infer/starts.h"
 
 #include <math.h>
@@ -157,10 +158,10 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
 }
 
 /* The lowest point of `profile` that lies below its free fit; NULL: none. */
-static const struct infer_point *below_free_fit(const struct infer_profile *profile, size_t n, const struct infer_point *points)
+static const struct infer_point *below_free_fit(const struct infer *infer, const struct infer_profile *profile, size_t n, const struct infer_point *points)
 {
     const struct infer_point *lowest = NULL;
-    double level = profile->result.twice_nll - INFER_SAME_MINIMUM;
+    double level = profile->result.twice_nll - infer_same_minimum(infer->context);
     for (size_t i = 0; i < n; i++) {
         if (points[i].profile != profile || !(points[i].twice_nll < level)) continue;
         level = points[i].twice_nll;
@@ -202,7 +203,7 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     struct infer_profile *const list[1] = {&again};
     paritas_status status = infer_free_fits(infer, 1, list);
     if (status != PARITAS_OK) return status;
-    if (!(again.result.twice_nll <= lower->twice_nll + INFER_SAME_MINIMUM)) {
+    if (!(again.result.twice_nll <= lower->twice_nll + infer_same_minimum(infer->context))) {
         /* a lower point is known, and no fit from it says where the minimum is */
         profile->result.status = infer_worse(profile->result.status, infer_worse(again.result.status, PARITAS_FIT_NO_PROGRESS));
         return PARITAS_OK;
@@ -231,7 +232,7 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
     for (int round = 0; round < 2 && status == PARITAS_OK; round++)
         for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
             if (i > 0 && points[i].profile == points[i - 1].profile) continue;
-            const struct infer_point *lower = below_free_fit(points[i].profile, n, points);
+            const struct infer_point *lower = below_free_fit(infer, points[i].profile, n, points);
             if (lower != NULL) status = repeat_from(infer, lower, n, points);
         }
     return status;
@@ -318,14 +319,19 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
 {
     size_t n = infer->n_parameters, main_count = paritas_model_main_count(infer->model);
     const double *widths = paritas_model_constraint_widths(infer->model), *at = paritas_model_suggested_init(infer->model);
+    for (size_t i = 0; i < n; i++) centres[i] = (double)NAN;
+    if (main_count == infer->n_data) return PARITAS_OK;
     double *expected = arena_array(&infer->arena, infer->n_data, sizeof *expected);
     if (expected == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = infer_expected(infer, at, expected);
+    paritas_status status = PARITAS_OK;
+    if (!paritas_model_frozen(infer->model)->no_expectation) status = infer_expected(infer, at, expected);
+    else /* its auxiliary data are measurements of the parameters themselves */
+        for (size_t i = 0, k = main_count; i < n; i++)
+            if (!isnan(widths[i])) expected[k++] = at[i];
     if (status != PARITAS_OK) return status;
     /* auxiliary data stand in parameter order; a datum is expected at the parameter itself or at tau times it */
     size_t aux = main_count;
     for (size_t i = 0; i < n; i++) {
-        centres[i] = (double)NAN;
         if (isnan(widths[i]) || aux == infer->n_data) continue;
         double datum = infer->base.data[aux];
         centres[i] = expected[aux] == at[i] ? datum : datum * (at[i] / expected[aux]);

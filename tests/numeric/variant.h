@@ -16,7 +16,8 @@
     X(m_lgamma)                                                                                                                            \
     X(m_normal_cdf)                                                                                                                        \
     X(m_log_normal_cdf)                                                                                                                    \
-    X(m_normal_quantile)
+    X(m_normal_quantile)                                                                                                                   \
+    X(pflush)
 
 #define NUMERIC_INDEX(name) index_##name,
 enum { NUMERIC_FUNCTIONS(NUMERIC_INDEX) NUMERIC_FUNCTION_COUNT };

@@ -2,6 +2,7 @@
  * own, kept between launches. The kernel variant is chosen once by what the processor can do, the lane width per launch by
  * the slab: a fit whose slab fills the cache runs alone with packs of its own elements, small ones run side by side. */
 #include "device/device.h"
+#include "device/precision.h"
 #include "variants.h"
 
 #include <pthread.h>
@@ -83,6 +84,7 @@ static int isa_built(const char *isa, unsigned precision)
 
 static paritas_status cpu_open(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index)
 {
+    context->absent = index != 0;
     if (index != 0) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cpu:%u': there is one CPU device, cpu", index);
     static const char *const order[] = {"avx512", "avx2", "neon", "scalar", "portable"};
     const char *chosen = NULL;
@@ -108,6 +110,8 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
         return paritas_fail_memory(context);
     }
     device->keeps_models = device->precision == 32;
+    device->is_processor = true;
+    device->teams = 16 * state->threads;
     snprintf(device->isa, sizeof device->isa, "%s", chosen);
     snprintf(state->description, sizeof state->description, "%s kernels, %u thread%s", chosen, state->threads, state->threads == 1 ? "" : "s");
     return PARITAS_OK;
@@ -150,7 +154,7 @@ static paritas_status cpu_model_upload(paritas_context *context, struct paritas_
             cpu_model_release(device, model);
             return paritas_fail_memory(context);
         }
-        for (size_t i = 0; i < tables->n_reals; i++) model->reals[i] = (float)tables->reals[i];
+        device_floats(model->reals, tables->reals, tables->n_reals);
         memcpy(model->ints, tables->ints, tables->n_ints * sizeof *model->ints);
         model->tables.ints = model->ints;
     }
@@ -241,7 +245,7 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
         out = paritas_allocate(context, launch->n_out, sizeof *out);
         if (!in || !out) status = paritas_fail_memory(context);
         if (status == PARITAS_OK)
-            for (size_t i = 0; i < launch->n_in; i++) in[i] = (float)launch->in[i];
+            device_floats(in, launch->in, launch->n_in);
         work.reals = model->reals;
         work.in = in;
         work.out = out;

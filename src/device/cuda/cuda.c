@@ -71,6 +71,7 @@ static paritas_status load_driver(paritas_context *context, struct cuda_state *s
 #if defined(RTLD_NODELETE)
     flags |= RTLD_NODELETE; /* the driver has threads of its own */
 #endif
+    context->absent = true; /* until a device of this number is found */
     state->library = dlopen("libcuda.so.1", flags);
     if (!state->library)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cuda': libcuda.so.1 is not installed (it comes with NVIDIA's driver)");
@@ -101,6 +102,7 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
     if ((code = state->api.cuDeviceGetCount(&count)) != 0) return fail_call(context, accelerator, "cuDeviceGetCount", code);
     if (count < 0 || index >= (unsigned)count)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cuda:%u': there are %d CUDA devices", index, count);
+    context->absent = false;
     if ((code = state->api.cuDeviceGet(&state->device, (int)index)) != 0) return fail_call(context, accelerator, "cuDeviceGet", code);
     size_t memory = 0;
     if (state->api.cuDeviceGetName(properties->name, (int)sizeof properties->name, state->device) != 0)

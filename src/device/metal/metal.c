@@ -1,0 +1,384 @@
+/* metal.c: devices of Apple's Metal, in f32. Buffers lie in memory that the host shares with the device; one command buffer is under way at a
+ * time; a kernel is compiled by the system, which keeps what it made in a cache of its own.
+ *
+ * Objects are counted by hand: what `alloc` and `new...` answer is released here, all else belongs to the autorelease pool around
+ * each function.
+ */
+#include "device/metal/metal.h"
+#include "device/accelerator.h"
+#include "device/metal/api.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const unsigned char paritas_dialect_metal[];
+extern const size_t paritas_dialect_metal_size;
+
+#define LOG_SHOWN 1500       /* bytes of a compiler's complaint that a message carries */
+#define WORKERS 32           /* a SIMD-group: its barriers cost least */
+#define WORKERS_MOST 1024    /* of any Metal device; what a kernel takes is asked when it is there */
+#define UNITS 32             /* Metal does not tell; there are devices of 7 to 80 */
+#define TEAMS_PER_UNIT 16
+#define ENOUGH_FOR_A_LOG 1600
+
+const char *metal_library;
+
+struct metal_state {
+    struct metal_api api;
+    struct metal_selectors selectors;
+    metal_id device, queue;
+    metal_id running; /* the command buffer under way */
+};
+
+/* ---- messages --------------------------------------------------------------------------------- */
+
+/* objc_msgSend as a function of this type */
+#define SEND(state, type, ...) ((type(*)(metal_id, metal_selector, __VA_ARGS__))(state)->api.objc_msgSend)
+#define SEND_PLAIN(state, type) ((type(*)(metal_id, metal_selector))(state)->api.objc_msgSend)
+
+static metal_id ask(const struct metal_state *state, metal_id object, metal_selector what) { return SEND_PLAIN(state, metal_id)(object, what); }
+static metal_unsigned ask_number(const struct metal_state *state, metal_id object, metal_selector what)
+{
+    return SEND_PLAIN(state, metal_unsigned)(object, what);
+}
+static void tell(const struct metal_state *state, metal_id object, metal_selector what) { SEND_PLAIN(state, void)(object, what); }
+static void release(const struct metal_state *state, metal_id object)
+{
+    if (object) tell(state, object, state->selectors.release);
+}
+
+/* A string's bytes into `text`, cut to fit; "" for nil. */
+static void copy_text(const struct metal_state *state, metal_id string, char *text, size_t size)
+{
+    const char *bytes = string ? SEND_PLAIN(state, const char *)(string, state->selectors.UTF8String) : NULL;
+    snprintf(text, size, "%s", bytes ? bytes : "");
+}
+
+/* The caller's. nil: no memory. */
+static metal_id new_string(const struct metal_state *state, const char *text, size_t length)
+{
+    const metal_id string = ask(state, state->api.objc_getClass("NSString"), state->selectors.alloc);
+    return SEND(state, metal_id, const void *, metal_unsigned, metal_unsigned)(string, state->selectors.initWithBytes, text, length, METAL_UTF8);
+}
+
+/* ---- opening and closing ---------------------------------------------------------------------- */
+
+/* Finds the functions. Libraries are never unloaded: the runtime's classes stay registered. */
+static paritas_status load_api(paritas_context *context, const struct paritas_device *device, struct metal_state *state)
+{
+    static const char *const frameworks[] = {
+#if defined(__APPLE__)
+        "/usr/lib/libobjc.A.dylib",
+        "/System/Library/Frameworks/Foundation.framework/Foundation",
+        "/System/Library/Frameworks/Metal.framework/Metal",
+#endif
+        NULL};
+    const char *const replaced[] = {metal_library, NULL};
+    const char *const *names = metal_library ? replaced : frameworks;
+    context->absent = !names[0];
+    if (!names[0]) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': Metal is a part of macOS, and this system is another", device->name);
+    void *libraries[3] = {NULL};
+    size_t n = 0;
+    int flags = RTLD_NOW | RTLD_LOCAL;
+#if defined(RTLD_NODELETE)
+    flags |= RTLD_NODELETE;
+#endif
+    for (; names[n]; n++) {
+        libraries[n] = dlopen(names[n], flags);
+        if (!libraries[n]) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s cannot be opened", device->name, names[n]);
+    }
+    void *address;
+#define X(type, function, parameters)                                                                                                  \
+    address = NULL;                                                                                                                    \
+    for (size_t k = 0; k < n && !address; k++) address = dlsym(libraries[k], #function);                                               \
+    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s is not in the system's libraries", device->name, #function); \
+    memcpy(&state->api.function, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
+    METAL_FUNCTIONS(X)
+#undef X
+#define X(member, selector) state->selectors.member = state->api.sel_registerName(selector);
+    METAL_SELECTORS(X)
+#undef X
+    return PARITAS_OK;
+}
+
+/* Device number `index`, and its queue. */
+static paritas_status find_device(paritas_context *context, const struct paritas_device *device, struct metal_state *state, unsigned index)
+{
+    const metal_id all = state->api.MTLCopyAllDevices();
+    const metal_unsigned n = ask_number(state, all, state->selectors.count);
+    if (index < n) {
+        state->device = SEND(state, metal_id, metal_unsigned)(all, state->selectors.objectAtIndex, index);
+        state->device = ask(state, state->device, state->selectors.retain);
+    }
+    release(state, all);
+    context->absent = !state->device;
+    if (n == 0) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': there is no Metal device", device->name);
+    if (!state->device) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': there are %u Metal devices", device->name, (unsigned)n);
+    state->queue = ask(state, state->device, state->selectors.newCommandQueue);
+    if (!state->queue) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': it gives no command queue", device->name);
+    return PARITAS_OK;
+}
+
+static void examine(const struct metal_state *state, struct accelerator_properties *properties)
+{
+    char version[96];
+    copy_text(state, ask(state, state->device, state->selectors.name), properties->name, sizeof properties->name);
+    const metal_id process = ask(state, state->api.objc_getClass("NSProcessInfo"), state->selectors.processInfo);
+    copy_text(state, ask(state, process, state->selectors.operatingSystemVersionString), version, sizeof version);
+    snprintf(properties->versions, sizeof properties->versions, "macOS %s", version);
+    properties->memory = SEND_PLAIN(state, uint64_t)(state->device, state->selectors.recommendedMaxWorkingSetSize);
+    properties->largest_buffer = ask_number(state, state->device, state->selectors.maxBufferLength);
+    properties->units = UNITS;
+    properties->teams_per_unit = TEAMS_PER_UNIT;
+    properties->workers = WORKERS;
+    properties->workers_most = WORKERS_MOST;
+}
+
+static paritas_status metal_open(paritas_context *context, struct accelerator *accelerator, unsigned index)
+{
+    const struct paritas_device *device = accelerator->device;
+    if (device->precision != 32)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': Metal has no arithmetic in precision f64; ask for f32 or auto", device->name);
+    struct metal_state *state = paritas_allocate_clear(context, 1, sizeof *state);
+    if (!state) return paritas_fail_memory(context);
+    accelerator->state = state;
+    paritas_status status = load_api(context, device, state);
+    if (status != PARITAS_OK) return status;
+    void *pool = state->api.objc_autoreleasePoolPush();
+    status = find_device(context, device, state, index);
+    if (status == PARITAS_OK) examine(state, &accelerator->properties);
+    state->api.objc_autoreleasePoolPop(pool);
+    return status;
+}
+
+/* ---- running ---------------------------------------------------------------------------------- */
+
+/* How a command buffer that has ended did. */
+static int outcome(const struct metal_state *state, metal_id commands)
+{
+    if (ask_number(state, commands, state->selectors.status) == METAL_STATUS_COMPLETED) return METAL_OK;
+    const metal_id error = ask(state, commands, state->selectors.error);
+    const metal_signed code = SEND_PLAIN(state, metal_signed)(error, state->selectors.code);
+    return code > 0 && code < METAL_NO_BUFFER ? (int)code : METAL_NOT_COMPLETED;
+}
+
+static int metal_finish(struct accelerator *accelerator)
+{
+    struct metal_state *state = accelerator->state;
+    if (!state->running) return METAL_OK;
+    void *pool = state->api.objc_autoreleasePoolPush();
+    tell(state, state->running, state->selectors.waitUntilCompleted);
+    const int code = outcome(state, state->running);
+    release(state, state->running);
+    state->running = NULL;
+    state->api.objc_autoreleasePoolPop(pool);
+    return code;
+}
+
+static void metal_close(struct accelerator *accelerator)
+{
+    struct metal_state *state = accelerator->state;
+    if (!state) return;
+    metal_finish(accelerator);
+    release(state, state->queue);
+    release(state, state->device);
+    paritas_release(&accelerator->device->allocator, state);
+    accelerator->state = NULL;
+}
+
+static int metal_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel, const struct accelerator_arguments *arguments, uint32_t teams)
+{
+    struct metal_state *state = accelerator->state;
+    const struct metal_selectors *s = &state->selectors;
+    void *const buffers[] = {arguments->ints, arguments->reals, arguments->args, arguments->in, arguments->out, arguments->slabs};
+    const uint32_t numbers[] = {arguments->slab, arguments->first_team};
+    const metal_unsigned n_buffers = sizeof buffers / sizeof buffers[0];
+    int code = metal_finish(accelerator);
+    if (code != METAL_OK) return code;
+    void *pool = state->api.objc_autoreleasePoolPush();
+    const metal_id commands = ask(state, state->queue, s->commandBuffer);
+    const metal_id encoder = ask(state, commands, s->computeCommandEncoder);
+    if (encoder) {
+        SEND(state, void, metal_id)(encoder, s->setComputePipelineState, kernel->function);
+        for (metal_unsigned k = 0; k < n_buffers; k++)
+            SEND(state, void, metal_id, metal_unsigned, metal_unsigned)(encoder, s->setBuffer, buffers[k], 0, k);
+        for (metal_unsigned k = 0; k < 2; k++)
+            SEND(state, void, const void *, metal_unsigned, metal_unsigned)(encoder, s->setBytes, &numbers[k], sizeof numbers[k], n_buffers + k);
+        const struct metal_size groups = {teams, 1, 1}, group = {kernel->workers, 1, 1};
+        SEND(state, void, struct metal_size, struct metal_size)(encoder, s->dispatchThreadgroups, groups, group);
+        tell(state, encoder, s->endEncoding);
+        tell(state, commands, s->commit);
+        state->running = ask(state, commands, s->retain);
+    } else code = commands ? METAL_NO_ENCODER : METAL_NO_COMMAND_BUFFER;
+    state->api.objc_autoreleasePoolPop(pool);
+    return code;
+}
+
+/* ---- memory: a buffer object, whose contents the host reads and writes when no kernel runs ------ */
+
+static int metal_allocate(struct accelerator *accelerator, size_t bytes, void **memory)
+{
+    const struct metal_state *state = accelerator->state;
+    void *pool = state->api.objc_autoreleasePoolPush();
+    *memory = SEND(state, metal_id, metal_unsigned, metal_unsigned)(state->device, state->selectors.newBufferWithLength, bytes, METAL_STORAGE_SHARED);
+    state->api.objc_autoreleasePoolPop(pool);
+    return *memory ? METAL_OK : METAL_NO_BUFFER;
+}
+
+static void metal_release(struct accelerator *accelerator, void *memory)
+{
+    metal_finish(accelerator);
+    release(accelerator->state, memory);
+}
+
+static void *contents(const struct metal_state *state, void *memory) { return SEND_PLAIN(state, void *)(memory, state->selectors.contents); }
+
+static int metal_write(struct accelerator *accelerator, void *memory, const void *from, size_t bytes)
+{
+    const int code = metal_finish(accelerator);
+    if (code == METAL_OK) memcpy(contents(accelerator->state, memory), from, bytes);
+    return code;
+}
+
+static int metal_read(struct accelerator *accelerator, void *to, void *memory, size_t bytes)
+{
+    const int code = metal_finish(accelerator);
+    if (code == METAL_OK) memcpy(to, contents(accelerator->state, memory), bytes);
+    return code;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------- */
+
+static void metal_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line, size_t room)
+{
+    (void)accelerator;
+    snprintf(line, room, "entry %s, %u workers, math mode safe", build->entry, build->workers);
+}
+
+/* There is nothing to keep: `load` takes the text, and the system has a cache of its own. The mark stands for "may be loaded". */
+static paritas_status metal_compile(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, void **binary, size_t *size)
+{
+    static const char mark[] = "text";
+    (void)accelerator;
+    (void)build;
+    *size = sizeof mark;
+    *binary = paritas_allocate(context, sizeof mark, 1);
+    if (!*binary) return paritas_fail_memory(context);
+    memcpy(*binary, mark, sizeof mark);
+    return PARITAS_OK;
+}
+
+static paritas_status refuse(paritas_context *context, const struct accelerator *accelerator, const struct accelerator_build *build, const char *what,
+                             metal_id error)
+{
+    const struct metal_state *state = accelerator->state;
+    char words[ENOUGH_FOR_A_LOG];
+    copy_text(state, ask(state, error, state->selectors.localizedDescription), words, sizeof words);
+    return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s for %s failed: %.*s", accelerator->device->name, what, build->entry, LOG_SHOWN,
+                        words[0] ? words : "Metal gives no reason");
+}
+
+/* Compiler options without liberties: since macOS 15 by its math mode, before by a switch, which later ones may ignore. The caller's. */
+static metal_id new_options(const struct metal_state *state)
+{
+    const struct metal_selectors *s = &state->selectors;
+    const metal_id options = ask(state, ask(state, state->api.objc_getClass("MTLCompileOptions"), s->alloc), s->init);
+    SEND(state, void, unsigned char)(options, s->setFastMathEnabled, 0);
+    if (SEND(state, unsigned char, metal_selector)(options, s->respondsToSelector, s->setMathMode))
+        SEND(state, void, metal_signed)(options, s->setMathMode, METAL_MATH_MODE_SAFE);
+    if (SEND(state, unsigned char, metal_selector)(options, s->respondsToSelector, s->setMathFloatingPointFunctions))
+        SEND(state, void, metal_signed)(options, s->setMathFloatingPointFunctions, METAL_MATH_FUNCTIONS_PRECISE);
+    return options;
+}
+
+/* The text with its settings in front, as a string of the system's. The caller's; nil: no memory. */
+static metal_id new_source(paritas_context *context, const struct metal_state *state, const struct accelerator_build *build)
+{
+    char settings[256];
+    const int length = snprintf(settings, sizeof settings, "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %s\n", build->workers, build->entry);
+    char *text = length > 0 && (size_t)length < sizeof settings ? paritas_allocate(context, (size_t)length + build->text_size, 1) : NULL;
+    if (!text) return NULL;
+    memcpy(text, settings, (size_t)length);
+    memcpy(text + length, build->text, build->text_size);
+    const metal_id source = new_string(state, text, (size_t)length + build->text_size);
+    paritas_release(&context->allocator, text);
+    return source;
+}
+
+static paritas_status load_kernel(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, struct accelerator_kernel *kernel)
+{
+    const struct metal_state *state = accelerator->state;
+    const struct metal_selectors *s = &state->selectors;
+    const metal_id source = new_source(context, state, build), name = new_string(state, build->entry, strlen(build->entry));
+    const metal_id options = new_options(state);
+    paritas_status status = source && name && options ? PARITAS_OK : paritas_fail_memory(context);
+    metal_id error = NULL, library = NULL, function = NULL, pipeline = NULL;
+    if (status == PARITAS_OK) {
+        library = SEND(state, metal_id, metal_id, metal_id, metal_id *)(state->device, s->newLibraryWithSource, source, options, &error);
+        if (!library) status = refuse(context, accelerator, build, "compiling the kernels", error);
+    }
+    if (status == PARITAS_OK) {
+        function = SEND(state, metal_id, metal_id)(library, s->newFunctionWithName, name);
+        if (!function) status = refuse(context, accelerator, build, "finding the entry", NULL);
+    }
+    if (status == PARITAS_OK) {
+        error = NULL;
+        pipeline = SEND(state, metal_id, metal_id, metal_id *)(state->device, s->newComputePipelineStateWithFunction, function, &error);
+        if (!pipeline) status = refuse(context, accelerator, build, "making a pipeline", error);
+    }
+    if (status == PARITAS_OK) {
+        kernel->program = library;
+        kernel->function = pipeline;
+        kernel->workers_most = ask_number(state, pipeline, s->maxTotalThreadsPerThreadgroup);
+    } else release(state, library);
+    release(state, function);
+    release(state, options);
+    release(state, name);
+    release(state, source);
+    return status;
+}
+
+static paritas_status metal_load(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, const void *binary, size_t size,
+                                 struct accelerator_kernel *kernel)
+{
+    const struct metal_state *state = accelerator->state;
+    (void)binary; /* the mark, or what a cache made of it */
+    (void)size;
+    void *pool = state->api.objc_autoreleasePoolPush();
+    const paritas_status status = load_kernel(context, accelerator, build, kernel);
+    state->api.objc_autoreleasePoolPop(pool);
+    return status;
+}
+
+static void metal_unload(struct accelerator *accelerator, struct accelerator_kernel *kernel)
+{
+    metal_finish(accelerator);
+    release(accelerator->state, kernel->function);
+    release(accelerator->state, kernel->program);
+}
+
+static const char *metal_explain(int code)
+{
+    switch (code) {
+    case METAL_INTERNAL: return "an internal error of Metal";
+    case METAL_TIMEOUT: return "the system ended a kernel that took too long";
+    case METAL_PAGE_FAULT: return "a kernel touched memory that is not its own";
+    case METAL_ACCESS_REVOKED: return "the system took the device from this process";
+    case METAL_NOT_PERMITTED: return "this process may not use the device";
+    case METAL_OUT_OF_MEMORY: return "out of device memory";
+    case METAL_INVALID_RESOURCE: return "invalid resource";
+    case METAL_DEVICE_REMOVED: return "the device is gone";
+    case METAL_STACK_OVERFLOW: return "a kernel's stack overflowed";
+    case METAL_NO_BUFFER: return "no memory for a buffer";
+    case METAL_NO_COMMAND_BUFFER: return "the queue gives no command buffer";
+    case METAL_NO_ENCODER: return "the command buffer gives no encoder";
+    case METAL_NOT_COMPLETED: return "the kernel did not complete and Metal gives no reason";
+    default: return NULL;
+    }
+}
+
+static bool metal_memory_ran_out(int code) { return code == METAL_OUT_OF_MEMORY || code == METAL_NO_BUFFER; }
+
+static const struct accelerator_operations metal_operations = ACCELERATOR_OPERATIONS(metal, "metal", paritas_dialect_metal);
+ACCELERATOR_DEVICE(metal, &metal_operations);

@@ -1,0 +1,165 @@
+/* fake_accelerator.c: see fake_accelerator.h. A binary is the build's precision, the entry's name and a sum over the text. */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
+#include "device/fake_accelerator.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct fake fake;
+extern const struct kernel_module paritas_module_histfactory;
+static const unsigned char dialect[] = "/* the dialect of a fake device */\n";
+static const size_t dialect_size = sizeof dialect - 1;
+
+void fake_reset(void)
+{
+    fake = (struct fake){.buffers = 0};
+    snprintf(fake.versions, sizeof fake.versions, "driver 1");
+}
+
+static paritas_status fake_open(paritas_context *context, struct accelerator *accelerator, unsigned index)
+{
+    (void)index;
+    if (fake.refuses_to_open) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': it does not want to");
+    fake.opens++;
+    accelerator->properties = (struct accelerator_properties){.units = 4, .teams_per_unit = 4, .workers = 8, .workers_most = 64, .is_processor = fake.is_processor};
+    snprintf(accelerator->properties.name, sizeof accelerator->properties.name, "fake");
+    snprintf(accelerator->properties.versions, sizeof accelerator->properties.versions, "%s", fake.versions);
+    return PARITAS_OK;
+}
+
+static void fake_close(struct accelerator *accelerator)
+{
+    (void)accelerator;
+    if (!fake.refuses_to_open) fake.closes++;
+}
+
+static int fake_allocate(struct accelerator *accelerator, size_t bytes, void **memory)
+{
+    (void)accelerator;
+    *memory = fake.buffer_most && bytes > fake.buffer_most ? NULL : malloc(bytes);
+    if (!*memory) return FAKE_OUT_OF_MEMORY;
+    memset(*memory, 0xff, bytes); /* NaN: nothing may be read that was not written */
+    fake.buffers++;
+    return 0;
+}
+
+static void fake_release(struct accelerator *accelerator, void *memory)
+{
+    (void)accelerator;
+    free(memory);
+    fake.buffers--;
+}
+
+static int fake_write(struct accelerator *accelerator, void *memory, const void *from, size_t bytes)
+{
+    (void)accelerator;
+    memcpy(memory, from, bytes);
+    return 0;
+}
+
+static int fake_read(struct accelerator *accelerator, void *to, void *memory, size_t bytes)
+{
+    (void)accelerator;
+    memcpy(to, memory, bytes);
+    return 0;
+}
+
+static void fake_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line, size_t room)
+{
+    (void)accelerator;
+    snprintf(line, room, "f%u %u", build->precision, build->workers);
+}
+
+struct fake_binary {
+    char entry[48];
+    unsigned precision;
+    unsigned long sum;
+};
+
+static struct fake_binary binary_of(const struct accelerator_build *build)
+{
+    struct fake_binary binary;
+    memset(&binary, 0, sizeof binary);
+    snprintf(binary.entry, sizeof binary.entry, "%s", build->entry);
+    binary.precision = build->precision;
+    for (size_t i = 0; i < build->text_size; i++) binary.sum = 31 * binary.sum + (unsigned char)build->text[i];
+    return binary;
+}
+
+static paritas_status fake_compile(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, void **binary, size_t *size)
+{
+    (void)accelerator;
+    if (fake.refuses_text || build->text[build->text_size] != '\0')
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': its compiler refuses the kernels: line 3 is not to its taste");
+    const struct fake_binary made = binary_of(build);
+    *size = sizeof made;
+    *binary = paritas_allocate(context, *size, 1);
+    if (!*binary) return paritas_fail_memory(context);
+    memcpy(*binary, &made, sizeof made);
+    fake.compiles++;
+    return PARITAS_OK;
+}
+
+static paritas_status fake_load(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, const void *binary, size_t size,
+                                struct accelerator_kernel *kernel)
+{
+    (void)accelerator;
+    const struct fake_binary wanted = binary_of(build);
+    if (fake.refuses_binaries || size != sizeof wanted || memcmp(binary, &wanted, size) != 0)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': that is no binary of its");
+    for (size_t v = 0; v < paritas_module_histfactory.n_variants; v++) {
+        const struct cpu_variant *variant = &paritas_module_histfactory.variants[v];
+        if (variant->precision != build->precision || strcmp(variant->isa, "portable") != 0) continue;
+        for (unsigned e = 0; e < paritas_module_histfactory.n_entries; e++)
+            if (strcmp(paritas_module_histfactory.entries[e], build->entry) == 0) kernel->function = (void *)&variant->entries[e];
+    }
+    if (!kernel->function) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': there is no entry %s", build->entry);
+    kernel->workers_most = fake.workers_most_of_entry ? fake.workers_most_of_entry : 1024;
+    fake.loads++;
+    return PARITAS_OK;
+}
+
+static void fake_unload(struct accelerator *accelerator, struct accelerator_kernel *kernel)
+{
+    (void)accelerator;
+    kernel->function = NULL;
+    fake.unloads++;
+}
+
+static int fake_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel, const struct accelerator_arguments *of, uint32_t teams)
+{
+    if (fake.gone_after && fake.runs >= fake.gone_after) return FAKE_GONE;
+    if (fake.teams_most && teams > fake.teams_most) return FAKE_OUT_OF_MEMORY;
+    fake.runs++;
+    if (teams > fake.largest) fake.largest = teams;
+    const size_t element = accelerator->device->precision / 8;
+    const cpu_entry entry = *(const cpu_entry *)kernel->function;
+    for (uint32_t t = 0; t < teams; t++) entry(of->ints, of->reals, of->args, of->in, of->out, (char *)of->slabs + (size_t)t * of->slab * element, of->first_team + t);
+    const struct timespec pause = {0, (long)fake.milliseconds * 1000000};
+    if (fake.milliseconds) nanosleep(&pause, NULL);
+    return 0;
+}
+
+static int fake_finish(struct accelerator *accelerator)
+{
+    (void)accelerator;
+    return 0;
+}
+
+static const char *fake_explain(int code) { return code == FAKE_GONE ? "it is gone" : NULL; }
+static bool fake_memory_ran_out(int code) { return code == FAKE_OUT_OF_MEMORY; }
+
+static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(fake, "fake", dialect);
+ACCELERATOR_DEVICE(fake, &operations);
+
+paritas_status fake_use(paritas_context *context)
+{
+    struct paritas_device *device;
+    const paritas_status status = device_open_as(context, &device_fake, "fake", NULL, context->precision, 0, &device);
+    if (status != PARITAS_OK) return status;
+    if (context->device != context->host) device_close(context->device);
+    context->device = device;
+    return PARITAS_OK;
+}
