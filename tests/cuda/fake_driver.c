@@ -407,24 +407,31 @@ int cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y, uns
     return enqueue(stream, work);
 }
 
+static native_kernel find_kernel(const struct fake_image *image)
+{
+    const struct native_entry *const tables[] = {image->precision == 64 ? native_histfactory_f64 : native_histfactory_f32,
+                                                 image->precision == 64 ? native_conformance_f64 : native_conformance_f32};
+    for (int t = 0; t < 2; t++)
+        for (const struct native_entry *entry = tables[t]; entry->name; entry++)
+            if (strcmp(entry->name, image->entry) == 0) return entry->run;
+    return NULL;
+}
+
 static int run_kernel(const struct work *work)
 {
     const struct fake_image *image = &work->function->module->image;
-    const struct native_entry *entries = image->precision == 64 ? native_entries_f64 : native_entries_f32;
+    const native_kernel kernel = find_kernel(image);
     struct accelerator_values values = work->values;
     void *arguments[8];
+    if (!kernel) return fault(LAUNCH_FAILED, "there is no kernel %s", image->entry);
     for (int k = 0; k < 6; k++) arguments[k] = &values.pointers[k];
     arguments[6] = &values.slab;
     arguments[7] = &values.first_team;
-    for (size_t k = 0; k < native_entry_count; k++) {
-        if (strcmp(entries[k].name, image->entry) != 0) continue;
-        native_workers = image->workers;
-        native_settings = (struct native_settings){.order = fake.order, .seed = fake.launches};
-        const char *wrong = native_run(entries[k].run, arguments, work->blocks);
-        look_at_guards();
-        return wrong ? fault(LAUNCH_FAILED, "%s", wrong) : 0;
-    }
-    return fault(LAUNCH_FAILED, "there is no kernel %s", image->entry);
+    native_workers = image->workers;
+    native_settings = (struct native_settings){.order = fake.order, .seed = fake.launches};
+    const char *wrong = native_run(kernel, arguments, work->blocks);
+    look_at_guards();
+    return wrong ? fault(LAUNCH_FAILED, "%s", wrong) : 0;
 }
 
 /* ---- streams ---- */
