@@ -315,6 +315,18 @@ int cuMemcpyDtoHAsync(void *to, cuda_memory from, size_t bytes, cuda_stream stre
 
 /* ---- kernels ---- */
 
+/* What a PTX of NVRTC's own holds. */
+static struct fake_image image_of_ptx(const char *ptx)
+{
+    struct fake_image image = {.precision = strstr(ptx, ".f64") ? 64 : 32};
+    const char *entry = strstr(ptx, ".entry "), *threads = strstr(ptx, ".maxntid "), *target = strstr(ptx, ".target sm_");
+    if (!entry || !threads || !target || sscanf(entry, ".entry %63[a-z_0-9]", image.entry) != 1 || sscanf(threads, ".maxntid %u", &image.workers) != 1 ||
+        sscanf(target, ".target sm_%u", &image.architecture) != 1)
+        return image;
+    memcpy(image.magic, FAKE_MAGIC, sizeof image.magic);
+    return image;
+}
+
 int cuModuleLoadDataEx(cuda_module *module, const void *image, unsigned n, int *options, void **values)
 {
     CALL(1);
@@ -325,6 +337,7 @@ int cuModuleLoadDataEx(cuda_module *module, const void *image, unsigned n, int *
     else if (strncmp(image, FAKE_PTX, strlen(FAKE_PTX)) == 0 &&
              sscanf((const char *)image + strlen(FAKE_PTX), "%63s %u %u %u", found.entry, &found.precision, &found.workers, &found.architecture) == 4)
         memcpy(found.magic, FAKE_MAGIC, sizeof found.magic);
+    else if (strncmp(image, ".version ", 9) == 0) found = image_of_ptx(image);
     if (memcmp(found.magic, FAKE_MAGIC, sizeof found.magic) != 0) {
         snprintf(values[0], (size_t)(uintptr_t)values[1], "ptxas: nothing\nof ours");
         return INVALID_IMAGE;

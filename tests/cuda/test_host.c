@@ -177,12 +177,30 @@ TEST(a_device_that_cannot_run_says_why)
     look_back();
 }
 
-/* Every NVRTC is later than what this driver runs; what the build embeds is for real drivers. */
-TEST(without_a_compiler_only_embedded_kernels_run)
+/* Every NVRTC is later than what this driver runs. */
+TEST(without_a_compiler_the_embedded_kernels_run)
 {
     set_up();
     fake->driver = 10020;
-    assert_no_device(paritas_cuda_embedded[0].entry ? "the driver refuses" : "not embedded");
+    if (!paritas_cuda_embedded[0].entry) {
+        assert_no_device("not embedded");
+        return;
+    }
+    struct fixture f = small_model();
+    for (unsigned precision = 64; precision >= 32; precision -= 32) {
+        paritas_context *context = open_on("cuda", precision, 0, NULL);
+        assert_non_null(context);
+        assert_non_null(strstr(context->device->operations->describe(context->device), "embedded"));
+        compare_with_cpu(context, &f, "small model", 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED, 1);
+        paritas_close(context);
+        look_back();
+    }
+    assert_int_equal(fake->compiled, 0);
+    char reason[512];
+    assert_null(open_on("cuda", 64, 64, reason)); /* embedded for blocks of one size */
+    assert_non_null(strstr(reason, "for blocks of 64 threads is not embedded"));
+    look_back();
+    free_fixture(&f);
 }
 
 TEST(a_kernel_that_allows_few_threads_gets_small_blocks)
@@ -328,7 +346,7 @@ int main(void)
         cmocka_unit_test(the_newest_nvrtc_that_the_driver_can_follow_compiles),
         cmocka_unit_test(an_nvrtc_older_than_the_device_makes_ptx),
         cmocka_unit_test(a_device_that_cannot_run_says_why),
-        cmocka_unit_test(without_a_compiler_only_embedded_kernels_run),
+        cmocka_unit_test(without_a_compiler_the_embedded_kernels_run),
         cmocka_unit_test(a_kernel_that_allows_few_threads_gets_small_blocks),
         cmocka_unit_test(the_callers_context_stays_current),
         cmocka_unit_test(every_call_may_fail),
