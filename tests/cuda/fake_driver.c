@@ -296,6 +296,7 @@ static int enqueue(cuda_stream stream, struct work work)
     if (!is_stream(stream)) return fault(INVALID_HANDLE, "work for no stream");
     if (driver.queued == KEPT_MAX) return fault(CUDA_OUT_OF_MEMORY, "nobody waits for the stream");
     driver.queue[driver.queued++] = work;
+    fake.last_stream = stream;
     return 0;
 }
 
@@ -457,6 +458,7 @@ int cuStreamCreate(cuda_stream *stream, unsigned flags)
         if (driver.streams[k].alive) continue;
         driver.streams[k].alive = 1;
         *stream = &driver.streams[k];
+        fake.streams++;
         fake.in_use++;
         return 0;
     }

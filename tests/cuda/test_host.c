@@ -19,12 +19,12 @@ static bool find_fake(void)
     if (!address) return false;
     memcpy(&function, &address, sizeof address);
     fake = function();
-    address = dlsym(library, "cuCtxPushCurrent_v2");
-    memcpy(&direct.cuCtxPushCurrent, &address, sizeof address);
-    address = dlsym(library, "cuCtxPopCurrent_v2");
-    memcpy(&direct.cuCtxPopCurrent, &address, sizeof address);
-    address = dlsym(library, "cuInit");
-    memcpy(&direct.cuInit, &address, sizeof address);
+#define X(name, symbol, parameters)      \
+    address = dlsym(library, #symbol);   \
+    if (!address) return false;          \
+    memcpy(&direct.name, &address, sizeof address);
+    CUDA_FUNCTIONS(X)
+#undef X
     return true;
 }
 
@@ -239,6 +239,37 @@ TEST(the_callers_context_stays_current)
     free_fixture(&f);
 }
 
+TEST(the_callers_stream_is_used_and_left)
+{
+    set_up();
+    struct fixture f = small_model();
+    cuda_context primary = NULL, popped;
+    cuda_stream stream = NULL;
+    assert_int_equal(direct.cuInit(0), 0);
+    assert_int_equal(direct.cuDevicePrimaryCtxRetain(&primary, 0), 0);
+    assert_int_equal(direct.cuCtxPushCurrent(primary), 0);
+    assert_int_equal(direct.cuStreamCreate(&stream, CUDA_STREAM_NON_BLOCKING), 0);
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.device = "cuda";
+    options.stream = stream;
+    paritas_context *context = NULL;
+    assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
+    const double expected = expected_nll(&f), nll = nll_of(context, &f);
+    assert_memory_equal(&nll, &expected, sizeof nll);
+    assert_ptr_equal(fake->last_stream, stream);
+    assert_int_equal(fake->streams, 1);
+    paritas_close(context);
+    assert_int_equal(direct.cuStreamDestroy(stream), 0); /* it is still there */
+    assert_int_equal(direct.cuCtxPopCurrent(&popped), 0);
+    assert_int_equal(direct.cuDevicePrimaryCtxRelease(0), 0);
+    look_back();
+    options.device = "cpu";
+    assert_int_equal(paritas_open(&options, &context), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(context), "stream"));
+    paritas_close(context);
+    free_fixture(&f);
+}
+
 /* ---- failures ---- */
 
 /* With the n-th call failing, for all n: an answer that is right, or an error that says which call it was; and nothing stays held. */
@@ -349,6 +380,7 @@ int main(void)
         cmocka_unit_test(without_a_compiler_the_embedded_kernels_run),
         cmocka_unit_test(a_kernel_that_allows_few_threads_gets_small_blocks),
         cmocka_unit_test(the_callers_context_stays_current),
+        cmocka_unit_test(the_callers_stream_is_used_and_left),
         cmocka_unit_test(every_call_may_fail),
         cmocka_unit_test(a_device_may_vanish_at_any_call),
         cmocka_unit_test(memory_may_run_out_at_any_call),
