@@ -21,7 +21,7 @@ endif()
 set(PARITAS_KERNEL_SETTINGS paritas_settings paritas_kernel_settings) # in this order: the second takes warnings back
 set(PARITAS_KERNEL_OBJECTS "")
 set(PARITAS_GENERATED_SOURCES "")
-foreach(module histfactory)
+foreach(module histfactory conformance)
   paritas_kernel_module(${module} "${PARITAS_KERNELS_DIR}/entry/module_${module}.h" "${PARITAS_KERNELS_DIR}/entry/${module}_entries.h")
   list(APPEND PARITAS_KERNEL_OBJECTS ${${module}_OBJECTS})
   list(APPEND PARITAS_GENERATED_SOURCES ${${module}_SOURCES})

@@ -45,9 +45,9 @@ FN elem built_divide(elem a, elem b)
 FN elem built_root(elem a)
 {
     const elem_int ia = BITS(a) & BUILT_MAGNITUDE, k = BUILT_EXPONENT(ia) + 1; /* 4^(k / 2 - 64) times a number in [1, 4) */
-    const elem x = FROM_BITS((ia & BUILT_FRACTION) | (BUILT_ONE + ((k & 1) << 23))), half = FROM_BITS(BUILT_ONE - (1 << 23));
-    elem g = BUILT_ROOT(x), h = half * BUILT_RECIPROCAL(g);
-    h = FMA(h, FMA(-g, h, half), h);
+    const elem x = FROM_BITS((ia & BUILT_FRACTION) | (BUILT_ONE + ((k & 1) << 23))), a_half = FROM_BITS(BUILT_ONE - (1 << 23));
+    elem g = BUILT_ROOT(x), h = a_half * BUILT_RECIPROCAL(g);
+    h = FMA(h, FMA(-g, h, a_half), h);
     g = FMA(FMA(-g, g, x), h, g);
     const elem rest = FMA(-g, g, x), zero = FROM_BITS(0);
     const elem_int own = BITS(g);
