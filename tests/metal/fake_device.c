@@ -253,6 +253,7 @@ static void run_commands(id commands)
         if (team_run(native_workers, fake_metal.order, run_thread, &thread)) fake_violation("some workers of a team wait at a barrier that others do not reach");
     }
     if (fake_metal.flushes) flush_end(mode);
+    if (fake_metal.rounds_wrongly) *(uint32_t *)commands->held[4]->bytes ^= 1;
     team_release();
 }
 static void commands_wait(id commands, selector s)

@@ -205,13 +205,15 @@ static void compare_fake(const struct fixture *f, const char *name, unsigned wor
     const size_t compared = compare(context, name, f->model, parts);
     const struct accelerator *accelerator = context->device->state;
     unsigned loaded = 0;
-    const struct accelerator_module *module = &accelerator->modules[0];
-    for (unsigned k = 0; k < module->module->n_entries; k++) {
-        loaded += module->kernels[k].function != NULL;
-        if (whole && !module->kernels[k].function) print_error("%s was not run\n", module->module->entries[k]);
-    }
-    print_message("%s, %u workers: %zu bytes equal, %u entries, %lu dispatches\n", name, workers, compared, loaded, fake_metal.dispatches);
-    if (whole) assert_int_equal(loaded, module->module->n_entries);
+    unsigned all = 0;
+    for (const struct accelerator_module *m = accelerator->modules; m < accelerator->modules + ACCELERATOR_MODULES_MAX && m->module; m++)
+        for (unsigned k = 0; k < m->module->n_entries; k++) {
+            all++;
+            loaded += m->kernels[k].function != NULL;
+            if (whole && !m->kernels[k].function) print_error("%s was not run\n", m->module->entries[k]);
+        }
+    print_message("%s, %u workers: %zu bytes equal, %u of %u entries, %lu dispatches\n", name, workers, compared, loaded, all, fake_metal.dispatches);
+    if (whole) assert_int_equal(loaded, all);
     assert_true(fake_metal.was_safe);
     close_fake(context);
 }
