@@ -21,7 +21,8 @@ static paritas_status answer(paritas_context *context, struct answers *a)
     memset(a, 0, sizeof *a);
     paritas_job jobs[JOBS];
     for (size_t k = 0; k < JOBS; k++) jobs[k] = (paritas_job){NULL, NULL, NULL, NULL, NULL};
-    const paritas_status status = paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL, &a->value, a->gradient, NULL);
+    const paritas_status status =
+        paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL, &a->value, a->gradient, NULL);
     return status == PARITAS_OK ? paritas_fit(context, model.model, NULL, JOBS, jobs, a->results, a->parameters, NULL, NULL, NULL) : status;
 }
 
@@ -200,8 +201,10 @@ TEST(any_buffer_may_be_refused)
         paritas_status status = paritas_open(&options, &context);
         if (status == PARITAS_OK) status = answer(context, &a);
         const bool reached = fake_metal.buffers >= k;
-        if (status == PARITAS_OK) assert_right(&a);
-        else assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+        if (status == PARITAS_OK)
+            assert_right(&a);
+        else
+            assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
         refused += status != PARITAS_OK;
         close_fake(context);
         if (!reached) break;
@@ -282,8 +285,10 @@ TEST(any_allocation_of_the_host_may_fail)
         allocations = 0;
         paritas_status status = paritas_open(&options, &context);
         if (status == PARITAS_OK) status = answer(context, &a);
-        if (status == PARITAS_OK) assert_right(&a);
-        else assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+        if (status == PARITAS_OK)
+            assert_right(&a);
+        else
+            assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
         close_fake(context);
         if (allocations < refused_allocation) break;
     }
