@@ -142,7 +142,7 @@ typedef struct paritas_options {
     unsigned workers;                   /* size of a work-group on devices that have them; 0: the device's choice */
     paritas_progress progress;          /* NULL: none */
     void *progress_user;
-    const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL: none. Copied. */
+    const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL or "": none. Copied. */
     paritas_note_function note;         /* NULL: none */
     void *note_user;
     int no_polish;                      /* nonzero: fits in f32 stand as f32 left them, which is for looking at f32 rather than for results */
@@ -159,6 +159,20 @@ PARITAS_API const char *paritas_error_message(const paritas_context *context);
 /* Name of the device in use ("cpu", "opencl:0") and of the kernel build ("avx512", ...). */
 PARITAS_API const char *paritas_device_name(const paritas_context *context);
 PARITAS_API const char *paritas_isa_name(const paritas_context *context);
+
+/* A device as paritas_list_devices found it. */
+typedef struct paritas_device_info {
+    char name[32];                           /* what paritas_options.device takes */
+    char description[256];                   /* processor, driver, compiler; "" where it could not be opened */
+    char isa[16];                            /* of the CPU's kernels; "" elsewhere */
+    int f64, f32;                            /* nonzero: it runs, and passed its self-test, in this precision */
+    char reason_f64[512], reason_f32[512];   /* why not */
+} paritas_device_info;
+
+/* Opens all devices that the installed drivers tell of, one after the other, with the cache and the work-groups of this context, and
+ * closes them again. *count: how many there are; the first `room` of them are described. A kind of which there is none stands
+ * among them with its bare name and the reason. */
+PARITAS_API paritas_status paritas_list_devices(paritas_context *context, size_t room, paritas_device_info *devices, size_t *count);
 /* "f64" or "f32": what was asked for, or chosen; and what finishes fits: "f64" where f32 fits are polished, else "none". */
 PARITAS_API const char *paritas_precision_name(const paritas_context *context);
 PARITAS_API const char *paritas_polish_name(const paritas_context *context);
@@ -210,6 +224,36 @@ typedef struct paritas_model_options {
 /* Validates a workspace and freezes the model of one measurement. `options` may be NULL. A POI that
  * the measurement names and no modifier carries means "no POI"; one named in `options` must exist. */
 PARITAS_API paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace, const paritas_model_options *options, paritas_model **model);
+
+/* The kernels of a model that was written in the kernel language and compiled into the program by CMake's paritas_add_model (docs/models.md). The
+ * program declares them as `extern const paritas_kernels paritas_model_NAME;`. */
+typedef struct paritas_kernels paritas_kernels;
+
+/* What a model of one's own consists of beside its kernels. Start from PARITAS_MODEL_DESCRIPTION_DEFAULT. Zero means the default everywhere. */
+typedef struct paritas_model_description {
+    size_t size;                     /* sizeof(paritas_model_description), for growth */
+    const paritas_kernels *kernels;
+    size_t n_parameters;             /* as many as the kernels were written for, at most 128 */
+    const char *const *names;        /* of the parameters, each its own */
+    const double *init, *lower, *upper;
+    const unsigned char *fixed;      /* NULL: none */
+    const double *constraint_widths; /* sigma of the measurement that constrains a parameter, NaN where there is none; NULL: nowhere */
+    const char *poi;                 /* the parameter of interest; NULL: none */
+    size_t n_main;                   /* main data */
+    const double *sigmas;            /* n_main: 0 for a count (Poisson), else sigma of a measurement (Gaussian); NULL: all are counts */
+    int terms;                       /* nonzero: the kernels answer the terms of the negative log-likelihood themselves; `sigmas` is NULL */
+    const double *data;              /* observed: main data, then for each constrained parameter, in their order, what was measured of it */
+    size_t n_ints, n_reals;          /* tables that the kernels read */
+    const uint32_t *ints;
+    const double *reals;
+} paritas_model_description;
+#define PARITAS_MODEL_DESCRIPTION_DEFAULT { sizeof(paritas_model_description), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL }
+
+/* Makes a model of a user's own, to which all functions below apply as to any other. It has no channels and no samples: their counts are 0, their names NULL. With
+ * `terms` nothing can be expected or drawn: functions that need that (expected data, tests against Asimov data, goodness of fit, toys) answer
+ * INVALID_ARGUMENT. All is copied but the kernels. INVALID_ARGUMENT names what is wrong: kernels of another version, or for another number
+ * of parameters; numbers that are not finite, bounds that are no interval, negative counts. */
+PARITAS_API paritas_status paritas_model_define(paritas_context *context, const paritas_model_description *description, paritas_model **model);
 PARITAS_API void paritas_model_free(paritas_model *model);
 
 PARITAS_API size_t paritas_model_parameter_count(const paritas_model *model);

@@ -69,8 +69,8 @@ static paritas_status quasi_newton(paritas_context *context, const struct quasi_
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t n = call->n, slots = model->n_slots, places = model->n_places, full = slots * slots + 6 * slots + 8, stride = 8 + (call->ends ? 2 * slots : 0);
     if (n == 0) return PARITAS_OK;
-    /* teams of 8 lanes, two a thread at least */
-    const size_t even = n / (16 * (size_t)context->threads), share = even < 1 ? 1 : even > SHARE_MOST ? SHARE_MOST : even;
+    /* as few tasks a lane as keep the device busy; no more than SHARE_MOST */
+    const size_t even = n / device_teams(call->device), share = even < 1 ? 1 : even > SHARE_MOST ? SHARE_MOST : even;
     size_t count = 0;
     for (size_t p = 0; p < model->n_parameters; p++) count += !plan->fixed[p];
     const size_t width = (count + 7) / 8 * 8, head = full + count * width;
@@ -187,7 +187,8 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
     for (size_t i = 0; i < n; i++) profiles[i] = no_answer;
     size_t *which = paritas_allocate(context, n + 1, sizeof *which), left = 0;
     double *ends = plan->matrix && (points || by_f32) ? paritas_allocate(context, n * 2 * slots, sizeof *ends) : NULL;
-    struct quasi_newton call = {.plan = plan, .device = context->precision == 64 ? context->device : context->host, .n = n, .evaluations = EVALUATIONS, .data = data, .profiles = profiles, .ends = ends};
+    struct quasi_newton call = {.plan = plan, .n = n, .evaluations = EVALUATIONS, .data = data, .profiles = profiles, .ends = ends};
+    call.device = context->precision == 64 ? context->device : context->host;
     paritas_status status = which && (ends || !(plan->matrix && (points || by_f32))) ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK && plan->matrix) status = by_f32 ? quasi_newton_by_f32(context, &call, which) : quasi_newton(context, &call);
     for (size_t i = 0; i < n && points && ends && status == PARITAS_OK; i++)
