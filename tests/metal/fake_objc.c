@@ -307,8 +307,13 @@ static id device_library(id device, selector s, id source, id options, id *error
     }
     sscanf(source->bytes, "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %63s%n", &workers, entry, &settings);
     const char *text = source->bytes + settings + 1;
-    if (settings == 0 || !skip_file(&text, METAL_DIALECT) || *text++ != '\n' || !skip_file(&text, METAL_MODULE) ||
-        strcmp(text, "\nKERNEL_OF(PARITAS_ENTRY)\n") != 0) {
+    bool known = settings > 0 && skip_file(&text, METAL_DIALECT) && *text++ == '\n';
+    const char *module = text;
+    if (known && !skip_file(&text, METAL_MODULE)) {
+        text = module;
+        known = skip_file(&text, METAL_CONFORMANCE);
+    }
+    if (!known || strcmp(text, "\nKERNEL_OF(PARITAS_ENTRY)\n") != 0) {
         *error = passing_error(3, "the text is not the one that the native kernels were built from");
         return NULL;
     }

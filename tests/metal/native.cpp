@@ -1,5 +1,5 @@
-// native.cpp: the text that Metal compiles, dialect and module joined as the library hands them over, as native code. METAL_DIALECT and
-// METAL_MODULE are its files; NATIVE_TABLE names the table. PARITAS_WORKERS is 1, or native_workers: then the size of a team is chosen when
+// native.cpp: the text that Metal compiles, dialect and modules joined as the library hands them over, as native code. METAL_DIALECT,
+// METAL_MODULE and METAL_CONFORMANCE are its files; NATIVE_TABLE names the table. PARITAS_WORKERS is 1, or native_workers: then the size of a team is chosen when
 // it runs.
 #define METAL_SHIM_RUNS 1
 #define __METAL_VERSION__ 310
@@ -20,11 +20,12 @@ namespace { // functions of one name that are not the same when there is one wor
 
 #include METAL_DIALECT
 #include METAL_MODULE
+#include METAL_CONFORMANCE
 
 }; // ends the struct that the dialect begins, as KERNEL_OF does
 
-#include "entry/histfactory_entries.h"
-MODULE_ENTRIES(KERNEL_NAMED)
+#include "native_entries.h"
+NATIVE_ENTRIES(KERNEL_NAMED)
 
 #define X(name)                                                                                                                        \
     void run_##name(const uint32_t *mi, const float *mr, const uint32_t *args, const float *in, float *out, float *slabs,               \
@@ -32,12 +33,12 @@ MODULE_ENTRIES(KERNEL_NAMED)
     {                                                                                                                                  \
         name(mi, mr, args, in, out, slabs, *slab, *first_team, group, worker);                                                          \
     }
-MODULE_ENTRIES(X)
+NATIVE_ENTRIES(X)
 #undef X
 }
 
 const native_kernel NATIVE_TABLE[] = {
 #define X(name) {#name, run_##name},
-    MODULE_ENTRIES(X)
+    NATIVE_ENTRIES(X)
 #undef X
     {nullptr, nullptr}};
