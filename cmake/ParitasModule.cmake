@@ -8,6 +8,10 @@
 #   NAME_OBJECTS   compiled kernels, for the caller's target
 #   NAME_SOURCES   C files to compile into it, which define `const struct kernel_module paritas_module_NAME`
 #
+#   paritas_add_model(TARGET NAME FILE)
+#
+# compiles a model that a user wrote (docs/models.md) into TARGET, whose sources declare it as `extern const paritas_kernels paritas_model_NAME;`.
+#
 # A variant is (precision, instruction set, lanes W, pack P); its functions end in a suffix such as f64_avx512_w8p1. The
 # processor picks among the variants when the library is opened. PARITAS_VARIANTS leaves out those whose suffix it does not match.
 
@@ -94,4 +98,33 @@ const struct kernel_module paritas_module_${name} = {
 ")
   set(${name}_OBJECTS "${objects}" PARENT_SCOPE)
   set(${name}_SOURCES "${generated}/${name}_module.c" "${generated}/${name}_text.c" PARENT_SCOPE)
+endfunction()
+
+function(paritas_add_model target name file)
+  if(NOT name MATCHES "^[A-Za-z][A-Za-z0-9_]*$")
+    message(FATAL_ERROR "paritas_add_model: '${name}' is no name that C can have")
+  endif()
+  get_filename_component(file "${file}" ABSOLUTE)
+  if(NOT EXISTS "${file}")
+    message(FATAL_ERROR "paritas_add_model: ${file} is not there")
+  endif()
+  set(generated "${CMAKE_CURRENT_BINARY_DIR}/modules/${name}_kernels.c")
+  if(NOT TARGET paritas_${name}_kernels)
+    paritas_kernel_module(${name} "${file}" "${PARITAS_KERNELS_DIR}/entry/custom_entries.h")
+    file(CONFIGURE OUTPUT "${generated}" @ONLY CONTENT
+"/* ${name}_kernels.c: the kernels of a user's model, as the library takes them. Made by cmake/ParitasModule.cmake. */
+#include \"${PARITAS_CMAKE_MODULE_HEADER}\"
+
+extern const struct kernel_module paritas_module_${name};
+extern const struct paritas_kernels paritas_model_${name};
+const struct paritas_kernels paritas_model_${name} = {KERNEL_MODULE_API, &paritas_module_${name}};
+")
+    # one library of objects, which more than one program of a project may take
+    add_library(paritas_${name}_kernels OBJECT ${${name}_SOURCES} "${generated}")
+    set_target_properties(paritas_${name}_kernels PROPERTIES C_STANDARD 17 C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+    set_property(TARGET paritas_${name}_kernels PROPERTY PARITAS_OBJECTS "${${name}_OBJECTS}")
+  endif()
+  get_target_property(objects paritas_${name}_kernels PARITAS_OBJECTS)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:paritas_${name}_kernels> ${objects})
+  target_link_libraries(${target} PRIVATE m) # the portable kernels call fma()
 endfunction()

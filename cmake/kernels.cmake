@@ -7,7 +7,7 @@ set(PARITAS_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 set(PARITAS_KERNELS_DIR "${PROJECT_SOURCE_DIR}/kernels")
 set(PARITAS_KERNELS_SOURCE "${PROJECT_SOURCE_DIR}/src/device/cpu/kernels.c")
 set(PARITAS_KERNEL_INCLUDES "${PROJECT_SOURCE_DIR}/src" "${PARITAS_KERNELS_DIR}")
-set(PARITAS_CMAKE_MODULE_HEADER "device/module.h")
+set(PARITAS_CMAKE_MODULE_HEADER "${PROJECT_SOURCE_DIR}/src/device/module.h")
 include(cmake/ParitasModule.cmake)
 
 # a family hands all its functions the same list of parameters, used or not

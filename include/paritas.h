@@ -224,6 +224,36 @@ typedef struct paritas_model_options {
 /* Validates a workspace and freezes the model of one measurement. `options` may be NULL. A POI that
  * the measurement names and no modifier carries means "no POI"; one named in `options` must exist. */
 PARITAS_API paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace, const paritas_model_options *options, paritas_model **model);
+
+/* The kernels of a model that was written in the kernel language and compiled into the program by CMake's paritas_add_model (docs/models.md). The
+ * program declares them as `extern const paritas_kernels paritas_model_NAME;`. */
+typedef struct paritas_kernels paritas_kernels;
+
+/* What a model of one's own consists of beside its kernels. Start from PARITAS_MODEL_DESCRIPTION_DEFAULT. Zero means the default everywhere. */
+typedef struct paritas_model_description {
+    size_t size;                     /* sizeof(paritas_model_description), for growth */
+    const paritas_kernels *kernels;
+    size_t n_parameters;             /* as many as the kernels were written for, at most 128 */
+    const char *const *names;        /* of the parameters, each its own */
+    const double *init, *lower, *upper;
+    const unsigned char *fixed;      /* NULL: none */
+    const double *constraint_widths; /* sigma of the measurement that constrains a parameter, NaN where there is none; NULL: nowhere */
+    const char *poi;                 /* the parameter of interest; NULL: none */
+    size_t n_main;                   /* main data */
+    const double *sigmas;            /* n_main: 0 for a count (Poisson), else sigma of a measurement (Gaussian); NULL: all are counts */
+    int terms;                       /* nonzero: the kernels answer the terms of the negative log-likelihood themselves; `sigmas` is NULL */
+    const double *data;              /* observed: main data, then for each constrained parameter, in their order, what was measured of it */
+    size_t n_ints, n_reals;          /* tables that the kernels read */
+    const uint32_t *ints;
+    const double *reals;
+} paritas_model_description;
+#define PARITAS_MODEL_DESCRIPTION_DEFAULT { sizeof(paritas_model_description), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL }
+
+/* Makes a model of a user's own, to which all functions below apply as to any other. It has no channels and no samples: their counts are 0, their names NULL. With
+ * `terms` nothing can be expected or drawn: functions that need that (expected data, tests against Asimov data, goodness of fit, toys) answer
+ * INVALID_ARGUMENT. All is copied but the kernels. INVALID_ARGUMENT names what is wrong: kernels of another version, or for another number
+ * of parameters; numbers that are not finite, bounds that are no interval, negative counts. */
+PARITAS_API paritas_status paritas_model_define(paritas_context *context, const paritas_model_description *description, paritas_model **model);
 PARITAS_API void paritas_model_free(paritas_model *model);
 
 PARITAS_API size_t paritas_model_parameter_count(const paritas_model *model);

@@ -300,8 +300,7 @@ typedef lint plint;
 #define KERNEL_NAME(name, variant) KERNEL_NAME_(name, variant)
 #define KERNEL(name)                                                                                                                            \
     static void name##_body(const u32 *mi, const elem *mr, const u32 *args, const elem *in, elem *out, real *s, u32 team);                     \
-    void KERNEL_NAME(name, PARITAS_VARIANT)(const u32 *mi, const void *mr, const u32 *args, const void *in, void *out, void *s, u32 team);     \
-    void KERNEL_NAME(name, PARITAS_VARIANT)(const u32 *mi, const void *mr, const u32 *args, const void *in, void *out, void *s, u32 team)      \
+    static UNUSED void KERNEL_NAME(name, PARITAS_VARIANT)(const u32 *mi, const void *mr, const u32 *args, const void *in, void *out, void *s, u32 team)\
     {                                                                                                                                           \
         name##_body(mi, (const elem *)mr, args, (const elem *)in, (elem *)out, (real *)s, team);                                               \
     }                                                                                                                                           \

@@ -6,6 +6,7 @@
 #define PARITAS_ENTRY_HISTFACTORY_H
 
 #include "numeric/math.h"
+#include "numeric/deviance.h"
 #include "numeric/sum.h"
 #include "numeric/tiles.h"
 #include "histfactory/arrays.h"

@@ -191,16 +191,6 @@ FN_LARGE void hf_cells(HF_PARAMETERS)
     }
 }
 
-/* n D(excess / n), D(x) = x - ln(1 + x): a Poisson term in deviance form; excess = lambda - n, w = 1 - n / lambda. What rounding
- * took from the quotient comes back to first order (dD/dx = w): ln(1 + x) near x = -1 would magnify it by n / lambda. */
-FN pack hf_deviance(pack excess, pack lambda, pack n, pack w)
-{
-    const pack x = PDIVIDE(excess, PSELECT(n > PK(0.0), n, PK(1.0)));
-    const pack rest = pflush(w * (PFMA(-x, n, excess) + (lambda - (excess + n))));
-    const pmask small = AND(rest < PK(1.0), rest > PK(-1.0));
-    return PFMA(n, m_deviance(x), PSELECT(small, rest, PK(0.0)));
-}
-
 /* Product of a unit's local parameters in bins b.. of a panel, those of the channel's local sets `skip` and `skip2` left out. */
 FN pack hf_gamma(HF_PARAMETERS, CONSTANT u32 *ch, CONSTANT u32 *un, u32 panel, u32 b, u32 skip, u32 skip2)
 {
@@ -269,7 +259,7 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
             const pmask some = n > zero;
             const pack safe = PSELECT(lambda > zero, lambda, one);
             const pack w = one - PDIVIDE(n, safe);
-            const pack deviance = PSELECT(some, pflush(hf_deviance(pflush(lambda - n), lambda, n, w)), lambda);
+            const pack deviance = PSELECT(some, pflush(poisson_deviance(pflush(lambda - n), lambda, n, w)), lambda);
             const pmask inside = PSELECT(some, lambda, lambda + one) > zero; /* lambda > 0, or n = 0 and lambda > -1: see below */
             const pmask positive = lambda >= zero;
             STOREP(s + mi[HF_S_LAMBDA], bin, lambda);
@@ -298,7 +288,7 @@ FN void hf_penalties(HF_PARAMETERS)
                 const pack n = LOADP(aux, i), lambda = pflush(tau * LOADP(x, i));
                 const pmask some = n > zero;
                 const pack safe = PSELECT(lambda > zero, lambda, one);
-                const pack deviance = PSELECT(some, pflush(hf_deviance(pflush(PFMA(tau, LOADP(x, i), -n)), lambda, n, one - PDIVIDE(n, safe))), lambda);
+                const pack deviance = PSELECT(some, pflush(poisson_deviance(pflush(PFMA(tau, LOADP(x, i), -n)), lambda, n, one - PDIVIDE(n, safe))), lambda);
                 const pmask inside = OR(lambda > zero, AND(lambda >= zero, n <= zero));
                 STOREP(s + mi[HF_S_PENALTY], i,
                        PSELECT(poisson, PSELECT(inside, deviance, PACK_OF(HF_HUGE)), LOADP(s + mi[HF_S_PENALTY], i)));

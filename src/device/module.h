@@ -29,4 +29,12 @@ struct kernel_module {
     size_t n_variants;
 };
 
+#define KERNEL_MODULE_API 1 /* of all in this file: a program may bring a module that was compiled with another version of it */
+
+/* A module as a program outside the library hands it over. */
+struct paritas_kernels {
+    uint32_t api;
+    const struct kernel_module *module;
+};
+
 #endif

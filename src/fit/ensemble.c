@@ -14,12 +14,14 @@
 paritas_status ensemble_check(paritas_context *context, const paritas_model *given, const double *expected)
 {
     const struct frozen *model = paritas_model_frozen(given);
-    const size_t main = paritas_model_main_count(given);
+    const size_t main = model->n_main;
+    const paritas_status status = family_check_expectation(context, model);
+    if (status != PARITAS_OK) return status;
     for (size_t i = 0; i < model->n_data; i++) {
         const double value = expected[i];
-        const bool count = i < main;
+        const bool count = frozen_counts(model, i);
         if (value - value == 0.0 && (!count || (value >= 0.0 && value <= RATE_LARGEST))) continue;
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys cannot be drawn: %s datum %zu has the expectation %.17g", count ? "main" : "auxiliary", count ? i : i - main, value);
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys cannot be drawn: %s datum %zu has the expectation %.17g", i < main ? "main" : "auxiliary", i < main ? i : i - main, value);
     }
     return PARITAS_OK;
 }

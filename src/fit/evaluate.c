@@ -47,7 +47,7 @@ paritas_status paritas_evaluate(paritas_context *context, const paritas_model *g
     if (n_points == 0 || n_data == 0) return PARITAS_OK;
     if (!points) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points: none given");
     for (size_t i = 0; i < n_data * model->n_data; i++)
-        if (!(data[i] >= 0.0 || (i % model->n_data) >= paritas_model_main_count(given)) || !(data[i] - data[i] == 0.0))
+        if (!(data[i] >= 0.0 || !frozen_counts(model, i % model->n_data)) || !(data[i] - data[i] == 0.0))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "data[%zu][%zu]: must be a finite number, not negative where it is a count", i / model->n_data, i % model->n_data);
     double *constants = paritas_allocate(context, n_data, sizeof *constants);
     if (!constants) return paritas_fail_memory(context);

@@ -14,20 +14,36 @@ enum {
 #undef X
 };
 
-/* A model family: its entries; those that fit by minimiser, all with the same rows. */
+/* A model family: its entries; those that fit by minimiser, all with the same rows; what the public functions on models ask of it. */
 struct paritas_family {
     const char *name;
     const struct kernel_module *module;
     unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[MINIMIZERS];
+    void (*free)(struct paritas_model *model);
+    /* Answer the public functions of these names. Only for models without `no_expectation`. */
+    paritas_status (*expected_data)(paritas_context *context, const struct paritas_model *model, size_t n_points, const double *points, double *expected);
+    paritas_status (*expected_jacobian)(paritas_context *context, const struct paritas_model *model, const double *point, double *jacobian);
+    /* Channels and samples; NULL together where the family has none. */
+    paritas_status (*expected_by_sample)(paritas_context *context, const struct paritas_model *model, const double *point, double *expected);
+    size_t (*channel_count)(const struct paritas_model *model);
+    const char *(*channel_name)(const struct paritas_model *model, size_t channel);
+    size_t (*channel_bins)(const struct paritas_model *model, size_t channel);
+    size_t (*sample_count)(const struct paritas_model *model, size_t channel);
+    const char *(*sample_name)(const struct paritas_model *model, size_t channel, size_t sample);
 };
 
-/* A frozen model, the part that is common to all families. */
+/* A frozen model, the part that is common to all families: every family's model begins with it. */
 struct frozen {
     const struct paritas_family *family;
     uint64_t serial;                  /* unique in the process: devices know a model that they have by it */
     struct device_tables tables;
     size_t n_parameters, n_slots;
     size_t n_data, n_places;          /* data of the user; elements of a kernel data row */
+    size_t n_main;                    /* of the data; auxiliary data follow */
+    const unsigned char *no_count;    /* n_main: 1 where a main datum may be negative; NULL: nowhere */
+    const char *no_expectation;       /* why data can be neither expected nor drawn; NULL: they can */
+    char *const *names;               /* of parameters */
+    ptrdiff_t poi;                    /* -1: none */
     const uint32_t *slot_of;          /* n_parameters */
     const uint32_t *place_of;         /* n_data */
     const double *slot_template;      /* n_slots: values of padding slots, 0 elsewhere */
@@ -43,7 +59,12 @@ struct frozen {
     double (*constant)(const struct frozen *model, const double *data);
 };
 
-/* Every family's model begins with this. */
-const struct frozen *paritas_model_frozen(const struct paritas_model *model);
+static inline const struct frozen *paritas_model_frozen(const struct paritas_model *model) { return (const struct frozen *)model; }
+
+/* INVALID_ARGUMENT, with the reason, for a model whose data can be neither expected nor drawn. */
+paritas_status family_check_expectation(paritas_context *context, const struct frozen *model);
+
+/* Is datum i, in the user's order, the number of something counted? */
+static inline bool frozen_counts(const struct frozen *model, size_t i) { return i < model->n_main && !(model->no_count && model->no_count[i]); }
 
 #endif

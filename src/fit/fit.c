@@ -56,9 +56,8 @@ static paritas_status check_job(const struct chunk *c, size_t index)
             return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "start of %s: %.17g lies outside its bounds %g to %g", name, start[p], lower[p], upper[p]);
     }
     if (job->data) {
-        const size_t main = paritas_model_main_count(c->given);
         for (size_t i = 0; i < model->n_data; i++)
-            if (!(job->data[i] - job->data[i] == 0.0) || (i < main && job->data[i] < 0.0))
+            if (!(job->data[i] - job->data[i] == 0.0) || (frozen_counts(model, i) && job->data[i] < 0.0))
                 return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "data[%zu]: must be a finite number, not negative where it is a count", i);
     }
     return PARITAS_OK;

@@ -321,12 +321,11 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
 
 static size_t put_barrier(const struct pending *p, const double *data, double barrier, double *row)
 {
-    const size_t main = paritas_model_main_count(p->plan->model);
     size_t empty = 0;
     memcpy(row, data, p->model->n_places * sizeof *row);
-    for (size_t i = 0; i < main; i++) {
+    for (size_t i = 0; i < p->model->n_main; i++) {
         double *count = &row[p->model->place_of[i]];
-        if (*count != 0.0) continue;
+        if (*count != 0.0 || !frozen_counts(p->model, i)) continue;
         *count = barrier;
         empty++;
     }

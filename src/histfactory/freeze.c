@@ -14,16 +14,27 @@ enum {
 };
 extern const struct kernel_module paritas_module_histfactory;
 
-static const struct paritas_family histfactory = {.name = "histfactory",
-                                                  .module = &paritas_module_histfactory,
-                                                  .evaluate = ENTRY_hf_evaluate,
-                                                  .expected = ENTRY_hf_expected,
-                                                  .hessian = ENTRY_hf_hessian,
-                                                  .jacobian = ENTRY_hf_jacobian,
-                                                  .covariance = ENTRY_hf_covariance,
-                                                  .profile = ENTRY_hf_profile,
-                                                  .draw = ENTRY_hf_draw,
-                                                  .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de}};
+const struct paritas_family hf_family = {
+    .name = "histfactory",
+    .module = &paritas_module_histfactory,
+    .evaluate = ENTRY_hf_evaluate,
+    .expected = ENTRY_hf_expected,
+    .hessian = ENTRY_hf_hessian,
+    .jacobian = ENTRY_hf_jacobian,
+    .covariance = ENTRY_hf_covariance,
+    .profile = ENTRY_hf_profile,
+    .draw = ENTRY_hf_draw,
+    .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de},
+    .free = hf_model_free,
+    .expected_data = hf_expected_data,
+    .expected_jacobian = hf_expected_jacobian,
+    .expected_by_sample = hf_expected_by_sample,
+    .channel_count = hf_channel_count,
+    .channel_name = hf_channel_name,
+    .channel_bins = hf_channel_bins,
+    .sample_count = hf_sample_count,
+    .sample_name = hf_sample_name,
+};
 
 /* Gives every slab vector its place. False: more than 2^32 elements. */
 static bool lay_out_slab(struct freezer *f)
@@ -107,7 +118,7 @@ static bool lay_out_slab(struct freezer *f)
 static bool write_maps(struct freezer *f)
 {
     const struct hf_spec *spec = f->spec;
-    struct paritas_model *model = f->model;
+    struct hf_model *model = f->model;
     struct frozen *frozen = &model->frozen;
     struct arena *arena = &model->arena;
     const size_t slots = HEADER(f, HF_SLOTS), places = HEADER(f, HF_DATA), panels = 8 * (size_t)f->n_panels;
@@ -177,7 +188,9 @@ static bool write_maps(struct freezer *f)
                 model->cell_of[cells + (size_t)s * ch->source->n_bins + ch->first_bin + b] = 8 * (ch->first_cell + b / 8 * ch->source->n_samples + s) + b % 8;
         }
     }
-    model->parameter_names = names;
+    frozen->names = names;
+    frozen->poi = spec->poi;
+    frozen->n_main = spec->n_main;
     model->n_panels = f->n_panels;
     model->n_cells = f->n_cells;
     frozen->n_parameters = n;
@@ -208,7 +221,7 @@ static bool write_maps(struct freezer *f)
 /* The constants of all Poisson and Gaussian terms. */
 static double likelihood_constant(const struct frozen *frozen, const double *data)
 {
-    const struct paritas_model *model = (const struct paritas_model *)frozen;
+    const struct hf_model *model = (const struct hf_model *)frozen;
     const struct hf_spec *spec = model->spec;
     double sum = model->gauss_constant;
     for (uint32_t i = 0; i < spec->n_main; i++) sum += host_poisson_constant(data[i]);
@@ -218,9 +231,9 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
     return sum;
 }
 
-paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options, struct paritas_model **made)
+paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options, struct hf_model **made)
 {
-    struct paritas_model *model = paritas_allocate_clear(context, 1, sizeof *model);
+    struct hf_model *model = paritas_allocate_clear(context, 1, sizeof *model);
     *made = NULL;
     if (!model) {
         hf_spec_free(spec);
@@ -228,7 +241,7 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     }
     model->allocator = context->allocator;
     model->spec = spec;
-    model->frozen.family = &histfactory;
+    model->frozen.family = &hf_family;
     model->frozen.serial = device_model_serial();
     model->frozen.constant = likelihood_constant;
     arena_open(&model->arena, &context->allocator);
@@ -249,7 +262,7 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     paritas_release(&context->allocator, f.works.at);
     arena_free(&f.arena);
     if (!done) {
-        paritas_model_free(model);
+        hf_model_free((paritas_model *)model);
         return fits ? paritas_fail_memory(context) : paritas_fail(context, PARITAS_OUT_OF_MEMORY, "the model is too large: one fit would need more than 2^32 numbers");
     }
     *made = model;

@@ -42,7 +42,7 @@ struct freezer {
     paritas_context *context;
     const struct hf_spec *spec;
     const paritas_model_options *options;
-    struct paritas_model *model;
+    struct hf_model *model;
     struct arena arena; /* scratch */
     struct channel *channels;
     struct unit *units;

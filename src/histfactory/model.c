@@ -1,4 +1,4 @@
-/* model.c: models as the public interface shows them. */
+/* model.c: HistFactory models as the public interface shows them. */
 #include "histfactory/model.h"
 #include "base/json.h"
 #include "fit/rows.h"
@@ -17,12 +17,15 @@ paritas_status paritas_model_create(paritas_context *context, const paritas_work
     struct hf_spec *spec = NULL;
     const paritas_status status = hf_spec_read(context, workspace, options.measurement, options.poi, &spec);
     if (status != PARITAS_OK) return status;
-    return hf_freeze(context, spec, &options, model);
+    struct hf_model *made;
+    const paritas_status frozen = hf_freeze(context, spec, &options, &made);
+    *model = (paritas_model *)made;
+    return frozen;
 }
 
-void paritas_model_free(paritas_model *model)
+void hf_model_free(paritas_model *given)
 {
-    if (!model) return;
+    struct hf_model *model = (struct hf_model *)given;
     const paritas_allocator allocator = model->allocator;
     hf_spec_free(model->spec);
     arena_free(&model->arena);
@@ -31,36 +34,16 @@ void paritas_model_free(paritas_model *model)
     paritas_release(&allocator, model);
 }
 
-const struct frozen *paritas_model_frozen(const paritas_model *model) { return &model->frozen; }
-size_t paritas_model_parameter_count(const paritas_model *model) { return model->frozen.n_parameters; }
-size_t paritas_model_main_count(const paritas_model *model) { return model->spec->n_main; }
-size_t paritas_model_aux_count(const paritas_model *model) { return model->spec->n_aux; }
-const char *paritas_model_parameter_name(const paritas_model *model, size_t index) { return index < model->frozen.n_parameters ? model->parameter_names[index] : NULL; }
-ptrdiff_t paritas_model_poi_index(const paritas_model *model) { return model->spec->poi; }
-const double *paritas_model_suggested_init(const paritas_model *model) { return model->frozen.init; }
-const double *paritas_model_lower_bounds(const paritas_model *model) { return model->frozen.lower; }
-const double *paritas_model_upper_bounds(const paritas_model *model) { return model->frozen.upper; }
-const unsigned char *paritas_model_suggested_fixed(const paritas_model *model) { return model->frozen.fixed; }
-const double *paritas_model_constraint_widths(const paritas_model *model) { return model->frozen.width; }
-const double *paritas_model_data(const paritas_model *model) { return model->frozen.data; }
-size_t paritas_model_channel_count(const paritas_model *model) { return model->spec->n_channels; }
-const char *paritas_model_channel_name(const paritas_model *model, size_t channel) { return model->spec->channels[channel].name; }
-size_t paritas_model_channel_bins(const paritas_model *model, size_t channel) { return model->spec->channels[channel].n_bins; }
-size_t paritas_model_sample_count(const paritas_model *model, size_t channel) { return model->spec->channels[channel].n_samples; }
-const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample) { return model->spec->channels[channel].samples[sample].name; }
+static const struct hf_spec *spec_of(const paritas_model *model) { return ((const struct hf_model *)model)->spec; }
 
-paritas_status paritas_model_parameter_index(paritas_context *context, const paritas_model *model, const char *name, size_t *index)
-{
-    for (size_t p = 0; p < model->frozen.n_parameters; p++)
-        if (!strcmp(model->parameter_names[p], name)) {
-            *index = p;
-            return PARITAS_OK;
-        }
-    return paritas_fail(context, PARITAS_NOT_FOUND, "the model has no parameter '%s'", name);
-}
+size_t hf_channel_count(const paritas_model *model) { return spec_of(model)->n_channels; }
+const char *hf_channel_name(const paritas_model *model, size_t channel) { return spec_of(model)->channels[channel].name; }
+size_t hf_channel_bins(const paritas_model *model, size_t channel) { return spec_of(model)->channels[channel].n_bins; }
+size_t hf_sample_count(const paritas_model *model, size_t channel) { return spec_of(model)->channels[channel].n_samples; }
+const char *hf_sample_name(const paritas_model *model, size_t channel, size_t sample) { return spec_of(model)->channels[channel].samples[sample].name; }
 
 /* Runs the entry for expected rates over points; the caller frees the rows. */
-static paritas_status expected_rows(paritas_context *context, const paritas_model *model, size_t n, const double *points, struct rows *rows)
+static paritas_status expected_rows(paritas_context *context, const struct hf_model *model, size_t n, const double *points, struct rows *rows)
 {
     const struct frozen *frozen = &model->frozen;
     const size_t stride = 8 * ((size_t)model->n_panels + model->n_cells);
@@ -73,8 +56,9 @@ static paritas_status expected_rows(paritas_context *context, const paritas_mode
     return status;
 }
 
-paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, double *expected)
+paritas_status hf_expected_data(paritas_context *context, const paritas_model *given, size_t n_points, const double *points, double *expected)
 {
+    const struct hf_model *model = (const struct hf_model *)given;
     const struct hf_spec *spec = model->spec;
     const struct frozen *frozen = &model->frozen;
     const size_t stride = 8 * ((size_t)model->n_panels + model->n_cells), step = ROWS_ELEMENTS / (stride + frozen->n_slots) + 1;
@@ -98,8 +82,9 @@ paritas_status paritas_expected_data(paritas_context *context, const paritas_mod
     return PARITAS_OK;
 }
 
-paritas_status paritas_expected_by_sample(paritas_context *context, const paritas_model *model, const double *point, double *expected)
+paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *given, const double *point, double *expected)
 {
+    const struct hf_model *model = (const struct hf_model *)given;
     struct rows rows;
     const paritas_status status = expected_rows(context, model, 1, point, &rows);
     if (status != PARITAS_OK) return status;
@@ -110,8 +95,9 @@ paritas_status paritas_expected_by_sample(paritas_context *context, const parita
     return PARITAS_OK;
 }
 
-paritas_status paritas_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point, double *jacobian)
+paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *given, const double *point, double *jacobian)
 {
+    const struct hf_model *model = (const struct hf_model *)given;
     const struct frozen *frozen = &model->frozen;
     const size_t slots = frozen->n_slots;
     struct rows rows;

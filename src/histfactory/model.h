@@ -5,19 +5,30 @@
 #include "fit/family.h"
 #include "histfactory/spec.h"
 
-struct paritas_model {
-    struct frozen frozen;
+struct hf_model {
+    struct frozen frozen;  /* first */
     paritas_allocator allocator;
     struct hf_spec *spec;   /* owned: names, samples, observations */
     struct arena arena;     /* maps, names, templates */
-    char **parameter_names; /* in pyhf's order */
     uint32_t *cell_of;      /* per main datum and sample, channel by channel, sample by sample, bin by bin: element of the cell array */
     double gauss_constant;  /* sum over Gaussian constraints of ln(sigma sqrt(2 pi)) */
     uint32_t n_panels, n_cells;
 };
 
+extern const struct paritas_family hf_family;
+
+void hf_model_free(paritas_model *model);
+paritas_status hf_expected_data(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, double *expected);
+paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point, double *jacobian);
+paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *model, const double *point, double *expected);
+size_t hf_channel_count(const paritas_model *model);
+const char *hf_channel_name(const paritas_model *model, size_t channel);
+size_t hf_channel_bins(const paritas_model *model, size_t channel);
+size_t hf_sample_count(const paritas_model *model, size_t channel);
+const char *hf_sample_name(const paritas_model *model, size_t channel, size_t sample);
+
 /* Freezes `spec`, which the model owns from then on, also on failure. */
 paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options,
-                         struct paritas_model **model);
+                         struct hf_model **model);
 
 #endif

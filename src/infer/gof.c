@@ -38,6 +38,7 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, false);
     struct infer_profile best = {.data = infer.base.data}, *const profile = &best;
+    if (status == PARITAS_OK) status = family_check_expectation(context, paritas_model_frozen(model)); /* nor has it a saturated model */
     if (status == PARITAS_OK) status = infer_free_fits(&infer, 1, &profile);
     if (status == PARITAS_OK) describe(&infer, &best, result);
     infer_close(&infer);

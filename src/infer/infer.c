@@ -1,4 +1,5 @@
 /* infer.c: free fits and conditional fits as job lists. The contract is in infer.h. */
+#include "fit/family.h"
 #include "infer/starts.h"
 
 #include <math.h>
@@ -318,14 +319,19 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
 {
     size_t n = infer->n_parameters, main_count = paritas_model_main_count(infer->model);
     const double *widths = paritas_model_constraint_widths(infer->model), *at = paritas_model_suggested_init(infer->model);
+    for (size_t i = 0; i < n; i++) centres[i] = (double)NAN;
+    if (main_count == infer->n_data) return PARITAS_OK;
     double *expected = arena_array(&infer->arena, infer->n_data, sizeof *expected);
     if (expected == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = infer_expected(infer, at, expected);
+    paritas_status status = PARITAS_OK;
+    if (!paritas_model_frozen(infer->model)->no_expectation) status = infer_expected(infer, at, expected);
+    else /* its auxiliary data are measurements of the parameters themselves */
+        for (size_t i = 0, k = main_count; i < n; i++)
+            if (!isnan(widths[i])) expected[k++] = at[i];
     if (status != PARITAS_OK) return status;
     /* auxiliary data stand in parameter order; a datum is expected at the parameter itself or at tau times it */
     size_t aux = main_count;
     for (size_t i = 0; i < n; i++) {
-        centres[i] = (double)NAN;
         if (isnan(widths[i]) || aux == infer->n_data) continue;
         double datum = infer->base.data[aux];
         centres[i] = expected[aux] == at[i] ? datum : datum * (at[i] / expected[aux]);

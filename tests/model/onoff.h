@@ -1,0 +1,18 @@
+/* onoff.h: events counted in a signal region and in a control region, of which an unknown part of the signal is seen; or any straight line.
+ * Column 0: how much of the signal a datum sees, column 1: how much of the background. */
+enum { SIGNAL, BACKGROUND, EFFICIENCY, PARAMETERS };
+#include "custom/model.h"
+
+EXPECTATION
+{
+    const pack seen = COLUMN(0) * PARAMETER(EFFICIENCY), whole = COLUMN(0) * PARAMETER(SIGNAL);
+    expectation y = expectation_zero();
+    y.value = PFMA(seen, PARAMETER(SIGNAL), COLUMN(1) * PARAMETER(BACKGROUND));
+    y.first[SIGNAL] = seen;
+    y.first[BACKGROUND] = COLUMN(1);
+    y.first[EFFICIENCY] = whole;
+    y.second[PAIR(SIGNAL, EFFICIENCY)] = COLUMN(0);
+    return y;
+}
+
+#include "entry/custom.h"
