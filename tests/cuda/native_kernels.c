@@ -1,10 +1,11 @@
-/* native_kernels.c: the CUDA text of one module as native code, in one precision (PARITAS_F64). The build names the module. */
+/* native_kernels.c: the CUDA text of the modules as native code, in one precision (PARITAS_F64). */
 #include "cuda/words.h"
 
 #define PARITAS_WORKERS native_workers /* a team's size is the test's choice while it runs */
 #include "dialect/cuda.h"
-#include PARITAS_MODULE_FILE
-#include PARITAS_MODULE_ENTRIES_FILE
+#include "entry/module_histfactory.h"
+#include "entry/module_conformance.h"
+#include "native_entries.h"
 
 #define X(name)                                                                                                                            \
     KERNEL_OF(name)                                                                                                                        \
@@ -13,7 +14,7 @@
         name(*(const u32 **)arguments[0], *(const elem **)arguments[1], *(const u32 **)arguments[2], *(const elem **)arguments[3],         \
              *(elem **)arguments[4], *(real **)arguments[5], *(u32 *)arguments[6], *(u32 *)arguments[7]);                                  \
     }
-MODULE_ENTRIES(X)
+NATIVE_ENTRIES(X)
 #undef X
 
 #if F64
@@ -23,7 +24,7 @@ MODULE_ENTRIES(X)
 #endif
 const struct native_entry ENTRIES[] = {
 #define X(name) {#name, run_##name},
-    MODULE_ENTRIES(X)
+    NATIVE_ENTRIES(X)
 #undef X
 };
 #if F64

@@ -76,7 +76,7 @@ static void use_native_kernels(const struct fixture *f)
     native_family = *own_family;
     native_family.module = &native_module;
     frozen->family = &native_family;
-    assert_int_equal(native_entry_count, native_module.n_entries);
+    assert_int_equal(native_entry_count, native_module.n_entries + 1); /* the conformance module's behind them */
     for (unsigned k = 0; k < native_module.n_entries; k++) assert_string_equal(native_entries_f64[k].name, native_module.entries[k]);
 }
 
