@@ -4,6 +4,7 @@
 #include "cuda/compare.h"
 #include "cuda/fake.h"
 #include "device/cuda/cuda.h"
+#include "device/self_test.h"
 #include "opencl/workspace.h"
 
 #include <dlfcn.h>
@@ -197,7 +198,10 @@ TEST(without_a_compiler_the_embedded_kernels_run)
     }
     assert_int_equal(fake->compiled, 0);
     char reason[512];
-    assert_null(open_on("cuda", 64, 64, reason)); /* embedded for blocks of one size */
+    self_test_left_out = false;
+    paritas_context *other = open_on("cuda", 64, 64, reason); /* embedded for blocks of one size */
+    self_test_left_out = true;
+    assert_null(other);
     assert_non_null(strstr(reason, "for blocks of 64 threads is not embedded"));
     look_back();
     free_fixture(&f);
@@ -298,6 +302,19 @@ static void fail_every_call(int code, int on, paritas_status status)
     free_fixture(&f);
 }
 
+TEST(its_kernels_pass_the_self_test_in_both_precisions)
+{
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        set_up();
+        self_test_left_out = false;
+        paritas_context *context = open_on("cuda", precision, 0, NULL);
+        self_test_left_out = true;
+        assert_true(fake->launches > 0);
+        paritas_close(context);
+        look_back();
+    }
+}
+
 TEST(every_call_may_fail) { fail_every_call(999, 0, PARITAS_NO_DEVICE); }
 
 TEST(a_device_may_vanish_at_any_call) { fail_every_call(719, 1, PARITAS_NO_DEVICE); }
@@ -367,6 +384,7 @@ TEST(a_kernel_in_the_cache_is_not_compiled_again)
 
 int main(void)
 {
+    self_test_left_out = true; /* tests here count what a device is asked to do */
     if (!find_fake()) {
         print_error("the libraries that stand in for NVIDIA's are not found first\n");
         return 1;
@@ -381,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_kernel_that_allows_few_threads_gets_small_blocks),
         cmocka_unit_test(the_callers_context_stays_current),
         cmocka_unit_test(the_callers_stream_is_used_and_left),
+        cmocka_unit_test(its_kernels_pass_the_self_test_in_both_precisions),
         cmocka_unit_test(every_call_may_fail),
         cmocka_unit_test(a_device_may_vanish_at_any_call),
         cmocka_unit_test(memory_may_run_out_at_any_call),
