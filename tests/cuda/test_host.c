@@ -321,6 +321,54 @@ TEST(a_device_may_vanish_at_any_call) { fail_every_call(719, 1, PARITAS_NO_DEVIC
 
 TEST(memory_may_run_out_at_any_call) { fail_every_call(2, 0, PARITAS_OUT_OF_MEMORY); }
 
+static struct {
+    unsigned long calls, fail_at;
+} host;
+
+static void *allocate(void *user, size_t size)
+{
+    (void)user;
+    return ++host.calls == host.fail_at ? NULL : malloc(size);
+}
+static void *reallocate(void *user, void *memory, size_t size)
+{
+    (void)user;
+    return ++host.calls == host.fail_at ? NULL : realloc(memory, size);
+}
+static void release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+/* The host's own memory, at every place where the device asks for some. */
+TEST(the_hosts_memory_may_run_out_at_any_time)
+{
+    struct fixture f = small_model();
+    const double expected = expected_nll(&f);
+    const paritas_allocator allocator = {allocate, reallocate, release, NULL};
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.device = "cuda";
+    options.threads = 1;
+    options.allocator = &allocator;
+    bool answered = false;
+    for (host.fail_at = 1; !answered; host.fail_at++) {
+        set_up();
+        host.calls = 0;
+        double nll = NAN;
+        paritas_context *context = NULL;
+        paritas_status status = paritas_open(&options, &context);
+        if (status == PARITAS_OK) status = paritas_evaluate(context, f.model, 1, paritas_model_suggested_init(f.model), 0, NULL, &nll, NULL, NULL);
+        paritas_close(context);
+        look_back();
+        answered = host.calls < host.fail_at;
+        if (status == PARITAS_OK) assert_memory_equal(&nll, &expected, sizeof nll);
+        else assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+    }
+    assert_true(host.fail_at > 8);
+    free_fixture(&f);
+}
+
 TEST(slabs_that_do_not_fit_become_fewer)
 {
     set_up();
@@ -403,6 +451,7 @@ int main(void)
         cmocka_unit_test(every_call_may_fail),
         cmocka_unit_test(a_device_may_vanish_at_any_call),
         cmocka_unit_test(memory_may_run_out_at_any_call),
+        cmocka_unit_test(the_hosts_memory_may_run_out_at_any_time),
         cmocka_unit_test(slabs_that_do_not_fit_become_fewer),
         cmocka_unit_test(a_kernel_in_the_cache_is_not_compiled_again),
     };
