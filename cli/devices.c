@@ -2,47 +2,30 @@
 #include "session.h"
 #include "table.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#define DEVICES_MAX 32
+#define DEVICES_MAX 64
 
-struct found {
-    char name[32], isa[16], reason[512];
-    bool usable;
-};
-
-/* Opens the device called `name` and notes what became of it. */
-static void try_device(const char *name, struct found *found)
+/* Where a reason is the same in both precisions, it is the device's. */
+static const char *reason_of(const paritas_device_info *info)
 {
-    paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    paritas_context *context = NULL;
-    options.device = name;
-    paritas_status status = paritas_open(&options, &context);
-    memset(found, 0, sizeof *found);
-    snprintf(found->name, sizeof found->name, "%s", name);
-    found->usable = status == PARITAS_OK;
-    if (found->usable) snprintf(found->isa, sizeof found->isa, "%s", paritas_isa_name(context));
-    if (!found->usable)
-        snprintf(found->reason, sizeof found->reason, "%s",
-                 context != NULL ? paritas_error_message(context) : paritas_status_message(status));
-    paritas_close(context);
+    if (info->f64 && info->f32) return NULL;
+    return info->f64 ? info->reason_f32 : info->reason_f64;
+}
+
+static const char *precisions_of(const paritas_device_info *info)
+{
+    return info->f64 && info->f32 ? "f64, f32" : info->f64 ? "f64" : info->f32 ? "f32" : "none";
 }
 
 static int run(struct session *session)
 {
-    struct found *found = arena_array(&session->arena, DEVICES_MAX, sizeof *found);
-    if (found == NULL) return paritas_fail_memory(session->context);
+    paritas_device_info *found = arena_array(&session->arena, DEVICES_MAX, sizeof *found);
     size_t n = 0;
-    try_device("cpu", &found[n++]);
-    /* OpenCL devices are numbered without gaps: the first that cannot be opened ends the list, and is shown if it is the only one */
-    for (unsigned i = 0; n < DEVICES_MAX; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "opencl:%u", i);
-        try_device(name, &found[n]);
-        if (!found[n].usable && i > 0) break;
-        if (!found[n++].usable) break;
-    }
+    if (found == NULL) return paritas_fail_memory(session->context);
+    const paritas_status status = paritas_list_devices(session->context, DEVICES_MAX, found, &n);
+    if (status != PARITAS_OK) return status;
+    if (n > DEVICES_MAX) n = DEVICES_MAX;
     if (session->json) {
         struct writer *w = &session->writer;
         write_object(w, NULL, true);
@@ -50,8 +33,11 @@ static int run(struct session *session)
         for (size_t i = 0; i < n; i++) {
             write_object(w, NULL, false);
             write_string(w, "name", found[i].name);
-            write_bool(w, "usable", found[i].usable);
-            write_string(w, "reason", found[i].usable ? NULL : found[i].reason);
+            write_bool(w, "usable", found[i].f64 || found[i].f32);
+            write_bool(w, "f64", found[i].f64);
+            write_bool(w, "f32", found[i].f32);
+            write_string(w, "reason", reason_of(&found[i]));
+            write_string(w, "description", found[i].description[0] != '\0' ? found[i].description : NULL);
             write_string(w, "isa", found[i].isa[0] != '\0' ? found[i].isa : NULL);
             write_close(w);
         }
@@ -60,11 +46,13 @@ static int run(struct session *session)
         return PARITAS_OK;
     }
     struct table table;
-    table_open(&table, &session->context->allocator, "device|usable|", "lll");
+    table_open(&table, &session->context->allocator, "device|runs in|", "lll");
     for (size_t i = 0; i < n; i++) {
+        const char *reason = reason_of(&found[i]);
         table_text(&table, found[i].name);
-        table_text(&table, found[i].usable ? "yes" : "no");
-        table_text(&table, found[i].usable ? found[i].isa : found[i].reason);
+        table_text(&table, precisions_of(&found[i]));
+        if (reason == NULL) table_text(&table, found[i].description);
+        else table_format(&table, "%s%s%s", found[i].description, found[i].description[0] != '\0' ? "; not in the other: " : "", reason);
     }
     table_close(&table, &session->out);
     return PARITAS_OK;

@@ -47,6 +47,7 @@ struct command {
     const char *summary;                    /* one line, for the overview */
     const char *description;                /* more, for --help; may be NULL */
     struct option_group groups[GROUPS_MAX]; /* ended by one without options */
+    bool own_devices;                       /* --device is for the command itself; the session's context is the CPU's */
     int (*run)(struct session *session);    /* a paritas_status */
 };
 

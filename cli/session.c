@@ -88,13 +88,12 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     session->arguments = arguments;
     session->json = option_flag(arguments, "--json");
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    const char *device = option_text(arguments, "--device", environment_device()), *precision = option_text(arguments, "--precision", "f64");
+    const char *device = arguments->command->own_devices ? "cpu" : option_text(arguments, "--device", environment_device()), *precision = option_text(arguments, "--precision", "f64");
     const char *isa = getenv("PARITAS_ISA");
     options.threads = threads != 0 ? threads : (unsigned)option_count(arguments, "--threads", 0);
     options.isa = isa != NULL && isa[0] != '\0' ? isa : NULL;
     options.lanes = environment_lanes();
-    char cache[1024];
-    options.cache = cache_folder(cache, sizeof cache);
+    options.cache = cache_folder(session->cache, sizeof session->cache);
     options.device = device;
     options.precision = strcmp(precision, "f32") == 0 ? 32 : strcmp(precision, "auto") == 0 ? PARITAS_PRECISION_AUTO : 64;
     options.no_polish = option_flag(arguments, "--no-polish");
@@ -102,6 +101,7 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options.progress_user = &session->progress;
     if (!option_flag(arguments, "--quiet")) options.note = print_note;
     progress_open(&session->progress, threads != 0 || option_flag(arguments, "--quiet"), "fits");
+    session->options = options;
     paritas_status status = paritas_open(&options, &session->context);
     if (session->context == NULL) return status;
     arena_open(&session->arena, &session->context->allocator);

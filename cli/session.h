@@ -10,6 +10,8 @@
 
 struct session {
     const struct arguments *arguments;
+    paritas_options options; /* of the context; commands that compare open more with them */
+    char cache[1024];        /* folder of compiled kernels, where there is one */
     paritas_context *context;
     struct arena arena;           /* of the command; freed by session_close */
     paritas_workspace *workspace; /* with its patches */

@@ -142,7 +142,7 @@ typedef struct paritas_options {
     unsigned workers;                   /* size of a work-group on devices that have them; 0: the device's choice */
     paritas_progress progress;          /* NULL: none */
     void *progress_user;
-    const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL: none. Copied. */
+    const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL or "": none. Copied. */
     paritas_note_function note;         /* NULL: none */
     void *note_user;
     int no_polish;                      /* nonzero: fits in f32 stand as f32 left them, which is for looking at f32 rather than for results */
@@ -159,6 +159,20 @@ PARITAS_API const char *paritas_error_message(const paritas_context *context);
 /* Name of the device in use ("cpu", "opencl:0") and of the kernel build ("avx512", ...). */
 PARITAS_API const char *paritas_device_name(const paritas_context *context);
 PARITAS_API const char *paritas_isa_name(const paritas_context *context);
+
+/* A device as paritas_list_devices found it. */
+typedef struct paritas_device_info {
+    char name[32];                           /* what paritas_options.device takes */
+    char description[256];                   /* processor, driver, compiler; "" where it could not be opened */
+    char isa[16];                            /* of the CPU's kernels; "" elsewhere */
+    int f64, f32;                            /* nonzero: it runs, and passed its self-test, in this precision */
+    char reason_f64[512], reason_f32[512];   /* why not */
+} paritas_device_info;
+
+/* Opens all devices that the installed drivers tell of, one after the other, with the cache and the work-groups of this context, and
+ * closes them again. *count: how many there are; the first `room` of them are described. A kind of which there is none stands
+ * among them with its bare name and the reason. */
+PARITAS_API paritas_status paritas_list_devices(paritas_context *context, size_t room, paritas_device_info *devices, size_t *count);
 /* "f64" or "f32": what was asked for, or chosen; and what finishes fits: "f64" where f32 fits are polished, else "none". */
 PARITAS_API const char *paritas_precision_name(const paritas_context *context);
 PARITAS_API const char *paritas_polish_name(const paritas_context *context);

@@ -177,6 +177,8 @@ typedef elem_int lint;
 #define LINT_OF(a) ((elem_int)(a))
 #endif
 #define R(x) REAL_OF(ELEM(x))
+#define DIVIDE(a, b) ((a) / (b))
+#define PDIVIDE(a, b) ((a) / (b))
 
 /* ---- integers of 64 bits, for random numbers ---- */
 #if F64

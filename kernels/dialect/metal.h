@@ -61,6 +61,8 @@ typedef elem_int plint;
 #define FROM_BITS(i) as_type<float>(i)
 #define LINT_OF(a) ((elem_int)(a))
 #define R(x) REAL_OF(ELEM(x))
+#define DIVIDE(a, b) ((a) / (b))
+#define PDIVIDE(a, b) DIVIDE(a, b)
 
 #define PACK_OF(r) (r)
 #define PACK_OF_ELEM(e) REAL_OF(e)

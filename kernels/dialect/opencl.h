@@ -6,7 +6,7 @@
  * scalar and lanes do not exist.
  *
  * Bits: FP_CONTRACT is off, fma and the division and root of doubles are correctly rounded by the standard, those of floats by the
- * option -cl-fp32-correctly-rounded-divide-sqrt, which the host passes.
+ * option -cl-fp32-correctly-rounded-divide-sqrt, which the host passes. Where a device does not know that, the host defines PARITAS_BUILT_DIVISION.
  */
 #ifndef PARITAS_DIALECT_H
 #define PARITAS_DIALECT_H
@@ -50,7 +50,6 @@ typedef elem_int plint;
 #define REAL_OF(e) ((elem)(e))
 #define LI(x) ((elem_int)(x))
 #define FMA(a, b, c) fma(a, b, c)
-#define SQRT(a) sqrt(a)
 #define SELECT(m, a, b) ((m) ? (a) : (b))
 #define LSELECT(m, a, b) ((m) ? (a) : (b))
 #define ANY(m) ((m) != 0)
@@ -58,6 +57,17 @@ typedef elem_int plint;
 #define FROM_BITS(i) ELEM_FROM_BITS(i)
 #define LINT_OF(a) ((elem_int)(a))
 #define R(x) REAL_OF(ELEM(x))
+#if F64 || !defined(PARITAS_BUILT_DIVISION)
+#define DIVIDE(a, b) ((a) / (b))
+#define SQRT(a) sqrt(a)
+#else
+#define BUILT_RECIPROCAL(x) (1.0f / (x))
+#define BUILT_ROOT(x) sqrt(x)
+#include "dialect/built_division.h"
+#define DIVIDE(a, b) built_divide(a, b)
+#define SQRT(a) built_root(a)
+#endif
+#define PDIVIDE(a, b) DIVIDE(a, b)
 #if F64
 #define SHIFT_RIGHT(a, n) ((elem_int)((ulong)(a) >> (n)))
 #define MULTIPLY32(a, b) ((elem_int)((ulong)(u32)(a) * (u32)(b)))

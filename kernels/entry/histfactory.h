@@ -204,7 +204,7 @@ FN void hf_step_caps(HF_PARAMETERS)
         const pack precision = LOADM(mr + mi[HF_R_PRECISION], i), tau = LOADM(mr + mi[HF_R_TAU], i), none = PK(0.0);
         const pack weight = PSELECT(precision > none, precision, tau);
         const pmask constrained = weight > none;
-        STOREP(NEWTON_CAP, i, PSELECT(constrained, PK(STEP_WIDTHS) / PSQRT(PSELECT(constrained, weight, PK(1.0))), none));
+        STOREP(NEWTON_CAP, i, PSELECT(constrained, PDIVIDE(PK(STEP_WIDTHS), PSQRT(PSELECT(constrained, weight, PK(1.0)))), none));
     }
 }
 
@@ -260,7 +260,7 @@ KERNEL(hf_fit)
             const real d = (NEWTON_SCALE)[i];
             const mask counts = AND(active[i] > R(0.0), d > R(0.0));
             const real size = SELECT(g[i] < R(0.0), -g[i], g[i]);
-            const real pull = SELECT(counts, flush(R(2.0) * size / SQRT(SELECT(counts, d, R(1.0)))), R(0.0));
+            const real pull = SELECT(counts, flush(DIVIDE(R(2.0) * size, SQRT(SELECT(counts, d, R(1.0))))), R(0.0));
             worst = SELECT(pull > worst, pull, worst);
         }
         hf_store_outcome(HF, out, rows, worst, R(0.0));
@@ -320,7 +320,7 @@ KERNEL(hf_covariance)
             GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * n_local * (n_local - 1);
             for (u32 l = n_local; l-- > 0;) {
                 const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-                const real factor = flush(-localc[slot] / locald[slot]);
+                const real factor = flush(DIVIDE(-localc[slot], locald[slot]));
                 for (u32 i = 0; i < 8 * nblocks; i++) {
                     const u32 block = mi[ch[HF_CH_BLOCK_LIST] + i / 8];
                     GLOBAL real *to = rest + 64 * (slot / 8 * blocks + block) + 8 * (i % 8);
@@ -406,7 +406,7 @@ KERNEL(hf_covariance)
             }
             for (u32 l = n_local; l-- > 0;) {
                 const u32 slot = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-                real v = flush(y[l] / locald[slot]);
+                real v = flush(DIVIDE(y[l], locald[slot]));
                 for (u32 m = l + 1; m < n_local; m++) v = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], y[m], v);
                 v = flush(v);
                 y[l] = v;

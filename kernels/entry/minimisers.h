@@ -18,7 +18,7 @@ FN void hf_error_units(HF_PARAMETERS, GLOBAL real *unit)
     {
         const pack d = MODEL_DIAGONAL(i);
         const pmask known = AND(LOADP(FIT_FREE, i) > PK(0.0), d > PK(0.0));
-        STOREP(unit, i, PSELECT(known, PK(1.0) / PSQRT(PSELECT(known, d, PK(1.0))), PK(1.0)));
+        STOREP(unit, i, PSELECT(known, PDIVIDE(PK(1.0), PSQRT(PSELECT(known, d, PK(1.0)))), PK(1.0)));
     }
     TEAM_BARRIER();
 }

@@ -37,7 +37,7 @@ KERNEL(hf_draw)
             counted = AND(drawn, LOADM(mr + mi[HF_R_TAU], i - first_aux) > zero);
             measured = AND(AND(drawn, PNOT(counted)), precision > zero);
             if (fixed) counted = measured = none;
-            sigma = PK(1.0) / PSQRT(PSELECT(measured, precision, PK(1.0)));
+            sigma = PDIVIDE(PK(1.0), PSQRT(PSELECT(measured, precision, PK(1.0))));
         }
         if (PANY(counted)) value = PSELECT(counted, rng_poisson(stream, expected, counted), value);
         if (PANY(measured)) value = PSELECT(measured, PFMA(sigma, rng_normal(stream), expected), value);

@@ -43,7 +43,7 @@ FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
             d2 = PFMA(d2, a, PK(12.0) * LOADM(c + 3 * n, i));
             d2 = PFMA(d2, a, PK(6.0) * LOADM(c + 2 * n, i));
             d2 = PFMA(d2, a, PK(2.0) * LOADM(c + n, i));
-            q = PSELECT(outer, q, PFMA(-u, u, d2 / hf_normsys(mi, mr, code, a, i, 0).v));
+            q = PSELECT(outer, q, PFMA(-u, u, PDIVIDE(d2, hf_normsys(mi, mr, code, a, i, 0).v)));
         }
         STOREP(s + mi[HF_S_NQ], i, pflush(q));
     }
@@ -130,7 +130,7 @@ FN pack hf_constraint_curvature(HF_PARAMETERS, CONSTANT u32 *se, u32 slot, real 
     if (se[HF_SE_CONSTRAINT] == 1) c = LOADM(mr + mi[HF_R_PRECISION], slot);
     if (se[HF_SE_CONSTRAINT] == 2) {
         const pack tau = LOADM(mr + mi[HF_R_TAU], slot), point = LOADP(s + mi[HF_S_X], slot);
-        const pack expected = tau / point, exact = LOADP(s + mi[HF_S_AUX], slot) / pflush(point * point);
+        const pack expected = PDIVIDE(tau, point), exact = PDIVIDE(LOADP(s + mi[HF_S_AUX], slot), pflush(point * point));
         c = PSELECT(tau > PK(0.0), PFMA(PACK_OF(kap), exact - expected, expected), c);
     }
     return c;
@@ -152,7 +152,7 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
         const u32 bin = (ch[HF_CH_FIRST_PANEL] + panel) * 8 + b;
         const pack lambda = LOADP(s + mi[HF_S_LAMBDA], bin), n = LOADP(s + mi[HF_S_MAIN], bin), w = LOADP(s + mi[HF_S_W], bin);
         const pmask positive = lambda > zero;
-        const pack inverse = one / PSELECT(positive, lambda, one);
+        const pack inverse = PDIVIDE(one, PSELECT(positive, lambda, one));
         const pack k = PACK_OF(kap);
         pack curve = PSELECT(positive, pflush(PFMA(k, PFMA(n, inverse, -one), one) * inverse), zero);
         if (mi[HF_CLIPS] & 2) curve = PSELECT(lambda <= PACK_OF_ELEM(mr[mi[HF_R_CLIPS] + 1]), zero, curve);
@@ -174,7 +174,7 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
                 STOREP(localc, slot, c);
                 curve = pflush(pflush(curve * gamma) * gamma);
                 STOREP(whole, b, curve);
-                if (eliminate) curve = pflush(PFMA(-c, c / own, curve));
+                if (eliminate) curve = pflush(PFMA(-c, PDIVIDE(c, own), curve));
                 if (PANY(bad)) {
                     STOREP(s + mi[HF_S_CELL_TEMP], b, PSELECT(bad, one, zero));
                     for (u32 j = 0; j < PACK; j++) flag[0] = SELECT(s[mi[HF_S_CELL_TEMP] + b + j] > R(0.0), R(1.0), flag[0]);
@@ -193,7 +193,7 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, re
                     for (u32 j = 0; j < m; j++)
                         cross = PFMA(pflush(-LOADP(lower, 8 * (l * (l - 1) / 2 + j) + b) * LOADP(locald, mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + j) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b)),
                                      LOADP(lower, 8 * (m * (m - 1) / 2 + j) + b), cross);
-                    cross = pflush(cross / LOADP(locald, slot2));
+                    cross = pflush(PDIVIDE(cross, LOADP(locald, slot2)));
                     own = pflush(PFMA(pflush(-cross * LOADP(locald, slot2)), cross, own));
                     GLOBAL const real *other = jacobian + (1 + m) * block;
                     for (u32 i = b; i < block; i += 8) STOREP(row, i, pflush(PFMA(-cross, LOADP(other, i), LOADP(row, i))));
@@ -249,7 +249,7 @@ FN_LARGE void hf_channel_rows(HF_PARAMETERS, CONSTANT u32 *ch, real kap, real da
                     }
                 }
                 for (u32 b = 0; b < bins; b++) {
-                    const real factor = l == 0 ? weight[b] : eliminate ? R(-1.0) / s[mi[HF_S_LOCAL_D] + slot + b] : R(0.0);
+                    const real factor = l == 0 ? weight[b] : eliminate ? DIVIDE(R(-1.0), s[mi[HF_S_LOCAL_D] + slot + b]) : R(0.0);
                     for (u32 i = 0; i < 8; i += PACK) STOREP(times, 8 * b + i, pflush(LOADP(rows, 8 * b + i) * PACK_OF(factor)));
                 }
             }
@@ -397,7 +397,7 @@ FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
                 acc8 sum = acc8_zero();
                 for (u32 p = 0; p < nblocks; p++)
                     sum = acc8_fma(sum, row + p * stride, v + 8 * mi[ch[HF_CH_BLOCK_LIST] + p], 0);
-                real y = FMA(-acc8_total(sum), flush(localc[slot + b] / locald[slot + b]), v[slot + b]);
+                real y = FMA(-acc8_total(sum), flush(DIVIDE(localc[slot + b], locald[slot + b])), v[slot + b]);
                 for (u32 m = l + 1; m < sets; m++) {
                     const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * index;
                     y = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], v[slot2 + b], y);
@@ -430,7 +430,7 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
                         const u32 slot2 = mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel;
                         y = PFMA(pflush(-LOADP(lower, 8 * (l * (l - 1) / 2 + m) + b) * LOADP(locald, slot2 + b)), LOADP(v, slot2 + b), y);
                     }
-                    STOREP(v, slot + b, pflush(y / LOADP(locald, slot + b)));
+                    STOREP(v, slot + b, pflush(PDIVIDE(y, LOADP(locald, slot + b))));
                 }
                 TEAM_BARRIER();
                 TEAM_FOR_PACK(i, 8 * nblocks)
@@ -461,7 +461,7 @@ FN_LARGE real hf_negative_direction(HF_PARAMETERS, GLOBAL real *v)
     TEAM_FOR(i, mi[HF_SLOTS])
     {
         v[i] = R(0.0);
-        if (i < mi[HF_DENSE]) v[i] = SELECT(found[0] == REAL_OF(i + 1), R(1.0) / rdiag[i], R(0.0));
+        if (i < mi[HF_DENSE]) v[i] = SELECT(found[0] == REAL_OF(i + 1), DIVIDE(R(1.0), rdiag[i]), R(0.0));
     }
     TEAM_BARRIER();
     tiles_solve_upper(s + mi[HF_S_TILES], rdiag, mi[HF_BLOCKS], v);

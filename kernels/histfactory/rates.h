@@ -81,7 +81,7 @@ FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, 
         }
         if (derivatives) d = PFMA(d, a, v);
         f.v = PFMA(v, a, PK(1.0));
-        if (derivatives) f.u = pflush(d / f.v);
+        if (derivatives) f.u = pflush(PDIVIDE(d, f.v));
     }
     if (PANY(outer)) {
         const pack rate = PSELECT(a >= PK(0.0), LOADM(c + 6 * n, i), -LOADM(c + 7 * n, i));
@@ -258,7 +258,7 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
             const pack n = LOADP(s + mi[HF_S_MAIN], bin);
             const pmask some = n > zero;
             const pack safe = PSELECT(lambda > zero, lambda, one);
-            const pack w = one - n / safe;
+            const pack w = one - PDIVIDE(n, safe);
             const pack deviance = PSELECT(some, pflush(poisson_deviance(pflush(lambda - n), lambda, n, w)), lambda);
             const pmask inside = PSELECT(some, lambda, lambda + one) > zero; /* lambda > 0, or n = 0 and lambda > -1: see below */
             const pmask positive = lambda >= zero;
@@ -288,7 +288,7 @@ FN void hf_penalties(HF_PARAMETERS)
                 const pack n = LOADP(aux, i), lambda = pflush(tau * LOADP(x, i));
                 const pmask some = n > zero;
                 const pack safe = PSELECT(lambda > zero, lambda, one);
-                const pack deviance = PSELECT(some, pflush(poisson_deviance(pflush(PFMA(tau, LOADP(x, i), -n)), lambda, n, one - n / safe)), lambda);
+                const pack deviance = PSELECT(some, pflush(poisson_deviance(pflush(PFMA(tau, LOADP(x, i), -n)), lambda, n, one - PDIVIDE(n, safe))), lambda);
                 const pmask inside = OR(lambda > zero, AND(lambda >= zero, n <= zero));
                 STOREP(s + mi[HF_S_PENALTY], i,
                        PSELECT(poisson, PSELECT(inside, deviance, PACK_OF(HF_HUGE)), LOADP(s + mi[HF_S_PENALTY], i)));
@@ -506,7 +506,7 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
                     const pack tau = LOADM(mr + mi[HF_R_TAU], slot);
                     g = LOADP(s + mi[HF_S_W], panel * 8 + b) * hf_local_derivative(HF, ch, pn[HF_PN_INDEX], b, set, HF_NO_SET);
                     if (se[HF_SE_CONSTRAINT] == 1) g = PFMA(LOADM(mr + mi[HF_R_PRECISION], slot), point - observed, g);
-                    if (se[HF_SE_CONSTRAINT] == 2) g = g + PSELECT(tau > PK(0.0), tau - observed / point, PK(0.0));
+                    if (se[HF_SE_CONSTRAINT] == 2) g = g + PSELECT(tau > PK(0.0), tau - PDIVIDE(observed, point), PK(0.0));
                 }
                 STOREP(gradient, slot, pflush(g));
             }

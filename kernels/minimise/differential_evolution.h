@@ -154,7 +154,7 @@ FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 m
                 low = PSELECT(x < low, x, low);
                 high = PSELECT(x > high, x, high);
             }
-            STOREP(DE_RANGE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush((high - low) / LOADP(DE_UNIT, i)), PK(0.0)));
+            STOREP(DE_RANGE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(PDIVIDE(high - low, LOADP(DE_UNIT, i))), PK(0.0)));
         }
         TEAM_BARRIER();
         ONE_WORKER
@@ -178,7 +178,7 @@ FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 m
     TEAM_FOR_PACK(i, MODEL_SLOTS)
     {
         const pack unit = LOADP(DE_UNIT, i), x = LOADP(MODEL_X, i), d = pflush(-LOADP(MODEL_GRADIENT, i) * unit);
-        const pack down = pflush((LOADP(FIT_LOWER, i) - x) / unit), up = pflush((LOADP(FIT_UPPER, i) - x) / unit);
+        const pack down = pflush(PDIVIDE(LOADP(FIT_LOWER, i) - x, unit)), up = pflush(PDIVIDE(LOADP(FIT_UPPER, i) - x, unit));
         STOREP(DE_RANGE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), PSELECT(d < down, down, PSELECT(d > up, up, d)), PK(0.0)));
     }
     TEAM_BARRIER();

@@ -134,7 +134,7 @@ FN_LARGE mask lbfgsb_cholesky(GLOBAL real *a)
         for (u32 i = j + 1; i < LBFGSB_PAIRS; i++) {
             real v = LBFGSB_AT(a, i, j);
             for (u32 k = 0; k < j; k++) v = FMA(-LBFGSB_AT(a, i, k), LBFGSB_AT(a, j, k), v);
-            LBFGSB_AT(a, i, j) = flush(v / root);
+            LBFGSB_AT(a, i, j) = flush(DIVIDE(v, root));
         }
     }
     return bad;
@@ -146,7 +146,7 @@ FN void lbfgsb_lower(GLOBAL const real *a, GLOBAL real *v)
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) {
         real y = v[i];
         for (u32 k = 0; k < i; k++) y = FMA(-LBFGSB_AT(a, i, k), v[k], y);
-        v[i] = flush(y / LBFGSB_AT(a, i, i));
+        v[i] = flush(DIVIDE(y, LBFGSB_AT(a, i, i)));
     }
 }
 FN void lbfgsb_upper(GLOBAL const real *a, GLOBAL real *v)
@@ -154,7 +154,7 @@ FN void lbfgsb_upper(GLOBAL const real *a, GLOBAL real *v)
     for (u32 i = LBFGSB_PAIRS; i-- > 0;) {
         real y = v[i];
         for (u32 k = i + 1; k < LBFGSB_PAIRS; k++) y = FMA(-LBFGSB_AT(a, k, i), v[k], y);
-        v[i] = flush(y / LBFGSB_AT(a, i, i));
+        v[i] = flush(DIVIDE(y, LBFGSB_AT(a, i, i)));
     }
 }
 
@@ -165,7 +165,7 @@ FN_LARGE mask lbfgsb_middle_factor(MODEL_PARAMETERS, real theta)
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) {
         const real d = LBFGSB_AT(sy, i, i);
         const mask there = d > R(0.0);
-        rd[i] = R(1.0) / SELECT(there, d, R(1.0));
+        rd[i] = DIVIDE(R(1.0), SELECT(there, d, R(1.0)));
         for (u32 j = 0; j <= i; j++) {
             real v = theta * LBFGSB_AT(LBFGSB_SS, i, j);
             for (u32 k = 0; k < j; k++) v = FMA(flush(LBFGSB_AT(sy, i, k) * rd[k]), LBFGSB_AT(sy, j, k), v);
@@ -207,7 +207,7 @@ FN real lbfgsb_small_dot(GLOBAL const real *a, GLOBAL const real *b)
 FN_LARGE mask lbfgsb_subspace_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *e = LBFGSB_E, *f = LBFGSB_F, *c = LBFGSB_C;
-    const real inverse = R(1.0) / theta;
+    const real inverse = DIVIDE(R(1.0), theta);
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) {
         for (u32 j = 0; j <= i; j++) LBFGSB_AT(e, i, j) = flush(LBFGSB_AT(e, i, j) * inverse);
         const real d = LBFGSB_AT(sy, i, i);
@@ -305,13 +305,13 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
     {
         const pack x = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i), none = PK(0.0), huge = PACK_OF(MODEL_HUGE);
         const pmask is_free = LOADP(FIT_FREE, i) > none;
-        pack down = PSELECT(is_free, pflush((LOADP(FIT_LOWER, i) - x) / unit), none), up = PSELECT(is_free, pflush((LOADP(FIT_UPPER, i) - x) / unit), none);
+        pack down = PSELECT(is_free, pflush(PDIVIDE(LOADP(FIT_LOWER, i) - x, unit)), none), up = PSELECT(is_free, pflush(PDIVIDE(LOADP(FIT_UPPER, i) - x, unit)), none);
         down = PSELECT(down > -huge, down, -huge);
         up = PSELECT(up < huge, up, huge);
         pack d = -LOADP(LBFGSB_SLOPE, i);
         d = PSELECT(OR(AND(d < none, down >= none), AND(d > none, up <= none)), none, d);
         const pmask moves = OR(d < none, d > none);
-        const pack met = pflush(PSELECT(d < none, down, up) / PSELECT(moves, d, PK(1.0)));
+        const pack met = pflush(PDIVIDE(PSELECT(d < none, down, up), PSELECT(moves, d, PK(1.0))));
         STOREP(LBFGSB_DOWN, i, down);
         STOREP(LBFGSB_UP, i, up);
         STOREP(LBFGSB_PATH, i, d);
@@ -331,7 +331,7 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
     real second = flush(-theta * first - FIT_STATUS(10)), behind = zero;
     mask walking = first < zero;
     second = SELECT(second > least, second, least);
-    real ahead = SELECT(walking, flush(-first / SELECT(walking, second, one)), zero);
+    real ahead = SELECT(walking, flush(DIVIDE(-first, SELECT(walking, second, one))), zero);
     for (u32 k = 0; k < MODEL_SLOTS && ANY(walking); k++) {
         const real time = lbfgsb_least(MODEL), place = FIT_STATUS(9);
         walking = AND(walking, AND(time < MODEL_HUGE, ahead >= time - behind));
@@ -358,7 +358,7 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
             second = SELECT(second > least, second, least);
             behind = SELECT(walking, time, behind);
             const mask downhill = first < zero;
-            ahead = SELECT(walking, SELECT(downhill, flush(-first / SELECT(second > zero, second, one)), zero), ahead);
+            ahead = SELECT(walking, SELECT(downhill, flush(DIVIDE(-first, SELECT(second > zero, second, one))), zero), ahead);
             TEAM_FOR_PACK(i, MODEL_SLOTS)
             {
                 const pmask here = LOADP(LBFGSB_TEMP, i) > PK(0.0);
@@ -403,7 +403,7 @@ FN real lbfgsb_dot_where(GLOBAL const real *a, GLOBAL const real *b, GLOBAL cons
 FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 {
     const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;
-    const real inverse = R(1.0) / theta;
+    const real inverse = DIVIDE(R(1.0), theta);
     const real held = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 0);
     ONE_WORKER { lbfgsb_middle(MODEL, LBFGSB_Z, LBFGSB_MV); }
     TEAM_BARRIER();
@@ -443,7 +443,7 @@ FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
         const pack from = LOADP(LBFGSB_CAUCHY, i), to = pflush(from + d), down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i);
         const pack into = PSELECT(to < down, down, PSELECT(to > up, up, to));
         const pmask out = OR(to < down, to > up);
-        STOREP(LBFGSB_BREAK, i, PSELECT(out, pflush((into - from) / PSELECT(out, d, PK(1.0))), PK(1.0)));
+        STOREP(LBFGSB_BREAK, i, PSELECT(out, pflush(PDIVIDE(into - from, PSELECT(out, d, PK(1.0)))), PK(1.0)));
         STOREP(LBFGSB_PATH, i, d);
         STOREP(LBFGSB_STEP, i, into);
     }
@@ -473,7 +473,7 @@ FN real lbfgsb_longest(MODEL_PARAMETERS)
     {
         const pack d = LOADP(LBFGSB_STEP, i), none = PK(0.0);
         const pmask moves = OR(d < none, d > none);
-        STOREP(LBFGSB_BREAK, i, PSELECT(moves, pflush(PSELECT(d < none, LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)) / PSELECT(moves, d, PK(1.0))), PACK_OF(MODEL_HUGE)));
+        STOREP(LBFGSB_BREAK, i, PSELECT(moves, pflush(PDIVIDE(PSELECT(d < none, LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)), PSELECT(moves, d, PK(1.0)))), PACK_OF(MODEL_HUGE)));
     }
     const real least = lbfgsb_least(MODEL);
     return SELECT(least > R(1.0), SELECT(least < R(1e10), least, R(1e10)), R(1.0));
@@ -605,7 +605,7 @@ FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
             const pmask go = PACK_OF(SELECT(moved, one, zero)) > PK(0.0);
             const pack from = LOADP(LBFGSB_POINT, i), to = LOADP(MODEL_X, i), unit = LOADP(LBFGSB_UNIT, i), before = LOADP(LBFGSB_SLOPE, i);
             const pack now = PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(LOADP(MODEL_GRADIENT, i) * unit), PK(0.0));
-            STOREP(LBFGSB_STEP, i, PSELECT(go, pflush((to - from) / unit), PK(0.0)));
+            STOREP(LBFGSB_STEP, i, PSELECT(go, pflush(PDIVIDE(to - from, unit)), PK(0.0)));
             STOREP(LBFGSB_TEMP, i, PSELECT(go, pflush(now - before), PK(0.0)));
             STOREP(LBFGSB_SLOPE, i, PSELECT(go, now, before));
             STOREP(LBFGSB_POINT, i, PSELECT(go, to, from));
@@ -614,7 +614,7 @@ FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         const real sy = lbfgsb_dot(MODEL, LBFGSB_STEP, LBFGSB_TEMP, 0), yy = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 1);
         const mask curved = AND(moved, sy > LBFGSB_EPSILON * yy);
         lbfgsb_remember(MODEL, curved);
-        theta = SELECT(curved, yy / SELECT(curved, sy, one), theta);
+        theta = SELECT(curved, DIVIDE(yy, SELECT(curved, sy, one)), theta);
         /* nothing to forget: not even the gradient leads on */
         status = SELECT(AND(failed, pairs <= zero), FIT_NO_PROGRESS, status);
         pairs = SELECT(failed, zero, SELECT(curved, pairs + one, pairs));

@@ -14,15 +14,15 @@ FN real line_search_abs(real a) { return SELECT(a < R(0.0), -a, a); }
 /* The minimum of the cubic with value f and slope g at 0, f2 and g2 at h, as a part of h; 0 where it has none. */
 FN real line_search_cubic(real h, real f, real g, real f2, real g2)
 {
-    const real theta = R(3.0) * (f - f2) / h + g + g2;
+    const real theta = DIVIDE(R(3.0) * (f - f2), h) + g + g2;
     real scale = line_search_abs(theta);
     scale = SELECT(line_search_abs(g) > scale, line_search_abs(g), scale);
     scale = SELECT(line_search_abs(g2) > scale, line_search_abs(g2), scale);
     scale = SELECT(scale > R(0.0), scale, R(1.0));
-    const real square = flush(FMA(theta / scale, theta / scale, -(g / scale) * (g2 / scale)));
+    const real square = flush(FMA(DIVIDE(theta, scale), DIVIDE(theta, scale), -(DIVIDE(g, scale)) * (DIVIDE(g2, scale))));
     real root = scale * SQRT(SELECT(square > R(0.0), square, R(0.0)));
     root = SELECT(h < R(0.0), -root, root);
-    const real part = (root - g + theta) / (root - g + root + g2);
+    const real part = DIVIDE(root - g + theta, root - g + root + g2);
     return SELECT(square > R(0.0), part, R(0.0));
 }
 
@@ -32,9 +32,9 @@ FN line_search line_search_next(line_search q, real f, real g)
     const real h = q.best - q.at;
     const mask forward = h < R(0.0), turned = flush(g * q.best_slope) < R(0.0), higher = f > q.best_value, flatter = line_search_abs(g) < line_search_abs(q.best_slope);
     const real cubic = line_search_cubic(h, f, g, q.best_value, q.best_slope), by_cubic = FMA(cubic, h, q.at);
-    const real by_secant = FMA(g / (g - q.best_slope), h, q.at);
+    const real by_secant = FMA(DIVIDE(g, g - q.best_slope), h, q.at);
     /* 1, a higher value: the minimum lies between; the cubic's, or half way to the parabola's through both values and the best slope */
-    const real parabola = FMA(R(-0.5) * q.best_slope / ((f - q.best_value) / h + q.best_slope), h, q.best);
+    const real parabola = FMA(DIVIDE(R(-0.5) * q.best_slope, DIVIDE(f - q.best_value, h) + q.best_slope), h, q.best);
     real next = SELECT(line_search_abs(by_cubic - q.best) < line_search_abs(parabola - q.best), by_cubic, R(0.5) * (by_cubic + parabola));
     /* 2, the slope has turned: between again; of cubic and secant the one farther from the trial */
     const real turning = SELECT(line_search_abs(by_cubic - q.at) > line_search_abs(by_secant - q.at), by_cubic, by_secant);

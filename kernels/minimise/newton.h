@@ -91,7 +91,7 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
             const pack x = LOADP(NEWTON_POINT, i), d = LOADP(NEWTON_STEP, i), lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i);
             const pack room = PSELECT(d < PK(0.0), lower - x, upper - x);
             const pmask met = AND(LOADP(MODEL_ACTIVE, i) > PK(0.0), OR(x + d < lower, x + d > upper));
-            STOREP(NEWTON_TEMP, i, PSELECT(met, pflush(room / PSELECT(met, d, PK(1.0))), PK(2.0)));
+            STOREP(NEWTON_TEMP, i, PSELECT(met, pflush(PDIVIDE(room, PSELECT(met, d, PK(1.0)))), PK(2.0)));
         }
         TEAM_BARRIER();
         ONE_WORKER
@@ -125,7 +125,7 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
                         coefficient = SELECT(here, column[i], coefficient);
                         own = SELECT(here, other[i], own);
                     }
-                    const real ratio = SELECT(own > R(0.0), flush(coefficient / SELECT(own > R(0.0), own, R(1.0))), R(0.0));
+                    const real ratio = SELECT(own > R(0.0), flush(DIVIDE(coefficient, SELECT(own > R(0.0), own, R(1.0)))), R(0.0));
                     for (u32 i = 0; i < MODEL_SLOTS; i++) column[i] = flush(FMA(-ratio, other[i], column[i]));
                 }
                 real own = R(0.0), want = R(0.0);
@@ -136,7 +136,7 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
                     want = SELECT(here, room - d, want);
                 }
                 const mask usable = AND(which >= R(0.0), own > R(0.0));
-                const real ratio = SELECT(usable, flush(want / SELECT(usable, own, R(1.0))), R(0.0));
+                const real ratio = SELECT(usable, flush(DIVIDE(want, SELECT(usable, own, R(1.0)))), R(0.0));
                 for (u32 i = 0; i < MODEL_SLOTS; i++) (NEWTON_STEP)[i] = flush(FMA(ratio, column[i], (NEWTON_STEP)[i]));
                 for (u32 i = 0; i < MODEL_SLOTS; i++) { /* exactly on the bound, whatever the rounding */
                     const mask here = AND(usable, which == REAL_OF(i));
@@ -216,16 +216,16 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
             TEAM_FOR_PACK(i, MODEL_SLOTS)
             {
                 const pack x = LOADP(NEWTON_POINT, i), lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i);
-                const pack d = pflush(PACK_OF(SQRT(R(2.0) / SELECT(saddle, -downward, one))) * LOADP(NEWTON_EQUALITY(0), i));
+                const pack d = pflush(PACK_OF(SQRT(DIVIDE(R(2.0), SELECT(saddle, -downward, one)))) * LOADP(NEWTON_EQUALITY(0), i));
                 const pack up = PSELECT(d < PK(0.0), lower - x, upper - x), down = PSELECT(d < PK(0.0), x - upper, x - lower);
                 const pmask counts = AND(LOADP(MODEL_ACTIVE, i) > PK(0.0), OR(d < PK(0.0), d > PK(0.0)));
                 const pack size = PSELECT(counts, d, PK(1.0));
-                STOREP(NEWTON_EQUALITY(1), i, PSELECT(AND(counts, up / size < PK(0.01)), PK(1.0), PK(0.0)));
-                STOREP(NEWTON_EQUALITY(2), i, PSELECT(AND(counts, down / size < PK(0.01)), PK(1.0), PK(0.0)));
+                STOREP(NEWTON_EQUALITY(1), i, PSELECT(AND(counts, PDIVIDE(up, size) < PK(0.01)), PK(1.0), PK(0.0)));
+                STOREP(NEWTON_EQUALITY(2), i, PSELECT(AND(counts, PDIVIDE(down, size) < PK(0.01)), PK(1.0), PK(0.0)));
             }
             const real blocked = newton_dot(MODEL, NEWTON_EQUALITY(1), NEWTON_EQUALITY(1), 3), blocked_back = newton_dot(MODEL, NEWTON_EQUALITY(2), NEWTON_EQUALITY(2), 4);
             const real descent = newton_dot(MODEL, NEWTON_EQUALITY(0), NEWTON_SLOPE, 2);
-            along = SQRT(R(2.0) / SELECT(saddle, -downward, one));
+            along = SQRT(DIVIDE(R(2.0), SELECT(saddle, -downward, one)));
             along = SELECT(OR(AND(descent > zero, blocked_back <= zero), AND(blocked > zero, blocked_back <= zero)), -along, along);
         }
         TEAM_FOR_PACK(i, MODEL_SLOTS)
@@ -269,7 +269,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
                 trial = SELECT(accept, found, trial);
                 searching = AND(searching, NOT(accept));
                 const real rise = found - value - slope;
-                real factor = SELECT(AND(found < MODEL_HUGE, rise > zero), R(-0.5) * slope / SELECT(rise > zero, rise, one), R(0.25));
+                real factor = SELECT(AND(found < MODEL_HUGE, rise > zero), DIVIDE(R(-0.5) * slope, SELECT(rise > zero, rise, one)), R(0.25));
                 factor = SELECT(factor > R(0.1), factor, R(0.1));
                 factor = SELECT(factor < R(0.5), factor, R(0.5));
                 length = SELECT(searching, length * factor, length);

@@ -156,7 +156,7 @@ FN_LARGE void qn_held_list(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
                 const lint at = LINT_OF(SELECT(both, a, zero)) * LI(n) + LINT_OF(SELECT(both, b, zero));
                 real v = SELECT(both, GATHER_ELEM(head + QN_MATRIX, at), e == f ? one : zero);
                 for (u32 k = 0; k < f; k++) v = FMA(-flush(QN_FACTOR(e, k) * QN_FACTOR(k, k)), QN_FACTOR(f, k), v);
-                QN_FACTOR(e, f) = flush(e == f ? v : v / QN_FACTOR(f, f));
+                QN_FACTOR(e, f) = flush(e == f ? v : DIVIDE(v, QN_FACTOR(f, f)));
             }
     }
     TEAM_BARRIER();
@@ -176,7 +176,7 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
             QN_MULTIPLIER(e) = flush(v);
         }
         for (u32 e = QN_HELD; e-- > 0;) {
-            real v = flush(QN_MULTIPLIER(e) / QN_FACTOR(e, e));
+            real v = flush(DIVIDE(QN_MULTIPLIER(e), QN_FACTOR(e, e)));
             for (u32 k = e + 1; k < QN_HELD; k++) v = FMA(-QN_FACTOR(k, e), QN_MULTIPLIER(k), v);
             QN_MULTIPLIER(e) = flush(v);
         }
@@ -314,12 +314,12 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
                 for (u32 k = 0; k < QN_PAIRS; k++) QN_RHO(k) = SELECT(changed, zero, QN_RHO(k));
                 /* what rounding leaves of a pair between two points that nearly agree is no curvature */
                 const mask good = AND(AND(accept, NOT(changed)), along > R(-0.01) * slope);
-                QN_RHO(ring) = SELECT(good, one / SELECT(good, along, one), zero);
+                QN_RHO(ring) = SELECT(good, DIVIDE(one, SELECT(good, along, one)), zero);
             }
             TEAM_BARRIER();
             TEAM_IF(ANY(changed)) qn_held_list(MODEL, head, poi);
             const real rise = found - value - slope;
-            real factor = SELECT(AND(inside, rise > zero), R(-0.5) * slope / SELECT(rise > zero, rise, one), R(0.25));
+            real factor = SELECT(AND(inside, rise > zero), DIVIDE(R(-0.5) * slope, SELECT(rise > zero, rise, one)), R(0.25));
             factor = SELECT(factor > R(0.1), factor, R(0.1));
             factor = SELECT(factor < R(0.5), factor, R(0.5));
             length = SELECT(accept, one, length * factor);
@@ -351,7 +351,7 @@ FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
             TEAM_IF(poi != QN_NO_PARAMETER)
             {
                 const real own_variance = LOADM1(head + QN_MATRIX, poi * n + poi);
-                response = flush((LOADM1(head + QN_START, poi) - at_poi) / SELECT(own_variance > zero, own_variance, one));
+                response = flush(DIVIDE(LOADM1(head + QN_START, poi) - at_poi, SELECT(own_variance > zero, own_variance, one)));
             }
             TEAM_FOR_PACK(i, n)
             {

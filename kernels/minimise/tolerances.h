@@ -16,15 +16,16 @@
 /* A polished f32 answer against the minimum that an f64 fit finds. */
 #define POLISHED_NLL 1e-9       /* of the NLL, absolute */
 #define POLISHED_PARAMETER 1e-6 /* of errors */
-#define POLISHED_ERROR 1e-6     /* relative, of the errors themselves */
+#define POLISHED_ERROR 1e-5     /* relative, of the errors themselves: they change with the point that an f64 fit stopped at */
 #define POLISHED_Q 1e-6         /* of q, absolute: scan points, tests, toys */
 #define POLISHED_CLS 1e-6       /* absolute */
 #define POLISHED_TOYS 0.999     /* part of the toys of which that must hold; the rest may have found another minimum */
 
-/* f32 kernels before any polish, against f64: of the NLL in deviance form (1 + its size), of the largest slope of the point, of the
- * roots of the Hessian's diagonal. */
+/* f32 kernels before any polish, against f64: the NLL, of 1 + its deviance form; a slope, of the largest one at the point; an element of the Hessian, of
+ * the geometric mean of the largest ones of its row and column. */
 #define RAW_NLL 1e-5
 #define RAW_SLOPE 1e-3
+#define RAW_CURVATURE 1e-3
 #define RAW_SAME_MINIMUM 1e-3 /* of twice the NLL: raw f32 fits this near each other are at one minimum */
 
 #endif

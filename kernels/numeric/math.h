@@ -67,7 +67,7 @@ typedef struct {
 FN m_log_parts m_log_parts_of(pack k, pack f)
 {
     m_log_parts l;
-    pack s = f / (PK(2.0) + f);
+    pack s = PDIVIDE(f, PK(2.0) + f);
     pack z = s * s;
     l.k = k;
     l.f = f;
@@ -138,7 +138,9 @@ FN pack m_deviance(pack x)
 {
     m_log_parts l = m_log1p_split(x);
 #if !F64
-    l.tail = PSELECT(m_abs(x) < PK(M_LOG1P_IS_X), PK(0.0), l.tail); /* it might be subnormal, and decide a rounding */
+    pmask small = m_abs(x) < PK(M_LOG1P_IS_X); /* there f is x, but a quarter of it might be flushed, and a flushed tail decide a rounding */
+    l.f = PSELECT(small, x, l.f);
+    l.tail = PSELECT(small, PK(0.0), l.tail);
 #endif
     pack y = m_flush((PFMA(l.k, PK(-M_LN2_HI), x) - l.f) + PFMA(l.half_f, l.f, -l.tail));
 #if !F64
@@ -152,8 +154,8 @@ FN pack m_deviance(pack x)
  * variable that maps both ends to -1 and 1. Good to a few units. */
 FN pack m_erfcx(pack x)
 {
-    pack t = (x - PK(M_ERFCX_POLE)) / (x + PK(M_ERFCX_POLE));
-    return m_erfcx_mapped(t) / PFMA(PK(2.0), x, PK(1.0));
+    pack t = PDIVIDE(x - PK(M_ERFCX_POLE), x + PK(M_ERFCX_POLE));
+    return PDIVIDE(m_erfcx_mapped(t), PFMA(PK(2.0), x, PK(1.0)));
 }
 
 /* exp(-scale x^2), the rounding of x^2 made good; scale is a power of two. */
@@ -218,7 +220,7 @@ FN pack m_lgamma(pack x)
     pack near = PFMA(sign, lo, PFMA(e, m_lgamma_ratio(e), sign * hi));
 
     /* half of (x - 1/2)(log x - 1) + (log 2 pi - 1) / 2 + 1 / 12 x - ..; the whole might overflow before its last rounding */
-    pack w = PK(1.0) / x;
+    pack w = PDIVIDE(PK(1.0), x);
     pack a = PFMA(PK(0.5), x, PK(-0.25));
     pack b = hi - PK(1.0);
     pack ab = a * b;
@@ -270,19 +272,19 @@ FN pack m_normal_quantile(pack p)
 
     pack log_side = m_log(side);
     pack s = PSQRT(PK(-2.0) * log_side);
-    pack far = -s - m_quantile_tail(PK(1.0) / s);
+    pack far = -s - m_quantile_tail(PDIVIDE(PK(1.0), s));
     pack x = PSELECT(central, q * m_quantile_centre(q * q), far);
     for (u32 i = 0; i < 2; i++) {
         /* u: value over derivative; twice: minus the second derivative over the first */
         pack a = PSELECT(central, PK(0.0), -x);
         pack ratio = m_erfcx(PK(M_SQRT_HALF) * a);
-        pack hazard = PK(0.79788456080286535588) / ratio;
-        pack u_far = (PFMA(PK(-0.5) * a, a, m_log(PK(0.5) * ratio)) - log_side) / hazard;
+        pack hazard = PDIVIDE(PK(0.79788456080286535588), ratio);
+        pack u_far = PDIVIDE(PFMA(PK(-0.5) * a, a, m_log(PK(0.5) * ratio)) - log_side, hazard);
         pack h = PSELECT(central, PK(M_SQRT_HALF) * x, PK(0.0));
-        pack u_central = PFMA(PFMA(h, m_erf_ratio(h * h), h), PK(0.5), -q) * PK(2.5066282746310005024) / m_gauss(h, PK(1.0));
+        pack u_central = PDIVIDE(PFMA(PFMA(h, m_erf_ratio(h * h), h), PK(0.5), -q) * PK(2.5066282746310005024), m_gauss(h, PK(1.0)));
         pack u = PSELECT(central, u_central, u_far);
         pack twice = PSELECT(central, x, x + hazard);
-        x = x - u / PFMA(PK(0.5) * u, twice, PK(1.0));
+        x = x - PDIVIDE(u, PFMA(PK(0.5) * u, twice, PK(1.0)));
     }
     x = PSELECT(AND(PNOT(central), p > PK(0.5)), -x, x);
     pack outside = PSELECT(p == PK(1.0), M_INFINITY, PSELECT(m_abs(p) < PK(M_TINIEST), M_MINUS_INFINITY, M_NAN));

@@ -137,8 +137,8 @@ FN rng_hat rng_hat_of(pack rate)
     rng_hat h;
     h.b = PFMA(PK(2.53), PSQRT(rate), PK(0.931));
     h.a = PFMA(PK(0.02483), h.b, PK(-0.059));
-    h.inverse_alpha = PK(1.1312) + PK(1.1402) / (h.b - PK(3.4));
-    h.squeeze = PK(0.919) - PK(3.6224) / (h.b - PK(2.0));
+    h.inverse_alpha = PK(1.1312) + PDIVIDE(PK(1.1402), h.b - PK(3.4));
+    h.squeeze = PK(0.919) - PDIVIDE(PK(3.6224), h.b - PK(2.0));
     return h;
 }
 
@@ -166,11 +166,11 @@ FN pack rng_stirling_rest(pack n, pack w)
 FN pmask rng_poisson_accepts(rng_hat h, pack rate, pack n, pack s, pack v)
 {
     const pmask none = n < PK(0.5);
-    const pack some = PSELECT(none, PK(1.0), n), w = PK(1.0) / some;
+    const pack some = PSELECT(none, PK(1.0), n), w = PDIVIDE(PK(1.0), some);
     const pack deviance = PSELECT(none, rate, PFMA(some, m_deviance((rate - some) * w), rng_stirling_rest(some, w)));
     const pack circle = PSELECT(none, PK(1.0), PK(6.2831853071795864769) * some);
     const pack s2 = s * s;
-    return m_log(v * h.inverse_alpha * s2 * PSQRT(circle) / PFMA(h.b, s2, h.a)) <= -deviance;
+    return m_log(PDIVIDE(v * h.inverse_alpha * s2 * PSQRT(circle), PFMA(h.b, s2, h.a))) <= -deviance;
 }
 
 /* Poisson numbers of rates from RNG_POISSON_SEARCHED on by PTRS; `first` is draw 0 of the stream. One of inverse_alpha proposals
@@ -187,7 +187,7 @@ FN pack rng_poisson_rejected(rng_stream stream, rng_block first, pack rate, pmas
     for (u32 draw = 1; PANY(on); draw++) {
         const pack u = rng_uniform(b.word[0], b.word[1]) - PK(0.5), v = rng_uniform(b.word[2], b.word[3]);
         const pack s = PK(0.5) - m_abs(u);
-        const pack y = PFMA(twice_a / s + h.b, u, part);
+        const pack y = PFMA(PDIVIDE(twice_a, s) + h.b, u, part);
         pack down = (y + magic) - magic;
         down = PSELECT(down > y, down - PK(1.0), down);
         const pack k = whole + PSELECT(m_abs(y) < most, down, y);

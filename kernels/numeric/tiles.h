@@ -159,7 +159,7 @@ FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *sc
         found[2] = SELECT(OR(positive, OR(negative, scale[k] <= R(0.0))), found[2], R(1.0));
         pivot = SELECT(positive, pivot, SELECT(negative, own, flat * own));
         const real root = SQRT(pivot);
-        const real r = R(1.0) / root;
+        const real r = DIVIDE(R(1.0), root);
         rdiag[k] = r;
         tile[8 * k + k] = root;
         for (u32 i = k + 1; i < 8; i++) tile[8 * k + i] = flush(tile[8 * k + i] * r);

@@ -22,6 +22,7 @@ struct paritas_context {
     struct paritas_device *device; /* runs the jobs; owned */
     struct paritas_device *host;   /* the CPU in f64, for covariances and polish; owned, may be `device` */
     char *cache;        /* folder of compiled kernels; owned; NULL: none */
+    bool absent;        /* a device could not be opened since there is none of that number, not since it cannot run */
     char device_name[32];
     char isa_name[16];
     char message[2048]; /* of the last failure */

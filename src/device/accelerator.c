@@ -2,6 +2,7 @@
 #include "device/accelerator.h"
 #include "device/kernel_cache.h"
 #include "device/precision.h"
+#include "device/self_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -120,9 +121,11 @@ paritas_status accelerator_open(paritas_context *context, struct paritas_device 
     if (status == PARITAS_OK) {
         if (device->workers) properties->workers = device->workers;
         device->is_processor = properties->is_processor;
+        device->teams = (properties->units ? properties->units : 1) * (properties->teams_per_unit ? properties->teams_per_unit : 1);
         while (properties->workers > 1 && properties->workers > properties->workers_most) properties->workers /= 2;
         snprintf(accelerator->description, sizeof accelerator->description, "%s, %s", properties->name, properties->versions);
     }
+    if (status == PARITAS_OK) status = self_test_run(context, device);
     if (status != PARITAS_OK) accelerator_close(device);
     return status;
 }
@@ -239,7 +242,7 @@ static int bring_rows(struct accelerator *accelerator, const struct device_launc
 static uint32_t wished_teams(const struct accelerator *accelerator, uint32_t rows, size_t slab_bytes)
 {
     const struct accelerator_properties *properties = &accelerator->properties;
-    uint64_t teams = (uint64_t)(properties->units ? properties->units : 1) * (properties->teams_per_unit ? properties->teams_per_unit : 1);
+    uint64_t teams = accelerator->device->teams;
     uint64_t room = properties->memory / SLABS_SHARE;
     if (properties->largest_buffer > 0 && (room == 0 || room > properties->largest_buffer)) room = properties->largest_buffer;
     if (room > 0 && teams > room / slab_bytes) teams = room / slab_bytes;

@@ -44,7 +44,8 @@ struct paritas_device;
 
 struct device_operations {
     uint32_t api;
-    /* Opens device number `index` of this kind into device->state. On failure the context's message says why. */
+    /* Opens device number `index` of this kind into device->state. On failure the context's message says why, and
+     * context->absent whether there is no device of that number at all. */
     paritas_status (*open)(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index);
     void (*close)(struct paritas_device *device);
     /* A name for people: processor, instruction set, driver. Owned by the device. */
@@ -79,6 +80,7 @@ struct paritas_device {
     unsigned precision; /* 64 or 32 */
     unsigned workers;   /* size of a work-group on devices that have them; 0: the device's choice */
     unsigned index;
+    uint32_t teams;     /* how many keep it busy, with some to spare */
     bool keeps_models;  /* its copies of tables stand on their own */
     bool is_processor;  /* the CPU, under this or another name */
     struct automatic *automatic; /* owned; of a CPU that was opened as "auto" */
@@ -92,10 +94,15 @@ struct paritas_device {
 /* Opens the device called `name` ("cpu", "opencl", "opencl:1"; "auto": see automatic.h; NULL: "cpu") in this precision. Owned by the caller, closed by
  * device_close. A device that cannot run is PARITAS_NO_DEVICE with the reason, never another one. */
 paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device);
+/* Names of the kinds, in the order of `paritas devices`; NULL behind the last. */
+const char *device_kind(size_t k);
 /* The same for given operations: `name` is what the device is called, `index` which of its kind. */
 paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
                               unsigned index, struct paritas_device **device);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
+
+/* How many teams a launch should have, where its caller can choose. */
+uint32_t device_teams(const struct paritas_device *device);
 
 /* A number for a new model that no other in this process has. A counter, the one thing that the library shares between contexts. */
 uint64_t device_model_serial(void);
@@ -106,6 +113,7 @@ paritas_status device_launch_model(paritas_context *context, struct paritas_devi
 
 /* The kinds that this build knows, in the order of `paritas devices`. */
 extern const struct device_operations device_cpu;
+extern const struct device_operations device_cuda;
 extern const struct device_operations device_opencl;
 extern const struct device_operations device_metal;
 

@@ -10,7 +10,9 @@
 static const struct {
     const char *name;
     const struct device_operations *operations;
-} kinds[] = {{"cpu", &device_cpu}, {"opencl", &device_opencl}, {"metal", &device_metal}};
+} kinds[] = {{"cpu", &device_cpu}, {"cuda", &device_cuda}, {"metal", &device_metal}, {"opencl", &device_opencl}};
+
+const char *device_kind(size_t k) { return k < sizeof kinds / sizeof kinds[0] ? kinds[k].name : NULL; }
 
 paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
                               unsigned index, struct paritas_device **device)
@@ -18,6 +20,7 @@ paritas_status device_open_as(paritas_context *context, const struct device_oper
     *device = NULL;
     struct paritas_device *opened = paritas_allocate_clear(context, 1, sizeof *opened);
     if (!opened) return paritas_fail_memory(context);
+    context->absent = false;
     opened->operations = operations;
     opened->allocator = context->allocator;
     opened->threads = context->threads;
@@ -77,6 +80,11 @@ void device_close(struct paritas_device *device)
     device->operations->close(device);
     const paritas_allocator allocator = device->allocator;
     paritas_release(&allocator, device);
+}
+
+uint32_t device_teams(const struct paritas_device *device)
+{
+    return device->automatic && device->automatic->accelerator ? device->automatic->accelerator->teams : device->teams;
 }
 
 uint64_t device_model_serial(void)

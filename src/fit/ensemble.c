@@ -37,7 +37,8 @@ static paritas_status draw(paritas_context *context, const struct ensemble *e, u
     const uint32_t args[8] = {(uint32_t)n, (uint32_t)first, (uint32_t)(first >> 32), (uint32_t)e->options.seed, (uint32_t)(e->options.seed >> 32), e->options.purpose, e->options.fix_aux};
     memcpy(rows->args, args, sizeof args);
     memcpy(rows->args + 8, e->items, places * sizeof *rows->args);
-    status = rows_launch(context, context->host, model, model->family->draw, n, rows);
+    /* in f64 always: toys are the same whatever precision they are fitted in */
+    status = rows_launch(context, context->precision == 64 ? context->device : context->host, model, model->family->draw, n, rows);
     for (size_t i = 0; i < n * places && status == PARITAS_OK; i++)
         if (!(rows->out[i] - rows->out[i] == 0.0))
             status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys cannot be drawn: an auxiliary count has the expectation %.17g", e->expected[i % places]);

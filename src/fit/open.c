@@ -46,7 +46,7 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "precision %u: there are 64, 32 and PARITAS_PRECISION_AUTO", opened->precision);
     if (options.lanes > 16 || (options.lanes & (options.lanes - 1)) != 0)
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "lanes %u: there are 1, 2, 4, 8 and 16", options.lanes);
-    if (options.cache) {
+    if (options.cache && options.cache[0]) {
         opened->cache = paritas_allocate(opened, strlen(options.cache) + 1, 1);
         if (!opened->cache) return paritas_fail_memory(opened);
         memcpy(opened->cache, options.cache, strlen(options.cache) + 1);

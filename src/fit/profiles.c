@@ -69,8 +69,8 @@ static paritas_status quasi_newton(paritas_context *context, const struct quasi_
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t n = call->n, slots = model->n_slots, places = model->n_places, full = slots * slots + 6 * slots + 8, stride = 8 + (call->ends ? 2 * slots : 0);
     if (n == 0) return PARITAS_OK;
-    /* teams of 8 lanes, two a thread at least */
-    const size_t even = n / (16 * (size_t)context->threads), share = even < 1 ? 1 : even > SHARE_MOST ? SHARE_MOST : even;
+    /* as few tasks a lane as keep the device busy; no more than SHARE_MOST */
+    const size_t even = n / device_teams(call->device), share = even < 1 ? 1 : even > SHARE_MOST ? SHARE_MOST : even;
     size_t count = 0;
     for (size_t p = 0; p < model->n_parameters; p++) count += !plan->fixed[p];
     const size_t width = (count + 7) / 8 * 8, head = full + count * width;

@@ -7,7 +7,8 @@
 size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble)
 {
     const double slots = (double)ensemble->model->n_slots, threads = context->threads;
-    const double wished = 2.5e7 * threads / (slots * slots + 1000.0);
+    const double for_threads = 2.5e7 * threads / (slots * slots + 1000.0), for_device = 2.0 * device_teams(context->device);
+    const double wished = for_threads > for_device ? for_threads : for_device;
     const size_t most = ensemble_chunk(ensemble), n = wished < 64.0 ? 64 : wished > 16384.0 ? 16384 : (size_t)wished;
     return n < most ? n : most;
 }

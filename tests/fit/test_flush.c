@@ -173,32 +173,6 @@ TEST(flushing_changes_no_bit_of_published_analyses)
     if (absent) print_message("%zu analyses are not here\n", absent);
 }
 
-/* A workspace whose signal is `scale` times an ordinary one, with every kind of modifier on it; the background's shapes vary as little. */
-static char *tiny_workspace(double scale)
-{
-    char *text = make_array(8192, 1);
-    snprintf(text, 8192,
-             "{\"channels\": [{\"name\": \"A\", \"samples\": ["
-             "{\"name\": \"signal\", \"data\": [%g, %g, %g], \"modifiers\": ["
-             "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, "
-             "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.5, \"lo\": 0.02}}, "
-             "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [%g, %g, %g], \"lo_data\": [%g, %g, %g]}}, "
-             "{\"name\": \"stat_s\", \"type\": \"shapesys\", \"data\": [%g, %g, %g]}]}, "
-             "{\"name\": \"top\", \"data\": [30.0, 4.0, 0.5], \"modifiers\": ["
-             "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [31.0, 4.0, 0.5], \"lo_data\": [29.5, 4.0, 0.5]}}, "
-             "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 0.5, \"lo\": 1.7}}, "
-             "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [1.5, 0.4, 0.2]}]}]}, "
-             "{\"name\": \"B\", \"samples\": [{\"name\": \"signal\", \"data\": [%g, %g], \"modifiers\": ["
-             "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, "
-             "{\"name\": \"free\", \"type\": \"shapefactor\", \"data\": null}, "
-             "{\"name\": \"jes\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}]}]}], "
-             "\"observations\": [{\"name\": \"A\", \"data\": [33, 0, 1]}, {\"name\": \"B\", \"data\": [%g, 0]}], "
-             "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], \"version\": \"1.0.0\"}",
-             scale, 2 * scale, 0.5 * scale, 1.1 * scale, 2.2 * scale, 0.4 * scale, 0.95 * scale, 1.8 * scale, 0.6 * scale, 0.3 * scale, 0.2 * scale,
-             0.1 * scale, 3 * scale, 7 * scale, 2 * scale);
-    return text;
-}
-
 TEST(flushing_changes_no_bit_where_numbers_are_tiny)
 {
     begin();

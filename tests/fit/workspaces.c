@@ -209,6 +209,32 @@ char *random_workspace(uint64_t seed, unsigned traits)
     return NULL;
 }
 
+char *tiny_workspace(double scale)
+{
+    char *text = calloc(8192, 1);
+    if (!text) return NULL;
+    snprintf(text, 8192,
+             "{\"channels\": [{\"name\": \"A\", \"samples\": ["
+             "{\"name\": \"signal\", \"data\": [%g, %g, %g], \"modifiers\": ["
+             "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, "
+             "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.5, \"lo\": 0.02}}, "
+             "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [%g, %g, %g], \"lo_data\": [%g, %g, %g]}}, "
+             "{\"name\": \"stat_s\", \"type\": \"shapesys\", \"data\": [%g, %g, %g]}]}, "
+             "{\"name\": \"top\", \"data\": [30.0, 4.0, 0.5], \"modifiers\": ["
+             "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [31.0, 4.0, 0.5], \"lo_data\": [29.5, 4.0, 0.5]}}, "
+             "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 0.5, \"lo\": 1.7}}, "
+             "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [1.5, 0.4, 0.2]}]}]}, "
+             "{\"name\": \"B\", \"samples\": [{\"name\": \"signal\", \"data\": [%g, %g], \"modifiers\": ["
+             "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, "
+             "{\"name\": \"free\", \"type\": \"shapefactor\", \"data\": null}, "
+             "{\"name\": \"jes\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}]}]}], "
+             "\"observations\": [{\"name\": \"A\", \"data\": [33, 0, 1]}, {\"name\": \"B\", \"data\": [%g, 0]}], "
+             "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], \"version\": \"1.0.0\"}",
+             scale, 2 * scale, 0.5 * scale, 1.1 * scale, 2.2 * scale, 0.4 * scale, 0.95 * scale, 1.8 * scale, 0.6 * scale, 0.3 * scale, 0.2 * scale,
+             0.1 * scale, 3 * scale, 7 * scale, 2 * scale);
+    return text;
+}
+
 #define SHARED PARITAS_SOURCE_DIR "/../shared/workspaces/"
 #define SBOTTOM PARITAS_SOURCE_DIR "/examples/sbottom_A/"
 

@@ -31,6 +31,9 @@ enum workspace_traits {
 /* JSON text of workspace `seed` with some of `traits`; the caller frees it. NULL: no memory. */
 char *random_workspace(uint64_t seed, unsigned traits);
 
+/* A workspace whose signal is `scale` times an ordinary one, with every kind of modifier on it; the background's shapes vary as little. */
+char *tiny_workspace(double scale);
+
 /* A published analysis: a file and perhaps a patch. */
 struct published {
     const char *name, *path, *patch;

@@ -1,19 +1,16 @@
 // native.cpp: the text that Metal compiles, dialect and module joined as the library hands them over, as native code. METAL_DIALECT and
-// METAL_MODULE are its files; NATIVE_TABLE names the table. PARITAS_WORKERS is 1, or native_workers: then the size of a team is chosen when
-// it runs.
+// METAL_MODULE are its files, METAL_ENTRIES that of its entries; NATIVE_TABLE names the table. PARITAS_WORKERS is 1, or native_workers:
+// then the size of a team is chosen when it runs.
 #define METAL_SHIM_RUNS 1
 #define __METAL_VERSION__ 310
 #define PARITAS_F64 0
 
 #include "metal/native.h"
-#include "metal/team.h"
 
 #include <metal_stdlib>
 
 #if !defined(PARITAS_WORKERS)
 #define PARITAS_WORKERS native_workers
-uint32_t native_workers = 1;
-void metal::threadgroup_barrier(mem_flags) { team_barrier(); }
 #endif
 
 namespace { // functions of one name that are not the same when there is one worker and when there are more
@@ -23,7 +20,7 @@ namespace { // functions of one name that are not the same when there is one wor
 
 }; // ends the struct that the dialect begins, as KERNEL_OF does
 
-#include "entry/histfactory_entries.h"
+#include METAL_ENTRIES
 MODULE_ENTRIES(KERNEL_NAMED)
 
 #define X(name)                                                                                                                        \
@@ -36,6 +33,7 @@ MODULE_ENTRIES(X)
 #undef X
 }
 
+extern "C" const native_kernel NATIVE_TABLE[];
 const native_kernel NATIVE_TABLE[] = {
 #define X(name) {#name, run_##name},
     MODULE_ENTRIES(X)

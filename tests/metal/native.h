@@ -1,4 +1,4 @@
-/* native.h: the kernels' Metal text as native code. */
+/* native.h: the kernels' Metal text as native code: a table of kernels for each module and kind of team. The last has no name. */
 #ifndef PARITAS_TESTS_METAL_NATIVE_H
 #define PARITAS_TESTS_METAL_NATIVE_H
 
@@ -16,9 +16,7 @@ struct native_kernel {
     const char *name;
     native_entry entry;
 };
-/* The HistFactory module for teams of one worker, and of as many as native_workers says; the last has no name. */
-extern const struct native_kernel native_kernels_one[], native_kernels_many[];
-extern uint32_t native_workers;
+extern uint32_t native_workers; /* of a team */
 
 #if defined(__cplusplus)
 }

@@ -26,6 +26,7 @@ static paritas_status open_device(const char *name, unsigned workers, paritas_co
     options.precision = 32;
     options.workers = workers;
     options.threads = options.lanes = 1;
+    options.no_polish = 1; /* what f32 answers */
     return paritas_open(&options, context);
 }
 
@@ -242,16 +243,45 @@ TEST(a_published_analysis_answers_the_bits_of_the_cpu)
 
 TEST(a_device_that_flushes_subnormal_numbers_answers_the_same_bits)
 {
+    static const double scales[] = {1e-10, 1e-19, 1e-26, 1e-37, 1e-42};
     if (!FLUSH_IS_KNOWN) skip();
-    for (uint64_t seed = 201; seed < 204; seed += SHARE) {
-        char name[32];
-        struct fixture f = random_model(seed);
-        snprintf(name, sizeof name, "random model %u", (unsigned)seed);
+    for (size_t k = 0; k < COUNT(scales) + 2; k++) {
+        char *text = k < COUNT(scales) ? tiny_workspace(scales[k]) : random_workspace(200 + k, TRAIT_ALL), name[32];
+        struct fixture f = make_fixture(text, NULL, NULL);
+        snprintf(name, sizeof name, "model %zu", k);
         fake_metal_reset();
         fake_metal.flushes = true;
         compare_fake(&f, name, 3, ENTRY_PARTS, false);
         free_fixture(&f);
+        free(text);
     }
+}
+
+TEST(polished_fits_scans_and_limits_are_those_that_begin_on_the_cpu)
+{
+    struct fixture f = random_model(200);
+    struct results results[2] = {{0}};
+    fake_metal_reset();
+    metal_library = FAKE_METAL;
+    for (int k = 0; k < 2; k++) {
+        paritas_options options = PARITAS_OPTIONS_DEFAULT;
+        paritas_context *context;
+        options.device = k ? "metal" : "cpu";
+        options.precision = 32;
+        assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
+        assert_string_equal(paritas_polish_name(context), "f64");
+        assert_true(results_collect(context, f.model, RESULTS_FIT, 3, &results[k]));
+        assert_true(results_collect(context, f.model, RESULTS_SCAN, 3, &results[k]));
+        assert_true(results_collect(context, f.model, RESULTS_LIMIT, 3, &results[k]));
+        if (k) close_fake(context);
+        else paritas_close(context);
+    }
+    assert_true(fake_metal.dispatches > 0);
+    assert_int_equal(results[0].length, results[1].length);
+    assert_memory_equal(results[0].bytes, results[1].bytes, results[0].length);
+    results_free(&results[0]);
+    results_free(&results[1]);
+    free_fixture(&f);
 }
 #endif
 
@@ -267,6 +297,7 @@ int main(void)
         cmocka_unit_test(every_entry_answers_the_bits_of_the_cpu_with_any_number_of_workers_in_any_order),
         cmocka_unit_test(a_published_analysis_answers_the_bits_of_the_cpu),
         cmocka_unit_test(a_device_that_flushes_subnormal_numbers_answers_the_same_bits),
+        cmocka_unit_test(polished_fits_scans_and_limits_are_those_that_begin_on_the_cpu),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

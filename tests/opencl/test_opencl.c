@@ -476,7 +476,7 @@ TEST(memory_runs_out)
     double *points = numbers(rows * b.parameters), *plenty = numbers(rows), *little = numbers(rows);
     for (size_t i = 0; i < rows * b.parameters; i++)
         points[i] = paritas_model_suggested_init(b.model)[i % b.parameters] + 0.001 * (double)(i / b.parameters);
-    accelerator->properties.units = 4;
+    b.context->device->teams = 16;
     OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL, plenty, NULL, NULL));
     assert_true(accelerator->teams_at_once > 3);
     const size_t slab = accelerator->slabs.bytes / accelerator->teams_at_once;
@@ -544,7 +544,7 @@ TEST(cancelled)
     const size_t rows = 200;
     double *points = numbers(rows * b.parameters), *nll = numbers(rows);
     for (size_t i = 0; i < rows * b.parameters; i++) points[i] = paritas_model_suggested_init(b.model)[i % b.parameters];
-    ((struct accelerator *)b.context->device->state)->properties.units = 1;
+    b.context->device->teams = 1;
     assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, nll, NULL, NULL), PARITAS_CANCELLED);
     assert_true(done > 0 && done < rows);
     test_free(points);

@@ -84,6 +84,7 @@ static int isa_built(const char *isa, unsigned precision)
 
 static paritas_status cpu_open(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index)
 {
+    context->absent = index != 0;
     if (index != 0) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cpu:%u': there is one CPU device, cpu", index);
     static const char *const order[] = {"avx512", "avx2", "neon", "scalar", "portable"};
     const char *chosen = NULL;
@@ -110,6 +111,7 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
     }
     device->keeps_models = device->precision == 32;
     device->is_processor = true;
+    device->teams = 16 * state->threads;
     snprintf(device->isa, sizeof device->isa, "%s", chosen);
     snprintf(state->description, sizeof state->description, "%s kernels, %u thread%s", chosen, state->threads, state->threads == 1 ? "" : "s");
     return PARITAS_OK;

@@ -67,7 +67,7 @@ static metal_id new_string(const struct metal_state *state, const char *text, si
 /* Finds the functions. Libraries are never unloaded: the runtime's classes stay registered. */
 static paritas_status load_api(paritas_context *context, const struct paritas_device *device, struct metal_state *state)
 {
-    static const char *const system[] = {
+    static const char *const frameworks[] = {
 #if defined(__APPLE__)
         "/usr/lib/libobjc.A.dylib",
         "/System/Library/Frameworks/Foundation.framework/Foundation",
@@ -75,7 +75,8 @@ static paritas_status load_api(paritas_context *context, const struct paritas_de
 #endif
         NULL};
     const char *const replaced[] = {metal_library, NULL};
-    const char *const *names = metal_library ? replaced : system;
+    const char *const *names = metal_library ? replaced : frameworks;
+    context->absent = !names[0];
     if (!names[0]) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': Metal is a part of macOS, and this system is another", device->name);
     void *libraries[3] = {NULL};
     size_t n = 0;
@@ -111,6 +112,7 @@ static paritas_status find_device(paritas_context *context, const struct paritas
         state->device = ask(state, state->device, state->selectors.retain);
     }
     release(state, all);
+    context->absent = !state->device;
     if (n == 0) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': there is no Metal device", device->name);
     if (!state->device) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': there are %u Metal devices", device->name, (unsigned)n);
     state->queue = ask(state, state->device, state->selectors.newCommandQueue);

@@ -60,6 +60,7 @@ static paritas_status load_api(paritas_context *context, struct opencl_state *st
     flags |= RTLD_NODELETE;
 #endif
     for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->library; k++) state->library = dlopen(names[k], flags);
+    context->absent = !state->library;
     if (!state->library) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': %s is not installed", names[0]);
     void *address;
 #define X(type, name, parameters)                                                                                                          \
@@ -79,6 +80,7 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
     /* a loader without a single driver answers a code of an extension's, which means none as well */
     if (state->api.clGetPlatformIDs(PLATFORMS_MAX, platforms, &n_platforms) != 0) n_platforms = 0;
     if (n_platforms > PLATFORMS_MAX) n_platforms = PLATFORMS_MAX;
+    context->absent = n_platforms == 0;
     if (n_platforms == 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': there is no OpenCL platform (no driver is installed)");
     for (uint32_t p = 0; p < n_platforms; p++) {
@@ -92,6 +94,7 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
         }
         found += n;
     }
+    context->absent = true;
     return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl:%u': there are %u OpenCL devices", index, found);
 }
 
@@ -111,7 +114,7 @@ static void ask_text(const struct opencl_state *state, uint32_t what, char *text
 }
 
 /* Properties of the device; refuses one that cannot give the bits in this precision. */
-static paritas_status examine(paritas_context *context, struct accelerator *accelerator, const struct opencl_state *state)
+static paritas_status examine(paritas_context *context, struct accelerator *accelerator, struct opencl_state *state)
 {
     struct accelerator_properties *properties = &accelerator->properties;
     const struct paritas_device *device = accelerator->device;
@@ -143,12 +146,7 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
     if (device->precision == 64 && doubles == 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): it has no arithmetic in f64; there are --precision f32 and auto",
                             device->name, properties->name);
-    if (device->precision == 32 && (singles & OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): in precision 32 it does not round quotients and roots correctly",
-                            device->name, properties->name);
-    if (device->precision == 32 && (singles & OPENCL_FP_DENORM) == 0)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): in precision 32 it takes subnormal numbers for zeros",
-                            device->name, properties->name);
+    state->builds_division = device->precision == 32 && (singles & OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0;
     return PARITAS_OK;
 }
 
@@ -220,8 +218,10 @@ static void opencl_options(const struct accelerator *accelerator, const struct a
     /* On a processor a work-group of several work-items is one thread that runs through all of them between barriers. Its compiler
      * unfolds the kernels that way first, and optimising what comes out takes minutes (PoCL 3.1: 150 s for a fit, 30 s without). */
     const bool unfolded = accelerator->properties.is_processor && build->workers != 1;
-    snprintf(line, room, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_WORKERS=%u -DPARITAS_ENTRY=%s%s%s", build->precision == 64, build->workers,
-             build->entry, build->precision == 32 ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", unfolded ? " -cl-opt-disable" : "");
+    const struct opencl_state *state = accelerator->state;
+    const char *division = build->precision == 64 ? "" : state->builds_division ? " -DPARITAS_BUILT_DIVISION" : " -cl-fp32-correctly-rounded-divide-sqrt";
+    snprintf(line, room, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_WORKERS=%u -DPARITAS_ENTRY=%s%s%s", build->precision == 64, build->workers, build->entry, division,
+             unfolded ? " -cl-opt-disable" : "");
 }
 
 static paritas_status build_program(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, opencl_program program)

@@ -11,6 +11,7 @@ struct opencl_state {
     opencl_device device;
     opencl_context context;
     opencl_queue queue;
+    bool builds_division; /* the device's quotients and roots of floats are not those of IEEE 754: kernels build them from fma */
 };
 
 #endif

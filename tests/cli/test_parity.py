@@ -1,0 +1,116 @@
+"""`paritas parity`, `paritas bench` and the precisions, from outside."""
+import json
+import os
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
+TWO = os.path.join(ROOT, "examples", "two_bins.json")
+SBOTTOM = os.path.join(ROOT, "examples", "sbottom_A")
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+def answer(*arguments):
+    done = run(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def header_tolerances():
+    with open(os.path.join(ROOT, "kernels", "minimise", "tolerances.h"), encoding="utf-8") as file:
+        return {line.split()[1]: float(line.split()[2]) for line in file if line.startswith("#define ") and len(line.split()) > 2}
+
+
+# ---- parity ----
+
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+def test_the_cpu_has_the_bits_of_its_plainest_build(precision):
+    document = answer("parity", TWO, "--device", "cpu", "--precision", precision, "--ntoys", "100")
+    assert document["verdict"] == "passed" and document["precision"] == precision
+    assert [c["quantity"] for c in document["checks"]] == ["likelihood", "gradient", "Hessian", "minimum", "best fit", "errors, covariance", "scan", "q and CLs", "toys"]
+    assert all(c["compared"] > 0 and c["worst_ulp"] == 0 and c["verdict"] == "identical" and c["class"] == precision for c in document["checks"])
+    assert document["checks"][-1]["compared"] == 2 * 100 * 3
+    assert ("against_f64" in document) == (precision == "f32")
+
+
+def test_f32_is_compared_with_f64_by_the_header_s_tolerances():
+    t = header_tolerances()
+    rows = {(r["quantity"], r["unit"]): r for r in answer("parity", TWO, "--precision", "f32", "--ntoys", "100")["against_f64"]}
+    wanted = {("likelihood", "of 1 + deviance"): "RAW_NLL", ("gradient", "of the largest slope"): "RAW_SLOPE", ("minimum", "NLL"): "POLISHED_NLL",
+              ("best fit", "errors"): "POLISHED_PARAMETER", ("errors", "relative"): "POLISHED_ERROR", ("scan", "q"): "POLISHED_Q", ("test", "CLs"): "POLISHED_CLS"}
+    for row, name in wanted.items():
+        r = rows[row]
+        assert r["tolerance"] == t[name] and r["verdict"] == "within"
+        assert (r["after"] if r["after"] is not None else r["before"]) <= r["tolerance"]
+    assert rows["scan", "q"]["after"] < rows["scan", "q"]["before"]
+
+
+def test_what_a_model_lacks_is_said_not_skipped():
+    document = answer("parity", os.path.join(SBOTTOM, "BkgOnly.json"), "--ntoys", "50")
+    assert {c["quantity"]: c["verdict"] for c in document["checks"] if c["verdict"] != "identical"} == {"q and CLs": "not_there", "toys": "not_there"}
+
+
+def test_parity_refuses_what_it_cannot_do():
+    assert run("parity", TWO, "--device", "abacus").returncode == 4
+    assert run("parity", TWO, "--precision", "f32", "--no-polish").returncode == 2
+
+
+# ---- bench ----
+
+def test_bench_measures_saves_and_compares(tmp_path):
+    kept = tmp_path / "kept.json"
+    first = answer("bench", TWO, "--seconds", "0.01", "--save", kept)
+    assert [o["operation"] for o in first["operations"]] == ["likelihood", "gradient", "1000 likelihoods", "fit", "scan of 21", "ranking", "1000 toys"]
+    assert all(o["seconds"] > 0 and o["device"] == "cpu" and o["faster_than_cpu"] == 1 and o["faster_than_baseline"] is None and o["winner"] for o in first["operations"])
+    assert json.loads(kept.read_text())["workspace"] == first["workspace"]
+    second = answer("bench", TWO, "--seconds", "0.01", "--baseline", kept)
+    for before, after in zip(first["operations"], second["operations"]):
+        assert after["faster_than_baseline"] == pytest.approx(before["seconds"] / after["seconds"], rel=1e-12)
+
+
+def test_bench_has_a_model_of_its_own_and_no_other_s_baseline(tmp_path):
+    kept = tmp_path / "kept.json"
+    done = run("bench", "--seconds", "0.001", "--save", kept)
+    assert done.returncode == 0 and "1000 toys" in done.stdout and "61 parameters" in done.stdout
+    other = run("bench", TWO, "--seconds", "0.001", "--baseline", kept)
+    assert other.returncode == 3 and "another workspace" in other.stderr
+    assert run("bench", TWO, "--seconds", "0.001", "--baseline", TWO).returncode == 3
+    assert run("bench", TWO, "--seconds", "0.001", "--save", tmp_path / "no" / "file").returncode == 5
+    assert run("bench", TWO, "--device", "cpu,abacus").returncode == 4
+
+
+# ---- precisions ----
+
+def test_auto_is_f64_on_the_cpu_and_says_so():
+    document = answer("fit", TWO, "--precision", "auto", "--device", "cpu")
+    assert (document["precision"], document["polish"]) == ("f64", "none")
+    assert "precision: f64" in run("fit", TWO, "--precision", "auto", "--device", "cpu").stdout
+
+
+def test_f32_says_whether_it_was_polished():
+    for more, polish in (([], "f64"), (["--no-polish"], "none")):
+        document = answer("fit", TWO, "--precision", "f32", *more)
+        assert (document["precision"], document["polish"]) == ("f32", polish)
+        assert f"precision: f32, polish: {polish}" in run("fit", TWO, "--precision", "f32", *more).stdout
+
+
+def test_a_raw_fit_is_near_and_a_polished_one_is_there():
+    exact, raw, polished = (answer("fit", TWO, "--fix", "mu=0.3", *more) for more in ([], ["--precision", "f32", "--no-polish"], ["--precision", "f32"]))
+    for a, b, c in zip(exact["parameters"], raw["parameters"], polished["parameters"]):
+        if a["error"] is None:
+            assert a["value"] == b["value"] == c["value"] == 0.3
+            continue
+        assert 0 < abs(b["value"] - a["value"]) / a["error"] < 0.003
+        assert abs(c["value"] - a["value"]) / a["error"] < header_tolerances()["POLISHED_PARAMETER"]
+    assert raw["status"] == polished["status"] == "converged"
+
+
+@pytest.mark.parametrize("command", [["scan"], ["hypotest"], ["limit"], ["significance"], ["ranking"], ["gof"], ["toys", "--ntoys", "50"], ["hypotest-toys", "--ntoys", "50"]], ids="_".join)
+def test_every_statistic_can_be_had_from_raw_fits(command):
+    done = run(*command, TWO, "--precision", "f32", "--no-polish", "--json", "--quiet")
+    assert done.returncode == 0 and json.loads(done.stdout)["polish"] == "none", done.stderr

@@ -1,0 +1,84 @@
+/* test_device.c: results of a CUDA device are the CPU's, bit by bit, whatever the size of a block. Skipped where there is no device. */
+#include "cuda/compare.h"
+#include "opencl/workspace.h"
+
+static const unsigned blocks[] = {0, 1, 7, 64};
+
+/* Opens or skips. */
+static paritas_context *open_or_skip(unsigned precision, unsigned workers)
+{
+    char reason[512];
+    paritas_context *context = open_on("cuda", precision, workers, reason);
+    if (!context) {
+        print_message("%s\n", reason);
+        skip();
+    }
+    return context;
+}
+
+static void compare_blocks(const struct fixture *f, const char *name, unsigned parts, unsigned precision, size_t n_blocks)
+{
+    for (size_t b = 0; b < n_blocks; b++) {
+        paritas_context *context = open_or_skip(precision, blocks[b]);
+        if (precision == 64) all_on_device(context);
+        compare_with_cpu(context, f, name, parts, 3);
+        paritas_close(context);
+    }
+}
+
+TEST(all_results_are_the_cpus)
+{
+    paritas_close(open_or_skip(64, 0));
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        char *text = random_workspace(seed, TRAIT_ALL);
+        struct fixture f = make_fixture(text, NULL, NULL);
+        compare_blocks(&f, "random model", ALL_PARTS, 64, seed == 0 ? COUNT(blocks) : 1);
+        free_fixture(&f);
+        free(text);
+    }
+}
+
+TEST(all_results_in_single_precision_are_the_cpus)
+{
+    paritas_close(open_or_skip(32, 0));
+    struct fixture f = make_fixture(small_workspace, NULL, NULL);
+    compare_blocks(&f, "small model", PARTS_OF_FITS, 32, COUNT(blocks));
+    free_fixture(&f);
+}
+
+TEST(published_analyses_are_the_cpus)
+{
+    paritas_close(open_or_skip(64, 0));
+    for (size_t k = 0; k < n_published; k++) {
+        struct fixture f;
+        if (!make_published(&published[k], NULL, &f)) continue;
+        compare_blocks(&f, published[k].name, PARTS_OF_FITS, 64, 1);
+        compare_blocks(&f, published[k].name, 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT, 32, 1);
+        free_fixture(&f);
+    }
+}
+
+/* A model is uploaded once and stays, an entry is built once. */
+TEST(a_model_stays_on_the_device)
+{
+    paritas_context *context = open_or_skip(64, 0);
+    struct fixture f = make_fixture(small_workspace, NULL, NULL);
+    double nll;
+    for (int k = 0; k < 3; k++) ASSERT_OK(context, paritas_evaluate(context, f.model, 1, paritas_model_suggested_init(f.model), 0, NULL, &nll, NULL, NULL));
+    assert_int_equal(context->device->uploads, 1);
+    assert_int_equal(context->device->builds, 1);
+    assert_int_equal(context->device->launches, 3);
+    free_fixture(&f);
+    paritas_close(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_results_are_the_cpus),
+        cmocka_unit_test(all_results_in_single_precision_are_the_cpus),
+        cmocka_unit_test(published_analyses_are_the_cpus),
+        cmocka_unit_test(a_model_stays_on_the_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+/* test_host.c: the host's part of the CUDA device, against libraries that stand in for NVIDIA's (fake.h): results, order of calls, what is held
+ * and released, and every failure that a driver or compiler can answer. */
+#include "cuda/compare.h"
+#include "cuda/fake.h"
+#include "device/cuda/cuda.h"
+#include "opencl/workspace.h"
+
+#include <dlfcn.h>
+
+static struct fake_cuda *fake;
+static struct cuda_api direct; /* of it, as another library in the process would call it */
+
+/* Finds what stands in for the driver; false where another driver comes first. */
+static bool find_fake(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *address = library ? dlsym(library, "fake_cuda") : NULL;
+    fake_cuda_function function;
+    if (!address) return false;
+    memcpy(&function, &address, sizeof address);
+    fake = function();
+    address = dlsym(library, "cuCtxPushCurrent_v2");
+    memcpy(&direct.cuCtxPushCurrent, &address, sizeof address);
+    address = dlsym(library, "cuCtxPopCurrent_v2");
+    memcpy(&direct.cuCtxPopCurrent, &address, sizeof address);
+    address = dlsym(library, "cuInit");
+    memcpy(&direct.cuInit, &address, sizeof address);
+    return true;
+}
+
+/* The machine as it is at first. */
+static void set_up(void)
+{
+    *fake = (struct fake_cuda){.devices = 1, .driver = 13000, .major = 9, .memory = (size_t)1 << 30, .threads_most = 1024, .order = NATIVE_SHUFFLED};
+}
+
+/* Everything was given back, and nothing was done that a driver leaves undefined. */
+static void look_back(void)
+{
+    if (fake->fault[0]) fail_msg("%s", fake->fault);
+    assert_int_equal(fake->in_use, 0);
+    assert_null(fake->current);
+}
+
+static struct fixture small_model(void) { return make_fixture(small_workspace, NULL, NULL); }
+
+/* ---- results ---- */
+
+TEST(results_are_the_cpus)
+{
+    static const unsigned blocks[] = {0, 1, 7, 64};
+    set_up();
+    struct fixture f = small_model();
+    for (size_t b = 0; b < COUNT(blocks); b++) {
+        paritas_context *context = open_on("cuda", 64, blocks[b], NULL);
+        assert_non_null(context);
+        all_on_device(context);
+        compare_with_cpu(context, &f, "small model", PARTS_OF_FITS | (b == 0 ? 1u << RESULTS_HYPOTEST | 1u << RESULTS_DE : 0), b);
+        paritas_close(context);
+        look_back();
+    }
+    free_fixture(&f);
+}
+
+TEST(results_in_single_precision_are_the_cpus)
+{
+    set_up();
+    struct fixture f = small_model();
+    paritas_context *context = open_on("cuda:0", 32, 0, NULL);
+    assert_non_null(context);
+    compare_with_cpu(context, &f, "small model", PARTS_OF_FITS, 2);
+    paritas_close(context);
+    look_back();
+    free_fixture(&f);
+}
+
+/* The NLL at the suggested start. */
+static double nll_of(paritas_context *context, const struct fixture *f)
+{
+    double nll = NAN;
+    ASSERT_OK(context, paritas_evaluate(context, f->model, 1, paritas_model_suggested_init(f->model), 0, NULL, &nll, NULL, NULL));
+    return nll;
+}
+
+/* Opens, evaluates, closes; the status of the first that failed. What was answered must be `expected`. */
+static paritas_status evaluate_once(const struct fixture *f, double expected, char reason[512])
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.device = "cuda";
+    options.threads = 1;
+    paritas_context *context = NULL;
+    double nll = NAN;
+    paritas_status status = paritas_open(&options, &context);
+    if (status == PARITAS_OK) status = paritas_evaluate(context, f->model, 1, paritas_model_suggested_init(f->model), 0, NULL, &nll, NULL, NULL);
+    snprintf(reason, 512, "%s", paritas_error_message(context));
+    paritas_close(context);
+    if (status == PARITAS_OK) assert_memory_equal(&nll, &expected, sizeof nll);
+    return status;
+}
+
+static double expected_nll(const struct fixture *f)
+{
+    paritas_context *cpu = open_on(NULL, 64, 0, NULL);
+    const double nll = nll_of(cpu, f);
+    paritas_close(cpu);
+    return nll;
+}
+
+/* ---- what is compiled, and by whom ---- */
+
+static void assert_compiled_by(int driver, int major, int minor, int nvrtc, const char *architecture)
+{
+    set_up();
+    fake->driver = driver;
+    fake->major = major;
+    fake->minor = minor;
+    struct fixture f = small_model();
+    char reason[512];
+    if (evaluate_once(&f, expected_nll(&f), reason) != PARITAS_OK) fail_msg("%s", reason);
+    assert_int_equal(fake->nvrtc, nvrtc);
+    assert_non_null(strstr(fake->options, architecture));
+    free_fixture(&f);
+    look_back();
+}
+
+TEST(the_newest_nvrtc_that_the_driver_can_follow_compiles)
+{
+    assert_compiled_by(13010, 9, 0, 13000, "--gpu-architecture=sm_90 ");
+    assert_compiled_by(12040, 9, 0, 12040, "--gpu-architecture=sm_90 ");
+    assert_compiled_by(11080, 8, 6, 11020, "--gpu-architecture=sm_86 ");
+}
+
+TEST(an_nvrtc_older_than_the_device_makes_ptx)
+{
+    assert_compiled_by(12080, 12, 0, 12040, "--gpu-architecture=compute_90 ");
+    assert_compiled_by(13000, 9, 1, 13000, "--gpu-architecture=compute_90 ");
+}
+
+/* ---- devices that cannot run ---- */
+
+static void assert_no_device(const char *words)
+{
+    struct fixture f = small_model();
+    char reason[512];
+    assert_int_equal(evaluate_once(&f, NAN, reason), PARITAS_NO_DEVICE);
+    if (!strstr(reason, words)) fail_msg("\"%s\" does not say \"%s\"", reason, words);
+    free_fixture(&f);
+    look_back();
+}
+
+TEST(a_device_that_cannot_run_says_why)
+{
+    set_up();
+    fake->devices = 0;
+    assert_no_device("no CUDA-capable device");
+    set_up();
+    fake->prohibited = 1;
+    assert_no_device("compute mode");
+    set_up();
+    fake->major = 7;
+    assert_no_device("compute capability 7.0");
+    set_up();
+    fake->compile_refused = 1;
+    assert_no_device("kernels.cu(7): error: this text  is refused");
+    set_up();
+    fake->garbage = 1;
+    assert_no_device("neither machine code nor PTX");
+    set_up();
+    fake->garbage = 2;
+    assert_no_device("neither machine code nor PTX");
+    set_up();
+    char reason[512];
+    assert_null(open_on("cuda:1", 64, 0, reason));
+    assert_non_null(strstr(reason, "there are 1 CUDA devices"));
+    assert_null(open_on("cuda", 64, 2048, reason));
+    assert_non_null(strstr(reason, "at most 1024"));
+    look_back();
+}
+
+/* Every NVRTC is later than what this driver runs; what the build embeds is for real drivers. */
+TEST(without_a_compiler_only_embedded_kernels_run)
+{
+    set_up();
+    fake->driver = 10020;
+    assert_no_device(paritas_cuda_embedded[0].entry ? "the driver refuses" : "not embedded");
+}
+
+TEST(a_kernel_that_allows_few_threads_gets_small_blocks)
+{
+    set_up();
+    struct fixture f = small_model();
+    fake->threads_most = 8;
+    paritas_context *context = open_on("cuda", 64, 0, NULL);
+    assert_non_null(context);
+    const double expected = expected_nll(&f), nll = nll_of(context, &f);
+    assert_memory_equal(&nll, &expected, sizeof nll);
+    assert_non_null(strstr(fake->options, "-DPARITAS_WORKERS=8 "));
+    paritas_close(context);
+    look_back();
+    free_fixture(&f);
+}
+
+/* ---- other libraries in the process ---- */
+
+TEST(the_callers_context_stays_current)
+{
+    set_up();
+    struct fixture f = small_model();
+    cuda_context others = (cuda_context)(uintptr_t)&f, popped = NULL;
+    assert_int_equal(direct.cuInit(0), 0);
+    assert_int_equal(direct.cuCtxPushCurrent(others), 0);
+    paritas_context *context = open_on("cuda", 64, 0, NULL);
+    assert_non_null(context);
+    assert_ptr_equal(fake->current, others);
+    nll_of(context, &f);
+    assert_ptr_equal(fake->current, others);
+    paritas_close(context);
+    assert_ptr_equal(fake->current, others);
+    assert_int_equal(direct.cuCtxPopCurrent(&popped), 0);
+    look_back();
+    free_fixture(&f);
+}
+
+/* ---- failures ---- */
+
+/* With the n-th call failing, for all n: an answer that is right, or an error that says which call it was; and nothing stays held. */
+static void fail_every_call(int code, int on, paritas_status status)
+{
+    struct fixture f = small_model();
+    const double expected = expected_nll(&f);
+    unsigned long n = 0, answered = 0;
+    for (;;) {
+        char reason[512];
+        set_up();
+        fake->fail_at = ++n;
+        fake->fail_on = on;
+        fake->fail_code = code;
+        const paritas_status found = evaluate_once(&f, expected, reason);
+        if (!fake->failed) break;
+        if (fake->fault[0]) fail_msg("call %lu (%s): %s", n, fake->failed, fake->fault);
+        if (fake->in_use != 0) fail_msg("call %lu (%s): %ld things are held", n, fake->failed, fake->in_use);
+        answered += found == PARITAS_OK;
+        if (found != PARITAS_OK && found != status && found != PARITAS_NO_DEVICE) fail_msg("call %lu (%s): status %d", n, fake->failed, found);
+        if (found != PARITAS_OK && (!strstr(reason, "cuda") || strlen(reason) < 20)) fail_msg("call %lu (%s): \"%s\"", n, fake->failed, reason);
+    }
+    assert_true(n > 50);
+    print_message("%lu calls, %lu of them may fail unnoticed\n", n - 1, answered);
+    assert_true(4 * answered < n * 3);
+    free_fixture(&f);
+}
+
+TEST(every_call_may_fail) { fail_every_call(999, 0, PARITAS_NO_DEVICE); }
+
+TEST(a_device_may_vanish_at_any_call) { fail_every_call(719, 1, PARITAS_NO_DEVICE); }
+
+TEST(memory_may_run_out_at_any_call) { fail_every_call(2, 0, PARITAS_OUT_OF_MEMORY); }
+
+TEST(slabs_that_do_not_fit_become_fewer)
+{
+    set_up();
+    struct fixture f = small_model();
+    paritas_context *context = open_on("cuda", 64, 0, NULL);
+    assert_non_null(context);
+    const size_t rows = 40, n = f.n_parameters;
+    double *points = malloc(rows * n * sizeof *points), *plenty = malloc(rows * sizeof *plenty), *little = malloc(rows * sizeof *little);
+    assert_true(points && plenty && little);
+    for (size_t i = 0; i < rows * n; i++) points[i] = paritas_model_suggested_init(f.model)[i % n] + 0.001 * (double)(i / n);
+    ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 0, NULL, plenty, NULL, NULL));
+    struct accelerator *accelerator = context->device->state;
+    assert_int_equal(accelerator->teams_at_once, rows);
+    accelerator->operations->release(accelerator, accelerator->slabs.memory);
+    const size_t slab = accelerator->slabs.bytes / rows;
+    accelerator->slabs = (struct accelerator_buffer){NULL, 0};
+    fake->memory = fake->allocated + 4 * slab;
+    ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 0, NULL, little, NULL, NULL));
+    assert_true(accelerator->teams_at_once <= 4);
+    assert_memory_equal(little, plenty, rows * sizeof *plenty);
+    accelerator->operations->release(accelerator, accelerator->slabs.memory);
+    accelerator->slabs = (struct accelerator_buffer){NULL, 0};
+    fake->memory = 1;
+    assert_int_equal(paritas_evaluate(context, f.model, rows, points, 0, NULL, little, NULL, NULL), PARITAS_OUT_OF_MEMORY);
+    assert_non_null(strstr(paritas_error_message(context), "cuda:0"));
+    free(points);
+    free(plenty);
+    free(little);
+    paritas_close(context);
+    look_back();
+    free_fixture(&f);
+}
+
+/* ---- kept kernels ---- */
+
+TEST(a_kernel_in_the_cache_is_not_compiled_again)
+{
+    set_up();
+    struct fixture f = small_model();
+    char folder[] = "/tmp/paritas_cuda_XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.device = "cuda";
+    options.cache = folder;
+    double nll[3];
+    for (int k = 0; k < 3; k++) {
+        paritas_context *context = NULL;
+        if (k == 2) fake->minor = 3; /* another device: what is kept is not for it */
+        assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
+        nll[k] = nll_of(context, &f);
+        assert_int_equal(context->device->builds, k != 1);
+        paritas_close(context);
+    }
+    assert_memory_equal(&nll[1], &nll[0], sizeof nll[0]);
+    assert_memory_equal(&nll[2], &nll[0], sizeof nll[0]);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    look_back();
+    free_fixture(&f);
+}
+
+int main(void)
+{
+    if (!find_fake()) {
+        print_error("the libraries that stand in for NVIDIA's are not found first\n");
+        return 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_the_cpus),
+        cmocka_unit_test(results_in_single_precision_are_the_cpus),
+        cmocka_unit_test(the_newest_nvrtc_that_the_driver_can_follow_compiles),
+        cmocka_unit_test(an_nvrtc_older_than_the_device_makes_ptx),
+        cmocka_unit_test(a_device_that_cannot_run_says_why),
+        cmocka_unit_test(without_a_compiler_only_embedded_kernels_run),
+        cmocka_unit_test(a_kernel_that_allows_few_threads_gets_small_blocks),
+        cmocka_unit_test(the_callers_context_stays_current),
+        cmocka_unit_test(every_call_may_fail),
+        cmocka_unit_test(a_device_may_vanish_at_any_call),
+        cmocka_unit_test(memory_may_run_out_at_any_call),
+        cmocka_unit_test(slabs_that_do_not_fit_become_fewer),
+        cmocka_unit_test(a_kernel_in_the_cache_is_not_compiled_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
