@@ -1,11 +1,10 @@
-/* native_kernels.c: the CUDA text of the modules as native code, in one precision (PARITAS_F64). */
+/* native_kernels.c: the CUDA text of one module as native code, in one precision (PARITAS_F64). The build names the module. */
 #include "cuda/words.h"
 
 #define PARITAS_WORKERS native_workers /* a team's size is the test's choice while it runs */
 #include "dialect/cuda.h"
-#include "entry/module_histfactory.h"
-#include "entry/module_conformance.h"
-#include "native_entries.h"
+#include PARITAS_MODULE_FILE
+#include PARITAS_MODULE_ENTRIES_FILE
 
 #define X(name)                                                                                                                            \
     KERNEL_OF(name)                                                                                                                        \
@@ -14,7 +13,7 @@
         name(*(const u32 **)arguments[0], *(const elem **)arguments[1], *(const u32 **)arguments[2], *(const elem **)arguments[3],         \
              *(elem **)arguments[4], *(real **)arguments[5], *(u32 *)arguments[6], *(u32 *)arguments[7]);                                  \
     }
-NATIVE_ENTRIES(X)
+MODULE_ENTRIES(X)
 #undef X
 
 #define TABLE_NAME_(module, bits) native_##module##_f##bits
@@ -26,6 +25,6 @@ NATIVE_ENTRIES(X)
 #endif
 const struct native_entry ENTRIES[] = {
 #define X(name) {#name, run_##name},
-    NATIVE_ENTRIES(X)
+    MODULE_ENTRIES(X)
 #undef X
         {NULL, NULL}};
