@@ -125,7 +125,7 @@ paritas_status accelerator_open(paritas_context *context, struct paritas_device 
         while (properties->workers > 1 && properties->workers > properties->workers_most) properties->workers /= 2;
         snprintf(accelerator->description, sizeof accelerator->description, "%s, %s", properties->name, properties->versions);
     }
-    if (status == PARITAS_OK && !self_test_left_out) status = self_test_run(context, device);
+    if (status == PARITAS_OK) status = self_test_run(context, device);
     if (status != PARITAS_OK) accelerator_close(device);
     return status;
 }

@@ -5,8 +5,6 @@
 
 extern const struct kernel_module paritas_module_conformance;
 
-bool self_test_left_out;
-
 /* By group, as in the module. */
 static const char *const words[CONFORM_GROUPS] = {
     "+", "-", "*", "DIVIDE", "SQRT", "FMA", "a * b + c, which must not contract,", "SELECT with masks", "BITS and integers", "LSELECT", "SHIFT_RIGHT and MULTIPLY32",

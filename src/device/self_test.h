@@ -14,7 +14,6 @@
  * is compiled where the kernel cache does not have it. PARITAS_NO_DEVICE, with the first word of the kernel language, or function,
  * that differs in the message, where one does; else the status of what failed. */
 paritas_status self_test_run(paritas_context *context, struct paritas_device *device);
-extern bool self_test_left_out; /* false, but in tests that count what a device is asked to do, which set it before they open one */
 
 /* What the kernels are given: one row of inputs after the other, and the tables. */
 struct self_test_data {

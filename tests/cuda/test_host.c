@@ -4,7 +4,6 @@
 #include "cuda/compare.h"
 #include "cuda/fake.h"
 #include "device/cuda/cuda.h"
-#include "device/self_test.h"
 #include "opencl/workspace.h"
 
 #include <dlfcn.h>
@@ -302,19 +301,6 @@ static void fail_every_call(int code, int on, paritas_status status)
     free_fixture(&f);
 }
 
-TEST(its_kernels_pass_the_self_test_in_both_precisions)
-{
-    for (unsigned precision = 32; precision <= 64; precision += 32) {
-        set_up();
-        self_test_left_out = false;
-        paritas_context *context = open_on("cuda", precision, 0, NULL);
-        self_test_left_out = true;
-        assert_true(fake->launches > 0);
-        paritas_close(context);
-        look_back();
-    }
-}
-
 TEST(every_call_may_fail) { fail_every_call(999, 0, PARITAS_NO_DEVICE); }
 
 TEST(a_device_may_vanish_at_any_call) { fail_every_call(719, 1, PARITAS_NO_DEVICE); }
@@ -432,7 +418,6 @@ TEST(a_kernel_in_the_cache_is_not_compiled_again)
 
 int main(void)
 {
-    self_test_left_out = true; /* tests here count what a device is asked to do */
     if (!find_fake()) {
         print_error("the libraries that stand in for NVIDIA's are not found first\n");
         return 1;

@@ -3,7 +3,6 @@
 #include "base/context.h"
 #include "device/accelerator.h"
 #include "device/metal/metal.h"
-#include "device/self_test.h"
 #include "fit/testing.h"
 #include "metal/fake.h"
 
@@ -298,7 +297,6 @@ TEST(any_allocation_of_the_host_may_fail)
 
 int main(void)
 {
-    self_test_left_out = true; /* tests here count what a device is asked to do */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_device_that_is_not_there_is_refused_with_the_reason),
         cmocka_unit_test(a_device_that_computes_wrongly_is_refused),

@@ -112,7 +112,7 @@ TEST(outside_its_domain_a_model_has_no_likelihood)
 }
 
 /* Counts on and off, and what was measured of the efficiency. */
-static const double counts[][3] = {{25, 60, 0.8}, {25, 60, 0.9}, {100, 40, 0.75}, {7, 20, 0.8}, {10, 80, 0.8}, {1000, 1, 1.0}, {3, 12, 0.8}, {16, 0, 0.8}};
+static const double counts[][3] = {{25, 60, 0.8}, {25, 60, 0.9}, {100, 40, 0.75}, {7, 20, 0.8}, {10, 80, 0.8}, {1000, 1, 1.0}, {3, 16, 0.8}, {16, 0, 0.8}};
 
 TEST(on_and_off_counts_have_the_closed_form_whatever_the_minimiser)
 {
