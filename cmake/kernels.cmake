@@ -31,6 +31,9 @@ foreach(dialect cuda metal opencl)
   list(APPEND PARITAS_GENERATED_SOURCES "${PARITAS_GENERATED_DIR}/dialect_${dialect}.c")
 endforeach()
 
+include(cmake/EmbedPtx.cmake)
+paritas_embed_ptx(histfactory conformance)
+
 set(variants_list "")
 foreach(variant IN LISTS PARITAS_ALL_VARIANTS)
   string(REPLACE " " ";" variant "${variant}")

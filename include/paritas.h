@@ -146,8 +146,10 @@ typedef struct paritas_options {
     paritas_note_function note;         /* NULL: none */
     void *note_user;
     int no_polish;                      /* nonzero: fits in f32 stand as f32 left them, which is for looking at f32 rather than for results */
+    void *stream;                       /* of a CUDA device, on which all work runs, in order with the caller's: a CUstream (or cudaStream_t) of its
+                                         * primary context; NULL: one of the library's own. Borrowed until paritas_close */
 } paritas_options;
-#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, 0 }
+#define PARITAS_OPTIONS_DEFAULT { sizeof(paritas_options), NULL, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL }
 #define PARITAS_PRECISION_AUTO 1
 
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran

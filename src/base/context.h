@@ -21,6 +21,7 @@ struct paritas_context {
     void *note_user;
     struct paritas_device *device; /* runs the jobs; owned */
     struct paritas_device *host;   /* the CPU in f64, for covariances and polish; owned, may be `device` */
+    void *stream;       /* of the caller's, for a CUDA device; NULL: none */
     char *cache;        /* folder of compiled kernels; owned; NULL: none */
     bool absent;        /* a device could not be opened since there is none of that number, not since it cannot run */
     char device_name[32];

@@ -11,10 +11,10 @@ static int try_device(paritas_context *context, unsigned precision, paritas_devi
 {
     struct paritas_device *device = NULL;
     if (device_open(context, info->name, NULL, precision, &device) != PARITAS_OK) {
-        snprintf(reason, room, "%s", context->message);
+        snprintf(reason, room, "%.*s", (int)room - 1, context->message);
         return 0;
     }
-    snprintf(info->description, sizeof info->description, "%s", device->operations->describe(device));
+    snprintf(info->description, sizeof info->description, "%.*s", (int)sizeof info->description - 1, device->operations->describe(device));
     snprintf(info->isa, sizeof info->isa, "%s", device->isa);
     device_close(device);
     return 1;

@@ -58,10 +58,11 @@ paritas_status device_open(paritas_context *context, const char *name, const cha
     *device = NULL;
     if (!name) name = "cpu";
     if (strcmp(name, "auto") == 0) return open_automatic(context, isa, precision, device);
-    const size_t length = strcspn(name, ":");
+    const char *colon = strchr(name, ':');
+    const size_t length = colon ? (size_t)(colon - name) : strlen(name);
     unsigned index = 0;
-    if (name[length] == ':') {
-        const char *digit = name + length + 1;
+    if (colon) {
+        const char *digit = colon + 1;
         if (!*digit || strspn(digit, "0123456789") != strlen(digit) || strlen(digit) > 4)
             return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': what follows the colon must be a number", name);
         for (; *digit; digit++) index = 10 * index + (unsigned)(*digit - '0');

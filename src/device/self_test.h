@@ -5,6 +5,8 @@
 #include "device/device.h"
 #include "entry/conformance_sizes.h"
 
+#include <stdbool.h>
+
 #define SELF_TEST_ROWS 12 /* several teams on any device */
 #define SELF_TEST_OUT (SELF_TEST_ROWS * CONFORM_OUT)
 

@@ -39,6 +39,7 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     opened->note_user = options.note_user;
     opened->lanes = options.lanes;
     opened->workers = options.workers;
+    opened->stream = options.stream;
     const bool choose = options.precision == PARITAS_PRECISION_AUTO;
     opened->precision = options.precision && !choose ? options.precision : 64;
     opened->no_polish = options.no_polish != 0;
@@ -60,6 +61,8 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
         status = device_open(opened, options.device, options.isa, opened->precision, &opened->device);
     }
     if (status != PARITAS_OK) return status;
+    if (opened->stream && opened->device->operations != &device_cuda && !opened->device->automatic)
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "stream: device '%s' has none, only CUDA devices have", opened->device->name);
     snprintf(opened->device_name, sizeof opened->device_name, "%s", opened->device->name);
     snprintf(opened->isa_name, sizeof opened->isa_name, "%s", opened->device->isa);
     if (opened->precision == 64 && opened->device->operations == &device_cpu) opened->host = opened->device;

@@ -93,6 +93,12 @@ def test_a_device_that_is_not_there_is_4():
         assert done.returncode == 4 and done.stderr.strip() and done.stdout == ""
 
 
+def test_metal_in_f64_is_4_and_names_the_other_precisions():
+    done = run("fit", TWO, "--device", "metal")
+    assert done.returncode == 4
+    assert "f32" in done.stderr and "auto" in done.stderr
+
+
 def test_an_output_that_cannot_be_written_is_5(tmp_path):
     assert run("fit", TWO, "-o", tmp_path / "no" / "such" / "file").returncode == 5
 

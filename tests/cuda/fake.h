@@ -31,6 +31,8 @@ struct fake_cuda {
     size_t allocated;       /* bytes of memory */
     long in_use;            /* contexts, streams, modules, memory, programs that are held */
     void *current;          /* the context on top of the thread's stack */
+    void *last_stream;      /* that had work */
+    int streams;            /* that were made */
     int nvrtc;              /* the version that compiled last: 13000 */
     char options[512];      /* of the last compilation, with blanks between */
 };

@@ -296,6 +296,7 @@ static int enqueue(cuda_stream stream, struct work work)
     if (!is_stream(stream)) return fault(INVALID_HANDLE, "work for no stream");
     if (driver.queued == KEPT_MAX) return fault(CUDA_OUT_OF_MEMORY, "nobody waits for the stream");
     driver.queue[driver.queued++] = work;
+    fake.last_stream = stream;
     return 0;
 }
 
@@ -315,6 +316,18 @@ int cuMemcpyDtoHAsync(void *to, cuda_memory from, size_t bytes, cuda_stream stre
 
 /* ---- kernels ---- */
 
+/* What a PTX of NVRTC's own holds. */
+static struct fake_image image_of_ptx(const char *ptx)
+{
+    struct fake_image image = {.precision = strstr(ptx, ".f64") ? 64 : 32};
+    const char *entry = strstr(ptx, ".entry "), *threads = strstr(ptx, ".maxntid "), *target = strstr(ptx, ".target sm_");
+    if (!entry || !threads || !target || sscanf(entry, ".entry %63[a-z_0-9]", image.entry) != 1 || sscanf(threads, ".maxntid %u", &image.workers) != 1 ||
+        sscanf(target, ".target sm_%u", &image.architecture) != 1)
+        return image;
+    memcpy(image.magic, FAKE_MAGIC, sizeof image.magic);
+    return image;
+}
+
 int cuModuleLoadDataEx(cuda_module *module, const void *image, unsigned n, int *options, void **values)
 {
     CALL(1);
@@ -325,6 +338,7 @@ int cuModuleLoadDataEx(cuda_module *module, const void *image, unsigned n, int *
     else if (strncmp(image, FAKE_PTX, strlen(FAKE_PTX)) == 0 &&
              sscanf((const char *)image + strlen(FAKE_PTX), "%63s %u %u %u", found.entry, &found.precision, &found.workers, &found.architecture) == 4)
         memcpy(found.magic, FAKE_MAGIC, sizeof found.magic);
+    else if (strncmp(image, ".version ", 9) == 0) found = image_of_ptx(image);
     if (memcmp(found.magic, FAKE_MAGIC, sizeof found.magic) != 0) {
         snprintf(values[0], (size_t)(uintptr_t)values[1], "ptxas: nothing\nof ours");
         return INVALID_IMAGE;
@@ -407,24 +421,31 @@ int cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y, uns
     return enqueue(stream, work);
 }
 
+static native_kernel find_kernel(const struct fake_image *image)
+{
+    const struct native_entry *const tables[] = {image->precision == 64 ? native_histfactory_f64 : native_histfactory_f32,
+                                                 image->precision == 64 ? native_conformance_f64 : native_conformance_f32};
+    for (int t = 0; t < 2; t++)
+        for (const struct native_entry *entry = tables[t]; entry->name; entry++)
+            if (strcmp(entry->name, image->entry) == 0) return entry->run;
+    return NULL;
+}
+
 static int run_kernel(const struct work *work)
 {
     const struct fake_image *image = &work->function->module->image;
-    const struct native_entry *entries = image->precision == 64 ? native_entries_f64 : native_entries_f32;
+    const native_kernel kernel = find_kernel(image);
     struct accelerator_values values = work->values;
     void *arguments[8];
+    if (!kernel) return fault(LAUNCH_FAILED, "there is no kernel %s", image->entry);
     for (int k = 0; k < 6; k++) arguments[k] = &values.pointers[k];
     arguments[6] = &values.slab;
     arguments[7] = &values.first_team;
-    for (size_t k = 0; k < native_entry_count; k++) {
-        if (strcmp(entries[k].name, image->entry) != 0) continue;
-        native_workers = image->workers;
-        native_settings = (struct native_settings){.order = fake.order, .seed = fake.launches};
-        const char *wrong = native_run(entries[k].run, arguments, work->blocks);
-        look_at_guards();
-        return wrong ? fault(LAUNCH_FAILED, "%s", wrong) : 0;
-    }
-    return fault(LAUNCH_FAILED, "there is no kernel %s", image->entry);
+    native_workers = image->workers;
+    native_settings = (struct native_settings){.order = fake.order, .seed = fake.launches};
+    const char *wrong = native_run(kernel, arguments, work->blocks);
+    look_at_guards();
+    return wrong ? fault(LAUNCH_FAILED, "%s", wrong) : 0;
 }
 
 /* ---- streams ---- */
@@ -437,6 +458,7 @@ int cuStreamCreate(cuda_stream *stream, unsigned flags)
         if (driver.streams[k].alive) continue;
         driver.streams[k].alive = 1;
         *stream = &driver.streams[k];
+        fake.streams++;
         fake.in_use++;
         return 0;
     }

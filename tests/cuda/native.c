@@ -1,5 +1,5 @@
 /* native.c: fibers: begun as POSIX contexts, switched by _longjmp, which unlike swapcontext asks nothing of the operating
- * system (a sixth of the time) but which the address sanitizer does not understand. */
+ * system (a sixth of the time). No sanitizer follows that: this file and the kernels are compiled without. */
 #define _GNU_SOURCE
 #include "cuda/native.h"
 
@@ -9,26 +9,14 @@
 #include <string.h>
 #include <ucontext.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#endif
-#if defined(SANITIZED)
-void __sanitizer_start_switch_fiber(void **kept, const void *bottom, size_t size);
-void __sanitizer_finish_switch_fiber(void *kept, const void **bottom, size_t *size);
-#endif
-
-#define STACK ((size_t)512 << 10)
+#define STACK ((size_t)128 << 10)
 #define PLACES_MAX 512
 
 struct fiber {
     ucontext_t context;
     jmp_buf jump;
     int begun;
-    void *stack, *kept; /* kept: the sanitizer's */
+    void *stack; /* kept for the next run */
     struct native_place at; /* the barrier where it waits; file NULL: at its end */
 };
 
@@ -38,10 +26,7 @@ _Thread_local struct native_index native_thread, native_block;
 
 static _Thread_local struct {
     struct fiber fibers[NATIVE_WORKERS_MAX];
-    ucontext_t scheduler;
-    jmp_buf scheduler_jump;
-    const void *stack; /* the scheduler's, for the sanitizer */
-    size_t stack_size;
+    jmp_buf scheduler;
     native_kernel kernel;
     void **arguments;
     unsigned running;
@@ -74,41 +59,24 @@ static void remember(struct native_place place)
 /* From the scheduler into a fiber, until that comes to a barrier or its end. */
 static void enter(struct fiber *fiber)
 {
-#if defined(SANITIZED)
-    void *kept;
-    __sanitizer_start_switch_fiber(&kept, fiber->stack, STACK);
-    swapcontext(&run.scheduler, &fiber->context);
-    __sanitizer_finish_switch_fiber(kept, NULL, NULL);
-#else
-    if (_setjmp(run.scheduler_jump)) return;
+    if (_setjmp(run.scheduler)) return;
     if (fiber->begun) _longjmp(fiber->jump, 1);
     fiber->begun = 1;
     setcontext(&fiber->context);
-#endif
 }
 
-/* Back to the scheduler; `ends`: for good. */
-static void leave(struct fiber *fiber, int ends)
+/* Back to the scheduler. */
+static void leave(struct fiber *fiber)
 {
-#if defined(SANITIZED)
-    __sanitizer_start_switch_fiber(ends ? NULL : &fiber->kept, run.stack, run.stack_size);
-    swapcontext(&fiber->context, &run.scheduler);
-    __sanitizer_finish_switch_fiber(fiber->kept, &run.stack, &run.stack_size);
-#else
-    (void)ends;
-    if (!_setjmp(fiber->jump)) _longjmp(run.scheduler_jump, 1);
-#endif
+    if (!_setjmp(fiber->jump)) _longjmp(run.scheduler, 1);
 }
 
 static void fiber_main(void)
 {
     struct fiber *fiber = &run.fibers[run.running];
-#if defined(SANITIZED)
-    __sanitizer_finish_switch_fiber(NULL, &run.stack, &run.stack_size);
-#endif
     run.kernel(run.arguments);
     fiber->at = (struct native_place){NULL, 0};
-    leave(fiber, 1);
+    leave(fiber);
 }
 
 void native_barrier(const char *file, unsigned line)
@@ -118,7 +86,7 @@ void native_barrier(const char *file, unsigned line)
     if (native_settings.dropped.file && same(here, native_settings.dropped)) return;
     struct fiber *fiber = &run.fibers[run.running];
     fiber->at = here;
-    leave(fiber, 0);
+    leave(fiber);
 }
 
 /* The next turns of `n` workers. */
@@ -175,16 +143,12 @@ const char *native_run(native_kernel kernel, void **arguments, unsigned blocks)
     run.arguments = arguments;
     run.random = native_settings.seed;
     for (unsigned w = 0; w < workers && !fault; w++) {
-        run.fibers[w].stack = malloc(STACK);
+        if (!run.fibers[w].stack) run.fibers[w].stack = malloc(STACK);
         if (!run.fibers[w].stack) fault = "no memory for a stack";
     }
     for (unsigned b = 0; b < blocks && !fault; b++) {
         native_block.x = b;
         fault = run_block(workers);
-    }
-    for (unsigned w = 0; w < workers; w++) {
-        free(run.fibers[w].stack);
-        run.fibers[w].stack = NULL;
     }
     return fault;
 }

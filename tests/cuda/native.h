@@ -17,13 +17,12 @@
 /* A kernel; arguments[k] points to its argument k, as cuLaunchKernel has them. */
 typedef void (*native_kernel)(void **arguments);
 
-/* The kernels of a module in one precision, in the order of its entries. */
+/* The kernels of a module in one precision, in the order of its entries; the last has no name. */
 struct native_entry {
     const char *name;
     native_kernel run;
 };
-extern const struct native_entry native_entries_f64[], native_entries_f32[];
-extern const size_t native_entry_count;
+extern const struct native_entry native_histfactory_f64[], native_histfactory_f32[], native_conformance_f64[], native_conformance_f32[];
 
 enum native_order { NATIVE_FORWARD, NATIVE_BACKWARD, NATIVE_SHUFFLED };
 

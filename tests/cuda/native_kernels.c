@@ -16,16 +16,15 @@
 MODULE_ENTRIES(X)
 #undef X
 
+#define TABLE_NAME_(module, bits) native_##module##_f##bits
+#define TABLE_NAME(module, bits) TABLE_NAME_(module, bits)
 #if F64
-#define ENTRIES native_entries_f64
+#define ENTRIES TABLE_NAME(PARITAS_MODULE, 64)
 #else
-#define ENTRIES native_entries_f32
+#define ENTRIES TABLE_NAME(PARITAS_MODULE, 32)
 #endif
 const struct native_entry ENTRIES[] = {
 #define X(name) {#name, run_##name},
     MODULE_ENTRIES(X)
 #undef X
-};
-#if F64
-const size_t native_entry_count = sizeof ENTRIES / sizeof ENTRIES[0];
-#endif
+        {NULL, NULL}};

@@ -19,12 +19,12 @@ static bool find_fake(void)
     if (!address) return false;
     memcpy(&function, &address, sizeof address);
     fake = function();
-    address = dlsym(library, "cuCtxPushCurrent_v2");
-    memcpy(&direct.cuCtxPushCurrent, &address, sizeof address);
-    address = dlsym(library, "cuCtxPopCurrent_v2");
-    memcpy(&direct.cuCtxPopCurrent, &address, sizeof address);
-    address = dlsym(library, "cuInit");
-    memcpy(&direct.cuInit, &address, sizeof address);
+#define X(name, symbol, parameters)      \
+    address = dlsym(library, #symbol);   \
+    if (!address) return false;          \
+    memcpy(&direct.name, &address, sizeof address);
+    CUDA_FUNCTIONS(X)
+#undef X
     return true;
 }
 
@@ -177,12 +177,33 @@ TEST(a_device_that_cannot_run_says_why)
     look_back();
 }
 
-/* Every NVRTC is later than what this driver runs; what the build embeds is for real drivers. */
-TEST(without_a_compiler_only_embedded_kernels_run)
+/* Every NVRTC is later than what this driver runs. */
+TEST(without_a_compiler_the_embedded_kernels_run)
 {
     set_up();
     fake->driver = 10020;
-    assert_no_device(paritas_cuda_embedded[0].entry ? "the driver refuses" : "not embedded");
+    if (!paritas_cuda_embedded[0].entry) {
+        assert_no_device("not embedded");
+        return;
+    }
+    struct fixture f = small_model();
+    for (unsigned precision = 64; precision >= 32; precision -= 32) {
+        paritas_context *context = open_on("cuda", precision, 0, NULL);
+        assert_non_null(context);
+        assert_non_null(strstr(context->device->operations->describe(context->device), "embedded"));
+        compare_with_cpu(context, &f, "small model", 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED, 1);
+        paritas_close(context);
+        look_back();
+    }
+    assert_int_equal(fake->compiled, 0);
+    char reason[512];
+    self_test_left_out = false;
+    paritas_context *other = open_on("cuda", 64, 64, reason); /* embedded for blocks of one size */
+    self_test_left_out = true;
+    assert_null(other);
+    assert_non_null(strstr(reason, "for blocks of 64 threads is not embedded"));
+    look_back();
+    free_fixture(&f);
 }
 
 TEST(a_kernel_that_allows_few_threads_gets_small_blocks)
@@ -218,6 +239,37 @@ TEST(the_callers_context_stays_current)
     assert_ptr_equal(fake->current, others);
     assert_int_equal(direct.cuCtxPopCurrent(&popped), 0);
     look_back();
+    free_fixture(&f);
+}
+
+TEST(the_callers_stream_is_used_and_left)
+{
+    set_up();
+    struct fixture f = small_model();
+    cuda_context primary = NULL, popped;
+    cuda_stream stream = NULL;
+    assert_int_equal(direct.cuInit(0), 0);
+    assert_int_equal(direct.cuDevicePrimaryCtxRetain(&primary, 0), 0);
+    assert_int_equal(direct.cuCtxPushCurrent(primary), 0);
+    assert_int_equal(direct.cuStreamCreate(&stream, CUDA_STREAM_NON_BLOCKING), 0);
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.device = "cuda";
+    options.stream = stream;
+    paritas_context *context = NULL;
+    assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
+    const double expected = expected_nll(&f), nll = nll_of(context, &f);
+    assert_memory_equal(&nll, &expected, sizeof nll);
+    assert_ptr_equal(fake->last_stream, stream);
+    assert_int_equal(fake->streams, 1);
+    paritas_close(context);
+    assert_int_equal(direct.cuStreamDestroy(stream), 0); /* it is still there */
+    assert_int_equal(direct.cuCtxPopCurrent(&popped), 0);
+    assert_int_equal(direct.cuDevicePrimaryCtxRelease(0), 0);
+    look_back();
+    options.device = "cpu";
+    assert_int_equal(paritas_open(&options, &context), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(context), "stream"));
+    paritas_close(context);
     free_fixture(&f);
 }
 
@@ -328,9 +380,11 @@ int main(void)
         cmocka_unit_test(the_newest_nvrtc_that_the_driver_can_follow_compiles),
         cmocka_unit_test(an_nvrtc_older_than_the_device_makes_ptx),
         cmocka_unit_test(a_device_that_cannot_run_says_why),
-        cmocka_unit_test(without_a_compiler_only_embedded_kernels_run),
+        cmocka_unit_test(without_a_compiler_the_embedded_kernels_run),
         cmocka_unit_test(a_kernel_that_allows_few_threads_gets_small_blocks),
         cmocka_unit_test(the_callers_context_stays_current),
+        cmocka_unit_test(the_callers_stream_is_used_and_left),
+        cmocka_unit_test(its_kernels_pass_the_self_test_in_both_precisions),
         cmocka_unit_test(every_call_may_fail),
         cmocka_unit_test(a_device_may_vanish_at_any_call),
         cmocka_unit_test(memory_may_run_out_at_any_call),

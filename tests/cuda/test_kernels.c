@@ -28,7 +28,7 @@ static void run_entry(native_kernel kernel, const uint32_t *mi, const void *mr, 
     uint32_t elements = 0, first_team = team;
     void *own = malloc(slab_elements * sizeof(double)), *arguments[] = {&mi, &mr, &args, &in, &out, &own, &elements, &first_team};
     assert_non_null(own);
-    if (kernel == native_entries_f64[ENTRY_hf_fit_de].run || kernel == native_entries_f32[ENTRY_hf_fit_de].run) arguments[5] = &slab;
+    if (kernel == native_histfactory_f64[ENTRY_hf_fit_de].run || kernel == native_histfactory_f32[ENTRY_hf_fit_de].run) arguments[5] = &slab;
     memset(own, 0xff, slab_elements * sizeof(double));
     const char *wrong = native_run(kernel, arguments, 1);
     if (wrong && !fault[0]) snprintf(fault, sizeof fault, "%s", wrong);
@@ -38,11 +38,11 @@ static void run_entry(native_kernel kernel, const uint32_t *mi, const void *mr, 
 #define X(name)                                                                                                                          \
     static void name##_f64(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, void *out, void *slab, uint32_t team) \
     {                                                                                                                                    \
-        run_entry(native_entries_f64[ENTRY_##name].run, mi, mr, args, in, out, slab, team);                                             \
+        run_entry(native_histfactory_f64[ENTRY_##name].run, mi, mr, args, in, out, slab, team);                                             \
     }                                                                                                                                    \
     static void name##_f32(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, void *out, void *slab, uint32_t team) \
     {                                                                                                                                    \
-        run_entry(native_entries_f32[ENTRY_##name].run, mi, mr, args, in, out, slab, team);                                             \
+        run_entry(native_histfactory_f32[ENTRY_##name].run, mi, mr, args, in, out, slab, team);                                             \
     }
 MODULE_ENTRIES(X)
 #undef X
@@ -76,8 +76,8 @@ static void use_native_kernels(const struct fixture *f)
     native_family = *own_family;
     native_family.module = &native_module;
     frozen->family = &native_family;
-    assert_int_equal(native_entry_count, native_module.n_entries);
-    for (unsigned k = 0; k < native_module.n_entries; k++) assert_string_equal(native_entries_f64[k].name, native_module.entries[k]);
+    assert_null(native_histfactory_f64[native_module.n_entries].name);
+    for (unsigned k = 0; k < native_module.n_entries; k++) assert_string_equal(native_histfactory_f64[k].name, native_module.entries[k]);
 }
 
 static void use_own_kernels(const struct fixture *f)
@@ -103,8 +103,8 @@ static const struct {
     enum native_order order;
     const char *name;
 } teams[] = {{3, NATIVE_SHUFFLED, "3 workers, shuffled"},
-             {32, NATIVE_BACKWARD, "32 workers, backwards"},
              {32, NATIVE_SHUFFLED, "32 workers, shuffled"},
+             {32, NATIVE_BACKWARD, "32 workers, backwards"},
              {1, NATIVE_FORWARD, "1 worker"}};
 
 static void compare(const struct fixture *f, const char *name, unsigned parts, unsigned precision, uint64_t seed, size_t n_teams)
@@ -139,7 +139,8 @@ TEST(all_results_of_random_models_are_the_cpus)
     for (uint64_t seed = 0; seed < 2; seed += SHARE) {
         char *text = random_workspace(seed, TRAIT_ALL);
         struct fixture f = make_fixture(text, NULL, NULL);
-        compare(&f, "random model", seed == 0 ? ALL_PARTS : 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED, 64, seed, COUNT(teams));
+        if (seed == 0) compare(&f, "random model", ALL_PARTS, 64, seed, SHARE > 1 ? 1 : 2);
+        else compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED, 64, seed, COUNT(teams));
         free_fixture(&f);
         free(text);
     }
@@ -149,7 +150,7 @@ TEST(all_results_in_single_precision_are_the_cpus)
 {
     char *text = random_workspace(200, TRAIT_ALL);
     struct fixture f = make_fixture(text, NULL, NULL);
-    compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB, 32, 200, COUNT(teams));
+    compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB, 32, 200, SHARE > 1 ? 1 : COUNT(teams));
     free_fixture(&f);
     free(text);
 }
@@ -280,14 +281,16 @@ TEST(a_barrier_that_is_missing_shows)
     /* some stand there against what a worker may overwrite before the slowest has read it, and some beside another */
     static const char *const files[] = {"rates.h", "curvature.h", "tiles.h", "newton.h", "entry/histfactory.h"};
     size_t seen = 0, of_file[COUNT(files)] = {0};
-    for (size_t k = 0; k < n; k++) {
+    size_t tried = 0;
+    for (size_t k = 0; k < n; k += SHARE > 1 ? 3 : 1) {
+        tried++;
         if (!shows(&f, context, places[k], &reference)) continue;
         seen++;
         for (size_t j = 0; j < COUNT(files); j++) of_file[j] += strstr(places[k].file, files[j]) != NULL;
     }
-    print_message("%zu of %zu barriers are missed\n", seen, n);
-    assert_true(3 * seen >= n);
-    for (size_t j = 0; j < COUNT(files); j++) assert_true(of_file[j] > 0);
+    print_message("%zu of %zu barriers are missed\n", seen, tried);
+    assert_true(3 * seen >= tried);
+    for (size_t j = 0; j < COUNT(files); j++) assert_true(of_file[j] > 0 || tried < n);
     use_own_kernels(&f);
     results_free(&reference);
     paritas_close(context);

@@ -8,7 +8,8 @@
 #include <time.h>
 
 struct fake fake;
-extern const struct kernel_module paritas_module_histfactory;
+extern const struct kernel_module paritas_module_histfactory, paritas_module_conformance;
+static const struct kernel_module *const modules[] = {&paritas_module_histfactory, &paritas_module_conformance};
 static const unsigned char dialect[] = "/* the dialect of a fake device */\n";
 static const size_t dialect_size = sizeof dialect - 1;
 
@@ -109,12 +110,13 @@ static paritas_status fake_load(paritas_context *context, struct accelerator *ac
     const struct fake_binary wanted = binary_of(build);
     if (fake.refuses_binaries || size != sizeof wanted || memcmp(binary, &wanted, size) != 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': that is no binary of its");
-    for (size_t v = 0; v < paritas_module_histfactory.n_variants; v++) {
-        const struct cpu_variant *variant = &paritas_module_histfactory.variants[v];
-        if (variant->precision != build->precision || strcmp(variant->isa, "portable") != 0) continue;
-        for (unsigned e = 0; e < paritas_module_histfactory.n_entries; e++)
-            if (strcmp(paritas_module_histfactory.entries[e], build->entry) == 0) kernel->function = (void *)&variant->entries[e];
-    }
+    for (size_t m = 0; m < sizeof modules / sizeof modules[0]; m++)
+        for (size_t v = 0; v < modules[m]->n_variants; v++) {
+            const struct cpu_variant *variant = &modules[m]->variants[v];
+            if (variant->precision != build->precision || strcmp(variant->isa, "portable") != 0) continue;
+            for (unsigned e = 0; e < modules[m]->n_entries; e++)
+                if (strcmp(modules[m]->entries[e], build->entry) == 0) kernel->function = (void *)&variant->entries[e];
+        }
     if (!kernel->function) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': there is no entry %s", build->entry);
     kernel->workers_most = fake.workers_most_of_entry ? fake.workers_most_of_entry : 1024;
     fake.loads++;
@@ -137,6 +139,7 @@ static int fake_run(struct accelerator *accelerator, const struct accelerator_ke
     const size_t element = accelerator->device->precision / 8;
     const cpu_entry entry = *(const cpu_entry *)kernel->function;
     for (uint32_t t = 0; t < teams; t++) entry(of->ints, of->reals, of->args, of->in, of->out, (char *)of->slabs + (size_t)t * of->slab * element, of->first_team + t);
+    if (fake.wrong_number) ((unsigned char *)of->out)[(fake.wrong_number - 1) * element] ^= 1;
     const struct timespec pause = {0, (long)fake.milliseconds * 1000000};
     if (fake.milliseconds) nanosleep(&pause, NULL);
     return 0;

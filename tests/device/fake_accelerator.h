@@ -17,6 +17,7 @@ struct fake {
     uint32_t teams_most;  /* of one run, above it memory runs out; 0: any number */
     unsigned gone_after;  /* runs until the device is gone; 0: never */
     unsigned workers_most_of_entry; /* 0: as many as are asked for */
+    size_t wrong_number;            /* every run changes the last bit of this number that comes back, counted from 1; 0: of none */
     bool refuses_to_open, refuses_text, refuses_binaries, is_processor;
     unsigned milliseconds; /* of every run */
     char versions[64];

@@ -90,13 +90,13 @@ TEST(long_work_moves_to_a_faster_device)
     pretend(&s, 10.0, 1e-3);
     evaluate(&s, nll); /* the CPU, then the accelerator is opened */
     assert_int_equal(fake.opens, 1);
-    assert_int_equal(fake.runs, 0);
+    assert_int_equal(fake.runs, 1); /* its self-test */
     pretend(&s, 10.0, 1e-3);
     for (int k = 0; k < 4; k++) {
         evaluate(&s, nll);
         assert_memory_equal(nll, first, sizeof nll);
     }
-    assert_true(fake.runs >= 4);
+    assert_true(fake.runs >= 5);
     assert_string_equal(paritas_device_name(s.context), "fake:0");
     assert_non_null(strstr(s.notes, "times the CPU's rate"));
     tear_down(&s);
@@ -117,7 +117,7 @@ TEST(long_work_stays_where_the_accelerator_is_slower)
     }
     const unsigned tried = fake.runs;
     evaluate(&s, nll);
-    assert_true(tried > 0);
+    assert_true(tried > 1);
     assert_int_equal(fake.runs, tried);
     assert_string_equal(paritas_device_name(s.context), "cpu");
     tear_down(&s);
@@ -153,7 +153,7 @@ TEST(the_cpu_under_another_name_is_no_accelerator)
     pretend(&s, 10.0, 1e-3);
     evaluate(&s, nll);
     evaluate(&s, nll);
-    assert_int_equal(fake.runs, 0);
+    assert_int_equal(fake.runs, 1); /* its self-test */
     assert_int_equal(fake.closes, 1);
     assert_non_null(strstr(s.notes, "no accelerator can run here"));
     assert_string_equal(paritas_error_message(s.context), "");

@@ -76,6 +76,7 @@ struct run {
     uint64_t model;
     bool store, filled; /* kept; of an earlier run half of the toys are there */
     bool newton_only;
+    unsigned precision; /* 0: f64 */
 };
 
 static paritas_status take_toys(const struct run *run, const struct fixture *f, uint64_t n, struct taken *taken, paritas_hypotest_toys_result *result)
@@ -126,6 +127,7 @@ static void refuse_every_request(const struct run *run, bool for_good)
         paritas_options options = PARITAS_OPTIONS_DEFAULT;
         options.allocator = &allocator;
         options.threads = 1;
+        options.precision = run->precision;
         struct fixture f = make_fixture(text, &options, NULL);
         struct taken taken = {0};
         unlink(path);
@@ -173,6 +175,12 @@ TEST(a_request_that_fails_once_is_not_papered_over)
     refuse_every_request(&(struct run){.model = 22, .newton_only = true}, false);
 }
 
+TEST(every_request_of_toys_in_f32_may_fail)
+{
+    refuse_every_request(&(struct run){.model = 10, .precision = 32}, true);
+    refuse_every_request(&(struct run){.model = 22, .newton_only = true, .precision = 32}, false);
+}
+
 TEST(every_request_of_a_run_with_a_store_may_fail)
 {
     refuse_every_request(&(struct run){.model = 22, .store = true}, true);
@@ -189,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_request_may_fail),
         cmocka_unit_test(a_request_that_fails_once_is_not_papered_over),
+        cmocka_unit_test(every_request_of_toys_in_f32_may_fail),
         cmocka_unit_test_setup_teardown(every_request_of_a_run_with_a_store_may_fail, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(every_request_of_a_run_that_is_resumed_may_fail, make_folder, remove_folder),
     };

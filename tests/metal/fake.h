@@ -28,6 +28,7 @@ struct fake_metal {
     unsigned threads_most; /* of a threadgroup of any kernel; 0: 1024 */
     bool before_macos_15;  /* no math mode */
     bool flushes;          /* subnormal numbers are flushed */
+    bool rounds_wrongly;   /* the first number that a kernel writes is one unit off */
     enum team_order order;
     /* what happened */
     unsigned long live;    /* objects that someone still holds */

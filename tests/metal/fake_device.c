@@ -181,14 +181,17 @@ static void encoder_pipeline(id encoder, selector s, id pipeline)
 {
     (void)s;
     id commands = encoded(encoder);
-    if (!pipeline || pipeline->kind != PIPELINE || commands->held[BUFFERS]) fake_violation("no pipeline, or a second one");
-    else commands->held[BUFFERS] = fake_retain(pipeline);
+    if (!pipeline || pipeline->kind != PIPELINE || commands->held[BUFFERS])
+        fake_violation("no pipeline, or a second one");
+    else
+        commands->held[BUFFERS] = fake_retain(pipeline);
 }
 static void encoder_buffer(id encoder, selector s, id buffer, uintptr_t offset, uintptr_t index)
 {
     (void)s;
     id commands = encoded(encoder);
-    if (!buffer || buffer->kind != BUFFER || offset != 0 || index >= BUFFERS || commands->held[index]) fake_violation("buffer %zu is none, or misplaced", (size_t)index);
+    if (!buffer || buffer->kind != BUFFER || offset != 0 || index >= BUFFERS || commands->held[index])
+        fake_violation("buffer %zu is none, or misplaced", (size_t)index);
     else {
         commands->held[index] = fake_retain(buffer);
         commands->bound |= 1u << index;
@@ -198,7 +201,8 @@ static void encoder_bytes(id encoder, selector s, const void *bytes, uintptr_t l
 {
     (void)s;
     id commands = encoded(encoder);
-    if (length != sizeof(uint32_t) || index < BUFFERS || index >= BUFFERS + NUMBERS) fake_violation("argument %zu of %zu bytes", (size_t)index, (size_t)length);
+    if (length != sizeof(uint32_t) || index < BUFFERS || index >= BUFFERS + NUMBERS)
+        fake_violation("argument %zu of %zu bytes", (size_t)index, (size_t)length);
     else {
         memcpy(&commands->numbers[index - BUFFERS], bytes, length);
         commands->bound |= 1u << index;
@@ -209,8 +213,10 @@ static void encoder_dispatch(id encoder, selector s, struct size groups, struct 
     (void)s;
     id commands = encoded(encoder), pipeline = commands->held[BUFFERS];
     if (!pipeline || commands->bound != (1u << (BUFFERS + NUMBERS)) - 1) fake_violation("a dispatch without all its arguments");
-    if (groups.width == 0 || groups.height != 1 || groups.depth != 1 || group.height != 1 || group.depth != 1) fake_violation("a dispatch that is not a row of teams");
-    if (pipeline && (group.width != pipeline->workers || group.width > pipeline_threads(pipeline, NULL))) fake_violation("threadgroups of %zu", (size_t)group.width);
+    if (groups.width == 0 || groups.height != 1 || groups.depth != 1 || group.height != 1 || group.depth != 1)
+        fake_violation("a dispatch that is not a row of teams");
+    if (pipeline && (group.width != pipeline->workers || group.width > pipeline_threads(pipeline, NULL)))
+        fake_violation("threadgroups of %zu", (size_t)group.width);
     commands->groups = groups;
     commands->group = group;
     fake_metal.dispatches++;
@@ -237,9 +243,10 @@ static void run_thread(void *user, unsigned worker)
 {
     const struct thread *thread = user;
     id commands = thread->commands;
-    commands->held[BUFFERS]->entry((const uint32_t *)commands->held[0]->bytes, (const float *)commands->held[1]->bytes, (const uint32_t *)commands->held[2]->bytes,
-                                   (const float *)commands->held[3]->bytes, (float *)commands->held[4]->bytes, (float *)commands->held[5]->bytes,
-                                   &commands->numbers[0], &commands->numbers[1], thread->group, worker);
+    commands->held[BUFFERS]->entry((const uint32_t *)commands->held[0]->bytes, (const float *)commands->held[1]->bytes,
+                                   (const uint32_t *)commands->held[2]->bytes, (const float *)commands->held[3]->bytes,
+                                   (float *)commands->held[4]->bytes, (float *)commands->held[5]->bytes, &commands->numbers[0],
+                                   &commands->numbers[1], thread->group, worker);
 }
 static void run_commands(id commands)
 {
@@ -250,16 +257,20 @@ static void run_commands(id commands)
     const uint64_t mode = fake_metal.flushes ? flush_begin() : 0;
     for (uint32_t g = 0; g < commands->groups.width; g++) {
         struct thread thread = {commands, g};
-        if (team_run(native_workers, fake_metal.order, run_thread, &thread)) fake_violation("some workers of a team wait at a barrier that others do not reach");
+        if (team_run(native_workers, fake_metal.order, run_thread, &thread))
+            fake_violation("some workers of a team wait at a barrier that others do not reach");
     }
     if (fake_metal.flushes) flush_end(mode);
+    if (fake_metal.rounds_wrongly) *(uint32_t *)commands->held[4]->bytes ^= 1;
     team_release();
 }
 static void commands_wait(id commands, selector s)
 {
     (void)s;
-    if (!commands->committed) fake_violation("waiting for a command buffer that is not committed");
-    else if (!commands->ran) run_commands(commands);
+    if (!commands->committed)
+        fake_violation("waiting for a command buffer that is not committed");
+    else if (!commands->ran)
+        run_commands(commands);
 }
 static uintptr_t commands_status(id commands, selector s)
 {

@@ -27,8 +27,9 @@ void fake_violation(const char *format, ...)
 
 /* ---- objects ---------------------------------------------------------------------------------- */
 
-static const char *const kind_names[] = {"any", "NSString", "MTLCompileOptions", "NSProcessInfo", "a string", "options", "process info", "an array",
-                                         "an error", "a device", "a queue", "a library", "a function", "a pipeline", "a buffer", "a command buffer", "an encoder"};
+static const char *const kind_names[] = {"any",          "NSString",   "MTLCompileOptions", "NSProcessInfo",    "a string",  "options",
+                                         "process info", "an array",   "an error",          "a device",         "a queue",   "a library",
+                                         "a function",   "a pipeline", "a buffer",          "a command buffer", "an encoder"};
 
 static struct object string_class = {.kind = STRING_CLASS, .count = 1}, options_class = {.kind = OPTIONS_CLASS, .count = 1},
                      process_class = {.kind = PROCESS_CLASS, .count = 1}, process = {.kind = PROCESS, .count = 1};
@@ -298,5 +299,8 @@ EXPORT selector sel_registerName(const char *name)
 
 EXPORT id objc_getClass(const char *name)
 {
-    return strcmp(name, "NSString") == 0 ? &string_class : strcmp(name, "MTLCompileOptions") == 0 ? &options_class : strcmp(name, "NSProcessInfo") == 0 ? &process_class : NULL;
+    return strcmp(name, "NSString") == 0            ? &string_class
+           : strcmp(name, "MTLCompileOptions") == 0 ? &options_class
+           : strcmp(name, "NSProcessInfo") == 0     ? &process_class
+                                                    : NULL;
 }

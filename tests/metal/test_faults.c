@@ -21,7 +21,8 @@ static paritas_status answer(paritas_context *context, struct answers *a)
     memset(a, 0, sizeof *a);
     paritas_job jobs[JOBS];
     for (size_t k = 0; k < JOBS; k++) jobs[k] = (paritas_job){NULL, NULL, NULL, NULL, NULL};
-    const paritas_status status = paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL, &a->value, a->gradient, NULL);
+    const paritas_status status =
+        paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL, &a->value, a->gradient, NULL);
     return status == PARITAS_OK ? paritas_fit(context, model.model, NULL, JOBS, jobs, a->results, a->parameters, NULL, NULL, NULL) : status;
 }
 
@@ -44,6 +45,7 @@ static paritas_options options_of(const char *device, unsigned workers)
     return options;
 }
 
+/* Opened, self-test passed; from here on calls are counted. */
 static paritas_context *open_fake(unsigned workers)
 {
     const paritas_options options = options_of("metal", workers);
@@ -51,6 +53,7 @@ static paritas_context *open_fake(unsigned workers)
     fake_metal_reset();
     metal_library = FAKE_METAL;
     if (paritas_open(&options, &context) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));
+    fake_metal_reset();
     return context;
 }
 
@@ -122,6 +125,16 @@ TEST(a_device_that_is_not_there_is_refused_with_the_reason)
     refuses_to_open("metal", "no Metal device");
     fake_metal.faults = (struct fake_faults){.no_queue = true};
     refuses_to_open("metal:1", "no command queue");
+    fake_metal.faults = (struct fake_faults){.compiler = "program_source:3: error"};
+    refuses_to_open("metal:1", "program_source:3: error");
+}
+
+TEST(a_device_that_computes_wrongly_is_refused)
+{
+    fake_metal_reset();
+    metal_library = FAKE_METAL;
+    fake_metal.rounds_wrongly = true;
+    refuses_to_open("metal", "self-test");
 }
 
 TEST(the_compilers_own_words_stand_in_the_message)
@@ -181,12 +194,17 @@ TEST(any_buffer_may_be_refused)
     unsigned refused = 0;
     for (unsigned k = 1;; k++) {
         struct answers a;
-        paritas_context *context = open_fake(0);
+        paritas_context *context;
+        const paritas_options options = options_of("metal", 0);
+        fake_metal_reset();
         fake_metal.faults.nil_buffer = k;
-        const paritas_status status = answer(context, &a);
+        paritas_status status = paritas_open(&options, &context);
+        if (status == PARITAS_OK) status = answer(context, &a);
         const bool reached = fake_metal.buffers >= k;
-        if (status == PARITAS_OK) assert_right(&a);
-        else assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+        if (status == PARITAS_OK)
+            assert_right(&a);
+        else
+            assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
         refused += status != PARITAS_OK;
         close_fake(context);
         if (!reached) break;
@@ -267,8 +285,10 @@ TEST(any_allocation_of_the_host_may_fail)
         allocations = 0;
         paritas_status status = paritas_open(&options, &context);
         if (status == PARITAS_OK) status = answer(context, &a);
-        if (status == PARITAS_OK) assert_right(&a);
-        else assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+        if (status == PARITAS_OK)
+            assert_right(&a);
+        else
+            assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
         close_fake(context);
         if (allocations < refused_allocation) break;
     }
@@ -279,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_device_that_is_not_there_is_refused_with_the_reason),
+        cmocka_unit_test(a_device_that_computes_wrongly_is_refused),
         cmocka_unit_test(the_compilers_own_words_stand_in_the_message),
         cmocka_unit_test(a_command_buffer_that_fails_is_told_by_its_reason),
         cmocka_unit_test(a_device_that_vanishes_in_the_middle_ends_the_run_with_an_error),

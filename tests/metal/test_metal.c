@@ -16,7 +16,7 @@ enum { TOYS_PART = RESULTS_PART_COUNT, DRAW_PART, PARTS };
 #define BIT(part) (1u << (part))
 #define ALL_PARTS (BIT(PARTS) - 1)
 /* every entry once */
-#define ENTRY_PARTS                                                                                                                    \
+#define ENTRY_PARTS                                                                                                                                \
     (BIT(RESULTS_EVALUATE) | BIT(RESULTS_EXPECTED) | BIT(RESULTS_FIT) | BIT(RESULTS_LBFGSB) | BIT(RESULTS_DE) | BIT(TOYS_PART) | BIT(DRAW_PART))
 
 static paritas_status open_device(const char *name, unsigned workers, paritas_context **context)
@@ -49,9 +49,11 @@ static void collect_toys(paritas_context *context, const paritas_model *model, s
     struct profile profiles[TOYS];
     bool usable = false;
     double *expected = calloc(frozen->n_data, sizeof *expected), *data = calloc(frozen->n_data, sizeof *data);
-    double *rows = calloc((TOYS + 1) * frozen->n_places, sizeof *rows), *matrix = calloc(slots * slots, sizeof *matrix), *points = calloc(TOYS * slots, sizeof *points);
+    double *rows = calloc((TOYS + 1) * frozen->n_places, sizeof *rows), *matrix = calloc(slots * slots, sizeof *matrix),
+           *points = calloc(TOYS * slots, sizeof *points);
     assert_true(expected && data && rows && matrix && points);
-    struct profile_plan plan = {.model = model, .start = init, .lower = paritas_model_lower_bounds(model), .upper = paritas_model_upper_bounds(model)};
+    struct profile_plan plan = {
+        .model = model, .start = init, .lower = paritas_model_lower_bounds(model), .upper = paritas_model_upper_bounds(model)};
     plan.fixed = paritas_model_suggested_fixed(model);
     plan.poi = paritas_model_poi_index(model);
     plan.conditional = plan.poi >= 0;
@@ -70,7 +72,8 @@ static void collect_toys(paritas_context *context, const paritas_model *model, s
     append_bytes(results, matrix, slots * slots * sizeof *matrix);
     if (usable) ASSERT_OK(context, profiles_fit(context, &plan, TOYS, rows, profiles, points));
     for (size_t t = 0; t < TOYS && usable; t++) {
-        const double numbers[] = {profiles[t].value_free, profiles[t].value_fixed, profiles[t].mu_hat, profiles[t].edm, (double)profiles[t].iterations, (double)profiles[t].rung};
+        const double numbers[] = {profiles[t].value_free, profiles[t].value_fixed,        profiles[t].mu_hat,
+                                  profiles[t].edm,        (double)profiles[t].iterations, (double)profiles[t].rung};
         append_bytes(results, numbers, sizeof numbers);
     }
     if (usable) append_bytes(results, points, TOYS * slots * sizeof *points);
@@ -101,9 +104,12 @@ static struct results collect(paritas_context *context, const paritas_model *mod
     struct results results = {0};
     struct paritas_device *host = context->host;
     context->host = context->device; /* for what is found in f64 elsewhere: covariances, toys */
-    if (part == TOYS_PART) collect_toys(context, model, &results);
-    else if (part == DRAW_PART) collect_draw(context, model, &results);
-    else assert_true(results_collect(context, model, (enum results_part)part, 7, &results));
+    if (part == TOYS_PART)
+        collect_toys(context, model, &results);
+    else if (part == DRAW_PART)
+        collect_draw(context, model, &results);
+    else
+        assert_true(results_collect(context, model, (enum results_part)part, 7, &results));
     context->host = host;
     return results;
 }
@@ -205,13 +211,16 @@ static void compare_fake(const struct fixture *f, const char *name, unsigned wor
     const size_t compared = compare(context, name, f->model, parts);
     const struct accelerator *accelerator = context->device->state;
     unsigned loaded = 0;
-    const struct accelerator_module *module = &accelerator->modules[0];
-    for (unsigned k = 0; k < module->module->n_entries; k++) {
-        loaded += module->kernels[k].function != NULL;
-        if (whole && !module->kernels[k].function) print_error("%s was not run\n", module->module->entries[k]);
-    }
-    print_message("%s, %u workers: %zu bytes equal, %u entries, %lu dispatches\n", name, workers, compared, loaded, fake_metal.dispatches);
-    if (whole) assert_int_equal(loaded, module->module->n_entries);
+    unsigned all = 0;
+    for (const struct accelerator_module *m = accelerator->modules; m < accelerator->modules + ACCELERATOR_MODULES_MAX && m->module; m++)
+        for (unsigned k = 0; k < m->module->n_entries; k++) {
+            all++;
+            loaded += m->kernels[k].function != NULL;
+            if (whole && !m->kernels[k].function) print_error("%s was not run\n", m->module->entries[k]);
+        }
+    print_message("%s, %u workers: %zu bytes equal, %u of %u entries, %lu dispatches\n", name, workers, compared, loaded, all,
+                  fake_metal.dispatches);
+    if (whole) assert_int_equal(loaded, all);
     assert_true(fake_metal.was_safe);
     close_fake(context);
 }
@@ -222,7 +231,10 @@ TEST(every_entry_answers_the_bits_of_the_cpu_with_any_number_of_workers_in_any_o
         unsigned workers;
         enum team_order order;
         unsigned parts;
-    } runs[] = {{1, TEAM_ASCENDING, ALL_PARTS}, {3, TEAM_DESCENDING, ENTRY_PARTS}, {32, TEAM_TURNING, ENTRY_PARTS}, {32, TEAM_DESCENDING, BIT(RESULTS_FIT)}};
+    } runs[] = {{1, TEAM_ASCENDING, ALL_PARTS},
+                {3, TEAM_DESCENDING, ENTRY_PARTS},
+                {32, TEAM_TURNING, ENTRY_PARTS},
+                {32, TEAM_DESCENDING, BIT(RESULTS_FIT)}};
     struct fixture f = random_model(200);
     for (size_t k = 0; k < COUNT(runs); k++) {
         fake_metal_reset();
@@ -257,6 +269,21 @@ TEST(a_device_that_flushes_subnormal_numbers_answers_the_same_bits)
     }
 }
 
+TEST(precision_auto_is_f32_with_polish)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    fake_metal_reset();
+    metal_library = FAKE_METAL;
+    options.device = "metal:1";
+    options.precision = PARITAS_PRECISION_AUTO;
+    assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
+    assert_string_equal(paritas_device_name(context), "metal:1");
+    assert_string_equal(paritas_precision_name(context), "f32");
+    assert_string_equal(paritas_polish_name(context), "f64");
+    close_fake(context);
+}
+
 TEST(polished_fits_scans_and_limits_are_those_that_begin_on_the_cpu)
 {
     struct fixture f = random_model(200);
@@ -273,8 +300,10 @@ TEST(polished_fits_scans_and_limits_are_those_that_begin_on_the_cpu)
         assert_true(results_collect(context, f.model, RESULTS_FIT, 3, &results[k]));
         assert_true(results_collect(context, f.model, RESULTS_SCAN, 3, &results[k]));
         assert_true(results_collect(context, f.model, RESULTS_LIMIT, 3, &results[k]));
-        if (k) close_fake(context);
-        else paritas_close(context);
+        if (k)
+            close_fake(context);
+        else
+            paritas_close(context);
     }
     assert_true(fake_metal.dispatches > 0);
     assert_int_equal(results[0].length, results[1].length);
@@ -297,6 +326,7 @@ int main(void)
         cmocka_unit_test(every_entry_answers_the_bits_of_the_cpu_with_any_number_of_workers_in_any_order),
         cmocka_unit_test(a_published_analysis_answers_the_bits_of_the_cpu),
         cmocka_unit_test(a_device_that_flushes_subnormal_numbers_answers_the_same_bits),
+        cmocka_unit_test(precision_auto_is_f32_with_polish),
         cmocka_unit_test(polished_fits_scans_and_limits_are_those_that_begin_on_the_cpu),
 #endif
     };

@@ -143,6 +143,8 @@ static paritas_status cuda_open(paritas_context *context, struct accelerator *ac
         state->context = NULL;
         return fail_call(context, accelerator, "cuDevicePrimaryCtxRetain", code);
     }
+    state->stream = context->stream;
+    if (state->stream) return PARITAS_OK;
     if ((code = state->api.cuCtxPushCurrent(state->context)) != 0) return fail_call(context, accelerator, "cuCtxPushCurrent", code);
     code = state->api.cuStreamCreate(&state->stream, CUDA_STREAM_NON_BLOCKING);
     state->owns_stream = code == 0;

@@ -14,7 +14,7 @@ struct cuda_state {
     cuda_device device;
     cuda_context context; /* the device's primary one, which all libraries of a process share; NULL: not retained */
     cuda_stream stream;
-    bool owns_stream;
+    bool owns_stream; /* else it is the caller's */
     bool busy; /* the stream may still read or write memory of ours: a wait for it failed, or has not come yet */
     int driver, nvrtc_version;  /* 13000 for 13.0: the newest CUDA that the driver runs, what compiles */
     const char *nvrtc_unusable; /* the name of one that is there but cannot serve */

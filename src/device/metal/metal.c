@@ -15,10 +15,10 @@
 extern const unsigned char paritas_dialect_metal[];
 extern const size_t paritas_dialect_metal_size;
 
-#define LOG_SHOWN 1500       /* bytes of a compiler's complaint that a message carries */
-#define WORKERS 32           /* a SIMD-group: its barriers cost least */
-#define WORKERS_MOST 1024    /* of any Metal device; what a kernel takes is asked when it is there */
-#define UNITS 32             /* Metal does not tell; there are devices of 7 to 80 */
+#define LOG_SHOWN 1500    /* bytes of a compiler's complaint that a message carries */
+#define WORKERS 32        /* a SIMD-group: its barriers cost least */
+#define WORKERS_MOST 1024 /* of any Metal device; what a kernel takes is asked when it is there */
+#define UNITS 32          /* Metal does not tell; there are devices of 7 to 80 */
 #define TEAMS_PER_UNIT 16
 #define ENOUGH_FOR_A_LOG 1600
 
@@ -73,11 +73,13 @@ static paritas_status load_api(paritas_context *context, const struct paritas_de
         "/System/Library/Frameworks/Foundation.framework/Foundation",
         "/System/Library/Frameworks/Metal.framework/Metal",
 #endif
-        NULL};
+        NULL
+    };
     const char *const replaced[] = {metal_library, NULL};
     const char *const *names = metal_library ? replaced : frameworks;
     context->absent = !names[0];
-    if (!names[0]) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': Metal is a part of macOS, and this system is another", device->name);
+    if (!names[0])
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': Metal is a part of macOS, and this system is another", device->name);
     void *libraries[3] = {NULL};
     size_t n = 0;
     int flags = RTLD_NOW | RTLD_LOCAL;
@@ -89,10 +91,10 @@ static paritas_status load_api(paritas_context *context, const struct paritas_de
         if (!libraries[n]) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s cannot be opened", device->name, names[n]);
     }
     void *address;
-#define X(type, function, parameters)                                                                                                  \
-    address = NULL;                                                                                                                    \
-    for (size_t k = 0; k < n && !address; k++) address = dlsym(libraries[k], #function);                                               \
-    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s is not in the system's libraries", device->name, #function); \
+#define X(type, function, parameters)                                                                                                              \
+    address = NULL;                                                                                                                                \
+    for (size_t k = 0; k < n && !address; k++) address = dlsym(libraries[k], #function);                                                           \
+    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s is not in the system's libraries", device->name, #function);    \
     memcpy(&state->api.function, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
     METAL_FUNCTIONS(X)
 #undef X
@@ -187,7 +189,8 @@ static void metal_close(struct accelerator *accelerator)
     accelerator->state = NULL;
 }
 
-static int metal_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel, const struct accelerator_arguments *arguments, uint32_t teams)
+static int metal_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel, const struct accelerator_arguments *arguments,
+                     uint32_t teams)
 {
     struct metal_state *state = accelerator->state;
     const struct metal_selectors *s = &state->selectors;
@@ -210,7 +213,8 @@ static int metal_run(struct accelerator *accelerator, const struct accelerator_k
         tell(state, encoder, s->endEncoding);
         tell(state, commands, s->commit);
         state->running = ask(state, commands, s->retain);
-    } else code = commands ? METAL_NO_ENCODER : METAL_NO_COMMAND_BUFFER;
+    } else
+        code = commands ? METAL_NO_ENCODER : METAL_NO_COMMAND_BUFFER;
     state->api.objc_autoreleasePoolPop(pool);
     return code;
 }
@@ -221,7 +225,8 @@ static int metal_allocate(struct accelerator *accelerator, size_t bytes, void **
 {
     const struct metal_state *state = accelerator->state;
     void *pool = state->api.objc_autoreleasePoolPush();
-    *memory = SEND(state, metal_id, metal_unsigned, metal_unsigned)(state->device, state->selectors.newBufferWithLength, bytes, METAL_STORAGE_SHARED);
+    *memory =
+        SEND(state, metal_id, metal_unsigned, metal_unsigned)(state->device, state->selectors.newBufferWithLength, bytes, METAL_STORAGE_SHARED);
     state->api.objc_autoreleasePoolPop(pool);
     return *memory ? METAL_OK : METAL_NO_BUFFER;
 }
@@ -257,7 +262,8 @@ static void metal_options(const struct accelerator *accelerator, const struct ac
 }
 
 /* There is nothing to keep: `load` takes the text, and the system has a cache of its own. The mark stands for "may be loaded". */
-static paritas_status metal_compile(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, void **binary, size_t *size)
+static paritas_status metal_compile(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, void **binary,
+                                    size_t *size)
 {
     static const char mark[] = "text";
     (void)accelerator;
@@ -269,8 +275,8 @@ static paritas_status metal_compile(paritas_context *context, struct accelerator
     return PARITAS_OK;
 }
 
-static paritas_status refuse(paritas_context *context, const struct accelerator *accelerator, const struct accelerator_build *build, const char *what,
-                             metal_id error)
+static paritas_status refuse(paritas_context *context, const struct accelerator *accelerator, const struct accelerator_build *build,
+                             const char *what, metal_id error)
 {
     const struct metal_state *state = accelerator->state;
     char words[ENOUGH_FOR_A_LOG];
@@ -296,7 +302,8 @@ static metal_id new_options(const struct metal_state *state)
 static metal_id new_source(paritas_context *context, const struct metal_state *state, const struct accelerator_build *build)
 {
     char settings[256];
-    const int length = snprintf(settings, sizeof settings, "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %s\n", build->workers, build->entry);
+    const int length = snprintf(settings, sizeof settings, "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %s\n",
+                                build->workers, build->entry);
     char *text = length > 0 && (size_t)length < sizeof settings ? paritas_allocate(context, (size_t)length + build->text_size, 1) : NULL;
     if (!text) return NULL;
     memcpy(text, settings, (size_t)length);
@@ -306,7 +313,8 @@ static metal_id new_source(paritas_context *context, const struct metal_state *s
     return source;
 }
 
-static paritas_status load_kernel(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, struct accelerator_kernel *kernel)
+static paritas_status load_kernel(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build,
+                                  struct accelerator_kernel *kernel)
 {
     const struct metal_state *state = accelerator->state;
     const struct metal_selectors *s = &state->selectors;
@@ -331,7 +339,8 @@ static paritas_status load_kernel(paritas_context *context, struct accelerator *
         kernel->program = library;
         kernel->function = pipeline;
         kernel->workers_most = ask_number(state, pipeline, s->maxTotalThreadsPerThreadgroup);
-    } else release(state, library);
+    } else
+        release(state, library);
     release(state, function);
     release(state, options);
     release(state, name);
@@ -339,8 +348,8 @@ static paritas_status load_kernel(paritas_context *context, struct accelerator *
     return status;
 }
 
-static paritas_status metal_load(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, const void *binary, size_t size,
-                                 struct accelerator_kernel *kernel)
+static paritas_status metal_load(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build,
+                                 const void *binary, size_t size, struct accelerator_kernel *kernel)
 {
     const struct metal_state *state = accelerator->state;
     (void)binary; /* the mark, or what a cache made of it */
