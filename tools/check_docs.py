@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the pages: check_docs.py PROGRAM. Generated pages are current, links and named files exist, every public
-function is in the C page, every tolerance in the contract, every command of the README and the docs is one that the program knows."""
+function is in the C page, every tolerance in the contract, files shown as they are, every command of the README and the docs is one that the program knows."""
 import os
 import re
 import subprocess
@@ -26,6 +26,10 @@ for page in pages:
     for path in re.findall(r"`((?:src|kernels|tests|bench|examples|docs|tools|cmake|include)/[A-Za-z0-9_./-]+)`", prose):
         if not os.path.exists(os.path.join(ROOT, path)):
             bad.append(f"{shown}: {path} is not there")
+    for path, shown_text in re.findall(r"`((?:examples|tests)/[A-Za-z0-9_./-]+)`[^`\n]*:\n\n```[a-z]*\n(.*?)\n```", text, flags=re.S):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            if file.read().strip() != shown_text.strip() and "docs/c-api.md" not in shown:
+                bad.append(f"{shown}: {path} is not as shown")
     for command in re.findall(r"(?:^|[`$] ?)paritas ([a-z][a-z0-9-]+)(?= )", text, re.M):
         if command not in commands:
             bad.append(f"{shown}: `paritas {command}` is no command")

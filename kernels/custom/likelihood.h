@@ -45,7 +45,7 @@ FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
         const pack value = PSELECT(present, pflush(y.value), zero);
         /* of a count */
         const pmask some = n > zero;
-        const pack distance = pflush(value - n), safe = PSELECT(value > zero, value, one), w = one - pflush(n / safe);
+        const pack distance = pflush(value - n), safe = PSELECT(value > zero, value, one), w = one - pflush(PDIVIDE(n, safe));
         const pack deviance = PSELECT(some, pflush(poisson_deviance(distance, value, n, w)), value);
         const pmask inside = AND(value >= zero, PSELECT(some, value, one) > zero);
         /* of a measurement */
@@ -92,8 +92,8 @@ FN void custom_weights(CUSTOM_ARGUMENTS, real kap, u32 exact)
         const pmask present = kind > CUSTOM_IS_PRESENT, term = kind < CUSTOM_IS_TERM, measured = kind > zero;
         const pmask mine = AND(PACK_OF(kap) > zero, present);
         const pack safe = PSELECT(value > zero, value, one);
-        const pack fisher = PSELECT(measured, kind, PSELECT(term, one, pflush(one / safe)));
-        const pack own = PSELECT(measured, kind, PSELECT(term, zero, pflush(pflush(n / safe) / safe)));
+        const pack fisher = PSELECT(measured, kind, PSELECT(term, one, pflush(PDIVIDE(one, safe))));
+        const pack own = PSELECT(measured, kind, PSELECT(term, zero, pflush(PDIVIDE(pflush(PDIVIDE(n, safe)), safe))));
         STOREP(s + mi[CUSTOM_S_FISHER], i, fisher);
         STOREP(s + mi[CUSTOM_S_WEIGHT], i, PSELECT(PACK_OF(kap) > zero, own, fisher));
         if (exact) {
@@ -177,7 +177,7 @@ FN_LARGE void custom_solve(CUSTOM_ARGUMENTS, GLOBAL real *v)
 FN_LARGE real custom_negative_direction(CUSTOM_ARGUMENTS, GLOBAL real *v)
 {
     GLOBAL const real *found = s + mi[CUSTOM_S_SCALARS] + 1, *rdiag = s + mi[CUSTOM_S_RDIAG];
-    TEAM_FOR(i, CUSTOM_SLOTS) v[i] = SELECT(found[0] == REAL_OF(i + 1), R(1.0) / rdiag[i], R(0.0));
+    TEAM_FOR(i, CUSTOM_SLOTS) v[i] = SELECT(found[0] == REAL_OF(i + 1), DIVIDE(R(1.0), rdiag[i]), R(0.0));
     TEAM_BARRIER();
     tiles_solve_upper(s + mi[CUSTOM_S_TILES], rdiag, CUSTOM_BLOCKS, v);
     return found[1];

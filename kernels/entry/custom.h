@@ -179,7 +179,7 @@ KERNEL(custom_fit)
     {
         const pack precision = LOADM(mr + mi[CUSTOM_R_PRECISION], i);
         const pmask constrained = precision > PK(0.0);
-        STOREP(NEWTON_CAP, i, PSELECT(constrained, PK(STEP_WIDTHS) / PSQRT(PSELECT(constrained, precision, PK(1.0))), PK(0.0)));
+        STOREP(NEWTON_CAP, i, PSELECT(constrained, PDIVIDE(PK(STEP_WIDTHS), PSQRT(PSELECT(constrained, precision, PK(1.0)))), PK(0.0)));
     }
     TEAM_BARRIER();
     newton_minimise(CUSTOM, args[3] & 2 ? R(EDM_CLOSER) * CUSTOM_EDM_TOLERANCE : CUSTOM_EDM_TOLERANCE, args[2], args[3] & 1);
@@ -189,7 +189,7 @@ KERNEL(custom_fit)
         const real d = (NEWTON_SCALE)[i];
         const mask counts = AND(active[i] > R(0.0), d > R(0.0));
         const real size = SELECT(g[i] < R(0.0), -g[i], g[i]);
-        const real pull = SELECT(counts, flush(R(2.0) * size / SQRT(SELECT(counts, d, R(1.0)))), R(0.0));
+        const real pull = SELECT(counts, flush(DIVIDE(R(2.0) * size, SQRT(SELECT(counts, d, R(1.0))))), R(0.0));
         worst = SELECT(pull > worst, pull, worst);
     }
     custom_store_fit(CUSTOM, out, rows, worst, R(0.0));
@@ -206,7 +206,7 @@ FN void custom_error_units(CUSTOM_ARGUMENTS, GLOBAL real *unit)
     {
         const pack d = MODEL_DIAGONAL(i);
         const pmask known = AND(LOADP(FIT_FREE, i) > PK(0.0), d > PK(0.0));
-        STOREP(unit, i, PSELECT(known, PK(1.0) / PSQRT(PSELECT(known, d, PK(1.0))), PK(1.0)));
+        STOREP(unit, i, PSELECT(known, PDIVIDE(PK(1.0), PSQRT(PSELECT(known, d, PK(1.0)))), PK(1.0)));
     }
     TEAM_BARRIER();
 }

@@ -30,7 +30,7 @@ KERNEL(custom_draw)
         const pmask measured = AND(drawn, kind > zero), counted = AND(drawn, AND(kind <= zero, kind > CUSTOM_IS_TERM));
         pack value = expected;
         if (PANY(counted)) value = PSELECT(counted, rng_poisson(stream, expected, counted), value);
-        if (PANY(measured)) value = PSELECT(measured, PFMA(PK(1.0) / PSQRT(PSELECT(measured, kind, PK(1.0))), rng_normal(stream), expected), value);
+        if (PANY(measured)) value = PSELECT(measured, PFMA(PDIVIDE(PK(1.0), PSQRT(PSELECT(measured, kind, PK(1.0)))), rng_normal(stream), expected), value);
         STOREP(data, i, value);
     }
     TEAM_BARRIER();

@@ -29,7 +29,17 @@ static inline void bits_of_fits(const struct custom *c, paritas_minimizer minimi
     options.minimizer = minimizer;
     options.population = 12;
     options.max_iterations = minimizer == PARITAS_DE ? 8 : 0;
-    for (size_t k = 0; k < BITS_JOBS; k++) jobs[k].data = rows + k * n_data;
+    /* from near and far, so that fits side by side are not at the same stage */
+    const double *init = paritas_model_suggested_init(c->model), *upper = paritas_model_upper_bounds(c->model);
+    double starts[BITS_JOBS * PEAK_PARAMETERS];
+    for (size_t i = 0; i < BITS_JOBS * p; i++) {
+        starts[i] = init[i % p] * (1.0 + 0.25 * (double)(i / p % 5) - 0.2);
+        if (starts[i] > upper[i % p]) starts[i] = upper[i % p];
+    }
+    for (size_t k = 0; k < BITS_JOBS; k++) {
+        jobs[k].data = rows + k * n_data;
+        jobs[k].start = starts + k * p;
+    }
     double *x = bits_more(bits, BITS_JOBS * p), *e = bits_more(bits, BITS_JOBS * p), *covariance = bits_more(bits, BITS_JOBS * p * p);
     ASSERT_OK(c->context, paritas_fit(c->context, c->model, &options, BITS_JOBS, jobs, results, x, errors ? e : NULL, errors ? covariance : NULL, NULL));
     for (size_t k = 0; k < BITS_JOBS; k++) {
@@ -59,7 +69,8 @@ static inline void assert_bits(const char *what, const struct bits *got, const s
     assert_int_equal(got->n, wanted->n);
     if (memcmp(got->number, wanted->number, wanted->n * sizeof(double)) == 0) return;
     for (size_t i = 0; i < wanted->n; i++)
-        if (memcmp(&got->number[i], &wanted->number[i], sizeof(double)) != 0) fail_msg("%s: number %zu of %zu is %.17g, not %.17g", what, i, wanted->n, got->number[i], wanted->number[i]);
+        if (memcmp(&got->number[i], &wanted->number[i], sizeof(double)) != 0)
+            fail_msg("%s: number %zu of %zu is %.17g, not %.17g", what, i, wanted->n, got->number[i], wanted->number[i]);
 }
 
 /* Data rows of a model: spectra, counts, times. */
@@ -71,7 +82,10 @@ static inline void bits_rows(const struct custom *c, double *rows)
         peak_spectra(peak_init, BITS_JOBS, rows);
         return;
     }
-    for (size_t i = 0; i < BITS_JOBS * n_data; i++) rows[i] = n_data == DECAYS ? data[i % n_data] * (1.0 + 0.1 * (double)(i / n_data)) : data[i % n_data] + (i % n_data < 2 ? (double)(i * 7 % 19) : 0.0);
+    for (size_t i = 0; i < BITS_JOBS * n_data; i++) {
+        const double more = i % n_data < 2 ? (double)(i * 7 % 19) : 0.0;
+        rows[i] = n_data == DECAYS ? data[i % n_data] * (1.0 + 0.1 * (double)(i / n_data)) : data[i % n_data] + more;
+    }
 }
 
 #endif

@@ -1,16 +1,16 @@
-/* onoff.h: events counted in a signal region and in a control region, of which an unknown part of the signal is seen; or any straight line.
+/* onoff.h: events counted in a signal region and in a control region, and a signal that is seen with an efficiency.
  * Column 0: how much of the signal a datum sees, column 1: how much of the background. */
 enum { SIGNAL, BACKGROUND, EFFICIENCY, PARAMETERS };
 #include "custom/model.h"
 
 EXPECTATION
 {
-    const pack seen = COLUMN(0) * PARAMETER(EFFICIENCY), whole = COLUMN(0) * PARAMETER(SIGNAL);
+    const pack seen = COLUMN(0) * PARAMETER(EFFICIENCY);
     expectation y = expectation_zero();
-    y.value = PFMA(seen, PARAMETER(SIGNAL), COLUMN(1) * PARAMETER(BACKGROUND));
+    y.value = seen * PARAMETER(SIGNAL) + COLUMN(1) * PARAMETER(BACKGROUND);
     y.first[SIGNAL] = seen;
     y.first[BACKGROUND] = COLUMN(1);
-    y.first[EFFICIENCY] = whole;
+    y.first[EFFICIENCY] = COLUMN(0) * PARAMETER(SIGNAL);
     y.second[PAIR(SIGNAL, EFFICIENCY)] = COLUMN(0);
     return y;
 }
