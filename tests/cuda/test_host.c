@@ -31,7 +31,7 @@ static bool find_fake(void)
 /* The machine as it is at first. */
 static void set_up(void)
 {
-    *fake = (struct fake_cuda){.devices = 1, .driver = 13000, .major = 9, .memory = (size_t)1 << 30, .threads_most = 1024, .order = NATIVE_SHUFFLED};
+    *fake = (struct fake_cuda){.devices = 1, .driver = 13000, .major = 9, .ratio = 2, .memory = (size_t)1 << 30, .threads_most = 1024, .order = NATIVE_SHUFFLED};
 }
 
 /* Everything was given back, and nothing was done that a driver leaves undefined. */
@@ -201,6 +201,19 @@ TEST(without_a_compiler_the_embedded_kernels_run)
     assert_non_null(strstr(reason, "for blocks of 64 threads is not embedded"));
     look_back();
     free_fixture(&f);
+}
+
+TEST(auto_precision_is_f64_unless_that_crawls)
+{
+    for (int ratio = 2; ratio <= 64; ratio *= 32) {
+        set_up();
+        fake->ratio = ratio;
+        paritas_context *context = open_on("cuda", PARITAS_PRECISION_AUTO, 0, NULL);
+        assert_non_null(context);
+        assert_string_equal(paritas_precision_name(context), ratio == 2 ? "f64" : "f32");
+        paritas_close(context);
+        look_back();
+    }
 }
 
 TEST(a_kernel_that_allows_few_threads_gets_small_blocks)
@@ -426,6 +439,7 @@ int main(void)
         cmocka_unit_test(an_nvrtc_older_than_the_device_makes_ptx),
         cmocka_unit_test(a_device_that_cannot_run_says_why),
         cmocka_unit_test(without_a_compiler_the_embedded_kernels_run),
+        cmocka_unit_test(auto_precision_is_f64_unless_that_crawls),
         cmocka_unit_test(a_kernel_that_allows_few_threads_gets_small_blocks),
         cmocka_unit_test(the_callers_context_stays_current),
         cmocka_unit_test(the_callers_stream_is_used_and_left),
