@@ -24,6 +24,13 @@ static paritas_status fail_call(paritas_context *context, const struct accelerat
 
 /* ---- entries ---------------------------------------------------------------------------------- */
 
+/* Teams of a whole launch. */
+static uint32_t teams_of(const struct device_launch *launch)
+{
+    const uint32_t share = launch->share ? launch->share : 1;
+    return launch->rows / share + (launch->rows % share != 0);
+}
+
 /* The loaded entries of a module; NULL: too many modules. */
 static struct accelerator_module *module_of(struct accelerator *accelerator, const struct kernel_module *module)
 {
@@ -71,23 +78,18 @@ static paritas_status obtain(paritas_context *context, struct accelerator *accel
     return status;
 }
 
-/* Sees to it that an entry is loaded. One that needs too many registers for the device's own choice of a team gets a smaller one; a size
- * that was asked for is kept or refused. */
-static paritas_status prepare_entry(paritas_context *context, struct accelerator *accelerator, const struct kernel_module *module, unsigned entry,
-                                    struct accelerator_kernel **prepared)
+/* Loads an entry for teams of so many workers. One that needs too many registers for that gets a smaller team; a size that was asked for is
+ * kept or refused. */
+static paritas_status load_entry(paritas_context *context, struct accelerator *accelerator, const struct kernel_module *module, unsigned entry, unsigned workers,
+                                 struct accelerator_kernel *kernel)
 {
     const struct paritas_device *device = accelerator->device;
-    struct accelerator_module *loaded = module_of(accelerator, module);
-    if (!loaded) return paritas_fail(context, PARITAS_OUT_OF_MEMORY, "device '%s': more than %d model families at once", device->name, ACCELERATOR_MODULES_MAX);
-    struct accelerator_kernel *kernel = &loaded->kernels[entry];
-    *prepared = kernel;
-    if (kernel->function) return PARITAS_OK;
     struct accelerator_build build = {.entry = module->entries[entry], .precision = device->precision};
     char *text = join_text(context, accelerator, module, &build.text_size);
     if (!text) return paritas_fail_memory(context);
     build.text = text;
     paritas_status status = PARITAS_OK;
-    for (unsigned workers = accelerator->properties.workers; status == PARITAS_OK; workers /= 2) {
+    for (; status == PARITAS_OK; workers /= 2) {
         build.workers = workers;
         status = obtain(context, accelerator, &build, kernel);
         kernel->workers = workers;
@@ -101,6 +103,22 @@ static paritas_status prepare_entry(paritas_context *context, struct accelerator
     if (status != PARITAS_OK) *kernel = (struct accelerator_kernel){NULL, NULL, 0, 0};
     paritas_release(&context->allocator, text);
     return status;
+}
+
+/* The entry for a launch of so many teams, loaded. */
+static paritas_status prepare_entry(paritas_context *context, struct accelerator *accelerator, const struct kernel_module *module, unsigned entry, uint32_t teams,
+                                    struct accelerator_kernel **prepared)
+{
+    struct accelerator_properties *properties = &accelerator->properties;
+    struct accelerator_module *loaded = module_of(accelerator, module);
+    if (!loaded) return paritas_fail(context, PARITAS_OUT_OF_MEMORY, "device '%s': more than %d model families at once", accelerator->device->name, ACCELERATOR_MODULES_MAX);
+    if (properties->workers_alone > properties->workers && teams < properties->units) {
+        *prepared = &loaded->alone[entry];
+        if ((*prepared)->function || load_entry(context, accelerator, module, entry, properties->workers_alone, *prepared) == PARITAS_OK) return PARITAS_OK;
+        properties->workers_alone = 0; /* ordinary teams do as well: embedded kernels, for example, are made for those alone */
+    }
+    *prepared = &loaded->kernels[entry];
+    return (*prepared)->function ? PARITAS_OK : load_entry(context, accelerator, module, entry, properties->workers, *prepared);
 }
 
 /* ---- opening and closing ---------------------------------------------------------------------- */
@@ -119,11 +137,15 @@ paritas_status accelerator_open(paritas_context *context, struct paritas_device 
     if (status == PARITAS_OK && device->workers > properties->workers_most)
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "workers %u: device '%s' takes at most %u", device->workers, device->name, properties->workers_most);
     if (status == PARITAS_OK) {
-        if (device->workers) properties->workers = device->workers;
+        if (device->workers) {
+            properties->workers = device->workers;
+            properties->workers_alone = 0;
+        }
         device->is_processor = properties->is_processor;
         device->slow_f64 = properties->slow_f64;
         device->teams = (properties->units ? properties->units : 1) * (properties->teams_per_unit ? properties->teams_per_unit : 1);
         while (properties->workers > 1 && properties->workers > properties->workers_most) properties->workers /= 2;
+        if (properties->workers_alone > properties->workers_most) properties->workers_alone = 0;
         snprintf(accelerator->description, sizeof accelerator->description, "%s, %s", properties->name, properties->versions);
     }
     if (status == PARITAS_OK) status = self_test_run(context, device);
@@ -146,8 +168,10 @@ void accelerator_close(struct paritas_device *device)
     release_buffer(accelerator, &accelerator->out);
     release_buffer(accelerator, &accelerator->slabs);
     for (size_t m = 0; m < ACCELERATOR_MODULES_MAX; m++)
-        for (size_t k = 0; k < MODULE_ENTRIES_MAX; k++)
+        for (size_t k = 0; k < MODULE_ENTRIES_MAX; k++) {
             if (accelerator->modules[m].kernels[k].function) accelerator->operations->unload(accelerator, &accelerator->modules[m].kernels[k]);
+            if (accelerator->modules[m].alone[k].function) accelerator->operations->unload(accelerator, &accelerator->modules[m].alone[k]);
+        }
     accelerator->operations->close(accelerator);
     paritas_release(&device->allocator, accelerator);
     device->state = NULL;
@@ -257,7 +281,7 @@ static paritas_status run_teams(paritas_context *context, struct accelerator *ac
 {
     const struct accelerator_operations *operations = accelerator->operations;
     const size_t slab_bytes = (launch->slab > 0 ? launch->slab : 1) * (accelerator->device->precision / 8);
-    const uint32_t share = launch->share ? launch->share : 1, teams = (launch->rows + share - 1) / share;
+    const uint32_t share = launch->share ? launch->share : 1, teams = teams_of(launch);
     uint32_t at_once = wished_teams(accelerator, teams, slab_bytes);
     for (uint32_t first = 0; first < teams;) {
         const uint32_t count = at_once < teams - first ? at_once : teams - first;
@@ -307,7 +331,7 @@ paritas_status accelerator_launch(paritas_context *context, struct paritas_devic
     const struct accelerator_model *model = handle;
     struct accelerator_kernel *kernel = NULL;
     if (launch->rows == 0) return PARITAS_OK;
-    paritas_status status = prepare_entry(context, accelerator, model->module, launch->entry, &kernel);
+    paritas_status status = prepare_entry(context, accelerator, model->module, launch->entry, teams_of(launch), &kernel);
     if (status != PARITAS_OK) return status;
     device->launches++;
     const void *in = in_precision(context, device, launch->in, launch->n_in);

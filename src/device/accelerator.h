@@ -24,6 +24,7 @@ struct accelerator_properties {
     uint32_t units;          /* multiprocessors */
     unsigned teams_per_unit; /* that keep one busy */
     unsigned workers;        /* of a team, where nothing else is asked for */
+    unsigned workers_alone;  /* the same for launches with fewer teams than units, where larger ones leave less idle; 0: no others */
     unsigned workers_most;
     bool is_processor;       /* the CPU under another name */
     bool slow_f64;           /* it has f64, at a small part of its speed in f32 */
@@ -96,7 +97,7 @@ struct accelerator_buffer {
 /* Loaded entries of one module. */
 struct accelerator_module {
     const struct kernel_module *module;
-    struct accelerator_kernel kernels[MODULE_ENTRIES_MAX];
+    struct accelerator_kernel kernels[MODULE_ENTRIES_MAX], alone[MODULE_ENTRIES_MAX]; /* for many teams, for few */
 };
 #define ACCELERATOR_MODULES_MAX 8
 

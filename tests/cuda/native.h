@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NATIVE_WORKERS_MAX 128
+#define NATIVE_WORKERS_MAX 256
 
 /* A kernel; arguments[k] points to its argument k, as cuLaunchKernel has them. */
 typedef void (*native_kernel)(void **arguments);

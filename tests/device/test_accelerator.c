@@ -190,6 +190,24 @@ TEST(a_team_too_large_for_an_entry_is_made_smaller_unless_asked_for)
     tear_down(&s);
 }
 
+/* Fewer teams than units: larger ones, and other kernels for them. The answer is the same. */
+TEST(few_teams_are_larger)
+{
+    struct setting s;
+    double all[ROWS], one;
+    fake_reset();
+    set_up(&s, 64, 0, NULL);
+    struct accelerator *accelerator = s.context->device->state;
+    accelerator->properties.workers_alone = 32;
+    assert_int_equal(evaluate(&s, all), PARITAS_OK);
+    assert_int_equal(accelerator->modules[1].kernels[0].workers, 8);
+    assert_null(accelerator->modules[1].alone[0].function);
+    assert_int_equal(paritas_evaluate(s.context, s.model, 1, paritas_model_suggested_init(s.model), 0, NULL, &one, NULL, NULL), PARITAS_OK);
+    assert_int_equal(accelerator->modules[1].alone[0].workers, 32);
+    assert_memory_equal(&one, &all[0], sizeof one);
+    tear_down(&s);
+}
+
 /* ---- the cache on disk ---- */
 
 struct folder {
@@ -332,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_model_is_uploaded_once),
         cmocka_unit_test(models_come_and_go),
         cmocka_unit_test(a_team_too_large_for_an_entry_is_made_smaller_unless_asked_for),
+        cmocka_unit_test(few_teams_are_larger),
         cmocka_unit_test(a_kernel_is_compiled_once),
         cmocka_unit_test(another_driver_is_another_kernel),
         cmocka_unit_test(garbage_is_a_miss),

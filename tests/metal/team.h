@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-#define TEAM_WORKERS_MOST 64
+#define TEAM_WORKERS_MOST 256
 
 /* In which order workers take their turns between two barriers. A result that depends on it is a data race. */
 enum team_order { TEAM_ASCENDING, TEAM_DESCENDING, TEAM_TURNING, TEAM_ORDERS };

@@ -303,7 +303,7 @@ static void compare_fits(const struct bench *ours, const struct fits *expected, 
 
 /* A driver may take half a minute to compile the fit for one size, so the last two answer fits, and single precision knows them, only
  * where PARITAS_LONG_TESTS is set; the very last is one for that altogether. */
-static const unsigned groups[] = {1, 32, 7, 64};
+static const unsigned groups[] = {1, 32, 7, 64, 256};
 
 /* Everything that a model answers, on the CPU with one lane and on OpenCL with several sizes of work-groups. */
 static void compare_devices(const struct source *source, unsigned precision)
@@ -386,7 +386,7 @@ static void compare_toys(paritas_test_statistic statistic, unsigned precision)
     assert_true(open_bench(&reference, &small, NULL, precision, 0));
     const paritas_hypotest_toys_result expected = run_toys(&reference, statistic, wanted);
     assert_true(expected.tally.by_quasi_newton > TESTED / 2);
-    for (size_t g = 0; g < (getenv("PARITAS_LONG_TESTS") ? 4 : 2); g++) {
+    for (size_t g = 0; g < (getenv("PARITAS_LONG_TESTS") ? 5 : 2); g++) {
         struct bench ours;
         if (!open_bench(&ours, &small, "opencl", precision, groups[g])) break;
         const uint64_t launches = ours.context->device->launches;

@@ -17,6 +17,7 @@ extern const size_t paritas_dialect_metal_size;
 
 #define LOG_SHOWN 1500    /* bytes of a compiler's complaint that a message carries */
 #define WORKERS 32        /* a SIMD-group: its barriers cost least */
+#define WORKERS_ALONE 256 /* where teams are few: a fit has loops of hundreds of turns to share */
 #define WORKERS_MOST 1024 /* of any Metal device; what a kernel takes is asked when it is there */
 #define UNITS 32          /* Metal does not tell; there are devices of 7 to 80 */
 #define TEAMS_PER_UNIT 16
@@ -134,6 +135,7 @@ static void examine(const struct metal_state *state, struct accelerator_properti
     properties->units = UNITS;
     properties->teams_per_unit = TEAMS_PER_UNIT;
     properties->workers = WORKERS;
+    properties->workers_alone = WORKERS_ALONE;
     properties->workers_most = WORKERS_MOST;
 }
 

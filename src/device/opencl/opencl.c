@@ -12,6 +12,7 @@ extern const size_t paritas_dialect_opencl_size;
 #define DEVICES_MAX 64
 #define LOG_SHOWN 1500 /* bytes of a compiler's log that a message carries */
 #define GPU_WORKERS 64
+#define GPU_WORKERS_ALONE 256 /* where teams are few: a fit has loops of hundreds of turns to share */
 #define GPU_TEAMS_PER_UNIT 16 /* enough to hide the latency of memory */
 #define CPU_TEAMS_PER_UNIT 4
 
@@ -137,6 +138,7 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
     ask_device(state, OPENCL_DEVICE_GLOBAL_MEM_SIZE, &properties->memory, sizeof properties->memory);
     properties->is_processor = (type & OPENCL_DEVICE_TYPE_CPU) != 0;
     properties->workers = properties->is_processor ? 1 : GPU_WORKERS;
+    properties->workers_alone = properties->is_processor ? 0 : GPU_WORKERS_ALONE;
     properties->workers_most = largest_group < 1024 ? (unsigned)largest_group : 1024;
     properties->teams_per_unit = properties->is_processor ? CPU_TEAMS_PER_UNIT : GPU_TEAMS_PER_UNIT;
     snprintf(properties->versions, sizeof properties->versions, "driver %s, %s", driver, version);
