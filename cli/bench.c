@@ -356,10 +356,7 @@ static paritas_status bench(struct bench *b)
     struct session *session = b->session;
     const char *path = option_text(session->arguments, "--save", NULL), *baseline = option_text(session->arguments, "--baseline", NULL);
     const double seconds = option_number(session->arguments, "--seconds", 0.5);
-    if (!(seconds > 0.0)) {
-        session->wrong_usage = true;
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--seconds takes a number above 0");
-    }
+    if (!(seconds > 0.0)) return usage_failure(session, "--seconds takes a number above 0");
     if (path != NULL && !output_check(path)) return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: the measurements could not be kept", path);
     paritas_status status = session->arguments->n_operands > 0 ? PARITAS_OK : built_in(session);
     if (status == PARITAS_OK) status = load_model(session);

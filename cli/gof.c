@@ -13,8 +13,7 @@ static paritas_status check_usage(struct session *session)
 {
     for (const struct option *option = options_toys; option->name != NULL && !option_flag(session->arguments, "--toys"); option++) {
         if (option_given(session->arguments, option->name) == NULL) continue;
-        session->wrong_usage = true;
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "%s needs --toys", option->name);
+        return usage_failure(session, "%s needs --toys", option->name);
     }
     return PARITAS_OK;
 }

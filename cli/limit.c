@@ -89,15 +89,13 @@ static paritas_status check(struct session *session, bool toys)
     const double level = level_of(session), rtol = option_number(arguments, "--rtol", 0.05);
     const char *lone = toy_option_given(arguments);
     if (lone == NULL && option_given(arguments, "--rtol") != NULL) lone = "--rtol";
-    session->wrong_usage = true;
-    if (!(level > 0.0 && level < 1.0)) return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--level takes a number between 0 and 1, not %.10g", level);
-    if (!toys && lone != NULL) return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "%s needs --calc toys", lone);
-    if (!(rtol > 0.0 && rtol < 1.0)) return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--rtol takes a number between 0 and 1, not %.10g", rtol);
+    if (!(level > 0.0 && level < 1.0)) return usage_failure(session, "--level takes a number between 0 and 1, not %.10g", level);
+    if (!toys && lone != NULL) return usage_failure(session, "%s needs --calc toys", lone);
+    if (!(rtol > 0.0 && rtol < 1.0)) return usage_failure(session, "--rtol takes a number between 0 and 1, not %.10g", rtol);
     if (option_given(arguments, "--shard") != NULL)
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--shard: a limit cannot be cut into shards, since toys decide where toys are drawn");
+        return usage_failure(session, "--shard: a limit cannot be cut into shards, since toys decide where toys are drawn");
     if (wants_patchset(arguments) && option_given(arguments, "--store") != NULL)
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--store takes the toys of one patch: --patch-name NAME");
-    session->wrong_usage = false;
+        return usage_failure(session, "--store takes the toys of one patch: --patch-name NAME");
     return PARITAS_OK;
 }
 

@@ -85,10 +85,7 @@ static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
     struct pool pool = {.path = option_text(arguments, "--output", NULL)};
-    if (pool.path == NULL) {
-        session->wrong_usage = true;
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "merge needs a name for the pooled store: -o FILE");
-    }
+    if (pool.path == NULL) return usage_failure(session, "merge needs a name for the pooled store: -o FILE");
     session->progress.unit = "toys";
     paritas_status status = paritas_store_merge(session->context, arguments->n_operands, arguments->operands, pool.path);
     if (status == PARITAS_OK) status = store_open_read(session->context, pool.path, &pool.store);

@@ -329,10 +329,8 @@ static paritas_status check(struct parity *p)
 static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    if (option_flag(arguments, "--no-polish")) {
-        session->wrong_usage = true;
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "parity compares f32 fits before and after polish: --no-polish has no place here");
-    }
+    if (option_flag(arguments, "--no-polish"))
+        return usage_failure(session, "parity compares f32 fits before and after polish: --no-polish has no place here");
     paritas_status status = load_model(session);
     if (status != PARITAS_OK) return status;
     struct parity *p = arena_array(&session->arena, 1, sizeof *p);

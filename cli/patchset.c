@@ -116,16 +116,14 @@ static int run(struct session *session)
     const char *action = arguments->operands[0];
     bool extracts = strcmp(action, "extract") == 0, applies = strcmp(action, "apply") == 0, inspects = strcmp(action, "inspect") == 0;
     size_t wanted = extracts || inspects ? 2 : 3;
-    session->wrong_usage = true;
     if (!extracts && !applies && !inspects && strcmp(action, "verify") != 0)
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "patchset knows extract, apply, verify and inspect, not '%s'",
+        return usage_failure(session, "patchset knows extract, apply, verify and inspect, not '%s'",
                             action);
     if (arguments->n_operands != wanted)
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "patchset %s takes %s", action,
+        return usage_failure(session, "patchset %s takes %s", action,
                             wanted == 2 ? "PATCHSET" : "WORKSPACE PATCHSET");
     if ((extracts || applies) && option_given(arguments, "--name") == NULL)
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "patchset %s needs --name NAME", action);
-    session->wrong_usage = false;
+        return usage_failure(session, "patchset %s needs --name NAME", action);
     paritas_workspace *patchset = NULL;
     paritas_status status = paritas_workspace_read(session->context, arguments->operands[wanted - 1], &patchset);
     if (status == PARITAS_OK)

@@ -38,10 +38,8 @@ static paritas_status read_axis(struct session *session, const char *text, struc
     double n = 0.0;
     if (second != NULL) *equals = *colon = *second = '\0';
     if (second == NULL || !number_of_text(equals + 1, &axis->start) || !number_of_text(colon + 1, &axis->stop) ||
-        !number_of_text(second + 1, &n) || !(n >= 1.0 && n <= 1e6) || n != floor(n)) {
-        session->wrong_usage = true;
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "--par takes NAME=LO:HI:N, not '%s'", text);
-    }
+        !number_of_text(second + 1, &n) || !(n >= 1.0 && n <= 1e6) || n != floor(n))
+        return usage_failure(session, "--par takes NAME=LO:HI:N, not '%s'", text);
     axis->n = (size_t)n;
     return paritas_model_parameter_index(context, session->model, copy, &axis->parameter);
 }
@@ -68,10 +66,7 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
     size_t at = 0;
     *k = 0;
     for (const struct given *given; (given = option_next(arguments, "--par", &at)) != NULL;) {
-        if (*k == 2) {
-            session->wrong_usage = true;
-            return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--par can be given once or twice");
-        }
+        if (*k == 2) return usage_failure(session, "--par can be given once or twice");
         paritas_status status = read_axis(session, given->text, &axes[(*k)++]);
         if (status != PARITAS_OK) return status;
     }

@@ -4,6 +4,7 @@
 #include "infer/infer.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -349,6 +350,17 @@ paritas_status load_centres(struct session *session, double **centres)
     if (status == PARITAS_OK) status = infer_constraint_centres(&infer, *centres);
     infer_close(&infer);
     return status;
+}
+
+paritas_status usage_failure(struct session *session, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    session->wrong_usage = true;
+    return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "%s", text);
 }
 
 void note_status(struct session *session, paritas_fit_status status)

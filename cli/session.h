@@ -50,6 +50,8 @@ paritas_status load_point(struct session *session, const char *path, double **po
 bool wants_patchset(const struct arguments *arguments);
 
 const char *poi_name(const struct session *session); /* NULL: none */
+/* The failure of a command line that cannot be meant: exit 2. */
+paritas_status usage_failure(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Notes the outcome of a fit for the exit code. */
 void note_status(struct session *session, paritas_fit_status status);
 /* Where each parameter's constraint is at its best, so that the pull is (value - centre) / width; NaN without a constraint. In

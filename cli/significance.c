@@ -79,10 +79,7 @@ static int run(struct session *session)
 {
     if (strcmp(option_text(session->arguments, "--calc", "asymptotic"), "toys") == 0) return run_toys(session);
     const char *lone = toy_option_given(session->arguments);
-    if (lone != NULL) {
-        session->wrong_usage = true;
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "%s needs --calc toys", lone);
-    }
+    if (lone != NULL) return usage_failure(session, "%s needs --calc toys", lone);
     paritas_significance_result r;
     paritas_status status = load_model(session);
     if (status == PARITAS_OK) status = require_poi(session);

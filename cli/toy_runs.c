@@ -65,25 +65,17 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     *run = (struct toy_run){.options = PARITAS_TOYS_OPTIONS_DEFAULT, .start = now()};
     paritas_toys_options *options = &run->options;
     const char *shard = option_text(arguments, "--shard", NULL);
-    if (shard != NULL && !read_shard(shard, options)) {
-        session->wrong_usage = true;
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--shard takes I/N with I from 1 to N, not '%s'", shard);
-    }
+    if (shard != NULL && !read_shard(shard, options))
+        return usage_failure(session, "--shard takes I/N with I from 1 to N, not '%s'", shard);
     const uint64_t n = option_whole(arguments, "--ntoys", 2000);
-    if (n == 0) {
-        session->wrong_usage = true;
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--ntoys takes a whole number from 1");
-    }
+    if (n == 0) return usage_failure(session, "--ntoys takes a whole number from 1");
     options->n = n;
     options->seed = option_whole(arguments, "--seed", 0);
     options->fix_aux = option_flag(arguments, "--fix-aux");
     options->store = option_text(arguments, "--store", NULL);
     options->resume = option_flag(arguments, "--resume");
     options->newton_only = strcmp(option_text(arguments, "--minimizer", "auto"), "newton") == 0;
-    if (options->resume && options->store == NULL) {
-        session->wrong_usage = true;
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--resume needs --store FILE");
-    }
+    if (options->resume && options->store == NULL) return usage_failure(session, "--resume needs --store FILE");
     session->progress.unit = "toys";
     return options->store != NULL ? write_key(session, options) : PARITAS_OK;
 }

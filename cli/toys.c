@@ -125,8 +125,7 @@ static paritas_status check_usage(struct session *session)
     if (option_given(arguments, "--point") != NULL && option_given(arguments, "--expected-data") != NULL) reason = "--point and --expected-data: toys are drawn at a point or around data, not both";
     else if (option_flag(arguments, "--save-parameters") && option_given(arguments, "--store") == NULL) reason = "--save-parameters needs --store FILE";
     if (reason == NULL) return PARITAS_OK;
-    session->wrong_usage = true;
-    return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "%s", reason);
+    return usage_failure(session, "%s", reason);
 }
 
 /* What the library says of expectations that nothing can be drawn from does not know the file that they come from. */

@@ -121,6 +121,7 @@ paritas_status accelerator_open(paritas_context *context, struct paritas_device 
     if (status == PARITAS_OK) {
         if (device->workers) properties->workers = device->workers;
         device->is_processor = properties->is_processor;
+        device->slow_f64 = properties->slow_f64;
         device->teams = (properties->units ? properties->units : 1) * (properties->teams_per_unit ? properties->teams_per_unit : 1);
         while (properties->workers > 1 && properties->workers > properties->workers_most) properties->workers /= 2;
         snprintf(accelerator->description, sizeof accelerator->description, "%s, %s", properties->name, properties->versions);

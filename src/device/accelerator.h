@@ -26,6 +26,7 @@ struct accelerator_properties {
     unsigned workers;        /* of a team, where nothing else is asked for */
     unsigned workers_most;
     bool is_processor;       /* the CPU under another name */
+    bool slow_f64;           /* it has f64, at a small part of its speed in f32 */
 };
 
 /* One entry to be built. */

@@ -83,6 +83,7 @@ struct paritas_device {
     uint32_t teams;     /* how many keep it busy, with some to spare */
     bool keeps_models;  /* its copies of tables stand on their own */
     bool is_processor;  /* the CPU, under this or another name */
+    bool slow_f64;      /* f32 with polish is the quicker way to the same answers */
     struct automatic *automatic; /* owned; of a CPU that was opened as "auto" */
     struct device_resident residents[DEVICE_RESIDENTS];
     uint64_t uploads, builds, launches; /* counted, for tests */

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* The value that kernels answer outside a model's domain is at least this. */
-#define OUTSIDE 1e29
-
 /* Derivatives by points x data sets; `hessian` decides the entry. */
 static paritas_status evaluate_chunk(paritas_context *context, const struct frozen *model, size_t n_points, const double *points, size_t n_data, const double *data, const double *constants,
                                      double *twice_nll, double *gradient, double *hessian)
@@ -24,7 +21,7 @@ static paritas_status evaluate_chunk(paritas_context *context, const struct froz
     for (size_t r = 0; r < rows_total && status == PARITAS_OK; r++) {
         const double *out = rows.out + r * stride;
         const double nan = __builtin_nan("");
-        const int inside = out[0] < OUTSIDE;
+        const int inside = out[0] < ROWS_OUTSIDE;
         if (twice_nll) twice_nll[r] = inside ? 2.0 * (out[0] + constants[r % n_data]) : nan;
         if (gradient)
             for (size_t i = 0; i < p; i++) gradient[r * p + i] = inside ? 2.0 * out[1 + model->slot_of[i]] : nan;

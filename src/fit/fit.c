@@ -16,7 +16,6 @@
 
 #include <string.h>
 
-#define OUTSIDE 1e29
 #define EDM_OF_ROUNDING 1e-14 /* here the gradient is rounding, which a large error may still magnify */
 #define CONTINUATIONS 3
 
@@ -137,7 +136,7 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
         const size_t i = which ? which[k] : k;
         const double *out = rows.out + k * stride, *tail = out + slots, nan = __builtin_nan("");
         paritas_result *result = &c->results[i];
-        const int inside = tail[1] < OUTSIDE;
+        const int inside = tail[1] < ROWS_OUTSIDE;
         result->status = inside ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
         result->iterations += (unsigned)tail[3];
         result->twice_nll = inside ? 2.0 * (tail[1] + c->constants[c->set_of[i]]) : nan;
@@ -168,7 +167,7 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
         const double *lower = or_default(c->jobs[i].lower, model->lower);
         const unsigned char *fixed = c->jobs[i].fixed ? c->jobs[i].fixed : model->fixed;
         paritas_result *result = &c->results[i];
-        const int usable = tail[0] < OUTSIDE && tail[2] == 0.0;
+        const int usable = tail[0] < ROWS_OUTSIDE && tail[2] == 0.0;
         const int met = tail[2] == 0.0 && tail[1] <= edm_most && (tail[3] <= pull_most || tail[1] <= EDM_OF_ROUNDING);
         /* a method that knows no Hessian asks for more than rounding may allow: where its line search ended the conditions may yet hold */
         if (met && c->options.minimizer != PARITAS_NEWTON && result->status == PARITAS_FIT_NO_PROGRESS) result->status = PARITAS_FIT_CONVERGED;

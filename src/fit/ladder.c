@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define OUTSIDE 1e29
 #define ITERATIONS 200 /* of a Newton fit */
 
 void ladder_put_fit(const struct profile_plan *plan, bool conditional, const double *start, double *row)
@@ -112,13 +111,13 @@ static paritas_status newton_on(paritas_context *context, struct paritas_device 
         const double *tail = out + slots;
         struct profile *profile = &p->profiles[p->which[list[k]]];
         if (device != context->host) ladder_land(p->plan, conditional, out);
-        const paritas_fit_status outcome = tail[1] < OUTSIDE ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
+        const paritas_fit_status outcome = tail[1] < ROWS_OUTSIDE ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
         paritas_fit_status *known = conditional ? &profile->status_fixed : &profile->status_free;
         double *value = conditional ? &profile->value_fixed : &profile->value_free;
         profile->iterations += (unsigned)tail[3];
         if (!is_better(outcome, tail[1], *known, *value)) continue;
         *known = outcome;
-        *value = tail[1] < OUTSIDE ? tail[1] : (double)NAN;
+        *value = tail[1] < ROWS_OUTSIDE ? tail[1] : (double)NAN;
         memcpy((conditional ? p->fixed : p->free) + list[k] * slots, out, slots * sizeof *out);
         if (conditional) continue;
         profile->edm = tail[2];
@@ -150,7 +149,7 @@ static paritas_status newton_by_f32(paritas_context *context, struct pending *p,
         double *out = rows.out + k * stride;
         const size_t profile = list[k];
         p->profiles[p->which[profile]].iterations += (unsigned)out[slots + 3];
-        if (out[slots] == (double)PARITAS_FIT_CONVERGED && out[slots + 1] < OUTSIDE && ladder_land(p->plan, conditional, out)) {
+        if (out[slots] == (double)PARITAS_FIT_CONVERGED && out[slots + 1] < ROWS_OUTSIDE && ladder_land(p->plan, conditional, out)) {
             memcpy(starts + profile * slots, out, slots * sizeof *starts);
             list[near++] = profile;
         } else {
@@ -373,7 +372,7 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
     if ((conditional ? one.status_fixed : one.status_free) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     const paritas_status status = value_at(context, model, data, end, &value);
     double *known = conditional ? &profile->value_fixed : &profile->value_free;
-    if (status != PARITAS_OK || !(value < OUTSIDE) || value > *known + LADDER_SAME_MINIMUM) return status; /* that would be another place */
+    if (status != PARITAS_OK || !(value < ROWS_OUTSIDE) || value > *known + LADDER_SAME_MINIMUM) return status; /* that would be another place */
     *known = value;
     *(conditional ? &profile->status_fixed : &profile->status_free) = PARITAS_FIT_CONVERGED;
     memcpy(own, end, slots * sizeof *own);

@@ -56,7 +56,9 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     opened->threads = options.threads ? options.threads : processors > 0 ? (unsigned)processors : 1;
     if (opened->threads > 256) opened->threads = 256;
     paritas_status status = device_open(opened, options.device, options.isa, opened->precision, &opened->device);
-    if (status == PARITAS_NO_DEVICE && choose) { /* what cannot run in f64 may run in f32 */
+    /* what cannot run in f64, or crawls in it, runs in f32 */
+    if (choose && (status == PARITAS_NO_DEVICE || (status == PARITAS_OK && opened->device->slow_f64))) {
+        device_close(opened->device);
         opened->precision = 32;
         status = device_open(opened, options.device, options.isa, opened->precision, &opened->device);
     }

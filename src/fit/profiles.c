@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define OUTSIDE 1e29
 #define EVALUATIONS 40       /* of a quasi-Newton fit; what takes longer is Newton's */
 #define EVALUATIONS_F32 24   /* in f32; what takes longer is f64's from the start: there the two precisions may take ways to different minima (sbottom: with 40, one toy in 4000 did) */
 #define EVALUATIONS_POLISH 10 /* from where f32 ended */
@@ -35,7 +34,7 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
     rows.args[0] = rows.args[1] = rows.args[2] = 1;
     status = rows_launch(context, context->host, model, model->family->covariance, 1, &rows);
     if (status == PARITAS_OK) {
-        *usable = rows.out[3 * slots] < OUTSIDE && rows.out[3 * slots + 2] == 0.0;
+        *usable = rows.out[3 * slots] < ROWS_OUTSIDE && rows.out[3 * slots + 2] == 0.0;
         memcpy(matrix, rows.out + 3 * slots + 8, slots * slots * sizeof *matrix);
         for (size_t p = 0; p < model->n_parameters; p++) {
             const uint32_t slot = model->slot_of[p];

@@ -7,6 +7,9 @@
 /* Largest number of elements that one launch may bring or fetch: keeps memory flat whatever the number of jobs. */
 #define ROWS_ELEMENTS ((size_t)8 << 20)
 
+/* The value that kernels answer outside a model's domain is at least this. */
+#define ROWS_OUTSIDE 1e29
+
 /* Rows of one launch; all arrays are owned and freed by rows_free. */
 struct rows {
     paritas_context *context;

@@ -9,6 +9,7 @@
 #include "infer/infer.h"
 #include "infer/probability.h"
 #include "infer/toy_fits.h"
+#include "infer/toys.h"
 
 #include <math.h>
 #include <string.h>
@@ -90,8 +91,7 @@ static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits, const
 
 paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const paritas_toys_options *given, paritas_gof_toys_result *result)
 {
-    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    paritas_toys_options options = toys_options_of(given);
     memset(result, 0, sizeof *result);
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, false);

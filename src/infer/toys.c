@@ -305,12 +305,11 @@ paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_resu
 static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_options *options, paritas_test_statistic statistic, double mu, struct toy_test *test,
                                     paritas_hypotest_toys_result *result)
 {
-    static const char *const names[] = {"qtilde", "q", "q0"};
     uint64_t first, end;
     struct store *store = NULL;
     paritas_status status = toys_share(infer->context, options, &first, &end);
     if (status == PARITAS_OK) status = infer_check_value(infer, infer->poi, statistic == PARITAS_Q0 ? 0.0 : mu);
-    if (status == PARITAS_OK) status = toys_open_store(infer, options, "hypotest-toys", names[statistic], statistic == PARITAS_Q0 ? 0.0 : mu, STORE_TESTS, &store);
+    if (status == PARITAS_OK) status = toys_open_store(infer, options, "hypotest-toys", toys_statistics[statistic], statistic == PARITAS_Q0 ? 0.0 : mu, STORE_TESTS, &store);
     if (status == PARITAS_OK) status = toy_test_open(test, infer, options, statistic, mu, store);
     if (status == PARITAS_OK && store) {
         const paritas_hypotest_toys_result *r = &test->result;
@@ -333,8 +332,7 @@ paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_mod
 {
     if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q && statistic != PARITAS_Q0)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d", (int)statistic);
-    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    paritas_toys_options options = toys_options_of(given);
     memset(result, 0, sizeof *result);
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, true);

@@ -48,6 +48,11 @@ void toy_test_close(struct toy_test *test);
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end, int n_hypotheses);
 paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result);
 
+/* A caller's options, of whatever version, completed. */
+paritas_toys_options toys_options_of(const paritas_toys_options *given);
+/* The names of test statistics in a run's key, by paritas_test_statistic. */
+#define TOYS_STATISTICS 3
+extern const char *const toys_statistics[TOYS_STATISTICS];
 /* The part of toys 0 .. n - 1 that is this run's. INVALID_ARGUMENT: no such shard. */
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first, uint64_t *end);
 /* Opens the store that `options` name, with the key of a run: *store stays NULL where they name none. `what`: "hypotest-toys", ...; mu: NaN where the run

@@ -6,6 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const toys_statistics[TOYS_STATISTICS] = {"qtilde", "q", "q0"};
+
+paritas_toys_options toys_options_of(const paritas_toys_options *given)
+{
+    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    return options;
+}
+
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first, uint64_t *end)
 {
     const uint64_t n = options->n ? options->n : 2000;

@@ -449,7 +449,6 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
 /* The key's own entry for the level: toys do not depend on it, but which mu values are worth testing does. */
 static paritas_status open_store(struct search *s, double level)
 {
-    static const char *const names[] = {"qtilde", "q"};
     struct infer *infer = s->infer;
     paritas_toys_options options = s->options;
     paritas_key_entry *entries = arena_array(&infer->arena, options.n_entries + 1, sizeof *entries);
@@ -459,7 +458,7 @@ static paritas_status open_store(struct search *s, double level)
     snprintf(number, sizeof number, "%.17g", level);
     entries[options.n_entries++] = (paritas_key_entry){"level", number};
     options.entries = entries;
-    paritas_status status = toys_open_store(infer, &options, "limit", names[s->statistic], (double)NAN, STORE_TESTS, &s->store);
+    paritas_status status = toys_open_store(infer, &options, "limit", toys_statistics[s->statistic], (double)NAN, STORE_TESTS, &s->store);
     if (status == PARITAS_OK && s->store) status = store_read(s->store, keep_stored, s);
     return status == PARITAS_CANCELLED ? paritas_fail_memory(infer->context) : status; /* only memory ends keep_stored */
 }
@@ -494,8 +493,7 @@ static paritas_status check(paritas_context *context, paritas_test_statistic sta
 paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double level, double rtol,
                                   const paritas_toys_options *given, paritas_limit_toys_result *result)
 {
-    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    paritas_toys_options options = toys_options_of(given);
     if (options.n == 0) options.n = PARITAS_LIMIT_TOYS;
     memset(result, 0, sizeof *result);
     uint64_t first, end;

@@ -99,8 +99,7 @@ paritas_status paritas_toys(paritas_context *context, const paritas_model *model
     memset(result, 0, sizeof *result);
     if (point && expected) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys are drawn at a point or around expected data, not both");
     if (flags & ~(PARITAS_TOYS_PARAMETERS | PARITAS_TOYS_ERRORS)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flags of toys: %u has unknown ones", flags);
-    paritas_toys_options toys = PARITAS_TOYS_OPTIONS_DEFAULT;
-    if (given) memcpy(&toys, given, given->size < sizeof toys ? given->size : sizeof toys);
+    paritas_toys_options toys = toys_options_of(given);
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, false);
     struct toy_fits *fits = arena_array(&infer.arena, 1, sizeof *fits);

@@ -51,7 +51,6 @@ static paritas_status read_facts(paritas_context *context, struct store *store, 
 /* What was tested, from the run's key. */
 static paritas_status read_key(paritas_context *context, const struct store *store, paritas_test_statistic *statistic, double *mu)
 {
-    static const char *const names[] = {"qtilde", "q", "q0"};
     const char *name = store_entry(store, "test_statistic"), *text = store_entry(store, "mu");
     if (store_run(store)->kind != STORE_TESTS || name == NULL || text == NULL)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: holds no test of one value of mu", store_path(store));
@@ -59,8 +58,8 @@ static paritas_status read_key(paritas_context *context, const struct store *sto
     const char *wrong, *end = text + strlen(text);
     const bool number = number_scan(text, end, &decimal, &wrong) == end && wrong == NULL;
     *mu = number ? number_value(&decimal, text, strlen(text)) : (double)NAN;
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-        if (strcmp(name, names[k]) == 0 && isfinite(*mu)) {
+    for (size_t k = 0; k < TOYS_STATISTICS; k++)
+        if (strcmp(name, toys_statistics[k]) == 0 && isfinite(*mu)) {
             *statistic = (paritas_test_statistic)k;
             return PARITAS_OK;
         }

@@ -6,6 +6,8 @@
 #include "fit/testing.h"
 #include "parity/results.h"
 
+static const char *kept_kernels; /* folder of the tests' own, since compilers take seconds over a fit; NULL: none */
+
 /* A context on a device (NULL: the CPU). NULL: it cannot be opened; then *reason holds why. */
 static inline paritas_context *open_on(const char *device, unsigned precision, unsigned workers, char reason[512])
 {
@@ -14,6 +16,7 @@ static inline paritas_context *open_on(const char *device, unsigned precision, u
     options.precision = precision;
     options.workers = workers;
     options.threads = 1;
+    options.cache = kept_kernels;
     paritas_context *context = NULL;
     if (paritas_open(&options, &context) == PARITAS_OK) return context;
     if (reason) snprintf(reason, 512, "%s", paritas_error_message(context));

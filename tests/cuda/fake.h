@@ -13,6 +13,7 @@
 struct fake_cuda {
     /* the machine; a test changes it between devices */
     int devices, driver, major, minor, prohibited;
+    int ratio;              /* of the speeds of f32 and f64 */
     size_t memory;          /* bytes that can be allocated */
     int threads_most;       /* of a block, that any kernel answers */
     enum native_order order; /* in which the threads of a block take turns */

@@ -44,7 +44,7 @@ struct work {
     unsigned blocks;
 };
 
-static struct fake_cuda fake = {.devices = 1, .driver = 13000, .major = 9, .memory = (size_t)1 << 30, .threads_most = 1024, .order = NATIVE_SHUFFLED};
+static struct fake_cuda fake = {.devices = 1, .driver = 13000, .major = 9, .ratio = 2, .memory = (size_t)1 << 30, .threads_most = 1024, .order = NATIVE_SHUFFLED};
 static struct {
     int initialised;
     struct cuda_context primary, *stack[8];
@@ -163,6 +163,7 @@ int cuDeviceGetAttribute(int *value, int attribute, cuda_device device)
     case CUDA_DEVICE_COMPUTE_MODE: *value = fake.prohibited ? CUDA_COMPUTE_MODE_PROHIBITED : 0; break;
     case CUDA_DEVICE_COMPUTE_CAPABILITY_MAJOR: *value = fake.major; break;
     case CUDA_DEVICE_COMPUTE_CAPABILITY_MINOR: *value = fake.minor; break;
+    case CUDA_DEVICE_SINGLE_TO_DOUBLE_RATIO: *value = fake.ratio; break;
     default: return CUDA_INVALID_VALUE;
     }
     return 0;

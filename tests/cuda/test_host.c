@@ -31,7 +31,7 @@ static bool find_fake(void)
 /* The machine as it is at first. */
 static void set_up(void)
 {
-    *fake = (struct fake_cuda){.devices = 1, .driver = 13000, .major = 9, .memory = (size_t)1 << 30, .threads_most = 1024, .order = NATIVE_SHUFFLED};
+    *fake = (struct fake_cuda){.devices = 1, .driver = 13000, .major = 9, .ratio = 2, .memory = (size_t)1 << 30, .threads_most = 1024, .order = NATIVE_SHUFFLED};
 }
 
 /* Everything was given back, and nothing was done that a driver leaves undefined. */
@@ -197,13 +197,23 @@ TEST(without_a_compiler_the_embedded_kernels_run)
     }
     assert_int_equal(fake->compiled, 0);
     char reason[512];
-    self_test_left_out = false;
-    paritas_context *other = open_on("cuda", 64, 64, reason); /* embedded for blocks of one size */
-    self_test_left_out = true;
-    assert_null(other);
+    assert_null(open_on("cuda", 64, 64, reason)); /* embedded for blocks of one size */
     assert_non_null(strstr(reason, "for blocks of 64 threads is not embedded"));
     look_back();
     free_fixture(&f);
+}
+
+TEST(auto_precision_is_f64_unless_that_crawls)
+{
+    for (int ratio = 2; ratio <= 64; ratio *= 32) {
+        set_up();
+        fake->ratio = ratio;
+        paritas_context *context = open_on("cuda", PARITAS_PRECISION_AUTO, 0, NULL);
+        assert_non_null(context);
+        assert_string_equal(paritas_precision_name(context), ratio == 2 ? "f64" : "f32");
+        paritas_close(context);
+        look_back();
+    }
 }
 
 TEST(a_kernel_that_allows_few_threads_gets_small_blocks)
@@ -307,6 +317,54 @@ TEST(a_device_may_vanish_at_any_call) { fail_every_call(719, 1, PARITAS_NO_DEVIC
 
 TEST(memory_may_run_out_at_any_call) { fail_every_call(2, 0, PARITAS_OUT_OF_MEMORY); }
 
+static struct {
+    unsigned long calls, fail_at;
+} host;
+
+static void *allocate(void *user, size_t size)
+{
+    (void)user;
+    return ++host.calls == host.fail_at ? NULL : malloc(size);
+}
+static void *reallocate(void *user, void *memory, size_t size)
+{
+    (void)user;
+    return ++host.calls == host.fail_at ? NULL : realloc(memory, size);
+}
+static void release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+/* The host's own memory, at every place where the device asks for some. */
+TEST(the_hosts_memory_may_run_out_at_any_time)
+{
+    struct fixture f = small_model();
+    const double expected = expected_nll(&f);
+    const paritas_allocator allocator = {allocate, reallocate, release, NULL};
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.device = "cuda";
+    options.threads = 1;
+    options.allocator = &allocator;
+    bool answered = false;
+    for (host.fail_at = 1; !answered; host.fail_at++) {
+        set_up();
+        host.calls = 0;
+        double nll = NAN;
+        paritas_context *context = NULL;
+        paritas_status status = paritas_open(&options, &context);
+        if (status == PARITAS_OK) status = paritas_evaluate(context, f.model, 1, paritas_model_suggested_init(f.model), 0, NULL, &nll, NULL, NULL);
+        paritas_close(context);
+        look_back();
+        answered = host.calls < host.fail_at;
+        if (status == PARITAS_OK) assert_memory_equal(&nll, &expected, sizeof nll);
+        else assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+    }
+    assert_true(host.fail_at > 8);
+    free_fixture(&f);
+}
+
 TEST(slabs_that_do_not_fit_become_fewer)
 {
     set_up();
@@ -381,13 +439,14 @@ int main(void)
         cmocka_unit_test(an_nvrtc_older_than_the_device_makes_ptx),
         cmocka_unit_test(a_device_that_cannot_run_says_why),
         cmocka_unit_test(without_a_compiler_the_embedded_kernels_run),
+        cmocka_unit_test(auto_precision_is_f64_unless_that_crawls),
         cmocka_unit_test(a_kernel_that_allows_few_threads_gets_small_blocks),
         cmocka_unit_test(the_callers_context_stays_current),
         cmocka_unit_test(the_callers_stream_is_used_and_left),
-        cmocka_unit_test(its_kernels_pass_the_self_test_in_both_precisions),
         cmocka_unit_test(every_call_may_fail),
         cmocka_unit_test(a_device_may_vanish_at_any_call),
         cmocka_unit_test(memory_may_run_out_at_any_call),
+        cmocka_unit_test(the_hosts_memory_may_run_out_at_any_time),
         cmocka_unit_test(slabs_that_do_not_fit_become_fewer),
         cmocka_unit_test(a_kernel_in_the_cache_is_not_compiled_again),
     };

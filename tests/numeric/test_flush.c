@@ -64,10 +64,10 @@ TEST(functions_do_not_depend_on_flushing)
             compare(variant, x);
         }
         for (size_t e = 0; e < COUNT(ends); e++) {
-            int32_t bits;
+            uint32_t bits;
             memcpy(&bits, &ends[e], sizeof bits);
-            for (int32_t i = 0; i < BLOCK; i++) {
-                const int32_t at = bits + (i - BLOCK / 2) * 61;
+            for (uint32_t i = 0; i < BLOCK; i++) {
+                const uint32_t at = bits + (i - BLOCK / 2) * 61;
                 memcpy(&x[i], &at, sizeof at);
             }
             compare(variant, x);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define LOG_SHOWN 1500
+#define SLOW_F64 4 /* times faster in f32: compute devices have 2, cards for pictures 24 to 64 */
 #define TEAMS_PER_UNIT 32 /* more than run at once: the device deals out the rest as blocks end */
 
 extern const unsigned char paritas_dialect_cuda[];
@@ -113,6 +114,7 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
     properties->memory = properties->largest_buffer = memory;
     properties->units = (uint32_t)ask(state, CUDA_DEVICE_MULTIPROCESSOR_COUNT, 1);
     properties->teams_per_unit = TEAMS_PER_UNIT;
+    properties->slow_f64 = ask(state, CUDA_DEVICE_SINGLE_TO_DOUBLE_RATIO, 1) > SLOW_F64;
     properties->workers = CUDA_WORKERS;
     properties->workers_most = (unsigned)ask(state, CUDA_DEVICE_MAX_THREADS_PER_BLOCK, 1024);
     if (ask(state, CUDA_DEVICE_COMPUTE_MODE, 0) == CUDA_COMPUTE_MODE_PROHIBITED)
