@@ -23,6 +23,10 @@ static const struct {
 #undef X
 };
 
+/* Instruction sets, the best first. */
+static const char *const isas[] = {"avx512", "avx2", "neon", "scalar", "portable"};
+#define ISAS (sizeof isas / sizeof isas[0])
+
 /* Slabs of a launch may fill about half of a usual L2 cache; beyond that lanes lose to one fit alone. */
 #define SLABS_IN_CACHE ((size_t)512 * 1024)
 /* Entries with queues stream through what they touch and keep all lanes busy: more lanes win far beyond the cache (tHu: 1.8 MB for 8). */
@@ -86,13 +90,12 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
 {
     context->absent = index != 0;
     if (index != 0) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cpu:%u': there is one CPU device, cpu", index);
-    static const char *const order[] = {"avx512", "avx2", "neon", "scalar", "portable"};
     const char *chosen = NULL;
     int known = 0;
-    for (size_t k = 0; k < sizeof order / sizeof order[0] && !chosen; k++) {
-        if (isa && strcmp(isa, order[k]) != 0) continue;
+    for (size_t k = 0; k < ISAS && !chosen; k++) {
+        if (isa && strcmp(isa, isas[k]) != 0) continue;
         known = 1;
-        if (isa_built(order[k], device->precision) && isa_runs(order[k])) chosen = order[k];
+        if (isa_built(isas[k], device->precision) && isa_runs(isas[k])) chosen = isas[k];
     }
     if (!chosen && !isa) return paritas_fail(context, PARITAS_NO_DEVICE, "this build has no kernels in f%u for this processor", device->precision);
     if (!chosen && known)
@@ -197,17 +200,15 @@ static void *run_worker(void *argument)
     }
 }
 
-/* The variant for this launch: exactly the wished width if there is one; else as many lanes as rows and cache allow, else packs. A
- * module that was not built for the device's instruction set runs on the plainest that it has. NULL: it has none. */
-static const struct cpu_variant *choose_variant(const struct paritas_device *device, const struct kernel_module *module, const struct device_launch *launch)
+/* The variant of one instruction set for this launch: exactly the wished width if there is one; else as many lanes as rows and cache allow, else
+ * packs. NULL: there is none that fits. */
+static const struct cpu_variant *choose_among(const struct paritas_device *device, const char *isa, const struct kernel_module *module, const struct device_launch *launch)
 {
     const size_t element = device->precision / 8, room = launch->share ? SLABS_OF_QUEUES : SLABS_IN_CACHE;
-    const struct cpu_variant *best = NULL, *plain = NULL;
+    const struct cpu_variant *best = NULL;
     for (size_t v = 0; v < module->n_variants; v++) {
         const struct cpu_variant *candidate = &module->variants[v];
-        if (candidate->precision != device->precision) continue;
-        if (!plain && candidate->lanes == 1 && candidate->pack == 1 && isa_runs(candidate->isa)) plain = candidate;
-        if (strcmp(candidate->isa, device->isa) != 0) continue;
+        if (candidate->precision != device->precision || strcmp(candidate->isa, isa) != 0) continue;
         if (launch->lanes) {
             /* widths that an instruction set lacks answer with its width 1: the bits are the same */
             if (candidate->lanes != launch->lanes && candidate->lanes != 1) continue;
@@ -218,7 +219,19 @@ static const struct cpu_variant *choose_variant(const struct paritas_device *dev
         if (fits && (!best || candidate->lanes * (candidate->lanes > 1 ? 16u : 1u) + candidate->pack > best->lanes * (best->lanes > 1 ? 16u : 1u) + best->pack))
             best = candidate;
     }
-    return best ? best : plain;
+    return best;
+}
+
+/* The variant for this launch. A module that was not built for the device's instruction set runs on the next plainer one. NULL: there is none. */
+static const struct cpu_variant *choose_variant(const struct paritas_device *device, const struct kernel_module *module, const struct device_launch *launch)
+{
+    const struct cpu_variant *best = NULL;
+    bool plainer = false;
+    for (size_t k = 0; k < ISAS && !best; k++) {
+        plainer = plainer || strcmp(isas[k], device->isa) == 0;
+        if (plainer && isa_runs(isas[k])) best = choose_among(device, isas[k], module, launch);
+    }
+    return best;
 }
 
 static paritas_status cpu_launch(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch)
