@@ -55,7 +55,8 @@ struct accelerator_arguments {
 /* The primitives. Those that answer int answer 0 or the interface's own code. Those that answer a status set the message. All run on
  * the thread that uses the context. Calls may be asynchronous but for `read` and `finish`. */
 struct accelerator_operations {
-    const char *kind;          /* "opencl" */
+    const char *kind;           /* "opencl" */
+    bool cached;                /* what `compile` makes is worth keeping on disk */
     const unsigned char *dialect; /* the text of kernels/dialect/KIND.h */
     const size_t *dialect_size;
     /* Finds device number `index`, fills accelerator->properties, accelerator->state. Refuses a device that cannot give the bits of
@@ -81,9 +82,9 @@ struct accelerator_operations {
     const char *(*explain)(int code); /* a name or sentence for a code; NULL: none is known */
     bool (*memory_ran_out)(int code);
 };
-#define ACCELERATOR_OPERATIONS(prefix, kind, dialect)                                                                                  \
+#define ACCELERATOR_OPERATIONS(prefix, kind, cached, dialect)                                                                                  \
     {                                                                                                                                  \
-        kind, dialect, &dialect##_size, prefix##_open, prefix##_close, prefix##_allocate, prefix##_release, prefix##_write, prefix##_read,              \
+        kind, cached, dialect, &dialect##_size, prefix##_open, prefix##_close, prefix##_allocate, prefix##_release, prefix##_write, prefix##_read,              \
             prefix##_options, prefix##_compile, prefix##_load, prefix##_unload, prefix##_run, prefix##_finish, prefix##_explain,       \
             prefix##_memory_ran_out                                                                                                    \
     }
@@ -99,7 +100,7 @@ struct accelerator_module {
     const struct kernel_module *module;
     struct accelerator_kernel kernels[MODULE_ENTRIES_MAX], alone[MODULE_ENTRIES_MAX]; /* for many teams, for few */
 };
-#define ACCELERATOR_MODULES_MAX 8
+#define ACCELERATOR_MODULES_MAX 32
 
 struct accelerator {
     const struct accelerator_operations *operations;
@@ -109,6 +110,7 @@ struct accelerator {
     struct accelerator_module modules[ACCELERATOR_MODULES_MAX];
     struct accelerator_buffer args, in, out, slabs;
     uint32_t teams_at_once; /* of the last launch, for tests */
+    size_t slabs_most;      /* bytes of slabs for which memory ran out; 0: it has not */
     char description[400];
 };
 

@@ -1,7 +1,7 @@
 /* cuda.c: NVIDIA's devices by their driver interface, opened at run time. A block is a team, one of its threads a worker.
  *
- * Everything runs on one stream of the device's primary context, the one that all libraries of a process share, so that memory
- * of theirs is ours to read; a caller's own stream may be taken for it. The context is made current for the length of each call and
+ * Everything runs on one stream of the device's primary context, the one that all libraries of a process share; a caller's own stream may
+ * be taken for it, so that our work stands in order with the caller's. The context is made current for the length of each call and
  * the caller's put back, on whatever thread that is.
  */
 #include "device/cuda/cuda.h"
@@ -73,14 +73,13 @@ static paritas_status load_driver(paritas_context *context, struct cuda_state *s
 #if defined(RTLD_NODELETE)
     flags |= RTLD_NODELETE; /* the driver has threads of its own */
 #endif
-    context->absent = true; /* until a device of this number is found */
     state->library = dlopen("libcuda.so.1", flags);
     if (!state->library)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cuda': libcuda.so.1 is not installed (it comes with NVIDIA's driver)");
+        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': libcuda.so.1 is not installed (it comes with NVIDIA's driver)");
     void *address;
 #define X(name, symbol, parameters)                                                                                                      \
     address = dlsym(state->library, #symbol);                                                                                            \
-    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cuda': %s is not in the installed driver", #symbol);          \
+    if (!address) return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': %s is not in the installed driver", #symbol);          \
     memcpy(&state->api.name, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
     CUDA_FUNCTIONS(X)
 #undef X
@@ -100,11 +99,13 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
     struct accelerator_properties *properties = &accelerator->properties;
     int count = 0;
     cuda_code code = state->api.cuInit(0);
-    if (code != 0) return fail_call(context, accelerator, "cuInit", code);
+    if (code != 0) { /* for most reasons there is no device at all then */
+        const paritas_status status = fail_call(context, accelerator, "cuInit", code);
+        return status == PARITAS_OUT_OF_MEMORY ? status : DEVICE_ABSENT;
+    }
     if ((code = state->api.cuDeviceGetCount(&count)) != 0) return fail_call(context, accelerator, "cuDeviceGetCount", code);
     if (count < 0 || index >= (unsigned)count)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cuda:%u': there are %d CUDA devices", index, count);
-    context->absent = false;
+        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda:%u': there are %d CUDA devices", index, count);
     if ((code = state->api.cuDeviceGet(&state->device, (int)index)) != 0) return fail_call(context, accelerator, "cuDeviceGet", code);
     size_t memory = 0;
     if (state->api.cuDeviceGetName(properties->name, (int)sizeof properties->name, state->device) != 0)
@@ -355,5 +356,5 @@ static int cuda_finish(struct accelerator *accelerator)
     return code;
 }
 
-static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(cuda, "cuda", paritas_dialect_cuda);
+static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(cuda, "cuda", true, paritas_dialect_cuda);
 ACCELERATOR_DEVICE(cuda, &operations);

@@ -61,12 +61,11 @@ static paritas_status load_api(paritas_context *context, struct opencl_state *st
     flags |= RTLD_NODELETE;
 #endif
     for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->library; k++) state->library = dlopen(names[k], flags);
-    context->absent = !state->library;
-    if (!state->library) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': %s is not installed", names[0]);
+    if (!state->library) return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not installed", names[0]);
     void *address;
 #define X(type, name, parameters)                                                                                                          \
     address = dlsym(state->library, #name);                                                                                                \
-    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': %s is not in the installed library", #name);           \
+    if (!address) return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not in the installed library", #name);           \
     memcpy(&state->api.name, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
     OPENCL_FUNCTIONS(X)
 #undef X
@@ -81,9 +80,8 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
     /* a loader without a single driver answers a code of an extension's, which means none as well */
     if (state->api.clGetPlatformIDs(PLATFORMS_MAX, platforms, &n_platforms) != 0) n_platforms = 0;
     if (n_platforms > PLATFORMS_MAX) n_platforms = PLATFORMS_MAX;
-    context->absent = n_platforms == 0;
     if (n_platforms == 0)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': there is no OpenCL platform (no driver is installed)");
+        return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': there is no OpenCL platform (no driver is installed)");
     for (uint32_t p = 0; p < n_platforms; p++) {
         opencl_device devices[DEVICES_MAX];
         uint32_t n = 0;
@@ -95,8 +93,7 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
         }
         found += n;
     }
-    context->absent = true;
-    return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl:%u': there are %u OpenCL devices", index, found);
+    return paritas_fail(context, DEVICE_ABSENT, "device 'opencl:%u': there are %u OpenCL devices", index, found);
 }
 
 /* One property of the device; `value` keeps what it held where the driver does not know it. */
@@ -146,7 +143,7 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): %s", device->name, properties->name,
                             available ? "its driver has no compiler" : "it is not available");
     if (device->precision == 64 && doubles == 0)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): it has no arithmetic in f64; there are --precision f32 and auto",
+        return paritas_fail(context, DEVICE_LACKS_PRECISION, "device '%s' (%s): it has no arithmetic in f64; there are --precision f32 and auto",
                             device->name, properties->name);
     state->builds_division = device->precision == 32 && (singles & OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0;
     return PARITAS_OK;
@@ -322,5 +319,5 @@ static int opencl_finish(struct accelerator *accelerator)
     return state->api.clFinish(state->queue);
 }
 
-static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(opencl, "opencl", paritas_dialect_opencl);
+static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(opencl, "opencl", true, paritas_dialect_opencl);
 ACCELERATOR_DEVICE(opencl, &operations);
