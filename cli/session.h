@@ -19,6 +19,7 @@ struct session {
     paritas_job job; /* arrays in the arena */
     size_t n_parameters, n_main, n_aux;
     bool json;
+    bool no_fits;         /* the answer is of given points: there is nothing to polish */
     bool not_converged;   /* the exit code is 1 */
     bool partial;         /* deliver the answer although the command failed: the good lines of a patch set */
     bool wrong_usage;     /* the failure is one of the command line: exit code 2 */
@@ -27,10 +28,12 @@ struct session {
     struct progress progress;
 };
 
-/* Opens a context with the options that the command line and the environment (PARITAS_ISA, PARITAS_LANES) name.
- * `threads` 0: as the command line says. */
+/* Opens a context with the options that the command line and the environment name: PARITAS_ISA, PARITAS_LANES, PARITAS_CACHE, and for commands
+ * with GROUP_ENGINE PARITAS_DEVICE; others have the CPU. `threads` 0: as the command line says. */
 paritas_status session_open(struct session *session, const struct arguments *arguments, unsigned threads);
 void session_close(struct session *session);
+/* PARITAS_DEVICE, which stands for --device; NULL: not set, or empty. */
+const char *environment_device(void);
 
 /* The workspace of the first operand with --patchset/--patch-name and --patch. */
 paritas_status load_workspace(struct session *session);
@@ -89,7 +92,7 @@ extern const struct option options_patches[], options_model[], options_job[], op
 
 /* The keys that every answer of a model ends with: poi, device, precision, polish. */
 void write_provenance(struct session *session);
-/* The same for people, behind the table, where the precision is f32 or was to be chosen. */
-void describe_precision(struct session *session);
+/* The same for people, behind the table, where the device is not the CPU, the precision is f32 or was to be chosen. */
+void describe_provenance(struct session *session);
 
 #endif
