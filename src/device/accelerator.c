@@ -14,8 +14,7 @@ struct accelerator_model {
     void *ints, *reals;
 };
 
-/* The failure of a call: out of memory, or a device that does not work. */
-static paritas_status fail_call(paritas_context *context, const struct accelerator *accelerator, const char *what, int code)
+paritas_status accelerator_fail(paritas_context *context, const struct accelerator *accelerator, const char *what, int code)
 {
     const char *name = accelerator->operations->explain(code);
     return paritas_fail(context, accelerator->operations->memory_ran_out(code) ? PARITAS_OUT_OF_MEMORY : PARITAS_NO_DEVICE, "device '%s': %s failed with code %d%s%s%s",
@@ -68,6 +67,10 @@ static paritas_status obtain(paritas_context *context, struct accelerator *accel
         const paritas_status status = operations->load(context, accelerator, build, binary, size, kernel);
         paritas_release(&context->allocator, binary);
         if (status == PARITAS_OK || status == PARITAS_OUT_OF_MEMORY) return status;
+    }
+    if (!accelerator->told && operations->cached) { /* it may take as long as all that follows */
+        accelerator->told = true;
+        paritas_note(context, "device %s: compiling kernels%s%s", accelerator->device->name, cached ? ", which the next run finds in " : "", cached ? context->cache : "");
     }
     paritas_status status = operations->compile(context, accelerator, build, &binary, &size);
     if (status != PARITAS_OK) return status;
@@ -249,7 +252,7 @@ paritas_status accelerator_model_upload(paritas_context *context, struct paritas
         model->module = module;
         int code = upload_table(accelerator, tables->ints, tables->n_ints * sizeof *tables->ints, &model->ints);
         if (code == 0) code = upload_table(accelerator, reals, tables->n_reals * (device->precision / 8), &model->reals);
-        if (code != 0) status = fail_call(context, accelerator, "bringing the model", code);
+        if (code != 0) status = accelerator_fail(context, accelerator, "bringing the model", code);
     }
     if (reals) release_precision(device, reals);
     if (status != PARITAS_OK) {
@@ -327,7 +330,7 @@ static paritas_status run_teams(paritas_context *context, struct accelerator *ac
             release_buffer(accelerator, &accelerator->slabs);
             continue;
         }
-        if (code != 0) return fail_call(context, accelerator, what, code);
+        if (code != 0) return accelerator_fail(context, accelerator, what, code);
         accelerator->teams_at_once = at_once;
         first += count;
         const uint64_t done = (uint64_t)first * share;
@@ -347,7 +350,7 @@ static paritas_status fetch_rows(paritas_context *context, struct accelerator *a
     const int code = accelerator->operations->read(accelerator, floats ? (void *)floats : launch->out, accelerator->out.memory, launch->n_out * (precision / 8));
     for (size_t i = 0; floats && code == 0 && i < launch->n_out; i++) launch->out[i] = (double)floats[i];
     paritas_release(&context->allocator, floats);
-    return code == 0 ? PARITAS_OK : fail_call(context, accelerator, "fetching the rows", code);
+    return code == 0 ? PARITAS_OK : accelerator_fail(context, accelerator, "fetching the rows", code);
 }
 
 paritas_status accelerator_launch(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch)
@@ -363,7 +366,7 @@ paritas_status accelerator_launch(paritas_context *context, struct paritas_devic
     if (!in) return paritas_fail_memory(context);
     const int code = bring_rows(accelerator, launch, in, device->precision / 8);
     release_precision(device, in);
-    if (code != 0) return fail_call(context, accelerator, "bringing the rows", code);
+    if (code != 0) return accelerator_fail(context, accelerator, "bringing the rows", code);
     status = run_teams(context, accelerator, kernel, model, launch);
     return status == PARITAS_OK ? fetch_rows(context, accelerator, launch) : status;
 }

@@ -110,9 +110,13 @@ struct accelerator {
     struct accelerator_module modules[ACCELERATOR_MODULES_MAX];
     struct accelerator_buffer args, in, out, slabs;
     uint32_t teams_at_once; /* of the last launch, for tests */
+    bool told;              /* that it compiles */
     size_t slabs_most;      /* bytes of slabs for which memory ran out; 0: it has not */
     char description[400];
 };
+
+/* The failure of a call of the interface's: out of memory, or a device that does not work. */
+paritas_status accelerator_fail(paritas_context *context, const struct accelerator *accelerator, const char *what, int code);
 
 /* The slots of struct device_operations for a backend; each folder makes its table with ACCELERATOR_DEVICE. */
 paritas_status accelerator_open(paritas_context *context, struct paritas_device *device, const struct accelerator_operations *operations,

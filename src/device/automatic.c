@@ -43,7 +43,7 @@ static void find_accelerator(paritas_context *context, struct automatic *automat
         paritas_note(context, "device auto: after %.1f s on the CPU, %s (%s) is tried beside it", automatic->seconds, automatic->accelerator->name,
                      automatic->accelerator->operations->describe(automatic->accelerator));
     else
-        paritas_note(context, "device auto: no accelerator can run here, the CPU goes on (`paritas devices` says why)");
+        paritas_note(context, "device auto: no accelerator runs f%u here (an OpenCL device that is the processor itself is none), the CPU goes on", precision);
 }
 
 /* The whole part of a number's binary logarithm; 0 for 0. */

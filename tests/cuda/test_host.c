@@ -183,7 +183,7 @@ TEST(a_device_that_cannot_run_says_why)
     set_up();
     char reason[512];
     assert_null(open_on("cuda:1", 64, 0, reason));
-    assert_non_null(strstr(reason, "there are 1 CUDA devices"));
+    assert_non_null(strstr(reason, "there is 1 CUDA device"));
     assert_null(open_on("cuda", 64, 2048, reason));
     assert_non_null(strstr(reason, "at most 1024"));
     look_back();

@@ -156,7 +156,7 @@ TEST(the_cpu_under_another_name_is_no_accelerator)
     evaluate(&s, nll);
     assert_int_equal(fake.runs, 0); /* not even its self-test */
     assert_int_equal(fake.closes, 1);
-    assert_non_null(strstr(s.notes, "no accelerator can run here"));
+    assert_non_null(strstr(s.notes, "no accelerator runs f64 here"));
     assert_string_equal(paritas_error_message(s.context), "");
     tear_down(&s);
 }

@@ -93,7 +93,7 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
         }
         found += n;
     }
-    return paritas_fail(context, DEVICE_ABSENT, "device 'opencl:%u': there are %u OpenCL devices", index, found);
+    return paritas_fail(context, DEVICE_ABSENT, "device 'opencl:%u': there %s %u OpenCL device%s", index, found == 1 ? "is" : "are", found, found == 1 ? "" : "s");
 }
 
 /* One property of the device; `value` keeps what it held where the driver does not know it. */
@@ -149,14 +149,6 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
     return PARITAS_OK;
 }
 
-/* The failure of a call while a device is opened or a program built. */
-static paritas_status fail_call(paritas_context *context, const struct accelerator *accelerator, const char *call, opencl_code code)
-{
-    const char *name = opencl_explain(code);
-    return paritas_fail(context, opencl_memory_ran_out(code) ? PARITAS_OUT_OF_MEMORY : PARITAS_NO_DEVICE, "device '%s': %s failed with code %d%s%s",
-                        accelerator->device->name, call, (int)code, name ? ", " : "", name ? name : "");
-}
-
 static paritas_status opencl_open(paritas_context *context, struct accelerator *accelerator, unsigned index)
 {
     struct opencl_state *state = paritas_allocate_clear(context, 1, sizeof *state);
@@ -167,9 +159,9 @@ static paritas_status opencl_open(paritas_context *context, struct accelerator *
     if (status == PARITAS_OK) status = find_device(context, state, index);
     if (status == PARITAS_OK) status = examine(context, accelerator, state);
     if (status == PARITAS_OK && !(state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code)))
-        status = fail_call(context, accelerator, "clCreateContext", code);
+        status = accelerator_fail(context, accelerator, "clCreateContext", code);
     if (status == PARITAS_OK && !(state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code)))
-        status = fail_call(context, accelerator, "clCreateCommandQueue", code);
+        status = accelerator_fail(context, accelerator, "clCreateCommandQueue", code);
     return status;
 }
 
@@ -238,13 +230,13 @@ static paritas_status opencl_compile(paritas_context *context, struct accelerato
     opencl_code code = 0;
     *binary = NULL;
     opencl_program program = state->api.clCreateProgramWithSource(state->context, 1, (const char **)&build->text, &build->text_size, &code);
-    if (!program) return fail_call(context, accelerator, "clCreateProgramWithSource", code);
+    if (!program) return accelerator_fail(context, accelerator, "clCreateProgramWithSource", code);
     paritas_status status = build_program(context, accelerator, build, program);
     if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL)) != 0)
-        status = fail_call(context, accelerator, "clGetProgramInfo", code);
+        status = accelerator_fail(context, accelerator, "clGetProgramInfo", code);
     if (status == PARITAS_OK && !(*binary = paritas_allocate(context, *size + 1, 1))) status = paritas_fail_memory(context);
     if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARIES, sizeof *binary, binary, NULL)) != 0) {
-        status = fail_call(context, accelerator, "clGetProgramInfo", code);
+        status = accelerator_fail(context, accelerator, "clGetProgramInfo", code);
         paritas_release(&context->allocator, *binary);
         *binary = NULL;
     }
@@ -259,13 +251,13 @@ static paritas_status opencl_load(paritas_context *context, struct accelerator *
     const unsigned char *bytes = binary;
     opencl_code code = 0, of_device = 0;
     kernel->program = state->api.clCreateProgramWithBinary(state->context, 1, &state->device, &size, &bytes, &of_device, &code);
-    if (!kernel->program) return fail_call(context, accelerator, "clCreateProgramWithBinary", code);
+    if (!kernel->program) return accelerator_fail(context, accelerator, "clCreateProgramWithBinary", code);
     paritas_status status = build_program(context, accelerator, build, kernel->program);
     if (status == PARITAS_OK && !(kernel->function = state->api.clCreateKernel(kernel->program, build->entry, &code)))
-        status = fail_call(context, accelerator, "clCreateKernel", code);
+        status = accelerator_fail(context, accelerator, "clCreateKernel", code);
     if (status == PARITAS_OK && (code = state->api.clGetKernelWorkGroupInfo(kernel->function, state->device, OPENCL_KERNEL_WORK_GROUP_SIZE,
                                                                             sizeof kernel->workers_most, &kernel->workers_most, NULL)) != 0)
-        status = fail_call(context, accelerator, "clGetKernelWorkGroupInfo", code);
+        status = accelerator_fail(context, accelerator, "clGetKernelWorkGroupInfo", code);
     if (status != PARITAS_OK) opencl_unload(accelerator, kernel);
     return status;
 }
