@@ -34,15 +34,46 @@ def test_every_kind_is_listed_and_says_why_it_cannot_run():
         assert device["usable"] == (device["description"] is not None)
 
 
-def test_devices_beside_the_cpu_keep_the_contract():
-    others = [device for device in listed() if device["usable"] and device["name"] != "cpu"]
-    if not others:
+def others():
+    found = [device for device in listed() if device["usable"] and device["name"] != "cpu"]
+    if not found:
         pytest.skip("there is none")
-    for device in others:
+    return found
+
+
+def test_the_table_says_why_without_the_name_twice():
+    rows = dict(line.split(maxsplit=1) for line in run("devices").stdout.splitlines())
+    for device in listed():
+        assert device["name"] in rows and "device '" not in rows[device["name"]]
+        if not device["usable"]:
+            assert device["reason"].startswith("device '") and rows[device["name"]].startswith("none ")
+
+
+def test_devices_beside_the_cpu_keep_the_contract():
+    for device in others():
         precision = "f64" if device["f64"] else "f32"
         done = run("parity", WORKSPACE, "--device", device["name"], "--precision", precision, "--ntoys", "100", "--json")
         assert done.returncode == 0, f"{device['name']}: {done.stdout}{done.stderr}"
-        assert json.loads(done.stdout)
+        assert json.loads(done.stdout)["verdict"] == "passed"
+
+
+def test_devices_with_both_precisions_have_the_bits_of_f32_too():
+    """What all else is made of; OpenCL on a processor would compile for half a minute more for scans and toys."""
+    for device in others():
+        if not (device["f64"] and device["f32"]):
+            continue  # the test before has it all
+        for command in (["nll", WORKSPACE, "--gradient"], ["fit", WORKSPACE, "--no-polish"]):
+            wanted, got = (run(*command, "--precision", "f32", "--json", "--device", name) for name in ("cpu", device["name"]))
+            assert got.returncode == wanted.returncode == 0, got.stderr
+            assert dict(json.loads(got.stdout), device="cpu") == json.loads(wanted.stdout)
+
+
+def test_a_table_says_where_it_was_computed():
+    for device in others():
+        precision = "f64" if device["f64"] else "f32"
+        table = run("nll", WORKSPACE, "--device", device["name"], "--precision", precision).stdout
+        assert table.splitlines()[-1].startswith(f"device: {device['name']}, precision: {precision}")
+    assert "device:" not in run("nll", WORKSPACE, "--device", "cpu").stdout
 
 
 @pytest.mark.parametrize("name", ["cuda:99", "metal:99", "opencl:99", "cpu:1", "opencl:", "opencl:x", "opencl:-1", "gpu", ""])
