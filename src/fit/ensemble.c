@@ -38,7 +38,7 @@ static paritas_status draw(paritas_context *context, const struct ensemble *e, u
     memcpy(rows->args, args, sizeof args);
     memcpy(rows->args + 8, e->items, places * sizeof *rows->args);
     /* in f64 always: toys are the same whatever precision they are fitted in */
-    status = rows_launch(context, context->precision == 64 ? context->device : context->host, model, model->family->draw, n, rows);
+    status = rows_launch(context, rows_device_f64(context), model, model->family->draw, n, rows);
     for (size_t i = 0; i < n * places && status == PARITAS_OK; i++)
         if (!(rows->out[i] - rows->out[i] == 0.0))
             status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys cannot be drawn: an auxiliary count has the expectation %.17g", e->expected[i % places]);

@@ -110,7 +110,7 @@ static paritas_status newton_on(paritas_context *context, struct paritas_device 
         double *out = rows.out + k * stride;
         const double *tail = out + slots;
         struct profile *profile = &p->profiles[p->which[list[k]]];
-        if (device != context->host) ladder_land(p->plan, conditional, out);
+        if (device->precision == 32) ladder_land(p->plan, conditional, out);
         const paritas_fit_status outcome = tail[1] < ROWS_OUTSIDE ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
         paritas_fit_status *known = conditional ? &profile->status_fixed : &profile->status_free;
         double *value = conditional ? &profile->value_fixed : &profile->value_free;
@@ -129,7 +129,7 @@ static paritas_status newton_on(paritas_context *context, struct paritas_device 
 
 static paritas_status newton(paritas_context *context, struct pending *p, bool conditional, size_t n, const size_t *list, const double *starts, uint32_t flags)
 {
-    return newton_on(context, context->host, p, conditional, n, list, starts, flags);
+    return newton_on(context, rows_device_f64(context), p, conditional, n, list, starts, flags);
 }
 
 /* The first fits in f32: where they end at a minimum, the f64 fits go on from there, near; elsewhere as if there had been none. `list` is
@@ -345,7 +345,7 @@ static paritas_status value_at(paritas_context *context, const struct frozen *mo
     return status;
 }
 
-/* One fit of one profile, from near where it ended, with barriers; `space`: a data row, then 3 points. */
+/* One fit of one profile, from near where it ended, with barriers; `space`: a data row, then 3 points. One fit keeps no accelerator busy, so it is the host's. */
 static paritas_status fit_at_edge(paritas_context *context, const struct pending *p, size_t k, bool conditional, double *space)
 {
     const struct frozen *model = p->model;
@@ -364,7 +364,7 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
         one = (struct profile){.value_free = (double)NAN, .value_fixed = (double)NAN, .status_free = PARITAS_FIT_NO_PROGRESS, .status_fixed = PARITAS_FIT_NO_PROGRESS};
         empty = put_barrier(p, data, barrier, space);
         if (empty == 0) return PARITAS_OK;
-        const paritas_status status = newton(context, &alone, conditional, 1, &(size_t){0}, start, 0);
+        const paritas_status status = newton_on(context, context->host, &alone, conditional, 1, &(size_t){0}, start, 0);
         if (status != PARITAS_OK) return status;
         profile->iterations += one.iterations;
         memcpy(start, end, slots * sizeof *start);

@@ -187,7 +187,7 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
     size_t *which = paritas_allocate(context, n + 1, sizeof *which), left = 0;
     double *ends = plan->matrix && (points || by_f32) ? paritas_allocate(context, n * 2 * slots, sizeof *ends) : NULL;
     struct quasi_newton call = {.plan = plan, .n = n, .evaluations = EVALUATIONS, .data = data, .profiles = profiles, .ends = ends};
-    call.device = context->precision == 64 ? context->device : context->host;
+    call.device = rows_device_f64(context);
     paritas_status status = which && (ends || !(plan->matrix && (points || by_f32))) ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK && plan->matrix) status = by_f32 ? quasi_newton_by_f32(context, &call, which) : quasi_newton(context, &call);
     for (size_t i = 0; i < n && points && ends && status == PARITAS_OK; i++)

@@ -31,6 +31,9 @@ void rows_get_point(const struct frozen *model, const double *row, double *point
 /* A parameter that an f32 kernel answered, back within its bounds: what lies beyond one, or on what f32 makes of it, is on it. */
 double rows_land(double x, double lower, double upper);
 
+/* Where a launch runs that is in f64 whatever the context's precision is. */
+static inline struct paritas_device *rows_device_f64(const paritas_context *context) { return context->precision == 64 ? context->device : context->host; }
+
 /* Runs one entry of `model` over `n` rows. */
 paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, unsigned entry, size_t n, struct rows *rows);
 
