@@ -1,5 +1,6 @@
 /* ensemble.c: see ensemble.h. */
 #include "fit/ensemble.h"
+#include "fit/minimum.h"
 #include "fit/rows.h"
 
 #include <math.h>
@@ -9,7 +10,6 @@
 #define RATE_LARGEST 1e12      /* above, a count is no whole number that a double and Poisson's distribution agree on */
 #define COMPARED 8             /* probes that Newton fits as well */
 #define EVALUATIONS_A_STEP 4.0 /* gradients that an iteration of Newton's may cost before quasi-Newton is the slower one */
-#define SAME_MINIMUM 0.5e-8    /* of the NLL */
 
 paritas_status ensemble_check(paritas_context *context, const paritas_model *given, const double *expected)
 {
@@ -70,8 +70,8 @@ static paritas_status choose_method(paritas_context *context, struct ensemble *e
         gradients += shared[i].iterations;
         if (i >= COMPARED) continue;
         iterations += alone[i].iterations;
-        if (alone[i].status_free == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_free > alone[i].value_free + SAME_MINIMUM;
-        if (alone[i].status_fixed == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_fixed > alone[i].value_fixed + SAME_MINIMUM;
+        if (alone[i].status_free == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_free > alone[i].value_free + 0.5 * SAME_MINIMUM;
+        if (alone[i].status_fixed == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_fixed > alone[i].value_fixed + 0.5 * SAME_MINIMUM;
     }
     const bool few = gradients / ENSEMBLE_PROBES <= EVALUATIONS_A_STEP * iterations / COMPARED;
     e->quasi_newton = 10 * answered >= 9 * ENSEMBLE_PROBES && few && !worse;

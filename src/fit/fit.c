@@ -10,9 +10,9 @@
  * Where errors are asked, and always after another minimiser than Newton's, the conditions of convergence are checked once more with the
  * exact Hessian of the returned point; a fit that fails them is continued from there by the same minimiser.
  */
+#include "fit/minimum.h"
 #include "fit/rows.h"
 #include "minimise/sizes.h"
-#include "minimise/tolerances.h"
 
 #include <string.h>
 
@@ -306,7 +306,7 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *given,
                            .given = given,
                            .model = model,
                            .options = options,
-                           .raw = context->precision == 32 && context->no_polish,
+                           .raw = fits_are_raw(context),
                            .n = i + step < n ? step : n - i,
                            .jobs = jobs + i,
                            .results = results + i,

@@ -1,7 +1,7 @@
 /* ladder.c: see ladder.h. */
 #include "fit/ladder.h"
+#include "fit/minimum.h"
 #include "fit/rows.h"
-#include "minimise/tolerances.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ void ladder_put_fit(const struct profile_plan *plan, bool conditional, const dou
 
 bool ladder_begins_in_f32(const paritas_context *context, const struct profile_plan *plan) { return context->precision == 32 && !plan->in_f64; }
 
-double ladder_same_minimum(const paritas_context *context) { return context->precision == 32 && context->no_polish ? RAW_SAME_MINIMUM : LADDER_SAME_MINIMUM; }
+double ladder_same_minimum(const paritas_context *context, const struct profile_plan *plan) { return 0.5 * (plan->in_f64 ? SAME_MINIMUM : same_minimum(context)); }
 
 bool ladder_land(const struct profile_plan *plan, bool conditional, double *point)
 {
@@ -63,18 +63,18 @@ struct pending {
     double *free, *fixed; /* n rows of n_slots */
 };
 
-/* Is an outcome better than what is known? A minimum that lies above a point that is known is none that is looked for. */
-static bool is_better(paritas_fit_status outcome, double value, paritas_fit_status known, double known_value)
+/* Is an outcome better than what is known? A minimum that lies above a point that is known, by more than `same`, is none that is looked for. */
+static bool is_better(paritas_fit_status outcome, double value, paritas_fit_status known, double known_value, double same)
 {
     const bool converged = outcome == PARITAS_FIT_CONVERGED;
     if (converged == (known == PARITAS_FIT_CONVERGED)) return !(value >= known_value);
-    return converged && !(value > known_value + LADDER_SAME_MINIMUM);
+    return converged && !(value > known_value + same);
 }
 
 /* Flags of a Newton fit, as its entry takes them. */
 enum { FROM_NEAR = 1, TO_CLOSER = 2 };
 
-/* One fit of each listed pending profile from its row of `starts`. *rows: its answers, the caller's to free where n > 0. */
+/* One fit of each listed pending profile from its row of `starts`. *into: its answers, the caller's to free unless it fails. */
 static paritas_status launch(paritas_context *context, struct paritas_device *device, const struct pending *p, bool conditional, size_t n, const size_t *list,
                              const double *starts, uint32_t flags, struct rows *into)
 {
@@ -115,7 +115,7 @@ static paritas_status newton_on(paritas_context *context, struct paritas_device 
         paritas_fit_status *known = conditional ? &profile->status_fixed : &profile->status_free;
         double *value = conditional ? &profile->value_fixed : &profile->value_free;
         profile->iterations += (unsigned)tail[3];
-        if (!is_better(outcome, tail[1], *known, *value)) continue;
+        if (!is_better(outcome, tail[1], *known, *value, ladder_same_minimum(context, p->plan))) continue;
         *known = outcome;
         *value = tail[1] < ROWS_OUTSIDE ? tail[1] : (double)NAN;
         memcpy((conditional ? p->fixed : p->free) + list[k] * slots, out, slots * sizeof *out);
@@ -372,7 +372,7 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
     if ((conditional ? one.status_fixed : one.status_free) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     const paritas_status status = value_at(context, model, data, end, &value);
     double *known = conditional ? &profile->value_fixed : &profile->value_free;
-    if (status != PARITAS_OK || !(value < ROWS_OUTSIDE) || value > *known + LADDER_SAME_MINIMUM) return status; /* that would be another place */
+    if (status != PARITAS_OK || !(value < ROWS_OUTSIDE) || value > *known + ladder_same_minimum(context, p->plan)) return status; /* that would be another place */
     *known = value;
     *(conditional ? &profile->status_fixed : &profile->status_free) = PARITAS_FIT_CONVERGED;
     memcpy(own, end, slots * sizeof *own);
@@ -404,7 +404,7 @@ static paritas_status refit_above(paritas_context *context, struct pending *p, s
     size_t n = 0;
     for (size_t k = 0; k < p->n; k++) {
         struct profile *profile = &p->profiles[p->which[k]];
-        if (!(profile->value_fixed < profile->value_free - ladder_same_minimum(context))) continue;
+        if (!(profile->value_fixed < profile->value_free - ladder_same_minimum(context, p->plan))) continue;
         profile->refitted = true;
         list[n++] = k;
     }

@@ -194,7 +194,7 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
         if (profiles[i].rung == PROFILE_QUASI_NEWTON) memcpy(points + i * slots, ends + i * 2 * slots, slots * sizeof *points);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         /* a free fit above its conditional one is Newton's to repeat, too */
-        const bool above = profiles[i].rung == PROFILE_QUASI_NEWTON && profiles[i].value_fixed < profiles[i].value_free - ladder_same_minimum(context);
+        const bool above = profiles[i].rung == PROFILE_QUASI_NEWTON && profiles[i].value_fixed < profiles[i].value_free - ladder_same_minimum(context, plan);
         if (above) forget(&profiles[i]);
         if (profiles[i].rung == PROFILE_NO_ANSWER) which[left++] = i;
     }
