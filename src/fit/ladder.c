@@ -2,6 +2,7 @@
 #include "fit/ladder.h"
 #include "fit/minimum.h"
 #include "fit/rows.h"
+#include "minimise/flags.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -13,19 +14,15 @@ void ladder_put_fit(const struct profile_plan *plan, bool conditional, const dou
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t slots = model->n_slots;
-    rows_put_point(model, plan->lower, model->slot_template, row + slots);
-    rows_put_point(model, plan->upper, model->slot_template, row + 2 * slots);
     memcpy(row, start, slots * sizeof *row);
-    memset(row + 3 * slots, 0, slots * sizeof *row);
+    rows_put_limits(model, plan->lower, plan->upper, plan->fixed, row);
+    if (conditional) {
+        const uint32_t slot = model->slot_of[plan->poi];
+        row[slot] = row[slots + slot] = row[2 * slots + slot] = plan->mu;
+        row[3 * slots + slot] = 0.0;
+    }
     for (size_t p = 0; p < model->n_parameters; p++) {
         const uint32_t slot = model->slot_of[p];
-        const bool held = plan->fixed[p] || (conditional && (ptrdiff_t)p == plan->poi);
-        if (conditional && (ptrdiff_t)p == plan->poi) row[slot] = plan->mu;
-        row[3 * slots + slot] = held ? 0.0 : 1.0;
-        if (held) {
-            row[slots + slot] = row[2 * slots + slot] = row[slot];
-            continue;
-        }
         if (row[slot] < row[slots + slot]) row[slot] = row[slots + slot];
         if (row[slot] > row[2 * slots + slot]) row[slot] = row[2 * slots + slot];
     }
@@ -70,9 +67,6 @@ static bool is_better(paritas_fit_status outcome, double value, paritas_fit_stat
     if (converged == (known == PARITAS_FIT_CONVERGED)) return !(value >= known_value);
     return converged && !(value > known_value + same);
 }
-
-/* Flags of a Newton fit, as its entry takes them. */
-enum { FROM_NEAR = 1, TO_CLOSER = 2 };
 
 /* One fit of each listed pending profile from its row of `starts`. *into: its answers, the caller's to free unless it fails. */
 static paritas_status launch(paritas_context *context, struct paritas_device *device, const struct pending *p, bool conditional, size_t n, const size_t *list,
@@ -157,7 +151,7 @@ static paritas_status newton_by_f32(paritas_context *context, struct pending *p,
         }
     }
     rows_free(&rows);
-    if (status == PARITAS_OK) status = newton(context, p, conditional, near, list, starts, FROM_NEAR);
+    if (status == PARITAS_OK) status = newton(context, p, conditional, near, list, starts, NEWTON_FROM_NEAR);
     if (status == PARITAS_OK) status = newton(context, p, conditional, far, others, starts, 0);
     if (status == PARITAS_OK) memcpy(list + near, others, far * sizeof *list);
     paritas_release(&context->allocator, others);
@@ -301,7 +295,7 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
             const size_t n = without_answer(p, conditional, list);
             for (size_t k = 0; k < n; k++) put_start(p, attempt, conditional, list[k], starts + list[k] * slots);
             if (attempt == AT_START && !p->plan->matrix && ladder_begins_in_f32(context, p->plan)) status = newton_by_f32(context, p, conditional, n, list, starts);
-            else status = newton(context, p, conditional, n, list, starts, attempt == AT_OTHER ? TO_CLOSER : 0);
+            else status = newton(context, p, conditional, n, list, starts, attempt == AT_OTHER ? NEWTON_TO_CLOSER : 0);
             open += n;
         }
         note_rung(p, rung_of(attempt));

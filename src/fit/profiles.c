@@ -22,14 +22,10 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
     double *row = rows.in + model->n_places;
     memcpy(rows.in, expected, model->n_places * sizeof *expected);
     rows_put_point(model, plan->start, model->slot_template, row);
-    rows_put_point(model, plan->lower, model->slot_template, row + slots);
-    rows_put_point(model, plan->upper, model->slot_template, row + 2 * slots);
-    memset(row + 3 * slots, 0, slots * sizeof *row);
+    rows_put_limits(model, plan->lower, plan->upper, plan->fixed, row);
     for (size_t p = 0; p < model->n_parameters; p++) {
-        const uint32_t slot = model->slot_of[p];
-        row[3 * slots + slot] = plan->fixed[p] ? 0.0 : 1.0;
-        row[slots + slot] = -1e300;
-        row[2 * slots + slot] = 1e300;
+        row[slots + model->slot_of[p]] = -1e300;
+        row[2 * slots + model->slot_of[p]] = 1e300;
     }
     rows.args[0] = rows.args[1] = rows.args[2] = 1;
     status = rows_launch(context, context->host, model, model->family->covariance, 1, &rows);
