@@ -231,10 +231,34 @@ void toy_test_close(struct toy_test *test)
 /* A run's chunk: what is there for its toys between fit and store. */
 struct chunk {
     struct toy_test *test;
+    size_t room; /* toys */
     struct profile *profiles;
     double *constants;
     paritas_toy *toys;
 };
+
+static void chunk_free(struct chunk *chunk)
+{
+    const paritas_allocator *allocator = &chunk->test->infer->context->allocator;
+    paritas_release(allocator, chunk->profiles);
+    paritas_release(allocator, chunk->constants);
+    paritas_release(allocator, chunk->toys);
+    *chunk = (struct chunk){.test = chunk->test};
+}
+
+/* Room for n toys; what was in it is lost. */
+static paritas_status chunk_hold(struct chunk *chunk, size_t n)
+{
+    paritas_context *context = chunk->test->infer->context;
+    if (n <= chunk->room) return PARITAS_OK;
+    chunk_free(chunk);
+    chunk->profiles = paritas_allocate(context, n, sizeof *chunk->profiles);
+    chunk->constants = paritas_allocate(context, n, sizeof *chunk->constants);
+    chunk->toys = paritas_allocate(context, n, sizeof *chunk->toys);
+    if (!chunk->profiles || !chunk->constants || !chunk->toys) return paritas_fail_memory(context);
+    chunk->room = n;
+    return PARITAS_OK;
+}
 
 /* Toys first .. first + n - 1 of one hypothesis, none of which is there. */
 static paritas_status run_toys(void *user, int h, uint64_t first, size_t n)
@@ -242,7 +266,8 @@ static paritas_status run_toys(void *user, int h, uint64_t first, size_t n)
     struct chunk *chunk = user;
     struct toy_test *test = chunk->test;
     paritas_context *context = test->infer->context;
-    paritas_status status = ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, NULL, NULL, chunk->constants);
+    paritas_status status = chunk_hold(chunk, n);
+    if (status == PARITAS_OK) status = ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, NULL, NULL, chunk->constants);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         const struct profile *profile = &chunk->profiles[i];
         const double free = 2.0 * (profile->value_free + chunk->constants[i]), fixed = 2.0 * (profile->value_fixed + chunk->constants[i]);
@@ -281,19 +306,15 @@ static int read_toy(void *user, const paritas_toy *row)
 
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end, int n_hypotheses)
 {
-    paritas_context *context = test->infer->context;
-    const size_t step = toy_runner_step(context, &test->ensemble[TOY_TESTED]);
-    struct chunk chunk = {test, paritas_allocate(context, step, sizeof *chunk.profiles), paritas_allocate(context, step, sizeof *chunk.constants), paritas_allocate(context, step, sizeof *chunk.toys)};
-    const struct toy_runner runner = {.context = context,
-                                      .step = step,
+    struct chunk chunk = {.test = test};
+    const struct toy_runner runner = {.context = test->infer->context,
+                                      .sized_by = &test->ensemble[TOY_TESTED],
                                       .n_ensembles = n_hypotheses < test->n_hypotheses ? n_hypotheses : test->n_hypotheses,
                                       .present = test->store ? present_toys : NULL,
                                       .run = run_toys,
                                       .user = &chunk};
-    paritas_status status = chunk.profiles && chunk.constants && chunk.toys ? toy_runner_run(&runner, first, end) : paritas_fail_memory(context);
-    paritas_release(&context->allocator, chunk.profiles);
-    paritas_release(&context->allocator, chunk.constants);
-    paritas_release(&context->allocator, chunk.toys);
+    const paritas_status status = toy_runner_run(&runner, first, end);
+    chunk_free(&chunk);
     return status;
 }
 

@@ -1,6 +1,7 @@
-/* test_toys.c: toys that are asked of an accelerator are fitted on it, whichever method fits them, and have the CPU's bits. */
+/* test_toys.c: toys that are asked of an accelerator are fitted on it, as many at once as it wants, whichever method fits them, and have the CPU's bits. */
 #include "common.h"
 #include "device/fake_accelerator.h"
+#include "infer/toy_runner.h"
 #include "opencl/workspace.h"
 
 enum { TOYS = 100 };
@@ -67,10 +68,55 @@ TEST(newtons_fits_of_toys_run_on_the_accelerator)
     assert_true(on_cpu.cls_obs == on_fake.cls_obs);
 }
 
+/* What a runner was asked to run; the device that wants many teams comes after the first chunk. */
+struct chunks {
+    paritas_context *context;
+    size_t n, size[8];
+    uint64_t next;
+};
+
+static paritas_status see_chunk(void *user, int which, uint64_t first, size_t n)
+{
+    struct chunks *chunks = user;
+    assert_true(which == 0 && first == chunks->next && chunks->n < COUNT(chunks->size));
+    chunks->next += n;
+    chunks->size[chunks->n++] = n;
+    chunks->context->device->teams = 4000;
+    return PARITAS_OK;
+}
+
+static paritas_status see_none_present(void *user, int which, uint64_t first, size_t n, unsigned char *present)
+{
+    (void)user, (void)which, (void)first;
+    memset(present, 0, n);
+    return PARITAS_OK;
+}
+
+TEST(chunks_are_as_large_as_the_device_wants_that_the_work_moves_to)
+{
+    const struct frozen model = {.n_slots = 400, .n_places = 8};
+    const struct ensemble ensemble = {.model = &model};
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    struct chunks chunks = {.next = 5};
+    options.threads = 1;
+    assert_int_equal(paritas_open(&options, &chunks.context), PARITAS_OK);
+    const size_t step = toy_runner_step(chunks.context, &ensemble);
+    const struct toy_runner runner = {chunks.context, &ensemble, 1, see_none_present, see_chunk, &chunks};
+    assert_true(step < 1000);
+    assert_int_equal(toy_runner_run(&runner, 5, 20005), PARITAS_OK);
+    assert_int_equal(chunks.n, 4);
+    assert_int_equal(chunks.size[0], step);
+    assert_int_equal(chunks.size[1], 8000);
+    assert_int_equal(chunks.size[2], 8000);
+    assert_int_equal(chunks.size[3], 20000 - 16000 - step);
+    paritas_close(chunks.context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(newtons_fits_of_toys_run_on_the_accelerator),
+        cmocka_unit_test(chunks_are_as_large_as_the_device_wants_that_the_work_moves_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
