@@ -4,11 +4,13 @@
  *
  * The CPU is always measured: it is what the others are compared with. */
 #define _POSIX_C_SOURCE 200809L
+#include "device/device.h"
 #include "output.h"
 #include "session.h"
 #include "table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,12 +21,12 @@
 #define DEVICES 8    /* most */
 
 static const struct option options[] = {
-    {"--device", 0, OPTION_TEXT, "NAME,...", "devices to measure beside the CPU, as `paritas devices` lists them"},
+    {"--device", 0, OPTION_TEXT, "NAME,...", "devices to measure beside the CPU, as `paritas devices` lists them; default: PARITAS_DEVICE, or none"},
     {"--seconds", 0, OPTION_NUMBER, "S", "time for each number; default: 0.5"},
     {"--threads", 0, OPTION_COUNT, "N", "threads of the CPU; default: one a processor"},
     {"--precision", 0, OPTION_CHOICE, "f64|f32", "of all devices; fits in f32 are polished in f64; default: f64"},
-    {"--save", 0, OPTION_TEXT, "FILE", "keep the measurements there, as JSON"},
-    {"--baseline", 0, OPTION_TEXT, "FILE", "compare with measurements that --save kept"},
+    {"--save", 0, OPTION_TEXT, "FILE", "keep the measurements there, as JSON; -: standard output"},
+    {"--baseline", 0, OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
     {0},
 };
 
@@ -56,6 +58,12 @@ struct measured {
     size_t repeats;
 };
 
+/* What makes two measurements of one operation incomparable, though they may be compared. */
+struct difference {
+    const char *what, *device, *baseline, *now; /* device: NULL where it is the process's */
+};
+#define DIFFERENCES (DEVICES + 2)
+
 struct bench {
     struct session *session;
     size_t n_devices;
@@ -69,6 +77,8 @@ struct bench {
     bool poi;
     char digest[72];
     double times[REPEATS]; /* of the operation in hand */
+    struct difference differences[DIFFERENCES]; /* between the baseline's circumstances and these */
+    size_t n_differences;
 };
 
 /* ---- the model that is there without a workspace ---- */
@@ -169,7 +179,6 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
     double *times = b->times;
     paritas_context *context = b->devices[device];
     struct measured *m = &b->measured[operation][device];
-    m->seconds = m->baseline = (double)NAN;
     if (operation == OPERATION_RANKING && !b->poi) return PARITAS_OK;
     paritas_status status = run_once(b, operation, context); /* what is made once for a model is made here */
     const double started = now();
@@ -189,10 +198,17 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
 
 /* ---- what is measured ---- */
 
+/* PARITAS_DEVICE may say auto, which is no device: the CPU is measured then. */
+static const char *devices_of(const struct bench *b)
+{
+    const char *named = environment_device();
+    return option_text(b->session->arguments, "--device", named != NULL && strcmp(named, "auto") != 0 ? named : "cpu");
+}
+
 static paritas_status open_devices(struct bench *b)
 {
     struct session *session = b->session;
-    const char *list = option_text(session->arguments, "--device", "cpu");
+    const char *list = devices_of(b);
     b->devices[b->n_devices] = session->context;
     b->device_names[b->n_devices++] = paritas_device_name(session->context);
     for (const char *at = list; *at != '\0';) {
@@ -201,7 +217,8 @@ static paritas_status open_devices(struct bench *b)
         if (name == NULL) return paritas_fail_memory(session->context);
         at += length + (at[length] == ',');
         if (strcmp(name, "cpu") == 0) continue;
-        if (b->n_devices == DEVICES) return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--device: at most %d", DEVICES - 1);
+        if (strcmp(name, "auto") == 0) return usage_failure(session, "--device auto is no device to measure: it moves between the CPU and another; name that");
+        if (b->n_devices == DEVICES) return usage_failure(session, "--device takes at most %d devices beside the CPU", DEVICES - 1);
         paritas_options options_of_device = session->options;
         options_of_device.device = name;
         paritas_context **context = &b->devices[b->n_devices++];
@@ -209,7 +226,14 @@ static paritas_status open_devices(struct bench *b)
         if (status != PARITAS_OK)
             return paritas_fail(session->context, status, "%s", *context != NULL ? paritas_error_message(*context) : paritas_status_message(status));
         b->device_names[b->n_devices - 1] = paritas_device_name(*context);
+        bool known = false; /* under this name or another: opencl is opencl:0 */
+        for (size_t d = 0; d + 1 < b->n_devices; d++) known = known || strcmp(b->device_names[d], paritas_device_name(*context)) == 0;
+        if (!known) continue;
+        paritas_close(*context);
+        b->n_devices--;
     }
+    for (int o = 0; o < OPERATIONS; o++)
+        for (size_t d = 0; d < b->n_devices; d++) b->measured[o][d].seconds = b->measured[o][d].baseline = (double)NAN;
     return PARITAS_OK;
 }
 
@@ -246,6 +270,49 @@ static paritas_status prepare(struct bench *b)
 
 /* ---- baselines ---- */
 
+static const char *description_of(const paritas_context *context) { return context->device->operations->describe(context->device); }
+
+/* Notes a circumstance of the baseline where it is known and another one than now. */
+static paritas_status compare(struct bench *b, const char *what, const char *device, const char *baseline, const char *now)
+{
+    struct arena *arena = &b->session->arena;
+    if (baseline == NULL || strcmp(baseline, now) == 0) return PARITAS_OK;
+    struct difference *d = &b->differences[b->n_differences++];
+    *d = (struct difference){what, device, arena_text(arena, baseline, strlen(baseline)), arena_text(arena, now, strlen(now))};
+    return d->baseline != NULL && d->now != NULL ? PARITAS_OK : paritas_fail_memory(b->session->context);
+}
+
+static paritas_status compare_circumstances(struct bench *b, const struct json *root)
+{
+    const paritas_context *context = b->session->context;
+    const struct json *isa = json_get(root, "isa"), *threads = json_get(root, "threads"), *devices = json_get(root, "devices");
+    char before[24], now[24];
+    snprintf(before, sizeof before, "%.10g", json_is(threads, JSON_NUMBER) ? threads->number : 0.0);
+    snprintf(now, sizeof now, "%u", context->threads);
+    paritas_status status = compare(b, "isa", NULL, json_is(isa, JSON_STRING) ? isa->text : NULL, paritas_isa_name(context));
+    if (status == PARITAS_OK) status = compare(b, "threads", NULL, json_is(threads, JSON_NUMBER) ? before : NULL, now);
+    for (size_t d = 0; d < b->n_devices && status == PARITAS_OK; d++) {
+        const struct json *description = NULL;
+        for (const struct json *one = json_is(devices, JSON_ARRAY) ? devices->first : NULL; one != NULL && description == NULL; one = one->next)
+            if (json_text_is(json_get(one, "device"), b->device_names[d])) description = json_get(one, "description");
+        status = compare(b, "description", b->device_names[d], json_is(description, JSON_STRING) ? description->text : NULL, description_of(b->devices[d]));
+    }
+    return status;
+}
+
+/* One row of a baseline; false: no measurement. Without seconds: the model had no such operation. */
+static bool read_row(struct bench *b, const struct json *one)
+{
+    const struct json *name = json_get(one, "operation"), *device = json_get(one, "device"), *seconds = json_get(one, "seconds");
+    if (!json_is(name, JSON_STRING) || !json_is(device, JSON_STRING)) return false;
+    if (json_is(seconds, JSON_NULL)) return true;
+    if (!json_is(seconds, JSON_NUMBER) || !(seconds->number > 0.0)) return false;
+    for (int o = 0; o < OPERATIONS; o++)
+        for (size_t d = 0; d < b->n_devices; d++)
+            if (strcmp(name->text, names[o]) == 0 && strcmp(device->text, b->device_names[d]) == 0) b->measured[o][d].baseline = seconds->number;
+    return true;
+}
+
 static paritas_status read_baseline(struct bench *b, const char *path)
 {
     paritas_context *context = b->session->context;
@@ -253,16 +320,14 @@ static paritas_status read_baseline(struct bench *b, const char *path)
     paritas_status status = json_read_file(context, path, &document);
     if (status != PARITAS_OK) return status;
     const struct json *digest = json_get(document->root, "workspace"), *operations = json_get(document->root, "operations"), *precision = json_get(document->root, "precision");
-    if (!json_is(digest, JSON_STRING) || !json_is(operations, JSON_ARRAY) || !json_is(precision, JSON_STRING))
-        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no file of measurements", path);
+    bool measurements = json_is(digest, JSON_STRING) && json_is(operations, JSON_ARRAY) && json_is(precision, JSON_STRING);
+    for (const struct json *one = measurements ? operations->first : NULL; one != NULL && measurements; one = one->next) measurements = read_row(b, one);
+    if (!measurements)
+        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no file of measurements", document->label);
     else if (strcmp(digest->text, b->digest) != 0 || strcmp(precision->text, paritas_precision_name(context)) != 0)
-        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: was measured on another workspace, or in another precision", path);
-    for (const struct json *one = status == PARITAS_OK ? operations->first : NULL; one != NULL; one = one->next) {
-        const struct json *name = json_get(one, "operation"), *device = json_get(one, "device"), *seconds = json_get(one, "seconds");
-        for (int o = 0; o < OPERATIONS; o++)
-            for (size_t d = 0; d < b->n_devices; d++)
-                if (json_is(seconds, JSON_NUMBER) && json_text_is(name, names[o]) && json_text_is(device, b->device_names[d])) b->measured[o][d].baseline = seconds->number;
-    }
+        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: was measured on another workspace, or in another precision", document->label);
+    else
+        status = compare_circumstances(b, document->root);
     paritas_workspace_free(document);
     return status;
 }
@@ -299,6 +364,26 @@ static void write_document(const struct bench *b, struct writer *w)
     write_integer(w, "parameters", b->session->n_parameters);
     write_string(w, "version", paritas_version());
     write_string(w, "isa", paritas_isa_name(b->session->context));
+    write_integer(w, "threads", b->session->context->threads);
+    write_array(w, "devices", true);
+    for (size_t d = 0; d < b->n_devices; d++) {
+        write_object(w, NULL, false);
+        write_string(w, "device", b->device_names[d]);
+        write_string(w, "description", description_of(b->devices[d]));
+        write_close(w);
+    }
+    write_close(w);
+    write_array(w, "baseline_differs", true);
+    for (size_t k = 0; k < b->n_differences; k++) {
+        const struct difference *d = &b->differences[k];
+        write_object(w, NULL, false);
+        write_string(w, "what", d->what);
+        write_string(w, "device", d->device);
+        write_string(w, "baseline", d->baseline);
+        write_string(w, "now", d->now);
+        write_close(w);
+    }
+    write_close(w);
     write_string(w, "precision", paritas_precision_name(b->session->context));
     write_string(w, "polish", paritas_polish_name(b->session->context));
     write_close(w);
@@ -316,7 +401,7 @@ static void table_seconds(struct table *table, double seconds)
 static void table_ratio(struct table *table, double ratio)
 {
     if (isnan(ratio)) table_text(table, "-");
-    else table_format(table, "%.2f", ratio);
+    else table_format(table, ratio < 0.1 ? "%.2g" : "%.2f", ratio);
 }
 
 static void write_table(const struct bench *b)
@@ -336,6 +421,11 @@ static void write_table(const struct bench *b)
             table_text(&table, m->repeats > 0 && b->n_devices > 1 && winner_of(b, o) == d ? "wins" : "");
         }
     table_close(&table, &session->out);
+    for (size_t k = 0; k < b->n_differences; k++) {
+        const struct difference *d = &b->differences[k];
+        text_format(&session->out, "%sthe baseline has another %s%s%s: %s, now %s\n", k == 0 ? "\n" : "", d->what, d->device != NULL ? " of " : "", d->device != NULL ? d->device : "",
+                    d->baseline, d->now);
+    }
 }
 
 static paritas_status save(const struct bench *b, const char *path)
@@ -362,9 +452,9 @@ static paritas_status bench(struct bench *b)
     if (status == PARITAS_OK) status = load_model(session);
     if (status == PARITAS_OK) status = open_devices(b);
     if (status == PARITAS_OK) status = prepare(b);
+    if (status == PARITAS_OK && baseline != NULL) status = read_baseline(b, baseline); /* before the measurements, which a bad one would lose */
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices && status == PARITAS_OK; d++) status = measure(b, (enum operation)o, d, seconds);
-    if (status == PARITAS_OK && baseline != NULL) status = read_baseline(b, baseline);
     if (status == PARITAS_OK && session->json) write_document(b, &session->writer);
     else if (status == PARITAS_OK) write_table(b);
     return status == PARITAS_OK && path != NULL ? save(b, path) : status;
@@ -389,6 +479,5 @@ const struct command command_bench = {
     .description = "Median times of a likelihood, a gradient, 1000 likelihoods, a fit, a scan of 21 points, a ranking and 1000 toys, kernels compiled and the "
                    "model uploaded. Without a workspace, of a built-in model.",
     .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_OUTPUT, GROUP_END},
-    .own_devices = true,
     .run = run,
 };

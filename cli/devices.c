@@ -13,6 +13,19 @@ static const char *reason_of(const paritas_device_info *info)
     return info->f64 ? info->reason_f32 : info->reason_f64;
 }
 
+/* A reason for a row of the table, which has the name already: without "device 'NAME'" in front, and without what the vendor calls it where the
+ * description says so. */
+static void append_reason(struct text *out, const char *reason, bool described)
+{
+    static const char lead[] = "device '";
+    const char *quote = strncmp(reason, lead, sizeof lead - 1) == 0 ? strchr(reason + sizeof lead - 1, '\'') : NULL;
+    const char *vendor = quote != NULL && strncmp(quote, "' (", 3) == 0 ? quote + 3 : NULL, *end = vendor != NULL ? strstr(vendor, "): ") : NULL;
+    if (end != NULL)
+        text_format(out, "%.*s%s%s", described ? 0 : (int)(end - vendor), vendor, described ? "" : ": ", end + 3);
+    else
+        text_format(out, "%s", quote != NULL && strncmp(quote, "': ", 3) == 0 ? quote + 3 : reason);
+}
+
 static const char *precisions_of(const paritas_device_info *info)
 {
     return info->f64 && info->f32 ? "f64, f32" : info->f64 ? "f64" : info->f32 ? "f32" : "none";
@@ -52,7 +65,17 @@ static int run(struct session *session)
         table_text(&table, found[i].name);
         table_text(&table, precisions_of(&found[i]));
         if (reason == NULL) table_text(&table, found[i].description);
-        else table_format(&table, "%s%s%s", found[i].description, found[i].description[0] != '\0' ? "; not in the other: " : "", reason);
+        else {
+            struct text row;
+            const bool described = found[i].description[0] != '\0';
+            text_open(&row, &session->context->allocator);
+            text_format(&row, "%s%s", found[i].description, described ? "; not in the other: " : "");
+            append_reason(&row, reason, described);
+            text_append(&row, "", 1);
+            table_text(&table, row.failed ? "" : row.bytes);
+            session->out.failed = session->out.failed || row.failed;
+            text_free(&row);
+        }
     }
     table_close(&table, &session->out);
     return PARITAS_OK;

@@ -139,6 +139,6 @@ const struct command command_inspect = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "channels, samples, parameters, measurements, and what is left unused",
-    .groups = {GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_PATCHES, GROUP_MODEL, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

@@ -19,6 +19,7 @@ static void write_overview(void)
            "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces).\n\nCommands:\n");
     for (size_t i = 0; i < N_COMMANDS; i++) printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n`paritas COMMAND --help` lists a command's options; a workspace named - is standard input.\n"
+           "PARITAS_DEVICE=NAME stands for --device, PARITAS_CACHE=FOLDER names the folder of compiled kernels (empty: none).\n"
            "PARITAS_ISA=portable|scalar|avx2|avx512|neon and PARITAS_LANES=1|2|4|8|16 force a build of the kernels.\n"
            "paritas --version tells the version.\n");
 }
@@ -42,6 +43,14 @@ static int exit_code_of(paritas_status status)
 /* Errors that only the relation between options shows. */
 static bool options_agree(const struct arguments *arguments)
 {
+    size_t standard_input = 0;
+    for (size_t i = 0; i < arguments->n_operands; i++) standard_input += strcmp(arguments->operands[i], "-") == 0;
+    for (size_t i = 0; i < arguments->n_given; i++)
+        standard_input += arguments->given[i].option->kind == OPTION_INPUT && strcmp(arguments->given[i].text, "-") == 0;
+    if (standard_input > 1) {
+        usage_error(arguments->command, "standard input can be read once");
+        return false;
+    }
     if (option_given(arguments, "--patch-name") != NULL && option_given(arguments, "--patchset") == NULL) {
         usage_error(arguments->command, "--patch-name needs --patchset FILE");
         return false;
@@ -59,10 +68,10 @@ static int run(const struct arguments *arguments)
     const char *path = option_text(arguments, "--output-file", NULL);
     if (path != NULL && !output_check(path)) return EXIT_OUTPUT;
     struct session session;
-    paritas_status status = session_open(&session, arguments, 0);
+    paritas_status status = session_open(&session, arguments);
     if (status == PARITAS_OK) status = (paritas_status)arguments->command->run(&session);
     progress_close(&session.progress);
-    if (status == PARITAS_OK) describe_precision(&session);
+    if (status == PARITAS_OK) describe_provenance(&session);
     int code = exit_code_of(status);
     if (status == PARITAS_OK && session.out.failed) {
         status = paritas_fail_memory(session.context);

@@ -3,7 +3,7 @@
 #include "table.h"
 
 static const struct option options[] = {
-    {"--point", 0, OPTION_TEXT, "FILE", "JSON array in parameter order, or object by name; default: the suggested start"},
+    {"--point", 0, OPTION_INPUT, "FILE", "JSON array in parameter order, or object by name; default: the suggested start"},
     {"--gradient", 0, OPTION_FLAG, NULL, "its derivatives too"},
     {"--expected", 0, OPTION_FLAG, NULL, "the expected main and auxiliary data too"},
     {0},
@@ -14,6 +14,7 @@ static int run(struct session *session)
     const struct arguments *arguments = session->arguments;
     bool with_gradient = option_flag(arguments, "--gradient"), with_expected = option_flag(arguments, "--expected");
     double *point, twice_nll;
+    session->no_fits = true;
     paritas_status status = load_model(session);
     if (status == PARITAS_OK) status = load_point(session, option_text(arguments, "--point", NULL), &point);
     if (status != PARITAS_OK) return status;

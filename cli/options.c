@@ -17,6 +17,9 @@ bool number_of_text(const char *text, double *number)
     return *end == '\0' && isfinite(*number);
 }
 
+/* Between a command and its operands, where it has any. */
+static const char *blank_before(const struct command *command) { return command->operands[0] != '\0' ? " " : ""; }
+
 void usage_error(const struct command *command, const char *format, ...)
 {
     va_list list;
@@ -24,7 +27,7 @@ void usage_error(const struct command *command, const char *format, ...)
     fputs("paritas: ", stderr);
     vfprintf(stderr, format, list);
     va_end(list);
-    fprintf(stderr, "\nusage: paritas %s %s [options]; `paritas %s --help` lists them\n", command->name, command->operands, command->name);
+    fprintf(stderr, "\nusage: paritas %s%s%s [options]; `paritas %s --help` lists them\n", command->name, blank_before(command), command->operands, command->name);
 }
 
 static const struct option *find_option(const struct command *command, const char *name, size_t length, char letter)
@@ -138,7 +141,7 @@ parse_outcome arguments_parse(const struct command *command, int argc, char **ar
         return PARSE_WRONG;
     }
     if (arguments->n_operands > command->operands_max) {
-        usage_error(command, "%s takes %s; '%s' is one too many", command->name, command->operands,
+        usage_error(command, "%s takes %s; '%s' is one too many", command->name, command->operands_max > 0 ? command->operands : "no operands",
                     arguments->operands[command->operands_max]);
         return PARSE_WRONG;
     }
@@ -222,7 +225,7 @@ static void write_wrapped(const char *text, int column)
 
 void help_write(const struct command *command)
 {
-    printf("usage: paritas %s %s [options]\n\n", command->name, command->operands);
+    printf("usage: paritas %s%s%s [options]\n\n", command->name, blank_before(command), command->operands);
     write_wrapped(command->summary, 0);
     if (command->description != NULL) {
         putchar('\n');

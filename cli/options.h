@@ -16,6 +16,7 @@
 typedef enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
+    OPTION_INPUT,  /* a file that is read; "-" is standard input */
     OPTION_NUMBER, /* finite */
     OPTION_COUNT,  /* a whole number from 1 */
     OPTION_WHOLE,  /* a whole number below 2^64 */
@@ -47,7 +48,6 @@ struct command {
     const char *summary;                    /* one line, for the overview */
     const char *description;                /* more, for --help; may be NULL */
     struct option_group groups[GROUPS_MAX]; /* ended by one without options */
-    bool own_devices;                       /* --device is for the command itself; the session's context is the CPU's */
     int (*run)(struct session *session);    /* a paritas_status */
 };
 

@@ -24,9 +24,12 @@ static char *folder_of(const char *path)
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
+static bool is_standard_output(const char *path) { return path == NULL || strcmp(path, "-") == 0; }
+
 bool output_check(const char *path)
 {
     struct stat info;
+    if (is_standard_output(path)) return true;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) {
             errno = EISDIR;
@@ -101,7 +104,7 @@ static bool write_beside(const char *target, mode_t mode, const char *bytes, siz
 
 bool output_write(const char *path, const char *bytes, size_t length)
 {
-    if (path == NULL) return write_all(STDOUT_FILENO, bytes, length) || failed("standard output");
+    if (is_standard_output(path)) return write_all(STDOUT_FILENO, bytes, length) || failed("standard output");
     struct stat info;
     bool exists = stat(path, &info) == 0;
     if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, bytes, length);

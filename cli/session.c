@@ -16,8 +16,8 @@ const struct option options_job[] = {
 };
 
 const struct option options_patches[] = {
-    {"--patch", 0, OPTION_TEXT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
-    {"--patchset", 0, OPTION_TEXT, "FILE", "patch set of this workspace; its digests are checked"},
+    {"--patch", 0, OPTION_INPUT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
+    {"--patchset", 0, OPTION_INPUT, "FILE", "patch set of this workspace; its digests are checked"},
     {"--patch-name", 0, OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
     {0},
 };
@@ -42,23 +42,50 @@ const struct option options_engine[] = {
 
 const struct option options_output[] = {
     {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"},
-    {"--output-file", 'o', OPTION_TEXT, "FILE", "write the answer there, whole or not at all"},
+    {"--output-file", 'o', OPTION_TEXT, "FILE", "write the answer there, whole or not at all; -: standard output, the default"},
     {"--quiet", 0, OPTION_FLAG, NULL, "no progress on standard error"},
     {"--help", 'h', OPTION_FLAG, NULL, "this text"},
     {0},
 };
 
-static unsigned environment_lanes(void)
+/* What an environment variable says; NULL: it is not set, or empty. */
+static const char *environment(const char *name)
 {
-    const char *text = getenv("PARITAS_LANES");
-    double number;
-    return text != NULL && number_of_text(text, &number) && number >= 1.0 && number <= 64.0 ? (unsigned)number : 0;
+    const char *text = getenv(name);
+    return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-static const char *environment_device(void)
+/* PARITAS_LANES; 0 where it says nothing, or (then `wrong` is its text) no width that kernels are built for. */
+static unsigned environment_lanes(const char **wrong)
 {
-    const char *device = getenv("PARITAS_DEVICE");
-    return device != NULL && device[0] != '\0' ? device : "auto";
+    static const struct {
+        const char *text;
+        unsigned lanes;
+    } widths[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}};
+    const char *text = environment("PARITAS_LANES");
+    *wrong = NULL;
+    if (text == NULL) return 0;
+    for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++)
+        if (strcmp(text, widths[k].text) == 0) return widths[k].lanes;
+    *wrong = text;
+    return 0;
+}
+
+const char *environment_device(void) { return environment("PARITAS_DEVICE"); }
+
+static bool has_group(const struct command *command, const struct option *options)
+{
+    for (const struct option_group *group = command->groups; group->options != NULL; group++)
+        if (group->options == options) return true;
+    return false;
+}
+
+/* Commands that evaluate nothing need no device, whatever the environment says. */
+static const char *device_of(const struct arguments *arguments)
+{
+    if (!has_group(arguments->command, options_engine)) return "cpu";
+    const char *named = environment_device();
+    return option_text(arguments, "--device", named != NULL ? named : "auto");
 }
 
 static void print_note(void *user, const char *message)
@@ -83,42 +110,89 @@ static const char *cache_folder(char *path, size_t room)
     return strlen(path) + 1 < room ? path : NULL;
 }
 
-paritas_status session_open(struct session *session, const struct arguments *arguments, unsigned threads)
+/* Arena and answer, once there is a context. */
+static void open_outputs(struct session *session)
+{
+    arena_open(&session->arena, &session->context->allocator);
+    text_open(&session->out, &session->context->allocator);
+    writer_open(&session->writer, &session->out, false);
+}
+
+static paritas_status open_context(struct session *session)
+{
+    paritas_status status = paritas_open(&session->options, &session->context);
+    if (session->context != NULL) open_outputs(session);
+    return status;
+}
+
+paritas_status session_open(struct session *session, const struct arguments *arguments)
 {
     memset(session, 0, sizeof *session);
     session->arguments = arguments;
     session->json = option_flag(arguments, "--json");
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    const char *device = arguments->command->own_devices ? "cpu" : option_text(arguments, "--device", environment_device()), *precision = option_text(arguments, "--precision", "f64");
-    const char *isa = getenv("PARITAS_ISA");
-    options.threads = threads != 0 ? threads : (unsigned)option_count(arguments, "--threads", 0);
-    options.isa = isa != NULL && isa[0] != '\0' ? isa : NULL;
-    options.lanes = environment_lanes();
+    const char *precision = option_text(arguments, "--precision", "f64"), *wrong_lanes;
+    options.threads = (unsigned)option_count(arguments, "--threads", 0);
+    options.isa = environment("PARITAS_ISA");
+    options.lanes = environment_lanes(&wrong_lanes);
     options.cache = cache_folder(session->cache, sizeof session->cache);
-    options.device = device;
+    options.device = device_of(arguments);
     options.precision = strcmp(precision, "f32") == 0 ? 32 : strcmp(precision, "auto") == 0 ? PARITAS_PRECISION_AUTO : 64;
     options.no_polish = option_flag(arguments, "--no-polish");
     options.progress = progress_report;
     options.progress_user = &session->progress;
     if (!option_flag(arguments, "--quiet")) options.note = print_note;
-    progress_open(&session->progress, threads != 0 || option_flag(arguments, "--quiet"), "fits");
+    progress_open(&session->progress, option_flag(arguments, "--quiet"), "fits");
     session->options = options;
-    paritas_status status = paritas_open(&options, &session->context);
-    if (session->context == NULL) return status;
-    arena_open(&session->arena, &session->context->allocator);
-    text_open(&session->out, &session->context->allocator);
-    writer_open(&session->writer, &session->out, false);
+    const paritas_status status = open_context(session);
+    if (status == PARITAS_OK && wrong_lanes != NULL)
+        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'", wrong_lanes);
     return status;
+}
+
+paritas_status session_open_beside(struct session *session, const struct session *first, const char *device)
+{
+    memset(session, 0, sizeof *session);
+    session->arguments = first->arguments;
+    session->json = first->json;
+    session->options = first->options;
+    session->options.device = device;
+    session->options.threads = 1;
+    session->options.progress = NULL;
+    return open_context(session);
+}
+
+void session_share(struct session *session, struct session *first)
+{
+    memset(session, 0, sizeof *session);
+    session->arguments = first->arguments;
+    session->json = first->json;
+    session->options = first->options;
+    session->context = first->context;
+    session->shares = true;
+    first->progress.on = false;
+    open_outputs(session);
+}
+
+void session_clear(struct session *session)
+{
+    paritas_model_free(session->model);
+    paritas_workspace_free(session->workspace);
+    arena_free(&session->arena);
+    session->model = NULL;
+    session->workspace = NULL;
+    session->job = (paritas_job){0};
+    session->n_parameters = session->n_main = session->n_aux = 0;
+    session->not_converged = session->partial = session->wrong_usage = false;
+    session->context->message[0] = '\0';
 }
 
 void session_close(struct session *session)
 {
     if (session->context == NULL) return;
-    paritas_model_free(session->model);
-    paritas_workspace_free(session->workspace);
+    session_clear(session);
     text_free(&session->out);
-    arena_free(&session->arena);
-    paritas_close(session->context);
+    if (!session->shares) paritas_close(session->context);
     session->context = NULL;
 }
 
@@ -368,20 +442,24 @@ void note_status(struct session *session, paritas_fit_status status)
     if (status != PARITAS_FIT_CONVERGED) session->not_converged = true;
 }
 
+/* Values at given points are what the kernels answered: fits alone are polished. */
+static const char *polish_of(const struct session *session) { return session->no_fits ? "none" : paritas_polish_name(session->context); }
+
 void write_provenance(struct session *session)
 {
     write_string(&session->writer, "poi", poi_name(session));
     write_string(&session->writer, "device", paritas_device_name(session->context));
     write_string(&session->writer, "precision", paritas_precision_name(session->context));
-    write_string(&session->writer, "polish", paritas_polish_name(session->context));
+    write_string(&session->writer, "polish", polish_of(session));
 }
 
-void describe_precision(struct session *session)
+void describe_provenance(struct session *session)
 {
-    const char *precision = paritas_precision_name(session->context), *polish = paritas_polish_name(session->context);
+    const char *precision = paritas_precision_name(session->context), *device = paritas_device_name(session->context);
     const bool chosen = strcmp(option_text(session->arguments, "--precision", ""), "auto") == 0;
-    if (session->json || session->model == NULL || (!chosen && strcmp(precision, "f64") == 0)) return;
-    text_format(&session->out, "\nprecision: %s", precision);
-    if (strcmp(precision, "f32") == 0) text_format(&session->out, ", polish: %s", polish);
+    if (session->json || session->model == NULL || !has_group(session->arguments->command, options_engine)) return;
+    if (!chosen && strcmp(precision, "f64") == 0 && strcmp(device, "cpu") == 0) return;
+    text_format(&session->out, "\ndevice: %s, precision: %s", device, precision);
+    if (strcmp(precision, "f32") == 0) text_format(&session->out, ", polish: %s", polish_of(session));
     text_format(&session->out, "\n");
 }

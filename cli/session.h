@@ -19,18 +19,30 @@ struct session {
     paritas_job job; /* arrays in the arena */
     size_t n_parameters, n_main, n_aux;
     bool json;
+    bool no_fits;         /* the answer is of given points: there is nothing to polish */
     bool not_converged;   /* the exit code is 1 */
     bool partial;         /* deliver the answer although the command failed: the good lines of a patch set */
     bool wrong_usage;     /* the failure is one of the command line: exit code 2 */
     struct text out;      /* the answer */
     struct writer writer; /* writes JSON to `out` */
     struct progress progress;
+    bool shares; /* the context is another session's */
 };
 
-/* Opens a context with the options that the command line and the environment (PARITAS_ISA, PARITAS_LANES) name.
- * `threads` 0: as the command line says. */
-paritas_status session_open(struct session *session, const struct arguments *arguments, unsigned threads);
-void session_close(struct session *session);
+/* Opens a context with the options that the command line and the environment name: PARITAS_ISA, PARITAS_LANES, PARITAS_CACHE, and for commands
+ * with GROUP_ENGINE PARITAS_DEVICE; others have the CPU. */
+paritas_status session_open(struct session *session, const struct arguments *arguments);
+/* A session for one of several workers beside `first`: with its options, but a context of its own of one thread on `device`, and
+ * without progress. */
+paritas_status session_open_beside(struct session *session, const struct session *first, const char *device);
+/* A session in the context of `first`, which shows no progress from then on. To be closed before `first`, and not to run while
+ * `first` does. */
+void session_share(struct session *session, struct session *first);
+/* Frees what was loaded and forgets what became of it, so that the context can take the next model. */
+void session_clear(struct session *session);
+void session_close(struct session *session); /* a session without a context is left as it is */
+/* PARITAS_DEVICE, which stands for --device; NULL: not set, or empty. */
+const char *environment_device(void);
 
 /* The workspace of the first operand with --patchset/--patch-name and --patch. */
 paritas_status load_workspace(struct session *session);
@@ -89,7 +101,7 @@ extern const struct option options_patches[], options_model[], options_job[], op
 
 /* The keys that every answer of a model ends with: poi, device, precision, polish. */
 void write_provenance(struct session *session);
-/* The same for people, behind the table, where the precision is f32 or was to be chosen. */
-void describe_precision(struct session *session);
+/* The same for people, behind the table, where the device is not the CPU, the precision is f32 or was to be chosen. */
+void describe_provenance(struct session *session);
 
 #endif

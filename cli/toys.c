@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--point", 0, OPTION_TEXT, "FILE", "draw toys at this point, as of `nll`; default: the best fit to the observed data"},
-    {"--expected-data", 0, OPTION_TEXT, "FILE", "draw toys around these data: a JSON array, main data then auxiliary, or an object {\"main\": [...], \"aux\": [...]}"},
+    {"--point", 0, OPTION_INPUT, "FILE", "draw toys at this point, as of `nll`; default: the best fit to the observed data"},
+    {"--expected-data", 0, OPTION_INPUT, "FILE", "draw toys around these data: a JSON array, main data then auxiliary, or an object {\"main\": [...], \"aux\": [...]}"},
     {"--errors", 0, OPTION_FLAG, NULL, "errors of every toy's fit, from its exact second derivatives; then there are pulls, too"},
     {"--save-parameters", 0, OPTION_FLAG, NULL, "the store keeps fitted parameters"},
     {0},

@@ -126,7 +126,7 @@ typedef struct paritas_allocator {
  * A return other than 0 cancels the work, which then answers PARITAS_CANCELLED. */
 typedef int (*paritas_progress)(void *user, uint64_t done, uint64_t total);
 
-/* Told what a device chosen by "auto" is and why, one sentence at a time, from the calling thread. */
+/* Told what takes time or was decided: that kernels are compiled, where "auto" goes on and why. A sentence at a time, from the calling thread. */
 typedef void (*paritas_note_function)(void *user, const char *message);
 
 /* Options of paritas_open. Start from PARITAS_OPTIONS_DEFAULT. Zero means the default everywhere. */

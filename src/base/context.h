@@ -23,7 +23,6 @@ struct paritas_context {
     struct paritas_device *host;   /* the CPU in f64, for covariances and polish; owned, may be `device` */
     void *stream;       /* of the caller's, for a CUDA device; NULL: none */
     char *cache;        /* folder of compiled kernels; owned; NULL: none */
-    bool absent;        /* a device could not be opened since there is none of that number, not since it cannot run */
     char device_name[32];
     char isa_name[16];
     char message[2048]; /* of the last failure */

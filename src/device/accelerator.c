@@ -14,8 +14,7 @@ struct accelerator_model {
     void *ints, *reals;
 };
 
-/* The failure of a call: out of memory, or a device that does not work. */
-static paritas_status fail_call(paritas_context *context, const struct accelerator *accelerator, const char *what, int code)
+paritas_status accelerator_fail(paritas_context *context, const struct accelerator *accelerator, const char *what, int code)
 {
     const char *name = accelerator->operations->explain(code);
     return paritas_fail(context, accelerator->operations->memory_ran_out(code) ? PARITAS_OUT_OF_MEMORY : PARITAS_NO_DEVICE, "device '%s': %s failed with code %d%s%s%s",
@@ -62,12 +61,16 @@ static paritas_status obtain(paritas_context *context, struct accelerator *accel
     const struct accelerator_operations *operations = accelerator->operations;
     char key[65];
     size_t size = 0;
-    const bool cached = context->cache && kernel_cache_key(context, accelerator, build, key);
+    const bool cached = operations->cached && context->cache && kernel_cache_key(context, accelerator, build, key);
     void *binary = cached ? kernel_cache_read(context, key, &size) : NULL;
     if (binary) {
         const paritas_status status = operations->load(context, accelerator, build, binary, size, kernel);
         paritas_release(&context->allocator, binary);
         if (status == PARITAS_OK || status == PARITAS_OUT_OF_MEMORY) return status;
+    }
+    if (!accelerator->told && operations->cached) { /* it may take as long as all that follows */
+        accelerator->told = true;
+        paritas_note(context, "device %s: compiling kernels%s%s", accelerator->device->name, cached ? ", which the next run finds in " : "", cached ? context->cache : "");
     }
     paritas_status status = operations->compile(context, accelerator, build, &binary, &size);
     if (status != PARITAS_OK) return status;
@@ -114,11 +117,33 @@ static paritas_status prepare_entry(paritas_context *context, struct accelerator
     if (!loaded) return paritas_fail(context, PARITAS_OUT_OF_MEMORY, "device '%s': more than %d model families at once", accelerator->device->name, ACCELERATOR_MODULES_MAX);
     if (properties->workers_alone > properties->workers && teams < properties->units) {
         *prepared = &loaded->alone[entry];
-        if ((*prepared)->function || load_entry(context, accelerator, module, entry, properties->workers_alone, *prepared) == PARITAS_OK) return PARITAS_OK;
+        if ((*prepared)->function) return PARITAS_OK;
+        const paritas_status status = load_entry(context, accelerator, module, entry, properties->workers_alone, *prepared);
+        if (status == PARITAS_OK || status == PARITAS_OUT_OF_MEMORY) return status;
         properties->workers_alone = 0; /* ordinary teams do as well: embedded kernels, for example, are made for those alone */
     }
     *prepared = &loaded->kernels[entry];
     return (*prepared)->function ? PARITAS_OK : load_entry(context, accelerator, module, entry, properties->workers, *prepared);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void release_buffer(struct accelerator *accelerator, struct accelerator_buffer *buffer)
+{
+    if (buffer->memory) accelerator->operations->release(accelerator, buffer->memory);
+    *buffer = (struct accelerator_buffer){NULL, 0};
+}
+
+/* Device memory. Where there is none left, that of the slabs, which is the most and the easiest to do with less of, is given up for it. */
+static int allocate(struct accelerator *accelerator, size_t bytes, void **memory)
+{
+    int code = accelerator->operations->allocate(accelerator, bytes, memory);
+    if (code != 0 && accelerator->operations->memory_ran_out(code) && accelerator->slabs.memory) {
+        release_buffer(accelerator, &accelerator->slabs);
+        code = accelerator->operations->allocate(accelerator, bytes, memory);
+    }
+    if (code != 0) *memory = NULL;
+    return code;
 }
 
 /* ---- opening and closing ---------------------------------------------------------------------- */
@@ -148,15 +173,17 @@ paritas_status accelerator_open(paritas_context *context, struct paritas_device 
         if (properties->workers_alone > properties->workers_most) properties->workers_alone = 0;
         snprintf(accelerator->description, sizeof accelerator->description, "%s, %s", properties->name, properties->versions);
     }
+    if (status == PARITAS_OK && properties->is_processor && !device->processors)
+        status = paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): it is a processor", device->name, properties->name);
     if (status == PARITAS_OK) status = self_test_run(context, device);
+    if (status == PARITAS_OK && properties->workers_alone > properties->workers) { /* those were large teams, if the device has them */
+        const unsigned alone = properties->workers_alone;
+        properties->workers_alone = 0;
+        status = self_test_run(context, device);
+        properties->workers_alone = alone;
+    }
     if (status != PARITAS_OK) accelerator_close(device);
     return status;
-}
-
-static void release_buffer(struct accelerator *accelerator, struct accelerator_buffer *buffer)
-{
-    if (buffer->memory) accelerator->operations->release(accelerator, buffer->memory);
-    *buffer = (struct accelerator_buffer){NULL, 0};
 }
 
 void accelerator_close(struct paritas_device *device)
@@ -199,7 +226,7 @@ static void release_precision(const struct paritas_device *device, const void *n
 /* A table in device memory; an empty one gets one element, since no interface knows empty buffers. */
 static int upload_table(struct accelerator *accelerator, const void *table, size_t bytes, void **memory)
 {
-    const int code = accelerator->operations->allocate(accelerator, bytes > 0 ? bytes : sizeof(uint64_t), memory);
+    const int code = allocate(accelerator, bytes > 0 ? bytes : sizeof(uint64_t), memory);
     return code != 0 || bytes == 0 ? code : accelerator->operations->write(accelerator, *memory, table, bytes);
 }
 
@@ -225,7 +252,7 @@ paritas_status accelerator_model_upload(paritas_context *context, struct paritas
         model->module = module;
         int code = upload_table(accelerator, tables->ints, tables->n_ints * sizeof *tables->ints, &model->ints);
         if (code == 0) code = upload_table(accelerator, reals, tables->n_reals * (device->precision / 8), &model->reals);
-        if (code != 0) status = fail_call(context, accelerator, "bringing the model", code);
+        if (code != 0) status = accelerator_fail(context, accelerator, "bringing the model", code);
     }
     if (reals) release_precision(device, reals);
     if (status != PARITAS_OK) {
@@ -245,9 +272,8 @@ static int reserve(struct accelerator *accelerator, struct accelerator_buffer *b
     if (bytes < sizeof(uint64_t)) bytes = sizeof(uint64_t);
     if (buffer->bytes >= bytes) return 0;
     release_buffer(accelerator, buffer);
-    const int code = accelerator->operations->allocate(accelerator, bytes, &buffer->memory);
+    const int code = allocate(accelerator, bytes, &buffer->memory);
     if (code == 0) buffer->bytes = bytes;
-    else buffer->memory = NULL;
     return code;
 }
 
@@ -270,6 +296,7 @@ static uint32_t wished_teams(const struct accelerator *accelerator, uint32_t row
     uint64_t teams = accelerator->device->teams;
     uint64_t room = properties->memory / SLABS_SHARE;
     if (properties->largest_buffer > 0 && (room == 0 || room > properties->largest_buffer)) room = properties->largest_buffer;
+    if (accelerator->slabs_most > 0 && (room == 0 || room > accelerator->slabs_most / 2)) room = accelerator->slabs_most / 2;
     if (room > 0 && teams > room / slab_bytes) teams = room / slab_bytes;
     if (teams > rows) teams = rows;
     return teams > 0 ? (uint32_t)teams : 1;
@@ -298,11 +325,12 @@ static paritas_status run_teams(paritas_context *context, struct accelerator *ac
             code = operations->finish(accelerator);
         }
         if (code != 0 && operations->memory_ran_out(code) && at_once > 1) {
+            accelerator->slabs_most = at_once * slab_bytes; /* later launches need not find out again */
             at_once /= 2;
             release_buffer(accelerator, &accelerator->slabs);
             continue;
         }
-        if (code != 0) return fail_call(context, accelerator, what, code);
+        if (code != 0) return accelerator_fail(context, accelerator, what, code);
         accelerator->teams_at_once = at_once;
         first += count;
         const uint64_t done = (uint64_t)first * share;
@@ -322,7 +350,7 @@ static paritas_status fetch_rows(paritas_context *context, struct accelerator *a
     const int code = accelerator->operations->read(accelerator, floats ? (void *)floats : launch->out, accelerator->out.memory, launch->n_out * (precision / 8));
     for (size_t i = 0; floats && code == 0 && i < launch->n_out; i++) launch->out[i] = (double)floats[i];
     paritas_release(&context->allocator, floats);
-    return code == 0 ? PARITAS_OK : fail_call(context, accelerator, "fetching the rows", code);
+    return code == 0 ? PARITAS_OK : accelerator_fail(context, accelerator, "fetching the rows", code);
 }
 
 paritas_status accelerator_launch(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch)
@@ -338,7 +366,7 @@ paritas_status accelerator_launch(paritas_context *context, struct paritas_devic
     if (!in) return paritas_fail_memory(context);
     const int code = bring_rows(accelerator, launch, in, device->precision / 8);
     release_precision(device, in);
-    if (code != 0) return fail_call(context, accelerator, "bringing the rows", code);
+    if (code != 0) return accelerator_fail(context, accelerator, "bringing the rows", code);
     status = run_teams(context, accelerator, kernel, model, launch);
     return status == PARITAS_OK ? fetch_rows(context, accelerator, launch) : status;
 }

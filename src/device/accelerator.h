@@ -55,7 +55,8 @@ struct accelerator_arguments {
 /* The primitives. Those that answer int answer 0 or the interface's own code. Those that answer a status set the message. All run on
  * the thread that uses the context. Calls may be asynchronous but for `read` and `finish`. */
 struct accelerator_operations {
-    const char *kind;          /* "opencl" */
+    const char *kind;           /* "opencl" */
+    bool cached;                /* what `compile` makes is worth keeping on disk */
     const unsigned char *dialect; /* the text of kernels/dialect/KIND.h */
     const size_t *dialect_size;
     /* Finds device number `index`, fills accelerator->properties, accelerator->state. Refuses a device that cannot give the bits of
@@ -81,9 +82,9 @@ struct accelerator_operations {
     const char *(*explain)(int code); /* a name or sentence for a code; NULL: none is known */
     bool (*memory_ran_out)(int code);
 };
-#define ACCELERATOR_OPERATIONS(prefix, kind, dialect)                                                                                  \
+#define ACCELERATOR_OPERATIONS(prefix, kind, cached, dialect)                                                                                  \
     {                                                                                                                                  \
-        kind, dialect, &dialect##_size, prefix##_open, prefix##_close, prefix##_allocate, prefix##_release, prefix##_write, prefix##_read,              \
+        kind, cached, dialect, &dialect##_size, prefix##_open, prefix##_close, prefix##_allocate, prefix##_release, prefix##_write, prefix##_read,              \
             prefix##_options, prefix##_compile, prefix##_load, prefix##_unload, prefix##_run, prefix##_finish, prefix##_explain,       \
             prefix##_memory_ran_out                                                                                                    \
     }
@@ -99,7 +100,7 @@ struct accelerator_module {
     const struct kernel_module *module;
     struct accelerator_kernel kernels[MODULE_ENTRIES_MAX], alone[MODULE_ENTRIES_MAX]; /* for many teams, for few */
 };
-#define ACCELERATOR_MODULES_MAX 8
+#define ACCELERATOR_MODULES_MAX 32
 
 struct accelerator {
     const struct accelerator_operations *operations;
@@ -109,8 +110,13 @@ struct accelerator {
     struct accelerator_module modules[ACCELERATOR_MODULES_MAX];
     struct accelerator_buffer args, in, out, slabs;
     uint32_t teams_at_once; /* of the last launch, for tests */
+    bool told;              /* that it compiles */
+    size_t slabs_most;      /* bytes of slabs for which memory ran out; 0: it has not */
     char description[400];
 };
+
+/* The failure of a call of the interface's: out of memory, or a device that does not work. */
+paritas_status accelerator_fail(paritas_context *context, const struct accelerator *accelerator, const char *what, int code);
 
 /* The slots of struct device_operations for a backend; each folder makes its table with ACCELERATOR_DEVICE. */
 paritas_status accelerator_open(paritas_context *context, struct paritas_device *device, const struct accelerator_operations *operations,

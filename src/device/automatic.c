@@ -23,7 +23,7 @@ paritas_status automatic_open(paritas_context *context, unsigned attempt, unsign
     if (attempt >= 2 + OPENCL_TRIED) return PARITAS_NOT_FOUND;
     if (attempt < 2) snprintf(name, sizeof name, "%s", kinds[attempt]);
     else snprintf(name, sizeof name, "opencl:%u", attempt - 2);
-    return device_open(context, name, NULL, precision, device);
+    return device_try(context, name, NULL, precision, false, device);
 }
 
 /* Opens the first accelerator that can run. Failures leave no message behind: nobody asked for these devices. */
@@ -36,32 +36,37 @@ static void find_accelerator(paritas_context *context, struct automatic *automat
         struct paritas_device *device = NULL;
         const paritas_status status = automatic->open(context, attempt, precision, &device);
         if (status == PARITAS_NOT_FOUND) break;
-        if (status != PARITAS_OK) continue;
-        if (device->is_processor) device_close(device);
-        else automatic->accelerator = device;
+        if (status == PARITAS_OK) automatic->accelerator = device;
     }
     memcpy(context->message, message, sizeof message);
     if (automatic->accelerator)
         paritas_note(context, "device auto: after %.1f s on the CPU, %s (%s) is tried beside it", automatic->seconds, automatic->accelerator->name,
                      automatic->accelerator->operations->describe(automatic->accelerator));
     else
-        paritas_note(context, "device auto: no accelerator can run here, the CPU goes on (`paritas devices` says why)");
+        paritas_note(context, "device auto: no accelerator runs f%u here (an OpenCL device that is the processor itself is none), the CPU goes on", precision);
 }
 
-static struct automatic_kind *kind_of(struct automatic *automatic, uint64_t serial, const struct device_launch *launch)
+/* The whole part of a number's binary logarithm; 0 for 0. */
+static unsigned size_of(size_t number)
 {
     unsigned size = 0;
-    while (launch->rows >> size > 1) size++;
+    while (number >> size > 1) size++;
+    return size;
+}
+
+static struct automatic_kind *kind_of(struct automatic *automatic, const struct kernel_module *module, const struct device_launch *launch)
+{
+    const unsigned rows = size_of(launch->rows), slab = size_of(launch->slab);
     struct automatic_kind *oldest = &automatic->kinds[0];
     for (size_t k = 0; k < AUTOMATIC_KINDS; k++) {
         struct automatic_kind *kind = &automatic->kinds[k];
-        if (kind->serial == serial && kind->entry == launch->entry && kind->size == size) {
+        if (kind->module == module && kind->entry == launch->entry && kind->rows == rows && kind->slab == slab) {
             kind->used = ++automatic->launches;
             return kind;
         }
         if (kind->used < oldest->used) oldest = kind;
     }
-    *oldest = (struct automatic_kind){.serial = serial, .used = ++automatic->launches, .entry = launch->entry, .size = size};
+    *oldest = (struct automatic_kind){.module = module, .used = ++automatic->launches, .entry = launch->entry, .rows = rows, .slab = slab};
     return oldest;
 }
 
@@ -83,6 +88,8 @@ static bool accelerated(paritas_context *context, struct automatic *automatic, s
     paritas_note(context, "device auto: the CPU goes on alone, since %s", context->message);
     device_close(accelerator);
     automatic->accelerator = NULL;
+    automatic->told = false;
+    snprintf(context->device_name, sizeof context->device_name, "cpu");
     return false;
 }
 
@@ -90,7 +97,7 @@ paritas_status automatic_launch(paritas_context *context, struct paritas_device 
                                 const struct device_tables *tables, const struct device_launch *launch)
 {
     struct automatic *automatic = device->automatic;
-    struct automatic_kind *kind = kind_of(automatic, serial, launch);
+    struct automatic_kind *kind = kind_of(automatic, module, launch);
     paritas_status status = PARITAS_OK;
     /* the CPU first, so that there is a rate to compare with; then the accelerator until it is timed; then the faster */
     const bool wanted = kind->cpu_rate > 0.0 && (kind->accelerator_rate == 0.0 || kind->accelerator_rate > kind->cpu_rate);

@@ -2,7 +2,7 @@
  *
  *   CPU ─► 2 s of kernels ─► the first accelerator that opens and passes its self-test ─► each kind of launch runs on both, then on the faster
  *
- * A kind is (model, entry, number of rows to a power of two). Since every device of a precision has the same bits, where a launch runs
+ * A kind is (entry, number of rows and size of the model, both to a power of two). Since every device of a precision has the same bits, where a launch runs
  * changes nothing but the time. An accelerator that fails is closed and the launch repeated on the CPU.
  */
 #ifndef PARITAS_DEVICE_AUTOMATIC_H
@@ -14,9 +14,9 @@
 #define AUTOMATIC_KINDS 32
 
 struct automatic_kind {
-    uint64_t serial; /* of the model; 0: a free place */
+    const struct kernel_module *module; /* NULL: a free place */
     uint64_t used;
-    unsigned entry, size; /* the size's binary logarithm */
+    unsigned entry, rows, slab; /* the last two as binary logarithms */
     unsigned accelerated; /* launches on the accelerator; the first may have compiled and is not timed */
     double cpu_rate, accelerator_rate; /* rows a second; 0: not measured */
 };

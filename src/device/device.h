@@ -42,10 +42,14 @@ struct device_launch {
 
 struct paritas_device;
 
+/* More than a caller of the library is told of a device that cannot be opened: to it both are PARITAS_NO_DEVICE. */
+#define DEVICE_ABSENT ((paritas_status)-100)
+#define DEVICE_LACKS_PRECISION ((paritas_status)-101)
+
 struct device_operations {
     uint32_t api;
-    /* Opens device number `index` of this kind into device->state. On failure the context's message says why, and
-     * context->absent whether there is no device of that number at all. */
+    /* Opens device number `index` of this kind into device->state. On failure the context's message says why; DEVICE_ABSENT: there is no device
+     * of that number, DEVICE_LACKS_PRECISION: there is, without arithmetic in device->precision. */
     paritas_status (*open)(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index);
     void (*close)(struct paritas_device *device);
     /* A name for people: processor, instruction set, driver. Owned by the device. */
@@ -83,6 +87,7 @@ struct paritas_device {
     uint32_t teams;     /* how many keep it busy, with some to spare */
     bool keeps_models;  /* its copies of tables stand on their own */
     bool is_processor;  /* the CPU, under this or another name */
+    bool processors;    /* may it be that? Else opening it fails */
     bool slow_f64;      /* f32 with polish is the quicker way to the same answers */
     struct automatic *automatic; /* owned; of a CPU that was opened as "auto" */
     struct device_resident residents[DEVICE_RESIDENTS];
@@ -97,9 +102,11 @@ struct paritas_device {
 paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device);
 /* Names of the kinds, in the order of `paritas devices`; NULL behind the last. */
 const char *device_kind(size_t k);
+/* The same, but the status tells more; for those who go on looking. `processors`: also devices that are the CPU under another name. */
+paritas_status device_try(paritas_context *context, const char *name, const char *isa, unsigned precision, bool processors, struct paritas_device **device);
 /* The same for given operations: `name` is what the device is called, `index` which of its kind. */
 paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
-                              unsigned index, struct paritas_device **device);
+                              bool processors, unsigned index, struct paritas_device **device);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
 
 /* How many teams a launch should have, where its caller can choose. */

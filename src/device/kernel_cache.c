@@ -6,6 +6,7 @@
 #include "device/kernel_cache.h"
 #include "base/json.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +46,16 @@ static char *path_of(paritas_context *context, const char *key, const char *endi
 void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
 {
     char *path = path_of(context, key, "");
-    FILE *file = path ? fopen(path, "rb") : NULL;
+    struct stat found;
+    /* what is no plain file may keep a reader waiting for ever */
+    const int descriptor = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
     paritas_release(&context->allocator, path);
-    if (!file) return NULL;
+    if (descriptor < 0) return NULL;
+    FILE *file = fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) ? fdopen(descriptor, "rb") : NULL;
+    if (!file) {
+        close(descriptor);
+        return NULL;
+    }
     char header[HEADER], hex[65];
     char *binary = NULL;
     bool good = fread(header, 1, HEADER, file) == HEADER && memcmp(header, FORMAT, sizeof FORMAT - 1) == 0;

@@ -15,17 +15,17 @@ static const struct {
 const char *device_kind(size_t k) { return k < sizeof kinds / sizeof kinds[0] ? kinds[k].name : NULL; }
 
 paritas_status device_open_as(paritas_context *context, const struct device_operations *operations, const char *name, const char *isa, unsigned precision,
-                              unsigned index, struct paritas_device **device)
+                              bool processors, unsigned index, struct paritas_device **device)
 {
     *device = NULL;
     struct paritas_device *opened = paritas_allocate_clear(context, 1, sizeof *opened);
     if (!opened) return paritas_fail_memory(context);
-    context->absent = false;
     opened->operations = operations;
     opened->allocator = context->allocator;
     opened->threads = context->threads;
     opened->precision = precision;
     opened->workers = context->workers;
+    opened->processors = processors;
     opened->index = index;
     snprintf(opened->name, sizeof opened->name, "%s", name);
     const paritas_status status = operations->open(context, opened, isa, index);
@@ -40,7 +40,7 @@ paritas_status device_open_as(paritas_context *context, const struct device_oper
 /* The CPU, which looks for company when the work is long. */
 static paritas_status open_automatic(paritas_context *context, const char *isa, unsigned precision, struct paritas_device **device)
 {
-    paritas_status status = device_open_as(context, &device_cpu, "cpu", isa, precision, 0, device);
+    paritas_status status = device_open_as(context, &device_cpu, "cpu", isa, precision, true, 0, device);
     if (status != PARITAS_OK) return status;
     struct automatic *automatic = paritas_allocate_clear(context, 1, sizeof *automatic);
     if (!automatic) {
@@ -53,7 +53,7 @@ static paritas_status open_automatic(paritas_context *context, const char *isa, 
     return PARITAS_OK;
 }
 
-paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device)
+paritas_status device_try(paritas_context *context, const char *name, const char *isa, unsigned precision, bool processors, struct paritas_device **device)
 {
     *device = NULL;
     if (!name) name = "cpu";
@@ -69,8 +69,14 @@ paritas_status device_open(paritas_context *context, const char *name, const cha
     }
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (strlen(kinds[k].name) == length && strncmp(kinds[k].name, name, length) == 0)
-            return device_open_as(context, kinds[k].operations, kinds[k].name, isa, precision, index, device);
+            return device_open_as(context, kinds[k].operations, kinds[k].name, isa, precision, processors, index, device);
     return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' is not known; there are auto, cpu, cuda[:i], metal[:i] and opencl[:i]", name);
+}
+
+paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision, struct paritas_device **device)
+{
+    const paritas_status status = device_try(context, name, isa, precision, true, device);
+    return status == DEVICE_ABSENT || status == DEVICE_LACKS_PRECISION ? PARITAS_NO_DEVICE : status;
 }
 
 void device_close(struct paritas_device *device)

@@ -55,14 +55,20 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     opened->threads = options.threads ? options.threads : processors > 0 ? (unsigned)processors : 1;
     if (opened->threads > 256) opened->threads = 256;
-    paritas_status status = device_open(opened, options.device, options.isa, opened->precision, &opened->device);
-    /* what cannot run in f64, or crawls in it, runs in f32 */
-    if (choose && (status == PARITAS_NO_DEVICE || (status == PARITAS_OK && opened->device->slow_f64))) {
-        device_close(opened->device);
-        opened->precision = 32;
-        status = device_open(opened, options.device, options.isa, opened->precision, &opened->device);
+    paritas_status status = device_try(opened, options.device, options.isa, opened->precision, true, &opened->device);
+    if (choose && (status == DEVICE_LACKS_PRECISION || (status == PARITAS_OK && opened->device->slow_f64))) {
+        struct paritas_device *instead = NULL;
+        const paritas_status found = device_try(opened, options.device, options.isa, 32, true, &instead);
+        if (found == PARITAS_OK) {
+            device_close(opened->device); /* f64 that crawls */
+            opened->device = instead;
+            opened->precision = 32;
+        }
+        if (status != PARITAS_OK) status = found;
     }
+    if (status == DEVICE_ABSENT || status == DEVICE_LACKS_PRECISION) status = PARITAS_NO_DEVICE;
     if (status != PARITAS_OK) return status;
+    opened->message[0] = '\0';
     if (opened->stream && opened->device->operations != &device_cuda && !opened->device->automatic)
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "stream: device '%s' has none, only CUDA devices have", opened->device->name);
     snprintf(opened->device_name, sizeof opened->device_name, "%s", opened->device->name);

@@ -60,6 +60,13 @@ UNPARSABLE = [
     ["nll", TWO, "--normsys-code", "2"],
     ["fit", TWO, "--threads", "-1"],
     ["fit", TWO, "--patch-name", "x"],
+    ["inspect", TWO, "--device", "cpu"],
+    ["nll", "-", "--point", "-"],
+    ["toys", "-", "--expected-data", "-"],
+    ["fit", "-", "--patch", "-"],
+    ["fit", TWO, "--patch", "-", "--patch", "-"],
+    ["combine", "-", "-"],
+    ["bench", "-", "--baseline", "-"],
 ]
 
 
@@ -67,6 +74,35 @@ UNPARSABLE = [
 def test_a_command_line_that_cannot_be_parsed_is_2(arguments):
     done = run(*arguments)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith("paritas")
+
+
+def test_a_command_without_operands_says_so():
+    done = run("devices", "foo")
+    assert done.returncode == 2 and "devices takes no operands; 'foo' is one too many" in done.stderr
+    assert "usage: paritas devices [options]" in done.stderr and "usage: paritas devices [options]" in run("devices", "--help").stdout
+
+
+def test_standard_input_named_twice_is_said():
+    assert "standard input can be read once" in run("nll", "-", "--point", "-").stderr
+
+
+NO_DEVICE_NEEDED = [["inspect", TWO], ["digest", TWO], ["sort", TWO], ["prune", TWO, "--channel", "no"], ["patchset", "inspect", os.path.join(SBOTTOM, "patchset.json")]]
+
+
+@pytest.mark.parametrize("command", NO_DEVICE_NEEDED, ids=lambda command: command[0])
+def test_a_device_in_the_environment_is_for_commands_that_run_on_one(command):
+    absent = {"PARITAS_DEVICE": "abacus"}
+    plain, done = run(*command), run(*command, environment=absent)
+    assert (done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr)
+    assert run("nll", TWO, environment=absent).returncode == run("bench", TWO, environment=absent).returncode == 4
+    assert run("nll", TWO, "--device", "cpu", environment=absent).returncode == 0
+
+
+def test_lanes_that_no_kernel_has_are_refused():
+    for lanes in ("3", "0", "32", "4.0", "four", "-1"):
+        done = run("nll", TWO, environment={"PARITAS_LANES": lanes})
+        assert done.returncode == 3 and f"PARITAS_LANES takes 1, 2, 4, 8 or 16, not '{lanes}'" in done.stderr, lanes
+    assert run("nll", TWO, environment={"PARITAS_LANES": ""}).returncode == 0
 
 
 def test_names_that_the_input_lacks_are_3_and_named():
@@ -113,6 +149,11 @@ def test_output_goes_to_the_file_whole_or_not_at_all(tmp_path):
     assert done.returncode == 0 and done.stdout == ""
     assert json.loads(path.read_text()) == json.loads(run("fit", TWO, "--json").stdout)
     assert os.listdir(tmp_path) == ["answer.json"] and stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_dash_is_standard_output(tmp_path):
+    done = subprocess.run([PROGRAM, "digest", TWO, "-o", "-"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout == run("digest", TWO).stdout and os.listdir(tmp_path) == []
 
 
 def test_output_to_a_device_file_is_written_in_place():

@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import time
 
 import pytest
 
@@ -11,12 +12,12 @@ TWO = os.path.join(ROOT, "examples", "two_bins.json")
 SBOTTOM = os.path.join(ROOT, "examples", "sbottom_A")
 
 
-def run(*arguments):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+def run(*arguments, environment=None):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=dict(os.environ, **(environment or {})))
 
 
-def answer(*arguments):
-    done = run(*arguments, "--json")
+def answer(*arguments, environment=None):
+    done = run(*arguments, "--json", environment=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -48,6 +49,21 @@ def test_f32_is_compared_with_f64_by_the_header_s_tolerances():
         assert r["tolerance"] == t[name] and r["verdict"] == "within"
         assert (r["after"] if r["after"] is not None else r["before"]) <= r["tolerance"]
     assert rows["scan", "q"]["after"] < rows["scan", "q"]["before"]
+
+
+@pytest.mark.parametrize("isa", ["scalar", "portable"])
+def test_no_build_of_the_cpu_is_compared_with_itself(isa):
+    if run("nll", TWO, environment={"PARITAS_ISA": isa}).returncode == 4:
+        pytest.skip("not in this build")
+    document = answer("parity", TWO, "--device", "cpu", "--ntoys", "0", environment={"PARITAS_ISA": isa})
+    assert document["verdict"] == "passed" and document["reference"] == {"scalar": "portable", "portable": "scalar"}[isa]
+
+
+def test_what_is_not_compared_says_why():
+    document, table = answer("parity", TWO, "--ntoys", "0"), run("parity", TWO, "--ntoys", "0").stdout
+    assert document["checks"][-1]["verdict"] == "not_asked" and "not asked" in table and "no parameter of interest" not in table
+    table = run("parity", TWO, "--ntoys", "50", "--fix", "mu=1").stdout
+    assert table.count("no parameter of interest") == 2 and "not asked" not in table
 
 
 def test_what_a_model_lacks_is_said_not_skipped():
@@ -84,6 +100,52 @@ def test_bench_has_a_model_of_its_own_and_no_other_s_baseline(tmp_path):
     assert run("bench", TWO, "--device", "cpu,abacus").returncode == 4
 
 
+def test_a_baseline_is_read_before_anything_is_measured(tmp_path):
+    kept, next_one = tmp_path / "kept.json", tmp_path / "next.json"
+    answer("bench", TWO, "--seconds", "0.001", "--save", kept)
+    for change in (lambda row: row.update(seconds=0), lambda row: row.update(seconds=-1.0), lambda row: row.update(seconds="1"), lambda row: row.pop("seconds"),
+                   lambda row: row.update(operation=3), lambda row: row.pop("device")):
+        document = json.loads(kept.read_text())
+        change(document["operations"][2])
+        bad = tmp_path / "bad.json"
+        bad.write_text(json.dumps(document))
+        started = time.monotonic()
+        done = run("bench", TWO, "--seconds", "60", "--baseline", bad, "--save", next_one)
+        assert done.returncode == 3 and "bad.json: is no file of measurements" in done.stderr and time.monotonic() - started < 60
+        assert not next_one.exists()
+
+
+def test_another_machine_s_baseline_is_said_under_the_table(tmp_path):
+    kept = tmp_path / "kept.json"
+    document = answer("bench", TWO, "--seconds", "0.001", "--threads", "1", "--save", kept)
+    assert document["threads"] == 1 and document["baseline_differs"] == [] and [d["device"] for d in document["devices"]] == ["cpu"]
+    same = run("bench", TWO, "--seconds", "0.001", "--threads", "1", "--baseline", kept)
+    assert same.returncode == 0 and "the baseline has another" not in same.stdout
+    before = json.loads(kept.read_text())
+    before.update(isa="abacus", threads=7)
+    before["devices"][0]["description"] = "an abacus"
+    for row in before["operations"]:
+        row["seconds"] = 1e-12
+    kept.write_text(json.dumps(before))
+    table = run("bench", TWO, "--seconds", "0.001", "--threads", "1", "--baseline", kept).stdout
+    assert f"the baseline has another isa: abacus, now {document['isa']}" in table and "the baseline has another threads: 7, now 1" in table
+    assert "the baseline has another description of cpu: an abacus, now" in table
+    ratio = next(line for line in table.splitlines() if line.startswith("fit")).split()[-1]
+    assert "e-" in ratio and float(ratio) > 0
+
+
+def test_bench_measures_each_device_once_and_no_auto():
+    assert {row["device"] for row in answer("bench", TWO, "--seconds", "0.001", "--device", "cpu,cpu")["operations"]} == {"cpu"}
+    done = run("bench", TWO, "--device", "cpu,auto")
+    assert done.returncode == 2 and "auto" in done.stderr
+    assert answer("bench", TWO, "--seconds", "0.001", environment={"PARITAS_DEVICE": "auto"})["devices"] == answer("bench", TWO, "--seconds", "0.001")["devices"]
+
+
+def test_measurements_can_be_kept_on_standard_output():
+    done = run("bench", TWO, "--seconds", "0.001", "--save", "-", "-o", os.devnull)
+    assert done.returncode == 0 and len(json.loads(done.stdout)["operations"]) == 7
+
+
 # ---- precisions ----
 
 def test_auto_is_f64_on_the_cpu_and_says_so():
@@ -96,7 +158,15 @@ def test_f32_says_whether_it_was_polished():
     for more, polish in (([], "f64"), (["--no-polish"], "none")):
         document = answer("fit", TWO, "--precision", "f32", *more)
         assert (document["precision"], document["polish"]) == ("f32", polish)
-        assert f"precision: f32, polish: {polish}" in run("fit", TWO, "--precision", "f32", *more).stdout
+        assert f"device: cpu, precision: f32, polish: {polish}" in run("fit", TWO, "--precision", "f32", "--device", "cpu", *more).stdout
+
+
+def test_values_at_a_point_are_no_fits_and_not_polished():
+    document = answer("nll", TWO, "--precision", "f32")
+    assert (document["precision"], document["polish"]) == ("f32", "none")
+    assert "precision: f32, polish: none" in run("nll", TWO, "--precision", "f32").stdout
+    exact = answer("nll", TWO)["twice_nll"]
+    assert 0 < abs(document["twice_nll"] - exact) < 1e-6 * exact
 
 
 def test_a_raw_fit_is_near_and_a_polished_one_is_there():

@@ -130,6 +130,18 @@ TEST(the_newest_nvrtc_that_the_driver_can_follow_compiles)
     assert_compiled_by(11080, 8, 6, 11020, "--gpu-architecture=sm_86 ");
 }
 
+/* NVRTC 13 compiles for 7.5 and later, the older one beside it for 7.0, too. */
+TEST(a_device_that_the_newest_nvrtc_has_forgotten_gets_an_older_one)
+{
+    set_up();
+    fake->major = 7;
+    paritas_context *context = open_on("cuda", 64, 0, NULL);
+    assert_non_null(context);
+    assert_true(fake->nvrtc > 0 && fake->nvrtc < 13000);
+    paritas_close(context);
+    look_back();
+}
+
 TEST(an_nvrtc_older_than_the_device_makes_ptx)
 {
     assert_compiled_by(12080, 12, 0, 12040, "--gpu-architecture=compute_90 ");
@@ -157,8 +169,8 @@ TEST(a_device_that_cannot_run_says_why)
     fake->prohibited = 1;
     assert_no_device("compute mode");
     set_up();
-    fake->major = 7;
-    assert_no_device("compute capability 7.0");
+    fake->major = 1;
+    assert_no_device("compute capability 1.0");
     set_up();
     fake->compile_refused = 1;
     assert_no_device("kernels.cu(7): error: this text  is refused");
@@ -171,7 +183,7 @@ TEST(a_device_that_cannot_run_says_why)
     set_up();
     char reason[512];
     assert_null(open_on("cuda:1", 64, 0, reason));
-    assert_non_null(strstr(reason, "there are 1 CUDA devices"));
+    assert_non_null(strstr(reason, "there is 1 CUDA device"));
     assert_null(open_on("cuda", 64, 2048, reason));
     assert_non_null(strstr(reason, "at most 1024"));
     look_back();
@@ -436,6 +448,7 @@ int main(void)
         cmocka_unit_test(results_are_the_cpus),
         cmocka_unit_test(results_in_single_precision_are_the_cpus),
         cmocka_unit_test(the_newest_nvrtc_that_the_driver_can_follow_compiles),
+        cmocka_unit_test(a_device_that_the_newest_nvrtc_has_forgotten_gets_an_older_one),
         cmocka_unit_test(an_nvrtc_older_than_the_device_makes_ptx),
         cmocka_unit_test(a_device_that_cannot_run_says_why),
         cmocka_unit_test(without_a_compiler_the_embedded_kernels_run),

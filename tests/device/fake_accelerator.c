@@ -155,13 +155,13 @@ static int fake_finish(struct accelerator *accelerator)
 static const char *fake_explain(int code) { return code == FAKE_GONE ? "it is gone" : NULL; }
 static bool fake_memory_ran_out(int code) { return code == FAKE_OUT_OF_MEMORY; }
 
-static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(fake, "fake", dialect);
+static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(fake, "fake", true, dialect);
 ACCELERATOR_DEVICE(fake, &operations);
 
 paritas_status fake_use(paritas_context *context)
 {
     struct paritas_device *device;
-    const paritas_status status = device_open_as(context, &device_fake, "fake", NULL, context->precision, 0, &device);
+    const paritas_status status = device_open_as(context, &device_fake, "fake", NULL, context->precision, true, 0, &device);
     if (status != PARITAS_OK) return status;
     if (context->device != context->host) device_close(context->device);
     context->device = device;

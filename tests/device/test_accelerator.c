@@ -315,6 +315,19 @@ TEST(garbage_is_a_miss)
     remove_folder(&f);
 }
 
+TEST(what_is_no_file_is_a_miss)
+{
+    struct folder f;
+    make_folder(&f);
+    assert_int_equal(compiled(f.path, 64), 2);
+    list(&f);
+    assert_int_equal(unlink(f.file), 0);
+    assert_int_equal(mkfifo(f.file, 0600), 0);
+    assert_int_equal(compiled(f.path, 64), 1);
+    assert_int_equal(compiled(f.path, 64), 0); /* renamed over it */
+    remove_folder(&f);
+}
+
 /* A good file that the driver does not take: compiled again. */
 TEST(a_binary_that_is_refused_is_compiled_again)
 {
@@ -354,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_kernel_is_compiled_once),
         cmocka_unit_test(another_driver_is_another_kernel),
         cmocka_unit_test(garbage_is_a_miss),
+        cmocka_unit_test(what_is_no_file_is_a_miss),
         cmocka_unit_test(a_binary_that_is_refused_is_compiled_again),
         cmocka_unit_test(a_cache_that_cannot_be_written_is_no_error),
     };

@@ -1,7 +1,7 @@
 /* cuda.c: NVIDIA's devices by their driver interface, opened at run time. A block is a team, one of its threads a worker.
  *
- * Everything runs on one stream of the device's primary context, the one that all libraries of a process share, so that memory
- * of theirs is ours to read; a caller's own stream may be taken for it. The context is made current for the length of each call and
+ * Everything runs on one stream of the device's primary context, the one that all libraries of a process share; a caller's own stream may
+ * be taken for it, so that our work stands in order with the caller's. The context is made current for the length of each call and
  * the caller's put back, on whatever thread that is.
  */
 #include "device/cuda/cuda.h"
@@ -57,13 +57,6 @@ static const char *cuda_explain(int code)
 
 static bool cuda_memory_ran_out(int code) { return code == CUDA_OUT_OF_MEMORY; }
 
-static paritas_status fail_call(paritas_context *context, const struct accelerator *accelerator, const char *call, cuda_code code)
-{
-    const char *reason = cuda_explain(code);
-    return paritas_fail(context, cuda_memory_ran_out(code) ? PARITAS_OUT_OF_MEMORY : PARITAS_NO_DEVICE, "device '%s': %s failed: %s (code %d)",
-                        accelerator->device->name, call, reason ? reason : "no reason known", code);
-}
-
 /* ---- open and close --------------------------------------------------------------------------- */
 
 /* Finds the driver and its functions. */
@@ -73,14 +66,13 @@ static paritas_status load_driver(paritas_context *context, struct cuda_state *s
 #if defined(RTLD_NODELETE)
     flags |= RTLD_NODELETE; /* the driver has threads of its own */
 #endif
-    context->absent = true; /* until a device of this number is found */
     state->library = dlopen("libcuda.so.1", flags);
     if (!state->library)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cuda': libcuda.so.1 is not installed (it comes with NVIDIA's driver)");
+        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': libcuda.so.1 is not installed (it comes with NVIDIA's driver)");
     void *address;
 #define X(name, symbol, parameters)                                                                                                      \
     address = dlsym(state->library, #symbol);                                                                                            \
-    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cuda': %s is not in the installed driver", #symbol);          \
+    if (!address) return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': %s is not in the installed driver", #symbol);          \
     memcpy(&state->api.name, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
     CUDA_FUNCTIONS(X)
 #undef X
@@ -100,12 +92,14 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
     struct accelerator_properties *properties = &accelerator->properties;
     int count = 0;
     cuda_code code = state->api.cuInit(0);
-    if (code != 0) return fail_call(context, accelerator, "cuInit", code);
-    if ((code = state->api.cuDeviceGetCount(&count)) != 0) return fail_call(context, accelerator, "cuDeviceGetCount", code);
+    if (code != 0) { /* for most reasons there is no device at all then */
+        const paritas_status status = accelerator_fail(context, accelerator, "cuInit", code);
+        return status == PARITAS_OUT_OF_MEMORY ? status : DEVICE_ABSENT;
+    }
+    if ((code = state->api.cuDeviceGetCount(&count)) != 0) return accelerator_fail(context, accelerator, "cuDeviceGetCount", code);
     if (count < 0 || index >= (unsigned)count)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cuda:%u': there are %d CUDA devices", index, count);
-    context->absent = false;
-    if ((code = state->api.cuDeviceGet(&state->device, (int)index)) != 0) return fail_call(context, accelerator, "cuDeviceGet", code);
+        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda:%u': there %s %d CUDA device%s", index, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+    if ((code = state->api.cuDeviceGet(&state->device, (int)index)) != 0) return accelerator_fail(context, accelerator, "cuDeviceGet", code);
     size_t memory = 0;
     if (state->api.cuDeviceGetName(properties->name, (int)sizeof properties->name, state->device) != 0)
         snprintf(properties->name, sizeof properties->name, "unnamed");
@@ -145,15 +139,15 @@ static paritas_status cuda_open(paritas_context *context, struct accelerator *ac
                  state->driver / 1000, state->driver / 10 % 100, state->capability / 10, state->capability % 10);
     if ((code = state->api.cuDevicePrimaryCtxRetain(&state->context, state->device)) != 0) {
         state->context = NULL;
-        return fail_call(context, accelerator, "cuDevicePrimaryCtxRetain", code);
+        return accelerator_fail(context, accelerator, "cuDevicePrimaryCtxRetain", code);
     }
     state->stream = context->stream;
     if (state->stream) return PARITAS_OK;
-    if ((code = state->api.cuCtxPushCurrent(state->context)) != 0) return fail_call(context, accelerator, "cuCtxPushCurrent", code);
+    if ((code = state->api.cuCtxPushCurrent(state->context)) != 0) return accelerator_fail(context, accelerator, "cuCtxPushCurrent", code);
     code = state->api.cuStreamCreate(&state->stream, CUDA_STREAM_NON_BLOCKING);
     state->owns_stream = code == 0;
     state->api.cuCtxPopCurrent(&(cuda_context){NULL});
-    return code == 0 ? PARITAS_OK : fail_call(context, accelerator, "cuStreamCreate", code);
+    return code == 0 ? PARITAS_OK : accelerator_fail(context, accelerator, "cuStreamCreate", code);
 }
 
 /* The context for the length of a call: enter, one expression, leave. */
@@ -355,5 +349,5 @@ static int cuda_finish(struct accelerator *accelerator)
     return code;
 }
 
-static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(cuda, "cuda", paritas_dialect_cuda);
+static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(cuda, "cuda", true, paritas_dialect_cuda);
 ACCELERATOR_DEVICE(cuda, &operations);

@@ -25,39 +25,51 @@ static bool find_functions(void *library, struct nvrtc_api *api)
     return true;
 }
 
+/* The newest architecture that this NVRTC knows and the device runs; 0: none. *oldest: that it knows. False: it does not tell. */
+static bool find_target(const struct nvrtc_api *api, unsigned capability, unsigned *target, int *oldest)
+{
+    int count = 0, known[ARCHITECTURES_MAX];
+    *target = 0;
+    if (api->nvrtcGetNumSupportedArchs(&count) != 0 || count < 1 || count > ARCHITECTURES_MAX || api->nvrtcGetSupportedArchs(known) != 0) return false;
+    for (int k = 0; k < count; k++) {
+        if (k == 0 || known[k] < *oldest) *oldest = known[k];
+        if (known[k] > 0 && (unsigned)known[k] <= capability && (unsigned)known[k] > *target) *target = (unsigned)known[k];
+    }
+    return true;
+}
+
 paritas_status cuda_load_nvrtc(paritas_context *context, const struct paritas_device *device, struct cuda_state *state)
 {
     static const char *const names[] = NVRTC_NAMES;
-    int flags = RTLD_NOW | RTLD_LOCAL;
+    int flags = RTLD_NOW | RTLD_LOCAL, too_new = 0;
+    bool silent = false;
 #if defined(RTLD_NODELETE)
     flags |= RTLD_NODELETE; /* it has threads and handlers of its own */
 #endif
     for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->nvrtc_library; k++) {
-        int major = 0, minor = 0;
+        int major = 0, minor = 0, oldest = 0;
         state->nvrtc_library = dlopen(names[k], flags);
         if (!state->nvrtc_library) continue;
-        /* not one from before 11.2, nor one whose code this driver is too old for */
+        /* not one from before 11.2, nor one whose code this driver is too old for, nor one that has forgotten this device */
         if (find_functions(state->nvrtc_library, &state->nvrtc) && state->nvrtc.nvrtcVersion(&major, &minor) == 0 && major <= state->driver / 1000) {
-            state->nvrtc_version = 1000 * major + 10 * minor;
-            continue;
+            const bool told = find_target(&state->nvrtc, state->capability, &state->target, &oldest);
+            if (told && state->target > 0) {
+                state->nvrtc_version = 1000 * major + 10 * minor;
+                continue;
+            }
+            silent = silent || !told;
+            if (told) too_new = oldest;
         }
         dlclose(state->nvrtc_library);
         state->nvrtc_library = NULL;
         state->nvrtc_unusable = names[k];
     }
-    if (!state->nvrtc_library) return PARITAS_OK;
-    int count = 0, known[ARCHITECTURES_MAX], oldest = 0;
-    if (state->nvrtc.nvrtcGetNumSupportedArchs(&count) != 0 || count < 1 || count > ARCHITECTURES_MAX ||
-        state->nvrtc.nvrtcGetSupportedArchs(known) != 0)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': NVRTC does not tell which architectures it knows", device->name);
-    for (int k = 0; k < count; k++) {
-        if (k == 0 || known[k] < oldest) oldest = known[k];
-        if (known[k] > 0 && (unsigned)known[k] <= state->capability && (unsigned)known[k] > state->target) state->target = (unsigned)known[k];
-    }
-    if (state->target == 0)
+    if (state->nvrtc_library) return PARITAS_OK;
+    if (too_new > 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': it is of compute capability %u.%u, and the NVRTC found compiles for %d.%d and later",
-                            device->name, state->capability / 10, state->capability % 10, oldest / 10, oldest % 10);
-    return PARITAS_OK;
+                            device->name, state->capability / 10, state->capability % 10, too_new / 10, too_new % 10);
+    if (silent) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': NVRTC does not tell which architectures it knows", device->name);
+    return PARITAS_OK; /* what the build embedded may do */
 }
 
 /* What is specific to a build, one option each; the architecture first. */

@@ -78,9 +78,8 @@ static paritas_status load_api(paritas_context *context, const struct paritas_de
     };
     const char *const replaced[] = {metal_library, NULL};
     const char *const *names = metal_library ? replaced : frameworks;
-    context->absent = !names[0];
     if (!names[0])
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': Metal is a part of macOS, and this system is another", device->name);
+        return paritas_fail(context, DEVICE_ABSENT, "device '%s': Metal is a part of macOS, and this system is another", device->name);
     void *libraries[3] = {NULL};
     size_t n = 0;
     int flags = RTLD_NOW | RTLD_LOCAL;
@@ -89,13 +88,13 @@ static paritas_status load_api(paritas_context *context, const struct paritas_de
 #endif
     for (; names[n]; n++) {
         libraries[n] = dlopen(names[n], flags);
-        if (!libraries[n]) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s cannot be opened", device->name, names[n]);
+        if (!libraries[n]) return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s cannot be opened", device->name, names[n]);
     }
     void *address;
 #define X(type, function, parameters)                                                                                                              \
     address = NULL;                                                                                                                                \
     for (size_t k = 0; k < n && !address; k++) address = dlsym(libraries[k], #function);                                                           \
-    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s is not in the system's libraries", device->name, #function);    \
+    if (!address) return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s is not in the system's libraries", device->name, #function);    \
     memcpy(&state->api.function, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
     METAL_FUNCTIONS(X)
 #undef X
@@ -115,9 +114,8 @@ static paritas_status find_device(paritas_context *context, const struct paritas
         state->device = ask(state, state->device, state->selectors.retain);
     }
     release(state, all);
-    context->absent = !state->device;
-    if (n == 0) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': there is no Metal device", device->name);
-    if (!state->device) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': there are %u Metal devices", device->name, (unsigned)n);
+    if (n == 0) return paritas_fail(context, DEVICE_ABSENT, "device '%s': there is no Metal device", device->name);
+    if (!state->device) return paritas_fail(context, DEVICE_ABSENT, "device '%s': there are %u Metal devices", device->name, (unsigned)n);
     state->queue = ask(state, state->device, state->selectors.newCommandQueue);
     if (!state->queue) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': it gives no command queue", device->name);
     return PARITAS_OK;
@@ -143,7 +141,7 @@ static paritas_status metal_open(paritas_context *context, struct accelerator *a
 {
     const struct paritas_device *device = accelerator->device;
     if (device->precision != 32)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': Metal has no arithmetic in precision f64; ask for f32 or auto", device->name);
+        return paritas_fail(context, DEVICE_LACKS_PRECISION, "device '%s': Metal has no arithmetic in precision f64; ask for f32 or auto", device->name);
     struct metal_state *state = paritas_allocate_clear(context, 1, sizeof *state);
     if (!state) return paritas_fail_memory(context);
     accelerator->state = state;
@@ -391,5 +389,5 @@ static const char *metal_explain(int code)
 
 static bool metal_memory_ran_out(int code) { return code == METAL_OUT_OF_MEMORY || code == METAL_NO_BUFFER; }
 
-static const struct accelerator_operations metal_operations = ACCELERATOR_OPERATIONS(metal, "metal", paritas_dialect_metal);
+static const struct accelerator_operations metal_operations = ACCELERATOR_OPERATIONS(metal, "metal", false, paritas_dialect_metal);
 ACCELERATOR_DEVICE(metal, &metal_operations);

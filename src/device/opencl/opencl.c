@@ -61,12 +61,11 @@ static paritas_status load_api(paritas_context *context, struct opencl_state *st
     flags |= RTLD_NODELETE;
 #endif
     for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->library; k++) state->library = dlopen(names[k], flags);
-    context->absent = !state->library;
-    if (!state->library) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': %s is not installed", names[0]);
+    if (!state->library) return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not installed", names[0]);
     void *address;
 #define X(type, name, parameters)                                                                                                          \
     address = dlsym(state->library, #name);                                                                                                \
-    if (!address) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': %s is not in the installed library", #name);           \
+    if (!address) return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not in the installed library", #name);           \
     memcpy(&state->api.name, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
     OPENCL_FUNCTIONS(X)
 #undef X
@@ -81,9 +80,8 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
     /* a loader without a single driver answers a code of an extension's, which means none as well */
     if (state->api.clGetPlatformIDs(PLATFORMS_MAX, platforms, &n_platforms) != 0) n_platforms = 0;
     if (n_platforms > PLATFORMS_MAX) n_platforms = PLATFORMS_MAX;
-    context->absent = n_platforms == 0;
     if (n_platforms == 0)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl': there is no OpenCL platform (no driver is installed)");
+        return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': there is no OpenCL platform (no driver is installed)");
     for (uint32_t p = 0; p < n_platforms; p++) {
         opencl_device devices[DEVICES_MAX];
         uint32_t n = 0;
@@ -95,8 +93,7 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
         }
         found += n;
     }
-    context->absent = true;
-    return paritas_fail(context, PARITAS_NO_DEVICE, "device 'opencl:%u': there are %u OpenCL devices", index, found);
+    return paritas_fail(context, DEVICE_ABSENT, "device 'opencl:%u': there %s %u OpenCL device%s", index, found == 1 ? "is" : "are", found, found == 1 ? "" : "s");
 }
 
 /* One property of the device; `value` keeps what it held where the driver does not know it. */
@@ -146,18 +143,10 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): %s", device->name, properties->name,
                             available ? "its driver has no compiler" : "it is not available");
     if (device->precision == 64 && doubles == 0)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): it has no arithmetic in f64; there are --precision f32 and auto",
+        return paritas_fail(context, DEVICE_LACKS_PRECISION, "device '%s' (%s): it has no arithmetic in f64; there are --precision f32 and auto",
                             device->name, properties->name);
     state->builds_division = device->precision == 32 && (singles & OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0;
     return PARITAS_OK;
-}
-
-/* The failure of a call while a device is opened or a program built. */
-static paritas_status fail_call(paritas_context *context, const struct accelerator *accelerator, const char *call, opencl_code code)
-{
-    const char *name = opencl_explain(code);
-    return paritas_fail(context, opencl_memory_ran_out(code) ? PARITAS_OUT_OF_MEMORY : PARITAS_NO_DEVICE, "device '%s': %s failed with code %d%s%s",
-                        accelerator->device->name, call, (int)code, name ? ", " : "", name ? name : "");
 }
 
 static paritas_status opencl_open(paritas_context *context, struct accelerator *accelerator, unsigned index)
@@ -170,9 +159,9 @@ static paritas_status opencl_open(paritas_context *context, struct accelerator *
     if (status == PARITAS_OK) status = find_device(context, state, index);
     if (status == PARITAS_OK) status = examine(context, accelerator, state);
     if (status == PARITAS_OK && !(state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code)))
-        status = fail_call(context, accelerator, "clCreateContext", code);
+        status = accelerator_fail(context, accelerator, "clCreateContext", code);
     if (status == PARITAS_OK && !(state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code)))
-        status = fail_call(context, accelerator, "clCreateCommandQueue", code);
+        status = accelerator_fail(context, accelerator, "clCreateCommandQueue", code);
     return status;
 }
 
@@ -241,13 +230,13 @@ static paritas_status opencl_compile(paritas_context *context, struct accelerato
     opencl_code code = 0;
     *binary = NULL;
     opencl_program program = state->api.clCreateProgramWithSource(state->context, 1, (const char **)&build->text, &build->text_size, &code);
-    if (!program) return fail_call(context, accelerator, "clCreateProgramWithSource", code);
+    if (!program) return accelerator_fail(context, accelerator, "clCreateProgramWithSource", code);
     paritas_status status = build_program(context, accelerator, build, program);
     if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL)) != 0)
-        status = fail_call(context, accelerator, "clGetProgramInfo", code);
+        status = accelerator_fail(context, accelerator, "clGetProgramInfo", code);
     if (status == PARITAS_OK && !(*binary = paritas_allocate(context, *size + 1, 1))) status = paritas_fail_memory(context);
     if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARIES, sizeof *binary, binary, NULL)) != 0) {
-        status = fail_call(context, accelerator, "clGetProgramInfo", code);
+        status = accelerator_fail(context, accelerator, "clGetProgramInfo", code);
         paritas_release(&context->allocator, *binary);
         *binary = NULL;
     }
@@ -262,13 +251,13 @@ static paritas_status opencl_load(paritas_context *context, struct accelerator *
     const unsigned char *bytes = binary;
     opencl_code code = 0, of_device = 0;
     kernel->program = state->api.clCreateProgramWithBinary(state->context, 1, &state->device, &size, &bytes, &of_device, &code);
-    if (!kernel->program) return fail_call(context, accelerator, "clCreateProgramWithBinary", code);
+    if (!kernel->program) return accelerator_fail(context, accelerator, "clCreateProgramWithBinary", code);
     paritas_status status = build_program(context, accelerator, build, kernel->program);
     if (status == PARITAS_OK && !(kernel->function = state->api.clCreateKernel(kernel->program, build->entry, &code)))
-        status = fail_call(context, accelerator, "clCreateKernel", code);
+        status = accelerator_fail(context, accelerator, "clCreateKernel", code);
     if (status == PARITAS_OK && (code = state->api.clGetKernelWorkGroupInfo(kernel->function, state->device, OPENCL_KERNEL_WORK_GROUP_SIZE,
                                                                             sizeof kernel->workers_most, &kernel->workers_most, NULL)) != 0)
-        status = fail_call(context, accelerator, "clGetKernelWorkGroupInfo", code);
+        status = accelerator_fail(context, accelerator, "clGetKernelWorkGroupInfo", code);
     if (status != PARITAS_OK) opencl_unload(accelerator, kernel);
     return status;
 }
@@ -322,5 +311,5 @@ static int opencl_finish(struct accelerator *accelerator)
     return state->api.clFinish(state->queue);
 }
 
-static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(opencl, "opencl", paritas_dialect_opencl);
+static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(opencl, "opencl", true, paritas_dialect_opencl);
 ACCELERATOR_DEVICE(opencl, &operations);
