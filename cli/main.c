@@ -68,7 +68,7 @@ static int run(const struct arguments *arguments)
     const char *path = option_text(arguments, "--output-file", NULL);
     if (path != NULL && !output_check(path)) return EXIT_OUTPUT;
     struct session session;
-    paritas_status status = session_open(&session, arguments, 0);
+    paritas_status status = session_open(&session, arguments);
     if (status == PARITAS_OK) status = (paritas_status)arguments->command->run(&session);
     progress_close(&session.progress);
     if (status == PARITAS_OK) describe_provenance(&session);

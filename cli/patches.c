@@ -8,10 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#define WORKERS_MAX 64
+
 /* What the workers share. Workspace and patch set are only read; each outcome belongs to who drew its number. */
 struct patch_run {
     const struct patch_analysis *analysis;
-    const struct arguments *arguments;
+    struct session *first; /* the command's; no worker's own, but one worker alone takes its context */
     const paritas_workspace *background; /* with the --patch files */
     const struct json **patches;         /* the operations of each */
     struct patch_outcome *outcomes;
@@ -23,6 +25,7 @@ struct patch_run {
 
 struct patch_worker {
     struct patch_run *run;
+    const char *device; /* of the worker's context; NULL: it works in the context of `first` */
     pthread_t thread;
     bool started;
 };
@@ -37,32 +40,64 @@ static paritas_status apply(struct session *session, const struct patch_run *run
     return json_patch(session->context, copy, run->patches[i], run->label);
 }
 
-static paritas_status run_one(const struct patch_run *run, size_t i, char error[1024])
+static paritas_status run_one(struct session *session, const struct patch_run *run, size_t i)
 {
-    struct session session;
     struct patch_outcome *outcome = &run->outcomes[i];
-    paritas_status status = session_open(&session, run->arguments, 1);
-    if (session.context == NULL) return status;
-    if (status == PARITAS_OK) status = apply(&session, run, i);
-    if (status == PARITAS_OK) status = load_model(&session);
-    if (status == PARITAS_OK) status = require_poi(&session);
-    if (status == PARITAS_OK) status = run->analysis->analyse(&session, outcome->result);
-    if (status != PARITAS_OK) snprintf(error, 1024, "%s", paritas_error_message(session.context));
-    session_close(&session);
+    paritas_status status = apply(session, run, i);
+    if (status == PARITAS_OK) status = load_model(session);
+    if (status == PARITAS_OK) status = require_poi(session);
+    if (status == PARITAS_OK) status = run->analysis->analyse(session, outcome->result);
+    if (status == PARITAS_OK) snprintf(outcome->device, sizeof outcome->device, "%s", paritas_device_name(session->context));
+    else snprintf(outcome->error, sizeof run->errors[i], "%s", paritas_error_message(session->context));
+    session_clear(session);
+    return status;
+}
+
+/* A context that cannot be opened fails the patch at hand alone: the next one tries again. */
+static paritas_status open_worker(struct session *session, const struct patch_worker *worker, size_t i)
+{
+    struct patch_run *run = worker->run;
+    if (worker->device == NULL) {
+        session_share(session, run->first);
+        return PARITAS_OK;
+    }
+    paritas_status status = session_open_beside(session, run->first, worker->device);
+    if (status == PARITAS_OK) return status;
+    snprintf(run->errors[i], sizeof run->errors[i], "%s", paritas_error_message(session->context));
+    session_close(session);
     return status;
 }
 
 static void *work(void *argument)
 {
-    struct patch_run *run = ((struct patch_worker *)argument)->run;
-    for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->n;) run->outcomes[i].status = run_one(run, i, run->errors[i]);
+    const struct patch_worker *worker = argument;
+    struct patch_run *run = worker->run;
+    struct session session = {0}; /* its context is kept over patches */
+    for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->n;) {
+        paritas_status status = session.context == NULL ? open_worker(&session, worker, i) : PARITAS_OK;
+        run->outcomes[i].status = status == PARITAS_OK ? run_one(&session, run, i) : status;
+    }
+    session_close(&session);
     return NULL;
 }
 
+/* As many as there are processors or --threads names, but one alone on an accelerator: contexts there would take each other's memory. */
+static size_t worker_count(const struct session *session, size_t n_patches)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = option_count(session->arguments, "--threads", processors > 0 ? (size_t)processors : 1);
+    if (strcmp(paritas_device_name(session->context), "cpu") != 0) n = 1;
+    if (n > n_patches) n = n_patches;
+    return n < WORKERS_MAX ? n : WORKERS_MAX;
+}
+
+/* The first of several workers has the session's device: where that is "auto" it may come to an accelerator, which is then its alone. */
 static void run_workers(struct patch_run *run, size_t n_workers, struct patch_worker *workers)
 {
+    workers[0].device = n_workers > 1 ? run->first->options.device : NULL;
     for (size_t i = 1; i < n_workers; i++) {
         workers[i].run = run;
+        workers[i].device = "cpu";
         workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
     }
     workers[0].run = run;
@@ -106,7 +141,7 @@ static void write_lines(struct session *session, const struct patch_run *run)
         write_tree(&w, "values", outcome->values);
         if (outcome->status == PARITAS_OK) {
             run->analysis->write_fields(&w, outcome->result);
-            write_string(&w, "device", paritas_device_name(session->context));
+            write_string(&w, "device", outcome->device);
             write_string(&w, "precision", paritas_precision_name(session->context));
             write_string(&w, "polish", paritas_polish_name(session->context));
         } else {
@@ -141,10 +176,10 @@ static void write_rows(struct session *session, const struct patch_run *run)
 
 paritas_status run_patches(struct session *session, const struct patch_analysis *analysis)
 {
-    struct patch_run run = {.analysis = analysis, .arguments = session->arguments};
+    struct patch_run run = {.analysis = analysis, .first = session};
     paritas_workspace *patchset = NULL;
     const char *path = option_text(session->arguments, "--patchset", NULL);
-    struct patch_worker workers[64];
+    struct patch_worker workers[WORKERS_MAX];
     memset(workers, 0, sizeof workers);
     paritas_status status = paritas_workspace_read(session->context, path, &patchset);
     if (status == PARITAS_OK) status = paritas_workspace_read(session->context, session->arguments->operands[0], &session->workspace);
@@ -152,10 +187,7 @@ paritas_status run_patches(struct session *session, const struct patch_analysis 
     if (status == PARITAS_OK) status = apply_patches(session);
     if (status == PARITAS_OK) status = list_patches(session, patchset, &run);
     if (status == PARITAS_OK) {
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        size_t n_workers = option_count(session->arguments, "--threads", processors > 0 ? (size_t)processors : 1);
-        if (n_workers > run.n) n_workers = run.n;
-        if (n_workers > sizeof workers / sizeof workers[0]) n_workers = sizeof workers / sizeof workers[0];
+        const size_t n_workers = worker_count(session, run.n);
         run.background = session->workspace;
         run.label = patchset->label;
         atomic_init(&run.next, 0);

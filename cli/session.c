@@ -110,14 +110,29 @@ static const char *cache_folder(char *path, size_t room)
     return strlen(path) + 1 < room ? path : NULL;
 }
 
-paritas_status session_open(struct session *session, const struct arguments *arguments, unsigned threads)
+/* Arena and answer, once there is a context. */
+static void open_outputs(struct session *session)
+{
+    arena_open(&session->arena, &session->context->allocator);
+    text_open(&session->out, &session->context->allocator);
+    writer_open(&session->writer, &session->out, false);
+}
+
+static paritas_status open_context(struct session *session)
+{
+    paritas_status status = paritas_open(&session->options, &session->context);
+    if (session->context != NULL) open_outputs(session);
+    return status;
+}
+
+paritas_status session_open(struct session *session, const struct arguments *arguments)
 {
     memset(session, 0, sizeof *session);
     session->arguments = arguments;
     session->json = option_flag(arguments, "--json");
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     const char *precision = option_text(arguments, "--precision", "f64"), *wrong_lanes;
-    options.threads = threads != 0 ? threads : (unsigned)option_count(arguments, "--threads", 0);
+    options.threads = (unsigned)option_count(arguments, "--threads", 0);
     options.isa = environment("PARITAS_ISA");
     options.lanes = environment_lanes(&wrong_lanes);
     options.cache = cache_folder(session->cache, sizeof session->cache);
@@ -127,26 +142,57 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options.progress = progress_report;
     options.progress_user = &session->progress;
     if (!option_flag(arguments, "--quiet")) options.note = print_note;
-    progress_open(&session->progress, threads != 0 || option_flag(arguments, "--quiet"), "fits");
+    progress_open(&session->progress, option_flag(arguments, "--quiet"), "fits");
     session->options = options;
-    paritas_status status = paritas_open(&options, &session->context);
-    if (session->context == NULL) return status;
-    arena_open(&session->arena, &session->context->allocator);
-    text_open(&session->out, &session->context->allocator);
-    writer_open(&session->writer, &session->out, false);
+    const paritas_status status = open_context(session);
     if (status == PARITAS_OK && wrong_lanes != NULL)
-        status = paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'", wrong_lanes);
+        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'", wrong_lanes);
     return status;
+}
+
+paritas_status session_open_beside(struct session *session, const struct session *first, const char *device)
+{
+    memset(session, 0, sizeof *session);
+    session->arguments = first->arguments;
+    session->json = first->json;
+    session->options = first->options;
+    session->options.device = device;
+    session->options.threads = 1;
+    session->options.progress = NULL;
+    return open_context(session);
+}
+
+void session_share(struct session *session, struct session *first)
+{
+    memset(session, 0, sizeof *session);
+    session->arguments = first->arguments;
+    session->json = first->json;
+    session->options = first->options;
+    session->context = first->context;
+    session->shares = true;
+    first->progress.on = false;
+    open_outputs(session);
+}
+
+void session_clear(struct session *session)
+{
+    paritas_model_free(session->model);
+    paritas_workspace_free(session->workspace);
+    arena_free(&session->arena);
+    session->model = NULL;
+    session->workspace = NULL;
+    session->job = (paritas_job){0};
+    session->n_parameters = session->n_main = session->n_aux = 0;
+    session->not_converged = session->partial = session->wrong_usage = false;
+    session->context->message[0] = '\0';
 }
 
 void session_close(struct session *session)
 {
     if (session->context == NULL) return;
-    paritas_model_free(session->model);
-    paritas_workspace_free(session->workspace);
+    session_clear(session);
     text_free(&session->out);
-    arena_free(&session->arena);
-    paritas_close(session->context);
+    if (!session->shares) paritas_close(session->context);
     session->context = NULL;
 }
 

@@ -26,12 +26,21 @@ struct session {
     struct text out;      /* the answer */
     struct writer writer; /* writes JSON to `out` */
     struct progress progress;
+    bool shares; /* the context is another session's */
 };
 
 /* Opens a context with the options that the command line and the environment name: PARITAS_ISA, PARITAS_LANES, PARITAS_CACHE, and for commands
- * with GROUP_ENGINE PARITAS_DEVICE; others have the CPU. `threads` 0: as the command line says. */
-paritas_status session_open(struct session *session, const struct arguments *arguments, unsigned threads);
-void session_close(struct session *session);
+ * with GROUP_ENGINE PARITAS_DEVICE; others have the CPU. */
+paritas_status session_open(struct session *session, const struct arguments *arguments);
+/* A session for one of several workers beside `first`: with its options, but a context of its own of one thread on `device`, and
+ * without progress. */
+paritas_status session_open_beside(struct session *session, const struct session *first, const char *device);
+/* A session in the context of `first`, which shows no progress from then on. To be closed before `first`, and not to run while
+ * `first` does. */
+void session_share(struct session *session, struct session *first);
+/* Frees what was loaded and forgets what became of it, so that the context can take the next model. */
+void session_clear(struct session *session);
+void session_close(struct session *session); /* a session without a context is left as it is */
 /* PARITAS_DEVICE, which stands for --device; NULL: not set, or empty. */
 const char *environment_device(void);
 

@@ -145,7 +145,8 @@ typedef struct paritas_options {
     const char *cache;                  /* folder where devices keep compiled kernels, made where it is not there; NULL or "": none. Copied. */
     paritas_note_function note;         /* NULL: none */
     void *note_user;
-    int no_polish;                      /* nonzero: fits in f32 stand as f32 left them, which is for looking at f32 rather than for results */
+    int no_polish;                      /* nonzero: fits in f32 stand as f32 left them, which is for looking at f32 rather than for results; toys that f32 does
+                                         * not finish are fitted in f64 also then */
     void *stream;                       /* of a CUDA device, on which all work runs, in order with the caller's: a CUstream (or cudaStream_t) of its
                                          * primary context; NULL: one of the library's own. Borrowed until paritas_close */
 } paritas_options;

@@ -1,5 +1,6 @@
 /* ensemble.c: see ensemble.h. */
 #include "fit/ensemble.h"
+#include "fit/minimum.h"
 #include "fit/rows.h"
 
 #include <math.h>
@@ -9,7 +10,6 @@
 #define RATE_LARGEST 1e12      /* above, a count is no whole number that a double and Poisson's distribution agree on */
 #define COMPARED 8             /* probes that Newton fits as well */
 #define EVALUATIONS_A_STEP 4.0 /* gradients that an iteration of Newton's may cost before quasi-Newton is the slower one */
-#define SAME_MINIMUM 0.5e-8    /* of the NLL */
 
 paritas_status ensemble_check(paritas_context *context, const paritas_model *given, const double *expected)
 {
@@ -38,7 +38,7 @@ static paritas_status draw(paritas_context *context, const struct ensemble *e, u
     memcpy(rows->args, args, sizeof args);
     memcpy(rows->args + 8, e->items, places * sizeof *rows->args);
     /* in f64 always: toys are the same whatever precision they are fitted in */
-    status = rows_launch(context, context->precision == 64 ? context->device : context->host, model, model->family->draw, n, rows);
+    status = rows_launch(context, rows_device_f64(context), model, model->family->draw, n, rows);
     for (size_t i = 0; i < n * places && status == PARITAS_OK; i++)
         if (!(rows->out[i] - rows->out[i] == 0.0))
             status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys cannot be drawn: an auxiliary count has the expectation %.17g", e->expected[i % places]);
@@ -70,8 +70,8 @@ static paritas_status choose_method(paritas_context *context, struct ensemble *e
         gradients += shared[i].iterations;
         if (i >= COMPARED) continue;
         iterations += alone[i].iterations;
-        if (alone[i].status_free == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_free > alone[i].value_free + SAME_MINIMUM;
-        if (alone[i].status_fixed == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_fixed > alone[i].value_fixed + SAME_MINIMUM;
+        if (alone[i].status_free == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_free > alone[i].value_free + 0.5 * SAME_MINIMUM;
+        if (alone[i].status_fixed == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_fixed > alone[i].value_fixed + 0.5 * SAME_MINIMUM;
     }
     const bool few = gradients / ENSEMBLE_PROBES <= EVALUATIONS_A_STEP * iterations / COMPARED;
     e->quasi_newton = 10 * answered >= 9 * ENSEMBLE_PROBES && few && !worse;

@@ -1,4 +1,5 @@
-/* family.h: what the fit layer knows of a model: tables, maps, and which entries run it. No physics.
+/* family.h: what the fit layer knows of a model: tables, maps, and which entries run it. A family is one folder of src; what a model means is known there
+ * alone. Channels and samples are only handed on, from the public functions to the families that have them.
  *
  * Parameters and data come in the user's order; kernels have slots and places. slot_of and place_of lead from one to the other,
  * the templates hold what stands where nothing leads to (padding).
@@ -23,7 +24,7 @@ struct paritas_family {
     /* Answer the public functions of these names. Only for models without `no_expectation`. */
     paritas_status (*expected_data)(paritas_context *context, const struct paritas_model *model, size_t n_points, const double *points, double *expected);
     paritas_status (*expected_jacobian)(paritas_context *context, const struct paritas_model *model, const double *point, double *jacobian);
-    /* Channels and samples; NULL together where the family has none. */
+    /* Answer those on channels and samples; NULL together where the family has none. */
     paritas_status (*expected_by_sample)(paritas_context *context, const struct paritas_model *model, const double *point, double *expected);
     size_t (*channel_count)(const struct paritas_model *model);
     const char *(*channel_name)(const struct paritas_model *model, size_t channel);

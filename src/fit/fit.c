@@ -10,9 +10,10 @@
  * Where errors are asked, and always after another minimiser than Newton's, the conditions of convergence are checked once more with the
  * exact Hessian of the returned point; a fit that fails them is continued from there by the same minimiser.
  */
+#include "fit/minimum.h"
 #include "fit/rows.h"
+#include "minimise/flags.h"
 #include "minimise/sizes.h"
-#include "minimise/tolerances.h"
 
 #include <string.h>
 
@@ -93,15 +94,7 @@ static void put_jobs(const struct chunk *c, struct rows *rows, uint32_t option, 
         const paritas_job *job = &c->jobs[i];
         double *row = rows->in + c->n_sets * model->n_places + 4 * slots * k;
         rows_put_point(model, from ? from + i * model->n_parameters : or_default(job->start, model->init), model->slot_template, row);
-        rows_put_point(model, or_default(job->lower, model->lower), model->slot_template, row + slots);
-        rows_put_point(model, or_default(job->upper, model->upper), model->slot_template, row + 2 * slots);
-        memset(row + 3 * slots, 0, slots * sizeof *row);
-        const unsigned char *fixed = job->fixed ? job->fixed : model->fixed;
-        for (size_t p = 0; p < model->n_parameters; p++) {
-            const uint32_t slot = model->slot_of[p];
-            row[3 * slots + slot] = fixed[p] ? 0.0 : 1.0;
-            if (fixed[p]) row[slots + slot] = row[2 * slots + slot] = row[slot];
-        }
+        rows_put_limits(model, or_default(job->lower, model->lower), or_default(job->upper, model->upper), job->fixed ? job->fixed : model->fixed, row);
         rows->args[4 + k] = c->set_of[i];
     }
 }
@@ -112,9 +105,6 @@ static uint32_t members_of(const struct chunk *c)
     const size_t wished = 10 * c->model->n_parameters;
     return c->options.population ? c->options.population : wished < 20 ? 20 : wished > 200 ? 200 : (uint32_t)wished;
 }
-
-/* Flags of a Newton fit, as its entry takes them. */
-enum { FROM_NEAR = 1, TO_CLOSER = 2 };
 
 /* Fits the listed jobs of the chunk (NULL: all), from `from` where given. Parameters land in c->parameters. */
 static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, size_t n, const size_t *which, const double *from, uint32_t flags)
@@ -219,7 +209,7 @@ static bool land(struct chunk *c, size_t i)
 static paritas_status polish(struct chunk *c, size_t *which)
 {
     const bool newton = c->options.minimizer == PARITAS_NEWTON;
-    const uint32_t own = c->options.start_is_near ? FROM_NEAR : 0, closer = newton ? TO_CLOSER : 0;
+    const uint32_t own = c->options.start_is_near ? NEWTON_FROM_NEAR : 0, closer = newton ? NEWTON_TO_CLOSER : 0;
     size_t near = 0, far = c->n;
     for (size_t i = 0; i < c->n; i++) {
         const bool whole = land(c, i);
@@ -227,7 +217,7 @@ static paritas_status polish(struct chunk *c, size_t *which)
         if (whole && (!newton || c->results[i].status == PARITAS_FIT_CONVERGED)) which[near++] = i;
         else which[--far] = i;
     }
-    paritas_status status = near > 0 ? fit_jobs(c, c->context->host, near, which, c->parameters, FROM_NEAR | closer) : PARITAS_OK;
+    paritas_status status = near > 0 ? fit_jobs(c, c->context->host, near, which, c->parameters, NEWTON_FROM_NEAR | closer) : PARITAS_OK;
     if (far < c->n && status == PARITAS_OK) status = fit_jobs(c, c->context->host, c->n - far, which + far, c->parameters, closer);
     size_t open = 0;
     for (size_t i = 0; i < c->n; i++)
@@ -248,7 +238,7 @@ static paritas_status run_chunk(struct chunk *c)
     if (status == PARITAS_OK) {
         gather_sets(c);
         for (size_t i = 0; i < c->n; i++) c->results[i].iterations = 0;
-        status = fit_jobs(c, context->device, c->n, NULL, NULL, c->options.start_is_near ? FROM_NEAR : 0);
+        status = fit_jobs(c, context->device, c->n, NULL, NULL, c->options.start_is_near ? NEWTON_FROM_NEAR : 0);
         for (size_t i = 0; i < c->n && c->raw && status == PARITAS_OK; i++) land(c, i);
         if (status == PARITAS_OK && context->precision == 32 && !c->raw) status = polish(c, again);
     }
@@ -265,7 +255,7 @@ static paritas_status run_chunk(struct chunk *c)
             }
             n = open;
             memcpy(now, again, n * sizeof *now);
-            status = fit_jobs(c, context->host, n, now, c->parameters, FROM_NEAR | TO_CLOSER); /* what goes on from a fit is near */
+            status = fit_jobs(c, context->host, n, now, c->parameters, NEWTON_FROM_NEAR | NEWTON_TO_CLOSER); /* what goes on from a fit is near */
         }
     }
     paritas_release(&context->allocator, again);
@@ -306,7 +296,7 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *given,
                            .given = given,
                            .model = model,
                            .options = options,
-                           .raw = context->precision == 32 && context->no_polish,
+                           .raw = fits_are_raw(context),
                            .n = i + step < n ? step : n - i,
                            .jobs = jobs + i,
                            .results = results + i,

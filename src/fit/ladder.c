@@ -1,7 +1,8 @@
 /* ladder.c: see ladder.h. */
 #include "fit/ladder.h"
+#include "fit/minimum.h"
 #include "fit/rows.h"
-#include "minimise/tolerances.h"
+#include "minimise/flags.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -13,19 +14,15 @@ void ladder_put_fit(const struct profile_plan *plan, bool conditional, const dou
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t slots = model->n_slots;
-    rows_put_point(model, plan->lower, model->slot_template, row + slots);
-    rows_put_point(model, plan->upper, model->slot_template, row + 2 * slots);
     memcpy(row, start, slots * sizeof *row);
-    memset(row + 3 * slots, 0, slots * sizeof *row);
+    rows_put_limits(model, plan->lower, plan->upper, plan->fixed, row);
+    if (conditional) {
+        const uint32_t slot = model->slot_of[plan->poi];
+        row[slot] = row[slots + slot] = row[2 * slots + slot] = plan->mu;
+        row[3 * slots + slot] = 0.0;
+    }
     for (size_t p = 0; p < model->n_parameters; p++) {
         const uint32_t slot = model->slot_of[p];
-        const bool held = plan->fixed[p] || (conditional && (ptrdiff_t)p == plan->poi);
-        if (conditional && (ptrdiff_t)p == plan->poi) row[slot] = plan->mu;
-        row[3 * slots + slot] = held ? 0.0 : 1.0;
-        if (held) {
-            row[slots + slot] = row[2 * slots + slot] = row[slot];
-            continue;
-        }
         if (row[slot] < row[slots + slot]) row[slot] = row[slots + slot];
         if (row[slot] > row[2 * slots + slot]) row[slot] = row[2 * slots + slot];
     }
@@ -35,7 +32,7 @@ void ladder_put_fit(const struct profile_plan *plan, bool conditional, const dou
 
 bool ladder_begins_in_f32(const paritas_context *context, const struct profile_plan *plan) { return context->precision == 32 && !plan->in_f64; }
 
-double ladder_same_minimum(const paritas_context *context) { return context->precision == 32 && context->no_polish ? RAW_SAME_MINIMUM : LADDER_SAME_MINIMUM; }
+double ladder_same_minimum(const paritas_context *context, const struct profile_plan *plan) { return 0.5 * (plan->in_f64 ? SAME_MINIMUM : same_minimum(context)); }
 
 bool ladder_land(const struct profile_plan *plan, bool conditional, double *point)
 {
@@ -63,18 +60,15 @@ struct pending {
     double *free, *fixed; /* n rows of n_slots */
 };
 
-/* Is an outcome better than what is known? A minimum that lies above a point that is known is none that is looked for. */
-static bool is_better(paritas_fit_status outcome, double value, paritas_fit_status known, double known_value)
+/* Is an outcome better than what is known? A minimum that lies above a point that is known, by more than `same`, is none that is looked for. */
+static bool is_better(paritas_fit_status outcome, double value, paritas_fit_status known, double known_value, double same)
 {
     const bool converged = outcome == PARITAS_FIT_CONVERGED;
     if (converged == (known == PARITAS_FIT_CONVERGED)) return !(value >= known_value);
-    return converged && !(value > known_value + LADDER_SAME_MINIMUM);
+    return converged && !(value > known_value + same);
 }
 
-/* Flags of a Newton fit, as its entry takes them. */
-enum { FROM_NEAR = 1, TO_CLOSER = 2 };
-
-/* One fit of each listed pending profile from its row of `starts`. *rows: its answers, the caller's to free where n > 0. */
+/* One fit of each listed pending profile from its row of `starts`. *into: its answers, the caller's to free unless it fails. */
 static paritas_status launch(paritas_context *context, struct paritas_device *device, const struct pending *p, bool conditional, size_t n, const size_t *list,
                              const double *starts, uint32_t flags, struct rows *into)
 {
@@ -110,12 +104,12 @@ static paritas_status newton_on(paritas_context *context, struct paritas_device 
         double *out = rows.out + k * stride;
         const double *tail = out + slots;
         struct profile *profile = &p->profiles[p->which[list[k]]];
-        if (device != context->host) ladder_land(p->plan, conditional, out);
+        if (device->precision == 32) ladder_land(p->plan, conditional, out);
         const paritas_fit_status outcome = tail[1] < ROWS_OUTSIDE ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
         paritas_fit_status *known = conditional ? &profile->status_fixed : &profile->status_free;
         double *value = conditional ? &profile->value_fixed : &profile->value_free;
         profile->iterations += (unsigned)tail[3];
-        if (!is_better(outcome, tail[1], *known, *value)) continue;
+        if (!is_better(outcome, tail[1], *known, *value, ladder_same_minimum(context, p->plan))) continue;
         *known = outcome;
         *value = tail[1] < ROWS_OUTSIDE ? tail[1] : (double)NAN;
         memcpy((conditional ? p->fixed : p->free) + list[k] * slots, out, slots * sizeof *out);
@@ -129,7 +123,7 @@ static paritas_status newton_on(paritas_context *context, struct paritas_device 
 
 static paritas_status newton(paritas_context *context, struct pending *p, bool conditional, size_t n, const size_t *list, const double *starts, uint32_t flags)
 {
-    return newton_on(context, context->host, p, conditional, n, list, starts, flags);
+    return newton_on(context, rows_device_f64(context), p, conditional, n, list, starts, flags);
 }
 
 /* The first fits in f32: where they end at a minimum, the f64 fits go on from there, near; elsewhere as if there had been none. `list` is
@@ -157,7 +151,7 @@ static paritas_status newton_by_f32(paritas_context *context, struct pending *p,
         }
     }
     rows_free(&rows);
-    if (status == PARITAS_OK) status = newton(context, p, conditional, near, list, starts, FROM_NEAR);
+    if (status == PARITAS_OK) status = newton(context, p, conditional, near, list, starts, NEWTON_FROM_NEAR);
     if (status == PARITAS_OK) status = newton(context, p, conditional, far, others, starts, 0);
     if (status == PARITAS_OK) memcpy(list + near, others, far * sizeof *list);
     paritas_release(&context->allocator, others);
@@ -301,7 +295,7 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
             const size_t n = without_answer(p, conditional, list);
             for (size_t k = 0; k < n; k++) put_start(p, attempt, conditional, list[k], starts + list[k] * slots);
             if (attempt == AT_START && !p->plan->matrix && ladder_begins_in_f32(context, p->plan)) status = newton_by_f32(context, p, conditional, n, list, starts);
-            else status = newton(context, p, conditional, n, list, starts, attempt == AT_OTHER ? TO_CLOSER : 0);
+            else status = newton(context, p, conditional, n, list, starts, attempt == AT_OTHER ? NEWTON_TO_CLOSER : 0);
             open += n;
         }
         note_rung(p, rung_of(attempt));
@@ -345,7 +339,7 @@ static paritas_status value_at(paritas_context *context, const struct frozen *mo
     return status;
 }
 
-/* One fit of one profile, from near where it ended, with barriers; `space`: a data row, then 3 points. */
+/* One fit of one profile, from near where it ended, with barriers; `space`: a data row, then 3 points. One fit keeps no accelerator busy, so it is the host's. */
 static paritas_status fit_at_edge(paritas_context *context, const struct pending *p, size_t k, bool conditional, double *space)
 {
     const struct frozen *model = p->model;
@@ -364,7 +358,7 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
         one = (struct profile){.value_free = (double)NAN, .value_fixed = (double)NAN, .status_free = PARITAS_FIT_NO_PROGRESS, .status_fixed = PARITAS_FIT_NO_PROGRESS};
         empty = put_barrier(p, data, barrier, space);
         if (empty == 0) return PARITAS_OK;
-        const paritas_status status = newton(context, &alone, conditional, 1, &(size_t){0}, start, 0);
+        const paritas_status status = newton_on(context, context->host, &alone, conditional, 1, &(size_t){0}, start, 0);
         if (status != PARITAS_OK) return status;
         profile->iterations += one.iterations;
         memcpy(start, end, slots * sizeof *start);
@@ -372,7 +366,7 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
     if ((conditional ? one.status_fixed : one.status_free) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     const paritas_status status = value_at(context, model, data, end, &value);
     double *known = conditional ? &profile->value_fixed : &profile->value_free;
-    if (status != PARITAS_OK || !(value < ROWS_OUTSIDE) || value > *known + LADDER_SAME_MINIMUM) return status; /* that would be another place */
+    if (status != PARITAS_OK || !(value < ROWS_OUTSIDE) || value > *known + ladder_same_minimum(context, p->plan)) return status; /* that would be another place */
     *known = value;
     *(conditional ? &profile->status_fixed : &profile->status_free) = PARITAS_FIT_CONVERGED;
     memcpy(own, end, slots * sizeof *own);
@@ -404,7 +398,7 @@ static paritas_status refit_above(paritas_context *context, struct pending *p, s
     size_t n = 0;
     for (size_t k = 0; k < p->n; k++) {
         struct profile *profile = &p->profiles[p->which[k]];
-        if (!(profile->value_fixed < profile->value_free - ladder_same_minimum(context))) continue;
+        if (!(profile->value_fixed < profile->value_free - ladder_same_minimum(context, p->plan))) continue;
         profile->refitted = true;
         list[n++] = k;
     }

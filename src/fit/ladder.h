@@ -7,14 +7,12 @@
 
 #include "fit/profiles.h"
 
-#define LADDER_SAME_MINIMUM 0.5e-8 /* of the NLL: further below the free fit, a conditional one has found another minimum */
-
 /* Are these fits to begin in f32? */
 bool ladder_begins_in_f32(const paritas_context *context, const struct profile_plan *plan);
 /* The f32 answer of a fit (n_slots), as a start of the same fit in f64. False: it is no point. */
 bool ladder_land(const struct profile_plan *plan, bool conditional, double *point);
-/* How far below a free fit a conditional one lies in another minimum. */
-double ladder_same_minimum(const paritas_context *context);
+/* Of the NLL, which is half of what same_minimum is of: further than this below a free fit, a conditional one has found another minimum. */
+double ladder_same_minimum(const paritas_context *context, const struct profile_plan *plan);
 
 /* Fits the profiles `which` (n of them) of the data rows; a free fit that ends above its conditional one is repeated from there. Other arguments as
  * profiles_fit. */

@@ -22,14 +22,10 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
     double *row = rows.in + model->n_places;
     memcpy(rows.in, expected, model->n_places * sizeof *expected);
     rows_put_point(model, plan->start, model->slot_template, row);
-    rows_put_point(model, plan->lower, model->slot_template, row + slots);
-    rows_put_point(model, plan->upper, model->slot_template, row + 2 * slots);
-    memset(row + 3 * slots, 0, slots * sizeof *row);
+    rows_put_limits(model, plan->lower, plan->upper, plan->fixed, row);
     for (size_t p = 0; p < model->n_parameters; p++) {
-        const uint32_t slot = model->slot_of[p];
-        row[3 * slots + slot] = plan->fixed[p] ? 0.0 : 1.0;
-        row[slots + slot] = -1e300;
-        row[2 * slots + slot] = 1e300;
+        row[slots + model->slot_of[p]] = -1e300;
+        row[2 * slots + model->slot_of[p]] = 1e300;
     }
     rows.args[0] = rows.args[1] = rows.args[2] = 1;
     status = rows_launch(context, context->host, model, model->family->covariance, 1, &rows);
@@ -187,14 +183,14 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
     size_t *which = paritas_allocate(context, n + 1, sizeof *which), left = 0;
     double *ends = plan->matrix && (points || by_f32) ? paritas_allocate(context, n * 2 * slots, sizeof *ends) : NULL;
     struct quasi_newton call = {.plan = plan, .n = n, .evaluations = EVALUATIONS, .data = data, .profiles = profiles, .ends = ends};
-    call.device = context->precision == 64 ? context->device : context->host;
+    call.device = rows_device_f64(context);
     paritas_status status = which && (ends || !(plan->matrix && (points || by_f32))) ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK && plan->matrix) status = by_f32 ? quasi_newton_by_f32(context, &call, which) : quasi_newton(context, &call);
     for (size_t i = 0; i < n && points && ends && status == PARITAS_OK; i++)
         if (profiles[i].rung == PROFILE_QUASI_NEWTON) memcpy(points + i * slots, ends + i * 2 * slots, slots * sizeof *points);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         /* a free fit above its conditional one is Newton's to repeat, too */
-        const bool above = profiles[i].rung == PROFILE_QUASI_NEWTON && profiles[i].value_fixed < profiles[i].value_free - ladder_same_minimum(context);
+        const bool above = profiles[i].rung == PROFILE_QUASI_NEWTON && profiles[i].value_fixed < profiles[i].value_free - ladder_same_minimum(context, plan);
         if (above) forget(&profiles[i]);
         if (profiles[i].rung == PROFILE_NO_ANSWER) which[left++] = i;
     }

@@ -4,6 +4,7 @@
  *
  * In f32 the device runs quasi-Newton, or where there is no matrix Newton, and the host the same method once more in f64 from where f32 ended: a gradient or
  * two a fit. A data row that f32 does not finish, or that has no answer from there, is fitted as if there were no f32.
+ * Without polish the f32 answers stand; what f32 does not finish is f64's also then.
  *
  * Every data row is fitted by itself: its answer does not depend on the others, nor on how rows are cut into calls.
  */

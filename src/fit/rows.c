@@ -39,6 +39,19 @@ void rows_put_point(const struct frozen *model, const double *point, const doubl
     for (size_t p = 0; p < model->n_parameters; p++) row[model->slot_of[p]] = point[p];
 }
 
+void rows_put_limits(const struct frozen *model, const double *lower, const double *upper, const unsigned char *fixed, double *row)
+{
+    const size_t slots = model->n_slots;
+    rows_put_point(model, lower, model->slot_template, row + slots);
+    rows_put_point(model, upper, model->slot_template, row + 2 * slots);
+    memset(row + 3 * slots, 0, slots * sizeof *row);
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        const uint32_t slot = model->slot_of[p];
+        row[3 * slots + slot] = fixed[p] ? 0.0 : 1.0;
+        if (fixed[p]) row[slots + slot] = row[2 * slots + slot] = row[slot];
+    }
+}
+
 void rows_get_point(const struct frozen *model, const double *row, double *point)
 {
     for (size_t p = 0; p < model->n_parameters; p++) point[p] = row[model->slot_of[p]];
@@ -86,4 +99,15 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .touched = touched_by(model, entry),
                                          .lanes = context->lanes};
     return device_launch_model(context, device, model->serial, model->family->module, &model->tables, &launch);
+}
+
+paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry, size_t n, const double *points, size_t stride, struct rows *rows)
+{
+    paritas_status status = rows_allocate(context, n * model->n_slots, n * stride, 4, rows);
+    if (status != PARITAS_OK) return status;
+    for (size_t k = 0; k < n; k++) rows_put_point(model, points + k * model->n_parameters, model->slot_template, rows->in + k * model->n_slots);
+    rows->args[0] = (uint32_t)n;
+    status = rows_launch(context, context->device, model, entry, n, rows);
+    if (status != PARITAS_OK) rows_free(rows);
+    return status;
 }

@@ -25,13 +25,21 @@ void rows_free(struct rows *rows);
 /* user → kernel: data row (n_places), point (n_slots; padding slots get `padding` unless NULL, then 0) */
 void rows_put_data(const struct frozen *model, const double *data, double *row);
 void rows_put_point(const struct frozen *model, const double *point, const double *padding, double *row);
+/* What follows the point at `row` in a fit's row, n_slots each: lower and upper bounds, and 1 where it is free, else 0; a fixed parameter's bounds are its value. */
+void rows_put_limits(const struct frozen *model, const double *lower, const double *upper, const unsigned char *fixed, double *row);
 /* kernel → user */
 void rows_get_point(const struct frozen *model, const double *row, double *point);
 
 /* A parameter that an f32 kernel answered, back within its bounds: what lies beyond one, or on what f32 makes of it, is on it. */
 double rows_land(double x, double lower, double upper);
 
+/* Where a launch runs that is in f64 whatever the context's precision is. */
+static inline struct paritas_device *rows_device_f64(const paritas_context *context) { return context->precision == 64 ? context->device : context->host; }
+
 /* Runs one entry of `model` over `n` rows. */
 paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, unsigned entry, size_t n, struct rows *rows);
+/* The same on the context's device, for an entry that takes points alone and answers `stride` elements for each. `points`: n of them, user's order. *rows is
+ * the caller's to free unless it fails. */
+paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry, size_t n, const double *points, size_t stride, struct rows *rows);
 
 #endif

@@ -42,30 +42,19 @@ size_t hf_channel_bins(const paritas_model *model, size_t channel) { return spec
 size_t hf_sample_count(const paritas_model *model, size_t channel) { return spec_of(model)->channels[channel].n_samples; }
 const char *hf_sample_name(const paritas_model *model, size_t channel, size_t sample) { return spec_of(model)->channels[channel].samples[sample].name; }
 
-/* Runs the entry for expected rates over points; the caller frees the rows. */
-static paritas_status expected_rows(paritas_context *context, const struct hf_model *model, size_t n, const double *points, struct rows *rows)
-{
-    const struct frozen *frozen = &model->frozen;
-    const size_t stride = 8 * ((size_t)model->n_panels + model->n_cells);
-    paritas_status status = rows_allocate(context, n * frozen->n_slots, n * stride, 4, rows);
-    if (status != PARITAS_OK) return status;
-    for (size_t k = 0; k < n; k++) rows_put_point(frozen, points + k * frozen->n_parameters, frozen->slot_template, rows->in + k * frozen->n_slots);
-    rows->args[0] = (uint32_t)n;
-    status = rows_launch(context, context->device, frozen, frozen->family->expected, n, rows);
-    if (status != PARITAS_OK) rows_free(rows);
-    return status;
-}
+/* Elements that the entry for expected rates answers for a point. */
+static size_t rates_of(const struct hf_model *model) { return 8 * ((size_t)model->n_panels + model->n_cells); }
 
 paritas_status hf_expected_data(paritas_context *context, const paritas_model *given, size_t n_points, const double *points, double *expected)
 {
     const struct hf_model *model = (const struct hf_model *)given;
     const struct hf_spec *spec = model->spec;
     const struct frozen *frozen = &model->frozen;
-    const size_t stride = 8 * ((size_t)model->n_panels + model->n_cells), step = ROWS_ELEMENTS / (stride + frozen->n_slots) + 1;
+    const size_t stride = rates_of(model), step = ROWS_ELEMENTS / (stride + frozen->n_slots) + 1;
     for (size_t first = 0; first < n_points; first += step) {
         const size_t count = first + step < n_points ? step : n_points - first;
         struct rows rows;
-        const paritas_status status = expected_rows(context, model, count, points + first * frozen->n_parameters, &rows);
+        const paritas_status status = rows_launch_points(context, frozen, frozen->family->expected, count, points + first * frozen->n_parameters, stride, &rows);
         if (status != PARITAS_OK) return status;
         for (size_t k = 0; k < count; k++) {
             const double *point = points + (first + k) * frozen->n_parameters;
@@ -86,7 +75,7 @@ paritas_status hf_expected_by_sample(paritas_context *context, const paritas_mod
 {
     const struct hf_model *model = (const struct hf_model *)given;
     struct rows rows;
-    const paritas_status status = expected_rows(context, model, 1, point, &rows);
+    const paritas_status status = rows_launch_points(context, &model->frozen, model->frozen.family->expected, 1, point, rates_of(model), &rows);
     if (status != PARITAS_OK) return status;
     size_t total = 0;
     for (uint32_t c = 0; c < model->spec->n_channels; c++) total += (size_t)model->spec->channels[c].n_bins * model->spec->channels[c].n_samples;
@@ -101,13 +90,10 @@ paritas_status hf_expected_jacobian(paritas_context *context, const paritas_mode
     const struct frozen *frozen = &model->frozen;
     const size_t slots = frozen->n_slots;
     struct rows rows;
-    paritas_status status = rows_allocate(context, slots, 8 * (size_t)model->n_panels * slots, 4, &rows);
+    const paritas_status status = rows_launch_points(context, frozen, frozen->family->jacobian, 1, point, 8 * (size_t)model->n_panels * slots, &rows);
     if (status != PARITAS_OK) return status;
-    rows_put_point(frozen, point, frozen->slot_template, rows.in);
-    rows.args[0] = 1;
-    status = rows_launch(context, context->device, frozen, frozen->family->jacobian, 1, &rows);
-    for (size_t i = 0; i < model->spec->n_main && status == PARITAS_OK; i++)
+    for (size_t i = 0; i < model->spec->n_main; i++)
         for (size_t p = 0; p < frozen->n_parameters; p++) jacobian[i * frozen->n_parameters + p] = rows.out[frozen->place_of[i] * slots + frozen->slot_of[p]];
     rows_free(&rows);
-    return status;
+    return PARITAS_OK;
 }

@@ -49,7 +49,7 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
 /* ---- by toys ---- */
 
 struct tail {
-    double observed;
+    double observed, same; /* how far apart equal data may have theirs */
     uint64_t n, above;
 };
 
@@ -59,7 +59,7 @@ static void see(void *user, const struct store_fit *fit)
     struct tail *tail = user;
     if (fit->status != PARITAS_FIT_CONVERGED) return;
     tail->n++;
-    tail->above += fit->statistic >= tail->observed - INFER_SAME_MINIMUM;
+    tail->above += fit->statistic >= tail->observed - tail->same;
 }
 
 static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits, const paritas_toys_options *options, paritas_gof_toys_result *result)
@@ -71,7 +71,7 @@ static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits, const
     if (status == PARITAS_OK) status = toy_fits_expect(infer, options, point, &expected);
     if (status != PARITAS_OK) return status;
     describe(infer, &best, &result->gof);
-    struct tail tail = {.observed = result->gof.statistic};
+    struct tail tail = {.observed = result->gof.statistic, .same = same_minimum(infer->context)};
     const struct toy_fits_options plan = {.toys = options, .what = "gof", .expected = expected, .start = point, .see = see, .see_user = &tail};
     status = toy_fits_open(fits, infer, &plan);
     if (status == PARITAS_OK && fits->store) {

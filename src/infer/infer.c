@@ -161,7 +161,7 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
 static const struct infer_point *below_free_fit(const struct infer *infer, const struct infer_profile *profile, size_t n, const struct infer_point *points)
 {
     const struct infer_point *lowest = NULL;
-    double level = profile->result.twice_nll - infer_same_minimum(infer->context);
+    double level = profile->result.twice_nll - same_minimum(infer->context);
     for (size_t i = 0; i < n; i++) {
         if (points[i].profile != profile || !(points[i].twice_nll < level)) continue;
         level = points[i].twice_nll;
@@ -203,7 +203,7 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     struct infer_profile *const list[1] = {&again};
     paritas_status status = infer_free_fits(infer, 1, list);
     if (status != PARITAS_OK) return status;
-    if (!(again.result.twice_nll <= lower->twice_nll + infer_same_minimum(infer->context))) {
+    if (!(again.result.twice_nll <= lower->twice_nll + same_minimum(infer->context))) {
         /* a lower point is known, and no fit from it says where the minimum is */
         profile->result.status = infer_worse(profile->result.status, infer_worse(again.result.status, PARITAS_FIT_NO_PROGRESS));
         return PARITAS_OK;

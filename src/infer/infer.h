@@ -10,17 +10,10 @@
 #define PARITAS_INFER_INFER_H
 
 #include "base/context.h"
-#include "minimise/tolerances.h"
+#include "fit/minimum.h"
 
 #define INFER_FIXED_MAX 2
 #define INFER_NEIGHBOURS 4
-/* Two minima of twice the NLL count as different when they are further apart than this. */
-#define INFER_SAME_MINIMUM 1e-8
-/* The same for fits as this context makes them: those in f32 that are not polished end so far from each other at one minimum. */
-static inline double infer_same_minimum(const paritas_context *context)
-{
-    return context->precision == 32 && context->no_polish ? RAW_SAME_MINIMUM : INFER_SAME_MINIMUM;
-}
 
 /* One call of a statistics function: its arguments with no NULL left, and all of its memory. */
 struct infer {

@@ -112,7 +112,7 @@ static paritas_status test(struct search *s, size_t n, const double *mu)
     for (size_t i = 0; i < n; i++) fresh[i].mu = mu[i];
     paritas_status status = asymptotic_test(&s->a, n, fresh, true);
     s->n += n;
-    if (status == PARITAS_OK && s->a.data.result.twice_nll < free - infer_same_minimum(s->a.infer->context))
+    if (status == PARITAS_OK && s->a.data.result.twice_nll < free - same_minimum(s->a.infer->context))
         status = asymptotic_test(&s->a, s->n, s->points, true);
     return status == PARITAS_OK ? rebuild_curves(s) : status;
 }

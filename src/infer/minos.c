@@ -74,7 +74,7 @@ static paritas_status minos(struct infer *infer, const double *best, double best
     paritas_status status = infer_free_fits(infer, 1, &profile); /* at once there; brings the covariance */
     if (status == PARITAS_OK) status = infer_variance(infer, profile, parameter, &variance);
     if (status != PARITAS_OK) return status;
-    bool failed = profile->result.status != PARITAS_FIT_CONVERGED || profile->result.twice_nll < best_twice_nll - infer_same_minimum(infer->context);
+    bool failed = profile->result.status != PARITAS_FIT_CONVERGED || profile->result.twice_nll < best_twice_nll - same_minimum(infer->context);
     double slope;
     status = infer_free_slope(infer, profile, parameter, &slope);
     if (status != PARITAS_OK) return status;
@@ -109,7 +109,7 @@ static paritas_status minos(struct infer *infer, const double *best, double best
         if (status == PARITAS_OK) status = infer_slopes(infer, n, points);
         if (status != PARITAS_OK) return status;
         for (size_t i = 0; i < n; i++) {
-            if (points[i].status != PARITAS_FIT_CONVERGED || points[i].twice_nll < best_twice_nll - infer_same_minimum(infer->context)) failed = true;
+            if (points[i].status != PARITAS_FIT_CONVERGED || points[i].twice_nll < best_twice_nll - same_minimum(infer->context)) failed = true;
             curve_add(&p->curve, points[i].value[0], points[i].twice_nll, points[i].slope);
             take(p, &points[i], owner[i]);
         }

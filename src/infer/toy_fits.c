@@ -99,6 +99,7 @@ void toy_fits_close(struct toy_fits *fits)
 /* A run's chunk: what is there for its toys between fit and store. Rows of `data` and `errors` only where errors are asked. */
 struct chunk {
     struct toy_fits *fits;
+    size_t room; /* toys */
     struct profile *profiles;
     double *constants, *parameters, *data, *errors;
     paritas_job *jobs;
@@ -121,13 +122,17 @@ static void chunk_free(struct chunk *chunk)
     paritas_release(allocator, chunk->rows);
     paritas_release(allocator, chunk->given);
     paritas_release(allocator, chunk->which);
+    *chunk = (struct chunk){.fits = chunk->fits};
 }
 
-static paritas_status chunk_open(struct toy_fits *fits, size_t step, struct chunk *chunk)
+/* Room for as many toys; what was in it is lost. */
+static paritas_status chunk_hold(struct chunk *chunk, size_t step)
 {
+    const struct toy_fits *fits = chunk->fits;
     paritas_context *context = fits->infer->context;
     const size_t n = fits->infer->n_parameters;
-    *chunk = (struct chunk){.fits = fits};
+    if (step <= chunk->room) return PARITAS_OK;
+    chunk_free(chunk);
     chunk->profiles = paritas_allocate(context, step, sizeof *chunk->profiles);
     chunk->constants = paritas_allocate(context, step, sizeof *chunk->constants);
     chunk->parameters = paritas_allocate(context, step * n + 1, sizeof *chunk->parameters);
@@ -142,9 +147,9 @@ static paritas_status chunk_open(struct toy_fits *fits, size_t step, struct chun
         chunk->which = paritas_allocate(context, step, sizeof *chunk->which);
         whole = whole && chunk->data && chunk->errors && chunk->jobs && chunk->which;
     }
-    if (whole) return PARITAS_OK;
-    chunk_free(chunk);
-    return paritas_fail_memory(context);
+    if (!whole) return paritas_fail_memory(context);
+    chunk->room = step;
+    return PARITAS_OK;
 }
 
 /* Fits with errors that go on from the answers. What has none keeps its status; at the edge of the domain there is an answer but no curvature to have errors from. */
@@ -214,7 +219,8 @@ static paritas_status run_fits(void *user, int which, uint64_t first, size_t n)
     (void)which;
     struct chunk *chunk = user;
     struct toy_fits *fits = chunk->fits;
-    paritas_status status = ensemble_run(fits->infer->context, &fits->ensemble, first, n, chunk->profiles, chunk->data, chunk->parameters, chunk->constants);
+    paritas_status status = chunk_hold(chunk, n);
+    if (status == PARITAS_OK) status = ensemble_run(fits->infer->context, &fits->ensemble, first, n, chunk->profiles, chunk->data, chunk->parameters, chunk->constants);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         const struct profile *profile = &chunk->profiles[i];
         chunk->results[i] = (paritas_result){.status = profile->status_free,
@@ -245,13 +251,16 @@ paritas_status toy_fits_run(struct toy_fits *fits)
 {
     struct infer *infer = fits->infer;
     uint64_t first, end;
-    struct chunk chunk;
+    struct chunk chunk = {.fits = fits};
     paritas_status status = toys_share(infer->context, fits->options.toys, &first, &end);
     if (status == PARITAS_OK && fits->store) status = store_read_fits(fits->store, read_fit, fits);
-    const size_t step = toy_runner_step(infer->context, &fits->ensemble);
-    if (status == PARITAS_OK) status = chunk_open(fits, step, &chunk);
     if (status != PARITAS_OK) return status;
-    const struct toy_runner runner = {.context = infer->context, .step = step, .n_ensembles = 1, .present = fits->store ? present_fits : NULL, .run = run_fits, .user = &chunk};
+    const struct toy_runner runner = {.context = infer->context,
+                                      .sized_by = &fits->ensemble,
+                                      .n_ensembles = 1,
+                                      .present = fits->store ? present_fits : NULL,
+                                      .run = run_fits,
+                                      .user = &chunk};
     status = toy_runner_run(&runner, first, end);
     chunk_free(&chunk);
     return status;

@@ -64,20 +64,28 @@ static int tell(void *user, uint64_t done, uint64_t total)
 paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end)
 {
     paritas_context *context = runner->context;
-    unsigned char *present = paritas_allocate(context, runner->step, 1);
-    if (!present) return paritas_fail_memory(context);
+    unsigned char *present = NULL;
+    size_t room = 0;
     struct overall overall = {context->progress, context->progress_user, 0, (end - first) * (uint64_t)runner->n_ensembles, 0, 0};
     if (overall.progress) {
         context->progress = tell;
         context->progress_user = &overall;
     }
     paritas_status status = PARITAS_OK;
-    for (uint64_t at = first; at < end && status == PARITAS_OK; at += runner->step)
+    for (uint64_t at = first; at < end && status == PARITAS_OK; at += overall.chunk) {
+        const size_t step = toy_runner_step(context, runner->sized_by);
+        overall.chunk = end - at < step ? end - at : step;
+        if (overall.chunk > room) {
+            paritas_release(&context->allocator, present);
+            room = (size_t)overall.chunk;
+            present = paritas_allocate(context, room, 1);
+            if (!present) status = paritas_fail_memory(context);
+        }
         for (int which = 0; which < runner->n_ensembles && status == PARITAS_OK; which++) {
-            overall.chunk = end - at < runner->step ? end - at : runner->step;
             status = run_missing(runner, which, at, (size_t)overall.chunk, present);
             overall.done += overall.chunk;
         }
+    }
     context->progress = overall.progress;
     context->progress_user = overall.user;
     paritas_release(&context->allocator, present);

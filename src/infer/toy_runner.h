@@ -9,7 +9,7 @@
 
 struct toy_runner {
     paritas_context *context;
-    size_t step;     /* most toys of a chunk */
+    const struct ensemble *sized_by; /* chunks are as large as suits it and the device, which "auto" may change on the way */
     int n_ensembles; /* chunks alternate between them, so that a run that is cancelled has as much of each */
     /* Marks toys first .. first + n - 1 of ensemble `which` that are there already; NULL: none is. */
     paritas_status (*present)(void *user, int which, uint64_t first, size_t n, unsigned char *present);
@@ -18,7 +18,7 @@ struct toy_runner {
     void *user;
 };
 
-/* Toys that are drawn, fitted and kept together: about a twentieth of a second of work, which is what a kill may lose. */
+/* Toys that are drawn, fitted and kept together on the device as it is now: about a twentieth of a second of work, which is what a kill may lose. */
 size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble);
 paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end);
 

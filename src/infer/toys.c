@@ -9,7 +9,7 @@
 
 /* ---- the pool ---- */
 
-void toy_pool_open(struct toy_pool *pool, paritas_context *context) { *pool = (struct toy_pool){.context = context}; }
+void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw) { *pool = (struct toy_pool){.context = context, .same = raw ? RAW_SAME_MINIMUM : SAME_MINIMUM}; }
 
 void toy_pool_close(struct toy_pool *pool)
 {
@@ -39,12 +39,14 @@ static int ascending(const void *a, const void *b)
 
 /* How many of the ascending statistics are at least q. Equal data have equal statistics up to the minimiser's tolerance, on neither side of
  * which they may fall: where data are a few counts, one value is that of many toys. */
-static size_t count_from(const double *sorted, size_t n, double q)
+static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
 {
+    const double *sorted = pool->q[hypothesis];
+    const size_t n = pool->n[hypothesis];
     size_t low = 0, high = n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < q - INFER_SAME_MINIMUM) low = middle + 1;
+        if (sorted[middle] < q - pool->same) low = middle + 1;
         else high = middle;
     }
     return n - low;
@@ -56,7 +58,7 @@ static double expected_at(const struct toy_pool *pool, paritas_test_statistic st
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
     const size_t at = place > 0.0 ? (size_t)place : 0;
     const double q = pool->q[TOY_OTHER][n - 1 - (at < n ? at : n - 1)];
-    const double clsb = (double)count_from(pool->q[TOY_TESTED], n_tested, q) / (double)n_tested, clb = (double)count_from(pool->q[TOY_OTHER], n, q) / (double)n;
+    const double clsb = (double)count_from(pool, TOY_TESTED, q) / (double)n_tested, clb = (double)count_from(pool, TOY_OTHER, q) / (double)n;
     return statistic == PARITAS_Q0 ? clsb : clsb / (clb + shift);
 }
 
@@ -68,8 +70,8 @@ static void expected_answers(const struct toy_pool *pool, paritas_test_statistic
     const double *other = pool->q[TOY_OTHER], *tested = pool->q[TOY_TESTED];
     bool sorted = true;
     for (size_t i = 0, below = 0, below_tested = 0; i < n; i++) { /* as count_from counts, but q only rises */
-        while (other[below] < other[i] - INFER_SAME_MINIMUM) below++;
-        while (below_tested < n_tested && tested[below_tested] < other[i] - INFER_SAME_MINIMUM) below_tested++;
+        while (other[below] < other[i] - pool->same) below++;
+        while (below_tested < n_tested && tested[below_tested] < other[i] - pool->same) below_tested++;
         const double clsb = (double)(n_tested - below_tested) / (double)n_tested, clb = (double)(n - below) / (double)n;
         answers[n - 1 - i] = statistic == PARITAS_Q0 ? clsb : clsb / clb;
         sorted = sorted && (i == 0 || answers[n - 1 - i] <= answers[n - i]);
@@ -96,8 +98,8 @@ static paritas_status expected_band(const struct toy_pool *pool, paritas_test_st
         const double low = expected_at(pool, statistic, place - step, d), high = expected_at(pool, statistic, place + step, -d);
         const double q = pool->q[TOY_OTHER][n - 1 - below];
         double tested, other;
-        toy_fraction(count_from(pool->q[TOY_TESTED], n_tested, q), n_tested, &tested);
-        if (statistic != PARITAS_Q0) tested /= toy_fraction(count_from(pool->q[TOY_OTHER], n, q), n, &other);
+        toy_fraction(count_from(pool, TOY_TESTED, q), n_tested, &tested);
+        if (statistic != PARITAS_Q0) tested /= toy_fraction(count_from(pool, TOY_OTHER, q), n, &other);
         errors[i] = sqrt(tested * tested + 0.25 * (high - low) * (high - low));
     }
     paritas_release(&pool->context->allocator, answers);
@@ -113,8 +115,8 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_test_statistic sta
     result->n_tested = pool->n[TOY_TESTED];
     result->n_other = pool->n[other];
     memcpy(result->tally.counts, pool->counts, sizeof result->tally.counts);
-    result->clsb = toy_fraction(count_from(pool->q[TOY_TESTED], pool->n[TOY_TESTED], result->q), pool->n[TOY_TESTED], &result->clsb_error);
-    result->clb = toy_fraction(count_from(pool->q[other], pool->n[other], result->q), pool->n[other], &result->clb_error);
+    result->clsb = toy_fraction(count_from(pool, TOY_TESTED, result->q), pool->n[TOY_TESTED], &result->clsb_error);
+    result->clb = toy_fraction(count_from(pool, other, result->q), pool->n[other], &result->clb_error);
     const bool discovery = statistic == PARITAS_Q0;
     result->p0 = discovery ? result->clsb : nan;
     result->p0_error = discovery ? result->clsb_error : nan;
@@ -193,7 +195,7 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     test->mu = test->hypothesis[TOY_TESTED] = statistic == PARITAS_Q0 ? 0.0 : mu;
     test->hypothesis[TOY_OTHER] = statistic == PARITAS_Q0 ? 1.0 : 0.0;
     test->n_hypotheses = test->mu == test->hypothesis[TOY_OTHER] ? 1 : 2;
-    toy_pool_open(&test->pool, infer->context);
+    toy_pool_open(&test->pool, infer->context, fits_are_raw(infer->context));
     paritas_status status = PARITAS_OK;
     for (int h = 0; h < TOY_HYPOTHESES && status == PARITAS_OK; h++) {
         status = infer_check_value(infer, infer->poi, test->hypothesis[h]);
@@ -229,10 +231,34 @@ void toy_test_close(struct toy_test *test)
 /* A run's chunk: what is there for its toys between fit and store. */
 struct chunk {
     struct toy_test *test;
+    size_t room; /* toys */
     struct profile *profiles;
     double *constants;
     paritas_toy *toys;
 };
+
+static void chunk_free(struct chunk *chunk)
+{
+    const paritas_allocator *allocator = &chunk->test->infer->context->allocator;
+    paritas_release(allocator, chunk->profiles);
+    paritas_release(allocator, chunk->constants);
+    paritas_release(allocator, chunk->toys);
+    *chunk = (struct chunk){.test = chunk->test};
+}
+
+/* Room for n toys; what was in it is lost. */
+static paritas_status chunk_hold(struct chunk *chunk, size_t n)
+{
+    paritas_context *context = chunk->test->infer->context;
+    if (n <= chunk->room) return PARITAS_OK;
+    chunk_free(chunk);
+    chunk->profiles = paritas_allocate(context, n, sizeof *chunk->profiles);
+    chunk->constants = paritas_allocate(context, n, sizeof *chunk->constants);
+    chunk->toys = paritas_allocate(context, n, sizeof *chunk->toys);
+    if (!chunk->profiles || !chunk->constants || !chunk->toys) return paritas_fail_memory(context);
+    chunk->room = n;
+    return PARITAS_OK;
+}
 
 /* Toys first .. first + n - 1 of one hypothesis, none of which is there. */
 static paritas_status run_toys(void *user, int h, uint64_t first, size_t n)
@@ -240,7 +266,8 @@ static paritas_status run_toys(void *user, int h, uint64_t first, size_t n)
     struct chunk *chunk = user;
     struct toy_test *test = chunk->test;
     paritas_context *context = test->infer->context;
-    paritas_status status = ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, NULL, NULL, chunk->constants);
+    paritas_status status = chunk_hold(chunk, n);
+    if (status == PARITAS_OK) status = ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, NULL, NULL, chunk->constants);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         const struct profile *profile = &chunk->profiles[i];
         const double free = 2.0 * (profile->value_free + chunk->constants[i]), fixed = 2.0 * (profile->value_fixed + chunk->constants[i]);
@@ -279,19 +306,15 @@ static int read_toy(void *user, const paritas_toy *row)
 
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end, int n_hypotheses)
 {
-    paritas_context *context = test->infer->context;
-    const size_t step = toy_runner_step(context, &test->ensemble[TOY_TESTED]);
-    struct chunk chunk = {test, paritas_allocate(context, step, sizeof *chunk.profiles), paritas_allocate(context, step, sizeof *chunk.constants), paritas_allocate(context, step, sizeof *chunk.toys)};
-    const struct toy_runner runner = {.context = context,
-                                      .step = step,
+    struct chunk chunk = {.test = test};
+    const struct toy_runner runner = {.context = test->infer->context,
+                                      .sized_by = &test->ensemble[TOY_TESTED],
                                       .n_ensembles = n_hypotheses < test->n_hypotheses ? n_hypotheses : test->n_hypotheses,
                                       .present = test->store ? present_toys : NULL,
                                       .run = run_toys,
                                       .user = &chunk};
-    paritas_status status = chunk.profiles && chunk.constants && chunk.toys ? toy_runner_run(&runner, first, end) : paritas_fail_memory(context);
-    paritas_release(&context->allocator, chunk.profiles);
-    paritas_release(&context->allocator, chunk.constants);
-    paritas_release(&context->allocator, chunk.toys);
+    const paritas_status status = toy_runner_run(&runner, first, end);
+    chunk_free(&chunk);
     return status;
 }
 

@@ -17,11 +17,13 @@ enum { TOY_TESTED, TOY_OTHER, TOY_HYPOTHESES };
 /* The statistics of toys that have an answer, and what became of all. Needs no fits: a store fills it as well. */
 struct toy_pool {
     paritas_context *context;
+    double same; /* equal data may have statistics that are this far apart */
     double *q[TOY_HYPOTHESES];
     size_t n[TOY_HYPOTHESES], room[TOY_HYPOTHESES];
     uint64_t counts[STORE_STATUSES];
 };
-void toy_pool_open(struct toy_pool *pool, paritas_context *context);
+/* `raw`: of fits in f32 that were not polished. */
+void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw);
 void toy_pool_close(struct toy_pool *pool);
 paritas_status toy_pool_add(struct toy_pool *pool, int hypothesis, double q, paritas_fit_status status);
 /* Fills what follows from toys into `result`, whose mu and q are set; `same`: both hypotheses are one, CLs is 1. */
@@ -53,6 +55,8 @@ paritas_toys_options toys_options_of(const paritas_toys_options *given);
 /* The names of test statistics in a run's key, by paritas_test_statistic. */
 #define TOYS_STATISTICS 3
 extern const char *const toys_statistics[TOYS_STATISTICS];
+/* What a run's key has behind the precision where fits are not polished. */
+#define TOYS_RAW " raw"
 /* The part of toys 0 .. n - 1 that is this run's. INVALID_ARGUMENT: no such shard. */
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first, uint64_t *end);
 /* Opens the store that `options` name, with the key of a run: *store stays NULL where they name none. `what`: "hypotest-toys", ...; mu: NaN where the run

@@ -70,7 +70,7 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     if (status != PARITAS_OK) return status;
     snprintf(numbers[0], sizeof numbers[0], "%llu", (unsigned long long)(options->n ? options->n : 2000));
     snprintf(numbers[1], sizeof numbers[1], "%llu", (unsigned long long)options->seed);
-    snprintf(numbers[2], sizeof numbers[2], "f%u", context->precision);
+    snprintf(numbers[2], sizeof numbers[2], "f%u%s", context->precision, fits_are_raw(context) ? TOYS_RAW : "");
     snprintf(numbers[3], sizeof numbers[3], "%.17g", mu);
     snprintf(shard, sizeof shard, "%u/%u", options->shard ? options->shard : 1, options->shards ? options->shards : 1);
     size_t n = 0;

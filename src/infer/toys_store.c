@@ -66,6 +66,13 @@ static paritas_status read_key(paritas_context *context, const struct store *sto
     return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: no test has the statistic %s and the value %s", store_path(store), name, text);
 }
 
+/* Are these toys' fits of f32 alone? Whatever the context is that reads them. */
+static bool is_raw(const struct store *store)
+{
+    const char *precision = store_entry(store, "precision");
+    return precision && strcmp(precision, "f32" TOYS_RAW) == 0;
+}
+
 static paritas_status answer(paritas_context *context, struct store *store, struct reading *reading, paritas_hypotest_toys_result *result)
 {
     paritas_test_statistic statistic = PARITAS_QTILDE;
@@ -87,8 +94,8 @@ paritas_status paritas_store_hypotest(paritas_context *context, const char *path
     struct store *store = NULL;
     struct reading reading = {.failed = false};
     memset(result, 0, sizeof *result);
-    toy_pool_open(&reading.pool, context);
     paritas_status status = store_open_read(context, path, &store);
+    toy_pool_open(&reading.pool, context, store && is_raw(store));
     if (status == PARITAS_OK) status = answer(context, store, &reading, result);
     store_close(store);
     toy_pool_close(&reading.pool);

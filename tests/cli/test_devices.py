@@ -82,3 +82,36 @@ def test_a_device_that_is_not_there_is_an_error(command, name):
     done = run(command[0], WORKSPACE, *command[1:], "--device", name)
     assert done.returncode == 4, done.stderr
     assert done.stdout == "" and done.stderr.startswith("paritas: device")
+
+
+def test_a_patch_set_has_the_same_lines_on_every_device_and_any_number_of_threads(tmp_path):
+    """Good and bad patches in turn: what a worker keeps from one patch to the next shows in no line but the device's name."""
+    sbottom = os.path.join(ROOT, "examples", "sbottom_A")
+    with open(os.path.join(sbottom, "patchset.json"), encoding="utf-8") as file:
+        patchset = json.load(file)
+    patchset["patches"] = patchset["patches"][:5]
+    patchset["patches"][1]["patch"] = [{"op": "remove", "path": "/channels/77"}]
+    patchset["patches"][3]["patch"] = [{"op": "replace", "path": "/measurements/0/config/poi", "value": "nowhere"}]
+    path = tmp_path / "patchset.json"
+    path.write_text(json.dumps(patchset))
+
+    def lines(*arguments):
+        done = run("hypotest", os.path.join(sbottom, "BkgOnly.json"), "--patchset", str(path), "--json", *arguments)
+        assert done.returncode == 3 and "2 of 5 patches failed" in done.stderr, done.stderr
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        return answers, [answer.pop("device", None) for answer in answers]
+
+    expected, names = lines("--device", "cpu", "--threads", "1")
+    assert names == ["cpu", None, "cpu", None, "cpu"]
+    assert "77" in expected[1]["error"] and "nowhere" in expected[3]["error"]
+    names_of_auto = {"cpu", None} | {device["name"] for device in listed()}
+    for threads in ("1", "4"):
+        assert lines("--device", "cpu", "--threads", threads) == (expected, names)
+        found, where = lines("--device", "auto", "--threads", threads)
+        assert found == expected and names_of_auto.issuperset(where)
+    others = [device["name"] for device in listed() if device["f64"] and device["name"] != "cpu"]
+    if not others:
+        pytest.skip("there is no other device with f64")
+    for name in others:
+        for threads in ("1", "4"):
+            assert lines("--device", name, "--threads", threads) == (expected, [name, None, name, None, name])

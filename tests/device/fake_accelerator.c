@@ -136,6 +136,7 @@ static int fake_run(struct accelerator *accelerator, const struct accelerator_ke
     if (fake.teams_most && teams > fake.teams_most) return FAKE_OUT_OF_MEMORY;
     fake.runs++;
     if (teams > fake.largest) fake.largest = teams;
+    fake.teams += teams;
     const size_t element = accelerator->device->precision / 8;
     const cpu_entry entry = *(const cpu_entry *)kernel->function;
     for (uint32_t t = 0; t < teams; t++) entry(of->ints, of->reals, of->args, of->in, of->out, (char *)of->slabs + (size_t)t * of->slab * element, of->first_team + t);

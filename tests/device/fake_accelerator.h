@@ -12,6 +12,7 @@ struct fake {
     unsigned opens, closes, compiles, loads, unloads, runs;
     long buffers;     /* live */
     uint32_t largest; /* teams of one run */
+    uint64_t teams;   /* of all runs */
     /* what is to happen */
     size_t buffer_most;   /* bytes of one buffer; 0: any number */
     uint32_t teams_most;  /* of one run, above it memory runs out; 0: any number */

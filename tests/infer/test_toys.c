@@ -441,7 +441,7 @@ TEST(the_expected_band_holds_the_percentiles_of_all_answers_however_few_toys_the
         struct toy_pool pool;
         double q[TOY_HYPOTHESES][FEW], answers[FEW];
         paritas_hypotest_toys_result result = {.mu = 1.0, .q = 1.0};
-        toy_pool_open(&pool, f.context);
+        toy_pool_open(&pool, f.context, false);
         for (int h = 0; h < TOY_HYPOTHESES; h++)
             for (size_t i = 0; i < n; i++) {
                 random = random * 6364136223846793005u + 1442695040888963407u;

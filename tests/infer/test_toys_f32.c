@@ -1,8 +1,11 @@
 /* Toys in f32, polished: their q is that of f64, within the contract's tolerance and share; and they are the same toys, bit by bit, in every build, width, number of
  * threads and shard. */
+#define _GNU_SOURCE /* mkdtemp */
 #include "fit/testing.h"
 #include "minimise/tolerances.h"
 #include "toys_testing.h"
+
+#include <unistd.h>
 
 enum { TOYS = 1000 / SHARE, FEW = 150 };
 
@@ -132,12 +135,78 @@ TEST(toys_in_f32_are_the_same_in_every_build_width_and_shard)
         }
 }
 
+/* ---- fits that are not polished ---- */
+
+TEST(statistics_of_raw_fits_are_equal_within_their_tolerance)
+{
+    for (int raw = 0; raw < 2; raw++) {
+        paritas_context *context = open_with(32, NULL, 0, 1, raw);
+        struct toy_pool pool;
+        toy_pool_open(&pool, context, raw);
+        for (int h = 0; h < TOY_HYPOTHESES; h++)
+            for (int i = 0; i < 4; i++) assert_int_equal(toy_pool_add(&pool, h, 1.0 - 0.4 * RAW_SAME_MINIMUM * i, PARITAS_FIT_CONVERGED), PARITAS_OK);
+        paritas_hypotest_toys_result result = {.q = 1.0};
+        assert_int_equal(toy_pool_result(&pool, PARITAS_QTILDE, false, &result), PARITAS_OK);
+        assert_true(result.clsb == (raw ? 0.75 : 0.25) && result.clb == result.clsb);
+        toy_pool_close(&pool);
+        paritas_close(context);
+    }
+}
+
+/* Half of the toys of one run into a store. */
+static paritas_status store_half(const struct fixture *f, paritas_context *context, const char *path, unsigned shard, int resume, paritas_hypotest_toys_result *result)
+{
+    paritas_toys_options options = toys_options(40, 3);
+    options.store = path;
+    options.shard = shard;
+    options.shards = 2;
+    options.resume = resume;
+    return paritas_hypotest_toys(context, f->model, NULL, PARITAS_QTILDE, 1.0, &options, result);
+}
+
+TEST(raw_and_polished_toys_are_different_runs)
+{
+    char folder[] = "/tmp/paritas_raw_XXXXXX", paths[3][64];
+    assert_non_null(mkdtemp(folder));
+    for (int k = 0; k < 3; k++) snprintf(paths[k], sizeof paths[k], "%s/%d.db", folder, k);
+    const char *const shards[] = {paths[0], paths[1]};
+    char *text = random_workspace(26, TRAIT_ALL & ~(unsigned)TRAIT_NO_POI);
+    struct fixture f = make_fixture(text, NULL, NULL);
+    paritas_hypotest_toys_result result, read;
+    /* f64 has nothing to polish: one run, whatever is asked */
+    for (int f64 = 0; f64 < 2; f64++) {
+        paritas_context *polished = open_with(f64 ? 64 : 32, NULL, 0, 1, 0), *raw = open_with(f64 ? 64 : 32, NULL, 0, 1, 1);
+        const paritas_status expected = f64 ? PARITAS_OK : PARITAS_INVALID_ARGUMENT;
+        const char *const reason = "precision = f32 raw";
+        ASSERT_OK(polished, store_half(&f, polished, paths[0], 1, 0, &result));
+        ASSERT_OK(raw, store_half(&f, raw, paths[1], 2, 0, &result));
+        assert_int_equal(paritas_store_merge(polished, 2, shards, paths[2]), f64 ? PARITAS_OK : PARITAS_INVALID_INPUT);
+        if (!f64) assert_non_null(strstr(paritas_error_message(polished), reason));
+        assert_int_equal(store_half(&f, raw, paths[0], 1, 1, &result), expected);
+        if (!f64) assert_non_null(strstr(paritas_error_message(raw), reason));
+        assert_int_equal(store_half(&f, polished, paths[1], 2, 1, &result), expected);
+        /* what reads it later, in whatever precision, answers as the run did */
+        ASSERT_OK(raw, store_half(&f, raw, paths[1], 2, 1, &result));
+        ASSERT_OK(f.context, paritas_store_hypotest(f.context, paths[1], &read));
+        assert_true(read.clsb == result.clsb && read.clb == result.clb);
+        assert_memory_equal(read.cls_exp, result.cls_exp, sizeof read.cls_exp);
+        paritas_close(polished);
+        paritas_close(raw);
+        for (int k = 0; k < 3; k++) unlink(paths[k]);
+    }
+    free_fixture(&f);
+    free(text);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(toys_of_random_models_have_the_q_of_f64),
         cmocka_unit_test(toys_of_published_analyses_have_the_q_of_f64),
         cmocka_unit_test(toys_in_f32_are_the_same_in_every_build_width_and_shard),
+        cmocka_unit_test(statistics_of_raw_fits_are_equal_within_their_tolerance),
+        cmocka_unit_test(raw_and_polished_toys_are_different_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* custom.c: models of users' own: a description and kernels (docs/models.md) become a frozen model like any other. */
+/* model.c: models of users' own: a description and kernels (docs/models.md) become a frozen model like any other. */
 #include "base/host_math.h"
 #include "custom/arrays.h"
 #include "entry/custom_entries.h"
@@ -44,17 +44,6 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
 
 /* ---- expectations ---- */
 
-static paritas_status run_points(paritas_context *context, const struct frozen *model, unsigned entry, size_t n, const double *points, size_t stride, struct rows *rows)
-{
-    paritas_status status = rows_allocate(context, n * model->n_slots, n * stride, 4, rows);
-    if (status != PARITAS_OK) return status;
-    for (size_t k = 0; k < n; k++) rows_put_point(model, points + k * model->n_parameters, model->slot_template, rows->in + k * model->n_slots);
-    rows->args[0] = (uint32_t)n;
-    status = rows_launch(context, context->device, model, entry, n, rows);
-    if (status != PARITAS_OK) rows_free(rows);
-    return status;
-}
-
 static paritas_status expected_data(paritas_context *context, const paritas_model *given, size_t n_points, const double *points, double *expected)
 {
     const struct frozen *model = paritas_model_frozen(given);
@@ -62,7 +51,7 @@ static paritas_status expected_data(paritas_context *context, const paritas_mode
     for (size_t first = 0; first < n_points; first += step) {
         const size_t count = first + step < n_points ? step : n_points - first;
         struct rows rows;
-        const paritas_status status = run_points(context, model, ENTRY_custom_expected, count, points + first * model->n_parameters, places, &rows);
+        const paritas_status status = rows_launch_points(context, model, ENTRY_custom_expected, count, points + first * model->n_parameters, places, &rows);
         if (status != PARITAS_OK) return status;
         for (size_t k = 0; k < count; k++) {
             const double *point = points + (first + k) * model->n_parameters;
@@ -80,7 +69,7 @@ static paritas_status expected_jacobian(paritas_context *context, const paritas_
     const struct frozen *model = paritas_model_frozen(given);
     const size_t slots = model->n_slots;
     struct rows rows;
-    const paritas_status status = run_points(context, model, ENTRY_custom_jacobian, 1, point, model->tables.ints[CUSTOM_PLACES] * slots, &rows);
+    const paritas_status status = rows_launch_points(context, model, ENTRY_custom_jacobian, 1, point, model->tables.ints[CUSTOM_PLACES] * slots, &rows);
     if (status != PARITAS_OK) return status;
     for (size_t i = 0; i < model->n_main; i++) memcpy(jacobian + i * model->n_parameters, rows.out + i * slots, model->n_parameters * sizeof *jacobian);
     rows_free(&rows);
