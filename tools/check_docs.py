@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the pages: check_docs.py PROGRAM. Generated pages are current, links and named files exist, every public
-function is in the C page, every tolerance in the contract, files shown as they are, every command of the README and the docs is one that the program knows."""
+function is in the C page, every tolerance in the contract, files shown as they are, every command of the README and the docs is one that the program knows, and answers shown
+are its answers but for the time that it took."""
 import os
 import re
 import subprocess
@@ -9,9 +10,15 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 program = os.path.abspath(sys.argv[1])
 bad = []
+answers = 0
 
 if subprocess.run([sys.executable, os.path.join(ROOT, "tools", "make_docs.py"), program, "--check"]).returncode != 0:
     bad.append("generated pages are not current")
+
+
+def without_times(text):
+    return re.sub(r"fitted in .* a second", "fitted", text).strip()
+
 
 pages = [os.path.join(folder, name) for folder in (ROOT, os.path.join(ROOT, "docs"), os.path.join(ROOT, "examples", "sbottom_A")) for name in sorted(os.listdir(folder)) if name.endswith(".md")]
 commands = set(re.findall(r"^  ([a-z][a-z0-9-]*)(?:  +\S|$)", subprocess.run([program, "--help"], capture_output=True, text=True).stdout, re.M))
@@ -30,6 +37,14 @@ for page in pages:
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             if file.read().strip() != shown_text.strip() and "docs/c-api.md" not in shown:
                 bad.append(f"{shown}: {path} is not as shown")
+    # what one command answers; `devices` answers another thing on every machine
+    for words, answer in re.findall(r"```console\n\$ (?:build/release/bin/)?paritas (.*)\n((?:[^$`].*\n|\n)+)```", text):
+        if words.split()[0] == "devices":
+            continue
+        now = subprocess.run([program, *words.split()], capture_output=True, text=True, cwd=ROOT, env=dict(os.environ, PARITAS_DEVICE="cpu")).stdout
+        answers += 1
+        if without_times(answer) != without_times(now):
+            bad.append(f"{shown}: `paritas {words}` is not as shown; it answers\n{now}")
     for command in re.findall(r"(?:^|[`$] ?)paritas ([a-z][a-z0-9-]+)(?= )", text, re.M):
         if command not in commands:
             bad.append(f"{shown}: `paritas {command}` is no command")
@@ -48,5 +63,5 @@ with open(os.path.join(ROOT, "docs", "contract.md"), encoding="utf-8") as file:
 bad += [f"docs/contract.md: {name} is {stated.get(name)}, in kernels/minimise/tolerances.h {tolerances.get(name)}"
         for name in sorted(set(tolerances) | set(stated)) if tolerances.get(name) != stated.get(name)]
 
-print("\n".join(bad) or f"{len(pages)} pages, {len(functions)} functions, {len(commands)} commands")
+print("\n".join(bad) or f"{len(pages)} pages, {len(functions)} functions, {len(commands)} commands, {answers} answers")
 sys.exit(1 if bad else 0)
