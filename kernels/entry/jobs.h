@@ -14,6 +14,7 @@
 #ifndef PARITAS_ENTRY_JOBS_H
 #define PARITAS_ENTRY_JOBS_H
 
+#include "minimise/flags.h"
 #include "minimise/newton.h"
 #include "minimise/lbfgsb.h"
 #include "minimise/differential_evolution.h"
@@ -127,7 +128,7 @@ FN void job_fit(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLO
     job_load_jobs(MODEL, args, in, rows);
     job_step_caps(MODEL);
     TEAM_BARRIER();
-    newton_minimise(MODEL, args[3] & 2 ? R(EDM_CLOSER) * JOB_EDM_TOLERANCE : JOB_EDM_TOLERANCE, args[2], args[3] & 1);
+    newton_minimise(MODEL, args[3] & FIT_TO_CLOSER ? R(EDM_CLOSER) * JOB_EDM_TOLERANCE : JOB_EDM_TOLERANCE, args[2], args[3] & FIT_FROM_NEAR);
     GLOBAL const real *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
     job_store_point(MODEL, out, rows);
     ONE_WORKER
@@ -167,7 +168,7 @@ FN void job_fit_lbfgsb(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *
     const lane_rows rows = rows_of_team(team, args[0]);
     job_load_jobs(MODEL, args, in, rows);
     job_error_units(MODEL, LBFGSB_UNIT);
-    lbfgsb_minimise(MODEL, (args[3] & 2 ? R(1e-6) : R(1e-2)) * JOB_EDM_TOLERANCE, args[2]);
+    lbfgsb_minimise(MODEL, (args[3] & FIT_TO_CLOSER ? R(1e-6) : R(1e-2)) * JOB_EDM_TOLERANCE, args[2]);
     ONE_WORKER { job_store_outcome(MODEL, out, rows, R(2.0) * SQRT(FIT_STATUS(4)), FIT_STATUS(5)); }
     job_store_point(MODEL, out, rows);
 }
@@ -183,7 +184,7 @@ FN void job_fit_de(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, 
     CONSTANT u32 *more = args + 4 + args[0];
     job_load_jobs(MODEL, args, in, rows);
     job_error_units(MODEL, DE_UNIT);
-    de_minimise(MODEL, (args[3] & 2 ? R(1e-4) : R(1e-1)) * JOB_EDM_TOLERANCE, args[2], more[0], args[3] & 1 ? JOB_REACH_NEAR : JOB_REACH, more[1], more[2]);
+    de_minimise(MODEL, (args[3] & FIT_TO_CLOSER ? R(1e-4) : R(1e-1)) * JOB_EDM_TOLERANCE, args[2], more[0], args[3] & FIT_FROM_NEAR ? JOB_REACH_NEAR : JOB_REACH, more[1], more[2]);
     ONE_WORKER { job_store_outcome(MODEL, out, rows, R(2.0) * SQRT(FIT_STATUS(4)), R(0.0)); }
     job_store_point(MODEL, out, rows);
 }

@@ -209,7 +209,7 @@ static bool land(struct chunk *c, size_t i)
 static paritas_status polish(struct chunk *c, size_t *which)
 {
     const bool newton = c->options.minimizer == PARITAS_NEWTON;
-    const uint32_t own = c->options.start_is_near ? NEWTON_FROM_NEAR : 0, closer = newton ? NEWTON_TO_CLOSER : 0;
+    const uint32_t own = c->options.start_is_near ? FIT_FROM_NEAR : 0, closer = newton ? FIT_TO_CLOSER : 0;
     size_t near = 0, far = c->n;
     for (size_t i = 0; i < c->n; i++) {
         const bool whole = land(c, i);
@@ -217,7 +217,7 @@ static paritas_status polish(struct chunk *c, size_t *which)
         if (whole && (!newton || c->results[i].status == PARITAS_FIT_CONVERGED)) which[near++] = i;
         else which[--far] = i;
     }
-    paritas_status status = near > 0 ? fit_jobs(c, c->context->host, near, which, c->parameters, NEWTON_FROM_NEAR | closer) : PARITAS_OK;
+    paritas_status status = near > 0 ? fit_jobs(c, c->context->host, near, which, c->parameters, FIT_FROM_NEAR | closer) : PARITAS_OK;
     if (far < c->n && status == PARITAS_OK) status = fit_jobs(c, c->context->host, c->n - far, which + far, c->parameters, closer);
     size_t open = 0;
     for (size_t i = 0; i < c->n; i++)
@@ -238,7 +238,7 @@ static paritas_status run_chunk(struct chunk *c)
     if (status == PARITAS_OK) {
         gather_sets(c);
         for (size_t i = 0; i < c->n; i++) c->results[i].iterations = 0;
-        status = fit_jobs(c, context->device, c->n, NULL, NULL, c->options.start_is_near ? NEWTON_FROM_NEAR : 0);
+        status = fit_jobs(c, context->device, c->n, NULL, NULL, c->options.start_is_near ? FIT_FROM_NEAR : 0);
         for (size_t i = 0; i < c->n && c->raw && status == PARITAS_OK; i++) land(c, i);
         if (status == PARITAS_OK && context->precision == 32 && !c->raw) status = polish(c, again);
     }
@@ -255,7 +255,7 @@ static paritas_status run_chunk(struct chunk *c)
             }
             n = open;
             memcpy(now, again, n * sizeof *now);
-            status = fit_jobs(c, context->host, n, now, c->parameters, NEWTON_FROM_NEAR | NEWTON_TO_CLOSER); /* what goes on from a fit is near */
+            status = fit_jobs(c, context->host, n, now, c->parameters, FIT_FROM_NEAR | FIT_TO_CLOSER); /* what goes on from a fit is near */
         }
     }
     paritas_release(&context->allocator, again);

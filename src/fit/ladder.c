@@ -151,7 +151,7 @@ static paritas_status newton_by_f32(paritas_context *context, struct pending *p,
         }
     }
     rows_free(&rows);
-    if (status == PARITAS_OK) status = newton(context, p, conditional, near, list, starts, NEWTON_FROM_NEAR);
+    if (status == PARITAS_OK) status = newton(context, p, conditional, near, list, starts, FIT_FROM_NEAR);
     if (status == PARITAS_OK) status = newton(context, p, conditional, far, others, starts, 0);
     if (status == PARITAS_OK) memcpy(list + near, others, far * sizeof *list);
     paritas_release(&context->allocator, others);
@@ -295,7 +295,7 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
             const size_t n = without_answer(p, conditional, list);
             for (size_t k = 0; k < n; k++) put_start(p, attempt, conditional, list[k], starts + list[k] * slots);
             if (attempt == AT_START && !p->plan->matrix && ladder_begins_in_f32(context, p->plan)) status = newton_by_f32(context, p, conditional, n, list, starts);
-            else status = newton(context, p, conditional, n, list, starts, attempt == AT_OTHER ? NEWTON_TO_CLOSER : 0);
+            else status = newton(context, p, conditional, n, list, starts, attempt == AT_OTHER ? FIT_TO_CLOSER : 0);
             open += n;
         }
         note_rung(p, rung_of(attempt));
