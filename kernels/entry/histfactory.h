@@ -25,57 +25,47 @@
 #define MODEL_LEAST R(0.0) /* a deviance */
 #define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + 4])
 #define MODEL_DIAGONAL(i) ((i) < mi[HF_DENSE] ? LOADP(s + mi[HF_S_DIAGONAL], i) : LOADP(s + mi[HF_S_LOCAL_D], (i) - mi[HF_DENSE]))
+#define MODEL_DATA mi[HF_DATA]
+#define MODEL_MAIN (s + mi[HF_S_MAIN])
+#define MODEL_WEIGHT(i) hf_weight(HF, i)
+#define MODEL_SCALE(i) ((i) < mi[HF_DENSE] ? s[mi[HF_S_SCALE] + (i)] : s[mi[HF_S_LOCAL_D] + (i) - mi[HF_DENSE]])
 
+FN pack hf_weight(HF_PARAMETERS, u32 i)
+{
+    const pack precision = LOADM(mr + mi[HF_R_PRECISION], i), tau = LOADM(mr + mi[HF_R_TAU], i);
+    return PSELECT(precision > PK(0.0), precision, tau);
+}
+
+FN void model_prepare(MODEL_PARAMETERS) /* padding bins of lanes */
+{
+    TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(s + mi[HF_S_DEVIANCE], i, PK(0.0));
+}
 FN real model_value(MODEL_PARAMETERS, u32 derivatives) { return hf_value(HF, derivatives); }
-FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt)
+FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
 {
     hf_curvature(HF, kap, damping, 1);
-    return hf_factor(HF, doubt, R(1e-7));
+    return hf_factor(HF, doubt, flat);
 }
+FN void model_matrix(MODEL_PARAMETERS, real kap) { hf_curvature(HF, kap, R(0.0), 0); }
 FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v) { hf_solve(HF, v); }
 FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v) { return hf_negative_direction(HF, v); }
 
-#include "minimise/newton.h"
+#include "entry/jobs.h"
+#include "entry/covariance.h"
 
-/* What is read in places where no kernel writes: padding bins of lanes, scratch. */
-FN void hf_prepare(HF_PARAMETERS)
-{
-    TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(s + mi[HF_S_DEVIANCE], i, PK(0.0));
-    TEAM_FOR(k, MINIMISER_SCALARS) FIT_STATUS(k) = R(0.0);
-}
-
-FN void hf_load_data(HF_PARAMETERS, GLOBAL const elem *data, lane_rows rows)
-{
-    TEAM_FOR(i, mi[HF_DATA]) s[mi[HF_S_MAIN] + i] = LOAD_ROWS(data, rows, mi[HF_DATA], i);
-}
-
-FN void hf_load_point(HF_PARAMETERS, GLOBAL const elem *points, lane_rows rows, u32 stride)
-{
-    TEAM_FOR(i, mi[HF_SLOTS]) s[mi[HF_S_X] + i] = LOAD_ROWS(points, rows, stride, i);
-}
-
-/* args: points, data sets, gradient?; in: data sets, points; out, a row a (point, data set): value, then the gradient if asked. */
-KERNEL(hf_evaluate)
-{
-    const u32 points = args[0], sets = args[1], derivatives = args[2], n = mi[HF_SLOTS];
-    const lane_rows rows = rows_of_team(TEAM_INDEX, points * sets);
-    const u32 stride = 1 + (derivatives ? n : 0);
-    hf_prepare(HF);
-    hf_load_data(HF, in, rows_modulo(rows, sets));
-    hf_load_point(HF, in + sets * mi[HF_DATA], rows_divide(rows, sets), n);
-    TEAM_BARRIER();
-    const real value = hf_value(HF, derivatives);
-    ONE_WORKER { STORE_ROWS(out, rows, stride, 0, value); }
-    if (derivatives) TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, 1 + i, s[mi[HF_S_GRADIENT] + i]);
-}
+KERNEL(hf_evaluate) { job_evaluate(HF, args, in, out, TEAM_INDEX); }
+KERNEL(hf_fit) { job_fit(HF, args, in, out, TEAM_INDEX); }
+KERNEL(hf_fit_lbfgsb) { job_fit_lbfgsb(HF, args, in, out, TEAM_INDEX); }
+KERNEL(hf_fit_de) { job_fit_de(HF, args, in, out, TEAM_INDEX); }
+KERNEL(hf_profile) { job_profile(HF, args, in, out, TEAM_INDEX); }
 
 /* args: points; in: points; out: lambda of every bin (8 * panels), then the rate of every cell (8 * cells). */
 KERNEL(hf_expected)
 {
     const u32 stride = 8 * (mi[HF_PANELS] + mi[HF_CELLS]);
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    hf_prepare(HF);
-    hf_load_point(HF, in, rows, mi[HF_SLOTS]);
+    job_prepare(HF);
+    job_load_point(HF, in, rows, mi[HF_SLOTS]);
     TEAM_BARRIER();
     hf_value(HF, 0);
     TEAM_FOR(i, 8 * mi[HF_PANELS]) STORE_ROWS(out, rows, stride, i, s[mi[HF_S_LAMBDA] + i]);
@@ -97,15 +87,13 @@ KERNEL(hf_expected)
 /* args: points, data sets; in: data sets, points; out, a row: value, gradient, Hessian (slots x slots, row-major, both halves). */
 KERNEL(hf_hessian)
 {
-    const u32 points = args[0], sets = args[1], n = mi[HF_SLOTS], dense = mi[HF_DENSE], stride = 1 + n + n * n;
-    const lane_rows rows = rows_of_team(TEAM_INDEX, points * sets);
-    hf_prepare(HF);
-    hf_load_data(HF, in, rows_modulo(rows, sets));
-    hf_load_point(HF, in + sets * mi[HF_DATA], rows_divide(rows, sets), n);
+    const u32 n = mi[HF_SLOTS], dense = mi[HF_DENSE], stride = 1 + n + n * n;
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0] * args[1]);
+    job_load_pairs(HF, args, in, rows);
     TEAM_FOR(i, n) s[mi[HF_S_ACTIVE] + i] = R(1.0);
     TEAM_BARRIER();
     const real value = hf_value(HF, 1);
-    hf_curvature(HF, R(1.0), R(0.0), 0);
+    model_matrix(HF, R(1.0));
     ONE_WORKER { STORE_ROWS(out, rows, stride, 0, value); }
     TEAM_FOR(i, n)
     {
@@ -150,8 +138,8 @@ KERNEL(hf_jacobian)
 {
     const u32 n = mi[HF_SLOTS], stride = 8 * mi[HF_PANELS] * n;
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    hf_prepare(HF);
-    hf_load_point(HF, in, rows, n);
+    job_prepare(HF);
+    job_load_point(HF, in, rows, n);
     TEAM_FOR(i, stride) STORE_ROWS(out, rows, stride, i, R(0.0));
     TEAM_BARRIER();
     hf_value(HF, 1);
@@ -190,125 +178,17 @@ KERNEL(hf_jacobian)
     }
 }
 
-#if F64
-#define HF_EDM_TOLERANCE R(EDM_TOLERANCE_F64)
-#else
-#define HF_EDM_TOLERANCE R(EDM_TOLERANCE_F32)
-#endif
-
-/* Largest step of a slot in a fit: STEP_WIDTHS times the width of its constraint; 0 (no limit) where it has none. */
-FN void hf_step_caps(HF_PARAMETERS)
-{
-    TEAM_FOR_PACK(i, mi[HF_SLOTS])
-    {
-        const pack precision = LOADM(mr + mi[HF_R_PRECISION], i), tau = LOADM(mr + mi[HF_R_TAU], i), none = PK(0.0);
-        const pack weight = PSELECT(precision > none, precision, tau);
-        const pmask constrained = weight > none;
-        STOREP(NEWTON_CAP, i, PSELECT(constrained, PDIVIDE(PK(STEP_WIDTHS), PSQRT(PSELECT(constrained, weight, PK(1.0)))), none));
-    }
-}
-
-/* The lanes' data, starts and bounds. */
-FN void hf_load_jobs(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
-{
-    const u32 n = mi[HF_SLOTS];
-    GLOBAL const elem *job = in + args[1] * mi[HF_DATA];
-    hf_prepare(HF);
-    hf_load_data(HF, in, rows_look_up(rows, args + 4));
-    hf_load_point(HF, job, rows, 4 * n);
-    TEAM_FOR(i, n)
-    {
-        (FIT_LOWER)[i] = LOAD_ROWS(job, rows, 4 * n, n + i);
-        (FIT_UPPER)[i] = LOAD_ROWS(job, rows, 4 * n, 2 * n + i);
-        (FIT_FREE)[i] = LOAD_ROWS(job, rows, 4 * n, 3 * n + i);
-    }
-    TEAM_BARRIER();
-}
-
-/* A fit's answer: its point, and by one worker what stands behind it. */
-FN void hf_store_point(HF_PARAMETERS, GLOBAL elem *out, lane_rows rows)
-{
-    const u32 n = mi[HF_SLOTS];
-    GLOBAL const real *x = MODEL_X;
-    TEAM_FOR(i, n) STORE_ROWS(out, rows, n + 8, i, x[i]);
-}
-FN void hf_store_outcome(HF_PARAMETERS, GLOBAL elem *out, lane_rows rows, real pull, real evaluations)
-{
-    const u32 n = mi[HF_SLOTS], stride = n + 8;
-    for (u32 k = 0; k < 4; k++) STORE_ROWS(out, rows, stride, n + k, FIT_STATUS(k));
-    STORE_ROWS(out, rows, stride, n + 4, pull);
-    STORE_ROWS(out, rows, stride, n + 5, evaluations);
-    for (u32 k = 6; k < 8; k++) STORE_ROWS(out, rows, stride, n + k, R(0.0));
-}
-
-/* args: jobs, data sets, iteration limit, flags (1: the starts are near the minima, 2: to a smaller EDM), data set of each job; in: data sets, then a row a job: start, lower, upper, free
- * (slots each); out, a row a job: point (slots), status, value, edm, iterations, projected gradient, evaluations where the method counts them, 2 unused. */
-KERNEL(hf_fit)
-{
-    const u32 n = mi[HF_SLOTS];
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    hf_load_jobs(HF, args, in, rows);
-    hf_step_caps(HF);
-    TEAM_BARRIER();
-    newton_minimise(HF, args[3] & 2 ? R(EDM_CLOSER) * HF_EDM_TOLERANCE : HF_EDM_TOLERANCE, args[2], args[3] & 1);
-    GLOBAL const real *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
-    hf_store_point(HF, out, rows);
-    ONE_WORKER
-    {
-        real worst = R(0.0);
-        for (u32 i = 0; i < n; i++) {
-            const real d = (NEWTON_SCALE)[i];
-            const mask counts = AND(active[i] > R(0.0), d > R(0.0));
-            const real size = SELECT(g[i] < R(0.0), -g[i], g[i]);
-            const real pull = SELECT(counts, flush(DIVIDE(R(2.0) * size, SQRT(SELECT(counts, d, R(1.0))))), R(0.0));
-            worst = SELECT(pull > worst, pull, worst);
-        }
-        hf_store_outcome(HF, out, rows, worst, R(0.0));
-    }
-}
-
-/* In a covariance a direction on which nothing depends has this curvature (times its own sums of squares): small enough for the
- * errors of all parameters that it moves to show it, large enough for rounding not to spread it to others. */
-#if F64
-#define HF_FLAT_CURVATURE R(1e-10)
-#else
-#define HF_FLAT_CURVATURE R(1e-8)
-#endif
-
-/* args: jobs, data sets, whole covariance?, 0, data set of each job; in as hf_fit, start = the point in question; out, a row a job: active
- * (slots), errors (slots; 0 where not active or not determined), gradient (slots), value, edm with this very Hessian, bad pivots?, projected gradient, 4 unused, then, if asked, the
- * covariance of active slots (slots x slots). */
+/* args, in, out: entry/covariance.h */
 KERNEL(hf_covariance)
 {
-    const u32 whole = args[2], n = mi[HF_SLOTS], dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS], locals = n / 8 - blocks;
+    const u32 whole = args[2], n = mi[HF_SLOTS], dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS];
     const u32 stride = 3 * n + 8 + (whole ? n * n : 0);
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    hf_load_jobs(HF, args, in, rows);
-    const real value = hf_value(HF, 1);
-    TEAM_FOR_PACK(i, n)
-    {
-        STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
-        STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
-    }
-    TEAM_BARRIER();
-    newton_active_set(HF);
-    hf_curvature(HF, R(1.0), R(0.0), 1);
-    mask bad = hf_factor(HF, R(1e-5), HF_FLAT_CURVATURE); /* as doubtful as a fit that may end at an EDM of 1e-10 */
-    /* where the data are met exactly, second derivatives count for nothing but their rounding: the Fisher matrix is the Hessian */
-    const mask exact = AND(bad, R(2.0) * value <= HF_EDM_TOLERANCE);
-    TEAM_IF(ANY(exact))
-    {
-        hf_curvature(HF, SELECT(exact, R(0.0), R(1.0)), R(0.0), 1);
-        bad = hf_factor(HF, R(1e-5), HF_FLAT_CURVATURE);
-    }
-    const real edm = newton_direction(HF);
-    GLOBAL const real *active = MODEL_ACTIVE, *tiles = s + mi[HF_S_TILES], *locald = s + mi[HF_S_LOCAL_D] - dense, *localc = s + mi[HF_S_LOCAL_C] - dense;
-    GLOBAL real *rest = s + mi[HF_S_AUGMENTED], *columns = rest + n * dense, *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
-    /* Rows below the factor: a unit row a dense slot, and minus D^-1 L^-1 H_la, then L^-T, a local slot. Carried through the same
-     * triangular solve they become X with covariance = X X^T (+ the local blocks' own inverse). */
-    TEAM_FOR_PACK(i, n * dense) STOREP(rest, i, PK(0.0));
-    TEAM_BARRIER();
-    TEAM_FOR(i, dense) rest[64 * (i / 8 * blocks + i / 8) + 9 * (i % 8)] = active[i];
+    const job_minimum minimum = job_factor_at_point(HF, args, in, rows);
+    GLOBAL const real *active = MODEL_ACTIVE, *locald = s + mi[HF_S_LOCAL_D] - dense, *localc = s + mi[HF_S_LOCAL_C] - dense;
+    GLOBAL real *rest = MODEL_MEMORY, *columns = rest + n * dense, *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
+    /* The rows below: minus D^-1 L^-1 H_la, then L^-T, a local slot; what they give lacks the local blocks' own inverse. */
+    job_unit_rows(HF, rest, dense);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
         const u32 n_local = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS], coupled = ch[HF_CH_COMMON] ? 0 : n_local;
@@ -334,24 +214,7 @@ KERNEL(hf_covariance)
             }
         }
     }
-    TEAM_BARRIER();
-    for (u32 J = 0; J < blocks; J++) {
-        TEAM_FOR(step, TILE_GROUPS(blocks) + TILE_GROUPS(locals))
-        {
-            const u32 of_dense = step < TILE_GROUPS(blocks), I = of_dense ? TILE_GROUP * step : blocks + TILE_GROUP * (step - TILE_GROUPS(blocks));
-            const u32 from = of_dense ? I : 0, end = of_dense ? J + 1 : blocks + locals; /* columns left of a unit are zero */
-            if (I >= end) continue;
-            tile_group g;
-            g.count = end - I < TILE_GROUP ? end - I : TILE_GROUP;
-            UNROLL for (u32 t = 0; t < TILE_GROUP; t++) {
-                g.tile[t] = 64 * ((I + t) * blocks + J);
-                g.left[t] = 64 * ((I + t) * blocks + from);
-            }
-            tiles_subtract(rest, g, rest, tiles + TILE_OFFSET(J, from), 8 * (J - from));
-            tiles_solve_right(rest, g, tiles + TILE_OFFSET(J, J), s + mi[HF_S_RDIAG] + 8 * J);
-        }
-        TEAM_BARRIER();
-    }
+    job_solve_rows(HF, rest, dense, s + mi[HF_S_TILES], s + mi[HF_S_RDIAG]);
     /* own inverse of the local blocks: columns of L^-T D^-1 L^-1, one bin at a time; errors are its diagonal plus the row norms */
     TEAM_FOR(I, n / 8)
     for (u32 i = 0; i < 8; i += PACK) {
@@ -365,29 +228,7 @@ KERNEL(hf_covariance)
         STOREP(NEWTON_TEMP, 8 * I + i, pflush((sum[0] + sum[2]) + (sum[1] + sum[3])));
     }
     TEAM_BARRIER();
-    TEAM_IF(whole)
-    {
-        TEAM_FOR(k, n / 8 * TILE_GROUPS(n / 8))
-        {
-            const u32 J = k / TILE_GROUPS(n / 8), I = J + TILE_GROUP * (k % TILE_GROUPS(n / 8));
-            if (I >= n / 8) continue;
-            /* rows of dense slots are zero left of their own block */
-            tile_group g = tile_group_of(I, J, n / 8);
-            const u32 from = I + g.count <= blocks ? I : J < blocks ? J : 0;
-            UNROLL for (u32 t = 0; t < TILE_GROUP; t++) g.left[t] = 64 * ((I + t) * blocks + from);
-            for (u32 t = 0; t < g.count; t++)
-                for (u32 i = 0; i < 64; i += PACK) STOREP(square + g.tile[t], i, PK(0.0));
-            tiles_add(square, g, rest, rest + 64 * (J * blocks + from), dense - 8 * from);
-            for (u32 t = 0; t < g.count; t++)
-                for (u32 e = 0; e < 64; e++) {
-                    const u32 i = 8 * (I + t) + e % 8, j = 8 * J + e / 8;
-                    const real v = flush(square[g.tile[t] + e]) * active[i] * active[j];
-                    STORE_ROWS(out, rows, stride, 3 * n + 8 + i * n + j, v);
-                        if (I + t != J) STORE_ROWS(out, rows, stride, 3 * n + 8 + j * n + i, v);
-                }
-        }
-        TEAM_BARRIER();
-    }
+    TEAM_IF(whole) job_store_square(HF, rest, dense, square, out, rows, stride);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
         const u32 n_local = ch[HF_CH_SETS];
@@ -419,30 +260,7 @@ KERNEL(hf_covariance)
         }
         TEAM_BARRIER();
     }
-    TEAM_FOR(i, n)
-    {
-        const real curvature = i < dense ? s[mi[HF_S_SCALE] + i] : locald[i];
-        const mask known = AND(curvature > R(0.0), (NEWTON_TEMP)[i] * curvature * HF_FLAT_CURVATURE < R(1e-4));
-        const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));
-        (NEWTON_TEMP)[i] = variance;
-        STORE_ROWS(out, rows, stride, i, active[i]);
-        STORE_ROWS(out, rows, stride, n + i, SQRT(SELECT(variance > R(0.0), variance, R(0.0))));
-        STORE_ROWS(out, rows, stride, 2 * n + i, (NEWTON_SLOPE)[i]);
-    }
-    TEAM_BARRIER();
-    ONE_WORKER
-    {
-        real worst = R(0.0);
-        for (u32 i = 0; i < n; i++) {
-            const real pull = flush(flush((NEWTON_TEMP)[i] * (R(2.0) * (NEWTON_SLOPE)[i])) * (R(2.0) * (NEWTON_SLOPE)[i]));
-            worst = SELECT(pull > worst, pull, worst);
-        }
-        STORE_ROWS(out, rows, stride, 3 * n, value);
-        STORE_ROWS(out, rows, stride, 3 * n + 1, edm);
-        STORE_ROWS(out, rows, stride, 3 * n + 2, SELECT(bad, R(1.0), R(0.0)));
-        STORE_ROWS(out, rows, stride, 3 * n + 3, SQRT(worst));
-        for (u32 k = 4; k < 8; k++) STORE_ROWS(out, rows, stride, 3 * n + k, R(0.0));
-    }
+    job_store_errors(HF, minimum, out, rows, stride);
 }
 
 #endif

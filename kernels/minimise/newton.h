@@ -8,7 +8,8 @@
  *   MODEL_LEAST                         no value is below this one
  *   model_value(MODEL, derivatives)     value at MODEL_X, gradient into MODEL_GRADIENT
  *   MODEL_DIAGONAL(i), MODEL_FLAT       of that factor: a pack of the matrix's diagonal; nonzero where a direction had no curvature
- *   model_curvature(MODEL, kap, damping, doubt) factors the Hessian (kap 1) or Fisher matrix (kap 0) on the active slots; mask of bad lanes
+ *   model_curvature(MODEL, kap, damping, doubt, flat) factors the Hessian (kap 1) or Fisher matrix (kap 0) on the active slots; mask of bad
+ *                                       lanes; doubt, flat: what counts as no curvature and then stands for it (tile_factor)
  *   model_solve(MODEL, v)               v := factor^-1 v
  *   model_negative_direction(MODEL, v)  after a bad factor: v := a direction of negative curvature; its curvature, 0 if there is none
  *
@@ -31,6 +32,7 @@
 #define NEWTON_EDM_COASTING R(1e-3)
 #define NEWTON_EDM_SADDLE R(1e-2) /* below, a bad exact Hessian means a saddle */
 #define NEWTON_ESCAPES R(20.0)
+#define NEWTON_FLAT R(1e-7)
 #define NEWTON_SNAP PK(1e-12)
 
 #define NEWTON_EDM_FIRST_EXACT R(1.0)
@@ -182,7 +184,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
                 downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
                 used = SELECT(redo, zero, used);
             }
-            bad = model_curvature(MODEL, used, damping, doubt);
+            bad = model_curvature(MODEL, used, damping, doubt, NEWTON_FLAT);
             if (attempt == 0) redo = AND(running, AND(bad, used > zero));
         }
         TEAM_FOR_PACK(i, MODEL_SLOTS)

@@ -5,7 +5,7 @@
  * unit matrix), so that a step costs a gradient and a product. A task is a data row: a free fit, then, if asked, the conditional
  * fit with the parameter of interest at a value, started from the first along its response.
  *
- *   MODEL_* as newton.h, and MODEL_LOAD(data, rows, m): puts the data rows of the lanes of mask m into the slab
+ *   MODEL_* as newton.h, and MODEL_LOAD(data, stride, rows, m): puts the data rows of the lanes of mask m into the slab
  *
  * The shared numbers are QN_HEAD elements: the matrix (row-major; rows of slots that are not free are 0), then start, lower and upper
  * bounds, free flags (0 for the parameter of interest, whose own flag is an argument), largest steps (0: no limit), shift from the

@@ -346,7 +346,7 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
     const size_t slots = model->n_slots;
     const double *data = p->data + p->which[k] * model->n_places;
     struct profile *profile = &p->profiles[p->which[k]], one = {.value_free = (double)NAN};
-    double *own = (conditional ? p->fixed : p->free) + k * slots, *start = space + model->n_places, value;
+    double *own = (conditional ? p->fixed : p->free) + k * slots, *start = space + model->n_places, value = (double)NAN;
     struct pending alone = {.plan = p->plan, .model = model, .data = space, .profiles = &one, .n = 1, .which = &(size_t){0}, .free = start + slots, .fixed = start + 2 * slots};
     const double *end = conditional ? alone.fixed : alone.free;
     size_t empty = 0;

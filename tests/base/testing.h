@@ -4,41 +4,12 @@
 
 #include "base/json.h"
 #include "common.h"
-
-/* What the allocator has handed out, and which request fails. */
-struct ledger {
-    long live;     /* pieces that were not released yet */
-    long requests; /* so far */
-    long fail_at;  /* the request that fails, and all after it; 0: none */
-};
-
-static inline void *ledger_allocate(void *user, size_t size)
-{
-    struct ledger *ledger = user;
-    if (ledger->fail_at && ++ledger->requests >= ledger->fail_at) return NULL;
-    void *memory = malloc(size);
-    if (memory) ledger->live++;
-    return memory;
-}
-
-static inline void *ledger_reallocate(void *user, void *memory, size_t size)
-{
-    struct ledger *ledger = user;
-    if (ledger->fail_at && ++ledger->requests >= ledger->fail_at) return NULL;
-    return realloc(memory, size);
-}
-
-static inline void ledger_release(void *user, void *memory)
-{
-    struct ledger *ledger = user;
-    if (memory) ledger->live--;
-    free(memory);
-}
+#include "refusing.h"
 
 static inline paritas_context make_context(struct ledger *ledger)
 {
-    *ledger = (struct ledger){0};
-    return (paritas_context){.allocator = {ledger_allocate, ledger_reallocate, ledger_release, ledger}};
+    *ledger = (struct ledger){.for_good = true};
+    return (paritas_context){.allocator = ledger_allocator(ledger)};
 }
 
 /* Runs `work` with the first, second, ... request failing until it succeeds: each failure is PARITAS_OUT_OF_MEMORY with a message and

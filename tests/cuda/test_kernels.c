@@ -279,7 +279,7 @@ TEST(a_barrier_that_is_missing_shows)
     assert_true(n > 50 && n <= COUNT(places));
     memcpy(places, met, n * sizeof *met);
     /* some stand there against what a worker may overwrite before the slowest has read it, and some beside another */
-    static const char *const files[] = {"rates.h", "curvature.h", "tiles.h", "newton.h", "entry/histfactory.h"};
+    static const char *const files[] = {"rates.h", "curvature.h", "tiles.h", "newton.h", "entry/histfactory.h", "entry/jobs.h"};
     size_t seen = 0, of_file[COUNT(files)] = {0};
     size_t tried = 0;
     for (size_t k = 0; k < n; k += SHARE > 1 ? 3 : 1) {

@@ -78,7 +78,7 @@ TEST(a_text_that_nvrtc_refuses_is_told_of_by_file_and_line)
         free_machine(&m);
         skip();
     }
-    char *mistake = strstr(m.text, "hf_prepare(HF_PARAMETERS)");
+    char *mistake = strstr(m.text, "model_prepare(MODEL_PARAMETERS)");
     assert_non_null(mistake);
     memset(mistake, '@', 3);
     assert_int_equal(cuda_compile_text(m.context, &m.device, &m.state, &m.build, &binary, &size), PARITAS_NO_DEVICE);

@@ -1,44 +1,7 @@
 /* Every allocation of reading, building, evaluating, fitting and testing fails once, and once with all that follow: each time the answer
  * is PARITAS_OUT_OF_MEMORY, nothing crashes and nothing is left behind. */
 #include "fit/testing.h"
-
-/* What the allocator has handed out, and which request fails. */
-struct ledger {
-    long live, requests;
-    long fail_at;  /* 0: none */
-    bool for_good; /* and all after it */
-};
-
-static bool refused(struct ledger *ledger)
-{
-    const long request = ++ledger->requests;
-    return ledger->fail_at && (request == ledger->fail_at || (ledger->for_good && request > ledger->fail_at));
-}
-
-static void *ledger_allocate(void *user, size_t size)
-{
-    struct ledger *ledger = user;
-    if (refused(ledger)) return NULL;
-    void *memory = malloc(size);
-    if (memory) ledger->live++;
-    return memory;
-}
-
-static void *ledger_reallocate(void *user, void *memory, size_t size)
-{
-    struct ledger *ledger = user;
-    if (refused(ledger)) return NULL;
-    void *moved = realloc(memory, size);
-    if (moved && !memory) ledger->live++;
-    return moved;
-}
-
-static void ledger_release(void *user, void *memory)
-{
-    struct ledger *ledger = user;
-    if (memory) ledger->live--;
-    free(memory);
-}
+#include "refusing.h"
 
 static const char *const background =
     "{\"channels\":[{\"name\":\"c\",\"samples\":["
@@ -161,7 +124,7 @@ static void refuse_every_request(enum step step, unsigned precision, bool for_go
         n++;
         struct ledger ledger = {.for_good = for_good};
         struct run run = {.precision = precision};
-        const paritas_allocator allocator = {ledger_allocate, ledger_reallocate, ledger_release, &ledger};
+        const paritas_allocator allocator = ledger_allocator(&ledger);
         ledger.fail_at = step == READ ? n : 0;
         paritas_status status = open_and_read(&run, &allocator);
         if (step > READ) {

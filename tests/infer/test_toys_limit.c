@@ -1,5 +1,6 @@
 /* Limits by toys against closed forms, and what a search may and may not depend on. */
 #define _GNU_SOURCE /* mkdtemp */
+#include "refusing.h"
 #include "testing.h"
 #include "toys_testing.h"
 
@@ -314,38 +315,9 @@ TEST(a_store_serves_more_toys_and_smaller_errors_but_no_other_level)
 
 /* ---- memory ----------------------------------------------------------------------------------- */
 
-struct ledger {
-    long live, requests, fail_at; /* fail_at: that request and all after it; 0: none */
-};
-
-static bool refused(struct ledger *ledger) { return ++ledger->requests >= ledger->fail_at && ledger->fail_at > 0; }
-
-static void *ledger_allocate(void *user, size_t size)
-{
-    struct ledger *ledger = user;
-    void *memory = refused(ledger) ? NULL : malloc(size);
-    if (memory) ledger->live++;
-    return memory;
-}
-
-static void *ledger_reallocate(void *user, void *memory, size_t size)
-{
-    struct ledger *ledger = user;
-    void *moved = refused(ledger) ? NULL : realloc(memory, size);
-    if (moved && !memory) ledger->live++;
-    return moved;
-}
-
-static void ledger_release(void *user, void *memory)
-{
-    struct ledger *ledger = user;
-    if (memory) ledger->live--;
-    free(memory);
-}
-
 static paritas_status limit_within(struct ledger *ledger, const paritas_model *model, const paritas_toys_options *options, long allowed, long *requests)
 {
-    const paritas_allocator allocator = {ledger_allocate, ledger_reallocate, ledger_release, ledger};
+    const paritas_allocator allocator = ledger_allocator(ledger);
     paritas_options own = PARITAS_OPTIONS_DEFAULT;
     own.allocator = &allocator;
     own.threads = 1;
@@ -367,7 +339,7 @@ TEST(memory_that_runs_out_is_said_and_leaves_nothing_behind)
 {
     enum { STEPS = 100 / SHARE };
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
-    struct ledger ledger = {0};
+    struct ledger ledger = {.for_good = true};
     for (int stored = 0; stored < 2; stored++) { /* all toys drawn, then all of them read */
         paritas_toys_options options = toys_options(3000, 4);
         options.store = stored ? path_of("whole.db") : NULL;

@@ -2,48 +2,11 @@
  * crashes, nothing is left behind, and a store has whole chunks that a next run goes on with. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "fit/testing.h"
+#include "refusing.h"
 #include "toys_testing.h"
 
 #include <ftw.h>
 #include <unistd.h>
-
-/* What the allocator has handed out, and which request fails. */
-struct ledger {
-    long live, requests;
-    long fail_at;  /* 0: none */
-    bool for_good; /* and all after it */
-};
-
-static bool refused(struct ledger *ledger)
-{
-    const long request = ++ledger->requests;
-    return ledger->fail_at && (request == ledger->fail_at || (ledger->for_good && request > ledger->fail_at));
-}
-
-static void *ledger_allocate(void *user, size_t size)
-{
-    struct ledger *ledger = user;
-    if (refused(ledger)) return NULL;
-    void *memory = malloc(size);
-    if (memory) ledger->live++;
-    return memory;
-}
-
-static void *ledger_reallocate(void *user, void *memory, size_t size)
-{
-    struct ledger *ledger = user;
-    if (refused(ledger)) return NULL;
-    void *moved = realloc(memory, size);
-    if (moved && !memory) ledger->live++;
-    return moved;
-}
-
-static void ledger_release(void *user, void *memory)
-{
-    struct ledger *ledger = user;
-    if (memory) ledger->live--;
-    free(memory);
-}
 
 static char folder[] = "/tmp/paritas_toys_XXXXXX";
 static char path[64];
@@ -123,7 +86,7 @@ static void refuse_every_request(const struct run *run, bool for_good)
     long n = 0;
     for (bool struck = true; struck; n++) {
         struct ledger ledger = {.for_good = for_good};
-        const paritas_allocator allocator = {ledger_allocate, ledger_reallocate, ledger_release, &ledger};
+        const paritas_allocator allocator = ledger_allocator(&ledger);
         paritas_options options = PARITAS_OPTIONS_DEFAULT;
         options.allocator = &allocator;
         options.threads = 1;
