@@ -51,12 +51,12 @@ def test_f32_is_compared_with_f64_by_the_header_s_tolerances():
     assert rows["scan", "q"]["after"] < rows["scan", "q"]["before"]
 
 
-@pytest.mark.parametrize("isa", ["scalar", "portable"])
-def test_no_build_of_the_cpu_is_compared_with_itself(isa):
-    if run("nll", TWO, environment={"PARITAS_ISA": isa}).returncode == 4:
-        pytest.skip("not in this build")
+@pytest.mark.parametrize("isa, other", [("scalar", "portable"), ("portable", "scalar")])
+def test_no_build_of_the_cpu_is_compared_with_itself(isa, other):
+    if any(run("nll", TWO, environment={"PARITAS_ISA": name}).returncode == 4 for name in (isa, other)):
+        pytest.skip("not both are in this build")
     document = answer("parity", TWO, "--device", "cpu", "--ntoys", "0", environment={"PARITAS_ISA": isa})
-    assert document["verdict"] == "passed" and document["reference"] == {"scalar": "portable", "portable": "scalar"}[isa]
+    assert document["verdict"] == "passed" and document["reference"] == other
 
 
 def test_what_is_not_compared_says_why():
