@@ -49,6 +49,7 @@ function(paritas_embed_ptx)
     foreach(precision 64 32)
       set(made "${folder}/${module}_${precision}.c" "${folder}/${module}_${precision}.inc")
       add_custom_command(OUTPUT ${made} COMMAND paritas_embed_ptx_step "${folder}" ${precision} ${module} ${entries}
+        DEPENDS paritas_embed_ptx_step # which has the texts: made anew when they change
         COMMENT "PTX of ${module} in f${precision}" VERBATIM)
       list(APPEND all ${made})
       string(APPEND tables "#include \"ptx/${module}_${precision}.inc\"\n")
