@@ -21,6 +21,12 @@ paritas_status accelerator_fail(paritas_context *context, const struct accelerat
                         accelerator->device->name, what, code, name ? " (" : "", name ? name : "", name ? ")" : "");
 }
 
+void accelerator_one_line(char *log)
+{
+    for (char *c = log; c && *c; c++)
+        if (*c == '\n' || *c == '\t' || *c == '\r') *c = ' ';
+}
+
 /* ---- entries ---------------------------------------------------------------------------------- */
 
 /* Teams of a whole launch. */

@@ -118,6 +118,10 @@ struct accelerator {
 /* The failure of a call of the interface's: out of memory, or a device that does not work. */
 paritas_status accelerator_fail(paritas_context *context, const struct accelerator *accelerator, const char *what, int code);
 
+/* What of a compiler's log a message carries, in bytes; and the log (NULL is a no-op) as one line, in place. */
+#define ACCELERATOR_LOG_SHOWN 1500
+void accelerator_one_line(char *log);
+
 /* The slots of struct device_operations for a backend; each folder makes its table with ACCELERATOR_DEVICE. */
 paritas_status accelerator_open(paritas_context *context, struct paritas_device *device, const struct accelerator_operations *operations,
                                 unsigned index);

@@ -5,12 +5,11 @@
  * the caller's put back, on whatever thread that is.
  */
 #include "device/cuda/cuda.h"
+#include "device/library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LOG_SHOWN 1500
 #define SLOW_F64 4 /* times faster in f32: compute devices have 2, cards for pictures 24 to 64 */
 #define WORKERS_ALONE 256 /* where teams are few: a fit has loops of hundreds of turns to share */
 #define TEAMS_PER_UNIT 32 /* more than run at once: the device deals out the rest as blocks end */
@@ -62,18 +61,12 @@ static bool cuda_memory_ran_out(int code) { return code == CUDA_OUT_OF_MEMORY; }
 /* Finds the driver and its functions. */
 static paritas_status load_driver(paritas_context *context, struct cuda_state *state)
 {
-    int flags = RTLD_NOW | RTLD_LOCAL;
-#if defined(RTLD_NODELETE)
-    flags |= RTLD_NODELETE; /* the driver has threads of its own */
-#endif
-    state->library = dlopen("libcuda.so.1", flags);
+    state->library = library_open("libcuda.so.1");
     if (!state->library)
         return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': libcuda.so.1 is not installed (it comes with NVIDIA's driver)");
-    void *address;
 #define X(name, symbol, parameters)                                                                                                      \
-    address = dlsym(state->library, #symbol);                                                                                            \
-    if (!address) return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': %s is not in the installed driver", #symbol);          \
-    memcpy(&state->api.name, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
+    if (!library_find(state->library, #symbol, &state->api.name, sizeof state->api.name))                                                \
+        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': %s is not in the installed driver", #symbol);
     CUDA_FUNCTIONS(X)
 #undef X
     return PARITAS_OK;
@@ -291,7 +284,7 @@ static paritas_status cuda_load(paritas_context *context, struct accelerator *ac
                                 const void *binary, size_t size, struct accelerator_kernel *kernel)
 {
     struct cuda_state *state = state_of(accelerator);
-    char log[LOG_SHOWN] = "";
+    char log[ACCELERATOR_LOG_SHOWN] = "";
     cuda_module module = NULL;
     cuda_function function = NULL;
     int threads = 0;
@@ -301,8 +294,7 @@ static paritas_status cuda_load(paritas_context *context, struct accelerator *ac
     cuda_code code;
     IN_CONTEXT(state, code, load_now(state, build, binary, log, sizeof log, &module, &function, &threads));
     log[sizeof log - 1] = '\0';
-    for (char *c = log; *c; c++)
-        if (*c == '\n' || *c == '\t' || *c == '\r') *c = ' ';
+    accelerator_one_line(log);
     if (code != 0) {
         const char *reason = cuda_explain(code);
         return paritas_fail(context, cuda_memory_ran_out(code) ? PARITAS_OUT_OF_MEMORY : PARITAS_NO_DEVICE,

@@ -4,22 +4,18 @@
  * than the device it makes PTX for the newest architecture that it knows, which the driver finishes.
  */
 #include "device/cuda/cuda.h"
+#include "device/library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LOG_SHOWN 1500 /* bytes of a compiler's log that a message carries */
 #define ARCHITECTURES_MAX 64
 
 /* The library's functions; false where one is not there. */
 static bool find_functions(void *library, struct nvrtc_api *api)
 {
-    void *address;
-#define X(name, symbol, parameters)                                                                                                      \
-    address = dlsym(library, #symbol);                                                                                                   \
-    if (!address) return false;                                                                                                          \
-    memcpy(&api->name, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
+#define X(name, symbol, parameters) \
+    if (!library_find(library, #symbol, &api->name, sizeof api->name)) return false;
     NVRTC_FUNCTIONS(X)
 #undef X
     return true;
@@ -41,14 +37,11 @@ static bool find_target(const struct nvrtc_api *api, unsigned capability, unsign
 paritas_status cuda_load_nvrtc(paritas_context *context, const struct paritas_device *device, struct cuda_state *state)
 {
     static const char *const names[] = NVRTC_NAMES;
-    int flags = RTLD_NOW | RTLD_LOCAL, too_new = 0;
+    int too_new = 0;
     bool silent = false;
-#if defined(RTLD_NODELETE)
-    flags |= RTLD_NODELETE; /* it has threads and handlers of its own */
-#endif
     for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->nvrtc_library; k++) {
         int major = 0, minor = 0, oldest = 0;
-        state->nvrtc_library = dlopen(names[k], flags);
+        state->nvrtc_library = library_open(names[k]);
         if (!state->nvrtc_library) continue;
         /* not one from before 11.2, nor one whose code this driver is too old for, nor one that has forgotten this device */
         if (find_functions(state->nvrtc_library, &state->nvrtc) && state->nvrtc.nvrtcVersion(&major, &minor) == 0 && major <= state->driver / 1000) {
@@ -98,10 +91,9 @@ static paritas_status fail_compile(paritas_context *context, const struct parita
     char *log = NULL;
     if (program && state->nvrtc.nvrtcGetProgramLogSize(program, &size) == 0 && size > 0) log = paritas_allocate_clear(context, size + 1, 1);
     if (log) state->nvrtc.nvrtcGetProgramLog(program, log);
-    for (char *c = log; c && *c; c++)
-        if (*c == '\n' || *c == '\t' || *c == '\r') *c = ' ';
+    accelerator_one_line(log);
     const paritas_status status = paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': NVRTC refuses kernel %s (code %d): %.*s", device->name,
-                                               build->entry, code, LOG_SHOWN, log && *log ? log : "it does not say why");
+                                               build->entry, code, ACCELERATOR_LOG_SHOWN, log && *log ? log : "it does not say why");
     paritas_release(&context->allocator, log);
     return status;
 }

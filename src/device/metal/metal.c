@@ -7,15 +7,14 @@
 #include "device/metal/metal.h"
 #include "device/accelerator.h"
 #include "device/metal/api.h"
+#include "device/library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 extern const unsigned char paritas_dialect_metal[];
 extern const size_t paritas_dialect_metal_size;
 
-#define LOG_SHOWN 1500    /* bytes of a compiler's complaint that a message carries */
 #define WORKERS 32        /* a SIMD-group: its barriers cost least */
 #define WORKERS_ALONE 256 /* where teams are few: a fit has loops of hundreds of turns to share */
 #define WORKERS_MOST 1024 /* of any Metal device; what a kernel takes is asked when it is there */
@@ -82,20 +81,15 @@ static paritas_status load_api(paritas_context *context, const struct paritas_de
         return paritas_fail(context, DEVICE_ABSENT, "device '%s': Metal is a part of macOS, and this system is another", device->name);
     void *libraries[3] = {NULL};
     size_t n = 0;
-    int flags = RTLD_NOW | RTLD_LOCAL;
-#if defined(RTLD_NODELETE)
-    flags |= RTLD_NODELETE;
-#endif
     for (; names[n]; n++) {
-        libraries[n] = dlopen(names[n], flags);
+        libraries[n] = library_open(names[n]);
         if (!libraries[n]) return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s cannot be opened", device->name, names[n]);
     }
-    void *address;
-#define X(type, function, parameters)                                                                                                              \
-    address = NULL;                                                                                                                                \
-    for (size_t k = 0; k < n && !address; k++) address = dlsym(libraries[k], #function);                                                           \
-    if (!address) return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s is not in the system's libraries", device->name, #function);    \
-    memcpy(&state->api.function, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
+    bool found;
+#define X(type, function, parameters)                                                                                                       \
+    found = false;                                                                                                                          \
+    for (size_t k = 0; k < n && !found; k++) found = library_find(libraries[k], #function, &state->api.function, sizeof state->api.function); \
+    if (!found) return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s is not in the system's libraries", device->name, #function);
     METAL_FUNCTIONS(X)
 #undef X
 #define X(member, selector) state->selectors.member = state->api.sel_registerName(selector);
@@ -281,7 +275,7 @@ static paritas_status refuse(paritas_context *context, const struct accelerator 
     const struct metal_state *state = accelerator->state;
     char words[ENOUGH_FOR_A_LOG];
     copy_text(state, ask(state, error, state->selectors.localizedDescription), words, sizeof words);
-    return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s for %s failed: %.*s", accelerator->device->name, what, build->entry, LOG_SHOWN,
+    return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s for %s failed: %.*s", accelerator->device->name, what, build->entry, ACCELERATOR_LOG_SHOWN,
                         words[0] ? words : "Metal gives no reason");
 }
 

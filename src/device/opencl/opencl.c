@@ -1,7 +1,7 @@
 /* opencl.c: any OpenCL 1.2 device: the primitives of accelerator.h. A team is a work-group. */
 #include "device/opencl/opencl.h"
+#include "device/library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,6 @@ extern const size_t paritas_dialect_opencl_size;
 
 #define PLATFORMS_MAX 16
 #define DEVICES_MAX 64
-#define LOG_SHOWN 1500 /* bytes of a compiler's log that a message carries */
 #define GPU_WORKERS 64
 #define GPU_WORKERS_ALONE 256 /* where teams are few: a fit has loops of hundreds of turns to share */
 #define GPU_TEAMS_PER_UNIT 16 /* enough to hide the latency of memory */
@@ -56,17 +55,11 @@ static paritas_status load_api(paritas_context *context, struct opencl_state *st
         "libOpenCL.so",
 #endif
     };
-    int flags = RTLD_NOW | RTLD_LOCAL;
-#if defined(RTLD_NODELETE)
-    flags |= RTLD_NODELETE;
-#endif
-    for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->library; k++) state->library = dlopen(names[k], flags);
+    for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->library; k++) state->library = library_open(names[k]);
     if (!state->library) return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not installed", names[0]);
-    void *address;
 #define X(type, name, parameters)                                                                                                          \
-    address = dlsym(state->library, #name);                                                                                                \
-    if (!address) return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not in the installed library", #name);           \
-    memcpy(&state->api.name, &address, sizeof address); /* the one conversion to a function that ISO C leaves */
+    if (!library_find(state->library, #name, &state->api.name, sizeof state->api.name))                                                    \
+        return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not in the installed library", #name);
     OPENCL_FUNCTIONS(X)
 #undef X
     return PARITAS_OK;
@@ -195,11 +188,10 @@ static paritas_status fail_build(paritas_context *context, const struct accelera
     if (state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, 0, NULL, &size) == 0 && size > 0)
         log = paritas_allocate_clear(context, size + 1, 1);
     if (log) state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, size, log, NULL);
-    for (char *c = log; c && *c; c++)
-        if (*c == '\n' || *c == '\t' || *c == '\r') *c = ' ';
+    accelerator_one_line(log);
     const paritas_status status =
         paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): its compiler refuses the kernels (code %d): %.*s", accelerator->device->name,
-                     accelerator->properties.name, (int)code, LOG_SHOWN, log && *log ? log : "it does not say why");
+                     accelerator->properties.name, (int)code, ACCELERATOR_LOG_SHOWN, log && *log ? log : "it does not say why");
     paritas_release(&context->allocator, log);
     return status;
 }
