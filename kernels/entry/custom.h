@@ -133,6 +133,20 @@ KERNEL(custom_covariance)
     job_store_errors(CUSTOM, minimum, out, rows, stride);
 }
 
-#include "entry/custom_draw.h"
+/* ---- toys ---- */
+
+FN void model_draws(CUSTOM_ARGUMENTS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted, PRIVATE pmask *measured, PRIVATE pack *precision)
+{
+    const u32 first_aux = mi[CUSTOM_PLACES];
+    const pack zero = PK(0.0);
+    if (i >= first_aux && fixed) drawn = zero > zero;
+    *precision = i < first_aux ? LOADM(mr, i) : LOADM(mr + mi[CUSTOM_R_PRECISION], i - first_aux);
+    *measured = AND(drawn, *precision > zero);
+    *counted = AND(drawn, AND(*precision <= zero, *precision > CUSTOM_IS_TERM)); /* the kind of a datum: custom/arrays.h */
+}
+
+#include "entry/draw.h"
+
+KERNEL(custom_draw) { job_draw(CUSTOM, args, in, out, TEAM_INDEX); }
 
 #endif
