@@ -9,7 +9,7 @@
 #ifndef PARITAS_NUMERIC_FLUSH_H
 #define PARITAS_NUMERIC_FLUSH_H
 
-#define FLUSH_BELOW 1.3234889800848443e-23 /* 2^-76 */
+#include "numeric/least.h"
 
 /* 0 where |x| < 2^-76, else x; NaN stays. */
 FN real flush(real x)

@@ -2,13 +2,14 @@
 #ifndef PARITAS_DEVICE_PRECISION_H
 #define PARITAS_DEVICE_PRECISION_H
 
+#include "numeric/least.h"
+
 #include <stddef.h>
 
-#define DEVICE_FLOAT_LEAST 0x1p-76 /* as kernels/numeric/flush.h: what is smaller counts as zero, for some devices know no subnormal numbers */
-
+/* What is too small to count is zero, as in the kernels (numeric/flush.h). */
 static inline float device_float(double number)
 {
-    return number < DEVICE_FLOAT_LEAST && number > -DEVICE_FLOAT_LEAST ? 0.0f : (float)number;
+    return number < FLUSH_BELOW && number > -FLUSH_BELOW ? 0.0f : (float)number;
 }
 
 /* floats[i] := numbers[i], i < count. */

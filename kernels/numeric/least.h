@@ -1,0 +1,7 @@
+/* least.h: the magnitude below which f32 numbers count as zero (flush.h says why); host and kernels. */
+#ifndef PARITAS_NUMERIC_LEAST_H
+#define PARITAS_NUMERIC_LEAST_H
+
+#define FLUSH_BELOW 1.3234889800848443e-23 /* 2^-76 */
+
+#endif
