@@ -1,10 +1,11 @@
 # Kernel modules: the kernels of one model family, compiled for the CPU once per variant, and as text for devices that
 # compile it at run time.
 #
-#   paritas_kernel_module(NAME FILE ENTRIES_FILE)
+#   paritas_kernel_module(NAME FILE ENTRIES_FILE [ONE_LANE])
 #
 # FILE holds the kernels in the kernel language (docs/models.md), ENTRIES_FILE a macro MODULE_ENTRIES(X) with an X(name) for
 # each of its entries. Both may include each other's neighbours and what lies in the kernels folder. It sets in the caller:
+# ONE_LANE: the module branches on its numbers, so a team works on one job and no variant has lanes.
 #   NAME_OBJECTS   compiled kernels, for the caller's target
 #   NAME_SOURCES   C files to compile into it, which define `const struct kernel_module paritas_module_NAME`
 #
@@ -42,6 +43,7 @@ function(paritas_embed symbol file output)
 endfunction()
 
 function(paritas_kernel_module name file entries_file)
+  cmake_parse_arguments(PARSE_ARGV 3 module "ONE_LANE" "" "")
   set(generated "${CMAKE_CURRENT_BINARY_DIR}/modules")
   get_filename_component(folder "${file}" DIRECTORY)
   set(optimisation "${PARITAS_KERNEL_OPTIMISATION}")
@@ -62,6 +64,9 @@ function(paritas_kernel_module name file entries_file)
       set(precision 32)
     endif()
     if(PARITAS_VARIANTS AND NOT suffix MATCHES "${PARITAS_VARIANTS}")
+      continue()
+    endif()
+    if(module_ONE_LANE AND lanes GREATER 1)
       continue()
     endif()
     set(target paritas_${name}_${suffix})

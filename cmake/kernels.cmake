@@ -21,8 +21,9 @@ endif()
 set(PARITAS_KERNEL_SETTINGS paritas_settings paritas_kernel_settings) # in this order: the second takes warnings back
 set(PARITAS_KERNEL_OBJECTS "")
 set(PARITAS_GENERATED_SOURCES "")
-foreach(module histfactory conformance)
-  paritas_kernel_module(${module} "${PARITAS_KERNELS_DIR}/entry/module_${module}.h" "${PARITAS_KERNELS_DIR}/entry/${module}_entries.h")
+set(PARITAS_ONE_LANE_losscone ONE_LANE) # a search with branches
+foreach(module histfactory losscone kappa conformance)
+  paritas_kernel_module(${module} "${PARITAS_KERNELS_DIR}/entry/module_${module}.h" "${PARITAS_KERNELS_DIR}/entry/${module}_entries.h" ${PARITAS_ONE_LANE_${module}})
   list(APPEND PARITAS_KERNEL_OBJECTS ${${module}_OBJECTS})
   list(APPEND PARITAS_GENERATED_SOURCES ${${module}_SOURCES})
 endforeach()
@@ -32,7 +33,7 @@ foreach(dialect cuda metal opencl)
 endforeach()
 
 include(cmake/EmbedPtx.cmake)
-paritas_embed_ptx(histfactory conformance)
+paritas_embed_ptx(histfactory losscone kappa conformance)
 
 set(variants_list "")
 foreach(variant IN LISTS PARITAS_ALL_VARIANTS)

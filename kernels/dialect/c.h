@@ -175,6 +175,7 @@ typedef elem_int lint;
 #define BITS(a) elem_bits(a)
 #define FROM_BITS(i) elem_from_bits(i)
 #define LINT_OF(a) ((elem_int)(a))
+#define U32_OF(a) ((u32)(a))
 #endif
 #define R(x) REAL_OF(ELEM(x))
 #define DIVIDE(a, b) ((a) / (b))

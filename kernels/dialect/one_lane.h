@@ -20,6 +20,7 @@ typedef elem_int plint;
 #define BITS(a) ELEM_BITS(a)
 #define FROM_BITS(i) ELEM_FROM_BITS(i)
 #define LINT_OF(a) ((elem_int)(a))
+#define U32_OF(a) ((u32)(a))
 #define R(x) REAL_OF(ELEM(x))
 #define PDIVIDE(a, b) DIVIDE(a, b)
 #if F64

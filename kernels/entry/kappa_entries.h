@@ -1,0 +1,7 @@
+/* kappa_entries.h: the entries of the kappa module. */
+#ifndef PARITAS_ENTRY_KAPPA_ENTRIES_H
+#define PARITAS_ENTRY_KAPPA_ENTRIES_H
+
+#define MODULE_ENTRIES(X) X(kappa_flux)
+
+#endif

@@ -1,0 +1,7 @@
+/* losscone_entries.h: the entries of the loss-cone module. */
+#ifndef PARITAS_ENTRY_LOSSCONE_ENTRIES_H
+#define PARITAS_ENTRY_LOSSCONE_ENTRIES_H
+
+#define MODULE_ENTRIES(X) X(losscone_misfit)
+
+#endif

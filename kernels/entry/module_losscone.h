@@ -1,0 +1,2 @@
+/* module_losscone.h: the loss-cone kernels. One lane: the search branches. */
+#include "entry/losscone_evaluate.h"

@@ -1,0 +1,40 @@
+/* arrays.h: loss-cone sweeps as kernels and host see them: rows of numbers, one a sweep, and the options of a run as the model's tables.
+ *
+ * A sweep is 15 energies of 88 cells each. A cell without data has the flux 0 and the cosine 0; a row without data has no cell. No row holds
+ * a number that is not finite.
+ */
+#ifndef PARITAS_LOSSCONE_ARRAYS_H
+#define PARITAS_LOSSCONE_ARRAYS_H
+
+#define SWEEP_ROWS 15
+#define SWEEP_CELLS 88
+
+/* Offsets in the row of a sweep. */
+#define SWEEP_ENERGY 0       /* eV, a row each; above 0 */
+#define SWEEP_POTENTIAL 16   /* of the spacecraft, V, a row each */
+#define SWEEP_COSINE 32      /* of the pitch angle, SWEEP_CELLS a row; above 0: incident */
+#define SWEEP_FLUX (SWEEP_COSINE + SWEEP_ROWS * SWEEP_CELLS) /* normalised, the same; 0: masked */
+#define SWEEP_SIZE (SWEEP_FLUX + SWEEP_ROWS * SWEEP_CELLS)
+
+/* The options: mi */
+#define LOSSCONE_METHOD 0   /* 0: Halekas, misfit of logarithms; 1: Lillis, of fluxes */
+#define LOSSCONE_FOLDED 1   /* 1: the model is folded with the energy response */
+#define LOSSCONE_BOX_LIMIT 2
+#define LOSSCONE_POPULATION 3
+#define LOSSCONE_GENERATIONS 4
+#define LOSSCONE_SEED 5     /* low, high word */
+#define LOSSCONE_INTS 8
+/* and mr */
+#define LOSSCONE_U_LOWER 0  /* surface potential, V */
+#define LOSSCONE_U_UPPER 1
+#define LOSSCONE_R_LOWER 2  /* field at the spacecraft over field at the surface */
+#define LOSSCONE_R_UPPER 3
+#define LOSSCONE_A_LOWER 4  /* amplitude of the beam */
+#define LOSSCONE_A_UPPER 5
+#define LOSSCONE_BEAM_WIDTH 6 /* eV */
+#define LOSSCONE_BEAM_SIGMA 7 /* degrees of pitch angle */
+#define LOSSCONE_BACKGROUND 8
+#define LOSSCONE_RESPONSE 9 /* half width of the energy response as a part of the energy: 0.25 */
+#define LOSSCONE_REALS 16
+
+#endif
