@@ -73,17 +73,19 @@ static unsigned environment_lanes(const char **wrong)
 
 const char *environment_device(void) { return environment("PARITAS_DEVICE"); }
 
-static bool has_group(const struct command *command, const struct option *options)
+/* Does the command evaluate something? */
+static bool takes_device(const struct command *command)
 {
     for (const struct option_group *group = command->groups; group->options != NULL; group++)
-        if (group->options == options) return true;
+        for (const struct option *option = group->options; option->name != NULL; option++)
+            if (strcmp(option->name, "--device") == 0) return true;
     return false;
 }
 
 /* Commands that evaluate nothing need no device, whatever the environment says. */
 static const char *device_of(const struct arguments *arguments)
 {
-    if (!has_group(arguments->command, options_engine)) return "cpu";
+    if (!takes_device(arguments->command)) return "cpu";
     const char *named = environment_device();
     return option_text(arguments, "--device", named != NULL ? named : "auto");
 }
@@ -457,7 +459,7 @@ void describe_provenance(struct session *session)
 {
     const char *precision = paritas_precision_name(session->context), *device = paritas_device_name(session->context);
     const bool chosen = strcmp(option_text(session->arguments, "--precision", ""), "auto") == 0;
-    if (session->json || session->model == NULL || !has_group(session->arguments->command, options_engine)) return;
+    if (session->json || session->model == NULL || !takes_device(session->arguments->command)) return;
     if (!chosen && strcmp(precision, "f64") == 0 && strcmp(device, "cpu") == 0) return;
     text_format(&session->out, "\ndevice: %s, precision: %s", device, precision);
     if (strcmp(precision, "f32") == 0) text_format(&session->out, ", polish: %s", polish_of(session));
