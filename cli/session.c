@@ -40,6 +40,13 @@ const struct option options_engine[] = {
     {0},
 };
 
+const struct option options_fit_engine[] = {
+    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},
+    {"--device", 0, OPTION_TEXT, "NAME", "auto, cpu or a device that `paritas devices` lists; default: auto"},
+    {"--precision", 0, OPTION_CHOICE, "f64|f32|auto", "of the kernels; auto: f64 where the device has it at useful speed, else f32; default: f64"},
+    {0},
+};
+
 const struct option options_output[] = {
     {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"},
     {"--output-file", 'o', OPTION_TEXT, "FILE", "write the answer there, whole or not at all; -: standard output, the default"},
@@ -77,8 +84,7 @@ const char *environment_device(void) { return environment("PARITAS_DEVICE"); }
 static bool takes_device(const struct command *command)
 {
     for (const struct option_group *group = command->groups; group->options != NULL; group++)
-        for (const struct option *option = group->options; option->name != NULL; option++)
-            if (strcmp(option->name, "--device") == 0) return true;
+        if (group->options == options_engine || group->options == options_fit_engine) return true;
     return false;
 }
 
