@@ -1,0 +1,47 @@
+/* losscone.h: between the user's sweeps and options and the rows and tables of the loss-cone kernels (kernels/losscone/arrays.h). */
+#ifndef PARITAS_LOSSCONE_LOSSCONE_H
+#define PARITAS_LOSSCONE_LOSSCONE_H
+
+#include "device/device.h"
+#include "losscone/arrays.h"
+#include "paritas_losscone.h"
+
+/* Entries of the module, as numbers. */
+enum losscone_entry {
+#define X(name) ENTRY_##name,
+#include "entry/losscone_entries.h"
+    MODULE_ENTRIES(X)
+#undef X
+};
+#undef MODULE_ENTRIES
+
+extern const struct kernel_module paritas_module_losscone;
+
+/* Options of a run, as the model's tables. */
+struct losscone_tables {
+    uint32_t ints[LOSSCONE_INTS];
+    double reals[LOSSCONE_REALS];
+};
+
+/* Copies the options given, NULL for the defaults, and refuses what makes no sense. */
+paritas_status losscone_options(paritas_context *context, const paritas_losscone_options *given, paritas_losscone_options *options);
+/* The tables of options that were checked. A folded model has no beam: its amplitude is bounded by 0. */
+void losscone_tables(const paritas_losscone_options *options, struct losscone_tables *tables);
+static inline struct device_tables losscone_device_tables(const struct losscone_tables *tables)
+{
+    return (struct device_tables){.ints = tables->ints, .reals = tables->reals, .n_ints = LOSSCONE_INTS, .n_reals = LOSSCONE_REALS};
+}
+
+/* Refuses sweeps that lack an array; `flux`: whether that of fluxes is needed. */
+paritas_status losscone_sweeps_check(paritas_context *context, const paritas_sweeps *sweeps, int flux);
+
+/* Numbers beyond count as these: an f32 kernel squares and sums them. */
+#define LOSSCONE_MOST_ENERGY 1e15
+#define LOSSCONE_MOST_FLUX 1e17
+
+/* Is this row of a sweep used at all? */
+int losscone_row_is_used(const paritas_sweeps *sweeps, size_t sweep, size_t row);
+/* The row of numbers of a sweep; masked cells have the flux 0 and the cosine 0, masked rows the energy 1 and the potential 0. Answers how many cells are left. */
+unsigned losscone_put_sweep(const paritas_sweeps *sweeps, size_t sweep, double *row);
+
+#endif
