@@ -42,12 +42,10 @@ const char *paritas_sweep_status_name(paritas_sweep_status status)
 }
 #undef WORD
 
-#define BOUND_MOST 1e9 /* of what options bound: beyond, an f32 kernel would overflow */
-
 static paritas_status check_bounds(paritas_context *context, const char *what, double lower, double upper, double least)
 {
-    if (!(lower >= least && upper <= BOUND_MOST && lower <= upper))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "bounds of %s: %.17g to %.17g is no interval between %g and %g", what, lower, upper, least, BOUND_MOST);
+    if (!(lower >= least && upper <= LOSSCONE_BOUND && lower <= upper))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "bounds of %s: %.17g to %.17g is no interval between %g and %g", what, lower, upper, least, LOSSCONE_BOUND);
     return PARITAS_OK;
 }
 
@@ -64,12 +62,12 @@ paritas_status losscone_options(paritas_context *context, const paritas_losscone
     if ((unsigned)o->method > PARITAS_LILLIS) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "method %d: there is none of this number", (int)o->method);
     if ((unsigned)o->response > PARITAS_RESPONSE_FOLDED) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "response %d: there is none of this number", (int)o->response);
     if ((unsigned)o->search > PARITAS_SEARCH_DE) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "search %d: there is none of this number", (int)o->search);
-    paritas_status status = check_bounds(context, "the potential", o->potential_lower, o->potential_upper, -BOUND_MOST);
+    paritas_status status = check_bounds(context, "the potential", o->potential_lower, o->potential_upper, -LOSSCONE_BOUND);
     if (status == PARITAS_OK) status = check_bounds(context, "the ratio", o->ratio_lower, o->ratio_upper, 1e-6);
     if (status == PARITAS_OK) status = check_bounds(context, "the amplitude", o->amplitude_lower, o->amplitude_upper, 0.0);
-    if (status == PARITAS_OK) status = check_number(context, "beam_width", o->beam_width, 0.0, BOUND_MOST);
-    if (status == PARITAS_OK) status = check_number(context, "beam_sigma", o->beam_sigma, 0.0, BOUND_MOST);
-    if (status == PARITAS_OK) status = check_number(context, "background", o->background, 1e-12, BOUND_MOST);
+    if (status == PARITAS_OK) status = check_number(context, "beam_width", o->beam_width, 0.0, LOSSCONE_BOUND);
+    if (status == PARITAS_OK) status = check_number(context, "beam_sigma", o->beam_sigma, 0.0, LOSSCONE_BOUND);
+    if (status == PARITAS_OK) status = check_number(context, "background", o->background, 1e-12, LOSSCONE_BOUND);
     if (status == PARITAS_OK) status = check_number(context, "response_width", o->response_width, 0.0, 0.99);
     if (status == PARITAS_OK) status = check_number(context, "box_limit", o->box_limit, 1.0, 1e9);
     if (status == PARITAS_OK) status = check_number(context, "population", o->population, 4.0, 65536.0);
@@ -113,27 +111,39 @@ paritas_status losscone_sweeps_check(paritas_context *context, const paritas_swe
     return PARITAS_OK;
 }
 
+int losscone_row_is_known(const paritas_sweeps *sweeps, size_t sweep, size_t i)
+{
+    const double energy = sweeps->energy[sweep * ROWS + i];
+    return energy > 0.0 && finite(energy) && finite(sweeps->potential[sweep * ROWS + i]);
+}
+
 int losscone_row_is_used(const paritas_sweeps *sweeps, size_t sweep, size_t i)
 {
-    const double energy = sweeps->energy[sweep * ROWS + i], potential = sweeps->potential[sweep * ROWS + i];
-    return energy > 0.0 && finite(energy) && finite(potential) && energy >= potential;
+    return losscone_row_is_known(sweeps, sweep, i) && sweeps->energy[sweep * ROWS + i] >= sweeps->potential[sweep * ROWS + i];
 }
 
 static double clip(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
+
+void losscone_put_energies(const paritas_sweeps *sweeps, size_t sweep, size_t i, double *row)
+{
+    const int known = losscone_row_is_known(sweeps, sweep, i);
+    row[SWEEP_ENERGY + i] = known ? clip(sweeps->energy[sweep * ROWS + i], 0.0, LOSSCONE_MOST_ENERGY) : 1.0;
+    row[SWEEP_POTENTIAL + i] = known ? clip(sweeps->potential[sweep * ROWS + i], -LOSSCONE_MOST_ENERGY, LOSSCONE_MOST_ENERGY) : 0.0;
+}
+
+double losscone_cosine(double cosine) { return finite(cosine) ? clip(cosine, -1.0, 1.0) : 0.0; }
 
 unsigned losscone_put_sweep(const paritas_sweeps *sweeps, size_t sweep, double *row)
 {
     unsigned left = 0;
     memset(row, 0, SWEEP_SIZE * sizeof *row);
     for (size_t i = 0; i < ROWS; i++) {
-        const int used = losscone_row_is_used(sweeps, sweep, i);
-        row[SWEEP_ENERGY + i] = used ? clip(sweeps->energy[sweep * ROWS + i], 0.0, LOSSCONE_MOST_ENERGY) : 1.0;
-        if (!used) continue;
-        row[SWEEP_POTENTIAL + i] = clip(sweeps->potential[sweep * ROWS + i], -LOSSCONE_MOST_ENERGY, LOSSCONE_MOST_ENERGY);
+        losscone_put_energies(sweeps, sweep, i, row);
+        if (!losscone_row_is_used(sweeps, sweep, i)) continue;
         const double *cosine = sweeps->cosine + (sweep * ROWS + i) * CELLS, *flux = sweeps->flux + (sweep * ROWS + i) * CELLS;
         for (size_t j = 0; j < CELLS; j++) {
             if (!(finite(cosine[j]) && flux[j] > 0.0 && finite(flux[j]))) continue;
-            row[SWEEP_COSINE + i * CELLS + j] = clip(cosine[j], -1.0, 1.0);
+            row[SWEEP_COSINE + i * CELLS + j] = losscone_cosine(cosine[j]);
             row[SWEEP_FLUX + i * CELLS + j] = clip(flux[j], 0.0, LOSSCONE_MOST_FLUX);
             left++;
         }

@@ -38,10 +38,20 @@ paritas_status losscone_sweeps_check(paritas_context *context, const paritas_swe
 /* Numbers beyond count as these: an f32 kernel squares and sums them. */
 #define LOSSCONE_MOST_ENERGY 1e15
 #define LOSSCONE_MOST_FLUX 1e17
+/* Largest magnitude that options and points may have, for the same reason. */
+#define LOSSCONE_BOUND 1e9
 
-/* Is this row of a sweep used at all? */
-int losscone_row_is_used(const paritas_sweeps *sweeps, size_t sweep, size_t row);
-/* The row of numbers of a sweep; masked cells have the flux 0 and the cosine 0, masked rows the energy 1 and the potential 0. Answers how many cells are left. */
+/* How many cells a misfit of these options needs. */
+static inline unsigned losscone_least_cells(const paritas_losscone_options *options) { return options->method == PARITAS_LILLIS ? 5 : 1; }
+
+/* Are energy and potential of this row numbers, so that there is a model? And is it used in misfits? */
+int losscone_row_is_known(const paritas_sweeps *sweeps, size_t sweep, size_t i);
+int losscone_row_is_used(const paritas_sweeps *sweeps, size_t sweep, size_t i);
+/* Energy and potential of a row at their places in `row`; 1 and 0 where they are unknown. */
+void losscone_put_energies(const paritas_sweeps *sweeps, size_t sweep, size_t i, double *row);
+/* Within -1 .. 1; 0 where it is no number. */
+double losscone_cosine(double cosine);
+/* The row of numbers of a sweep; masked cells, and all of masked rows, have the flux 0 and the cosine 0. Answers how many cells are left. */
 unsigned losscone_put_sweep(const paritas_sweeps *sweeps, size_t sweep, double *row);
 
 #endif
