@@ -48,6 +48,8 @@
 #define LOSSCONE_BEAM_SIGMA 7 /* degrees of pitch angle */
 #define LOSSCONE_BACKGROUND 8
 #define LOSSCONE_RESPONSE 9 /* half width of the energy response as a part of the energy: 0.25 */
+#define LOSSCONE_LEVEL 10   /* what the model is where 0, 1, .. 5 of the five energies of a folded row are in the cone, as the misfit takes it: logarithms for Halekas.
+                             * Of a hard edge: 0, 1 */
 #define LOSSCONE_REALS 16
 
 #endif

@@ -34,7 +34,6 @@ typedef struct {
     real datum[LOSSCONE_ENERGIES + 1]; /* what the misfit compares the datum with there */
 } losscone_run;
 
-FN real losscone_log(real x) { return FIRST(m_log(PACK_OF(x))); }
 FN real losscone_exp(real x) { return FIRST(m_exp(PACK_OF(x))); }
 
 FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
@@ -49,8 +48,9 @@ FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
     for (u32 n = 0; n <= LOSSCONE_ENERGIES; n++) {
         const real inside = REAL_OF(n), level = DIVIDE(FMA(inside, run.background, R(5.0) - inside), R(5.0));
         run.level[n] = n == 0 ? R(1.0) : n == LOSSCONE_ENERGIES ? run.background : level;
-        run.datum[n] = run.lillis ? run.level[n] : losscone_log(run.level[n] + R(LOSSCONE_FLOOR));
+        run.datum[n] = LOADM1(mr, LOSSCONE_LEVEL + n);
     }
+    if (run.energies == 1) run.datum[LOSSCONE_ENERGIES] = LOADM1(mr, LOSSCONE_LEVEL + 1);
     return run;
 }
 

@@ -1,5 +1,4 @@
 /* evaluate.c: misfits and models at given points, and cosines of pitch angles: one launch each of entry/losscone_evaluate.h. */
-#include "fit/batch.h"
 #include "fit/rows.h"
 #include "losscone/losscone.h"
 
@@ -11,17 +10,19 @@
 
 /* Points of one launch at most: a job is one sweep with all of them. */
 #define POINTS_MOST 4096
+/* Largest magnitude of a point's numbers: an f32 kernel squares what it makes of them. */
+#define POINT_LARGEST 1e9
 
 static double none(void) { return __builtin_nan(""); }
 static int finite(double x) { return x - x == 0.0; }
+static int is_cosine(double x) { return x == x; } /* what rounding took beyond 1 is 1 */
 
-/* Numbers that an f32 kernel can square. */
 static paritas_status check_points(paritas_context *context, size_t n, const double *points)
 {
     if (n > 0 && !points) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points: none given");
     for (size_t i = 0; i < POINT * n; i++)
-        if (!(points[i] >= -LOSSCONE_BOUND && points[i] <= LOSSCONE_BOUND))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points[%zu][%zu]: must lie between %g and %g", i / POINT, i % POINT, -LOSSCONE_BOUND, LOSSCONE_BOUND);
+        if (!(points[i] >= -POINT_LARGEST && points[i] <= POINT_LARGEST))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points[%zu][%zu]: must lie between %g and %g", i / POINT, i % POINT, -POINT_LARGEST, POINT_LARGEST);
     return PARITAS_OK;
 }
 
@@ -39,7 +40,7 @@ static paritas_status fill_sweeps(paritas_context *context, void *user, size_t a
 {
     const struct misfits *m = user;
     (void)context;
-    for (size_t k = 0; k < n; k++) losscone_put_sweep(m->sweeps, at + k, in + k * SWEEP_SIZE);
+    for (size_t k = 0; k < n; k++) losscone_sweep_row(m->sweeps, at + k, in + k * SWEEP_SIZE);
     return PARITAS_OK;
 }
 
@@ -61,13 +62,13 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
 {
     paritas_losscone_options options;
     struct losscone_tables tables;
-    paritas_status status = losscone_options(context, given, &options);
-    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps, 1);
+    paritas_status status = losscone_options_read(context, given, &options);
+    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
     if (status == PARITAS_OK) status = check_points(context, n_points, points);
     if (status == PARITAS_OK && n_points > 0 && sweeps->n > 0 && !misfit) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
     if (status != PARITAS_OK || sweeps->n == 0) return status;
-    losscone_tables(&options, &tables);
-    struct misfits m = {.sweeps = sweeps, .n_points = n_points, .least = losscone_least_cells(&options), .misfit = misfit, .cells = cells};
+    losscone_options_tables(&options, &tables);
+    struct misfits m = {.sweeps = sweeps, .n_points = n_points, .least = options.method == PARITAS_LILLIS ? LOSSCONE_LEAST_CELLS : 1, .misfit = misfit, .cells = cells};
     do { /* without points there are still cells to be counted */
         m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
         const struct batch batch = {.module = &paritas_module_losscone,
@@ -97,6 +98,9 @@ struct models {
     int hard;
 };
 
+/* Are energy and potential of a row numbers, so that there is a model? Its electrons may lack the energy. */
+static int is_known(const paritas_sweeps *sweeps, size_t row) { return sweeps->energy[row] > 0.0 && finite(sweeps->energy[row]) && finite(sweeps->potential[row]); }
+
 static paritas_status fill_models(paritas_context *context, void *user, size_t at, size_t n, double *in)
 {
     const struct models *m = user;
@@ -104,10 +108,15 @@ static paritas_status fill_models(paritas_context *context, void *user, size_t a
     memset(in, 0, n * MODEL_IN * sizeof *in);
     for (size_t k = 0; k < n; k++) {
         double *row = in + k * MODEL_IN;
-        for (size_t i = 0; i < ROWS; i++) losscone_put_energies(m->sweeps, at + k, i, row);
-        for (size_t c = 0; c < ROWS * CELLS; c++) {
-            const double cosine = m->sweeps->cosine[(at + k) * ROWS * CELLS + c];
-            row[SWEEP_COSINE + c] = losscone_cosine(cosine);
+        for (size_t i = 0; i < ROWS; i++) {
+            const size_t from = (at + k) * ROWS + i;
+            const int known = is_known(m->sweeps, from);
+            row[SWEEP_ENERGY + i] = known ? m->sweeps->energy[from] : 1.0;
+            row[SWEEP_POTENTIAL + i] = known ? m->sweeps->potential[from] : 0.0;
+            for (size_t j = 0; j < CELLS; j++) {
+                const double cosine = m->sweeps->cosine[from * CELLS + j];
+                row[SWEEP_COSINE + i * CELLS + j] = cosine > 1.0 ? 1.0 : cosine < -1.0 ? -1.0 : is_cosine(cosine) ? cosine : 0.0;
+            }
         }
         for (size_t p = 0; p < POINT; p++) row[SWEEP_FLUX + p] = m->points[(at + k) * POINT + p];
     }
@@ -119,15 +128,12 @@ static paritas_status take_models(paritas_context *context, void *user, size_t a
     const struct models *m = user;
     (void)context;
     for (size_t k = 0; k < n; k++) {
-        const size_t sweep = at + k;
         const double *answer = out + k * MODEL_OUT;
         for (size_t i = 0; i < ROWS; i++) {
-            const int known = losscone_row_is_known(m->sweeps, sweep, i);
-            for (size_t j = 0; j < CELLS; j++) {
-                const size_t cell = (sweep * ROWS + i) * CELLS + j;
-                m->model[cell] = known && finite(m->sweeps->cosine[cell]) ? answer[i * CELLS + j] : none();
-            }
-            if (m->edge) m->edge[sweep * ROWS + i] = known && m->hard ? answer[SWEEP_ALL + i] : none();
+            const size_t row = (at + k) * ROWS + i;
+            const int known = is_known(m->sweeps, row);
+            for (size_t j = 0; j < CELLS; j++) m->model[row * CELLS + j] = known && is_cosine(m->sweeps->cosine[row * CELLS + j]) ? answer[i * CELLS + j] : none();
+            if (m->edge) m->edge[row] = known && m->hard ? answer[SWEEP_ALL + i] : none();
         }
     }
     return PARITAS_OK;
@@ -137,12 +143,13 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
 {
     paritas_losscone_options options;
     struct losscone_tables tables;
-    paritas_status status = losscone_options(context, given, &options);
-    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps, 0);
+    paritas_status status = losscone_options_read(context, given, &options);
+    const paritas_sweeps looked_at = sweeps ? (paritas_sweeps){sweeps->n, sweeps->energy, sweeps->potential, sweeps->cosine, sweeps->cosine} : (paritas_sweeps){0};
+    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps ? &looked_at : NULL); /* all but the fluxes */
     if (status == PARITAS_OK) status = check_points(context, sweeps->n, points);
     if (status == PARITAS_OK && sweeps->n > 0 && !model) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model: no place given for it");
     if (status != PARITAS_OK) return status;
-    losscone_tables(&options, &tables);
+    losscone_options_tables(&options, &tables);
     struct models m = {sweeps, points, model, edge, options.response == PARITAS_RESPONSE_HARD};
     const struct batch batch = {.module = &paritas_module_losscone,
                                 .tables = losscone_device_tables(&tables),
