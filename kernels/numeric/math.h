@@ -319,8 +319,8 @@ FN pack m_turn_sin(m_turn a)
 
 FN pack m_turn_cos(m_turn a)
 {
-    const pack z = a.t * a.t, half = PK(0.5) * z, near = PK(1.0) - half;
-    return near + (((PK(1.0) - near) - half) + PFMA(z * z, m_cos_tail(z), -a.t * a.low));
+    const pack z = a.t * a.t, half_z = PK(0.5) * z, near = PK(1.0) - half_z;
+    return near + (((PK(1.0) - near) - half_z) + PFMA(z * z, m_cos_tail(z), -a.t * a.low));
 }
 
 /* Sine and cosine of an angle in degrees, exact at multiples of 90; a zero is positive. NaN beyond M_DEGREES_LARGEST. */
