@@ -6,6 +6,8 @@
 #include "common.h"
 #include "paritas_kappa.h"
 
+#include <stdbool.h>
+
 #define ASSERT_OK(context, call)                                                                                                           \
     do {                                                                                                                                   \
         if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
@@ -62,12 +64,17 @@ static inline paritas_kappa_plasma some_plasma(size_t k)
     return (paritas_kappa_plasma){pow(10.0, 3.0 + 5.0 * u[0]), kappa, paritas_kappa_theta(kappa, 3.0 * pow(1000.0, u[2]))};
 }
 
-/* The omnidirectional flux with the electron's mass of the reference, 1/(cm^2 s eV). */
-static inline double flux_of(const paritas_kappa_plasma *p, double energy, double mass)
+#define PI 3.14159265358979323846
+
+/* What the omnidirectional flux, 1/(cm^2 s eV), has for a factor besides its dependence on the energy. */
+static inline double flux_scale(const paritas_kappa_plasma *p)
 {
-    const double speed2 = 2.0 * energy / mass, pi = 3.14159265358979323846;
-    const double scale = exp(lgamma(p->kappa + 1.0) - lgamma(p->kappa - 0.5)) / pow(pi * p->kappa, 1.5);
-    return 4.0 * pi * 1e-4 * p->density * scale / pow(p->theta, 3.0) * pow(1.0 + speed2 / (p->kappa * p->theta * p->theta), -p->kappa - 1.0) * speed2 / mass;
+    return 4.0 * PI * 1e-4 * p->density * exp(lgamma(p->kappa + 1.0) - lgamma(p->kappa - 0.5)) / pow(PI * p->kappa, 1.5) / pow(p->theta, 3.0);
+}
+static inline double flux_of(const paritas_kappa_plasma *p, double scale, double energy, double mass)
+{
+    const double speed2 = 2.0 * energy / mass;
+    return scale * exp(-(p->kappa + 1.0) * log1p(speed2 / (p->kappa * p->theta * p->theta))) * speed2 / mass;
 }
 
 #define CHARGE 1.602176634e-19
@@ -78,9 +85,10 @@ static inline double simpson_current(const paritas_kappa_plasma *p, double lower
 {
     double *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
     assert_true(x && y && n > 3);
+    const double scale = flux_scale(p);
     for (size_t i = 0; i < n; i++) {
         x[i] = i == 0 ? lower : i == n - 1 ? upper : lower * pow(upper / lower, (double)i / (double)(n - 1));
-        y[i] = flux_of(p, x[i], 5.685630e-12);
+        y[i] = flux_of(p, scale, x[i], 5.685630e-12); /* the electron's mass of the reference */
     }
     double sum[2] = {0.0, 0.0};
     for (size_t start = 0; start < 2; start++) {
@@ -111,7 +119,8 @@ static inline struct currents_here integrate_currents(const paritas_kappa_plasma
     const paritas_kappa_plasma p = {spectrum->density, spectrum->kappa, paritas_kappa_theta(spectrum->kappa, temperature)};
     const double upper = 20000.0, lower = fmin(fmax(1.0, -potential), upper);
     /* Romberg's rule in q, E = lower + q^4: the yield's root of E + U is smooth in q also where E begins at -U */
-    enum { LEVELS = 17 };
+    enum { LEVELS = 15 };
+    const double scale = flux_scale(&p);
     struct currents_here c = {0.0, 0.0, 0.0};
     double table[2][LEVELS][LEVELS];
     const double end = pow(upper - lower, 0.25);
@@ -120,7 +129,7 @@ static inline struct currents_here integrate_currents(const paritas_kappa_plasma
         double sum[2] = {0.0, 0.0};
         for (long i = level ? 1 : 0; i <= points; i += level ? 2 : 1) {
             const double q = end * (double)i / (double)points, energy = lower + q * q * q * q;
-            const double term = CHARGE * 1e4 * 0.25 * flux_of(&p, energy, mass) * 4.0 * q * q * q * (level ? 1.0 : 0.5);
+            const double term = CHARGE * 1e4 * 0.25 * flux_of(&p, scale, energy, mass) * 4.0 * q * q * q * (level ? 1.0 : 0.5);
             sum[0] += term;
             sum[1] += term * paritas_secondary_yield(energy + potential);
         }
@@ -136,7 +145,7 @@ static inline struct currents_here integrate_currents(const paritas_kappa_plasma
     c.electrons = table[0][LEVELS - 1][4];
     c.secondaries = table[1][LEVELS - 1][4] * (potential > 0.0 ? exp(-potential / 3.0) : 1.0);
     const double ions = temperature + 1e-6;
-    c.ions = CHARGE * p.density * sqrt(CHARGE * ions / (2.0 * 3.14159265358979323846 * 1.67262192369e-27)) * (potential > 0.0 ? exp(-potential / ions) : sqrt(1.0 - potential / ions));
+    c.ions = CHARGE * p.density * sqrt(CHARGE * ions / (2.0 * PI * 1.67262192369e-27)) * (potential > 0.0 ? exp(-potential / ions) : sqrt(1.0 - potential / ions));
     return c;
 }
 
