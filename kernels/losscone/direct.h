@@ -25,11 +25,13 @@
 #define LOSSCONE_LEAST_ENERGY 1e-12 /* eV: what is left of an electron's energy at least */
 #define LOSSCONE_ENERGIES 5         /* across the response */
 #define LOSSCONE_LEAST_BEAM 1e-20   /* of the background: less changes no model */
+#define LOSSCONE_LITTLE_BEAM 1e-11  /* of the background: less changes no misfit that tables answer */
 
 /* Of a run: methods and constants that all cells share. */
 typedef struct {
     u32 lillis, energies;
     real background, width, sigma, response;
+    real reach; /* eV: farther from a row's energy the largest beam allowed is little */
     real level[LOSSCONE_ENERGIES + 1]; /* the model with so many of five energies inside the cone */
     real datum[LOSSCONE_ENERGIES + 1]; /* what the misfit compares the datum with there */
 } losscone_run;
@@ -45,6 +47,8 @@ FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
     run.width = LOADM1(mr, LOSSCONE_BEAM_WIDTH);
     run.sigma = LOADM1(mr, LOSSCONE_BEAM_SIGMA);
     run.response = LOADM1(mr, LOSSCONE_RESPONSE);
+    const real most = LOADM1(mr, LOSSCONE_A_UPPER), least = R(LOSSCONE_LITTLE_BEAM) * run.background;
+    run.reach = most > least ? run.width * SQRT(R(2.0) * FIRST(m_log(PACK_OF(DIVIDE(most, least))))) : R(0.0);
     for (u32 n = 0; n <= LOSSCONE_ENERGIES; n++) {
         const real inside = REAL_OF(n), level = DIVIDE(FMA(inside, run.background, R(5.0) - inside), R(5.0));
         run.level[n] = n == 0 ? R(1.0) : n == LOSSCONE_ENERGIES ? run.background : level;
