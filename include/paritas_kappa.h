@@ -24,12 +24,12 @@ extern "C" {
 /* ---- kappa distributions -------------------------------------------------------------------------- */
 
 typedef struct paritas_kappa_plasma {
-    double density; /* 1/m^3; above 0 */
+    double density; /* 1/m^3; from 1 to 1e15 */
     double kappa;   /* above 1.5, at most 1000 */
     double theta;   /* m/s; from 1e4 to 1e9 */
 } paritas_kappa_plasma;
 
-/* The fluxes of n distributions at n_energies energies (eV, above 0), the same for all: n x n_energies. */
+/* The fluxes of n distributions at n_energies energies (eV, above 0, at most 1e9), the same for all: n x n_energies. */
 PARITAS_API paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma, size_t n_energies, const double *energy, double *flux);
 /* Temperature (eV) of a thermal speed, and the thermal speed of a temperature; NaN where kappa is not above 1.5 or the other number not above 0. */
 PARITAS_API double paritas_kappa_temperature(double kappa, double theta);
@@ -47,8 +47,8 @@ typedef struct paritas_cells {
 } paritas_cells;
 #define PARITAS_CELLS_DEFAULT { sizeof(paritas_cells), NULL, NULL, 0.02, 2.5 }
 
-/* Spectra of the incident hemisphere, of which the other is taken for a mirror. From n sweeps: energy n x 15 (eV), flux n x 15 x 88 (1/(cm^2 s sr eV), NaN or infinite: masked), cosine
- * n x 15 x 88 (of the pitch angle with its polarity, above 0: incident; NaN: masked).
+/* Spectra of the incident hemisphere, of which the other is taken for a mirror. From n sweeps: energy n x 15 (eV), flux n x 15 x 88 (1/(cm^2 s sr eV); masked is what is not
+ * finite, and the archive's marks of missing and flagged fluxes, not 0 and below 1e-90), cosine n x 15 x 88 (of the pitch angle with its polarity, above 0: incident; NaN: masked).
  *
  *   omni         n x 15: 2 sum of flux x solid angle over the incident cells that are not masked, over the part of the hemisphere that they cover: a masked cell counts as the mean
  *                of the others and lowers nothing. A negative flux counts as it is. NaN where no cell is left

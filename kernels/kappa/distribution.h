@@ -4,7 +4,7 @@
  *
  * and flux = 4 pi v^2 f / m = 4 / (sqrt(pi) m) n / theta A q (1 + q / kappa)^-(kappa + 1). E_theta = m theta^2 / 2; A grows to 1, the Maxwellian's, with kappa.
  * Units: n in 1/m^3, theta in m/s, energies and temperatures in eV, flux in 1/(cm^2 s eV). kappa is above 3/2, where the temperature exists, and at most
- * KAPPA_LARGEST. No intermediate number leaves the range of f32 for thermal energies from 1e-3 eV to 1e9 eV.
+ * 1000. No intermediate number leaves the range of f32 for thermal energies from 1e-3 eV to 1e9 eV.
  */
 #ifndef PARITAS_KAPPA_DISTRIBUTION_H
 #define PARITAS_KAPPA_DISTRIBUTION_H
@@ -12,7 +12,6 @@
 #include "numeric/flush.h"
 #include "numeric/math.h"
 
-#define KAPPA_LARGEST 1000.0
 /* Of m = 9.1093837015e-31 kg / 1.602176634e-19 C (CODATA 2018), the one mass of this module in eV s^2/m^2: */
 #define KAPPA_HALF_MASS 2.8428150517828616e-12
 #define KAPPA_TWO_OVER_MASS 351764002154.4326
@@ -69,15 +68,18 @@ typedef struct {
     pack scale, unit, exponent, inverse_kappa;
 } kappa_shape;
 
-FN kappa_shape kappa_shape_of(real n, real kappa, real theta)
+/* a: A(kappa) */
+FN kappa_shape kappa_shape_with(real n, real kappa, real theta, real a)
 {
     kappa_shape s;
-    s.scale = PACK_OF(flush(R(KAPPA_FLUX_UNIT) * flush(DIVIDE(n, theta)) * kappa_normalise(kappa).value));
+    s.scale = PACK_OF(flush(flush(R(KAPPA_FLUX_UNIT) * flush(DIVIDE(n, theta))) * a));
     s.unit = PACK_OF(DIVIDE(R(1.0), kappa_thermal_energy(theta)));
     s.exponent = PACK_OF(-(kappa + R(1.0)));
     s.inverse_kappa = PACK_OF(DIVIDE(R(1.0), kappa));
     return s;
 }
+
+FN kappa_shape kappa_shape_of(real n, real kappa, real theta) { return kappa_shape_with(n, kappa, theta, kappa_normalise(kappa).value); }
 
 FN pack kappa_flux_of(kappa_shape s, pack energy)
 {
