@@ -50,6 +50,41 @@ def synthetic(n, seed, kind="hard", U=(-400.0, -10.0), r=(0.4, 1.05), A=(0.0, 2.
     return Day(energy, field, azimuth, rounded(flux), seconds(start), truth)
 
 
+def response_mean(function, energy):
+    """a flux as channels of the instrument's response see it: its mean over a Gaussian in ln E, as an integral"""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(15)
+    sigma = np.arcsinh(0.25) / np.sqrt(2 * np.log(2))
+    return sum(w * function(energy * np.exp(sigma * x)) for x, w in zip(nodes, weights)) / weights.sum()
+
+
+def plasma(n, seed, density=(1e5, 5e6), kappa=(2.6, 5.5), T=(12.0, 120.0), Usc=None, U=(-400.0, -10.0), r=(0.4, 1.05), kind="hard", tables=(0, 1), start="1998-04-01", cone=True, polarity=None, folded=True):
+    """A day of counted electrons: kappa distributions around a spacecraft in sunlight (or at the potentials of the range Usc), with the Moon's loss cone, as Poisson counts."""
+    random = np.random.default_rng(seed)
+    energy, field, azimuth = geometry(n, random, tables)
+    truth = {name: np.exp(random.uniform(*np.log(span), n)) for name, span in (("density", density), ("T", T))}
+    truth |= {name: np.round(random.uniform(*span, n), 3) for name, span in (("kappa", kappa), ("U", U), ("r", r))}
+    truth["theta"] = ref.theta_of(truth["T"], truth["kappa"])
+    truth["A"] = np.zeros(n)
+    current = ref.thermal_current(truth["density"], truth["kappa"], truth["theta"])
+    truth["Usc"] = np.nan_to_num([ref.sunlit_potential(j) for j in current], nan=0.2) if Usc is None else random.uniform(*Usc, n)
+    flux = np.empty((n, 15, 88))
+    for k in range(n):
+        V, E = truth["Usc"][k], energy[k]
+
+        def seen(e):  # per steradian; phase-space density is kept along the way to the spacecraft
+            ambient = e - V
+            return np.where(ambient > 0, ref.omnidirectional(np.maximum(ambient, 1e-3), truth["density"][k], truth["kappa"][k], truth["theta"][k]) * e / np.maximum(ambient, 1e-3), 0.0) / (4 * np.pi)
+
+        mean = np.repeat((response_mean(seen, E) if folded else seen(E))[:, None], 88, axis=1)
+        if cone:
+            pitch = ref.pitch_angles(np.broadcast_to(field[k], (15, 3)), azimuth[k], None if polarity is None else np.full(15, polarity[k]))
+            edge = ref.model if kind == "hard" else ref.folded
+            mean = mean * edge(E, pitch, truth["U"][k], truth["r"][k], Usc=V)
+        each = 0.02 * E[:, None] * 2.5 / ref.PER_BELT
+        flux[k] = random.poisson(np.minimum(mean * each, 1e12)) / each
+    return Day(energy, field, azimuth, rounded(flux), seconds(start), truth)
+
+
 def seconds(date):
     return datetime.datetime.fromisoformat(date).replace(tzinfo=datetime.timezone.utc).timestamp()
 
