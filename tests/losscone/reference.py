@@ -179,6 +179,31 @@ class Sweep:
         return objective
 
 
+def profile(sweep, U, r=BOUNDS[1], half=0.25):
+    """(misfit, r): the least misfit over r without a beam, exactly: between the r at which a cell leaves the model's plateau nothing changes"""
+    steps = np.array([0.0]) if sweep.response == "hard" else half * np.array([-1, -0.5, 0, 0.5, 1])
+    shifted = np.maximum(sweep.energy[:, None] * (1 + steps) - sweep.Usc[:, None], 1e-12)  # [15, steps]
+    opening = 1 + U / shifted
+    levels = 1 + (BACKGROUND - 1) * np.arange(len(steps) + 1) / len(steps)  # of a cell that is outside of so many of them
+    data = np.where(sweep.mask, sweep.normalised, 1.0)[..., None]
+    each = (np.log(data + FLOOR) - np.log(levels + FLOOR)) ** 2 if sweep.method == "halekas" else (data - levels) ** 2
+    base = np.where(sweep.mask, each[..., 0], 0).sum()
+    moving = sweep.mask & (sweep.pitch > 90)
+    rows = np.nonzero(moving)[0]
+    there = opening[rows]
+    at = np.where(there > 0, np.sin(np.radians(sweep.pitch[moving]))[:, None] ** 2 / np.where(there > 0, there, 1.0), np.inf)
+    at = np.sort(at, axis=1).ravel()
+    change = np.diff(each[moving], axis=1).ravel()
+    order = np.argsort(at, kind="stable")
+    at, total = at[order], base + np.cumsum(change[order])
+    edges = np.concatenate([[-np.inf], at])  # total so far holds from edges[k] to edges[k + 1]
+    total = np.concatenate([[base], total])
+    lower, upper = np.maximum(edges, r[0]), np.minimum(np.concatenate([at, [np.inf]]), r[1])
+    total = np.where(upper - lower > 1e-12, total, np.inf)
+    k = int(np.argmin(total))
+    return total[k] / (1 if sweep.method == "halekas" else max(sweep.cells - 3, 1)), (lower[k] + upper[k]) / 2
+
+
 def evolve(objective, seed, start=None, bounds=BOUNDS, population=51, generations=500):
     """a differential evolution of SciPy as the original runs it: (misfit, point)"""
     n = len(bounds)

@@ -66,6 +66,28 @@ def test_no_evolution_finds_less(library, method, response):
     assert worst <= 1e-6
 
 
+def below_a_grid(library, sweeps, step, method, response):
+    """(result - least of the exact profiles over a grid of U) / (1 + result), the largest over the sweeps"""
+    results = library.fit(data_of(sweeps), method=method, response=response, amplitude_upper=0.0)
+    return max((result.misfit - min(ref.profile(sweep, U)[0] for U in np.arange(-2000, 20.001, step))) / (1 + result.misfit) for sweep, result in zip(sweeps, results))
+
+
+@pytest.mark.parametrize("method, response", KINDS + [("lillis", "folded")])
+def test_no_profile_over_a_grid_goes_below(library, method, response):
+    _, sweeps = made(3, 19, method, response, noise=(0.3, 0.4))
+    assert below_a_grid(library, sweeps, 4.0, method, response) <= 1e-6
+
+
+@pytest.mark.skipif(not LONG, reason="PARITAS_LONG_TESTS")
+@pytest.mark.parametrize("method, response", KINDS + [("lillis", "folded")])
+@pytest.mark.parametrize("truth", ["hard", "folded"])
+def test_no_profile_over_a_fine_grid_goes_below(library, truth, method, response):
+    _, sweeps = made(60, 20, method, response, truth, noise=(0.1, 0.5))
+    worst = below_a_grid(library, sweeps, 0.5, method, response)
+    print(f"{method} {response}, truth {truth}: above the least of the profiles at every 0.5 V by at most {worst:.2e} (1 + misfit)")
+    assert worst <= 1e-6
+
+
 @pytest.mark.skipif(not LONG, reason="PARITAS_LONG_TESTS")
 @pytest.mark.parametrize("method, response", KINDS)
 @pytest.mark.parametrize("truth, options", [("hard", {}), ("folded", {}), ("hard", {"U": (-1800, 15), "noise": (0.3, 0.5)}), ("hard", {"r": (1.5, 3.0)})])
