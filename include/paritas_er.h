@@ -41,7 +41,7 @@ extern "C" {
     X(ROW_MISSING, 9, "row_missing", ROW, 1)            /* the sweep has fewer rows than 15; first line: that of the sweep */      \
     X(FIELD_COUNT, 10, "field_count", ROW, 1)           /* the line has not 183 fields */                                          \
     X(NUMBER, 11, "number", ROW, 1)                     /* a field is no number, or none that a double can hold */                 \
-    X(BAD_UTC, 12, "bad_utc", ROW, 1)                      /* the first field is no UTC */                                            \
+    X(BAD_UTC, 12, "bad_utc", ROW, 1)                   /* the first field is no UTC */                                               \
     X(FILE_CUT, 13, "file_cut", ROW, 1)                 /* the file ends within this row */                                        \
     X(EPOCH, 14, "epoch", ROW, 1)                       /* the time is 1970-01-01, or not above 0: the clock was not set */        \
     X(ENERGY, 15, "energy", ROW, 1)                     /* not above 0 */                                                          \
@@ -71,18 +71,18 @@ typedef struct paritas_er_count {
 
 /* ---- a day ------------------------------------------------------------------------------------ */
 
-/* Sweeps in the order in which their numbers first appear, rows of a sweep in the file's order; what is missing of 15 stands at the end. Owned by the library (its arrays may be
- * written to); freed by paritas_er_day_free. What does not exist is NaN. */
+/* Sweeps in the order in which their numbers first appear, rows of a sweep in the file's order. Rows without data stand after them, with the reason of the damaged row, as far as its
+ * number could be read, else as missing. The library's (its arrays may be written to); freed by paritas_er_day_free. What does not exist is NaN. */
 typedef struct paritas_er_day {
     size_t n;                               /* sweeps, masked ones among them */
     int64_t *number;                        /* n: spectrum numbers */
     char (*utc)[PARITAS_ER_UTC_SIZE];            /* n: of the first row, as in the file (cut after milliseconds) */
     uint8_t *sweep_reason;                  /* n: KEPT, or why all of it is masked */
     uint8_t *row_reason;                    /* n x 15 */
-    uint8_t *cell_reason;                   /* n x 15 x 88 */
+    uint8_t *cell_reason;                   /* n x 15 x 88; what is neither KEPT nor NO_COUNTS has no flux */
     uint64_t *line;                         /* n x 15: where the row stands, from 1; 0: nowhere */
     double *time;                           /* n x 15 */
-    double *energy;                         /* n x 15. NaN in rows that are masked (but for POLARITY) */
+    double *energy;                         /* n x 15 */
     double *field;                          /* n x 15 x 3: in the frame of the despun spacecraft (SCD) */
     double *flux;                           /* n x 15 x 88: 1/(cm2 s sr eV); NaN where masked */
     double *azimuth;                        /* n x 15 x 88: of the cells in SCD; NaN where there is none */
@@ -118,8 +118,8 @@ PARITAS_API paritas_status paritas_er_parse(paritas_context *context, const char
 PARITAS_API paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas_er_day **day);
 PARITAS_API void paritas_er_day_free(paritas_er_day *day);
 /* Writes a day file as the archive's: energies and times with 3, fields with 6, azimuths with 2 decimals, fluxes with 4 digits; with `exact` other than 0 every number in the shortest form that
- * reads back to the same bits. Rows without an energy are left out; cells whose reason is a sentinel's are written as that sentinel, other cells without a flux or an azimuth as missing. utc: where it
- * is "", made from the time. */
+ * reads back to the same bits. Rows without an energy are left out; cells whose reason is a sentinel's are written as that sentinel, other cells without a flux or an azimuth as missing. UTCs
+ * are made from the times where they are not the first row's. */
 PARITAS_API paritas_status paritas_er_write(paritas_context *context, const char *path, const paritas_er_day *day, int exact);
 /* Unix seconds to UTC text, rounded down to seconds (without leap seconds, as Unix time is). */
 PARITAS_API void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE]);
@@ -160,8 +160,8 @@ PARITAS_API void paritas_er_despun_axes(double right_ascension, double declinati
  * the point is NaN then. latitude, longitude (-180 to 180) of the point: may be NULL. */
 PARITAS_API void paritas_er_footpoint(const double position[3], const double field[3], double point[3], int *polarity, double *latitude, double *longitude);
 
-/* A table of geometry: CSV with a header. The key is a column `spectrum` (a spectrum number; with a column `date`, YYYY-MM-DD, where the table covers several days) or `utc` (to the second that of the
- * sweep's first row). Any of polarity, spacecraft_potential, spacecraft_in_sun, projection_in_sun, spacecraft_latitude, spacecraft_longitude, projection_latitude,
+/* A table of geometry: CSV with a header. The key is a column `spectrum` (a spectrum number; with a column `date`, YYYY-MM-DD, where the table covers several days) or
+ * `utc` (to the second that of the sweep's first row). Any of polarity, spacecraft_potential, spacecraft_in_sun, projection_in_sun, spacecraft_latitude, spacecraft_longitude, projection_latitude,
  * projection_longitude, sun_azimuth and sun_elevation may follow, in any order; an empty field is unknown. Other columns are not looked at. INVALID_INPUT names line and column. */
 typedef struct paritas_er_geometry paritas_er_geometry;
 PARITAS_API paritas_status paritas_er_geometry_read(paritas_context *context, const char *path, paritas_er_geometry **geometry);

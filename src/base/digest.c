@@ -2,6 +2,7 @@
  *
  * Both hashes take 64-byte blocks and end with a 1 bit, zeros and the length in bits; they differ in the order of bytes and
  * in the round. MD5 is here because published patch sets carry such digests, not for security. */
+#include "base/digest.h"
 #include "base/json.h"
 
 #include <string.h>
@@ -98,17 +99,15 @@ static void md5_compress(uint32_t *state, const unsigned char *block)
     state[3] += d;
 }
 
-/* Runs the blocks of `bytes` and the one or two padded blocks at the end. */
-static void hash_blocks(compress_function compress, bool big_endian, uint32_t *state, const char *bytes, size_t length)
+/* Runs the one or two padded blocks at the end of `length` bytes, the last length % 64 of which are at `rest`. */
+static void hash_end(compress_function compress, bool big_endian, uint32_t *state, const unsigned char *rest, uint64_t length)
 {
-    const unsigned char *at = (const unsigned char *)bytes;
-    size_t left = length;
-    for (; left >= 64; left -= 64, at += 64) compress(state, at);
+    const size_t left = length % 64;
     unsigned char tail[128] = {0};
-    if (left) memcpy(tail, at, left);
+    if (left) memcpy(tail, rest, left);
     tail[left] = 0x80;
     size_t total = left < 56 ? 64 : 128;
-    uint64_t bits = (uint64_t)length * 8;
+    uint64_t bits = length * 8;
     for (size_t i = 0; i < 8; i++) tail[total - 8 + i] = (unsigned char)(bits >> 8 * (big_endian ? 7 - i : i));
     for (size_t i = 0; i < total; i += 64) compress(state, tail + i);
 }
@@ -125,18 +124,52 @@ static void write_hex(const uint32_t *state, unsigned count, bool big_endian, ch
     hex[8 * count] = '\0';
 }
 
-void sha256_of_bytes(const char *bytes, size_t length, char hex[65])
+void sha256_open(struct sha256 *digest)
 {
     /* Fractional parts of the square roots of the first 8 primes. */
-    uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    hash_blocks(sha256_compress, true, state, bytes, length);
-    write_hex(state, 8, true, hex);
+    static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memcpy(digest->state, start, sizeof start);
+    digest->length = 0;
+}
+
+void sha256_append(struct sha256 *digest, const void *bytes, size_t length)
+{
+    const unsigned char *at = bytes;
+    const size_t used = digest->length % 64;
+    digest->length += length;
+    if (used) {
+        const size_t taken = length < 64 - used ? length : 64 - used;
+        memcpy(digest->block + used, at, taken);
+        if (used + taken < 64) return;
+        sha256_compress(digest->state, digest->block);
+        at += taken;
+        length -= taken;
+    }
+    for (; length >= 64; length -= 64, at += 64) sha256_compress(digest->state, at);
+    if (length) memcpy(digest->block, at, length);
+}
+
+void sha256_close(struct sha256 *digest, char *hex)
+{
+    hash_end(sha256_compress, true, digest->state, digest->block, digest->length);
+    write_hex(digest->state, 8, true, hex);
+}
+
+void sha256_of_bytes(const char *bytes, size_t length, char hex[65])
+{
+    struct sha256 digest;
+    sha256_open(&digest);
+    sha256_append(&digest, bytes, length);
+    sha256_close(&digest, hex);
 }
 
 static void md5(const char *bytes, size_t length, char *hex)
 {
     uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
-    hash_blocks(md5_compress, false, state, bytes, length);
+    const unsigned char *at = (const unsigned char *)bytes;
+    size_t left = length;
+    for (; left >= 64; left -= 64, at += 64) md5_compress(state, at);
+    hash_end(md5_compress, false, state, at, length);
     write_hex(state, 4, false, hex);
 }
 
