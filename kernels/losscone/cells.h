@@ -15,15 +15,10 @@
 #ifndef PARITAS_LOSSCONE_CELLS_H
 #define PARITAS_LOSSCONE_CELLS_H
 
-#include "losscone/arrays.h"
+#include "losscone/sizes.h"
 #include "numeric/math.h"
 #include "numeric/sum.h"
 
-#define SLOTS 16                    /* SWEEP_ROWS, and an empty row */
-#define SUB_ENERGIES 5
-#define FAMILIES_MOST (SLOTS * SUB_ENERGIES)
-#define THRESHOLDS (SWEEP_CELLS + 2) /* entries of a table over k: k = 0 .. SWEEP_CELLS, and an end */
-#define CELLS_TABLE (THRESHOLDS * SLOTS)
 #define NO_THRESHOLD R(1e30)        /* that no x reaches */
 #if F64
 #define SAME_THRESHOLD R(4e-12)     /* what rounding of cosines may set apart */
@@ -48,7 +43,6 @@
 #define CELLS_DATA (CELLS_BELOW + CELLS_TABLE)           /* ln(flux + 1e-6), for Lillis the flux, of the reflected cells of row i from i SWEEP_CELLS on, in the order of the thresholds */
 #define CELLS_SINE (CELLS_DATA + SLOTS * SWEEP_CELLS)    /* sin^2 of their pitch angles */
 #define CELLS_ALL (CELLS_SINE + SLOTS * SWEEP_CELLS) /* data of all cells, in the sweep's order */
-#define CELLS_SIZE (160 + (2 + SUB_ENERGIES) * CELLS_TABLE + 3 * SLOTS * SWEEP_CELLS)
 
 FN u32 losscone_families(CONSTANT u32 *mi) { return mi[LOSSCONE_FOLDED] ? FAMILIES_MOST : SLOTS; }
 
