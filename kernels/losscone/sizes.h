@@ -1,0 +1,44 @@
+/* sizes.h: sizes of what the searches keep in the slab and of what they answer; kernels and host. */
+#ifndef PARITAS_LOSSCONE_SIZES_H
+#define PARITAS_LOSSCONE_SIZES_H
+
+#include "losscone/arrays.h"
+
+/* cells.h */
+#define SLOTS 16 /* SWEEP_ROWS, and an empty row */
+#define SUB_ENERGIES 5
+#define FAMILIES_MOST (SLOTS * SUB_ENERGIES)
+#define THRESHOLDS (SWEEP_CELLS + 2) /* entries of a table over k: k = 0 .. SWEEP_CELLS, and an end */
+#define CELLS_TABLE (THRESHOLDS * SLOTS)
+#define CELLS_SIZE (160 + (2 + SUB_ENERGIES) * CELLS_TABLE + 3 * SLOTS * SWEEP_CELLS)
+
+/* bound.h, plateau.h */
+#define BOUND_SIZE (4 * FAMILIES_MOST)
+#define VERTICES_MOST (4 + 2 * FAMILIES_MOST)
+#define POLYGON_ROOM (2 * VERTICES_MOST)
+
+/* search.h */
+#define HEAP_MOST 1024
+#define STACK_MOST 128
+#define BOX_ENTRY 8     /* u0, u1, r0, r1, lines, lean, bound */
+#define VISIT_LINES 12 /* at most: lines of a box whose cells are visited */
+#define VISIT_ROOM (8 + 4 * (VISIT_LINES + 1))
+#define SEARCH_SIZE (CELLS_SIZE + 48 + (3 + BOX_ENTRY) * HEAP_MOST + BOX_ENTRY * STACK_MOST + 2 * BOUND_SIZE + 80 + VISIT_ROOM * (VISIT_LINES + 2) \
+                     + 3 * FAMILIES_MOST + 3 * POLYGON_ROOM + 64)
+
+/* outcome.h */
+/* A sweep's answer: offsets in its row. */
+#define OUTCOME_MISFIT 0 /* a sum, for Lillis too */
+#define OUTCOME_CELLS 1
+#define OUTCOME_POINT 2  /* U, r, A */
+#define OUTCOME_EXTENT 5 /* least and largest U, least and largest r */
+#define OUTCOME_GAP 9
+#define OUTCOME_BOXES 10
+#define OUTCOME_SOLVED 11
+#define OUTCOME_VERTICES 12
+#define OUTCOME_CENTRE 13 /* U, r */
+#define OUTCOME_VERTEX 16 /* U, r of the first OUTCOME_VERTICES_MOST */
+#define OUTCOME_VERTICES_MOST 16
+#define OUTCOME_SIZE (OUTCOME_VERTEX + 2 * OUTCOME_VERTICES_MOST)
+
+#endif
