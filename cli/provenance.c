@@ -1,27 +1,79 @@
 /* provenance.c: see provenance.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "provenance.h"
+#include "base/digest.h"
 #include "base/utf8.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 paritas_status file_digest(paritas_context *context, const char *path, char hex[65])
 {
-    struct text text;
     char piece[1 << 14];
+    struct sha256 digest;
     FILE *file = fopen(path, "rb");
     if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
-    text_open(&text, &context->allocator);
-    size_t length;
-    while (!text.failed && (length = fread(piece, 1, sizeof piece, file)) > 0) text_append(&text, piece, length);
+    sha256_open(&digest);
+    for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;) sha256_append(&digest, piece, length);
     const bool broken = ferror(file) != 0;
     fclose(file);
-    if (!text.failed && !broken) sha256_of_bytes(text.bytes != NULL ? text.bytes : "", text.length, hex);
-    const bool failed = text.failed;
-    text_free(&text);
+    if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
+    sha256_close(&digest, hex);
+    return PARITAS_OK;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Names of a folder's files that are no folders, sorted, in the arena. */
+static paritas_status names_in(paritas_context *context, const char *folder, struct arena *arena, size_t *n, char ***names)
+{
+    DIR *entries = opendir(folder);
+    if (entries == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder, strerror(errno));
+    size_t room = 0;
+    *n = 0;
+    *names = NULL;
+    bool failed = false;
+    for (const struct dirent *entry; !failed && (entry = readdir(entries)) != NULL;) {
+        if (entry->d_name[0] == '.') continue;
+        if (*n == room) {
+            char **more = arena_array(arena, room = 2 * room + 16, sizeof *more);
+            if (more != NULL && *n > 0) memcpy(more, *names, *n * sizeof *more);
+            *names = more;
+        }
+        if (*names != NULL) (*names)[*n] = arena_text(arena, entry->d_name, strlen(entry->d_name));
+        failed = *names == NULL || (*names)[*n] == NULL;
+        *n += !failed;
+    }
+    closedir(entries);
     if (failed) return paritas_fail_memory(context);
-    return broken ? paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path) : PARITAS_OK;
+    if (*n > 0) qsort(*names, *n, sizeof **names, by_text);
+    return PARITAS_OK;
+}
+
+paritas_status folder_digest(paritas_context *context, const char *folder, char hex[65])
+{
+    struct arena arena;
+    struct sha256 digest;
+    size_t n;
+    char **names, one[65];
+    arena_open(&arena, &context->allocator);
+    sha256_open(&digest);
+    paritas_status status = names_in(context, folder, &arena, &n, &names);
+    for (size_t i = 0; status == PARITAS_OK && i < n; i++) {
+        struct stat info;
+        char path[4096];
+        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= (int)sizeof path || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        status = file_digest(context, path, one);
+        sha256_append(&digest, names[i], strlen(names[i]) + 1);
+        sha256_append(&digest, one, sizeof one);
+    }
+    sha256_close(&digest, hex);
+    arena_free(&arena);
+    return status;
 }
 
 const char *file_name(const char *path)
