@@ -123,21 +123,25 @@ static void tell(paritas_context *context, const char *name, const struct json *
     snprintf(difference, room, "%s is %s there, %s here", name, there, here);
 }
 
-/* The first member that two objects do not share. */
+/* The first member of `one` whose value is another in `two`; then `absent` asks for those that `two` lacks. */
+static const struct json *first_other(const struct json *one, const struct json *two, bool absent)
+{
+    for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member != NULL; member = member->next) {
+        const struct json *there = json_get(two, member->key);
+        if (absent ? there == NULL : there != NULL && !json_equal(there, member)) return member;
+    }
+    return NULL;
+}
+
+/* Options that both have come first: others follow from them. */
 static bool objects_differ(paritas_context *context, const struct json *found, const struct json *wanted, char *difference, size_t room)
 {
-    for (const struct json *one = json_is(wanted, JSON_OBJECT) ? wanted->first : NULL; one != NULL; one = one->next) {
-        const struct json *there = json_get(found, one->key);
-        if (there != NULL && json_equal(there, one)) continue;
-        tell(context, one->key, there, one, difference, room);
-        return true;
-    }
-    for (const struct json *one = json_is(found, JSON_OBJECT) ? found->first : NULL; one != NULL; one = one->next) {
-        if (json_get(wanted, one->key) != NULL) continue;
-        tell(context, one->key, one, NULL, difference, room);
-        return true;
-    }
-    return false;
+    const struct json *other = first_other(wanted, found, false), *here = other == NULL ? first_other(wanted, found, true) : NULL;
+    const struct json *there = other == NULL && here == NULL ? first_other(found, wanted, true) : NULL;
+    if (other != NULL) tell(context, other->key, json_get(found, other->key), other, difference, room);
+    else if (here != NULL) tell(context, here->key, NULL, here, difference, room);
+    else if (there != NULL) tell(context, there->key, there, NULL, difference, room);
+    return other != NULL || here != NULL || there != NULL;
 }
 
 bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted, char *difference, size_t room)
