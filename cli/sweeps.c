@@ -12,7 +12,7 @@
 
 const struct option options_sources[] = {
     {"--theta", 0, OPTION_TEXT, "FILE", "theta.tab, inclinations of the 88 cells; default: the instrument's rings in an order that need not be the archive's"},
-    {"--polarity", 0, OPTION_TEXT, "+1|-1|FILE", "is the Moon along the field (+1) or against it (-1)? For all sweeps, or a table with the column polarity; default: of --geometry or --spice, else -1"},
+    {"--polarity", 0, OPTION_TEXT, "+1|-1|FILE", "is the Moon along the field (+1) or against it (-1)? Of all sweeps, or a table with the column polarity; default: --geometry, --spice, else -1"},
     {"--geometry", 0, OPTION_TEXT, "FILE", "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC (CSV)"},
     {"--spice", 0, OPTION_TEXT, "DIR", "the same from SPICE kernels, where libcspice is installed; needs --attitude"},
     {"--attitude", 0, OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
