@@ -235,6 +235,8 @@ PARITAS_API paritas_status paritas_shade_currents(paritas_context *context, size
 PARITAS_API paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma, const double *covariance, const unsigned char *sunlit,
                                                         const paritas_potential_options *options, paritas_potential *results);
 /* The same from spectra: fit, potential; in sunlight, again and again, the spectrum with all energies less the potential (rows at or below it are masked), fit, potential.
+ * A shifted kappa distribution is another one, so a spectrum alone does not tell its shift: that the currents balance does. In cold and tenuous plasma, where the potential is beyond
+ * about 25 V, more than one shift may do, and the lowest is found.
  * fits: n, the last fit of each; in sunlight that is the plasma's distribution, in shade that at the spacecraft. Options may be NULL. */
 PARITAS_API paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context, const paritas_spectra *spectra, const unsigned char *sunlit, const paritas_kappa_options *kappa,
                                                                    const paritas_potential_options *options, paritas_kappa_result *fits, paritas_potential *results);

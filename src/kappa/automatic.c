@@ -43,7 +43,8 @@ static paritas_status run_allocate(paritas_context *context, const paritas_spect
         run->sunlit = paritas_allocate(context, n, sizeof *run->sunlit);
         run->fits = paritas_allocate_clear(context, n, sizeof *run->fits);
         run->results = paritas_allocate_clear(context, n, sizeof *run->results);
-        there = there && run->which && run->shift && run->energy && run->flux && (run->sensitivity || !spectra->sensitivity) && (run->counts || !spectra->counts) && run->sunlit && run->fits && run->results;
+        there = there && run->which && run->shift && run->energy && run->flux && run->sunlit && run->fits && run->results;
+        there = there && (run->sensitivity || !spectra->sensitivity) && (run->counts || !spectra->counts);
     }
     if (there) return PARITAS_OK;
     run_free(context, run);
