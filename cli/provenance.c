@@ -58,8 +58,8 @@ paritas_status folder_digest(paritas_context *context, const char *folder, char 
 {
     struct arena arena;
     struct sha256 digest;
-    size_t n;
-    char **names, one[65];
+    size_t n = 0;
+    char **names = NULL, one[65];
     arena_open(&arena, &context->allocator);
     sha256_open(&digest);
     paritas_status status = names_in(context, folder, &arena, &n, &names);
