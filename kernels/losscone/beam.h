@@ -162,7 +162,7 @@ FN_LARGE void beam_tabulate(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s,
         return;
     }
     GLOBAL real *low_one = BEAM_SPARE(row, 0), *low_cone = BEAM_SPARE(row, 1), *cost = BEAM_SPARE(row, 2), *change = BEAM_SPARE(row, 3);
-    const pack wider = PK(ROUGH_LOG), one = PK(1.0 + BEAM_FLOOR), cone = PACK_OF(LOADM1(mr, LOSSCONE_BACKGROUND) + R(BEAM_FLOOR));
+    const pack wider = PK(ROUGH_LOG), one = PK(1.0) + PK(BEAM_FLOOR), cone = PACK_OF(LOADM1(mr, LOSSCONE_BACKGROUND) + R(BEAM_FLOOR));
     const pack level_one = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL)), level_cone = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + 1));
     for (u32 j = 0; j < n; j += PACK) {
         STOREP(low_one, j, level_one);
@@ -176,8 +176,8 @@ FN_LARGE void beam_tabulate(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s,
             const pack outer = outside_squared(d, LOADP(low_one, j), high_one), inner = outside_squared(d, LOADP(low_cone, j), high_cone);
             STOREP(cost, j, outer);
             STOREP(change, j, inner - outer);
-            STOREP(low_one, j, high_one - PK(2.0 * ROUGH_LOG));
-            STOREP(low_cone, j, high_cone - PK(2.0 * ROUGH_LOG));
+            STOREP(low_one, j, high_one - (wider + wider));
+            STOREP(low_cone, j, high_cone - (wider + wider));
         }
         real sum = R(0.0);
         for (u32 j = 0; j < n; j++) sum = sum + cost[j];
