@@ -174,7 +174,8 @@ static void answer_table(const struct profile *p)
         if (p->answers.results[model] != NULL) describe_model(p, model, out);
     text_format(out, "\n");
     const bool hard = p->plan.hard, folded = p->plan.folded;
-    table_open(&table, &session->context->allocator, hard && folded ? "U / V|misfit|r|A|misfit folded|r folded" : hard ? "U / V|misfit|r|A" : "U / V|misfit|r", hard && folded ? "rrrrrr" : hard ? "rrrr" : "rrr");
+    const char *headers = hard && folded ? "U / V|misfit|r|A|misfit folded|r folded" : hard ? "U / V|misfit|r|A" : "U / V|misfit|r";
+    table_open(&table, &session->context->allocator, headers, hard && folded ? "rrrrrr" : hard ? "rrrr" : "rrr");
     for (size_t i = 0; i < p->points; i++) {
         table_number(&table, p->potentials[i], 6);
         for (int model = 0; model < 2; model++) {
