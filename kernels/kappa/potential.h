@@ -79,7 +79,7 @@ FN potential_bracket potential_below(CONSTANT elem *mr, GLOBAL real *s, real den
 /* The root in each lane's bracket; 0 where there is none. unit: what makes currents of order 1, whose products f32 can hold. */
 FN_LARGE real potential_root(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real density, real kappa, real theta, real unit, potential_bracket b)
 {
-    const real zero = R(0.0), half = R(0.5), tolerance = rule == CHARGING_SUMS ? POTENTIAL_SUMS_TOLERANCE : POTENTIAL_TOLERANCE;
+    const real zero = R(0.0), tolerance = rule == CHARGING_SUMS ? POTENTIAL_SUMS_TOLERANCE : POTENTIAL_TOLERANCE;
     /* `now` is the best point, `other` the nearest one of another sign, `last` the point before */
     real last = b.low, last_net = b.net_low * unit, now = b.high, net = b.net_high * unit, other = last, other_net = last_net;
     real step = now - last, step_before = step, root = now;
@@ -98,7 +98,7 @@ FN_LARGE real potential_root(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real d
         net = SELECT(swap, other_net, net);
         other = SELECT(swap, was, other);
         other_net = SELECT(swap, was_net, other_net);
-        const real near = half * FMA(POTENTIAL_RELATIVE, potential_size(now), tolerance), middle = half * (other - now);
+        const real near = R(0.5) * FMA(POTENTIAL_RELATIVE, potential_size(now), tolerance), middle = R(0.5) * (other - now);
         root = SELECT(open, now, root);
         open = AND(open, AND(OR(net > zero, net < zero), potential_size(middle) >= near));
         /* a secant, or a parabola through three points where they are three */
