@@ -61,5 +61,8 @@ int main(int argc, char **argv)
         return 2;
     }
     if (measure("Halekas, no beam", n, repeats, beamless) || measure("Halekas, folded", n, repeats, folded) || measure("Halekas", n, repeats, halekas)) return 1;
-    return measure("Lillis", n, repeats, lillis);
+    if (measure("Lillis", n, repeats, lillis)) return 1;
+    beamless.search = halekas.search = lillis.search = folded.search = PARITAS_SEARCH_DE;
+    if (measure("de: Halekas, no beam", n, repeats, beamless) || measure("de: Halekas, folded", n, repeats, folded) || measure("de: Halekas", n, repeats, halekas)) return 1;
+    return measure("de: Lillis", n, repeats, lillis);
 }

@@ -28,7 +28,7 @@ const struct option options_truth[] = {
     {"--bad-fields", 0, OPTION_NUMBER, "P", "part of the sweeps whose magnetic field is 0; default: 0"},
     {"--low-energies", 0, OPTION_FLAG, NULL, "every second sweep has the instrument's other table of energies, from 7 eV"},
     {"--true-polarity", 0, OPTION_CHOICE, "+1|-1|drawn", "default: -1"},
-    {"--truth", 0, OPTION_CHOICE, "hard|folded", "edge of the cone; default: hard"},
+    {"--truth", 0, OPTION_CHOICE, "hard|folded", "edge of the cone; default: hard, of injection tests both"},
     {0},
 };
 

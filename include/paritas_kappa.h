@@ -183,7 +183,7 @@ typedef struct paritas_potential_options {
     unsigned refits;                 /* of spectra in sunlight: how often energies are shifted and the distribution is fitted anew */
     int liouville;                   /* nonzero: fluxes of shifted spectra times (E - U) / E, as the density in phase space asks; 0: energies alone are shifted, as was usual */
 } paritas_potential_options;
-#define PARITAS_POTENTIAL_OPTIONS_DEFAULT { sizeof(paritas_potential_options), PARITAS_CURRENTS_CONVERGED, 10.0, 20000.0, 1.0, 20000.0, 3.0, 1, 0 }
+#define PARITAS_POTENTIAL_OPTIONS_DEFAULT { sizeof(paritas_potential_options), PARITAS_CURRENTS_CONVERGED, 10.0, 20000.0, 1.0, 20000.0, 3.0, 1, 1 }
 
 /* Outcome of a potential. Numbers exist with FOUND only. */
 #define PARITAS_POTENTIAL_LIST(X)                                                                                                            \

@@ -47,13 +47,6 @@ typedef struct {
     mask there; /* the temperature is positive; else other numbers stand in */
 } current_plasma;
 
-/* Is this a distribution that has a temperature, of numbers that f32 can hold? */
-FN mask current_plasma_given(real density, real kappa, real theta)
-{
-    const mask number = AND(density > R(0.0), density < R(1e20)), shape = AND(kappa > R(1.5), kappa <= R(KAPPA_LARGEST));
-    return AND(AND(number, shape), AND(theta >= R(1e4), theta <= R(1e9)));
-}
-
 FN current_plasma current_plasma_at(real density, real kappa, real theta, real potential)
 {
     current_plasma p;

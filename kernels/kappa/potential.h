@@ -178,7 +178,8 @@ typedef struct {
 FN potential_slopes potential_slopes_in_sun(real current, real kappa, real theta, real density, real potential, real lower, real upper)
 {
     const real h = POTENTIAL_DIFFERENCE, one = R(1.0);
-    const real net_slope = FMA(R(CURRENT_PHOTO_COLD) * R(CURRENT_PHOTO_COLD_SLOPE), kappa_exp(R(CURRENT_PHOTO_COLD_SLOPE) * potential), (R(CURRENT_PHOTO_HOT) * R(CURRENT_PHOTO_HOT_SLOPE)) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * potential));
+    const real cold = R(CURRENT_PHOTO_COLD) * kappa_exp(R(CURRENT_PHOTO_COLD_SLOPE) * potential), hot = R(CURRENT_PHOTO_HOT) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * potential);
+    const real net_slope = FMA(R(CURRENT_PHOTO_COLD_SLOPE), cold, R(CURRENT_PHOTO_HOT_SLOPE) * hot);
     const real inverse = DIVIDE(one, net_slope);
     real found[4];
     for (u32 k = 0; k < 4; k++) {

@@ -26,6 +26,18 @@
 #define SEARCH_SIZE (CELLS_SIZE + 48 + (3 + BOX_ENTRY) * HEAP_MOST + BOX_ENTRY * STACK_MOST + 2 * BOUND_SIZE + 80 + VISIT_ROOM * (VISIT_LINES + 2) \
                      + 3 * FAMILIES_MOST + 3 * POLYGON_ROOM + 64)
 
+/* point.h, behind what cells.h has */
+#define POINT_BUCKETS 128
+#define POINT_STRIDE 136    /* buckets of a row, and one for x from 1 on */
+#define POINT_ENTRY 8       /* a threshold and the steps behind it */
+#define POINT_THRESHOLDS 96 /* of a row */
+#define POINT_SIZE (SLOTS * (POINT_STRIDE + POINT_ENTRY * POINT_THRESHOLDS + 3 * SWEEP_CELLS + 3))
+
+/* evolve.h: the Latin hypercube's points, of a population of `members`, a multiple of 8 */
+#define EVOLVE_STARTS 400
+#define EVOLVE_OUT 8 /* misfit, U, r, A, cells, generations, 1 if it came to rest */
+#define EVOLVE_SIZE(members) (CELLS_SIZE + POINT_SIZE + 16 + EVOLVE_STARTS + 15 * (size_t)(members))
+
 /* outcome.h */
 /* A sweep's answer: offsets in its row. */
 #define OUTCOME_MISFIT 0 /* a sum, for Lillis too */

@@ -28,8 +28,17 @@ struct reader {
     uint64_t first_line;  /* the first row of another number of fields, and the number */
     size_t first_fields;
     unsigned decimals;    /* of the last field of the row before */
+    uint32_t ends[PARITAS_ER_FIELDS]; /* of the fields of the row before, from the first field on */
     struct er_row row;
 };
+
+/* Makes the compiler forget where a value came from. Where a field ends is known only after it was read, and 182 fields one after the other are slow; columns seldom change their
+ * width, so the next field is begun at a guess while this one is still being read (+80 % measured). The guess is checked, but must not be replaced by what it equals. */
+#if defined(__GNUC__)
+#define HIDE(pointer) __asm__("" : "+r"(pointer))
+#else
+#define HIDE(pointer) (void)(pointer)
+#endif
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
@@ -57,11 +66,10 @@ static unsigned count_decimals(const char *at, const char *end)
     return point ? (unsigned)(end - point - 1) : 0;
 }
 
-/* Reads the line at `at` into reader->row. Returns the line's end, or NULL at the first thing that is wrong. */
+/* Reads the line that begins at `at` with no blank into reader->row. Returns the line's end, or NULL at the first thing that is wrong. */
 static const char *read_row(struct reader *r, const char *at)
 {
-    at = er_skip_blanks(at);
-    const char *end = field_end(at);
+    const char *const start = at, *end = field_end(at);
     const size_t length = (size_t)(end - at);
     double ignored;
     if (!er_read_utc(at, end, &ignored)) return NULL;
@@ -71,8 +79,15 @@ static const char *read_row(struct reader *r, const char *at)
     double *const value = r->row.value;
     at = end;
     for (unsigned k = 1; k < PARITAS_ER_FIELDS; k++) {
-        at = er_number(er_skip_blanks(at), &value[k]);
-        if (!at) return NULL;
+        const char *const guess = start + r->ends[k], *next = guess;
+        HIDE(next);
+        end = er_number(er_skip_blanks(at), &value[k]);
+        if (end != guess) {
+            if (!end) return NULL;
+            next = end;
+            r->ends[k] = (uint32_t)(end - start);
+        }
+        at = next;
     }
     if (*at != '\n') {
         at = er_skip_blanks(at);

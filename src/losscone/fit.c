@@ -1,6 +1,5 @@
 /* fit.c: fits of loss cones. */
-#include "losscone/losscone.h"
-#include "losscone/sizes.h"
+#include "losscone/evolution.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,6 +65,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
     paritas_status status = losscone_options_read(context, given, &options);
     if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
     if (status != PARITAS_OK || sweeps->n == 0) return status;
+    if (options.search == PARITAS_SEARCH_DE) return losscone_evolve(context, sweeps, &options, results);
     struct losscone_tables tables;
     losscone_options_tables(&options, &tables);
     struct fit fit = {sweeps, &options, results};

@@ -154,6 +154,41 @@ TEST(columns_are_rounded_half_to_even)
     writes(0.5, 0.25, 0.0, 1e-9, (const char *const[]){"0.500", "0.250000", "0.000E+00", "0.00"});
 }
 
+TEST(columns_are_those_of_printf_where_nothing_is_a_tie)
+{
+    paritas_er_day *day;
+    uint64_t seed = 99;
+    assert_int_equal(paritas_er_day_create(context, 20, &day), PARITAS_OK);
+    for (size_t row = 0; row < 20 * ROWS; row++) {
+        day->energy[row] = exp(10.0 * draw(&seed));
+        day->time[row] = START + 1e5 * draw(&seed);
+        for (size_t i = 3 * row; i < 3 * row + 3; i++) day->field[i] = 100.0 * draw(&seed) - 50.0;
+        for (size_t j = row * CELLS; j < (row + 1) * CELLS; j++) {
+            day->flux[j] = exp(160.0 * draw(&seed) - 80.0);
+            day->azimuth[j] = 360.0 * draw(&seed);
+        }
+    }
+    assert_int_equal(paritas_er_write(context, path, day, 0), PARITAS_OK);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    static char line[4000];
+    for (size_t row = 0; row < 20 * ROWS; row++) {
+        struct page page = {0};
+        char utc[PARITAS_ER_UTC_SIZE];
+        paritas_er_utc(day->time[row], utc);
+        page_add(&page, "%s %14.3f %10.3f %5d", utc, day->time[row], day->energy[row], (int)(row / ROWS) + 1);
+        for (size_t i = 3 * row; i < 3 * row + 3; i++) page_add(&page, " %11.6f", day->field[i]);
+        for (size_t j = row * CELLS; j < (row + 1) * CELLS; j++) page_add(&page, " %9.3E", day->flux[j]);
+        for (size_t j = row * CELLS; j < (row + 1) * CELLS; j++) page_add(&page, " %7.2f", day->azimuth[j]);
+        page_add(&page, "\n");
+        assert_non_null(fgets(line, sizeof line, file));
+        assert_string_equal(line, page.text);
+        page_free(&page);
+    }
+    fclose(file);
+    paritas_er_day_free(day);
+}
+
 TEST(a_file_that_cannot_be_written_says_so_and_a_row_without_a_field_is_refused)
 {
     paritas_er_day *day = make_day(2, false);
@@ -175,6 +210,7 @@ int main(void)
         cmocka_unit_test(a_day_of_any_numbers_comes_back_to_the_bit_where_it_is_written_exactly),
         cmocka_unit_test(a_day_that_was_read_is_written_the_same_again),
         cmocka_unit_test(columns_are_rounded_half_to_even),
+        cmocka_unit_test(columns_are_those_of_printf_where_nothing_is_a_tie),
         cmocka_unit_test(a_file_that_cannot_be_written_says_so_and_a_row_without_a_field_is_refused),
     };
     return cmocka_run_group_tests_name("day files: writing", tests, open_once, close_once);
