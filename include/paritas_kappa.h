@@ -163,7 +163,7 @@ PARITAS_API paritas_status paritas_kappa_response(paritas_context *context, doub
 
 /* How the currents in shade are integrated.
  *   converged  to rounding
- *   sums       trapezoids on 500 energies from 1 to 20000 eV, which begin at the first one not below -U and so jump where U passes one; the root is what Brent's method finds to 1e-3 V
+ *   sums       trapezoids on 500 energies from 1 to 20000 eV, which begin at the first one not below |U| and so jump where U passes one; the root is what Brent's method finds to 1e-3 V
  *              between 0 V and -1500 V (or 1.5, 1.5^2 .. 1.5^10 times that). For comparison with potentials that were made so: in hot plasma they differ by 10 V */
 #define PARITAS_CURRENTS_LIST(X)                                                     \
     X(CONVERGED, 0, "converged")                                                     \

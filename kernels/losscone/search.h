@@ -215,7 +215,7 @@ FN void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
         put_box(SEARCH_BOX(1), SEARCH_EDGE(slab), SEARCH_EDGE(slab + 1), middle, r1);
         return;
     }
-    if (SEARCH_BOXES >= REAL_OF(mi[LOSSCONE_BOX_LIMIT])) {
+    if (SEARCH_BOXES >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]) && SEARCH_BEST < UNBOUNDED) { /* some cell there must be */
         const real gap = SEARCH_BEST - search_rest(s);
         SEARCH_GAP = gap > R(0.0) ? gap : R(0.0);
         SEARCH_ACTION = SEARCH_STOP;
@@ -375,6 +375,7 @@ FN void search_begin(CONSTANT elem *mr, GLOBAL real *s)
 {
     const real lower = LOADM1(mr, LOSSCONE_U_LOWER), upper = LOADM1(mr, LOSSCONE_U_UPPER);
     for (u32 i = 0; i < 16; i++) SEARCH(i) = BEAM_KNOWN[i] = R(0.0);
+    for (u32 f = 0; f < FAMILIES_MOST; f++) SEARCH_CHOSEN[f] = R(0.0);
     SEARCH_BEST = UNBOUNDED;
     SEARCH_NEAR = has_beam(mr) ? SEARCH_CLOSE_BEAM : SEARCH_CLOSE;
     u32 n = 0;

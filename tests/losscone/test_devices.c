@@ -56,6 +56,22 @@ TEST(polished_answers_do_not_depend_on_batches)
     free(sample);
 }
 
+/* Where the limit of boxes ends a search before it has found anything, what another sweep left in the slab must not show. */
+TEST(a_search_cut_short_does_not_depend_on_batches)
+{
+    static const unsigned limits[] = {1, 20, 60};
+    struct sample *sample = make_sample();
+    for (size_t k = 0; k < COUNT(limits); k++) {
+        const struct answers_wish whole = {.box_limit = limits[k]}, cut = {.box_limit = limits[k], .chunk = 1};
+        struct answers wanted = reference(sample, 64, 1u << ANSWERS_SEARCH, &whole);
+        paritas_context *context = open_as("cpu", NULL, 64, 0, 1, 0);
+        compare_answers(context, sample, 1u << ANSWERS_SEARCH, &cut, &wanted, "one by one");
+        paritas_close(context);
+        answers_free(&wanted);
+    }
+    free(sample);
+}
+
 /* Inputs reach the answers: otherwise all that compares them would prove little. */
 TEST(answers_differ_where_inputs_do)
 {
@@ -84,6 +100,7 @@ int main(void)
         cmocka_unit_test(every_way_has_the_same_bits_in_f64),
         cmocka_unit_test(every_way_has_the_same_bits_in_f32),
         cmocka_unit_test(polished_answers_do_not_depend_on_batches),
+        cmocka_unit_test(a_search_cut_short_does_not_depend_on_batches),
         cmocka_unit_test(answers_differ_where_inputs_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
