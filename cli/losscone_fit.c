@@ -79,7 +79,8 @@ static void add_sets(struct day_tables *tables, const char *suffix, size_t n, co
     struct column_list *list = &tables->rows;
     const size_t width = PARITAS_CONFIDENCE_INTERVALS;
     const char **texts = column_room(list, COLUMN_TEXT, n);
-    double *lower = column_room(list, COLUMN_F64, n), *upper = column_room(list, COLUMN_F64, n), *all_lower = column_room(list, COLUMN_F64, n * width), *all_upper = column_room(list, COLUMN_F64, n * width);
+    double *lower = column_room(list, COLUMN_F64, n), *upper = column_room(list, COLUMN_F64, n);
+    double *all_lower = column_room(list, COLUMN_F64, n * width), *all_upper = column_room(list, COLUMN_F64, n * width);
     unsigned char *open_below = column_room(list, COLUMN_BOOL, n), *open_above = column_room(list, COLUMN_BOOL, n);
     if (texts == NULL || lower == NULL || upper == NULL || all_lower == NULL || all_upper == NULL || open_below == NULL || open_above == NULL) return;
     for (size_t k = 0; k < n; k++) {

@@ -12,7 +12,7 @@ KERNEL(kappa_potential)
     const real zero = R(0.0);
     real density = LOAD_ROWS(in, rows, CHARGING_JOB, 0), kappa = LOAD_ROWS(in, rows, CHARGING_JOB, 1), theta = LOAD_ROWS(in, rows, CHARGING_JOB, 2);
     const mask sunlit = LOAD_ROWS(in, rows, CHARGING_JOB, 3) > zero;
-    const mask some = current_plasma_given(density, kappa, theta);
+    const mask some = density > zero;
     density = SELECT(some, density, R(1e6));
     kappa = SELECT(some, kappa, R(5.0));
     theta = SELECT(some, theta, R(1e7));
@@ -65,7 +65,7 @@ KERNEL(kappa_currents)
     const u32 rule = args[3], n = args[4];
     for (u32 i = 0; i < n; i++) {
         const real density = LOAD_ROWS(in, rows, 3, 0), kappa = LOAD_ROWS(in, rows, 3, 1), theta = LOAD_ROWS(in, rows, 3, 2);
-        const mask some = current_plasma_given(density, kappa, theta);
+        const mask some = density > R(0.0);
         const currents c = currents_at(mr, s, rule, SELECT(some, density, R(1e6)), SELECT(some, kappa, R(5.0)), SELECT(some, theta, R(1e7)), REAL_OF(in[3 * args[0] + i]));
         ONE_WORKER
         {

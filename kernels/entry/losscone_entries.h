@@ -6,6 +6,7 @@
     X(losscone_misfit)                                                               \
     X(losscone_model)                                                                \
     X(losscone_cosines)                                                              \
-    X(losscone_search)
+    X(losscone_search)                                                               \
+    X(losscone_evolve)
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "losscone/evolve.h"
 
-/* args: sweeps, number of the first (low, high word), points of the Latin hypercube. in: the sweeps' rows; behind them bounds of U for those points, then they and the
- * population's Sobol points, in the unit cube. out, a sweep: EVOLVE_OUT numbers. Slab: EVOLVE_SLAB. */
+/* args: sweeps, number of the first (low, high word). in: the sweeps' rows; behind them bounds of U for the Latin hypercube, its EVOLVE_STARTS points and the population's
+ * Sobol points, in the unit cube. out, a sweep: EVOLVE_OUT numbers. Slab: EVOLVE_SIZE. */
 KERNEL(losscone_evolve)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -22,7 +22,7 @@ KERNEL(losscone_evolve)
     }
     u32 where, generations;
     int stopped;
-    const real value = evolve(run, s, box, shared + 2, args[3], shared[0], shared[1], population, mi[LOSSCONE_GENERATIONS], low, args[2] + (low < args[1] ? 1u : 0u), mi[LOSSCONE_SEED],
+    const real value = evolve(run, s, box, shared + 2, shared[0], shared[1], population, mi[LOSSCONE_GENERATIONS], low, args[2] + (low < args[1] ? 1u : 0u), mi[LOSSCONE_SEED],
                               mi[LOSSCONE_SEED + 1], &where, &generations, &stopped);
     ONE_WORKER
     {

@@ -2,7 +2,7 @@
 #ifndef PARITAS_KAPPA_CHARGING_H
 #define PARITAS_KAPPA_CHARGING_H
 
-/* In, a job: density (1/m^3), kappa, theta (m/s), 1 in sunlight and 0 in shade. */
+/* In, a job: density (1/m^3; 0: there is no distribution), kappa, theta (m/s), 1 in sunlight and 0 in shade. */
 #define CHARGING_JOB 4
 
 /* Out, an answer. */

@@ -80,6 +80,15 @@ typedef struct {
     pack value, slope, curvature, expectation; /* D, D', D'', E */
 } row_terms;
 
+/* ln(1 + x); raised: 1 + x, which x near -1 does not know well. */
+FN pack log_raised(pack x, pack raised)
+{
+    const pmask low = x < PK(-0.5);
+    pack l = m_log1p(PSELECT(low, PK(0.0), x));
+    if (PANY(low)) l = PSELECT(low, m_log(PSELECT(raised > PK(0.0), raised, PK(MISFIT_LEAST_MEAN))), l);
+    return l;
+}
+
 FN row_terms row_by_counts(FIT_PARAMETERS, pack n, pack mean)
 {
     const pack one = PK(1.0), two = PK(2.0), systematic = PACK_OF_ELEM(mr[KAPPA_SYSTEMATIC]);
@@ -89,7 +98,7 @@ FN row_terms row_by_counts(FIT_PARAMETERS, pack n, pack mean)
     const pack ratio = pflush(PDIVIDE(d, floored)); /* of a, and of the two terms that cancel where n is near the mean */
     const pack a = PSELECT(empty, PK(0.0), pflush(PDIVIDE(ratio, by_n))), b = pflush(PDIVIDE(systematic * d, by_mean));
     const pack inverse = PDIVIDE(one, PSELECT(poisson, one, systematic));
-    const pack far = PFMA(n, m_log1p(a), -PSELECT(poisson, d, m_log1p(b) * inverse));
+    const pack far = PFMA(n, log_raised(a, pflush(PDIVIDE(n, floored)) * PDIVIDE(by_mean, by_n)), -PSELECT(poisson, d, log_raised(b, PDIVIDE(by_n, by_mean)) * inverse));
     const pack close = PFMA(pflush(PDIVIDE(d, by_mean)), a, PFMA(-n, m_deviance(a), PSELECT(poisson, PK(0.0), m_deviance(b) * inverse)));
     row_terms r;
     r.value = two * PSELECT(AND(PNOT(empty), m_abs(ratio) < PK(0.5)), close, far);
@@ -102,9 +111,9 @@ FN row_terms row_by_counts(FIT_PARAMETERS, pack n, pack mean)
     const pmask mixed = AND(empty, dead > PK(0.0));
     if (PANY(mixed)) {
         const pack alive = PACK_OF_ELEM(mr[KAPPA_ALIVE]) * m_exp(PK(-0.5) * r.value), total = alive + PSELECT(mixed, dead, one), part = pflush(PDIVIDE(alive, total));
-        const pack half = PK(0.5) * r.slope;
+        const pack halved = PK(0.5) * r.slope; /* `half` is a type of OpenCL's */
         r.value = PSELECT(mixed, PK(-2.0) * m_log(total), r.value);
-        r.curvature = PSELECT(mixed, part * (r.curvature - pflush((one - part) * half) * r.slope), r.curvature);
+        r.curvature = PSELECT(mixed, part * (r.curvature - pflush((one - part) * halved) * r.slope), r.curvature);
         r.slope = PSELECT(mixed, part * r.slope, r.slope);
         r.expectation = PSELECT(mixed, part * r.expectation, r.expectation);
     }

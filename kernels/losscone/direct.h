@@ -25,7 +25,7 @@
 #define LOSSCONE_LEAST_ENERGY 1e-12 /* eV: what is left of an electron's energy at least */
 #define LOSSCONE_ENERGIES 5         /* across the response */
 #define LOSSCONE_LEAST_BEAM 1e-20   /* of the background: less changes no model */
-#define LOSSCONE_LITTLE_BEAM 1e-11  /* of the background: less changes no misfit that tables answer */
+#define LOSSCONE_LITTLE_BEAM 1e-10  /* of the background: less changes no misfit that tables answer */
 
 /* Of a run: methods and constants that all cells share. */
 typedef struct {

@@ -14,36 +14,54 @@
 
 #include "losscone/point.h"
 #include "numeric/philox.h"
+#include "numeric/rng.h"
 
 #define EVOLVE_PATIENCE 10
 #define EVOLVE_GAIN R(1e-5)
 #define EVOLVE_LEAST R(1e-9) /* gains below it do not count: noise-free sweeps have misfits without end */
 #define EVOLVE_CROSSED 58982 /* of 2^16: CR */
 
-/* The slab behind POINT_END; `members` is a multiple of 8. Two populations in turn, by coordinate: U, r, A, value. */
-#define EVOLVE_AT (s + POINT_END)
+/* The slab behind what point.h has; `members` is a multiple of 8. Two populations in turn, by coordinate: U, r, A, value. */
+#define EVOLVE_AT (s + CELLS_SIZE + POINT_SIZE)
 #define EVOLVE_BEST(g) EVOLVE_AT[(g) % 16]                   /* the least value after each generation */
-#define EVOLVE_WORDS (EVOLVE_AT + 16)                        /* six numbers of 16 random bits a member */
-#define EVOLVE_MEMBERS(turn) (EVOLVE_WORDS + (6 + 4 * (size_t)(turn)) * members)
-#define EVOLVE_STARTS EVOLVE_WORDS                           /* values of the Latin hypercube, before there is a population */
+#define EVOLVE_VALUES (EVOLVE_AT + 16)                       /* of the Latin hypercube */
+#define EVOLVE_WORDS (EVOLVE_VALUES + EVOLVE_STARTS)         /* six numbers of 16 random bits a member */
+#define EVOLVE_NUMBER (EVOLVE_WORDS + 6 * (size_t)members)   /* 0, 1, 2, .. */
+#define EVOLVE_MEMBERS(turn) (EVOLVE_NUMBER + (1 + 4 * (size_t)(turn)) * members)
 
 typedef struct {
     real lower[3], upper[3];
 } evolve_box;
 
-/* Numbers of 16 random bits for the trials of a generation, kept by the workers that will need them. */
+#if F64
+/* Bits 0 .. 15, 16 .. 31 of words as numbers. */
+FN pack evolve_low(plint word) { return PFROM_BITS((word & PLI(0xffff)) | PLI(M_INTEGER_BITS)) - PK(4503599627370496.0); }
+FN pack evolve_high(plint word) { return evolve_low(SHIFT_RIGHT(word, 16) & PLI(0xffff)); }
+#endif
+
+/* Numbers of 16 random bits for the trials of a generation, kept by the workers that will need them. In f64 the words of a pack of members come at once. */
 FN void evolve_draw(GLOBAL real *s, u32 members, u32 generation, u32 sweep_low, u32 sweep_high, u32 key0, u32 key1)
 {
+#if F64
+    TEAM_FOR_PACK(m, members)
+    {
+        const plint number = PBITS(LOADP(EVOLVE_NUMBER, m) + PK(4503599627370496.0)) & PLI(0xffffffff);
+        const rng_block b = rng_philox(PLI(generation), number, PLI(sweep_low), PLI(sweep_high), key0, key1);
+        for (u32 w = 0; w < 3; w++) {
+            STOREP(EVOLVE_WORDS, 2 * w * members + m, evolve_low(b.word[w]));
+            STOREP(EVOLVE_WORDS, (2 * w + 1) * members + m, evolve_high(b.word[w]));
+        }
+    }
+#else
     TEAM_FOR(m, members)
     {
         const philox_block b = philox(generation, m, sweep_low, sweep_high, key0, key1);
-        EVOLVE_WORDS[m] = REAL_OF(b.word[0] & 0xffff);
-        EVOLVE_WORDS[members + m] = REAL_OF(b.word[0] >> 16);
-        EVOLVE_WORDS[2 * members + m] = REAL_OF(b.word[1] & 0xffff);
-        EVOLVE_WORDS[3 * members + m] = REAL_OF(b.word[1] >> 16);
-        EVOLVE_WORDS[4 * members + m] = REAL_OF(b.word[2] & 0xffff);
-        EVOLVE_WORDS[5 * members + m] = REAL_OF(b.word[2] >> 16);
+        for (u32 w = 0; w < 3; w++) {
+            EVOLVE_WORDS[2 * w * members + m] = REAL_OF(b.word[w] & 0xffff);
+            EVOLVE_WORDS[(2 * w + 1) * members + m] = REAL_OF(b.word[w] >> 16);
+        }
     }
+#endif
 }
 
 /* The member with the least value, the first of equals. */
@@ -82,27 +100,27 @@ FN real evolve_within(real lower, real upper, real part)
 
 /* Finds a minimum of the sweep that point_prepare knows. starts: the points of the Latin hypercube, then those of the Sobol set, of the unit cube; the former's U lie between
  * first_lower and first_upper. Answers the least value; *where its place in the slab, coordinates `members` apart; *generations those it took, *stopped whether it came to rest. */
-FN real evolve(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const elem *starts, u32 n_starts, real first_lower, real first_upper, u32 population, u32 most, u32 sweep_low,
+FN real evolve(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const elem *starts, real first_lower, real first_upper, u32 population, u32 most, u32 sweep_low,
                u32 sweep_high, u32 key0, u32 key1, PRIVATE u32 *where, PRIVATE u32 *generations, PRIVATE int *stopped)
 {
     const u32 members = (population + 7) & ~7u;
-    TEAM_FOR(k, n_starts)
+    TEAM_FOR(k, EVOLVE_STARTS)
     {
         GLOBAL const elem *unit = starts + 3 * k;
-        EVOLVE_STARTS[k] = point_misfit(run, s, evolve_within(first_lower, first_upper, unit[0]), evolve_within(box.lower[1], box.upper[1], unit[1]),
+        EVOLVE_VALUES[k] = point_misfit(run, s, evolve_within(first_lower, first_upper, unit[0]), evolve_within(box.lower[1], box.upper[1], unit[1]),
                                         evolve_within(box.lower[2], box.upper[2], unit[2]));
     }
     TEAM_BARRIER();
-    const u32 first = evolve_best(EVOLVE_STARTS, n_starts);
-    TEAM_BARRIER();
+    const u32 first = evolve_best(EVOLVE_VALUES, EVOLVE_STARTS);
     TEAM_FOR(m, population)
     {
-        GLOBAL const elem *unit = starts + 3 * (m == 0 ? first : n_starts + m);
+        GLOBAL const elem *unit = starts + 3 * (m == 0 ? first : EVOLVE_STARTS + m);
         GLOBAL real *to = EVOLVE_MEMBERS(0) + m;
         to[0] = m == 0 ? evolve_within(first_lower, first_upper, unit[0]) : evolve_within(box.lower[0], box.upper[0], unit[0]);
         for (u32 c = 1; c < 3; c++) to[c * members] = evolve_within(box.lower[c], box.upper[c], unit[c]);
         to[3 * members] = point_misfit(run, s, to[0], to[members], to[2 * members]);
     }
+    TEAM_FOR(m, members) EVOLVE_NUMBER[m] = REAL_OF(m);
     TEAM_BARRIER();
     u32 best = evolve_best(EVOLVE_MEMBERS(0) + 3 * members, population), generation = 0;
     int rest = 0;

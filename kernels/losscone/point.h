@@ -1,7 +1,8 @@
 /* point.h: the misfit of a point (U, r, A) from the tables of cells.h: a look-up a row, and the cells that the beam reaches one by one.
  *
- * A bucket of x says where the search among a row's thresholds starts: with 64 of them it has one step to go on average. The beam changes the models of few cells: those near
- * 180 degrees of rows whose energy is near what the electrons gain. Their data stand apart, those of a row by rising sine.
+ * A bucket of x says where the search among a row's thresholds starts; two more steps are taken without a branch, and further ones are rare. Thresholds and the steps behind them lie side
+ * by side. The beam changes the models of few cells: those near 180 degrees of rows whose energy is near what the electrons gain. Their data stand apart, those of a row by
+ * rising sine.
  */
 #ifndef PARITAS_LOSSCONE_POINT_H
 #define PARITAS_LOSSCONE_POINT_H
@@ -9,17 +10,15 @@
 #include "losscone/cells.h"
 #include "losscone/direct.h"
 
-#define POINT_BUCKETS 64
-#define POINT_STRIDE 72 /* buckets of a row, and one for x above 1 */
 /* In the slab, from `s` on, behind what cells.h has. */
 #define POINT_START (s + CELLS_SIZE)                            /* of row i from i POINT_STRIDE on */
-#define POINT_REACHED (POINT_START + SLOTS * POINT_STRIDE)      /* how many cells of each row the beam may reach, up to a multiple of 8 */
-#define POINT_PROFILE (POINT_REACHED + SLOTS)                   /* of row i from i SWEEP_CELLS on: the beam's profile, 0 in the padding */
+#define POINT_TABLE(row) (POINT_START + SLOTS * POINT_STRIDE + (size_t)(row) * POINT_ENTRY * POINT_THRESHOLDS) /* threshold k, then STEP or G_1 .. G_5 of k, at k POINT_ENTRY */
+#define POINT_PROFILE POINT_TABLE(SLOTS)                        /* of row i from i SWEEP_CELLS on: the beam's profile, 0 in the padding */
 #define POINT_SINE (POINT_PROFILE + SLOTS * SWEEP_CELLS)        /* sin^2, 2 for cells that are never in the cone */
 #define POINT_DATUM (POINT_SINE + SLOTS * SWEEP_CELLS)
-#define POINT_ENERGY (POINT_DATUM + SLOTS * SWEEP_CELLS)        /* of each row, eV */
+#define POINT_REACHED (POINT_DATUM + SLOTS * SWEEP_CELLS)       /* how many cells of each row the beam may reach, up to a multiple of 8 */
+#define POINT_ENERGY (POINT_REACHED + SLOTS)                    /* of each row, eV */
 #define POINT_SPACECRAFT (POINT_ENERGY + SLOTS)                 /* its potential, V */
-#define POINT_END (CELLS_SIZE + SLOTS * POINT_STRIDE + 3 * SLOTS * SWEEP_CELLS + 3 * SLOTS)
 
 /* The cells of a row that the beam may reach. */
 FN void point_reach(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, u32 row, real most)
@@ -64,17 +63,22 @@ FN void point_reach(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, 
 /* Fills what this file has, behind cells_prepare. `most`: the largest amplitude that will be asked for. By the whole team; the slab may be read behind it. */
 FN void point_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, real most)
 {
+    const u32 tables = run.energies == 1 ? 1 : SUB_ENERGIES;
     TEAM_FOR(row, SLOTS)
     {
         const u32 thresholds = U32_OF(CELLS_MOST[row]);
-        GLOBAL real *start = POINT_START + row * POINT_STRIDE;
+        GLOBAL real *start = POINT_START + row * POINT_STRIDE, *table = POINT_TABLE(row);
+        for (u32 k = 0; k <= thresholds; k++) {
+            table[k * POINT_ENTRY] = k < thresholds ? CELLS_THRESHOLD[k * SLOTS + row] : NO_THRESHOLD;
+            for (u32 n = 0; n < tables; n++) table[k * POINT_ENTRY + 1 + n] = CELLS_STEP(n)[k * SLOTS + row];
+        }
+        table[(thresholds + 1) * POINT_ENTRY] = NO_THRESHOLD; /* looked at, never passed */
         u32 k = 0;
-        for (u32 b = 0; b < POINT_BUCKETS; b++) {
-            const real x = REAL_OF(b) * R(0.015625); /* 1 / POINT_BUCKETS */
-            while (CELLS_THRESHOLD[k * SLOTS + row] < x) k++;
+        for (u32 b = 0; b <= POINT_BUCKETS; b++) {
+            const real x = REAL_OF(b) * R(0.0078125); /* 1 / POINT_BUCKETS */
+            while (table[k * POINT_ENTRY] < x) k++;
             start[b] = REAL_OF(k);
         }
-        start[POINT_BUCKETS] = REAL_OF(thresholds);
         POINT_ENERGY[row] = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0);
         POINT_SPACECRAFT[row] = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_POTENTIAL + row]) : R(0.0);
         point_reach(run, sweep, s, row, most);
@@ -82,22 +86,50 @@ FN void point_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s
     TEAM_BARRIER();
 }
 
-/* Thresholds of a row below x. */
-FN u32 point_below(GLOBAL const real *s, u32 row, real x)
+/* Where a row's table stands that has as many thresholds as are below x. */
+FN GLOBAL const real *point_look_up(GLOBAL const real *s, u32 row, real x)
 {
-    if (!(x > R(0.0))) return 0;
-    u32 k = U32_OF(POINT_START[row * POINT_STRIDE + (x > R(1.0) ? POINT_BUCKETS : x < R(1.0) ? U32_OF(x * REAL_OF(POINT_BUCKETS)) : POINT_BUCKETS - 1)]);
-    while (CELLS_THRESHOLD[k * SLOTS + row] < x) k++;
-    return k;
+    const u32 bucket = x < R(1.0) ? U32_OF(x > R(0.0) ? x * REAL_OF(POINT_BUCKETS) : R(0.0)) : POINT_BUCKETS;
+    GLOBAL const real *at = POINT_TABLE(row) + POINT_ENTRY * U32_OF(POINT_START[row * POINT_STRIDE + bucket]);
+    at += at[0] < x ? POINT_ENTRY : 0;
+    at += at[0] < x ? POINT_ENTRY : 0;
+    while (at[0] < x) at += POINT_ENTRY;
+    return at;
+}
+
+/* Edges of the cone in all rows, for energies number n of folded rows by falling energy. */
+FN void point_edges(GLOBAL const real *s, u32 n, real potential, real ratio, PRIVATE real *edge)
+{
+    for (u32 row = 0; row < SLOTS; row += PACK) STOREP(edge, row, pflush(PACK_OF(ratio) * PFMA(PACK_OF(potential), LOADP(CELLS_INVERSE, n * SLOTS + row), PK(1.0))));
+}
+
+/* Heights of the beam in all rows, 0 where it does not count; 1 where there is any. */
+FN int point_heights(losscone_run run, GLOBAL const real *s, real potential, real amplitude, PRIVATE real *height)
+{
+    int any = 0;
+    const pack width = PACK_OF(run.width), reach = PACK_OF(run.reach), zero = PK(0.0);
+    for (u32 row = 0; row < SLOTS; row += PACK) {
+        const pack fall = LOADP(POINT_SPACECRAFT, row) - PACK_OF(potential), away = LOADP(POINT_ENERGY, row) - PSELECT(fall > width, fall, width);
+        const pmask counts = AND(AND(fall > zero, LOADP(POINT_REACHED, row) > zero), AND(away < reach, away > -reach));
+        pack h = zero;
+        if (PANY(counts)) {
+            const pack z = pflush(PDIVIDE(PSELECT(counts, away, zero), width));
+            h = PSELECT(counts, pflush(PACK_OF(amplitude) * pflush(m_exp(PK(-0.5) * z * z))), zero);
+            any = 1;
+        }
+        STOREP(height, row, h);
+    }
+    return any;
 }
 
 /* What a beam of this height changes of a row's misfit. */
 FN real point_beam(losscone_run run, GLOBAL const real *s, u32 row, real edge, real height)
 {
     const u32 n = U32_OF(POINT_REACHED[row]);
+    const real least = R(LOSSCONE_LITTLE_BEAM) * run.background;
     const pack one = PACK_OF(run.level[0]), background = PACK_OF(run.background), datum_one = PACK_OF(run.datum[0]), datum_background = PACK_OF(run.datum[LOSSCONE_ENERGIES]);
     acc8 sum = acc8_zero();
-    for (u32 i = row * SWEEP_CELLS; i < row * SWEEP_CELLS + n; i += 8)
+    for (u32 i = row * SWEEP_CELLS; i < row * SWEEP_CELLS + n && height * POINT_PROFILE[i] > least; i += 8)
         for (u32 j = 0; j < 8; j += PACK) {
             const pack profile = LOADP(POINT_PROFILE, i + j), datum = LOADP(POINT_DATUM, i + j);
             const pmask inside = LOADP(POINT_SINE, i + j) < PACK_OF(edge);
@@ -113,27 +145,19 @@ FN real point_beam(losscone_run run, GLOBAL const real *s, u32 row, real edge, r
 /* The sum of squared differences at a point. */
 FN real point_misfit(losscone_run run, GLOBAL const real *s, real potential, real ratio, real amplitude)
 {
-    real sum = R(0.0), beams = R(0.0);
+    real sum = CELLS_BASE, edge[SLOTS], height[SLOTS];
     if (run.energies == 1) {
-        for (u32 row = 0; row < SWEEP_ROWS; row++) {
-            const real edge = cone_edge(potential, ratio, CELLS_INVERSE[row]);
-            sum = sum + CELLS_STEP(0)[point_below(s, row, edge) * SLOTS + row];
-        }
-        if (amplitude > R(0.0))
-            for (u32 row = 0; row < SWEEP_ROWS; row++) {
-                const real fall = POINT_SPACECRAFT[row] - potential, away = POINT_ENERGY[row] - (fall > run.width ? fall : run.width);
-                if (!(POINT_REACHED[row] > R(0.0)) || away > run.reach || away < -run.reach) continue;
-                const real height = losscone_beam(run, POINT_ENERGY[row], POINT_SPACECRAFT[row], potential, amplitude);
-                if (height > R(0.0)) beams = beams + point_beam(run, s, row, cone_edge(potential, ratio, CELLS_INVERSE[row]), height);
-            }
+        point_edges(s, 0, potential, ratio, edge);
+        for (u32 row = 0; row < SWEEP_ROWS; row++) sum = sum + point_look_up(s, row, edge[row])[1];
+        if (amplitude > R(0.0) && run.reach > R(0.0) && point_heights(run, s, potential, amplitude, height))
+            for (u32 row = 0; row < SWEEP_ROWS; row++)
+                if (height[row] > R(0.0)) sum = sum + point_beam(run, s, row, edge[row], height[row]);
     } else
-        for (u32 row = 0; row < SWEEP_ROWS; row++)
-            for (u32 n = 0; n < SUB_ENERGIES; n++) {
-                const u32 energy = potential > R(0.0) ? SUB_ENERGIES - 1 - n : n;
-                const real edge = cone_edge(potential, ratio, CELLS_INVERSE[energy * SLOTS + row]);
-                sum = sum + CELLS_STEP(n)[point_below(s, row, edge) * SLOTS + row];
-            }
-    sum = flush(CELLS_BASE + sum + beams);
+        for (u32 n = 0; n < SUB_ENERGIES; n++) {
+            point_edges(s, potential > R(0.0) ? SUB_ENERGIES - 1 - n : n, potential, ratio, edge);
+            for (u32 row = 0; row < SWEEP_ROWS; row++) sum = sum + point_look_up(s, row, edge[row])[1 + n];
+        }
+    sum = flush(sum);
     return sum > R(0.0) ? sum : R(0.0);
 }
 

@@ -1,5 +1,5 @@
 /* currents.c: currents as single numbers. The functions are the kernels' text at width 1. */
-#include "paritas_kappa.h"
+#include "kappa/kappa.h"
 
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
@@ -20,7 +20,7 @@ double paritas_secondary_yield(double energy) { return energy == energy ? curren
 
 double paritas_electron_current(const paritas_kappa_plasma *plasma, double lower, double upper)
 {
-    if (!current_plasma_given(plasma->density, plasma->kappa, plasma->theta) || !(lower >= 0.0 && lower <= upper)) return __builtin_nan("");
+    if (!kappa_plasma_is_valid(plasma) || !(lower >= 0.0 && lower <= upper)) return __builtin_nan("");
     const double most = 1e300; /* nothing is left there */
     return current_electrons(current_plasma_at(plasma->density, plasma->kappa, plasma->theta, 0.0), lower, upper < most ? upper : most);
 }

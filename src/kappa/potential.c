@@ -1,20 +1,12 @@
 /* potential.c: currents and potentials of spacecraft for many distributions or spectra. */
 #include "base/host_math.h"
-#include "entry/kappa_entries.h"
 #include "fit/batch.h"
 #include "kappa/charging.h"
-#include "paritas_kappa.h"
+#include "kappa/kappa.h"
 
 #include <string.h>
 
 #define ENERGY_MOST 1e9 /* eV: that electrons may be asked up to */
-
-enum {
-#define X(name) ENTRY_##name,
-    MODULE_ENTRIES(X)
-#undef X
-};
-extern const struct kernel_module paritas_module_kappa;
 
 const char *paritas_currents_name(paritas_currents currents)
 {
@@ -89,14 +81,13 @@ static struct batch batch_of(const paritas_potential_options *options, const dou
     return batch;
 }
 
-/* A number that an f32 kernel can hold too; what is none becomes one that is no distribution. */
-static double held(double x) { return x > 0.0 && x < 1e30 ? x : 0.0; }
-
+/* What is no distribution becomes one that kernels know as such. */
 static void put_plasma(const paritas_kappa_plasma *plasma, double *in)
 {
-    in[0] = held(plasma->density);
-    in[1] = held(plasma->kappa);
-    in[2] = held(plasma->theta);
+    const bool valid = kappa_plasma_is_valid(plasma);
+    in[0] = valid ? plasma->density : 0.0;
+    in[1] = valid ? plasma->kappa : 0.0;
+    in[2] = valid ? plasma->theta : 0.0;
 }
 
 /* ---- currents ---- */

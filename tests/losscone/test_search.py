@@ -25,10 +25,13 @@ def made(n, seed, method, response, truth=None, **options):
 
 
 def points_inside(result, random, n, shrink):
-    corners = np.array(result.vertex[: result.vertices])
+    """points (U, r) of the plateau, and its corners, moved towards its centre or away from it: it is a polygon in (r, r U)"""
+    U, r = np.array(result.vertex[: result.vertices]).T
+    corners = np.stack([r, r * U], axis=1)
     centre = corners.mean(0)
-    weights = random.dirichlet(np.ones(len(corners)), n)
-    return centre + (np.vstack([weights @ corners, corners]) - centre) * shrink
+    moved = np.vstack([random.dirichlet(np.ones(len(corners)), n) @ corners, corners])
+    moved = centre + (moved - centre) * shrink
+    return np.stack([moved[:, 1] / moved[:, 0], moved[:, 0]], axis=1)
 
 
 @pytest.mark.parametrize("method, response", KINDS)
