@@ -173,8 +173,9 @@ PARITAS_API int paritas_er_geometry_has(const paritas_er_geometry *geometry, con
 /* Gives the table's values to the day's sweeps (polarity to all rows of a sweep). Sweeps and values that the table lacks stay as they are. matched: how many sweeps it has; may be NULL. */
 PARITAS_API paritas_status paritas_er_geometry_apply(paritas_context *context, const paritas_er_geometry *geometry, paritas_er_day *day, size_t *matched);
 
-/* Geometry from NASA's SPICE: libcspice is opened when this is called, and NO_DEVICE says that it is not there. library: its name; NULL: the usual ones. folder: all kernels (bsp, tpc, tls)
- * in it are loaded, sorted by name. CSPICE's state, its way with errors among it, is the process's: one thread and one at a time. Bodies: Lunar Prospector -25, Moon 301, Sun 10; frame IAU_MOON, no aberration. */
+/* Geometry from NASA's SPICE: libcspice is opened when this is called, and NO_DEVICE says that it is not there. library: its name; NULL: the usual ones. folder: all kernels
+ * (bsp, tpc, tls) in it are loaded, sorted by name. CSPICE's state, its way with errors among it, is the process's: one thread and one at a time. Bodies: Lunar Prospector -25,
+ * Moon 301, Sun 10; frame IAU_MOON, no aberration. */
 typedef struct paritas_er_spice paritas_er_spice;
 PARITAS_API paritas_status paritas_er_spice_open(paritas_context *context, const char *library, const char *folder, paritas_er_spice **spice);
 PARITAS_API void paritas_er_spice_close(paritas_er_spice *spice);
