@@ -361,6 +361,7 @@ static void check_bits(unsigned precision)
 {
     static struct answers wanted, found;
     paritas_context *context = open_context("portable", precision, 1, 1);
+    if (!context) skip(); /* a build of few variants */
     answer(context, ALIKE, &wanted);
     paritas_close(context);
     static const struct {
@@ -395,6 +396,7 @@ TEST(f32_is_near_f64)
     answer(context, ALIKE, &wide);
     paritas_close(context);
     context = open_context(NULL, 32, 0, 0);
+    if (!context) skip();
     answer(context, ALIKE, &narrow);
     paritas_close(context);
     size_t found = 0;
