@@ -149,6 +149,18 @@ static const char **preferred_words(struct column_list *list, size_t n, const st
     return words;
 }
 
+static void add_beams(struct day_tables *tables, size_t n, const paritas_beam *beams)
+{
+    struct column_list *list = &tables->rows;
+    unsigned char *found = column_room(list, COLUMN_BOOL, n);
+    for (size_t k = 0; k < n && found != NULL; k++) found[k] = beams[k].found != 0;
+    if (found == NULL) return;
+    column_add_both(tables, "beam_found", "", COLUMN_BOOL, n, found);
+    column_add_both(tables, "beam_energy", "", COLUMN_F64, n, gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, energy), found));
+    column_add_both(tables, "beam_ratio", "", COLUMN_F64, n, gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, ratio), found));
+    column_add_both(tables, "beam_potential", "", COLUMN_F64, n, gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, potential), found));
+}
+
 /* The fields of the original: rows of a sweep hold equal numbers. */
 static void add_original(struct day_tables *tables, const struct sweeps *sweeps, const struct model_columns *model, const struct plasma_columns *plasma)
 {
@@ -219,6 +231,11 @@ static paritas_status answer(struct session *session, void *user, const struct s
     paritas_status status = PARITAS_OK;
     if (plan->automatic) status = plasma_answer(session, &plan->plasma, sources, sweeps, arena, &plasma);
     const paritas_sweeps data = sweeps_of(sweeps);
+    paritas_beam *beams = arena_array(arena, sweeps->n + 1, sizeof *beams);
+    if (beams == NULL) return paritas_fail_memory(session->context);
+    /* beams are looked for among all fluxes: those of a method's misfit are fewer */
+    if (status == PARITAS_OK) status = paritas_losscone_beam(session->context, &data, beams);
+    if (status == PARITAS_OK) status = paritas_losscone_mask(session->context, sweeps->n, losscone->options.method, sweeps->cosine, sweeps->day->flux, sweeps->flux);
     if (status == PARITAS_OK) status = losscone_answer(session->context, losscone, &data, first, arena, &answers);
     if (status != PARITAS_OK) return status;
     const bool both = losscone->hard && losscone->folded;
@@ -234,6 +251,7 @@ static paritas_status answer(struct session *session, void *user, const struct s
         preferred = preferred_words(&tables->rows, sweeps->n, models);
         column_add_both(tables, "preferred", "", COLUMN_TEXT, sweeps->n, preferred);
     }
+    add_beams(tables, sweeps->n, beams);
     add_original(tables, sweeps, &models[losscone->hard ? 0 : 1], plan->automatic ? &plasma_columns : NULL);
     if (tables->rows.failed || tables->arrays.failed) return paritas_fail_memory(session->context);
     write_answer(writer, sweeps, losscone, models, preferred, arena);
@@ -250,7 +268,6 @@ static int run(struct session *session)
     memset(&sources, 0, sizeof sources);
     paritas_status status = losscone_plan_open(session, &plan.losscone);
     if (status == PARITAS_OK) status = sources_open(session, &sources);
-    sources.method = plan.losscone.options.method;
     plan.sources = &sources;
     plan.automatic = sources.potential == POTENTIAL_AUTO;
     if (status == PARITAS_OK && plan.automatic) status = plasma_plan_open(session, &plan.plasma);

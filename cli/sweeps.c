@@ -246,8 +246,7 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
     }
     if (n == 0) return PARITAS_OK;
     status = paritas_losscone_cosines(context, n, sources->theta, day->field, day->polarity, day->azimuth, sweeps->cosine);
-    if (status == PARITAS_OK) status = paritas_losscone_normalise(context, n, sources->normalisation, sweeps->cosine, day->flux, sweeps->flux);
-    return status == PARITAS_OK ? paritas_losscone_mask(context, n, sources->method, sweeps->cosine, day->flux, sweeps->flux) : status;
+    return status == PARITAS_OK ? paritas_losscone_normalise(context, n, sources->normalisation, sweeps->cosine, day->flux, sweeps->flux) : status;
 }
 
 void sweeps_free(struct sweeps *sweeps)

@@ -168,6 +168,50 @@ def test_without_a_polarity_the_usual_one_is_taken_and_said_so(days, tmp_path):
     assert read_csv(tmp_path / "losscone_1998-01-16.csv")[0]["options"]["polarity"] == "-1, not known and taken so"
 
 
+# ---- geometry ----
+
+
+def test_polarities_and_potentials_come_from_tables(tmp_path):
+    data = synthesize(tmp_path / "d", "--sweeps", 16, "--true-polarity", "drawn", "--noise", 0.1, "--beams", 0, "--seed", 3)
+    _, truth = read_csv(data / "truth.csv")
+    polarity, true = column(truth, "polarity"), column(truth, "potential")
+    assert set(polarity) == {-1.0, 1.0}
+    done = answer("losscone", "fit", data, "-o", tmp_path / "t", "--geometry", data / "truth.csv", "--spacecraft-potential", data / "truth.csv")
+    assert done["days"][0]["fitted"] == 16 and done["options"]["geometry"].startswith("sha256:") and done["options"]["polarity"] == "of the geometry"
+    _, rows = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")
+    assert np.array_equal(column(rows, "polarity"), polarity) and np.array_equal(column(rows, "spacecraft_potential"), column(truth, "spacecraft_potential"))
+    assert np.median(np.abs(column(rows, "potential") - true)) < 8
+    assert list(arrays(tmp_path / "t" / "losscone_1998-01-16.npz")["rows_projection_polarity"]) == list(np.repeat(polarity.astype(int), 15))
+    # the other half is upside down where all are taken for one
+    answer("losscone", "fit", data, "-o", tmp_path / "s", "--polarity", "+1", "--spacecraft-potential", data / "truth.csv")
+    wrong = column(read_csv(tmp_path / "s" / "losscone_1998-01-16.csv")[1], "misfit") > 3 * column(rows, "misfit")
+    assert np.array_equal(wrong, polarity < 0)
+
+
+def test_sweeps_whose_polarity_is_not_known_are_masked_and_a_changed_table_is_noticed(days, tmp_path):
+    table, tables = tmp_path / "geometry.csv", tmp_path / "t"
+    table.write_text("spectrum,date,polarity,sun_azimuth,sun_elevation\n" + "".join(f"{k},1998-01-16,{(0, '', 1)[k] if k < 2 else -1},10,5\n" for k in range(1, 8)))
+    run_it = ["losscone", "fit", days / "3D980116.TAB", "-o", tables, "--spacecraft-potential", 10, "--geometry", table]
+    done = answer(*run_it)["days"][0]
+    assert done["statuses"] == {"fitted": 6, "polarity": 2} and done["reasons"]["polarity"]["count"] == 30 and 0 < done["reasons"]["sunlight"]["count"] < 0.1 * 7 * 15 * 88
+    assert [row["status"] for row in read_csv(tables / "losscone_1998-01-16.csv")[1]] == ["polarity"] + ["fitted"] * 6 + ["polarity"]
+    table.write_text(table.read_text().replace(",10,5", ",11,5"))
+    refused = run(*run_it)
+    assert refused.returncode == 3 and ": geometry is " in refused.stderr
+
+
+def test_inclinations_come_from_a_file(days, tables, tmp_path):
+    theta = [sign * size for size, cells in ((11.25, 16), (33.75, 16), (56.25, 8), (78.75, 4)) for sign in (1, -1) for _ in range(cells)]
+    order = np.random.default_rng(1).permutation(88)
+    (tmp_path / "theta.tab").write_text("\n".join(f"{theta[j]:.2f}" for j in order) + "\n")
+    lines = [line.split() for line in (days / "3D980116.TAB").read_text().splitlines()]
+    (tmp_path / "x.TAB").write_text("\n".join(" ".join(row[:7] + [row[7 + j] for j in order] + [row[95 + j] for j in order]) for row in lines) + "\n")
+    fit(tmp_path / "x.TAB", tmp_path / "t", "--theta", tmp_path / "theta.tab")
+    before, after = read_csv(tables / "losscone_1998-01-16.csv")[1], read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")[1]
+    for name in ("potential", "ratio", "misfit"):
+        assert np.allclose(column(before, name), column(after, name), rtol=1e-9)
+
+
 # ---- which files ----
 
 
