@@ -1,5 +1,5 @@
 /* Currents and potentials of spacecraft: reference numbers of an independent implementation, integrals done again, balance at what is returned, the same bits everywhere. */
-#include "charging.h"
+#include "testing.h"
 
 /* ---- currents ---- */
 

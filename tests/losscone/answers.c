@@ -319,6 +319,29 @@ static bool collect_search(paritas_context *context, const struct sample *s, con
     return good;
 }
 
+/* As far as it comes in a few generations; many sweeps end before. */
+static bool collect_evolution(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+{
+    static const unsigned populations[] = {50, 9, 16, 7, 8, 10}, generations[] = {60, 15, 15, 3, 0, 15};
+    const size_t n = all_of(wish, SAMPLE_SWEEPS);
+    paritas_losscone_result results[SAMPLE_SWEEPS];
+    bool good = true;
+    for (size_t q = wish->few; good && q < (wish->few ? 4 : COUNT(asks)); q++) {
+        for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
+            paritas_losscone_options options = options_of(&asks[q], wish);
+            options.search = PARITAS_SEARCH_DE;
+            options.population = populations[q];
+            options.generations = generations[q];
+            options.seed = 42 + ((uint64_t)q << 33);
+            options.first = 0xffffffffu - 5 + at; /* across 2^32 */
+            const paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
+            good = paritas_losscone_fit(context, &sweeps, &options, results + at) == PARITAS_OK;
+        }
+        for (size_t k = 0; good && k < n; k++) good = mark(a, "evolution of %s, sweep %zu", asks[q].name, k) && put_result(a, &results[k]);
+    }
+    return good;
+}
+
 enum { POINTS = 19 }; /* more than a kernel takes at once */
 
 static bool collect_misfits(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
@@ -490,6 +513,19 @@ static bool collect_potential(paritas_context *context, const struct sample *s, 
             good = mark(a, "potential by way %d, plasma %zu", way, k) && put_potential(a, &results[k]) && mark(a, "currents by way %d, plasma %zu", way, k) &&
                    put(a, currents + k * shown * 3, shown * 3);
     }
+    paritas_kappa_result fits[SAMPLE_SPECTRA];
+    for (size_t q = 0; good && q < (wish->few ? 1 : 2); q++) {
+        const paritas_kappa_options kappa = kappa_options_of(&kappa_asks[q]);
+        paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
+        options.liouville = q == 0;
+        for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
+            const paritas_spectra spectra = spectra_at(s, at, count_at(wish, at, n));
+            good = paritas_spacecraft_potential_of_spectra(context, &spectra, s->sunlit + at, &kappa, &options, fits + at, results + at) == PARITAS_OK;
+        }
+        for (size_t k = 0; good && k < n; k++)
+            good = mark(a, "potential by %s, spectrum %zu", kappa_asks[q].name, k) && put_potential(a, &results[k]) && mark(a, "fit then by %s, spectrum %zu", kappa_asks[q].name, k) &&
+                   put_fit(a, &fits[k]);
+    }
     return good;
 }
 
@@ -498,6 +534,8 @@ bool answers_collect(paritas_context *context, const struct sample *sample, enum
     switch (part) {
     case ANSWERS_SEARCH:
         return collect_search(context, sample, wish, answers);
+    case ANSWERS_EVOLVE:
+        return collect_evolution(context, sample, wish, answers);
     case ANSWERS_EVALUATE:
         return collect_misfits(context, sample, wish, answers) && collect_models(context, sample, wish, answers);
     case ANSWERS_COSINES:

@@ -28,6 +28,7 @@ struct sample *sample_make(void);
 /* What is answered. HOST needs no kernel; COSINES is in f64 on every device. */
 #define ANSWERS_LIST(X)                                                              \
     X(SEARCH, "search")                                                              \
+    X(EVOLVE, "differential evolution")                                              \
     X(EVALUATE, "evaluate")                                                          \
     X(COSINES, "cosines")                                                            \
     X(HOST, "host")                                                                  \

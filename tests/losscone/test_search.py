@@ -95,7 +95,7 @@ def test_no_profile_over_a_fine_grid_goes_below(library, truth, method, response
 @pytest.mark.parametrize("method, response", KINDS)
 @pytest.mark.parametrize("truth, options", [("hard", {}), ("folded", {}), ("hard", {"U": (-1800, 15), "noise": (0.3, 0.5)}), ("hard", {"r": (1.5, 3.0)})])
 def test_twenty_evolutions_find_no_less(library, method, response, truth, options):
-    _, sweeps = made(40, 14, method, response, truth, **options)
+    _, sweeps = made(25, 14, method, response, truth, **options)
     worst, missed = not_beaten(library, sweeps, 20, method, response)
     print(f"{method} {response}, truth {truth} {options}: best of 20 above the exact minimum by at least {-worst:.2e} (1 + misfit); {100 * missed:.0f} % of the evolutions miss it")
     assert worst <= 1e-6

@@ -1,6 +1,6 @@
-/* charging.h: what the tests of currents and potentials share: reference numbers, plasmas to try, the integrals done by sums. */
-#ifndef PARITAS_TESTS_KAPPA_CHARGING_H
-#define PARITAS_TESTS_KAPPA_CHARGING_H
+/* testing.h: what the tests of currents and potentials share: reference numbers, plasmas to try, the integrals done by sums. */
+#ifndef PARITAS_TESTS_KAPPA_TESTING_H
+#define PARITAS_TESTS_KAPPA_TESTING_H
 
 #include "base/json.h"
 #include "common.h"
