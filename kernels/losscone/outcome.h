@@ -46,8 +46,9 @@ FN search_box plateau_domain(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const r
 }
 
 /* The middle of a plateau's extent in r at a potential that it has: U = u is the line b = u a. */
-FN real plateau_ratio(GLOBAL const real *polygon, u32 n, real u)
+FN real plateau_ratio(GLOBAL const real *polygon, u32 n, search_box extent, real u)
 {
+    if (!(extent.u0 < extent.u1)) return R(0.5) * (extent.r0 + extent.r1);
     real least = UNBOUNDED, most = -UNBOUNDED;
     for (u32 i = 0; i < n; i++) {
         const u32 last = i ? i - 1 : n - 1;
@@ -58,11 +59,7 @@ FN real plateau_ratio(GLOBAL const real *polygon, u32 n, real u)
         least = crossing < least ? crossing : least;
         most = crossing > most ? crossing : most;
     }
-    if (least > most) { /* no side has it but for rounding: the domain is one potential */
-        least = polygon[0];
-        most = polygon[2];
-    }
-    return R(0.5) * (least + most);
+    return limited(R(0.5) * (least + most), extent.r0, extent.r1);
 }
 
 /* What stands for the plateau: a potential and a ratio in its middle. Where there may be a beam the misfit changes with U inside it, so the point of the answer is the
@@ -70,15 +67,16 @@ FN real plateau_ratio(GLOBAL const real *polygon, u32 n, real u)
  * that the beam changes in OUTCOME_MISFIT. */
 FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL real *to)
 {
-    const u32 n = plateau_clip(mi, s, SEARCH_CHOSEN, plateau_domain(mi, mr, s), SEARCH_SIDE > R(0.0), SEARCH_POLYGON);
-    const search_box extent = polygon_extent(SEARCH_POLYGON, n);
+    const search_box domain = plateau_domain(mi, mr, s);
+    const u32 n = plateau_clip(mi, s, SEARCH_CHOSEN, domain, SEARCH_SIDE > R(0.0), SEARCH_POLYGON);
+    const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
     const real u = R(0.5) * (extent.u0 + extent.u1);
     to[OUTCOME_EXTENT] = extent.u0;
     to[OUTCOME_EXTENT + 1] = extent.u1;
     to[OUTCOME_EXTENT + 2] = extent.r0;
     to[OUTCOME_EXTENT + 3] = extent.r1;
     to[OUTCOME_POINT] = to[OUTCOME_CENTRE] = u;
-    to[OUTCOME_POINT + 1] = to[OUTCOME_CENTRE + 1] = plateau_ratio(SEARCH_POLYGON, n, u);
+    to[OUTCOME_POINT + 1] = to[OUTCOME_CENTRE + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, u);
     to[OUTCOME_POINT + 2] = LOADM1(mr, LOSSCONE_A_LOWER);
     to[OUTCOME_MISFIT] = R(0.0);
     if (has_beam(mr)) {
@@ -86,7 +84,7 @@ FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
         const real value = SOLVE_VALUE, a = SOLVE_A;
         const u32 central = value <= FMA(SEARCH_CENTRAL, R(1.0) + SEARCH_BEST, SEARCH_BEST);
         to[OUTCOME_POINT] = central ? u : SEARCH_BEST_U;
-        to[OUTCOME_POINT + 1] = plateau_ratio(SEARCH_POLYGON, n, to[OUTCOME_POINT]);
+        to[OUTCOME_POINT + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, to[OUTCOME_POINT]);
         to[OUTCOME_POINT + 2] = central ? a : SEARCH_BEST_A;
         solve_gather(mi, mr, sweep, s, SEARCH_CHOSEN, to[OUTCOME_POINT], to[OUTCOME_POINT]);
         real without = SOLVE_REST;
@@ -95,7 +93,7 @@ FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
     }
     to[OUTCOME_VERTICES] = REAL_OF(n);
     for (u32 i = 0; i < OUTCOME_VERTICES_MOST; i++) {
-        to[OUTCOME_VERTEX + 2 * i] = i < n ? flush(DIVIDE(SEARCH_POLYGON[2 * i + 1], SEARCH_POLYGON[2 * i])) : R(0.0);
+        to[OUTCOME_VERTEX + 2 * i] = i < n ? limited(flush(DIVIDE(SEARCH_POLYGON[2 * i + 1], SEARCH_POLYGON[2 * i])), extent.u0, extent.u1) : R(0.0);
         to[OUTCOME_VERTEX + 2 * i + 1] = i < n ? SEARCH_POLYGON[2 * i] : R(0.0);
     }
     to[OUTCOME_GAP] = SEARCH_GAP;

@@ -13,13 +13,15 @@
 #include "losscone/solve.h"
 
 #if F64
-#define SEARCH_CLOSE R(1e-9)      /* of 1 + misfit: bounds within it of the best are not better */
+#define SEARCH_CLOSE R(1e-9)      /* of the misfit: bounds within it of the best are not better */
 #define SEARCH_CLOSE_BEAM R(1e-7) /* the same where there may be a beam, whose amplitude is a limit of steps */
+#define SEARCH_ROUNDING R(1e-14)
 #define BOX_LEAST_R R(1e-11)
 #define BOX_LEAST_U R(1e-9)
 #else
 #define SEARCH_CLOSE R(4e-6)
 #define SEARCH_CLOSE_BEAM R(4e-6)
+#define SEARCH_ROUNDING R(4e-6)
 #define BOX_LEAST_R R(1e-6)
 #define BOX_LEAST_U R(1e-3)
 #endif
@@ -71,7 +73,7 @@
 
 FN u32 has_beam(CONSTANT elem *mr) { return LOADM1(mr, LOSSCONE_A_UPPER) > R(0.0); }
 
-FN real search_limit(GLOBAL const real *s) { return SEARCH_BEST - SEARCH_NEAR * (R(1.0) + SEARCH_BEST); }
+FN real search_limit(GLOBAL const real *s) { return FMA(-SEARCH_NEAR, SEARCH_BEST, SEARCH_BEST) - SEARCH_ROUNDING; }
 
 FN search_box box_at(GLOBAL const real *entry)
 {
@@ -291,9 +293,10 @@ FN_LARGE void search_solve(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
         for (u32 row = 0; row < SWEEP_ROWS; row++) SOLVED(remembered)[row] = SEARCH_TRIED[row];
         SEARCH_REMEMBERED = REAL_OF(remembered + 1);
     }
-    const u32 n = plateau_clip(mi, s, SEARCH_TRIED, box_of_options(mr), 0, SEARCH_POLYGON);
+    const search_box domain = box_of_options(mr);
+    const u32 n = plateau_clip(mi, s, SEARCH_TRIED, domain, 0, SEARCH_POLYGON);
     if (n == 0) return;
-    const search_box extent = polygon_extent(SEARCH_POLYGON, n);
+    const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
     solve_cell(mi, mr, sweep, s, SEARCH_TRIED, extent.u0, extent.u1);
     SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
     if (SOLVE_VALUE < SEARCH_BEST) {
@@ -303,11 +306,11 @@ FN_LARGE void search_solve(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
     }
 }
 
-/* The cell of SEARCH_TRIED, whose part in the box is a polygon of n vertices. */
-FN void search_leaf(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 reversed, GLOBAL const real *polygon, u32 n)
+/* The cell of SEARCH_TRIED, whose part in the box is this polygon of n vertices. */
+FN void search_leaf(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 reversed, search_box box, GLOBAL const real *polygon, u32 n)
 {
     if (has_beam(mr)) {
-        const search_box extent = polygon_extent(polygon, n);
+        const search_box extent = polygon_extent(polygon, n, box);
         search_solve(mi, mr, sweep, s, extent.u0, extent.u1);
     } else
         search_try(mi, s, reversed);
@@ -334,7 +337,7 @@ FN_LARGE void search_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
     }
     n[0] = polygon_of_box(box, VISIT_POLYGON(0));
     if (crossed == 0) {
-        search_leaf(mi, mr, sweep, s, reversed, VISIT_POLYGON(0), n[0]);
+        search_leaf(mi, mr, sweep, s, reversed, box, VISIT_POLYGON(0), n[0]);
         return;
     }
     VISIT_SUM[0] = CELLS_BASE + sum8(BOUND_LEAST(known), families) - rest;
@@ -359,7 +362,7 @@ FN_LARGE void search_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
                 depth++;
                 continue;
             }
-            search_leaf(mi, mr, sweep, s, reversed, VISIT_POLYGON(depth), n[depth]);
+            search_leaf(mi, mr, sweep, s, reversed, box, VISIT_POLYGON(depth), n[depth]);
         }
         VISIT_K[i] = VISIT_K[i] + R(1.0);
     }

@@ -12,10 +12,12 @@
 
 #if F64
 #define SOLVE_INSET R(1e-8)  /* of a plateau's extent in U: how far inside its ends */
-#define SOLVE_ENOUGH R(1e-11) /* of 1 + misfit: a smaller gain is none */
+#define SOLVE_ENOUGH R(1e-11) /* of the misfit: a smaller gain is none */
+#define SOLVE_ROUNDING R(1e-20)
 #else
 #define SOLVE_INSET R(1e-3)
 #define SOLVE_ENOUGH R(1e-6)
+#define SOLVE_ROUNDING R(1e-6)
 #endif
 #define SOLVE_STEPS 40
 #define SOLVE_SPACING R(4.0) /* V between samples of U */
@@ -127,8 +129,6 @@ FN_LARGE solve_point solve_at(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const 
     return at;
 }
 
-FN real solve_within(real x, real low, real high) { return x < low ? low : x > high ? high : x; }
-
 /* Down from a point. */
 FN_LARGE solve_point solve_descend(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real a, real u0, real u1)
 {
@@ -146,9 +146,9 @@ FN_LARGE solve_point solve_descend(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL c
             if (free_a) by_a = flush(DIVIDE(at.down_a, aa));
             if (free_u) by_u = flush(DIVIDE(at.down_u, uu));
         }
-        const real next_a = solve_within(at.a + by_a, a0, a1), next_u = solve_within(at.u + by_u, u0, u1);
+        const real next_a = limited(at.a + by_a, a0, a1), next_u = limited(at.u + by_u, u0, u1);
         const real hoped = FMA(at.down_a, next_a - at.a, at.down_u * (next_u - at.u));
-        if (!(hoped > SOLVE_ENOUGH * (R(1.0) + at.value))) {
+        if (!(hoped > FMA(SOLVE_ENOUGH, at.value, SOLVE_ROUNDING))) {
             if (damping > R(1.0) || !(free_a || free_u) || !(next_a != at.a || next_u != at.u)) return at;
             if (hoped >= R(0.0)) return at;
             damping = damping * R(10.0);
@@ -220,7 +220,7 @@ FN_LARGE void solve_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem 
         for (u32 i = 0; i < U32_OF(SOLVE_COUNT); i++) SOLVE_VALUE = SOLVE_VALUE + SOLVE_EXACT[i];
         if (!noticed) return;
     }
-    for (u32 i = 0; i < samples; i++) solve_scan(mi, mr, sweep, s, solve_within(FMA(step, REAL_OF(i), low), low, high), i);
+    for (u32 i = 0; i < samples; i++) solve_scan(mi, mr, sweep, s, limited(FMA(step, REAL_OF(i), low), low, high), i);
     for (u32 starts = 0; starts < SOLVE_STARTS; starts++) {
         u32 best = samples;
         for (u32 i = 0; i < samples; i++) {
@@ -228,7 +228,7 @@ FN_LARGE void solve_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem 
             if (lowest && SOLVE_SCANNED[i] < UNBOUNDED && (best == samples || SOLVE_SCANNED[i] < SOLVE_SCANNED[best])) best = i;
         }
         if (best == samples) return;
-        const solve_point found = solve_descend(mi, mr, sweep, s, solve_within(FMA(step, REAL_OF(best), low), low, high), SOLVE_NODE[best], low, high);
+        const solve_point found = solve_descend(mi, mr, sweep, s, limited(FMA(step, REAL_OF(best), low), low, high), SOLVE_NODE[best], low, high);
         SOLVE_SCANNED[best] = UNBOUNDED;
         if (found.value < SOLVE_VALUE) {
             SOLVE_VALUE = found.value;

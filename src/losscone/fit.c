@@ -66,6 +66,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
     paritas_losscone_options options;
     paritas_status status = losscone_options_read(context, given, &options);
     if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
+    if (status == PARITAS_OK && sweeps->n > 0 && !results) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: no place given for them");
     if (status != PARITAS_OK || sweeps->n == 0) return status;
     if (options.search == PARITAS_SEARCH_DE) return losscone_evolve(context, sweeps, &options, results);
     struct losscone_tables tables;
