@@ -28,8 +28,9 @@ static const struct ring {
 
 /* The sensor, a number a cell. */
 struct sensor {
-    double solid_angle[CELLS], exposure[CELLS]; /* sr; cm^2 sr s */
-    double half;                                /* of all solid angles */
+    double solid_angle[CELLS], share[CELLS]; /* sr; s */
+    double half;                             /* of all solid angles */
+    double geometric_factor;                 /* cm^2 sr */
 };
 
 static paritas_status open_sensor(paritas_context *context, const paritas_cells *given, struct sensor *sensor)
@@ -46,12 +47,13 @@ static paritas_status open_sensor(paritas_context *context, const paritas_cells 
         while (ring < rings + 3 && !(theta < ring->below)) ring++;
         if (!(theta <= 90.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta[%u]: %g degrees; must be from -90 to 90", c, cells.theta[c]);
         sensor->solid_angle[c] = cells.solid_angle ? cells.solid_angle[c] : ring->solid_angle;
-        sensor->exposure[c] = cells.geometric_factor * (cells.accumulation / ring->cells);
+        sensor->share[c] = cells.accumulation / ring->cells;
         if (!(sensor->solid_angle[c] > 0.0 && sensor->solid_angle[c] < 13.0))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "solid_angle[%u]: %g sr; must be above 0, at most 4 pi", c, sensor->solid_angle[c]);
         all += sensor->solid_angle[c];
     }
     sensor->half = 0.5 * all;
+    sensor->geometric_factor = cells.geometric_factor;
     return PARITAS_OK;
 }
 
@@ -63,14 +65,14 @@ static struct row sum_row(const struct sensor *sensor, double energy, const doub
 {
     double sum = 0.0, covered = 0.0, spread = 0.0, counts = 0.0;
     for (unsigned c = 0; c < CELLS; c++) {
-        const double f = flux[c], solid_angle = sensor->solid_angle[c], each = sensor->exposure[c] * energy;
+        const double f = flux[c], solid_angle = sensor->solid_angle[c];
         const bool marked = f < MARKS && f > -MARKS && (f < 0.0 || f > 0.0);
         if (!(f - f == 0.0) || marked || !(cosine[c] == cosine[c])) continue;
-        counts += f > 0.0 ? whole(f * each) : 0.0;
+        counts += f > 0.0 ? whole(f * sensor->geometric_factor * energy * sensor->share[c]) : 0.0;
         if (!(cosine[c] > 0.0)) continue;
         sum += f * solid_angle;
         covered += solid_angle;
-        spread += solid_angle * solid_angle / each;
+        spread += solid_angle * solid_angle / (sensor->geometric_factor * energy * sensor->share[c]);
     }
     const double none = (double)NAN;
     if (!(covered > 0.0)) return (struct row){none, 0.0, none, counts};
