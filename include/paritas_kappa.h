@@ -159,6 +159,88 @@ PARITAS_API paritas_status paritas_kappa_misfit(paritas_context *context, const 
 /* The energy response of n_energies energies: n_energies x n_energies, row-major; relative width as in the options. */
 PARITAS_API paritas_status paritas_kappa_response(paritas_context *context, double response, size_t n_energies, const double *energy, double *matrix);
 
+/* ---- currents and the spacecraft's potential -------------------------------------------------------- */
+
+/* How the currents in shade are integrated.
+ *   converged  to rounding
+ *   sums       trapezoids on 500 energies from 1 to 20000 eV, which begin at the first one not below |U| and so jump where U passes one; the root is what Brent's method finds to 1e-3 V
+ *              between 0 V and -1500 V (or 1.5, 1.5^2 .. 1.5^10 times that). For comparison with potentials that were made so: in hot plasma they differ by 10 V */
+#define PARITAS_CURRENTS_LIST(X)                                                     \
+    X(CONVERGED, 0, "converged")                                                     \
+    X(SUMS, 1, "sums")
+typedef enum paritas_currents {
+#define X(name, value, word) PARITAS_CURRENTS_##name = value,
+    PARITAS_CURRENTS_LIST(X)
+#undef X
+} paritas_currents;
+
+typedef struct paritas_potential_options {
+    size_t size;
+    paritas_currents currents;
+    double sun_lower, sun_upper;     /* energies of the electrons that count in sunlight, eV; from 0 on */
+    double shade_lower, shade_upper; /* and in shade; of `sums` those of the grid */
+    double secondary_energy;         /* temperature of secondary electrons, eV: what a positive spacecraft keeps of them */
+    unsigned refits;                 /* of spectra in sunlight: how often at most energies are shifted and the distribution is fitted anew; until potential and shift agree to 1 mV.
+                                      * 1 was usual */
+    int liouville;                   /* nonzero: fluxes of shifted spectra times (E - U) / E, as the density in phase space asks; 0: energies alone are shifted, as was usual */
+} paritas_potential_options;
+#define PARITAS_POTENTIAL_OPTIONS_DEFAULT { sizeof(paritas_potential_options), PARITAS_CURRENTS_CONVERGED, 10.0, 20000.0, 1.0, 20000.0, 3.0, 20, 1 }
+
+/* Outcome of a potential. Numbers exist with FOUND only. */
+#define PARITAS_POTENTIAL_LIST(X)                                                                                                            \
+    X(FOUND, 0, "found")                                                                                                                     \
+    X(NO_DISTRIBUTION, 1, "no_distribution") /* the spectrum was not fitted, or the numbers are outside the limits of paritas_kappa_plasma */ \
+    X(ABOVE_RANGE, 2, "above_range")         /* in sunlight: so few electrons that 150 V are not enough */                                   \
+    X(BELOW_ZERO, 3, "below_zero")           /* in sunlight: more electrons than photoelectrons at 0 V */                                    \
+    X(NO_BALANCE, 4, "no_balance")           /* in shade: there is no root in the range */
+typedef enum paritas_potential_status {
+#define X(name, value, word) PARITAS_POTENTIAL_##name = value,
+    PARITAS_POTENTIAL_LIST(X)
+#undef X
+} paritas_potential_status;
+
+typedef struct paritas_potential {
+    paritas_potential_status status;
+    int sunlit;
+    double potential;   /* V */
+    double error;       /* one standard deviation, from the covariance of the distribution; of a shifted spectrum with what the shift does in turn. NaN without a covariance and where
+                         * the shift decides all. It knows nothing of the jump from one stable potential to another */
+    double second;      /* in shade: another stable potential below 0 V, where the spacecraft may be too if it was negative before; NaN where there is none */
+    double shift;       /* V by which the energies of the spectrum were lowered for the fit; 0 where they were not */
+    double temperature; /* of the plasma, eV: in shade what the spectrum at the spacecraft has, plus potential / (kappa - 1.5); in sunlight that of the distribution */
+    double electrons;   /* currents there, A/m^2: in */
+    double emitted;     /* out: photoelectrons in sunlight, secondaries in shade */
+    double ions;        /* in; in sunlight they are left out: 0 */
+} paritas_potential;
+
+PARITAS_API const char *paritas_currents_name(paritas_currents currents);                 /* "converged", ... */
+PARITAS_API const char *paritas_potential_status_name(paritas_potential_status status); /* "found", ... */
+
+/* Photoelectrons that leave a spacecraft of this potential (V), A/m^2: 1.07e-6 exp(-U/5) + 1.6e-8 exp(-U/60). And the potential of such a current, NaN outside 0 .. 150 V. */
+PARITAS_API double paritas_photoelectron_current(double potential);
+PARITAS_API double paritas_photoelectron_potential(double current);
+/* Secondary electrons that an electron of this energy (eV) sets free: 11.1 z exp(-2 sqrt z), z = E / 500 eV (Sternglass, 1954); 0 below 0. */
+PARITAS_API double paritas_secondary_yield(double energy);
+/* Electrons of a distribution between two energies (eV; the upper one may be infinite) onto a plane, A/m^2: the integral of e flux / 4, in closed form. NaN outside the limits of
+ * paritas_kappa_plasma, or where the energies do not ascend from 0. */
+PARITAS_API double paritas_electron_current(const paritas_kappa_plasma *plasma, double lower, double upper);
+/* Currents of electrons, secondaries and ions of a spacecraft in shade that has one of n_potentials potentials (V), the same for all, in plasma whose spectrum was measured there:
+ * currents n x n_potentials x 3, A/m^2. NaN where the potential would leave the plasma without temperature: at and below -(kappa - 1.5) T. */
+PARITAS_API paritas_status paritas_shade_currents(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma, const paritas_potential_options *options, size_t n_potentials,
+                                                  const double *potentials, double *currents);
+
+/* The potential at which the currents balance. In sunlight electrons and photoelectrons, between 0 and 150 V; the distribution is the plasma's. In shade electrons, secondaries and protons;
+ * the distribution is the spectrum's at the spacecraft. Where electrons prevail at 0 V, the first stable potential below; where they do not, the one above, up to which the others charge it.
+ * covariance: n x 3 x 3, of ln density, kappa, ln theta as in paritas_kappa_result, or NULL. sunlit: n, nonzero in sunlight. `options` may be NULL. results: n. */
+PARITAS_API paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma, const double *covariance, const unsigned char *sunlit,
+                                                        const paritas_potential_options *options, paritas_potential *results);
+/* The same from spectra: fit, potential; in sunlight, again and again, the spectrum with all energies less the potential (rows at or below it are masked), fit, potential.
+ * A shifted kappa distribution is another one, so a spectrum alone does not tell its shift: that the currents balance does. In cold and tenuous plasma, where the potential is beyond
+ * about 25 V, more than one shift may do, and the lowest is found.
+ * fits: n, the last fit of each; in sunlight that is the plasma's distribution, in shade that at the spacecraft. Options may be NULL. */
+PARITAS_API paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context, const paritas_spectra *spectra, const unsigned char *sunlit, const paritas_kappa_options *kappa,
+                                                                   const paritas_potential_options *options, paritas_kappa_result *fits, paritas_potential *results);
+
 #ifdef __cplusplus
 }
 #endif

@@ -125,7 +125,8 @@ typedef struct paritas_losscone_result {
     paritas_sweep_status status;
     unsigned cells;                              /* how many entered the misfit */
     double misfit;                               /* at the minimum: of Halekas the sum, of Lillis divided by (cells - 3) */
-    double potential, ratio, amplitude;          /* a point of the minimum: where exact, the plateau's centre with the best amplitude */
+    double potential, ratio, amplitude;          /* a point of the minimum. Where exact, the plateau's centre, unless a beam makes the misfit change within the plateau: where it is least */
+    double potential_centre, ratio_centre;       /* of the plateau, what stands for it best: the middle of its extent in U, and there in r; of de the point */
     double potential_lower, potential_upper;     /* extent of the plateau; of de, which knows none, the point */
     double ratio_lower, ratio_upper;
     double gap;                                  /* misfit may be lower by no more than this: 0 where proven to 1e-6 of (1 + misfit); NaN of de */
@@ -178,6 +179,22 @@ PARITAS_API paritas_status paritas_losscone_cosines(paritas_context *context, si
 /* Fluxes normalised, and masked for a method (negative and other fluxes that the method does not take become NaN). flux: measured, NaN where there is none. normalised: may be flux. */
 PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, size_t n, paritas_normalisation normalisation, const double *cosine, const double *flux, double *normalised);
 PARITAS_API paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas_losscone_method method, const double *cosine, const double *flux, double *normalised);
+
+/* ---- loss cones: beams -------------------------------------------------------------------------- */
+
+/* A beam of electrons that comes up along the field. Numbers exist where one was found. */
+typedef struct paritas_beam {
+    int found;
+    unsigned row;     /* of its energy */
+    double energy;    /* eV */
+    double ratio;     /* mean normalised flux there */
+    double potential; /* of the surface if its electrons started at rest there: the spacecraft's less energy, V */
+} paritas_beam;
+
+/* Looks for a beam in every sweep: beams n. Means are taken of the normalised fluxes at pitch angles from 150 degrees on (at least 5 cells; zeros count, NaN and negative fluxes do not).
+ * The highest of the rows from 20 to 500 eV is a beam if it is at least 2 and 1.2 times both neighbours in energy, one of which is at least 1.5, if no more than 4 rows in succession
+ * reach half of it, and if the mean above 400 eV and twice its energy is at most half of it. On the host. */
+PARITAS_API paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *sweeps, paritas_beam *beams);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,7 @@ Each is the best one of its degree in the weighted maximum norm (Remez exchange 
 rounded lowest first, and the higher ones are fitted again to what the rounding left where that is possible.
 """
 import sys
-from mpmath import mp, mpf, mpmathify, matrix, lu_solve, exp, log, sqrt, pi, cos, erf, erfc, loggamma, erfinv, findroot, quad, inf, frexp, ldexp, nint
+from mpmath import mp, mpf, mpmathify, matrix, lu_solve, exp, log, sqrt, pi, sin, cos, asin, erf, erfc, loggamma, erfinv, findroot, quad, inf, frexp, ldexp, nint
 
 mp.dps = 45
 
@@ -156,8 +156,31 @@ def normal_ratio(w):
     return sqrt(2) * erfinv(x) / x
 
 
+def sin_tail(z):
+    """(sin t - t) / t**3, z = t*t."""
+    if z < mpf("1e-3"):
+        return sum((-1) ** (i + 1) * z ** i / mp.factorial(2 * i + 3) for i in range(8))
+    t = sqrt(z)
+    return (sin(t) - t) / (t * z)
+
+
+def cos_tail(z):
+    """(cos t - 1 + z/2) / z**2, z = t*t."""
+    if z < mpf("1e-3"):
+        return sum((-1) ** i * z ** i / mp.factorial(2 * i + 4) for i in range(8))
+    return (cos(sqrt(z)) - 1 + z / 2) / z ** 2
+
+
+def asin_tail(z):
+    """(asin s - s) / s**3, z = s*s."""
+    if z < mpf("1e-3"):
+        return sum(mp.fac2(2 * i + 1) / (mp.fac2(2 * i + 2) * (2 * i + 3)) * z ** i for i in range(12))
+    s = sqrt(z)
+    return (asin(s) - s) / (s * z)
+
+
 WIDE = sys.argv[1] == "64"
-BITS, DEGREES = (53, (7, 9, 12, 23, 19, 6, 4, 9, 21)) if WIDE else (24, (3, 4, 5, 10, 8, 2, 4, 9, 0))
+BITS, DEGREES = (53, (7, 9, 12, 23, 19, 6, 4, 9, 21, 5, 5, 11)) if WIDE else (24, (3, 4, 5, 10, 8, 2, 4, 9, 0, 2, 2, 4))
 if len(sys.argv) > 2:
     DEGREES = [int(x) for x in sys.argv[2].split(",")]
 POLE = mpf(4) if WIDE else mpf(2)
@@ -172,3 +195,6 @@ if d[5]: fit("stirling", stirling, one, 0, mpf(1) / 64, d[5], BITS)
 if d[6]: fit("quantile_centre", quantile_centre, one, 0, mpf(1) / 16, d[6], BITS)
 if d[7]: fit("quantile_tail", quantile_tail, one, 1 / mpf(39), 1 / sqrt(-2 * log(mpf(1) / 4)), d[7], BITS)
 if d[8]: fit("normal_ratio", normal_ratio, one, 0, "6.25", d[8], BITS, True)
+if d[9]: fit("sin_tail", sin_tail, lambda z: z, 0, "0.62", d[9], BITS)
+if d[10]: fit("cos_tail", cos_tail, lambda z: z * z, 0, "0.62", d[10], BITS)
+if d[11]: fit("asin_tail", asin_tail, lambda z: z, 0, "0.2501", d[11], BITS)

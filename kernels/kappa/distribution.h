@@ -4,7 +4,7 @@
  *
  * and flux = 4 pi v^2 f / m = 4 / (sqrt(pi) m) n / theta A q (1 + q / kappa)^-(kappa + 1). E_theta = m theta^2 / 2; A grows to 1, the Maxwellian's, with kappa.
  * Units: n in 1/m^3, theta in m/s, energies and temperatures in eV, flux in 1/(cm^2 s eV). kappa is above 3/2, where the temperature exists, and at most
- * 1000. No intermediate number leaves the range of f32 for thermal energies from 1e-3 eV to 1e9 eV.
+ * KAPPA_LARGEST. No intermediate number leaves the range of f32 for thermal energies from 1e-3 eV to 1e9 eV.
  */
 #ifndef PARITAS_KAPPA_DISTRIBUTION_H
 #define PARITAS_KAPPA_DISTRIBUTION_H
@@ -16,6 +16,7 @@
 #define KAPPA_HALF_MASS 2.8428150517828616e-12
 #define KAPPA_TWO_OVER_MASS 351764002154.4326
 #define KAPPA_SPEED 593096.9584768013       /* its root: the speed of 1 eV */
+#define KAPPA_LARGEST 1000.0
 #define KAPPA_FLUX_UNIT 39692317.176520281  /* 4e-4 / (sqrt(pi) m), from 1/m^2 to 1/cm^2 */
 
 /* Functions of one real. */

@@ -134,8 +134,8 @@ FN_LARGE void fit_grid(FIT_PARAMETERS)
                 const pack z = LOADP(s, KAPPA_S_DATA + SPECTRUM_ENERGY + i + j) * inverse;
                 const pack model = PFMA(-more, m_log1p(z), shift + (LOADP(s, KAPPA_S_LOG_ENERGY + i + j) - log_thermal));
                 pack d = LOADP(s, KAPPA_S_LOG_FLUX + i + j) - model;
-                if (held)
-                    d = floored ? LOADP(s, KAPPA_S_EXPECTED + i + j) - m_log(m_exp(model + PACK_OF(given)) + PK(MISFIT_FLOOR)) : d - PACK_OF(given);
+                if (held && floored) d = LOADP(s, KAPPA_S_EXPECTED + i + j) - m_log(m_exp(model + PACK_OF(given)) + PK(MISFIT_FLOOR));
+                else if (held) d = d - PACK_OF(given);
                 const pack w = pflush(LOADP(counts_for, i + j) * d);
                 first.part[j / PACK] = first.part[j / PACK] + w;
                 second.part[j / PACK] = PFMA(w, d, second.part[j / PACK]);

@@ -111,9 +111,9 @@ FN row_terms row_by_counts(FIT_PARAMETERS, pack n, pack mean)
     const pmask mixed = AND(empty, dead > PK(0.0));
     if (PANY(mixed)) {
         const pack alive = PACK_OF_ELEM(mr[KAPPA_ALIVE]) * m_exp(PK(-0.5) * r.value), total = alive + PSELECT(mixed, dead, one), part = pflush(PDIVIDE(alive, total));
-        const pack half = PK(0.5) * r.slope;
+        const pack halved = PK(0.5) * r.slope; /* `half` is a type of OpenCL's */
         r.value = PSELECT(mixed, PK(-2.0) * m_log(total), r.value);
-        r.curvature = PSELECT(mixed, part * (r.curvature - pflush((one - part) * half) * r.slope), r.curvature);
+        r.curvature = PSELECT(mixed, part * (r.curvature - pflush((one - part) * halved) * r.slope), r.curvature);
         r.slope = PSELECT(mixed, part * r.slope, r.slope);
         r.expectation = PSELECT(mixed, part * r.expectation, r.expectation);
     }

@@ -16,6 +16,19 @@
 #define SWEEP_FLUX (SWEEP_COSINE + SWEEP_ROWS * SWEEP_CELLS) /* normalised, the same; 0: masked */
 #define SWEEP_SIZE (SWEEP_FLUX + SWEEP_ROWS * SWEEP_CELLS)
 
+#define SWEEP_ALL (SWEEP_ROWS * SWEEP_CELLS)
+
+/* Evaluation: working memory of the entry losscone_misfit, a sweep prepared and sums of MISFIT_POINTS points at once. */
+#define MISFIT_POINTS 16
+#define MISFIT_CELLS (3 * SWEEP_ALL + MISFIT_POINTS * SWEEP_ROWS)
+#define MISFIT_SLAB (MISFIT_CELLS + 8)
+#define MODEL_IN (SWEEP_FLUX + 8)
+#define MODEL_OUT (SWEEP_ALL + 16)
+#define COSINES_FIELD 0
+#define COSINES_SIGN 48
+#define COSINES_AZIMUTH 64
+#define COSINES_IN (COSINES_AZIMUTH + SWEEP_ALL)
+
 /* The options: mi */
 #define LOSSCONE_METHOD 0   /* 0: Halekas, misfit of logarithms; 1: Lillis, of fluxes */
 #define LOSSCONE_FOLDED 1   /* 1: the model is folded with the energy response */
@@ -35,6 +48,8 @@
 #define LOSSCONE_BEAM_SIGMA 7 /* degrees of pitch angle */
 #define LOSSCONE_BACKGROUND 8
 #define LOSSCONE_RESPONSE 9 /* half width of the energy response as a part of the energy: 0.25 */
+#define LOSSCONE_LEVEL 10   /* what the model is where 0, 1, .. 5 of the five energies of a folded row are in the cone, as the misfit takes it: logarithms for Halekas.
+                             * Of a hard edge: 0, 1 */
 #define LOSSCONE_REALS 16
 
 #endif

@@ -291,4 +291,91 @@ FN pack m_normal_quantile(pack p)
     return PSELECT(inside, x, outside);
 }
 
+/* An angle in degrees, |x| up to M_DEGREES_LARGEST, as quarter turns from the nearest of them on: `quarter` is -2 .. 2, the rest in radians -pi/4 .. pi/4,
+ * t + low to more than a number's precision. The rest in degrees is exact. */
+typedef struct {
+    pack quarter, t, low;
+} m_turn;
+
+FN m_turn m_turn_of(pack x)
+{
+    m_turn a;
+    const pack magic = PK(M_DEGREES_MAGIC);
+    const pack k = PFMA(x, PK(M_NINETIETH), magic) - magic, degrees = PFMA(k, PK(-90.0), x);
+    a.quarter = PFMA(PFMA(k, PK(0.25), magic) - magic, PK(-4.0), k);
+    a.t = degrees * PK(M_RADIANS_HI);
+    a.low = PFMA(degrees, PK(M_RADIANS_LO), PFMA(degrees, PK(M_RADIANS_HI), -a.t));
+#if !F64
+    a.low = PSELECT(m_abs(a.t) < PK(M_LOG1P_IS_X), PK(0.0), a.low); /* it might be flushed, and decide a rounding */
+#endif
+    return a;
+}
+
+FN pack m_turn_sin(m_turn a)
+{
+    const pack z = a.t * a.t;
+    return a.t + PFMA(a.t * z, m_sin_tail(z), a.low);
+}
+
+FN pack m_turn_cos(m_turn a)
+{
+    const pack z = a.t * a.t, half_z = PK(0.5) * z, near = PK(1.0) - half_z;
+    return near + (((PK(1.0) - near) - half_z) + PFMA(z * z, m_cos_tail(z), -a.t * a.low));
+}
+
+/* Sine and cosine of an angle in degrees, exact at multiples of 90; a zero is positive. NaN beyond M_DEGREES_LARGEST. */
+FN pack m_sin_degrees(pack x)
+{
+    const pmask known = m_abs(x) <= PK(M_DEGREES_LARGEST);
+    const m_turn a = m_turn_of(PSELECT(known, m_flush(x), PK(0.0)));
+    const pack q = m_abs(a.quarter);
+    const pack y = PSELECT(AND(q > PK(0.5), q < PK(1.5)), m_turn_cos(a), m_turn_sin(a));
+    const pack signed_y = PSELECT(OR(a.quarter < PK(-0.5), a.quarter > PK(1.5)), -y, y);
+    return PSELECT(known, m_flush(signed_y) + PK(0.0), M_NAN);
+}
+
+FN pack m_cos_degrees(pack x)
+{
+    const pmask known = m_abs(x) <= PK(M_DEGREES_LARGEST);
+    const m_turn a = m_turn_of(PSELECT(known, m_flush(x), PK(0.0)));
+    const pack q = m_abs(a.quarter);
+    const pack y = PSELECT(AND(q > PK(0.5), q < PK(1.5)), m_turn_sin(a), m_turn_cos(a));
+    const pack signed_y = PSELECT(OR(a.quarter > PK(0.5), a.quarter < PK(-1.5)), -y, y);
+    return PSELECT(known, m_flush(signed_y) + PK(0.0), M_NAN);
+}
+
+/* s + s^3 m_asin_tail(s^2) in degrees, |s| <= 1/2: y + *low. */
+FN pack m_asin_near(pack s, PRIVATE pack *low)
+{
+    const pack z = s * s, y = s * PK(M_DEGREES_HI);
+    *low = PFMA(s, PFMA(PK(M_DEGREES_HI) * z, m_asin_tail(z), PK(M_DEGREES_LO)), PFMA(s, PK(M_DEGREES_HI), -y));
+    return y;
+}
+
+/* The angle in degrees whose cosine is c; sine_square: (1 - |c|) / 2, the square of the sine of half of it or of half of its supplement. */
+FN pack m_arc(pack c, pack sine_square)
+{
+    const pmask middle = m_abs(c) <= PK(0.5);
+    pack low, y = m_asin_near(PSELECT(middle, c, PSQRT(sine_square)), &low);
+    const pack outer = PK(2.0) * (y + low);
+    return PSELECT(middle, (PK(90.0) - y) - low, PSELECT(c < PK(0.0), PK(180.0) - outer, outer));
+}
+
+/* The arc cosine in degrees, NaN outside -1 .. 1. */
+FN pack m_acos_degrees(pack c)
+{
+    const pmask known = m_abs(c) <= PK(1.0);
+    const pack inside = PSELECT(known, m_flush(c), PK(0.0));
+    return PSELECT(known, m_arc(inside, PFMA(m_abs(inside), PK(-0.5), PK(0.5))), M_NAN);
+}
+
+/* The angle from 0 to 90 degrees whose sine has the square x, NaN outside 0 .. 1. */
+FN pack m_asin_root_degrees(pack x)
+{
+    const pack flushed = m_flush(x);
+    const pmask known = AND(flushed >= PK(0.0), flushed <= PK(1.0));
+    const pack inside = PSELECT(known, flushed, PK(0.0)), rest = PK(1.0) - inside;
+    return PSELECT(known, PK(0.5) * m_arc(PFMA(PK(-2.0), inside, PK(1.0)), PSELECT(inside < rest, inside, rest)), M_NAN);
+}
+
 #endif

@@ -39,6 +39,14 @@
 #define M_LARGE 1e300
 #define M_LGAMMA_LARGEST 2.5599833278516383e305
 
+#define M_DEGREES_LARGEST 1e14
+#define M_DEGREES_MAGIC 6755399441055744.0     /* 3/2 2^52 */
+#define M_NINETIETH 0.011111111111111112
+#define M_RADIANS_HI 0.017453292519943295
+#define M_RADIANS_LO 2.9486522708701686e-19
+#define M_DEGREES_HI 57.29577951308232
+#define M_DEGREES_LO -1.9878495670576285e-15
+
 /* (log((1 + s) / (1 - s)) - 2 s) / s^3 in x = s^2, weight s, on [0, 0.04]: 3.23e-18 */
 FN pack m_log_tail(pack x)
 {
@@ -183,6 +191,48 @@ FN pack m_quantile_tail(pack x)
     y = PFMA(y, x, PK(26.571997406999451));
     y = PFMA(y, x, PK(-4.6166771814580416));
     y = PFMA(y, x, PK(-0.014074169696894923));
+    return y;
+}
+
+/* (sin t - t) / t^3 in x = t^2, weight t^2, on [0, 0.62]: 3.76e-18 */
+FN pack m_sin_tail(pack x)
+{
+    pack y = PK(1.589500474919411e-10);
+    y = PFMA(y, x, PK(-2.5050728092784075e-8));
+    y = PFMA(y, x, PK(2.7557313506237273e-6));
+    y = PFMA(y, x, PK(-0.00019841269829291733));
+    y = PFMA(y, x, PK(0.0083333333333217956));
+    y = PFMA(y, x, PK(-0.1666666666666663));
+    return y;
+}
+
+/* (cos t - 1 + t^2 / 2) / t^4 in x = t^2, weight t^4, on [0, 0.62]: 5.62e-20 */
+FN pack m_cos_tail(pack x)
+{
+    pack y = PK(-1.1358442106189341e-11);
+    y = PFMA(y, x, PK(2.0875700679434923e-9));
+    y = PFMA(y, x, PK(-2.7557314191619513e-7));
+    y = PFMA(y, x, PK(2.4801587288946571e-5));
+    y = PFMA(y, x, PK(-0.0013888888888873303));
+    y = PFMA(y, x, PK(0.041666666666666595));
+    return y;
+}
+
+/* (asin s - s) / s^3 in x = s^2, weight s^2, on [0, 0.2501]: 1.54e-17 */
+FN pack m_asin_tail(pack x)
+{
+    pack y = PK(0.031983345595363706);
+    y = PFMA(y, x, PK(-0.016329062473700168));
+    y = PFMA(y, x, PK(0.019595820819118284));
+    y = PFMA(y, x, PK(0.0065029909233529169));
+    y = PFMA(y, x, PK(0.012175062130256976));
+    y = PFMA(y, x, PK(0.013884332551245875));
+    y = PFMA(y, x, PK(0.017359797428758799));
+    y = PFMA(y, x, PK(0.022371751820316754));
+    y = PFMA(y, x, PK(0.030381959400362351));
+    y = PFMA(y, x, PK(0.044642856821857431));
+    y = PFMA(y, x, PK(0.075000000003449446));
+    y = PFMA(y, x, PK(0.16666666666665375));
     return y;
 }
 

@@ -11,6 +11,9 @@ double host_exp(double x) { return m_exp(x); }
 double host_log(double x) { return m_log(x); }
 double host_lgamma(double x) { return m_lgamma(x); }
 double host_sqrt(double x) { return SQRT(x); }
+double host_sin_degrees(double x) { return m_sin_degrees(x); }
+double host_cos_degrees(double x) { return m_cos_degrees(x); }
+double host_acos_degrees(double x) { return m_acos_degrees(x); }
 
 double host_poisson_constant(double n)
 {

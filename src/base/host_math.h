@@ -7,6 +7,9 @@ double host_exp(double x);
 double host_log(double x);
 double host_lgamma(double x);
 double host_sqrt(double x);
+double host_sin_degrees(double x);  /* of degrees, exact at multiples of 90; NaN beyond 1e14 */
+double host_cos_degrees(double x);
+double host_acos_degrees(double x); /* in degrees */
 /* n - n ln n + ln Gamma(n + 1), what a Poisson term in deviance form lacks; 0 at n = 0. Without cancellation for large n. */
 double host_poisson_constant(double n);
 

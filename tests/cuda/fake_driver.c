@@ -424,9 +424,10 @@ int cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y, uns
 
 static native_kernel find_kernel(const struct fake_image *image)
 {
-    const struct native_entry *const tables[] = {image->precision == 64 ? native_histfactory_f64 : native_histfactory_f32,
-                                                 image->precision == 64 ? native_conformance_f64 : native_conformance_f32};
-    for (int t = 0; t < 2; t++)
+#define X(module) image->precision == 64 ? native_##module##_f64 : native_##module##_f32,
+    const struct native_entry *const tables[] = {NATIVE_MODULES(X)};
+#undef X
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct native_entry *entry = tables[t]; entry->name; entry++)
             if (strcmp(entry->name, image->entry) == 0) return entry->run;
     return NULL;

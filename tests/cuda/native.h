@@ -22,7 +22,10 @@ struct native_entry {
     const char *name;
     native_kernel run;
 };
-extern const struct native_entry native_histfactory_f64[], native_histfactory_f32[], native_conformance_f64[], native_conformance_f32[];
+#define NATIVE_MODULES(X) X(histfactory) X(losscone) X(kappa) X(conformance)
+#define X(module) extern const struct native_entry native_##module##_f64[], native_##module##_f32[];
+NATIVE_MODULES(X)
+#undef X
 
 enum native_order { NATIVE_FORWARD, NATIVE_BACKWARD, NATIVE_SHUFFLED };
 

@@ -8,8 +8,8 @@
 #include <time.h>
 
 struct fake fake;
-extern const struct kernel_module paritas_module_histfactory, paritas_module_conformance;
-static const struct kernel_module *const modules[] = {&paritas_module_histfactory, &paritas_module_conformance};
+extern const struct kernel_module paritas_module_histfactory, paritas_module_losscone, paritas_module_kappa, paritas_module_conformance;
+static const struct kernel_module *const modules[] = {&paritas_module_histfactory, &paritas_module_losscone, &paritas_module_kappa, &paritas_module_conformance};
 static const unsigned char dialect[] = "/* the dialect of a fake device */\n";
 static const size_t dialect_size = sizeof dialect - 1;
 

@@ -2,7 +2,7 @@
 #ifndef PARITAS_TESTS_KAPPA_PLASMAS_H
 #define PARITAS_TESTS_KAPPA_PLASMAS_H
 
-#include "testing.h"
+#include "spectra.h"
 
 struct set {
     size_t n;

@@ -1,5 +1,5 @@
 /* Kappa distributions: flux, density, temperature. */
-#include "testing.h"
+#include "spectra.h"
 
 /* The formula with libm's gamma function. */
 static double flux_of(paritas_kappa_plasma p, double energy)

@@ -1,5 +1,5 @@
 /* Omnidirectional spectra from sweeps. */
-#include "testing.h"
+#include "spectra.h"
 
 static const double field[3] = {0.3745401188, 0.9507143064, 0.7319939418};
 

@@ -1,4 +1,4 @@
-/* testing.h: what the tests of electron spectra share: contexts, reference cases, the sensor's cells, noise. */
+/* testing.h: what the tests of currents and potentials share: reference numbers, plasmas to try, the integrals done by sums. */
 #ifndef PARITAS_TESTS_KAPPA_TESTING_H
 #define PARITAS_TESTS_KAPPA_TESTING_H
 
@@ -6,129 +6,147 @@
 #include "common.h"
 #include "paritas_kappa.h"
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
-#define CELLS PARITAS_SPECTRUM_CELLS
-#define PI 3.14159265358979323846
+#include <stdbool.h>
 
-#define ASSERT_OK(context, call)                                                         \
-    do {                                                                                 \
-        if ((call) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));        \
+#define ASSERT_OK(context, call)                                                                                                           \
+    do {                                                                                                                                   \
+        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
     } while (0)
+#define ASSERT_NEAR(a, b, relative) ASSERT_CLOSE(a, b, (relative) * fabs(b))
 
-static inline paritas_context *open_with(const char *isa, unsigned lanes, unsigned threads, unsigned precision)
+/* NULL where this processor or build has no such kernels. */
+static inline paritas_context *open_context(const char *isa, unsigned precision, unsigned threads, unsigned lanes)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    paritas_context *context;
     options.isa = isa;
-    options.lanes = lanes;
+    options.precision = precision;
     options.threads = threads;
-    options.precision = precision;
-    ASSERT_OK(context, paritas_open(&options, &context));
-    return context;
-}
-
-/* Does this build have that instruction set, and the processor? */
-static inline int runs(const char *isa, unsigned precision)
-{
-    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.lanes = lanes;
     paritas_context *context;
-    options.isa = isa;
-    options.precision = precision;
-    const paritas_status status = paritas_open(&options, &context);
+    if (paritas_open(&options, &context) == PARITAS_OK) return context;
+    print_message("f%u: %s\n", precision, paritas_error_message(context));
     paritas_close(context);
-    return status == PARITAS_OK;
+    return NULL;
 }
 
-/* The reference numbers of one case; the test is skipped where the file is not. Freed with the document. */
-static inline const struct json *open_case(paritas_context *context, const char *name, paritas_workspace **document)
+/* One of the reference cases and the document that holds it; skips the test where there is none. */
+static inline const struct json *read_case(paritas_context *context, const char *name, struct paritas_workspace **document)
 {
     const char *path = PARITAS_SOURCE_DIR "/../shared/losscone/cases.json";
-    FILE *file = fopen(path, "r");
-    if (!file) skip();
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        paritas_close(context);
+        skip();
+    }
     fclose(file);
     ASSERT_OK(context, json_read_file(context, path, document));
     const struct json *found = json_get((*document)->root, name);
     assert_non_null(found);
     return found;
 }
-static inline double number(const struct json *object, const char *key)
+
+static inline paritas_kappa_plasma plasma_of(const struct json *row)
 {
-    const struct json *found = json_get(object, key);
-    assert_true(json_is(found, JSON_NUMBER));
-    return found->number;
-}
-static inline size_t numbers(const struct json *array, size_t room, double *to)
-{
-    assert_true(json_is(array, JSON_ARRAY));
-    assert_true(array->count <= room);
-    for (size_t i = 0; i < array->count; i++) to[i] = json_at(array, i)->number;
-    return array->count;
+    return (paritas_kappa_plasma){json_get(row, "n")->number, json_get(row, "kappa")->number, json_get(row, "theta")->number};
 }
 
-/* Cells in the order of latitude: inclination and azimuth in degrees. */
-static inline void make_cells(double theta[CELLS], double phi[CELLS])
+/* Plasma number k: density 1e3 .. 1e8, kappa 1.7 .. 9, now and then near a Maxwellian, temperature 3 .. 3000 eV. */
+static inline paritas_kappa_plasma some_plasma(size_t k)
 {
-    static const struct {
-        double theta;
-        int cells;
-    } rings[] = {{11.25, 16}, {33.75, 16}, {56.25, 8}, {78.75, 4}};
-    size_t c = 0;
-    for (size_t r = 0; r < COUNT(rings); r++)
-        for (int side = 1; side >= -1; side -= 2)
-            for (int k = 0; k < rings[r].cells; k++, c++) {
-                theta[c] = side * rings[r].theta;
-                phi[c] = k * 360.0 / rings[r].cells;
+    double u[3];
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t z = (3 * k + i + 1) * 0x9e3779b97f4a7c15;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        u[i] = (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    }
+    const double kappa = k % 11 == 5 ? 20.0 + 700.0 * u[1] : 1.7 + 7.3 * u[1];
+    return (paritas_kappa_plasma){pow(10.0, 3.0 + 5.0 * u[0]), kappa, paritas_kappa_theta(kappa, 3.0 * pow(1000.0, u[2]))};
+}
+
+#define PI 3.14159265358979323846
+
+/* What the omnidirectional flux, 1/(cm^2 s eV), has for a factor besides its dependence on the energy. */
+static inline double flux_scale(const paritas_kappa_plasma *p)
+{
+    return 4.0 * PI * 1e-4 * p->density * exp(lgamma(p->kappa + 1.0) - lgamma(p->kappa - 0.5)) / pow(PI * p->kappa, 1.5) / pow(p->theta, 3.0);
+}
+static inline double flux_of(const paritas_kappa_plasma *p, double scale, double energy, double mass)
+{
+    const double speed2 = 2.0 * energy / mass;
+    return scale * exp(-(p->kappa + 1.0) * log1p(speed2 / (p->kappa * p->theta * p->theta))) * speed2 / mass;
+}
+
+#define CHARGE 1.602176634e-19
+
+/* The electrons' current by Simpson's rule for uneven steps, on a geometric grid. Its last step, where the points are even in number, takes the mean of trapezoids at either end and
+ * Simpson's rule between (SciPy until 1.10), or the parabola through the last three points (from 1.11 on). */
+static inline double simpson_current(const paritas_kappa_plasma *p, double lower, double upper, size_t n, int parabola)
+{
+    double *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
+    assert_true(x && y && n > 3);
+    const double scale = flux_scale(p);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = i == 0 ? lower : i == n - 1 ? upper : lower * pow(upper / lower, (double)i / (double)(n - 1));
+        y[i] = flux_of(p, scale, x[i], 5.685630e-12); /* the electron's mass of the reference */
+    }
+    double sum[2] = {0.0, 0.0};
+    for (size_t start = 0; start < 2; start++) {
+        for (size_t i = start; i + 2 < n; i += 2) {
+            const double a = x[i + 1] - x[i], b = x[i + 2] - x[i + 1];
+            sum[start] += (a + b) / 6.0 * ((2.0 - b / a) * y[i] + (a + b) * (a + b) / (a * b) * y[i + 1] + (2.0 - a / b) * y[i + 2]);
+        }
+    }
+    double integral = sum[0];
+    if (n % 2 == 0 && parabola) {
+        const double a = x[n - 2] - x[n - 3], b = x[n - 1] - x[n - 2];
+        integral += (2.0 * b * b + 3.0 * a * b) / (6.0 * (a + b)) * y[n - 1] + (b * b + 3.0 * a * b) / (6.0 * a) * y[n - 2] - b * b * b / (6.0 * a * (a + b)) * y[n - 3];
+    } else if (n % 2 == 0)
+        integral = 0.5 * (sum[0] + 0.5 * (x[n - 1] - x[n - 2]) * (y[n - 1] + y[n - 2]) + sum[1] + 0.5 * (x[1] - x[0]) * (y[0] + y[1]));
+    free(x);
+    free(y);
+    return CHARGE * 1e4 * 0.25 * integral;
+}
+
+struct currents_here {
+    double electrons, secondaries, ions;
+};
+
+/* Currents in shade between 1 eV and 20 keV, by sums. */
+static inline struct currents_here integrate_currents(const paritas_kappa_plasma *spectrum, double potential)
+{
+    const double mass = 9.1093837015e-31 / CHARGE, temperature = paritas_kappa_temperature(spectrum->kappa, spectrum->theta) + potential / (spectrum->kappa - 1.5);
+    const paritas_kappa_plasma p = {spectrum->density, spectrum->kappa, paritas_kappa_theta(spectrum->kappa, temperature)};
+    const double upper = 20000.0, lower = fmin(fmax(1.0, -potential), upper);
+    /* Romberg's rule in q, E = lower + q^4: the yield's root of E + U is smooth in q also where E begins at -U */
+    enum { LEVELS = 15 };
+    const double scale = flux_scale(&p);
+    struct currents_here c = {0.0, 0.0, 0.0};
+    double table[2][LEVELS][LEVELS];
+    const double end = pow(upper - lower, 0.25);
+    for (int level = 0; level < LEVELS; level++) {
+        const long points = 1L << level;
+        double sum[2] = {0.0, 0.0};
+        for (long i = level ? 1 : 0; i <= points; i += level ? 2 : 1) {
+            const double q = end * (double)i / (double)points, energy = lower + q * q * q * q;
+            const double term = CHARGE * 1e4 * 0.25 * flux_of(&p, scale, energy, mass) * 4.0 * q * q * q * (level ? 1.0 : 0.5);
+            sum[0] += term;
+            sum[1] += term * paritas_secondary_yield(energy + potential);
+        }
+        for (int w = 0; w < 2; w++) {
+            const double step = end / (double)points;
+            table[w][level][0] = (level ? 0.5 * table[w][level - 1][0] : 0.0) + step * sum[w];
+            for (int j = 1; j <= level; j++) {
+                const double four = pow(4.0, j);
+                table[w][level][j] = (four * table[w][level][j - 1] - table[w][level - 1][j - 1]) / (four - 1.0);
             }
-}
-/* Cosines of the pitch angles with the field `b` for one row; the sign is the polarity. */
-static inline void make_cosines(const double b[3], double sign, double cosine[CELLS])
-{
-    double theta[CELLS], phi[CELLS];
-    const double size = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
-    make_cells(theta, phi);
-    for (size_t c = 0; c < CELLS; c++) {
-        const double t = theta[c] * PI / 180, p = phi[c] * PI / 180;
-        cosine[c] = sign * (cos(p) * cos(t) * b[0] + sin(p) * cos(t) * b[1] + sin(t) * b[2]) / size;
+        }
     }
-}
-
-static inline void make_energies(double first, double last, double energy[ROWS])
-{
-    for (size_t i = 0; i < ROWS; i++) energy[i] = first * pow(last / first, (double)i / (ROWS - 1));
-}
-
-/* Counts behind a flux of 1, about as the sensor has them. */
-static inline void make_sensitivity(const double energy[ROWS], double sensitivity[ROWS])
-{
-    for (size_t i = 0; i < ROWS; i++) sensitivity[i] = 0.013 * energy[i];
-}
-
-/* ---- noise ---- */
-
-static inline double uniform(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
-}
-static inline double normal(uint64_t *state) { return sqrt(-2 * log(uniform(state))) * cos(2 * PI * uniform(state)); }
-/* Counted one by one below 60, else rounded from a normal number, which there is as good. */
-static inline double poisson(uint64_t *state, double mean)
-{
-    if (mean > 60) return fmax(0, floor(mean + sqrt(mean) * normal(state) + 0.5));
-    double n = 0, product = uniform(state);
-    for (const double least = exp(-mean); product > least; n++) product *= uniform(state);
-    return n;
-}
-/* Marsaglia and Tsang, ACM Trans. Math. Software 26 (2000) 363; shape above 1, mean 1. */
-static inline double gamma_noise(uint64_t *state, double shape)
-{
-    const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
-    for (;;) {
-        const double x = normal(state), v = (1 + c * x) * (1 + c * x) * (1 + c * x);
-        if (v > 0 && log(uniform(state)) < 0.5 * x * x + d - d * v + d * log(v)) return d * v / shape;
-    }
+    c.electrons = table[0][LEVELS - 1][4];
+    c.secondaries = table[1][LEVELS - 1][4] * (potential > 0.0 ? exp(-potential / 3.0) : 1.0);
+    const double ions = temperature + 1e-6;
+    c.ions = CHARGE * p.density * sqrt(CHARGE * ions / (2.0 * PI * 1.67262192369e-27)) * (potential > 0.0 ? exp(-potential / ions) : sqrt(1.0 - potential / ions));
+    return c;
 }
 
 #endif

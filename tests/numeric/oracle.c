@@ -18,9 +18,53 @@ static void normal_cdf(mpfr_t y, const mpfr_t x)
     mpfr_clear(root);
 }
 
+/* y = sine or cosine of x degrees, exact where it is 0 or 1: x less its multiples of 90 is. */
+static void of_degrees(mpfr_t y, const mpfr_t x, int cosine)
+{
+    mpfr_t k, rest;
+    mpfr_inits2(160, k, rest, (mpfr_ptr)0);
+    mpfr_div_ui(k, x, 90, MPFR_RNDN);
+    mpfr_rint(k, k, MPFR_RNDN);
+    mpfr_mul_ui(rest, k, 90, MPFR_RNDN);
+    mpfr_sub(rest, x, rest, MPFR_RNDN);
+    const unsigned quarter = ((unsigned)mpfr_get_si(k, MPFR_RNDN) + (cosine ? 1 : 0)) % 4; /* cos x = sin(x + 90) */
+    mpfr_const_pi(k, MPFR_RNDN);
+    mpfr_mul(rest, rest, k, MPFR_RNDN);
+    mpfr_div_ui(rest, rest, 180, MPFR_RNDN);
+    if (quarter % 2)
+        mpfr_cos(y, rest, MPFR_RNDN);
+    else
+        mpfr_sin(y, rest, MPFR_RNDN);
+    if (quarter > 1) mpfr_neg(y, y, MPFR_RNDN);
+    mpfr_clears(k, rest, (mpfr_ptr)0);
+}
+
+static void radians_to_degrees(mpfr_t y)
+{
+    mpfr_t pi;
+    mpfr_init2(pi, mpfr_get_prec(y));
+    mpfr_const_pi(pi, MPFR_RNDN);
+    mpfr_div(y, y, pi, MPFR_RNDN);
+    mpfr_mul_ui(y, y, 180, MPFR_RNDN);
+    mpfr_clear(pi);
+}
+
 static void evaluate(int function, mpfr_t y, mpfr_t x)
 {
     switch (function) {
+    case index_m_sin_degrees:
+    case index_m_cos_degrees:
+        of_degrees(y, x, function == index_m_cos_degrees);
+        break;
+    case index_m_acos_degrees:
+        mpfr_acos(y, x, MPFR_RNDN);
+        radians_to_degrees(y);
+        break;
+    case index_m_asin_root_degrees:
+        mpfr_sqrt(y, x, MPFR_RNDN);
+        mpfr_asin(y, y, MPFR_RNDN);
+        radians_to_degrees(y);
+        break;
     case index_m_exp:
         mpfr_exp(y, x, MPFR_RNDN);
         break;
@@ -101,7 +145,9 @@ struct oracle_error oracle_error(int function, int digits, double argument, doub
     if (function == index_m_normal_quantile) return quantile_error(digits, argument, got);
     struct oracle_error error = {0.0, 0.0};
     int outside = isnan(argument) || (function == index_m_log && argument < 0.0) || (function == index_m_lgamma && argument < 0.0) ||
-                  ((function == index_m_log1p || function == index_m_deviance) && argument < -1.0);
+                  ((function == index_m_log1p || function == index_m_deviance) && argument < -1.0) ||
+                  ((function == index_m_sin_degrees || function == index_m_cos_degrees) && fabs(argument) > (digits == 53 ? 1e14 : 1e6)) ||
+                  (function == index_m_acos_degrees && fabs(argument) > 1.0) || (function == index_m_asin_root_degrees && !(argument >= 0.0 && argument <= 1.0));
     int smallest = digits == 53 ? -1074 : -126; /* f32 functions return zero for what is subnormal */
     int e = 0;
     if (isfinite(argument)) frexp(argument, &e);
@@ -111,7 +157,7 @@ struct oracle_error oracle_error(int function, int digits, double argument, doub
     mpfr_set_d(x, argument, MPFR_RNDN);
     if (function == index_m_deviance && isinf(argument))
         mpfr_set_d(y, argument, MPFR_RNDN);
-    else
+    else if (!outside)
         evaluate(function, y, x);
     if (outside) {
         if (!isnan(got)) error.ulp = error.absolute = INFINITY;

@@ -27,6 +27,8 @@ static const struct limits {
     {index_m_erf, 25, 4.0, 1e-16, 4.0, 1e-7},         {index_m_erfc, 25, 8.0, 0.0, 8.0, 0.0},
     {index_m_lgamma, 12, 4.0, 1e-16, 4.0, 1e-7},      {index_m_normal_cdf, 12, 8.0, 0.0, 8.0, 0.0},
     {index_m_log_normal_cdf, 12, 8.0, 0.0, 8.0, 0.0}, {index_m_normal_quantile, 12, 8.0, 0.0, 8.0, 0.0},
+    {index_m_sin_degrees, 50, 1.0, 0.0, 1.0, 0.0},    {index_m_cos_degrees, 50, 1.0, 0.0, 1.0, 0.0},
+    {index_m_acos_degrees, 50, 2.0, 0.0, 2.0, 0.0},   {index_m_asin_root_degrees, 50, 2.0, 0.0, 2.0, 0.0},
 };
 
 static unsigned step = SHARE > 1 ? 611 : 61;
@@ -101,7 +103,16 @@ static const double landmarks[] = {0.0,
                                    1.7976931348623157e308,
                                    3.4028234663852886e38,
                                    2.55998e305,
-                                   4.085e36};
+                                   4.085e36,
+                                   30.0,
+                                   45.0,
+                                   60.0,
+                                   90.0,
+                                   135.0,
+                                   360.0,
+                                   999.99,
+                                   1e6,
+                                   1e14};
 static const double specials[] = {0.0, -0.0,    1.0,      -1.0,    5e-324,   -5e-324, 1e-45,   -1e-45, INFINITY, -INFINITY,
                                   NAN, DBL_MAX, -DBL_MAX, FLT_MAX, -FLT_MAX, DBL_MIN, FLT_MIN, 0.5,    2.0,      3.0};
 
@@ -268,6 +279,22 @@ TEST(zeros_keep_their_sign)
         }
 }
 
+TEST(sine_and_cosine_are_exact_at_multiples_of_90_degrees)
+{
+    static const double sines[4] = {0.0, 1.0, 0.0, -1.0};
+    for (int f64 = 0; f64 < 2; f64++)
+        for (int first = -4000; first < 4000; first += 16) {
+            double x[16], y[16], z[16];
+            for (int i = 0; i < 16; i++) store(x, (size_t)i, 90.0 * (first + i), f64);
+            reference(f64)->functions[index_m_sin_degrees](x, y, 16);
+            reference(f64)->functions[index_m_cos_degrees](x, z, 16);
+            for (int i = 0; i < 16; i++) {
+                assert_true(load(y, (size_t)i, f64) == sines[(unsigned)(first + i) % 4]);
+                assert_true(load(z, (size_t)i, f64) == sines[(unsigned)(first + i + 1) % 4]);
+            }
+        }
+}
+
 TEST(far_tails_of_the_normal_distribution_have_a_quantile)
 {
     double p[16] = {1e-300, 1e-308, 5e-324, 1e-100}, x[16] = {0}, back[16];
@@ -365,6 +392,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(f32_functions_are_as_accurate_as_promised),
         cmocka_unit_test(f32_exp_and_logarithms_are_within_one_unit_wherever_the_steps_fall),
         cmocka_unit_test(zeros_keep_their_sign),
+        cmocka_unit_test(sine_and_cosine_are_exact_at_multiples_of_90_degrees),
         cmocka_unit_test(far_tails_of_the_normal_distribution_have_a_quantile),
         cmocka_unit_test(all_variants_give_the_same_bits),
         cmocka_unit_test(sums_have_one_order_in_all_variants),

@@ -17,6 +17,10 @@
     X(m_normal_cdf)                                                                                                                        \
     X(m_log_normal_cdf)                                                                                                                    \
     X(m_normal_quantile)                                                                                                                   \
+    X(m_sin_degrees)                                                                                                                       \
+    X(m_cos_degrees)                                                                                                                       \
+    X(m_acos_degrees)                                                                                                                      \
+    X(m_asin_root_degrees)                                                                                                                 \
     X(pflush)
 
 #define NUMERIC_INDEX(name) index_##name,

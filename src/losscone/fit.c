@@ -1,0 +1,86 @@
+/* fit.c: fits of loss cones. */
+#include "losscone/evolution.h"
+
+#include <math.h>
+#include <string.h>
+
+struct fit {
+    const paritas_sweeps *sweeps;
+    const paritas_losscone_options *options;
+    paritas_losscone_result *results;
+};
+
+static paritas_status fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const struct fit *fit = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) losscone_sweep_row(fit->sweeps, at + k, in + k * SWEEP_SIZE);
+    return PARITAS_OK;
+}
+
+static paritas_losscone_result without_answer(paritas_sweep_status status, unsigned cells)
+{
+    const double nan = NAN;
+    paritas_losscone_result r = {.status = status, .cells = cells, .misfit = nan, .potential = nan, .ratio = nan, .amplitude = nan, .gap = nan};
+    r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower = r.ratio_upper = nan;
+    return r;
+}
+
+static paritas_losscone_result result_of(const paritas_losscone_options *options, const double *row)
+{
+    const unsigned cells = (unsigned)row[OUTCOME_CELLS];
+    const bool lillis = options->method == PARITAS_LILLIS;
+    if (cells == 0) return without_answer(PARITAS_SWEEP_NO_CELLS, 0);
+    if (lillis && cells < LOSSCONE_LEAST_CELLS) return without_answer(PARITAS_SWEEP_TOO_FEW_CELLS, cells);
+    const double scale = lillis ? (double)(cells - 3) : 1.0;
+    paritas_losscone_result r = {.status = PARITAS_SWEEP_FITTED, .cells = cells, .misfit = row[OUTCOME_MISFIT] / scale, .gap = row[OUTCOME_GAP] / scale};
+    r.potential = row[OUTCOME_POINT];
+    r.ratio = row[OUTCOME_POINT + 1];
+    r.amplitude = row[OUTCOME_POINT + 2];
+    r.potential_centre = row[OUTCOME_CENTRE];
+    r.ratio_centre = row[OUTCOME_CENTRE + 1];
+    r.potential_lower = row[OUTCOME_EXTENT];
+    r.potential_upper = row[OUTCOME_EXTENT + 1];
+    r.ratio_lower = row[OUTCOME_EXTENT + 2];
+    r.ratio_upper = row[OUTCOME_EXTENT + 3];
+    r.boxes = (unsigned)row[OUTCOME_BOXES];
+    r.solved = (unsigned)row[OUTCOME_SOLVED];
+    r.vertices = (unsigned)row[OUTCOME_VERTICES];
+    memcpy(r.vertex, row + OUTCOME_VERTEX, sizeof r.vertex);
+    if (r.gap > 1e-6 * (1.0 + r.misfit)) r.status = PARITAS_SWEEP_AT_LIMIT;
+    else r.gap = 0.0;
+    if (lillis && r.misfit > LOSSCONE_MISFIT_LIMIT) r.status = PARITAS_SWEEP_MISFIT;
+    return r;
+}
+
+static paritas_status take(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+{
+    const struct fit *fit = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) fit->results[at + k] = result_of(fit->options, out + k * OUTCOME_SIZE);
+    return PARITAS_OK;
+}
+
+paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *given, paritas_losscone_result *results)
+{
+    paritas_losscone_options options;
+    paritas_status status = losscone_options_read(context, given, &options);
+    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
+    if (status == PARITAS_OK && sweeps->n > 0 && !results) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: no place given for them");
+    if (status != PARITAS_OK || sweeps->n == 0) return status;
+    if (options.search == PARITAS_SEARCH_DE) return losscone_evolve(context, sweeps, &options, results);
+    struct losscone_tables tables;
+    losscone_options_tables(&options, &tables);
+    struct fit fit = {sweeps, &options, results};
+    const struct batch batch = {.module = &paritas_module_losscone,
+                                .tables = losscone_device_tables(&tables),
+                                .entry = ENTRY_losscone_search,
+                                .n_in = SWEEP_SIZE,
+                                .n_out = OUTCOME_SIZE,
+                                .slab = SEARCH_SLAB_SIZE,
+                                .first = options.first,
+                                .fill = fill,
+                                .take = take,
+                                .user = &fit};
+    return batch_run(context, context->device, &batch, sweeps->n);
+}

@@ -1,0 +1,42 @@
+/* losscone.h: what all functions on loss cones share: options as tables of the kernels, sweeps as rows. */
+#ifndef PARITAS_LOSSCONE_LOSSCONE_H
+#define PARITAS_LOSSCONE_LOSSCONE_H
+
+#include "entry/losscone_entries.h"
+#include "fit/batch.h"
+#include "losscone/arrays.h"
+#include "paritas_losscone.h"
+
+/* Numbers of the module's entries. */
+enum {
+#define X(name) ENTRY_##name,
+    MODULE_ENTRIES(X)
+#undef X
+};
+
+extern const struct kernel_module paritas_module_losscone;
+
+/* Below it a Lillis fit has no answer. */
+#define LOSSCONE_LEAST_CELLS 5
+/* A Lillis misfit above it is no fit. */
+#define LOSSCONE_MISFIT_LIMIT 2.0
+
+/* Options as the kernels read them. */
+struct losscone_tables {
+    uint32_t ints[LOSSCONE_INTS];
+    double reals[LOSSCONE_REALS];
+};
+
+/* *options := what the caller gave, with the defaults for what it does not know; `given` may be NULL. Refuses what makes no sense. */
+paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given, paritas_losscone_options *options);
+void losscone_options_tables(const paritas_losscone_options *options, struct losscone_tables *tables);
+
+/* Are all arrays there? */
+paritas_status losscone_sweeps_check(paritas_context *context, const paritas_sweeps *sweeps);
+/* The row of sweep k as arrays.h has it, masked; SWEEP_SIZE numbers. `flux` may be NULL: then all cells whose angle is known are there, with flux 1. */
+void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
+
+/* The tables as a launch takes them; borrowed. */
+struct device_tables losscone_device_tables(const struct losscone_tables *tables);
+
+#endif

@@ -1,0 +1,124 @@
+/* options.c: options of loss-cone functions, checked and as tables; sweeps as rows; names. */
+#include "base/host_math.h"
+#include "losscone/losscone.h"
+
+#include <float.h>
+#include <string.h>
+
+#define NAME_OF(TYPE, LIST, function)                                                                              \
+    const char *function(TYPE value)                                                                               \
+    {                                                                                                              \
+        switch (value) {                                                                                           \
+            LIST(NAME_CASE)                                                                                        \
+        }                                                                                                          \
+        return "unknown";                                                                                          \
+    }
+#define NAME_CASE(name, value, word)                                                                               \
+    case value: return word;
+NAME_OF(paritas_losscone_method, PARITAS_LOSSCONE_METHOD_LIST, paritas_losscone_method_name)
+NAME_OF(paritas_response, PARITAS_RESPONSE_LIST, paritas_response_name)
+NAME_OF(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, paritas_losscone_search_name)
+NAME_OF(paritas_sweep_status, PARITAS_SWEEP_LIST, paritas_sweep_status_name)
+
+static bool finite(double x) { return x >= -DBL_MAX && x <= DBL_MAX; }
+
+/* lower <= upper, both finite and within [least, most] */
+static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper, double least, double most)
+{
+    if (!finite(lower) || !finite(upper) || !(lower <= upper))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: %s_lower %g and %s_upper %g are not bounds", name, lower, name, upper);
+    if (!(lower >= least) || !(upper <= most))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: bounds of %s are %g to %g; they must lie in %g to %g", name, lower, upper, least, most);
+    return PARITAS_OK;
+}
+
+paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given, paritas_losscone_options *options)
+{
+    const paritas_losscone_options standard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    *options = standard;
+    if (given) memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    options->size = sizeof *options;
+    if ((unsigned)options->method > PARITAS_LILLIS) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: method %d is not known", (int)options->method);
+    if ((unsigned)options->response > PARITAS_RESPONSE_FOLDED) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: response %d is not known", (int)options->response);
+    if ((unsigned)options->search > PARITAS_SEARCH_DE) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: search %d is not known", (int)options->search);
+    paritas_status status = check_bounds(context, "potential", options->potential_lower, options->potential_upper, -1e6, 1e6);
+    if (status == PARITAS_OK) status = check_bounds(context, "ratio", options->ratio_lower, options->ratio_upper, 1e-6, 1e3);
+    if (status == PARITAS_OK) status = check_bounds(context, "amplitude", options->amplitude_lower, options->amplitude_upper, 0.0, 1e3);
+    if (status != PARITAS_OK) return status;
+    if (!(options->background > 0.0) || !(options->background <= 1.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: background %g; it must be above 0 and at most 1", options->background);
+    if (!(options->beam_width >= 0.0) || !finite(options->beam_width))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_width %g; it must be a number from 0 (no beam) on", options->beam_width);
+    if (!(options->beam_sigma >= 0.0) || !finite(options->beam_sigma))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_sigma %g; it must be a number from 0 (all angles) on", options->beam_sigma);
+    if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: response_width %g; it must be at least 0 and below 1", options->response_width);
+    if (options->box_limit < 1) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: box_limit 0; at least one box must be bounded");
+    if (options->population < 4 || options->population > 1024)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: population %u; it must be 4 to 1024", options->population);
+    return PARITAS_OK;
+}
+
+void losscone_options_tables(const paritas_losscone_options *options, struct losscone_tables *tables)
+{
+    memset(tables, 0, sizeof *tables);
+    uint32_t *ints = tables->ints;
+    double *reals = tables->reals;
+    const bool folded = options->response == PARITAS_RESPONSE_FOLDED, beam = !folded && options->beam_width > 0.0;
+    ints[LOSSCONE_METHOD] = (uint32_t)options->method;
+    ints[LOSSCONE_FOLDED] = folded;
+    ints[LOSSCONE_BOX_LIMIT] = options->box_limit;
+    ints[LOSSCONE_POPULATION] = options->population;
+    ints[LOSSCONE_GENERATIONS] = options->generations;
+    ints[LOSSCONE_SEED] = (uint32_t)options->seed;
+    ints[LOSSCONE_SEED + 1] = (uint32_t)(options->seed >> 32);
+    reals[LOSSCONE_U_LOWER] = options->potential_lower;
+    reals[LOSSCONE_U_UPPER] = options->potential_upper;
+    reals[LOSSCONE_R_LOWER] = options->ratio_lower;
+    reals[LOSSCONE_R_UPPER] = options->ratio_upper;
+    reals[LOSSCONE_A_LOWER] = beam ? options->amplitude_lower : 0.0;
+    reals[LOSSCONE_A_UPPER] = beam ? options->amplitude_upper : 0.0;
+    reals[LOSSCONE_BEAM_WIDTH] = options->beam_width;
+    reals[LOSSCONE_BEAM_SIGMA] = options->beam_sigma;
+    reals[LOSSCONE_BACKGROUND] = options->background;
+    reals[LOSSCONE_RESPONSE] = options->response_width;
+    const int energies = folded ? 5 : 1;
+    for (int n = 0; n <= energies; n++) {
+        const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
+        reals[LOSSCONE_LEVEL + n] = options->method == PARITAS_HALEKAS ? host_log(level + 1e-6) : level;
+    }
+}
+
+struct device_tables losscone_device_tables(const struct losscone_tables *tables)
+{
+    return (struct device_tables){.ints = tables->ints, .reals = tables->reals, .n_ints = LOSSCONE_INTS, .n_reals = LOSSCONE_REALS};
+}
+
+paritas_status losscone_sweeps_check(paritas_context *context, const paritas_sweeps *sweeps)
+{
+    if (!sweeps) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sweeps: there are none");
+    if (sweeps->n && (!sweeps->energy || !sweeps->potential || !sweeps->cosine || !sweeps->flux))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sweeps: the array of %s is not there",
+                            !sweeps->energy ? "energy" : !sweeps->potential ? "potential" : !sweeps->cosine ? "cosine" : "flux");
+    return PARITAS_OK;
+}
+
+void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
+{
+    memset(row, 0, SWEEP_COSINE * sizeof *row);
+    for (size_t i = 0; i < SWEEP_ROWS; i++) {
+        const double energy = sweeps->energy[k * SWEEP_ROWS + i], potential = sweeps->potential[k * SWEEP_ROWS + i];
+        const bool usable = energy > 0.0 && finite(energy) && finite(potential) && energy >= potential;
+        row[SWEEP_ENERGY + i] = usable ? energy : 1.0;
+        row[SWEEP_POTENTIAL + i] = usable ? potential : 0.0;
+        const size_t at = (k * SWEEP_ROWS + i) * SWEEP_CELLS;
+        const double *from_cosine = sweeps->cosine + at, *from_flux = sweeps->flux ? sweeps->flux + at : NULL;
+        double *cosine = row + SWEEP_COSINE + i * SWEEP_CELLS, *flux = row + SWEEP_FLUX + i * SWEEP_CELLS;
+        for (size_t j = 0; j < SWEEP_CELLS; j++) {
+            const double c = from_cosine[j] > 1.0 ? 1.0 : from_cosine[j] < -1.0 ? -1.0 : from_cosine[j], f = from_flux ? from_flux[j] : 1.0;
+            const bool there = usable & (c == c) & (f > 0.0) & (f <= DBL_MAX);
+            cosine[j] = there ? c : 0.0;
+            flux[j] = there ? f : 0.0;
+        }
+    }
+}

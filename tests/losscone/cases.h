@@ -1,0 +1,177 @@
+/* cases.h: what the tests of loss cones share: the reference numbers of an independent implementation, where they are at hand, sweeps to try, contexts. */
+#ifndef PARITAS_TESTS_LOSSCONE_CASES_H
+#define PARITAS_TESTS_LOSSCONE_CASES_H
+
+#include "common.h"
+
+#include "base/json.h"
+#include "paritas_losscone.h"
+
+#define ROWS PARITAS_SWEEP_ENERGIES
+#define CELLS PARITAS_SWEEP_CELLS
+#define ALL (ROWS * CELLS)
+
+#define ASSERT_OK(context, call)                                                                                                           \
+    do {                                                                                                                                   \
+        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
+    } while (0)
+
+static inline paritas_context *open_context(const char *isa, unsigned precision, unsigned threads)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.isa = isa;
+    options.precision = precision;
+    options.threads = threads;
+    paritas_context *context;
+    if (paritas_open(&options, &context) != PARITAS_OK) {
+        print_message("%s in f%u: %s\n", isa, precision, paritas_error_message(context));
+        paritas_close(context);
+        return NULL;
+    }
+    return context;
+}
+
+/* Memory or the end of the test. */
+static inline void *make_array(size_t count, size_t size)
+{
+    void *memory = calloc(count + 1, size);
+    if (!memory) fail_msg("no memory");
+    return memory;
+}
+
+/* ---- cases.json: numbers; null is NaN ---- */
+
+/* One case, and the document that holds it; skips the test where there is none. */
+static inline const struct json *read_case(paritas_context *context, const char *name, struct paritas_workspace **document)
+{
+    const char *path = PARITAS_SOURCE_DIR "/../shared/losscone/cases.json";
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        paritas_close(context);
+        skip();
+    }
+    fclose(file);
+    ASSERT_OK(context, json_read_file(context, path, document));
+    const struct json *found = json_get((*document)->root, name);
+    assert_non_null(found);
+    return found;
+}
+
+static inline double number(const struct json *node)
+{
+    assert_non_null(node);
+    return node->type == JSON_NUMBER ? node->number : (double)NAN;
+}
+static inline double number_of(const struct json *object, const char *key) { return number(json_get(object, key)); }
+
+/* The numbers of an array, nested or not, in order. */
+static inline size_t numbers(const struct json *node, double *to, size_t most)
+{
+    assert_non_null(node);
+    size_t n = 0;
+    for (const struct json *child = node->first; child; child = child->next) {
+        if (child->type == JSON_ARRAY)
+            n += numbers(child, to + n, most - n);
+        else {
+            assert_true(n < most);
+            to[n++] = number(child);
+        }
+    }
+    return n;
+}
+static inline void numbers_of(const struct json *object, const char *key, double *to, size_t count) { assert_int_equal(numbers(json_get(object, key), to, count), count); }
+
+/* ---- sweeps ---- */
+
+/* Owned arrays of n sweeps; `sweeps` borrows them. */
+struct data {
+    paritas_sweeps sweeps;
+    double *energy, *potential, *cosine, *flux;
+};
+
+static inline struct data make_data(size_t n)
+{
+    struct data d;
+    d.energy = make_array(n * ROWS, sizeof(double));
+    d.potential = make_array(n * ROWS, sizeof(double));
+    d.cosine = make_array(n * ALL, sizeof(double));
+    d.flux = make_array(n * ALL, sizeof(double));
+    d.sweeps = (paritas_sweeps){n, d.energy, d.potential, d.cosine, d.flux};
+    return d;
+}
+
+static inline void free_data(struct data *d)
+{
+    free(d->energy);
+    free(d->potential);
+    free(d->cosine);
+    free(d->flux);
+}
+
+/* Evenly in 0 .. 1. */
+static inline double uniform(uint64_t *random)
+{
+    uint64_t z = *random += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+static inline double normal(uint64_t *random)
+{
+    const double u = uniform(random), v = uniform(random);
+    return sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
+}
+
+/* The instrument's 88 directions as the reference numbers order them: by |theta|, + before -. */
+static inline void directions(double *theta, double *phi)
+{
+    static const double angles[4] = {11.25, 33.75, 56.25, 78.75};
+    static const int many[4] = {16, 16, 8, 4};
+    size_t n = 0;
+    for (int l = 0; l < 4; l++)
+        for (int sign = 1; sign >= -1; sign -= 2)
+            for (int k = 0; k < many[l]; k++) {
+                theta[n] = sign * angles[l];
+                phi[n++] = 360.0 * k / many[l];
+            }
+}
+
+/* A truth: what a sweep was made from. */
+struct truth {
+    double potential, ratio, amplitude, spacecraft, noise;
+};
+
+/* Sweep k from a random truth: energies from 38.6 eV on, azimuths that turn by 7.5 degrees a row, any field, log-normal noise. The model is of `options` (NULL: the
+ * defaults). Some potentials differ from row to row, some cells have no data. */
+static inline struct truth make_sweep(paritas_context *context, const paritas_losscone_options *options, struct data *d, size_t k, uint64_t *random)
+{
+    double theta[CELLS], phi[CELLS], field[3 * ROWS], polarity[ROWS], azimuth[ALL], point[3];
+    directions(theta, phi);
+    struct truth truth;
+    truth.potential = -400.0 + 390.0 * uniform(random);
+    truth.ratio = 0.4 + 0.65 * uniform(random);
+    truth.amplitude = uniform(random) < 0.5 ? 0.0 : 2.0 * uniform(random);
+    truth.spacecraft = 5.0 + 10.0 * uniform(random);
+    truth.noise = 0.1 + 0.2 * uniform(random);
+    const double offset = 360.0 * uniform(random), b[3] = {normal(random), normal(random), normal(random)}, sign = uniform(random) < 0.5 ? -1.0 : 1.0;
+    const int uneven = uniform(random) < 0.2;
+    for (int i = 0; i < ROWS; i++) {
+        d->energy[k * ROWS + i] = 38.641 * pow(16680.334 / 38.641, i / 14.0);
+        d->potential[k * ROWS + i] = truth.spacecraft + (uneven ? 0.1 * i : 0.0);
+        polarity[i] = sign;
+        for (int c = 0; c < 3; c++) field[3 * i + c] = b[c];
+        for (int j = 0; j < CELLS; j++) azimuth[i * CELLS + j] = fmod(phi[j] + offset + 7.5 * i, 360.0);
+    }
+    ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine + k * ALL));
+    const paritas_sweeps one = {1, d->energy + k * ROWS, d->potential + k * ROWS, d->cosine + k * ALL, NULL};
+    point[0] = truth.potential;
+    point[1] = truth.ratio;
+    point[2] = truth.amplitude;
+    ASSERT_OK(context, paritas_losscone_model(context, &one, options, point, d->flux + k * ALL, NULL));
+    for (int c = 0; c < ALL; c++) d->flux[k * ALL + c] *= exp(truth.noise * normal(random));
+    for (int c = 0; c < ALL; c++)
+        if (uniform(random) < 0.02) d->flux[k * ALL + c] = (double)NAN;
+    return truth;
+}
+
+#endif
