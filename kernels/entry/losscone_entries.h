@@ -8,6 +8,8 @@
     X(losscone_cosines)                                                              \
     X(losscone_search)                                                               \
     X(losscone_evolve)                                                               \
-    X(losscone_profile)
+    X(losscone_profile)                                                              \
+    X(losscone_confidence)                                                           \
+    X(losscone_bootstrap)
 
 #endif
