@@ -36,7 +36,7 @@ static int measure(const char *name, size_t n, int repeats, paritas_losscone_opt
     qsort(times, (size_t)repeats, sizeof *times, ascending);
     double boxes = 0.0, solved = 0.0, misfit = 0.0, square = 0.0, most_boxes = 0.0;
     for (size_t k = 0; k < n; k++) {
-        const double away = 0.5 * (results[k].potential_lower + results[k].potential_upper) - data.truth[k][0];
+        const double away = results[k].potential_centre - data.truth[k][0];
         boxes += results[k].boxes, solved += results[k].solved, misfit += results[k].misfit, square += away * away;
         if (results[k].boxes > most_boxes) most_boxes = results[k].boxes;
     }

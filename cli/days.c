@@ -126,7 +126,7 @@ paritas_status days_find(struct session *session, struct days *days)
         if (kept == 0 || search.files[kept - 1].date != file.date) {
             struct day *day = &days->days[days->n++];
             *day = (struct day){.files = &search.files[kept]};
-            snprintf(day->date, sizeof day->date, "%04d-%02d-%02d", file.date / 10000 % 10000, file.date / 100 % 100, file.date % 100);
+            snprintf(day->date, sizeof day->date, "%04u-%02u-%02u", (unsigned)file.date / 10000 % 10000, (unsigned)file.date / 100 % 100, (unsigned)file.date % 100);
         }
         days->days[days->n - 1].n++;
         kept++;

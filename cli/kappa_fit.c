@@ -73,8 +73,8 @@ const struct command command_kappa_fit = {
     .operands_min = 1,
     .operands_max = SIZE_MAX,
     .summary = "plasma parameters and spacecraft potentials from the same day files",
-    .description = "Fits a kappa distribution to the incident electrons of every sweep, and finds the potential at which the spacecraft's currents balance. Writes a table a day, kappa_YYYY-MM-DD, as text "
-                   "(.csv) and as NumPy arrays (.npz), as `losscone fit` does.",
+    .description = "Fits a kappa distribution to the incident electrons of every sweep, and finds the potential at which the spacecraft's currents balance. Writes a table a day, "
+                   "kappa_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz), as `losscone fit` does.",
     .groups = {GROUP_DAYS, GROUP_PLASMA, GROUP_SOURCES, GROUP_FIT_ENGINE, GROUP_TABLES, GROUP_END},
     .run = run,
 };

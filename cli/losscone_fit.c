@@ -79,7 +79,8 @@ static void add_sets(struct day_tables *tables, const char *suffix, size_t n, co
     struct column_list *list = &tables->rows;
     const size_t width = PARITAS_CONFIDENCE_INTERVALS;
     const char **texts = column_room(list, COLUMN_TEXT, n);
-    double *lower = column_room(list, COLUMN_F64, n), *upper = column_room(list, COLUMN_F64, n), *all_lower = column_room(list, COLUMN_F64, n * width), *all_upper = column_room(list, COLUMN_F64, n * width);
+    double *lower = column_room(list, COLUMN_F64, n), *upper = column_room(list, COLUMN_F64, n);
+    double *all_lower = column_room(list, COLUMN_F64, n * width), *all_upper = column_room(list, COLUMN_F64, n * width);
     unsigned char *open_below = column_room(list, COLUMN_BOOL, n), *open_above = column_room(list, COLUMN_BOOL, n);
     if (texts == NULL || lower == NULL || upper == NULL || all_lower == NULL || all_upper == NULL || open_below == NULL || open_above == NULL) return;
     for (size_t k = 0; k < n; k++) {
@@ -146,6 +147,18 @@ static const char **preferred_words(struct column_list *list, size_t n, const st
         words[k] = isnan(hard) || isnan(folded) ? "" : hard <= folded ? "hard" : "folded";
     }
     return words;
+}
+
+static void add_beams(struct day_tables *tables, size_t n, const paritas_beam *beams)
+{
+    struct column_list *list = &tables->rows;
+    unsigned char *found = column_room(list, COLUMN_BOOL, n);
+    for (size_t k = 0; k < n && found != NULL; k++) found[k] = beams[k].found != 0;
+    if (found == NULL) return;
+    column_add_both(tables, "beam_found", "", COLUMN_BOOL, n, found);
+    column_add_both(tables, "beam_energy", "", COLUMN_F64, n, gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, energy), found));
+    column_add_both(tables, "beam_ratio", "", COLUMN_F64, n, gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, ratio), found));
+    column_add_both(tables, "beam_potential", "", COLUMN_F64, n, gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, potential), found));
 }
 
 /* The fields of the original: rows of a sweep hold equal numbers. */
@@ -218,6 +231,11 @@ static paritas_status answer(struct session *session, void *user, const struct s
     paritas_status status = PARITAS_OK;
     if (plan->automatic) status = plasma_answer(session, &plan->plasma, sources, sweeps, arena, &plasma);
     const paritas_sweeps data = sweeps_of(sweeps);
+    paritas_beam *beams = arena_array(arena, sweeps->n + 1, sizeof *beams);
+    if (beams == NULL) return paritas_fail_memory(session->context);
+    /* beams are looked for among all fluxes: those of a method's misfit are fewer */
+    if (status == PARITAS_OK) status = paritas_losscone_beam(session->context, &data, beams);
+    if (status == PARITAS_OK) status = paritas_losscone_mask(session->context, sweeps->n, losscone->options.method, sweeps->cosine, sweeps->day->flux, sweeps->flux);
     if (status == PARITAS_OK) status = losscone_answer(session->context, losscone, &data, first, arena, &answers);
     if (status != PARITAS_OK) return status;
     const bool both = losscone->hard && losscone->folded;
@@ -233,6 +251,7 @@ static paritas_status answer(struct session *session, void *user, const struct s
         preferred = preferred_words(&tables->rows, sweeps->n, models);
         column_add_both(tables, "preferred", "", COLUMN_TEXT, sweeps->n, preferred);
     }
+    add_beams(tables, sweeps->n, beams);
     add_original(tables, sweeps, &models[losscone->hard ? 0 : 1], plan->automatic ? &plasma_columns : NULL);
     if (tables->rows.failed || tables->arrays.failed) return paritas_fail_memory(session->context);
     write_answer(writer, sweeps, losscone, models, preferred, arena);
@@ -249,7 +268,6 @@ static int run(struct session *session)
     memset(&sources, 0, sizeof sources);
     paritas_status status = losscone_plan_open(session, &plan.losscone);
     if (status == PARITAS_OK) status = sources_open(session, &sources);
-    sources.method = plan.losscone.options.method;
     plan.sources = &sources;
     plan.automatic = sources.potential == POTENTIAL_AUTO;
     if (status == PARITAS_OK && plan.automatic) status = plasma_plan_open(session, &plan.plasma);

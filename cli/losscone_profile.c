@@ -44,6 +44,7 @@ static paritas_status load(struct profile *p)
         return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no spectrum %lld among its %zu", session->arguments->operands[0], (long long)wanted, p->sweeps.n);
     struct plasma_answers plasma;
     if (p->sources.potential == POTENTIAL_AUTO) status = plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &session->arena, &plasma);
+    if (status == PARITAS_OK) status = paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method, p->sweeps.cosine, day->flux, p->sweeps.flux);
     const paritas_sweeps all = sweeps_of(&p->sweeps);
     const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
     p->data = (paritas_sweeps){1, all.energy + rows * p->at, all.potential + rows * p->at, all.cosine + cells * p->at, all.flux + cells * p->at};
@@ -174,7 +175,8 @@ static void answer_table(const struct profile *p)
         if (p->answers.results[model] != NULL) describe_model(p, model, out);
     text_format(out, "\n");
     const bool hard = p->plan.hard, folded = p->plan.folded;
-    table_open(&table, &session->context->allocator, hard && folded ? "U / V|misfit|r|A|misfit folded|r folded" : hard ? "U / V|misfit|r|A" : "U / V|misfit|r", hard && folded ? "rrrrrr" : hard ? "rrrr" : "rrr");
+    const char *headers = hard && folded ? "U / V|misfit|r|A|misfit folded|r folded" : hard ? "U / V|misfit|r|A" : "U / V|misfit|r";
+    table_open(&table, &session->context->allocator, headers, hard && folded ? "rrrrrr" : hard ? "rrrr" : "rrr");
     for (size_t i = 0; i < p->points; i++) {
         table_number(&table, p->potentials[i], 6);
         for (int model = 0; model < 2; model++) {
@@ -197,7 +199,6 @@ static int run(struct session *session)
     if (status == PARITAS_OK && p.plan.options.search != PARITAS_SEARCH_EXACT) status = usage_failure(session, "losscone profile searches exactly: there is no --search de");
     if (status == PARITAS_OK) status = plasma_plan_open(session, &p.plasma);
     if (status == PARITAS_OK) status = sources_open(session, &p.sources);
-    p.sources.method = p.plan.options.method;
     if (status == PARITAS_OK) status = load(&p);
     if (status == PARITAS_OK) status = make_profiles(&p);
     if (status == PARITAS_OK && session->json) answer_json(&p);

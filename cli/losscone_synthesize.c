@@ -183,8 +183,8 @@ const struct command command_losscone_synthesize = {
     .operands_min = 0,
     .operands_max = 0,
     .summary = "day files of known truth, in the archive's format",
-    .description = "Writes day files DIR/3DYYMMDD.TAB and the truth of every sweep, DIR/truth.csv, which is also a table for --geometry, --polarity and --spacecraft-potential. Sweep k depends on --seed and k "
-                   "alone.",
+    .description = "Writes day files DIR/3DYYMMDD.TAB and the truth of every sweep, DIR/truth.csv, which is also a table for --geometry, --polarity and --spacecraft-potential. "
+                   "Sweep k depends on --seed and k alone.",
     .groups = {{"Options", options}, GROUP_TRUTH, {"Output", options_answer}, GROUP_END},
     .run = run,
 };

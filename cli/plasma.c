@@ -18,8 +18,8 @@ const struct option options_plasma[] = {
     {"--systematic", 0, OPTION_NUMBER, "S", "relative error of each row beside that of its counts; default: 0.1118"},
     {"--dead", 0, OPTION_NUMBER, "P", "probability that a row without a count did not measure; default: 0.05"},
     {"--currents", 0, OPTION_CHOICE, "converged|sums", "integrals in shade: to rounding, or sums over 500 energies for comparison; default: converged"},
-    {"--refits", 0, OPTION_WHOLE, "N", "in sunlight: fits with energies less the potential that the fit before gave; default: 1"},
-    {"--liouville", 0, OPTION_FLAG, NULL, "fluxes of shifted spectra as the density in phase space asks; default: energies alone are shifted"},
+    {"--refits", 0, OPTION_WHOLE, "N", "in sunlight: fits, at most, with energies less the potential that the fit before gave; default: 20"},
+    {"--shift", 0, OPTION_CHOICE, "liouville|energies", "fluxes of shifted spectra as the density in phase space asks, or energies alone are shifted; default: liouville"},
     {"--illumination", 0, OPTION_CHOICE, "sun|shade", "of the spacecraft, where the geometry does not tell; default: sun"},
     {0},
 };
@@ -41,7 +41,7 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
     plan->kappa.systematic = option_number(arguments, "--systematic", kappa.systematic);
     plan->kappa.dead = option_number(arguments, "--dead", kappa.dead);
     plan->potential.currents = strcmp(option_text(arguments, "--currents", "converged"), "sums") == 0 ? PARITAS_CURRENTS_SUMS : PARITAS_CURRENTS_CONVERGED;
-    plan->potential.liouville = option_flag(arguments, "--liouville");
+    plan->potential.liouville = strcmp(option_text(arguments, "--shift", "liouville"), "liouville") == 0;
     const uint64_t refits = option_whole(arguments, "--refits", potential.refits);
     if (refits > 100) return usage_failure(session, "--refits takes a whole number up to 100");
     plan->potential.refits = (unsigned)refits;
@@ -59,7 +59,7 @@ void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *
     write_number(writer, "channel_width", plan->kappa.response);
     write_number(writer, "systematic", plan->kappa.systematic);
     write_number(writer, "dead", plan->kappa.dead);
-    write_bool(writer, "liouville", plan->potential.liouville != 0);
+    write_string(writer, "shift", plan->potential.liouville ? "liouville" : "energies");
     if (sources->potential != POTENTIAL_AUTO) return;
     write_string(writer, "currents", paritas_currents_name(plan->potential.currents));
     write_integer(writer, "refits", plan->potential.refits);
@@ -138,6 +138,7 @@ static void add_potentials(struct day_tables *tables, size_t n, const paritas_po
     }
     column_add_both(tables, "spacecraft_potential_status", "", COLUMN_TEXT, n, words);
     column_add_both(tables, "spacecraft_potential_error", "", COLUMN_F64, n, gather_f64(list, n, potentials, sizeof *potentials, offsetof(paritas_potential, error), found));
+    column_add_both(tables, "spacecraft_potential_shift", "", COLUMN_F64, n, gather_f64(list, n, potentials, sizeof *potentials, offsetof(paritas_potential, shift), found));
     column_add_both(tables, "spacecraft_potential_second", "", COLUMN_F64, n, gather_f64(list, n, potentials, sizeof *potentials, offsetof(paritas_potential, second), found));
     column_add_both(tables, "plasma_temperature", "", COLUMN_F64, n, gather_f64(list, n, potentials, sizeof *potentials, offsetof(paritas_potential, temperature), found));
 }

@@ -1,27 +1,79 @@
 /* provenance.c: see provenance.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "provenance.h"
+#include "base/digest.h"
 #include "base/utf8.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 paritas_status file_digest(paritas_context *context, const char *path, char hex[65])
 {
-    struct text text;
     char piece[1 << 14];
+    struct sha256 digest;
     FILE *file = fopen(path, "rb");
     if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
-    text_open(&text, &context->allocator);
-    size_t length;
-    while (!text.failed && (length = fread(piece, 1, sizeof piece, file)) > 0) text_append(&text, piece, length);
+    sha256_open(&digest);
+    for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;) sha256_append(&digest, piece, length);
     const bool broken = ferror(file) != 0;
     fclose(file);
-    if (!text.failed && !broken) sha256_of_bytes(text.bytes != NULL ? text.bytes : "", text.length, hex);
-    const bool failed = text.failed;
-    text_free(&text);
+    if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
+    sha256_close(&digest, hex);
+    return PARITAS_OK;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Names of a folder's files that are no folders, sorted, in the arena. */
+static paritas_status names_in(paritas_context *context, const char *folder, struct arena *arena, size_t *n, char ***names)
+{
+    DIR *entries = opendir(folder);
+    if (entries == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder, strerror(errno));
+    size_t room = 0;
+    *n = 0;
+    *names = NULL;
+    bool failed = false;
+    for (const struct dirent *entry; !failed && (entry = readdir(entries)) != NULL;) {
+        if (entry->d_name[0] == '.') continue;
+        if (*n == room) {
+            char **more = arena_array(arena, room = 2 * room + 16, sizeof *more);
+            if (more != NULL && *n > 0) memcpy(more, *names, *n * sizeof *more);
+            *names = more;
+        }
+        if (*names != NULL) (*names)[*n] = arena_text(arena, entry->d_name, strlen(entry->d_name));
+        failed = *names == NULL || (*names)[*n] == NULL;
+        *n += !failed;
+    }
+    closedir(entries);
     if (failed) return paritas_fail_memory(context);
-    return broken ? paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path) : PARITAS_OK;
+    if (*n > 0) qsort(*names, *n, sizeof **names, by_text);
+    return PARITAS_OK;
+}
+
+paritas_status folder_digest(paritas_context *context, const char *folder, char hex[65])
+{
+    struct arena arena;
+    struct sha256 digest;
+    size_t n = 0;
+    char **names = NULL, one[65];
+    arena_open(&arena, &context->allocator);
+    sha256_open(&digest);
+    paritas_status status = names_in(context, folder, &arena, &n, &names);
+    for (size_t i = 0; status == PARITAS_OK && i < n; i++) {
+        struct stat info;
+        char path[4096];
+        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= (int)sizeof path || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        status = file_digest(context, path, one);
+        sha256_append(&digest, names[i], strlen(names[i]) + 1);
+        sha256_append(&digest, one, sizeof one);
+    }
+    sha256_close(&digest, hex);
+    arena_free(&arena);
+    return status;
 }
 
 const char *file_name(const char *path)
@@ -71,21 +123,25 @@ static void tell(paritas_context *context, const char *name, const struct json *
     snprintf(difference, room, "%s is %s there, %s here", name, there, here);
 }
 
-/* The first member that two objects do not share. */
+/* The first member of `one` whose value is another in `two`; then `absent` asks for those that `two` lacks. */
+static const struct json *first_other(const struct json *one, const struct json *two, bool absent)
+{
+    for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member != NULL; member = member->next) {
+        const struct json *there = json_get(two, member->key);
+        if (absent ? there == NULL : there != NULL && !json_equal(there, member)) return member;
+    }
+    return NULL;
+}
+
+/* Options that both have come first: others follow from them. */
 static bool objects_differ(paritas_context *context, const struct json *found, const struct json *wanted, char *difference, size_t room)
 {
-    for (const struct json *one = json_is(wanted, JSON_OBJECT) ? wanted->first : NULL; one != NULL; one = one->next) {
-        const struct json *there = json_get(found, one->key);
-        if (there != NULL && json_equal(there, one)) continue;
-        tell(context, one->key, there, one, difference, room);
-        return true;
-    }
-    for (const struct json *one = json_is(found, JSON_OBJECT) ? found->first : NULL; one != NULL; one = one->next) {
-        if (json_get(wanted, one->key) != NULL) continue;
-        tell(context, one->key, one, NULL, difference, room);
-        return true;
-    }
-    return false;
+    const struct json *other = first_other(wanted, found, false), *here = other == NULL ? first_other(wanted, found, true) : NULL;
+    const struct json *there = other == NULL && here == NULL ? first_other(found, wanted, true) : NULL;
+    if (other != NULL) tell(context, other->key, json_get(found, other->key), other, difference, room);
+    else if (here != NULL) tell(context, here->key, NULL, here, difference, room);
+    else if (there != NULL) tell(context, there->key, there, NULL, difference, room);
+    return other != NULL || here != NULL || there != NULL;
 }
 
 bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted, char *difference, size_t room)

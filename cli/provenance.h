@@ -11,6 +11,8 @@
 
 /* Digest of a whole file, 64 hexadecimal digits. */
 paritas_status file_digest(paritas_context *context, const char *path, char hex[65]);
+/* Of the names and digests of all files in a folder. */
+paritas_status folder_digest(paritas_context *context, const char *folder, char hex[65]);
 /* The last part of a path, for the provenance: a file is who it is by its digest, not by where it lay. */
 const char *file_name(const char *path);
 /* A string that may hold bytes that are no UTF-8, which JSON cannot: they become '?'. */

@@ -1,16 +1,18 @@
 /* sweeps.c: see sweeps.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "sweeps.h"
 #include "provenance.h"
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define ROWS PARITAS_ER_ROWS
 #define CELLS PARITAS_ER_CELLS
 
 const struct option options_sources[] = {
     {"--theta", 0, OPTION_TEXT, "FILE", "theta.tab, inclinations of the 88 cells; default: the instrument's rings in an order that need not be the archive's"},
-    {"--polarity", 0, OPTION_TEXT, "+1|-1|FILE", "is the Moon along the field (+1) or against it (-1)? One for all sweeps, or a table with the column polarity; default: of --geometry or --spice, else -1"},
+    {"--polarity", 0, OPTION_TEXT, "+1|-1|FILE", "is the Moon along the field (+1) or against it (-1)? Of all sweeps, or a table with the column polarity; default: --geometry, --spice, else -1"},
     {"--geometry", 0, OPTION_TEXT, "FILE", "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC (CSV)"},
     {"--spice", 0, OPTION_TEXT, "DIR", "the same from SPICE kernels, where libcspice is installed; needs --attitude"},
     {"--attitude", 0, OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
@@ -91,15 +93,17 @@ void sources_close(struct sources *sources)
     paritas_er_spice_close(sources->spice);
 }
 
-/* A file of an option as its digest; `otherwise` where it is not given. */
+/* A file or folder of an option as its digest; `otherwise` where it is not given. */
 static paritas_status describe_file(struct session *session, struct writer *writer, const char *key, const char *path, const char *otherwise)
 {
+    struct stat info;
     char labelled[80] = "sha256:";
     if (path == NULL) {
         write_string(writer, key, otherwise);
         return PARITAS_OK;
     }
-    const paritas_status status = file_digest(session->context, path, labelled + strlen(labelled));
+    const bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    const paritas_status status = (folder ? folder_digest : file_digest)(session->context, path, labelled + strlen(labelled));
     if (status == PARITAS_OK) write_string(writer, key, labelled);
     return status;
 }
@@ -111,8 +115,7 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     paritas_status status = describe_file(session, writer, "theta", option_text(arguments, "--theta", NULL), "built-in");
     if (status == PARITAS_OK) status = describe_file(session, writer, "geometry", option_text(arguments, "--geometry", NULL), NULL);
     if (status == PARITAS_OK) status = describe_file(session, writer, "attitude", option_text(arguments, "--attitude", NULL), NULL);
-    if (sources->spice != NULL) write_path(writer, "spice", option_text(arguments, "--spice", ""));
-    else write_string(writer, "spice", NULL);
+    if (status == PARITAS_OK) status = describe_file(session, writer, "spice", option_text(arguments, "--spice", NULL), NULL);
     const char *polarity = option_text(arguments, "--polarity", NULL), *potential = option_text(arguments, "--spacecraft-potential", "auto");
     if (sources->polarities != NULL && status == PARITAS_OK) status = describe_file(session, writer, "polarity", polarity, NULL);
     else if (sources->polarity == 0.0) write_string(writer, "polarity", "of the geometry");
@@ -243,8 +246,7 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
     }
     if (n == 0) return PARITAS_OK;
     status = paritas_losscone_cosines(context, n, sources->theta, day->field, day->polarity, day->azimuth, sweeps->cosine);
-    if (status == PARITAS_OK) status = paritas_losscone_normalise(context, n, sources->normalisation, sweeps->cosine, day->flux, sweeps->flux);
-    return status == PARITAS_OK ? paritas_losscone_mask(context, n, sources->method, sweeps->cosine, day->flux, sweeps->flux) : status;
+    return status == PARITAS_OK ? paritas_losscone_normalise(context, n, sources->normalisation, sweeps->cosine, day->flux, sweeps->flux) : status;
 }
 
 void sweeps_free(struct sweeps *sweeps)

@@ -19,7 +19,6 @@ struct sources {
     double potential_value;
     double sunlight; /* degrees around the Sun that are masked; 0: none */
     paritas_normalisation normalisation;
-    paritas_losscone_method method; /* whose cells are left */
     bool strict;
 };
 
@@ -40,7 +39,7 @@ struct sweeps {
     paritas_er_day *day;     /* several files of one date are one day, spectrum numbers of the later ones above those before */
     char (*digests)[65];     /* of its files */
     double *potential;       /* n x 15: of the spacecraft; NaN where it is to be found from the plasma */
-    double *cosine, *flux;   /* n x 15 x 88: of pitch angles; normalised */
+    double *cosine, *flux;   /* n x 15 x 88: of pitch angles; normalised, of all cells that have a flux */
     paritas_allocator allocator;
 };
 

@@ -233,12 +233,12 @@ static paritas_status spectra(paritas_context *context, const struct synthetic_p
         const double *measured = day->energy + ROWS * k;
         for (size_t i = 0; i < ROWS && !plan->plasma; i++) flux[ROWS * k + i] = power_law(measured[i]);
         if (!plan->plasma) continue;
-        /* a positive spacecraft draws electrons in: each comes with its potential more; those below it are its own */
+        /* a positive spacecraft draws electrons in: each comes with its potential more, their density in phase space as it was; those below it are its own */
         const paritas_kappa_plasma plasma = {truth->density[k], truth->kappa[k], truth->theta[k]};
-        for (size_t i = 0; i < ROWS; i++) energy[i] = measured[i] - truth->spacecraft[k] > 1e-3 ? measured[i] - truth->spacecraft[k] : 1e-3;
+        for (size_t i = 0; i < ROWS; i++) energy[i] = measured[i] - truth->spacecraft[k] > 1.0 ? measured[i] - truth->spacecraft[k] : 1.0;
         const paritas_status status = paritas_kappa_flux(context, 1, &plasma, ROWS, energy, flux + ROWS * k);
         if (status != PARITAS_OK) return status;
-        for (size_t i = 0; i < ROWS; i++) flux[ROWS * k + i] /= 4.0 * pi;
+        for (size_t i = 0; i < ROWS; i++) flux[ROWS * k + i] *= measured[i] / (energy[i] * 4.0 * pi);
     }
     return PARITAS_OK;
 }

@@ -117,15 +117,15 @@ PARITAS_API paritas_status paritas_er_parse(paritas_context *context, const char
 /* A day of n sweeps to be filled, numbered from 1: all numbers NaN, all rows missing. */
 PARITAS_API paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas_er_day **day);
 PARITAS_API void paritas_er_day_free(paritas_er_day *day);
-/* Writes a day file as the archive's: energies and times with 3, fields with 6, azimuths with 2 decimals, fluxes with 4 digits; with `exact` other than 0 every number in the shortest form that
- * reads back to the same bits. Rows without an energy are left out; cells whose reason is a sentinel's are written as that sentinel, other cells without a flux or an azimuth as missing. UTCs
- * are made from the times where they are not the first row's. */
+/* Writes a day file as the archive's: energies and times with 3, fields with 6, azimuths with 2 decimals, fluxes with 4 digits; with `exact` other than 0 every number in the shortest
+ * form that reads back to the same bits. Rows without an energy are left out; cells whose reason is a sentinel's are written as that sentinel, other cells without a flux or an azimuth
+ * as missing. UTCs are made from the times where they are not the first row's. The file is there whole or not at all. */
 PARITAS_API paritas_status paritas_er_write(paritas_context *context, const char *path, const paritas_er_day *day, int exact);
 /* Unix seconds to UTC text, rounded down to seconds (without leap seconds, as Unix time is). */
 PARITAS_API void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE]);
 
-/* Day files in a folder and the folders in it, or the one file that `path` is. year (4 digits), month, day: 0 is any; they are compared with the names, 3DYYMMDD.TAB (YY above 50: 19YY) or with the
- * date as YYYYMMDD; other names are not taken. Sorted by date, then name. Freed by paritas_er_files_free. */
+/* Day files in a folder and the folders in it, or the one file that `path` is. year (4 digits), month, day: 0 is any; they are compared with the names, 3DYYMMDD.TAB (YY above 50 is
+ * 19YY) or with the date as YYYYMMDD. Of a folder other names are not taken; a file by another name is taken whatever date is asked for. Sorted by date, then path. */
 typedef struct paritas_er_files {
     size_t n;
     char **path; /* n */
@@ -138,7 +138,8 @@ PARITAS_API int paritas_er_file_date(const char *path);
 
 /* ---- the instrument --------------------------------------------------------------------------- */
 
-/* Inclinations of the 88 cells from theta.tab (88 numbers). path NULL: the built-in order, +-11.25 (16 cells each), +-33.75 (16), +-56.25 (8), +-78.75 (4), + before -, which need not be the archive's. */
+/* Inclinations of the 88 cells from theta.tab (88 numbers). path NULL: the built-in order, +-11.25 (16 cells each), +-33.75 (16), +-56.25 (8), +-78.75 (4), + before -, which need not be
+ * the archive's. */
 PARITAS_API paritas_status paritas_er_theta(paritas_context *context, const char *path, double theta[PARITAS_ER_CELLS]);
 /* Solid angles, sr, of cells at these inclinations; NaN at another inclination than the instrument's. Their sum is 4 pi. */
 PARITAS_API void paritas_er_solid_angles(const double theta[PARITAS_ER_CELLS], double solid_angle[PARITAS_ER_CELLS]);
@@ -160,9 +161,10 @@ PARITAS_API void paritas_er_despun_axes(double right_ascension, double declinati
  * the point is NaN then. latitude, longitude (-180 to 180) of the point: may be NULL. */
 PARITAS_API void paritas_er_footpoint(const double position[3], const double field[3], double point[3], int *polarity, double *latitude, double *longitude);
 
-/* A table of geometry: CSV with a header. The key is a column `spectrum` (a spectrum number; with a column `date`, YYYY-MM-DD, where the table covers several days) or
- * `utc` (to the second that of the sweep's first row). Any of polarity, spacecraft_potential, spacecraft_in_sun, projection_in_sun, spacecraft_latitude, spacecraft_longitude, projection_latitude,
- * projection_longitude, sun_azimuth and sun_elevation may follow, in any order; an empty field is unknown. Other columns are not looked at. INVALID_INPUT names line and column. */
+/* A table of geometry: CSV with a header. The key of a row is its column `spectrum`, a spectrum number, with the day from a column `date` (YYYY-MM-DD) or else `utc`, without either
+ * of any day; or, without `spectrum`, `utc`: to the second that of the sweep's first row. Any of polarity, spacecraft_potential, spacecraft_in_sun, projection_in_sun,
+ * spacecraft_latitude, spacecraft_longitude, projection_latitude, projection_longitude, sun_azimuth and sun_elevation may follow, in any order; what is empty or nan is unknown.
+ * Other columns are not looked at. A key may be there once. INVALID_INPUT names line and column. */
 typedef struct paritas_er_geometry paritas_er_geometry;
 PARITAS_API paritas_status paritas_er_geometry_read(paritas_context *context, const char *path, paritas_er_geometry **geometry);
 PARITAS_API void paritas_er_geometry_free(paritas_er_geometry *geometry);
@@ -171,8 +173,9 @@ PARITAS_API int paritas_er_geometry_has(const paritas_er_geometry *geometry, con
 /* Gives the table's values to the day's sweeps (polarity to all rows of a sweep). Sweeps and values that the table lacks stay as they are. matched: how many sweeps it has; may be NULL. */
 PARITAS_API paritas_status paritas_er_geometry_apply(paritas_context *context, const paritas_er_geometry *geometry, paritas_er_day *day, size_t *matched);
 
-/* Geometry from NASA's SPICE: libcspice is opened when this is called, and NO_DEVICE says that it is not there. library: its name; NULL: the usual ones. folder: all kernels (bsp, tpc, tls)
- * in it are loaded, sorted by name. CSPICE's state is the process's: only one may be open. Bodies: Lunar Prospector -25, Moon 301, Sun 10; frame IAU_MOON, no aberration. */
+/* Geometry from NASA's SPICE: libcspice is opened when this is called, and NO_DEVICE says that it is not there. library: its name; NULL: the usual ones. folder: all kernels
+ * (bsp, tpc, tls) in it are loaded, sorted by name. CSPICE's state, its way with errors among it, is the process's: one thread and one at a time. Bodies: Lunar Prospector -25,
+ * Moon 301, Sun 10; frame IAU_MOON, no aberration. */
 typedef struct paritas_er_spice paritas_er_spice;
 PARITAS_API paritas_status paritas_er_spice_open(paritas_context *context, const char *library, const char *folder, paritas_er_spice **spice);
 PARITAS_API void paritas_er_spice_close(paritas_er_spice *spice);

@@ -163,7 +163,7 @@ PARITAS_API paritas_status paritas_kappa_response(paritas_context *context, doub
 
 /* How the currents in shade are integrated.
  *   converged  to rounding
- *   sums       trapezoids on 500 energies from 1 to 20000 eV, which begin at the first one not below -U and so jump where U passes one; the root is what Brent's method finds to 1e-3 V
+ *   sums       trapezoids on 500 energies from 1 to 20000 eV, which begin at the first one not below |U| and so jump where U passes one; the root is what Brent's method finds to 1e-3 V
  *              between 0 V and -1500 V (or 1.5, 1.5^2 .. 1.5^10 times that). For comparison with potentials that were made so: in hot plasma they differ by 10 V */
 #define PARITAS_CURRENTS_LIST(X)                                                     \
     X(CONVERGED, 0, "converged")                                                     \
@@ -180,10 +180,11 @@ typedef struct paritas_potential_options {
     double sun_lower, sun_upper;     /* energies of the electrons that count in sunlight, eV; from 0 on */
     double shade_lower, shade_upper; /* and in shade; of `sums` those of the grid */
     double secondary_energy;         /* temperature of secondary electrons, eV: what a positive spacecraft keeps of them */
-    unsigned refits;                 /* of spectra in sunlight: how often energies are shifted and the distribution is fitted anew */
+    unsigned refits;                 /* of spectra in sunlight: how often at most energies are shifted and the distribution is fitted anew; until potential and shift agree to 1 mV.
+                                      * 1 was usual */
     int liouville;                   /* nonzero: fluxes of shifted spectra times (E - U) / E, as the density in phase space asks; 0: energies alone are shifted, as was usual */
 } paritas_potential_options;
-#define PARITAS_POTENTIAL_OPTIONS_DEFAULT { sizeof(paritas_potential_options), PARITAS_CURRENTS_CONVERGED, 10.0, 20000.0, 1.0, 20000.0, 3.0, 1, 1 }
+#define PARITAS_POTENTIAL_OPTIONS_DEFAULT { sizeof(paritas_potential_options), PARITAS_CURRENTS_CONVERGED, 10.0, 20000.0, 1.0, 20000.0, 3.0, 20, 1 }
 
 /* Outcome of a potential. Numbers exist with FOUND only. */
 #define PARITAS_POTENTIAL_LIST(X)                                                                                                            \
@@ -202,8 +203,10 @@ typedef struct paritas_potential {
     paritas_potential_status status;
     int sunlit;
     double potential;   /* V */
-    double error;       /* one standard deviation, from the covariance of the distribution; NaN where none was given */
+    double error;       /* one standard deviation, from the covariance of the distribution; of a shifted spectrum with what the shift does in turn. NaN without a covariance and where
+                         * the shift decides all. It knows nothing of the jump from one stable potential to another */
     double second;      /* in shade: another stable potential below 0 V, where the spacecraft may be too if it was negative before; NaN where there is none */
+    double shift;       /* V by which the energies of the spectrum were lowered for the fit; 0 where they were not */
     double temperature; /* of the plasma, eV: in shade what the spectrum at the spacecraft has, plus potential / (kappa - 1.5); in sunlight that of the distribution */
     double electrons;   /* currents there, A/m^2: in */
     double emitted;     /* out: photoelectrons in sunlight, secondaries in shade */
@@ -231,7 +234,9 @@ PARITAS_API paritas_status paritas_shade_currents(paritas_context *context, size
  * covariance: n x 3 x 3, of ln density, kappa, ln theta as in paritas_kappa_result, or NULL. sunlit: n, nonzero in sunlight. `options` may be NULL. results: n. */
 PARITAS_API paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma, const double *covariance, const unsigned char *sunlit,
                                                         const paritas_potential_options *options, paritas_potential *results);
-/* The same from spectra: fit, potential; in sunlight, as often as asked, the spectrum with all energies less the potential (rows at or below it are masked), fit, potential.
+/* The same from spectra: fit, potential; in sunlight, again and again, the spectrum with all energies less the potential (rows at or below it are masked), fit, potential.
+ * A shifted kappa distribution is another one, so a spectrum alone does not tell its shift: that the currents balance does. In cold and tenuous plasma, where the potential is beyond
+ * about 25 V, more than one shift may do, and the lowest is found.
  * fits: n, the last fit of each; in sunlight that is the plasma's distribution, in shade that at the spacecraft. Options may be NULL. */
 PARITAS_API paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context, const paritas_spectra *spectra, const unsigned char *sunlit, const paritas_kappa_options *kappa,
                                                                    const paritas_potential_options *options, paritas_kappa_result *fits, paritas_potential *results);

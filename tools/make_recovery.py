@@ -52,9 +52,9 @@ class Fits:
         chosen = dict(method=method, response=response, **options)
         data = data_of([day.sweep(k, day.truth["Usc"][k], method=method, response=response) for k in range(n)])
         results = library.fit(data, **chosen)
-        for name in ("potential", "ratio", "misfit", "potential_lower", "potential_upper", "ratio_lower", "ratio_upper"):
+        for name in ("potential_centre", "ratio_centre", "misfit", "potential_lower", "potential_upper", "ratio_lower", "ratio_upper"):
             setattr(self, name, np.array([getattr(r, name) if r.status in (0, 4) else np.nan for r in results]))
-        self.fitted = np.isfinite(self.potential)
+        self.fitted = np.isfinite(self.potential_centre)
         self.plain = self.covered(day, library.confidence(data, results, **chosen)) if bootstrap else None
         self.calibrated = {level: self.covered(day, library.confidence(data, results, library.bootstrap(data, results, 40, level, **chosen), **chosen)) for level in (0.68, 0.95)} if bootstrap else {}
         self.day = day
@@ -74,7 +74,7 @@ class Fits:
 def summary(fits, keep):
     keep = keep & fits.fitted
     width = (fits.potential_upper - fits.potential_lower)[keep]
-    return errors((fits.potential - fits.day.truth["U"])[keep]) + [digits(np.median(width)) if len(width) else "-", percent(fits.within("potential", keep))]
+    return errors((fits.potential_centre - fits.day.truth["U"])[keep]) + [digits(np.median(width)) if len(width) else "-", percent(fits.within("potential", keep))]
 
 
 def set_row(found, keep):
@@ -103,7 +103,7 @@ def losscone_part(library, n):
     rows = []
     for (truth, name), fits in all_.items():
         width = (fits.ratio_upper - fits.ratio_lower)[fits.fitted]
-        rows.append([truth, name, *errors((fits.ratio - fits.day.truth["r"])[fits.fitted]), digits(np.median(width)), percent(fits.within("ratio", fits.fitted))])
+        rows.append([truth, name, *errors((fits.ratio_centre - fits.day.truth["r"])[fits.fitted]), digits(np.median(width)), percent(fits.within("ratio", fits.fitted))])
     out += table(["truth", "fit", "bias", "RMSE", "MAE", "median", "90 %", "width", "inside"], rows)
     out += ["## Confidence sets", "", "How often the set of U contains the truth, its median size (V; of several intervals, their sum) and how often it reaches a bound of U. Default: misfit up to the minimum + 4 s^2 with",
             "s^2 = misfit / (cells - 3). Bootstrap: the threshold of each sweep from 40 draws.", ""]
@@ -126,7 +126,7 @@ def choice(library, days, all_):
         hard = Fits(library, day, "halekas", "hard", bootstrap=False, amplitude_upper=0.0)
         smeared = all_[truth, "folded"]
         right = (hard.misfit < smeared.misfit) == (truth == "hard")
-        taken = np.where(hard.misfit < smeared.misfit, hard.potential, smeared.potential)
+        taken = np.where(hard.misfit < smeared.misfit, hard.potential_centre, smeared.potential_centre)
         for low, high in [(0.1, 0.15), (0.15, 0.2), (0.2, 0.25), (0.25, 0.3)]:
             keep = (day.truth["noise"] >= low) & (day.truth["noise"] < high)
             rows.append([truth, f"{100 * low:.0f} to {100 * high:.0f} %", digits(hard.misfit[keep].mean()), digits(smeared.misfit[keep].mean()), percent(right[keep]), *errors((taken - day.truth["U"])[keep])[:2]])

@@ -7,6 +7,7 @@
     X(losscone_model)                                                                \
     X(losscone_cosines)                                                              \
     X(losscone_search)                                                               \
-    X(losscone_evolve)
+    X(losscone_evolve)                                                               \
+    X(losscone_profile)
 
 #endif

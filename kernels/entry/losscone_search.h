@@ -4,19 +4,19 @@
 
 #include "losscone/outcome.h"
 
-/* args: sweeps. in: their rows. out: OUTCOME_SIZE numbers each (losscone/outcome.h). Slab: SEARCH_SIZE. */
+/* args: sweeps. in: their rows. out: OUTCOME_SIZE numbers each (losscone/outcome.h). Slab: SEARCH_SLAB_SIZE. */
 KERNEL(losscone_search)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     GLOBAL const elem *sweep = in + (size_t)LINT_OF_ROWS(rows) * SWEEP_SIZE;
     cells_prepare(mi, mr, sweep, s);
-    search_run(mi, mr, s);
+    search_run(mi, mr, sweep, s);
     GLOBAL real *outcome = SEARCH_OUTCOME;
-    ONE_WORKER { search_plateau(mi, mr, s, outcome); }
+    ONE_WORKER { search_answer(mi, mr, sweep, s, outcome); }
     TEAM_BARRIER();
     misfit_of_rows(mi, mr, sweep, s, outcome[OUTCOME_POINT], outcome[OUTCOME_POINT + 1], SEARCH_VALUES);
     TEAM_BARRIER();
-    ONE_WORKER { outcome[OUTCOME_MISFIT] = sum8(SEARCH_VALUES, SLOTS); }
+    ONE_WORKER { outcome[OUTCOME_MISFIT] = outcome[OUTCOME_MISFIT] + sum8(SEARCH_VALUES, SLOTS); }
     TEAM_BARRIER();
     TEAM_FOR(i, OUTCOME_SIZE) STORE_ROWS(out, rows, OUTCOME_SIZE, i, outcome[i]);
     TEAM_BARRIER();

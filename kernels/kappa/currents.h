@@ -8,8 +8,8 @@
  *   secondaries     electrons at E >= -U, which arrive with y = E + U, each times the yield 11.1 z exp(-2 sqrt z), z = y / 500 eV (Sternglass, 1954); of those that a positive
  *                   spacecraft emits exp(-U / their temperature) escape (Whipple, Rep. Prog. Phys. 44 (1981) 1197)
  *   ions            protons as hot as the electrons: e n sqrt(e T / (2 pi m_p)), times sqrt(1 - U/T) where they are attracted, exp(-U/T) where not
- * The secondaries' integral has no closed form. With y = E_S (exp(t^2) - 1), E_S = E_0 - U that of the spectrum, its integrand is entire near the real axis but for the scale of the yield,
- * and CHARGING_NODES points of Gauss and Legendre leave 1e-11 of it.
+ * The secondaries' integral has no closed form. With y = E_S (exp(t^2) - 1), E_S = E_0 - U that of the spectrum, its integrand is smooth: powers are exponentials, the yield's root begins
+ * as t. CHARGING_NODES points of Gauss and Legendre leave 1e-11 of it for kappa below 10, 1e-9 up to 1000.
  */
 #ifndef PARITAS_KAPPA_CURRENTS_H
 #define PARITAS_KAPPA_CURRENTS_H
@@ -130,7 +130,7 @@ typedef struct {
     mask there; /* else the currents are zeros, and net is 1e12 */
 } currents;
 
-/* Electrons and secondaries as trapezoids on the grid of energies: from the first one that is not below -U, so they jump where U passes one. */
+/* Electrons and secondaries as trapezoids on the grid of energies: from the first one that is not below |U|, so they jump where U passes one. */
 FN void current_sums(CONSTANT elem *mr, GLOBAL real *s, current_plasma p, real potential, PRIVATE real *electrons, PRIVATE real *secondaries)
 {
     const real zero = R(0.0), size = SELECT(potential < zero, -potential, potential), inverse = DIVIDE(R(1.0), p.scale * R(CURRENT_SUMS_MASS));

@@ -177,37 +177,38 @@ typedef struct {
 
 FN potential_slopes potential_slopes_in_sun(real current, real kappa, real theta, real density, real potential, real lower, real upper)
 {
-    const real h = POTENTIAL_DIFFERENCE, one = R(1.0);
+    const real h = POTENTIAL_DIFFERENCE, one = R(1.0), move = h * (kappa - R(1.5));
     const real cold = R(CURRENT_PHOTO_COLD) * kappa_exp(R(CURRENT_PHOTO_COLD_SLOPE) * potential), hot = R(CURRENT_PHOTO_HOT) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * potential);
-    const real net_slope = FMA(R(CURRENT_PHOTO_COLD_SLOPE), cold, R(CURRENT_PHOTO_HOT_SLOPE) * hot);
-    const real inverse = DIVIDE(one, net_slope);
+    const real inverse = DIVIDE(one, FMA(R(CURRENT_PHOTO_COLD_SLOPE), cold, R(CURRENT_PHOTO_HOT_SLOPE) * hot));
     real found[4];
     for (u32 k = 0; k < 4; k++) {
-        const real more = one + (k & 1 ? -h : h);
-        found[k] = current_electrons(current_plasma_at(density, k < 2 ? kappa * more : kappa, k < 2 ? theta : theta * more, R(0.0)), lower, upper);
+        const real side = k & 1 ? R(-1.0) : one;
+        found[k] = current_electrons(current_plasma_at(density, k < 2 ? FMA(side, move, kappa) : kappa, k < 2 ? theta : theta * FMA(side, h, one), R(0.0)), lower, upper);
     }
     potential_slopes d;
     d.by_density = current * inverse;
-    d.by_kappa = flush(DIVIDE(found[0] - found[1], R(2.0) * h * kappa)) * inverse;
+    d.by_kappa = flush(DIVIDE(found[0] - found[1], R(2.0) * move)) * inverse;
     d.by_theta = flush(DIVIDE(found[2] - found[3], R(2.0) * h)) * inverse;
     return d;
 }
 
 FN potential_slopes potential_slopes_in_shade(CONSTANT elem *mr, GLOBAL real *s, real density, real kappa, real theta, real potential)
 {
-    const real h = POTENTIAL_DIFFERENCE, one = R(1.0), size = potential_size(potential), least = R(1e-3);
-    const real move = h * SELECT(size > least, size, least);
+    const real one = R(1.0), two = R(2.0), size = potential_size(potential), least = R(1e-3), above = kappa - R(1.5);
+    /* the plasma keeps a temperature at every step */
+    const real part = one + DIVIDE(potential, above * kappa_temperature(kappa, theta));
+    const real h = POTENTIAL_DIFFERENCE * SELECT(part < one, part, one), move = h * above, rise = h * SELECT(size > least, size, least);
     real found[6];
     for (u32 k = 0; k < 6; k++) {
-        const real more = one + (k & 1 ? -h : h);
-        found[k] = currents_at(mr, s, CHARGING_CONVERGED, density, k / 2 == 0 ? kappa * more : kappa, k / 2 == 1 ? theta * more : theta,
-                               k / 2 == 2 ? potential + (k & 1 ? -move : move) : potential).net;
+        const real side = k & 1 ? R(-1.0) : one;
+        const real at_kappa = k / 2 == 0 ? FMA(side, move, kappa) : kappa, at_theta = k / 2 == 1 ? theta * FMA(side, h, one) : theta;
+        found[k] = currents_at(mr, s, CHARGING_CONVERGED, density, at_kappa, at_theta, k / 2 == 2 ? FMA(side, rise, potential) : potential).net;
     }
-    const real by_potential = found[4] - found[5], inverse = flush(DIVIDE(R(-2.0) * move, SELECT(OR(by_potential > R(0.0), by_potential < R(0.0)), by_potential, one)));
+    const real by_potential = found[4] - found[5], inverse = flush(DIVIDE(-two * rise, SELECT(OR(by_potential > R(0.0), by_potential < R(0.0)), by_potential, one)));
     potential_slopes d;
     d.by_density = R(0.0); /* all currents have the density as a factor */
-    d.by_kappa = flush(flush(DIVIDE(found[0] - found[1], R(2.0) * h * kappa)) * inverse);
-    d.by_theta = flush(flush(DIVIDE(found[2] - found[3], R(2.0) * h)) * inverse);
+    d.by_kappa = flush(flush(DIVIDE(found[0] - found[1], two * move)) * inverse);
+    d.by_theta = flush(flush(DIVIDE(found[2] - found[3], two * h)) * inverse);
     return d;
 }
 

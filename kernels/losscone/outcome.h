@@ -4,7 +4,13 @@
 
 #include "losscone/search.h"
 
-/* The misfit at a point by the formula, cell by cell. By the whole team, which must have met behind it before anything reads SEARCH_VALUES. */
+#if F64
+#define SEARCH_CENTRAL R(1e-7) /* of 1 + misfit: the plateau's middle may be above its minimum by this and still be called the minimum */
+#else
+#define SEARCH_CENTRAL R(1e-5)
+#endif
+
+/* The misfit at a point without beam by the formula, cell by cell. By the whole team, which must have met behind it before anything reads SEARCH_VALUES. */
 FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real potential, real ratio, GLOBAL real *to)
 {
     const u32 folded = mi[LOSSCONE_FOLDED], energies = folded ? SUB_ENERGIES : 1u;
@@ -31,59 +37,69 @@ FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
 /* Where the plateau lies: the whole domain, or, if its folded families depend on it, the side of 0 that it was found on. */
 FN search_box plateau_domain(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const real *s)
 {
-    search_box domain;
+    search_box domain = box_of_options(mr);
     u32 sided = 0;
     for (u32 f = SLOTS; f < losscone_families(mi); f++) sided |= SEARCH_CHOSEN[f] != SEARCH_CHOSEN[f % SLOTS];
-    domain.u0 = LOADM1(mr, LOSSCONE_U_LOWER);
-    domain.u1 = LOADM1(mr, LOSSCONE_U_UPPER);
-    domain.r0 = LOADM1(mr, LOSSCONE_R_LOWER);
-    domain.r1 = LOADM1(mr, LOSSCONE_R_UPPER);
     if (sided && SEARCH_SIDE > R(0.0) && domain.u0 < R(0.0)) domain.u0 = R(0.0);
     if (sided && SEARCH_SIDE == R(0.0) && domain.u1 > R(0.0)) domain.u1 = R(0.0);
     return domain;
 }
 
-/* A point inside a plateau: in the middle of its extent in U, and there in the middle of its extent in r. U = u is the line b = u a. */
-FN void plateau_centre(GLOBAL const real *polygon, u32 n, GLOBAL real *to)
+/* The middle of a plateau's extent in r at a potential that it has: U = u is the line b = u a. */
+FN real plateau_ratio(GLOBAL const real *polygon, u32 n, search_box extent, real u)
 {
-    const search_box extent = polygon_extent(polygon, n);
-    const real u = R(0.5) * (extent.u0 + extent.u1);
+    if (!(extent.u0 < extent.u1)) return R(0.5) * (extent.r0 + extent.r1);
     real least = UNBOUNDED, most = -UNBOUNDED;
     for (u32 i = 0; i < n; i++) {
         const u32 last = i ? i - 1 : n - 1;
         const real a = polygon[2 * i], a0 = polygon[2 * last], here = FMA(-u, a, polygon[2 * i + 1]), before = FMA(-u, a0, polygon[2 * last + 1]);
-        real crossing = a;
-        if ((here < R(0.0) && before > R(0.0)) || (here > R(0.0) && before < R(0.0))) crossing = flush(FMA(DIVIDE(before, before - here), a - a0, a0));
-        else if (here != R(0.0) && extent.u0 < extent.u1) continue;
+        const u32 crosses = (here < R(0.0) && before > R(0.0)) || (here > R(0.0) && before < R(0.0));
+        if (!crosses && here != R(0.0)) continue;
+        const real crossing = crosses ? flush(FMA(DIVIDE(before, before - here), a - a0, a0)) : a;
         least = crossing < least ? crossing : least;
         most = crossing > most ? crossing : most;
     }
-    to[0] = u;
-    to[1] = R(0.5) * (least + most);
+    return limited(R(0.5) * (least + most), extent.r0, extent.r1);
 }
 
-/* The plateau of the best cell and its centre, to SEARCH_POLYGON, SEARCH_PLATEAU. By one worker. */
-FN void search_plateau(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, GLOBAL real *to)
+/* What stands for the plateau: a potential and a ratio in its middle. Where there may be a beam the misfit changes with U inside it, so the point of the answer is the
+ * middle with its best amplitude only if that is the minimum too, as near as it counts, and else where the minimum was found. By one worker; leaves the misfit's part
+ * that the beam changes in OUTCOME_MISFIT. */
+FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL real *to)
 {
-    const u32 n = plateau_clip(mi, s, SEARCH_CHOSEN, plateau_domain(mi, mr, s), SEARCH_SIDE > R(0.0), SEARCH_POLYGON);
-    const search_box extent = polygon_extent(SEARCH_POLYGON, n);
-    plateau_centre(SEARCH_POLYGON, n, to + OUTCOME_CENTRE);
+    const search_box domain = plateau_domain(mi, mr, s);
+    const u32 n = plateau_clip(mi, s, SEARCH_CHOSEN, domain, SEARCH_SIDE > R(0.0), SEARCH_POLYGON);
+    const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
+    const real u = R(0.5) * (extent.u0 + extent.u1);
     to[OUTCOME_EXTENT] = extent.u0;
     to[OUTCOME_EXTENT + 1] = extent.u1;
     to[OUTCOME_EXTENT + 2] = extent.r0;
     to[OUTCOME_EXTENT + 3] = extent.r1;
+    to[OUTCOME_POINT] = to[OUTCOME_CENTRE] = u;
+    to[OUTCOME_POINT + 1] = to[OUTCOME_CENTRE + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, u);
+    to[OUTCOME_POINT + 2] = LOADM1(mr, LOSSCONE_A_LOWER);
+    to[OUTCOME_MISFIT] = R(0.0);
+    if (has_beam(mr)) {
+        solve_cell(mi, mr, sweep, s, SEARCH_CHOSEN, u, u);
+        const real value = SOLVE_VALUE, a = SOLVE_A;
+        const u32 central = value <= FMA(SEARCH_CENTRAL, R(1.0) + SEARCH_BEST, SEARCH_BEST);
+        to[OUTCOME_POINT] = central ? u : SEARCH_BEST_U;
+        to[OUTCOME_POINT + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, to[OUTCOME_POINT]);
+        to[OUTCOME_POINT + 2] = central ? a : SEARCH_BEST_A;
+        solve_gather(mi, mr, sweep, s, SEARCH_CHOSEN, to[OUTCOME_POINT], to[OUTCOME_POINT]);
+        real without = SOLVE_REST;
+        for (u32 i = 0; i < U32_OF(SOLVE_COUNT); i++) without = without + SOLVE_EXACT[i];
+        to[OUTCOME_MISFIT] = solve_at(mi, mr, sweep, s, to[OUTCOME_POINT], to[OUTCOME_POINT + 2]).value - without;
+    }
     to[OUTCOME_VERTICES] = REAL_OF(n);
     for (u32 i = 0; i < OUTCOME_VERTICES_MOST; i++) {
-        to[OUTCOME_VERTEX + 2 * i] = i < n ? flush(DIVIDE(SEARCH_POLYGON[2 * i + 1], SEARCH_POLYGON[2 * i])) : R(0.0);
+        to[OUTCOME_VERTEX + 2 * i] = i < n ? limited(flush(DIVIDE(SEARCH_POLYGON[2 * i + 1], SEARCH_POLYGON[2 * i])), extent.u0, extent.u1) : R(0.0);
         to[OUTCOME_VERTEX + 2 * i + 1] = i < n ? SEARCH_POLYGON[2 * i] : R(0.0);
     }
     to[OUTCOME_GAP] = SEARCH_GAP;
     to[OUTCOME_BOXES] = SEARCH_BOXES;
     to[OUTCOME_SOLVED] = SEARCH_SOLVED;
     to[OUTCOME_CELLS] = CELLS_NUMBER;
-    to[OUTCOME_POINT] = to[OUTCOME_CENTRE];
-    to[OUTCOME_POINT + 1] = to[OUTCOME_CENTRE + 1];
-    to[OUTCOME_POINT + 2] = LOADM1(mr, LOSSCONE_A_LOWER);
 }
 
 #endif

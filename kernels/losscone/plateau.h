@@ -76,19 +76,25 @@ FN u32 plateau_clip(CONSTANT u32 *mi, GLOBAL const real *s, GLOBAL const real *k
     return n;
 }
 
-/* Extent in U and r. */
-FN search_box polygon_extent(GLOBAL const real *polygon, u32 n)
+FN real limited(real x, real low, real high) { return x < low ? low : x > high ? high : x; }
+
+/* Extent in U and r, within the domain also where rounding says otherwise. */
+FN search_box polygon_extent(GLOBAL const real *polygon, u32 n, search_box domain)
 {
     search_box box;
     box.r0 = box.r1 = polygon[0];
-    box.u0 = box.u1 = DIVIDE(polygon[1], polygon[0]);
+    box.u0 = box.u1 = flush(DIVIDE(polygon[1], polygon[0]));
     for (u32 i = 1; i < n; i++) {
-        const real r = polygon[2 * i], u = DIVIDE(polygon[2 * i + 1], r);
+        const real r = polygon[2 * i], u = flush(DIVIDE(polygon[2 * i + 1], r));
         box.r0 = r < box.r0 ? r : box.r0;
         box.r1 = r > box.r1 ? r : box.r1;
         box.u0 = u < box.u0 ? u : box.u0;
         box.u1 = u > box.u1 ? u : box.u1;
     }
+    box.u0 = limited(box.u0, domain.u0, domain.u1);
+    box.u1 = limited(box.u1, domain.u0, domain.u1);
+    box.r0 = limited(box.r0, domain.r0, domain.r1);
+    box.r1 = limited(box.r1, domain.r0, domain.r1);
     return box;
 }
 

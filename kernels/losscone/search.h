@@ -10,14 +10,18 @@
 #ifndef PARITAS_LOSSCONE_SEARCH_H
 #define PARITAS_LOSSCONE_SEARCH_H
 
-#include "losscone/plateau.h"
+#include "losscone/solve.h"
 
 #if F64
-#define SEARCH_CLOSE R(1e-9) /* of 1 + misfit: bounds within it of the best are not better */
+#define SEARCH_CLOSE R(1e-9)      /* of the misfit: bounds within it of the best are not better */
+#define SEARCH_CLOSE_BEAM R(1e-7) /* the same where there may be a beam, whose amplitude is a limit of steps */
+#define SEARCH_ROUNDING R(1e-14)
 #define BOX_LEAST_R R(1e-11)
 #define BOX_LEAST_U R(1e-9)
 #else
 #define SEARCH_CLOSE R(4e-6)
+#define SEARCH_CLOSE_BEAM R(4e-6)
+#define SEARCH_ROUNDING R(4e-6)
 #define BOX_LEAST_R R(1e-6)
 #define BOX_LEAST_U R(1e-3)
 #endif
@@ -40,7 +44,12 @@
 #define SEARCH_SLABS SEARCH(10)
 #define SEARCH_SIDE SEARCH(11)   /* 1 where the best plateau was found at U > 0 */
 #define SEARCH_GAP SEARCH(12)
+#define SEARCH_NEAR SEARCH(13)   /* SEARCH_CLOSE of this run */
+#define SEARCH_ROUGH SEARCH(14)  /* 1: bound the pending boxes roughly (beam.h) */
+#define SEARCH_REMEMBERED SEARCH(15) /* solved cells */
 #define SEARCH_EDGE(i) SEARCH(16 + (i))
+#define SEARCH_BEST_U SEARCH(28) /* where the best was found, if there may be a beam */
+#define SEARCH_BEST_A SEARCH(29)
 #define SEARCH_BOX(w) (s + SEARCH_AT + 32 + 8 * (size_t)(w)) /* a pending box: u0, u1, r0, r1 */
 #define SEARCH_KEY (s + SEARCH_AT + 48)       /* the heap: bounds, */
 #define SEARCH_PLACE (SEARCH_KEY + HEAP_MOST) /* and where in the pool their boxes are */
@@ -53,15 +62,18 @@
 #define VISIT_K (VISIT_FAMILY + 16)
 #define VISIT_SUM (VISIT_K + 16)
 #define VISIT_REST (VISIT_SUM + 16)
-#define VISIT_CORNERS (VISIT_REST + 16)
-#define VISIT_POLYGON(i) (VISIT_CORNERS + 16 + VISIT_ROOM * (size_t)(i))
+#define VISIT_MODES (VISIT_REST + 16)     /* of the beam's bounds for the box */
+#define VISIT_POLYGON(i) (VISIT_MODES + 32 + VISIT_ROOM * (size_t)(i))
 #define SEARCH_TRIED VISIT_POLYGON(VISIT_LINES + 2) /* k of all families at the visited cell */
 #define SEARCH_CHOSEN (SEARCH_TRIED + FAMILIES_MOST) /* at the best */
 #define SEARCH_VALUES (SEARCH_CHOSEN + FAMILIES_MOST)
+#define SOLVED(i) (s + SOLVED_AT + SLOTS * (size_t)(i)) /* k of the rows of a solved cell */
 #define SEARCH_POLYGON (SEARCH_VALUES + FAMILIES_MOST) /* the plateau, and room to clip it */
 #define SEARCH_OUTCOME (SEARCH_POLYGON + 3 * POLYGON_ROOM) /* outcome.h */
 
-FN real search_limit(GLOBAL const real *s) { return SEARCH_BEST - SEARCH_CLOSE * (R(1.0) + SEARCH_BEST); }
+FN u32 has_beam(CONSTANT elem *mr) { return LOADM1(mr, LOSSCONE_A_UPPER) > R(0.0); }
+
+FN real search_limit(GLOBAL const real *s) { return FMA(-SEARCH_NEAR, SEARCH_BEST, SEARCH_BEST) - SEARCH_ROUNDING; }
 
 FN search_box box_at(GLOBAL const real *entry)
 {
@@ -70,6 +82,17 @@ FN search_box box_at(GLOBAL const real *entry)
     box.u1 = entry[1];
     box.r0 = entry[2];
     box.r1 = entry[3];
+    return box;
+}
+
+/* The domain. */
+FN search_box box_of_options(CONSTANT elem *mr)
+{
+    search_box box;
+    box.u0 = LOADM1(mr, LOSSCONE_U_LOWER);
+    box.u1 = LOADM1(mr, LOSSCONE_U_UPPER);
+    box.r0 = LOADM1(mr, LOSSCONE_R_LOWER);
+    box.r1 = LOADM1(mr, LOSSCONE_R_UPPER);
     return box;
 }
 
@@ -142,19 +165,21 @@ FN void search_keep(CONSTANT u32 *mi, GLOBAL real *s, u32 w)
     entry[4] = sum8(BOUND_LINES(known), families);
     entry[5] = sum8(BOUND_LEAN(known), families);
     entry[6] = bound;
+    entry[7] = SEARCH_ROUGH;
 }
 
 /* ---- what comes next ---- */
 
-/* The halves of a box become pending, or the box itself if few lines cross it. 0: it is too small for either. */
-FN u32 search_divide(GLOBAL real *s, GLOBAL const real *entry)
+/* The halves of a box become pending, or the box itself: for better bounds, or for a visit if few lines cross it. 0: it is too small for either. */
+FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry)
 {
     const search_box box = box_at(entry);
     const real lines = entry[4], middle_u = R(0.5) * (box.u0 + box.u1), middle_r = R(0.5) * (box.r0 + box.r1);
     put_box(SEARCH_BOX(0), box.u0, box.u1, box.r0, box.r1);
     SEARCH_PENDING = R(1.0);
-    SEARCH_ACTION = SEARCH_VISIT;
-    if (lines <= REAL_OF(VISIT_LINES)) return 1;
+    SEARCH_ROUGH = R(0.0);
+    SEARCH_ACTION = entry[7] > R(0.0) ? SEARCH_BOUND : SEARCH_VISIT;
+    if (entry[7] > R(0.0) || lines <= (has_beam(mr) ? R(VISIT_LINES_BEAM) : R(VISIT_LINES_HARD))) return 1;
     if (box.u1 - box.u0 < BOX_LEAST_U && box.r1 - box.r0 < BOX_LEAST_R) return 0;
     const u32 no_u = middle_u <= box.u0 || middle_u >= box.u1, no_r = middle_r <= box.r0 || middle_r >= box.r1;
     if (no_u && no_r) return 0;
@@ -186,6 +211,7 @@ FN void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
         const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER), middle = R(0.5) * (r0 + r1);
         SEARCH_SLAB = REAL_OF(slab + 1);
         SEARCH_ACTION = SEARCH_BOUND;
+        SEARCH_ROUGH = has_beam(mr) ? R(1.0) : R(0.0);
         SEARCH_PENDING = r0 < r1 ? R(2.0) : R(1.0);
         put_box(SEARCH_BOX(0), SEARCH_EDGE(slab), SEARCH_EDGE(slab + 1), r0, middle);
         put_box(SEARCH_BOX(1), SEARCH_EDGE(slab), SEARCH_EDGE(slab + 1), middle, r1);
@@ -202,13 +228,13 @@ FN void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
     while (!found && SEARCH_STACK > R(0.0)) {
         GLOBAL const real *entry = SEARCH_DEEP(U32_OF(SEARCH_STACK) - 1);
         SEARCH_STACK = SEARCH_STACK - R(1.0);
-        if (entry[6] < search_limit(s)) found = search_divide(s, entry);
+        if (entry[6] < search_limit(s)) found = search_divide(mr, s, entry);
     }
     while (!found && SEARCH_HEAP > R(0.0)) {
         if (SEARCH_KEY[0] >= search_limit(s)) SEARCH_HEAP = R(0.0);
         else {
             const real place = SEARCH_PLACE[0];
-            found = search_divide(s, SEARCH_POOL(U32_OF(place)));
+            found = search_divide(mr, s, SEARCH_POOL(U32_OF(place)));
             const u32 given_back = U32_OF(SEARCH_FREE);
             SEARCH_GIVEN_BACK[given_back] = place;
             SEARCH_FREE = REAL_OF(given_back + 1);
@@ -220,27 +246,85 @@ FN void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
 
 /* ---- visits ---- */
 
-/* The cell of SEARCH_TRIED. */
+FN void search_improve(CONSTANT u32 *mi, GLOBAL real *s, real misfit, u32 reversed)
+{
+    SEARCH_BEST = misfit;
+    SEARCH_SIDE = REAL_OF(reversed);
+    for (u32 f = 0; f < losscone_families(mi); f++) SEARCH_CHOSEN[f] = SEARCH_TRIED[f];
+}
+
+/* The cell of SEARCH_TRIED, without beam. */
 FN void search_try(CONSTANT u32 *mi, GLOBAL real *s, u32 reversed)
 {
     const u32 families = losscone_families(mi);
     for (u32 f = 0; f < families; f++) SEARCH_VALUES[f] = CELLS_STEP(f / SLOTS)[U32_OF(SEARCH_TRIED[f]) * SLOTS + f % SLOTS];
     const real misfit = CELLS_BASE + sum8(SEARCH_VALUES, families);
     SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
-    if (misfit >= SEARCH_BEST) return;
-    SEARCH_BEST = misfit;
-    SEARCH_SIDE = REAL_OF(reversed);
-    for (u32 f = 0; f < families; f++) SEARCH_CHOSEN[f] = SEARCH_TRIED[f];
+    if (misfit < SEARCH_BEST) search_improve(mi, s, misfit, reversed);
+}
+
+/* The same with a beam, unless the cell was solved before or its part in the box, at potentials u0 .. u1, has too large a bound. */
+FN_LARGE void search_solve(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u0, real u1)
+{
+    for (u32 i = 0; i < SLOTS; i++) {
+        VISIT_MODES[i] = BEAM_MODE[i];
+        VISIT_MODES[SLOTS + i] = BEAM_FACTOR[i];
+    }
+    real bound = CELLS_BASE;
+    for (u32 row = 0; row < SWEEP_ROWS; row++) {
+        const u32 k = U32_OF(SEARCH_TRIED[row]);
+        bound = bound + CELLS_STEP(0)[k * SLOTS + row];
+        if (BEAM_MODE[row] == MODE_NONE) continue;
+        beam_choose(mi, mr, sweep, s, row, u0, u1, 0);
+        bound = bound - beam_gain(s, row, k);
+    }
+    for (u32 i = 0; i < SLOTS; i++) {
+        BEAM_MODE[i] = VISIT_MODES[i];
+        BEAM_FACTOR[i] = VISIT_MODES[SLOTS + i];
+    }
+    if (bound >= search_limit(s)) return;
+    const u32 remembered = U32_OF(SEARCH_REMEMBERED);
+    for (u32 i = 0; i < remembered; i++) {
+        u32 row = 0;
+        while (row < SWEEP_ROWS && SOLVED(i)[row] == SEARCH_TRIED[row]) row++;
+        if (row == SWEEP_ROWS) return;
+    }
+    if (remembered < SOLVED_MOST) {
+        for (u32 row = 0; row < SWEEP_ROWS; row++) SOLVED(remembered)[row] = SEARCH_TRIED[row];
+        SEARCH_REMEMBERED = REAL_OF(remembered + 1);
+    }
+    const search_box domain = box_of_options(mr);
+    const u32 n = plateau_clip(mi, s, SEARCH_TRIED, domain, 0, SEARCH_POLYGON);
+    if (n == 0) return;
+    const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
+    solve_cell(mi, mr, sweep, s, SEARCH_TRIED, extent.u0, extent.u1);
+    SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
+    if (SOLVE_VALUE < SEARCH_BEST) {
+        search_improve(mi, s, SOLVE_VALUE, 0);
+        SEARCH_BEST_U = SOLVE_U;
+        SEARCH_BEST_A = SOLVE_A;
+    }
+}
+
+/* The cell of SEARCH_TRIED, whose part in the box is this polygon of n vertices. */
+FN void search_leaf(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 reversed, search_box box, GLOBAL const real *polygon, u32 n)
+{
+    if (has_beam(mr)) {
+        const search_box extent = polygon_extent(polygon, n, box);
+        search_solve(mi, mr, sweep, s, extent.u0, extent.u1);
+    } else
+        search_try(mi, s, reversed);
 }
 
 /* Visits the cells that meet pending box 0, whose families are in SEARCH_FAMILIES(0): one family after the other takes each of its k, the box is clipped
  * accordingly; a branch ends where nothing of the box is left or its sum is too large. By one worker. */
-FN void search_visit(CONSTANT u32 *mi, GLOBAL real *s)
+FN_LARGE void search_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
 {
     const u32 families = losscone_families(mi);
     GLOBAL const real *known = SEARCH_FAMILIES(0);
     const search_box box = box_at(SEARCH_BOX(0));
     const u32 reversed = families > SLOTS && box.u1 > R(0.0);
+    const u32 beam = has_beam(mr);
     u32 crossed = 0, n[VISIT_LINES + 2];
     for (u32 f = 0; f < families; f++) {
         SEARCH_TRIED[f] = BOUND_FIRST(known)[f];
@@ -253,7 +337,7 @@ FN void search_visit(CONSTANT u32 *mi, GLOBAL real *s)
     }
     n[0] = polygon_of_box(box, VISIT_POLYGON(0));
     if (crossed == 0) {
-        search_try(mi, s, reversed);
+        search_leaf(mi, mr, sweep, s, reversed, box, VISIT_POLYGON(0), n[0]);
         return;
     }
     VISIT_SUM[0] = CELLS_BASE + sum8(BOUND_LEAST(known), families) - rest;
@@ -267,7 +351,7 @@ FN void search_visit(CONSTANT u32 *mi, GLOBAL real *s)
             continue;
         }
         const u32 k = U32_OF(BOUND_FIRST(known)[f] + VISIT_K[i]);
-        const real sum = VISIT_SUM[i] + CELLS_STEP(energy)[k * SLOTS + row];
+        const real sum = VISIT_SUM[i] + CELLS_STEP(energy)[k * SLOTS + row] - (beam ? beam_gain(s, row, k) : R(0.0));
         const real c = CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row];
         n[i + 1] = sum + VISIT_REST[i] < search_limit(s) ? polygon_between(s, row, k, c, VISIT_POLYGON(i), n[i], VISIT_POLYGON(i + 1), VISIT_POLYGON(VISIT_LINES + 1)) : 0;
         if (n[i + 1]) {
@@ -278,7 +362,7 @@ FN void search_visit(CONSTANT u32 *mi, GLOBAL real *s)
                 depth++;
                 continue;
             }
-            search_try(mi, s, reversed);
+            search_leaf(mi, mr, sweep, s, reversed, box, VISIT_POLYGON(depth), n[depth]);
         }
         VISIT_K[i] = VISIT_K[i] + R(1.0);
     }
@@ -293,9 +377,10 @@ TABLE(elem, slab_edges, 7) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-11
 FN void search_begin(CONSTANT elem *mr, GLOBAL real *s)
 {
     const real lower = LOADM1(mr, LOSSCONE_U_LOWER), upper = LOADM1(mr, LOSSCONE_U_UPPER);
-    for (u32 i = 0; i < 16; i++) SEARCH(i) = R(0.0);
+    for (u32 i = 0; i < 16; i++) SEARCH(i) = BEAM_KNOWN[i] = R(0.0);
     for (u32 f = 0; f < FAMILIES_MOST; f++) SEARCH_CHOSEN[f] = R(0.0);
     SEARCH_BEST = UNBOUNDED;
+    SEARCH_NEAR = has_beam(mr) ? SEARCH_CLOSE_BEAM : SEARCH_CLOSE;
     u32 n = 0;
     SEARCH_EDGE(0) = lower;
     for (u32 i = 0; i < 7; i++) {
@@ -307,7 +392,7 @@ FN void search_begin(CONSTANT elem *mr, GLOBAL real *s)
 }
 
 /* Finds the least misfit of the sweep in the slab. By the whole team. */
-FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
+FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
 {
     ONE_WORKER
     {
@@ -316,12 +401,17 @@ FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
     }
     TEAM_BARRIER();
     while (SEARCH_ACTION > SEARCH_STOP) {
-        const u32 pending = U32_OF(SEARCH_PENDING), visit = SEARCH_ACTION == SEARCH_VISIT;
+        const u32 pending = U32_OF(SEARCH_PENDING), visit = SEARCH_ACTION == SEARCH_VISIT, rough = SEARCH_ROUGH > R(0.0);
         for (u32 w = 0; w < pending; w++) bound_families(mi, s, box_at(SEARCH_BOX(w)), SEARCH_FAMILIES(w));
         TEAM_BARRIER();
+        TEAM_IF(has_beam(mr))
+        {
+            for (u32 w = 0; w < pending; w++) beam_relax(mi, mr, sweep, s, box_at(SEARCH_BOX(w)), rough, SEARCH_FAMILIES(w));
+            TEAM_BARRIER();
+        }
         ONE_WORKER
         {
-            if (visit) search_visit(mi, s);
+            if (visit) search_visit(mi, mr, sweep, s);
             else
                 for (u32 w = 0; w < pending; w++) search_keep(mi, s, w);
             search_next(mi, mr, s);

@@ -55,4 +55,12 @@ int er_month_days(int year, int month);
 /* A UTC, YYYY-MM-DDThh:mm:ss[.decimals][Z], that fills [at, end), in Unix seconds; false: it is none. */
 bool er_read_utc(const char *at, const char *end, double *time);
 
+/* Where a ray meets the Moon's sphere first; false: nowhere. */
+bool er_meets_moon(const double position[3], const double direction[3], double point[3]);
+/* Latitude and longitude (-180 to 180) of a point in IAU_MOON, degrees. */
+void er_coordinates(const double point[3], double *latitude, double *longitude);
+
+/* Counts a reason `times` times, in that line and field. */
+void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column);
+
 #endif

@@ -1,7 +1,6 @@
 /* er_day.c: the memory of a day, names of reasons, dates. */
 #include "losscone/er.h"
 
-#include "base/host_math.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -42,6 +41,16 @@ paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
 const char *paritas_er_unit_name(paritas_er_unit unit)
 {
     return unit == PARITAS_ER_CELL ? "cell" : unit == PARITAS_ER_ROW ? "row" : unit == PARITAS_ER_SWEEP ? "sweep" : "unknown";
+}
+
+void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column)
+{
+    paritas_er_count *counted = &day->counts[reason];
+    if (counted->count == 0 || line < counted->line) {
+        counted->line = line;
+        counted->column = column;
+    }
+    counted->count += times;
 }
 
 /* ---- memory ----------------------------------------------------------------------------------- */

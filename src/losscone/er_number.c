@@ -10,8 +10,7 @@ const double er_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e
 
 static bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
-/* Value of the number that fills [at, end); false: it is none, or too large. */
-static bool read_any(const char *at, const char *end, double *value)
+bool er_number_within(const char *at, const char *end, double *value)
 {
     char text[LONGEST + 4], *out = text;
     if (end - at > LONGEST) return false;
@@ -94,5 +93,5 @@ const char *er_number_general(const char *at, double *value)
         return at;
     }
     for (at = first; !er_is_end(*at);) at++;
-    return read_any(first, at, value) ? at : NULL;
+    return er_number_within(first, at, value) ? at : NULL;
 }

@@ -15,6 +15,8 @@
 /* The powers of ten that a double holds exactly. */
 extern const double er_powers[23];
 
+/* Value of the number that fills [at, end), which may end anywhere; false: it is none, or too large. */
+bool er_number_within(const char *at, const char *end, double *value);
 /* As er_number, for numbers of any form. */
 const char *er_number_general(const char *at, double *value);
 

@@ -103,12 +103,7 @@ static paritas_status refuse(struct er_sweeps *s, paritas_er_reason reason, uint
 
 static void count(struct er_sweeps *s, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column)
 {
-    paritas_er_count *counted = &s->day->open.counts[reason];
-    if (counted->count == 0 || line < counted->line) {
-        counted->line = line;
-        counted->column = column;
-    }
-    counted->count += times;
+    er_count(&s->day->open, reason, times, line, column);
 }
 
 /* ---- sweeps by number ------------------------------------------------------------------------- */

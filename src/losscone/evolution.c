@@ -133,8 +133,8 @@ static paritas_losscone_result result_of(const paritas_losscone_options *options
         r.solved = (unsigned)row[5];
         r.boxes = EVOLVE_STARTS + options->population * (1 + r.solved);
     }
-    r.potential_lower = r.potential_upper = r.potential;
-    r.ratio_lower = r.ratio_upper = r.ratio;
+    r.potential_centre = r.potential_lower = r.potential_upper = r.potential;
+    r.ratio_centre = r.ratio_lower = r.ratio_upper = r.ratio;
     return r;
 }
 

@@ -22,7 +22,7 @@ static paritas_losscone_result without_answer(paritas_sweep_status status, unsig
 {
     const double nan = NAN;
     paritas_losscone_result r = {.status = status, .cells = cells, .misfit = nan, .potential = nan, .ratio = nan, .amplitude = nan, .gap = nan};
-    r.potential_lower = r.potential_upper = r.ratio_lower = r.ratio_upper = nan;
+    r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower = r.ratio_upper = nan;
     return r;
 }
 
@@ -37,6 +37,8 @@ static paritas_losscone_result result_of(const paritas_losscone_options *options
     r.potential = row[OUTCOME_POINT];
     r.ratio = row[OUTCOME_POINT + 1];
     r.amplitude = row[OUTCOME_POINT + 2];
+    r.potential_centre = row[OUTCOME_CENTRE];
+    r.ratio_centre = row[OUTCOME_CENTRE + 1];
     r.potential_lower = row[OUTCOME_EXTENT];
     r.potential_upper = row[OUTCOME_EXTENT + 1];
     r.ratio_lower = row[OUTCOME_EXTENT + 2];
@@ -64,6 +66,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
     paritas_losscone_options options;
     paritas_status status = losscone_options_read(context, given, &options);
     if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
+    if (status == PARITAS_OK && sweeps->n > 0 && !results) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: no place given for them");
     if (status != PARITAS_OK || sweeps->n == 0) return status;
     if (options.search == PARITAS_SEARCH_DE) return losscone_evolve(context, sweeps, &options, results);
     struct losscone_tables tables;
@@ -74,7 +77,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
                                 .entry = ENTRY_losscone_search,
                                 .n_in = SWEEP_SIZE,
                                 .n_out = OUTCOME_SIZE,
-                                .slab = SEARCH_SIZE,
+                                .slab = SEARCH_SLAB_SIZE,
                                 .first = options.first,
                                 .fill = fill,
                                 .take = take,

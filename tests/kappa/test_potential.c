@@ -249,7 +249,8 @@ TEST(in_sunlight_photoelectrons_leave_as_electrons_come_or_it_is_said_why_not)
 TEST(what_is_no_distribution_has_no_potential)
 {
     paritas_context *context = open_context(NULL, 64, 1, 0);
-    const paritas_kappa_plasma plasma[] = {{0.0, 5.0, 1e7}, {-1.0, 5.0, 1e7}, {(double)NAN, 5.0, 1e7}, {1e6, 1.5, 1e7}, {1e6, 1001.0, 1e7}, {1e6, (double)NAN, 1e7}, {1e6, 5.0, 9e3}, {1e6, 5.0, INFINITY}};
+    const paritas_kappa_plasma plasma[] = {{0.0, 5.0, 1e7}, {-1.0, 5.0, 1e7}, {(double)NAN, 5.0, 1e7}, {1e6, 1.5, 1e7}, {1e6, 1001.0, 1e7},
+                                           {1e6, (double)NAN, 1e7}, {1e6, 5.0, 9e3}, {1e6, 5.0, INFINITY}};
     const unsigned char sunlit[COUNT(plasma)] = {0, 1, 0, 1, 0, 1, 0, 1};
     paritas_potential results[COUNT(plasma)];
     ASSERT_OK(context, paritas_spacecraft_potential(context, COUNT(plasma), plasma, NULL, sunlit, NULL, results));
@@ -360,13 +361,15 @@ static void check_bits(unsigned precision)
 {
     static struct answers wanted, found;
     paritas_context *context = open_context("portable", precision, 1, 1);
+    if (!context) skip(); /* a build of few variants */
     answer(context, ALIKE, &wanted);
     paritas_close(context);
     static const struct {
         const char *isa;
         unsigned threads, lanes;
         size_t step;
-    } shapes[] = {{NULL, 1, 0, ALIKE}, {NULL, 3, 0, ALIKE}, {NULL, 2, 1, ALIKE}, {NULL, 2, 0, 37}, {NULL, 1, 0, 1}, {"avx2", 1, 4, ALIKE}, {"avx2", 1, 8, ALIKE}, {"avx512", 2, 8, ALIKE}, {"scalar", 1, 0, ALIKE}};
+    } shapes[] = {{NULL, 1, 0, ALIKE}, {NULL, 3, 0, ALIKE}, {NULL, 2, 1, ALIKE}, {NULL, 2, 0, 37}, {NULL, 1, 0, 1},
+                  {"avx2", 1, 4, ALIKE}, {"avx2", 1, 8, ALIKE}, {"avx512", 2, 8, ALIKE}, {"scalar", 1, 0, ALIKE}};
     size_t seen = 0;
     for (size_t i = 0; i < COUNT(shapes); i++) {
         context = open_context(shapes[i].isa, precision, shapes[i].threads, shapes[i].lanes);
@@ -393,6 +396,7 @@ TEST(f32_is_near_f64)
     answer(context, ALIKE, &wide);
     paritas_close(context);
     context = open_context(NULL, 32, 0, 0);
+    if (!context) skip();
     answer(context, ALIKE, &narrow);
     paritas_close(context);
     size_t found = 0;

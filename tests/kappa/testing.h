@@ -24,7 +24,7 @@ static inline paritas_context *open_context(const char *isa, unsigned precision,
     options.lanes = lanes;
     paritas_context *context;
     if (paritas_open(&options, &context) == PARITAS_OK) return context;
-    print_message("%s in f%u: %s\n", isa, precision, paritas_error_message(context));
+    print_message("f%u: %s\n", precision, paritas_error_message(context));
     paritas_close(context);
     return NULL;
 }

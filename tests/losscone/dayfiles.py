@@ -65,7 +65,7 @@ def plasma(n, seed, density=(1e5, 5e6), kappa=(2.6, 5.5), T=(12.0, 120.0), Usc=N
     truth |= {name: np.round(random.uniform(*span, n), 3) for name, span in (("kappa", kappa), ("U", U), ("r", r))}
     truth["theta"] = ref.theta_of(truth["T"], truth["kappa"])
     truth["A"] = np.zeros(n)
-    current = ref.thermal_current(truth["density"], truth["kappa"], truth["theta"])
+    current = [ref.simpson_current(*p, n=2001) for p in zip(truth["density"], truth["kappa"], truth["theta"])]  # of the plasma's electrons from 10 eV on
     truth["Usc"] = np.nan_to_num([ref.sunlit_potential(j) for j in current], nan=0.2) if Usc is None else random.uniform(*Usc, n)
     flux = np.empty((n, 15, 88))
     for k in range(n):

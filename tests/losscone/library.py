@@ -29,7 +29,8 @@ class Options(c.Structure):
 
 
 class Result(c.Structure):
-    _fields_ = [("status", c.c_int), ("cells", c.c_uint), ("misfit", c.c_double), ("potential", c.c_double), ("ratio", c.c_double), ("amplitude", c.c_double), ("potential_lower", c.c_double),
+    _fields_ = [("status", c.c_int), ("cells", c.c_uint), ("misfit", c.c_double), ("potential", c.c_double), ("ratio", c.c_double), ("amplitude", c.c_double), ("potential_centre", c.c_double),
+                ("ratio_centre", c.c_double), ("potential_lower", c.c_double),
                 ("potential_upper", c.c_double), ("ratio_lower", c.c_double), ("ratio_upper", c.c_double), ("gap", c.c_double), ("boxes", c.c_uint), ("solved", c.c_uint), ("vertices", c.c_uint),
                 ("vertex", (c.c_double * 2) * VERTICES)]
 
@@ -73,8 +74,12 @@ class Library:
 
     def fit(self, data, **options):
         sweeps, chosen = self.sweeps(data), self.options(**options)
+        room = (Result * (2 * sweeps.n))()  # twice: a struct that has grown is noticed
+        self.check(self.lib.paritas_losscone_fit(self.context, c.byref(sweeps), c.byref(chosen), room))
+        if any(bytes(room[sweeps.n])):
+            raise RuntimeError("paritas_losscone_result is not what these tests think it is")
         results = (Result * sweeps.n)()
-        self.check(self.lib.paritas_losscone_fit(self.context, c.byref(sweeps), c.byref(chosen), results))
+        c.memmove(results, room, c.sizeof(results))
         return results
 
     def misfit(self, data, points, **options):

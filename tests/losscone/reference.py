@@ -10,6 +10,8 @@ BOUNDS = [(-2000.0, 20.0), (0.3, 1.1), (0.0, 5.0)]  # U, r, A
 WIDTH, SIGMA, BACKGROUND, FLOOR = 15.0, 7.5, 0.05, 1e-6
 BELTS = [(11.25, 16, 0.150279), (33.75, 16, 0.127401), (56.25, 8, 0.170253), (78.75, 4, 0.119570)]  # inclination, cells of a belt, solid angle
 ELECTRON, CHARGE, PROTON = 9.1093837015e-31, 1.602176634e-19, 1.67262192369e-27
+RESPONSE = 1 + 0.25 * np.array([-1, -0.5, 0, 0.5, 1])  # the five energies of the folded model, in units of the row's
+LEVELS = 1 + (BACKGROUND - 1) * np.arange(6) / 5  # of a cell that is in the cone of so many of them
 FLUX_MASS = 5.685630e-12  # of an electron, eV s2/m2, as the flux has it
 MISSING_FLUX, MISSING_AZIMUTH, FLAGGED_FLUX, FLAGGED_AZIMUTH = 9.999e-99, 999.99, -9.99e-99, 998.99
 
@@ -115,10 +117,10 @@ def model(energy, pitch, U, r, A=0.0, Usc=0.0, width=WIDTH, sigma=SIGMA, backgro
     return base
 
 
-def folded(energy, pitch, U, r, Usc=0.0, half=0.25, background=BACKGROUND):
+def folded(energy, pitch, U, r, Usc=0.0, background=BACKGROUND):
     """the hard edge without beam, averaged over five energies of the response"""
     energy = np.asarray(energy, float)
-    return np.mean([model(energy * (1 + half * k), pitch, U, r, 0.0, Usc, background=background) for k in (-1, -0.5, 0, 0.5, 1)], axis=0)
+    return np.mean([model(energy * k, pitch, U, r, 0.0, Usc, background=background) for k in RESPONSE], axis=0)
 
 
 def halekas(normalised, mask, values):
@@ -161,30 +163,36 @@ class Sweep:
         towards = np.exp(-0.5 * ((pitch - 180) / SIGMA) ** 2)
         shifted = np.maximum(energy - depth, 1e-12)
 
+        steps = np.array([(np.where(mask, logs - np.log(level + FLOOR), 0.0) ** 2 if self.method == "halekas" else np.where(mask, data - level, 0.0) ** 2) for level in LEVELS])
+        limit, channels = np.where(mask, 180 - pitch, np.inf), np.maximum(energy[:, None] * RESPONSE - depth[:, None], 1e-12)
+
+        def folded_objective(point):
+            alpha = np.degrees(np.arcsin(np.sqrt(np.clip(point[1] * (1 + point[0] / channels), 0, 1))))
+            outside = (alpha[:, None, :] > limit[:, :, None]).sum(2)
+            total = np.take_along_axis(steps, outside[None], axis=0).sum()
+            return total if self.method == "halekas" else total / cells_
+
         def objective(point):
             U, r = point[0], point[1]
-            if self.response == "hard":
-                x = np.clip(r * (1 + U / shifted), 0, 1)
-                values = np.where(pitch <= 180 - np.degrees(np.arcsin(np.sqrt(x)))[:, None], 1.0, BACKGROUND)
-                if point[2] > 0:
-                    below = depth - U
-                    beam = np.where(below > 0, np.exp(width2 * (energy - np.maximum(below, WIDTH)) ** 2), 0.0)
-                    values = values + (point[2] * beam)[:, None] * towards
-            else:
-                values = folded(energy, pitch, U, r, depth)
+            x = np.clip(r * (1 + U / shifted), 0, 1)
+            values = np.where(pitch <= 180 - np.degrees(np.arcsin(np.sqrt(x)))[:, None], 1.0, BACKGROUND)
+            if point[2] > 0:
+                below = depth - U
+                beam = np.where(below > 0, np.exp(width2 * (energy - np.maximum(below, WIDTH)) ** 2), 0.0)
+                values = values + (point[2] * beam)[:, None] * towards
             if self.method == "halekas":
                 return (((logs - np.log(values + FLOOR)) ** 2) * mask).sum()
             return (np.where(mask, data - values, 0.0) ** 2).sum() / cells_
 
-        return objective
+        return objective if self.response == "hard" else folded_objective
 
 
-def profile(sweep, U, r=BOUNDS[1], half=0.25):
+def profile(sweep, U, r=BOUNDS[1]):
     """(misfit, r): the least misfit over r without a beam, exactly: between the r at which a cell leaves the model's plateau nothing changes"""
-    steps = np.array([0.0]) if sweep.response == "hard" else half * np.array([-1, -0.5, 0, 0.5, 1])
-    shifted = np.maximum(sweep.energy[:, None] * (1 + steps) - sweep.Usc[:, None], 1e-12)  # [15, steps]
+    hard = sweep.response == "hard"
+    shifted = np.maximum(sweep.energy[:, None] * (np.ones(1) if hard else RESPONSE) - sweep.Usc[:, None], 1e-12)  # [15, 1 or 5]
     opening = 1 + U / shifted
-    levels = 1 + (BACKGROUND - 1) * np.arange(len(steps) + 1) / len(steps)  # of a cell that is outside of so many of them
+    levels = LEVELS[[0, 5]] if hard else LEVELS
     data = np.where(sweep.mask, sweep.normalised, 1.0)[..., None]
     each = (np.log(data + FLOOR) - np.log(levels + FLOOR)) ** 2 if sweep.method == "halekas" else (data - levels) ** 2
     base = np.where(sweep.mask, each[..., 0], 0).sum()

@@ -20,20 +20,20 @@ struct synthetic {
 };
 
 /* Knuth's 64-bit linear congruential generator: uniform in (0, 1). */
-static inline double uniform(uint64_t *state)
+static inline double draw(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
-static inline double between(uint64_t *state, double low, double high) { return low + (high - low) * uniform(state); }
-static inline double normal(uint64_t *state)
+static inline double between(uint64_t *state, double low, double high) { return low + (high - low) * draw(state); }
+static inline double draw_normal(uint64_t *state)
 {
-    const double size = sqrt(-2.0 * log(uniform(state)));
-    return size * cos(6.283185307179586 * uniform(state));
+    const double size = sqrt(-2.0 * log(draw(state)));
+    return size * cos(6.283185307179586 * draw(state));
 }
 
 /* The instrument's directions: inclination and azimuth in degrees. */
-static inline void directions(double theta[CELLS], double phi[CELLS])
+static inline void synthetic_directions(double theta[CELLS], double phi[CELLS])
 {
     const double inclinations[4] = {11.25, 33.75, 56.25, 78.75};
     const int around[4] = {16, 16, 8, 4};
@@ -51,7 +51,7 @@ static inline void pitch_cosines(const double b[3], double offset, double *cosin
 {
     double theta[CELLS], phi[CELLS];
     const double size = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
-    directions(theta, phi);
+    synthetic_directions(theta, phi);
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < CELLS; j++) {
             const double t = theta[j] / DEGREES, p = fmod(phi[j] + offset + 7.5 * i, 360.0) / DEGREES;
@@ -120,10 +120,10 @@ static inline struct synthetic synthetic_sweeps(size_t n, uint64_t seed, double 
     const int folded = o->response == PARITAS_RESPONSE_FOLDED;
     for (size_t k = 0; k < n; k++) {
         uint64_t state = seed * 0x9e3779b97f4a7c15u + k * 0xd1342543de82ef95u + 1;
-        for (int i = 0; i < 8; i++) uniform(&state);
-        const double b[3] = {normal(&state), normal(&state), normal(&state)}, spacecraft = between(&state, 5.0, 15.0);
+        for (int i = 0; i < 8; i++) draw(&state);
+        const double b[3] = {draw_normal(&state), draw_normal(&state), draw_normal(&state)}, spacecraft = between(&state, 5.0, 15.0);
         pitch_cosines(b, between(&state, 0.0, 360.0), s.cosine + k * ROWS * CELLS);
-        const double u = between(&state, lowest, -10.0), r = between(&state, 0.4, 1.05), a = uniform(&state) < 0.5 ? 0.0 : between(&state, 0.0, 2.0);
+        const double u = between(&state, lowest, -10.0), r = between(&state, 0.4, 1.05), a = draw(&state) < 0.5 ? 0.0 : between(&state, 0.0, 2.0);
         s.truth[k][0] = u, s.truth[k][1] = r, s.truth[k][2] = folded ? 0.0 : a;
         s.noise[k] = between(&state, 0.1, 0.3);
         for (int i = 0; i < ROWS; i++) {
@@ -132,7 +132,7 @@ static inline struct synthetic synthetic_sweeps(size_t n, uint64_t seed, double 
             s.potential[k * ROWS + i] = spacecraft;
             for (int j = 0; j < CELLS; j++) {
                 const size_t at = (k * ROWS + (size_t)i) * CELLS + (size_t)j;
-                s.flux[at] = model_of(energy, spacecraft, s.cosine[at], u, r, s.truth[k][2], folded, o) * exp(s.noise[k] * normal(&state));
+                s.flux[at] = model_of(energy, spacecraft, s.cosine[at], u, r, s.truth[k][2], folded, o) * exp(s.noise[k] * draw_normal(&state));
             }
         }
     }

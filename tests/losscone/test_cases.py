@@ -161,4 +161,5 @@ def test_the_exact_profile_is_the_formula_and_below_any_grid(method, response):
         for U in (-900.0, -150.0, -20.0, 0.0, 12.0):
             misfit, r = ref.profile(sweep, U)
             near(misfit, sweep.misfit((U, r, 0.0)), 1e-9)
+            near(misfit, sweep.prepared()((U, r, 0.0)), 1e-9)
             assert misfit <= min(sweep.misfit((U, x, 0.0)) for x in np.linspace(0.3, 1.1, 41)) * (1 + 1e-12)

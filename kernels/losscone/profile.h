@@ -1,0 +1,188 @@
+/* profile.h: the least misfit over r and A at one potential.
+ *
+ * At fixed U every threshold is one value of r, so the search is one of intervals: bound (bound.h, beam.h) ─► few thresholds inside: visit the cells between them in order
+ *                                                                                              └─► many: halve, the least bound first
+ * Slivers of r narrower than PROFILE_SLIVER are left out: there thresholds of several rows coincide but for rounding.
+ */
+#ifndef PARITAS_LOSSCONE_PROFILE_H
+#define PARITAS_LOSSCONE_PROFILE_H
+
+#include "losscone/search.h"
+
+#if F64
+#define PROFILE_CLOSE R(1e-11) /* of 1 + misfit: bounds within it of the best are not better */
+#define PROFILE_SLIVER R(1e-12)
+#else
+#define PROFILE_CLOSE R(4e-6)
+#define PROFILE_SLIVER R(2e-6)
+#endif
+
+#define PROFILE(i) (s)[PROFILE_AT + (i)]
+#define PROFILE_BEST PROFILE(0)
+#define PROFILE_RATIO PROFILE(1)
+#define PROFILE_AMPLITUDE PROFILE(2)
+#define PROFILE_PENDING PROFILE(3)   /* intervals to be bounded; 0: the end */
+#define PROFILE_WAITING PROFILE(4)   /* intervals to be halved */
+#define PROFILE_REMEMBERED PROFILE(5) /* cells solved; the last PROFILE_SOLVED_MOST are remembered */
+#define PROFILE_BOX(w) (s + PROFILE_AT + 32 + 4 * (size_t)(w)) /* r0, r1 */
+#define PROFILE_POOL(i) (PROFILE_BOX(PROFILE_PENDING_MOST) + 4 * (size_t)(i)) /* r0, r1, bound */
+#define PROFILE_FAMILIES(w) (PROFILE_POOL(PROFILE_WAITING_MOST) + BOUND_SIZE * (size_t)(w))
+#define PROFILE_K PROFILE_FAMILIES(PROFILE_PENDING_MOST) /* of the families, along a visit, */
+#define PROFILE_STEP (PROFILE_K + FAMILIES_MOST)         /* and what they add at least */
+#define PROFILE_EVENT (PROFILE_STEP + FAMILIES_MOST)     /* thresholds inside an interval: r, ascending, */
+#define PROFILE_WHOSE (PROFILE_EVENT + PROFILE_LINES + 8) /* and their families */
+#define PROFILE_SOLVED(i) (PROFILE_WHOSE + PROFILE_LINES + 8 + SLOTS * (size_t)(i))
+
+/* A misfit must be below it to be of interest. */
+FN real profile_ceiling(GLOBAL const real *s, real most)
+{
+    const real best = PROFILE_BEST - PROFILE_CLOSE * (R(1.0) + PROFILE_BEST);
+    return best < most ? best : most;
+}
+
+/* Was the cell of PROFILE_K solved before? It is remembered. */
+FN u32 profile_knows(GLOBAL real *s)
+{
+    const u32 n = U32_OF(PROFILE_REMEMBERED);
+    for (u32 i = 0; i < n && i < PROFILE_SOLVED_MOST; i++) {
+        u32 row = 0;
+        while (row < SWEEP_ROWS && PROFILE_SOLVED(i)[row] == PROFILE_K[row]) row++;
+        if (row == SWEEP_ROWS) return 1;
+    }
+    for (u32 row = 0; row < SWEEP_ROWS; row++) PROFILE_SOLVED(n % PROFILE_SOLVED_MOST)[row] = PROFILE_K[row];
+    PROFILE_REMEMBERED = REAL_OF(n + 1);
+    return 0;
+}
+
+/* The cell of PROFILE_K, whose r lie between these. */
+FN void profile_try(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real r0, real r1)
+{
+    real value = CELLS_BASE + sum8(PROFILE_STEP, losscone_families(mi)), amplitude = LOADM1(mr, LOSSCONE_A_LOWER);
+    if (has_beam(mr)) {
+        if (profile_knows(s)) return;
+        solve_cell(mi, mr, sweep, s, PROFILE_K, u, u);
+        value = SOLVE_VALUE;
+        amplitude = SOLVE_A;
+    }
+    if (!(value < PROFILE_BEST)) return;
+    PROFILE_BEST = value;
+    PROFILE_RATIO = R(0.5) * (r0 + r1);
+    PROFILE_AMPLITUDE = amplitude;
+}
+
+/* The cells of pending interval w, whose families are known. By one worker. */
+FN_LARGE void profile_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 w, real u, real most)
+{
+    const u32 families = losscone_families(mi), reversed = families > SLOTS && u > R(0.0), beam = has_beam(mr);
+    GLOBAL const real *known = PROFILE_FAMILIES(w);
+    const real low = PROFILE_BOX(w)[0], high = PROFILE_BOX(w)[1];
+    u32 n = 0;
+    for (u32 f = 0; f < families; f++) {
+        const u32 row = f % SLOTS, energy = f / SLOTS, first = U32_OF(BOUND_FIRST(known)[f]), lines = U32_OF(BOUND_LINES(known)[f]);
+        PROFILE_K[f] = REAL_OF(first);
+        PROFILE_STEP[f] = CELLS_STEP(energy)[first * SLOTS + row] - (beam ? beam_gain(s, row, first) : R(0.0));
+        if (lines == 0) continue;
+        const real opening = FMA(u, CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row], R(1.0));
+        for (u32 k = first; k < first + lines; k++) {
+            const real r = DIVIDE(CELLS_THRESHOLD[k * SLOTS + row], opening);
+            u32 at = n++;
+            for (; at > 0 && PROFILE_EVENT[at - 1] > r; at--) {
+                PROFILE_EVENT[at] = PROFILE_EVENT[at - 1];
+                PROFILE_WHOSE[at] = PROFILE_WHOSE[at - 1];
+            }
+            PROFILE_EVENT[at] = r;
+            PROFILE_WHOSE[at] = REAL_OF(f);
+        }
+    }
+    real sum = CELLS_BASE + sum8(PROFILE_STEP, families), from = low;
+    for (u32 i = 0; i <= n; i++) {
+        const real to = i < n && PROFILE_EVENT[i] < high ? PROFILE_EVENT[i] : high;
+        if ((to - from > PROFILE_SLIVER || n == 0 || high - low <= PROFILE_SLIVER) && sum < profile_ceiling(s, most)) profile_try(mi, mr, sweep, s, u, from, to);
+        if (i == n) return;
+        const u32 f = U32_OF(PROFILE_WHOSE[i]), row = f % SLOTS, k = U32_OF(PROFILE_K[f]) + 1;
+        const real step = CELLS_STEP(f / SLOTS)[k * SLOTS + row] - (beam ? beam_gain(s, row, k) : R(0.0));
+        sum = sum + (step - PROFILE_STEP[f]);
+        PROFILE_K[f] = REAL_OF(k);
+        PROFILE_STEP[f] = step;
+        from = to > from ? to : from;
+    }
+}
+
+/* Visits the pending intervals or lets them wait, and says which are next. By one worker. */
+FN void profile_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real most, real enough)
+{
+    const u32 families = losscone_families(mi), pending = U32_OF(PROFILE_PENDING);
+    u32 waiting = U32_OF(PROFILE_WAITING);
+    for (u32 w = 0; w < pending; w++) {
+        GLOBAL const real *known = PROFILE_FAMILIES(w), *box = PROFILE_BOX(w);
+        const real bound = CELLS_BASE + sum8(BOUND_LEAST(known), families), lines = sum8(BOUND_LINES(known), families);
+        if (!(bound < profile_ceiling(s, most))) continue;
+        if (lines <= REAL_OF(PROFILE_LINES)) profile_visit(mi, mr, sweep, s, w, u, most);
+        else if (box[1] - box[0] > PROFILE_SLIVER) {
+            GLOBAL real *entry = PROFILE_POOL(waiting++);
+            entry[0] = box[0];
+            entry[1] = box[1];
+            entry[2] = bound;
+        }
+    }
+    PROFILE_PENDING = R(0.0);
+    PROFILE_WAITING = REAL_OF(waiting);
+    if (waiting == 0 || PROFILE_BEST <= enough) return;
+    u32 next = waiting - 1; /* the newest, where no more have room */
+    for (u32 i = 0; i < waiting && waiting + 2 < PROFILE_WAITING_MOST; i++) next = PROFILE_POOL(i)[2] < PROFILE_POOL(next)[2] ? i : next;
+    const real low = PROFILE_POOL(next)[0], high = PROFILE_POOL(next)[1], middle = R(0.5) * (low + high);
+    const u32 over = PROFILE_POOL(next)[2] < profile_ceiling(s, most) ? 0 : 1;
+    for (u32 i = 0; i < 3; i++) PROFILE_POOL(next)[i] = PROFILE_POOL(waiting - 1)[i];
+    PROFILE_WAITING = REAL_OF(waiting - 1);
+    if (over && waiting + 2 < PROFILE_WAITING_MOST) return; /* the least bound is too large */
+    PROFILE_PENDING = R(2.0);
+    PROFILE_BOX(0)[0] = low;
+    PROFILE_BOX(0)[1] = PROFILE_BOX(1)[0] = middle;
+    PROFILE_BOX(1)[1] = high;
+}
+
+/* The least misfit at potential u: PROFILE_BEST, _RATIO, _AMPLITUDE; UNBOUNDED where it is not below `most`. It ends at the first that is not above `enough`. By the whole team. */
+FN_LARGE void profile_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real most, real enough)
+{
+    const real low = LOADM1(mr, LOSSCONE_R_LOWER), high = LOADM1(mr, LOSSCONE_R_UPPER), quarter = R(0.25) * (high - low);
+    ONE_WORKER
+    {
+        PROFILE_BEST = UNBOUNDED;
+        PROFILE_RATIO = low;
+        PROFILE_AMPLITUDE = LOADM1(mr, LOSSCONE_A_LOWER);
+        PROFILE_WAITING = PROFILE_REMEMBERED = R(0.0);
+        PROFILE_PENDING = low < high ? REAL_OF(PROFILE_PENDING_MOST) : R(1.0);
+        for (u32 w = 0; w < PROFILE_PENDING_MOST; w++) {
+            PROFILE_BOX(w)[0] = FMA(quarter, REAL_OF(w), low);
+            PROFILE_BOX(w)[1] = w + 1 < PROFILE_PENDING_MOST ? FMA(quarter, REAL_OF(w + 1), low) : high;
+        }
+    }
+    TEAM_BARRIER();
+    while (PROFILE_PENDING > R(0.0)) {
+        const u32 pending = U32_OF(PROFILE_PENDING);
+        search_box box;
+        box.u0 = box.u1 = u;
+        for (u32 w = 0; w < pending; w++) {
+            box.r0 = PROFILE_BOX(w)[0];
+            box.r1 = PROFILE_BOX(w)[1];
+            bound_families(mi, s, box, PROFILE_FAMILIES(w));
+        }
+        TEAM_BARRIER();
+        TEAM_IF(has_beam(mr))
+        {
+            for (u32 w = 0; w < pending; w++) beam_relax(mi, mr, sweep, s, box, 0, PROFILE_FAMILIES(w));
+            TEAM_BARRIER();
+        }
+        ONE_WORKER { profile_next(mi, mr, sweep, s, u, most, enough); }
+        TEAM_BARRIER();
+    }
+}
+
+/* Before the first profile of a sweep. */
+FN void profile_begin(GLOBAL real *s)
+{
+    TEAM_FOR(i, SLOTS) BEAM_KNOWN[i] = BEAM_MODE[i] = R(0.0);
+    TEAM_BARRIER();
+}
+
+#endif
