@@ -146,3 +146,34 @@ def test_the_profile_meets_the_minimum_on_the_plateau_and_nowhere_less(library):
         np.testing.assert_allclose(row[within], result.misfit, rtol=1e-9)
         coarse = [min(sweeps[k].misfit((U, r, 0.0)) for r in np.linspace(0.3, 1.1, 81)) for U in grid[::25]]
         assert (row[::25] <= np.array(coarse) * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("method, response", KINDS)
+def test_an_evolution_ends_at_or_above_the_exact_minimum_and_does_not_know_its_batch(library, method, response):
+    _, sweeps = made(24, 23, method, response)
+    options = dict(method=method, response=response, **({"amplitude_upper": 0.0} if response == "folded" else {}))
+    exact, found = library.fit(data_of(sweeps), **options), library.fit(data_of(sweeps), search="de", **options)
+    for sweep, least, result in zip(sweeps, exact, found):
+        assert result.misfit >= least.misfit - 1e-6 * (1 + least.misfit)
+        assert result.misfit == pytest.approx(sweep.misfit((result.potential, result.ratio, result.amplitude)), rel=1e-9, abs=1e-12)
+        assert (result.potential_lower, result.potential_upper) == (result.potential, result.potential)
+    parts = [library.fit(data_of(sweeps[k : k + 5]), search="de", first=k, **options) for k in range(0, 24, 5)]
+    assert b"".join(bytes(part) for part in parts) == bytes(found)
+
+
+def test_de_lands_near_the_exact_minimum_in_most_sweeps(library):
+    _, sweeps = made(60, 24, "halekas", "hard")
+    data = data_of(sweeps)
+    excess = np.array([a.misfit - b.misfit for a, b in zip(library.fit(data, search="de"), library.fit(data))])
+    assert (excess < 0.1).mean() > 0.7
+
+
+@pytest.mark.parametrize("method, response", KINDS)
+def test_a_fit_does_not_know_its_batch_nor_its_threads(method, response):
+    _, sweeps = made(30, 25, method, response)
+    found = []
+    for threads, step in ((1, 30), (2, 30), (3, 7), (1, 1)):
+        opened = Library(threads=threads)
+        found.append(b"".join(bytes(opened.fit(data_of(sweeps[k : k + step]), method=method, response=response)) for k in range(0, 30, step)))
+        opened.close()
+    assert len(set(found)) == 1
