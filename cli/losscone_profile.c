@@ -156,8 +156,8 @@ static void describe_model(const struct profile *p, int model, struct text *out)
     const paritas_confidence *set = p->answers.sets[model];
     text_format(out, "%-7s %s", responses[model], paritas_sweep_status_name(r->status));
     if (losscone_fitted(r)) {
-        text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g, r %.5g, %.5g to %.5g", r->misfit, r->cells, r->potential_centre, r->potential_lower, r->potential_upper, r->ratio_centre,
-                    r->ratio_lower, r->ratio_upper);
+        text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g", r->misfit, r->cells, r->potential_centre, r->potential_lower, r->potential_upper);
+        text_format(out, ", r %.5g, %.5g to %.5g", r->ratio_centre, r->ratio_lower, r->ratio_upper);
         if (model == 0) text_format(out, ", A %.4g", r->amplitude);
     }
     text_format(out, "\n");
