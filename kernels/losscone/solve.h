@@ -12,7 +12,7 @@
 
 #if F64
 #define SOLVE_INSET R(1e-8)  /* of a plateau's extent in U: how far inside its ends */
-#define SOLVE_ENOUGH R(1e-11) /* of the misfit: a smaller gain is none */
+#define SOLVE_ENOUGH R(1e-9)  /* of the misfit: a smaller gain is none */
 #define SOLVE_ROUNDING R(1e-20)
 #else
 #define SOLVE_INSET R(1e-3)
@@ -22,7 +22,8 @@
 #define SOLVE_STEPS 40
 #define SOLVE_SPACING R(4.0) /* V between samples of U */
 #define SOLVE_SAMPLES 48u    /* at most */
-#define SOLVE_STARTS 3u      /* at most, besides no beam */
+#define SOLVE_STARTS 3u      /* at most, besides no beam; */
+#define SOLVE_HOPE R(1.1)    /* but the first only where the scan says no more than this times the least found */
 
 /* Rows that notice, in a list: which, cells, heights and their derivatives with U, energies, spacecraft potentials, sums. */
 #define SOLVE_ROW (s + SOLVE_AT)
@@ -227,7 +228,7 @@ FN_LARGE void solve_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem 
             const u32 lowest = (i == 0 || SOLVE_SCANNED[i] <= SOLVE_SCANNED[i - 1]) && (i + 1 == samples || SOLVE_SCANNED[i] <= SOLVE_SCANNED[i + 1]);
             if (lowest && SOLVE_SCANNED[i] < UNBOUNDED && (best == samples || SOLVE_SCANNED[i] < SOLVE_SCANNED[best])) best = i;
         }
-        if (best == samples) return;
+        if (best == samples || (starts > 0 && SOLVE_SCANNED[best] > SOLVE_HOPE * SOLVE_VALUE)) return;
         const solve_point found = solve_descend(mi, mr, sweep, s, limited(FMA(step, REAL_OF(best), low), low, high), SOLVE_NODE[best], low, high);
         SOLVE_SCANNED[best] = UNBOUNDED;
         if (found.value < SOLVE_VALUE) {
