@@ -48,7 +48,7 @@
 
 /* solve.h */
 #define SOLVE_AT (BEAM_AT + BEAM_SIZE)
-#define SOLVE_SIZE (7 * SLOTS + 2 * 48 + BEAM_STRIDE * SLOTS)
+#define SOLVE_SIZE (9 * SLOTS + 3 * (5 * SLOTS + 2) + BEAM_STRIDE * SLOTS)
 #define SOLVED_MOST 64 /* cells that are remembered as solved */
 #define SOLVED_AT (SOLVE_AT + SOLVE_SIZE)
 
