@@ -133,6 +133,7 @@ FN void bootstrap_draw(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
     TEAM_BARRIER();
     ONE_WORKER { CELLS_BASE = sum8(CELLS_PART, SLOTS); }
     cells_steps(mi, mr, s);
+    beam_forget(s);
 }
 
 #endif
