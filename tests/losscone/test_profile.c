@@ -51,7 +51,8 @@ TEST(profiles_lie_below_every_point_and_on_one)
                 }
                 ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, ratios * amplitudes, points[0], found, NULL));
                 for (int p = 0; p < ratios * amplitudes; p++) {
-                    if (found[p] < misfit[at] - 1e-7 * (1.0 + misfit[at])) fail_msg("variant %d, sweep %zu, U %g: %.12g, but %.12g at r %g, A %g", v, k, u[i], misfit[at], found[p], points[p][1], points[p][2]);
+                    if (found[p] < misfit[at] - 1e-7 * (1.0 + misfit[at]))
+                        fail_msg("variant %d, sweep %zu, U %g: %.12g, but %.12g at r %g, A %g", v, k, u[i], misfit[at], found[p], points[p][1], points[p][2]);
                     nearest = fmin(nearest, found[p] - misfit[at]);
                 }
             }
@@ -83,7 +84,8 @@ TEST(the_profile_at_the_minimum_is_the_minimum)
             at[0] = results[k].potential;
             for (int i = 1; i < 12; i++) at[i] = lower + (upper - lower) * (i - 0.5) / 11.0;
             ASSERT_OK(context, paritas_losscone_profile(context, &one, &options, 12, at, misfit, NULL, NULL));
-            if (fabs(misfit[0] - results[k].misfit) > 1e-6 * (1.0 + misfit[0])) fail_msg("variant %d, sweep %zu: %.12g at %.9g of %.9g .. %.9g, not %.12g", v, k, misfit[0], at[0], lower, upper, results[k].misfit);
+            if (fabs(misfit[0] - results[k].misfit) > 1e-6 * (1.0 + misfit[0]))
+                fail_msg("variant %d, sweep %zu: %.12g at %.9g of %.9g .. %.9g, not %.12g", v, k, misfit[0], at[0], lower, upper, results[k].misfit);
             for (int i = 1; i < 12; i++) {
                 assert_true(misfit[i] >= results[k].misfit - 1e-6 * (1.0 + misfit[0]));
                 if (v == 2 || v == 3) ASSERT_CLOSE(misfit[i], results[k].misfit, 1e-9 * (1.0 + misfit[0]));
