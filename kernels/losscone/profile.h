@@ -77,7 +77,7 @@ FN void profile_try(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swee
 FN real profile_step(GLOBAL const real *s, u32 f, u32 beam)
 {
     const u32 row = f % SLOTS, k = U32_OF(PROFILE_K[f]);
-    return CELLS_STEP(f / SLOTS)[k * SLOTS + row] - (beam ? beam_gain(s, row, k) : R(0.0));
+    return beam ? beam_step(s, row, k) : CELLS_STEP(f / SLOTS)[k * SLOTS + row];
 }
 
 /* Family f passes its next threshold, or comes back; the change. */
