@@ -77,4 +77,5 @@ const struct command command_kappa_fit = {
                    "kappa_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz), as `losscone fit` does.",
     .groups = {GROUP_DAYS, GROUP_PLASMA, GROUP_SOURCES, GROUP_FIT_ENGINE, GROUP_TABLES, GROUP_END},
     .run = run,
+    .days = true,
 };

@@ -289,4 +289,5 @@ const struct command command_losscone_fit = {
                    "sweep of 1000 ended at a limit of boxes or generations.",
     .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE, GROUP_TABLES, GROUP_END},
     .run = run,
+    .days = true,
 };

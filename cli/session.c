@@ -151,6 +151,10 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options.progress_user = &session->progress;
     if (!option_flag(arguments, "--quiet")) options.note = print_note;
     progress_open(&session->progress, option_flag(arguments, "--quiet"), "fits");
+    if (arguments->command->days) {
+        recycler_open(&session->recycler);
+        options.allocator = &session->recycler.allocator;
+    }
     session->options = options;
     const paritas_status status = open_context(session);
     if (status == PARITAS_OK && wrong_lanes != NULL)
@@ -202,6 +206,7 @@ void session_close(struct session *session)
     text_free(&session->out);
     if (!session->shares) paritas_close(session->context);
     session->context = NULL;
+    if (session->arguments->command->days) recycler_close(&session->recycler);
 }
 
 double *numbers(struct session *session, size_t n)

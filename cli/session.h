@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "base/json.h"
 #include "options.h"
+#include "recycler.h"
 #include "progress.h"
 #include "writer.h"
 
@@ -26,6 +27,7 @@ struct session {
     struct text out;      /* the answer */
     struct writer writer; /* writes JSON to `out` */
     struct progress progress;
+    struct recycler recycler;    /* of commands with .days */
     bool shares; /* the context is another session's */
 };
 

@@ -1,6 +1,7 @@
 /* fit.h: the minimum of the misfit in (y, kappa, t), a spectrum a lane: Newton's method with the exact second derivatives, damped, within bounds.
  *
- *   grid of starts ─► the best point; the best other local minimum of the grid, if there is one ─► Newton from each ─► the lower one
+ *   grid of starts ─► Newton from the best point ─► Newton from the grid's best other local minimum, if there is one; else, where the fit is bad and ends at a bound of kappa, from
+ *   the best point at the other ─► the lower one
  *
  * A step solves with the exact Hessian on the parameters that no bound holds, where that is positive definite, else with the Fisher matrix; both with damping once a step has failed.
  * A bound that the step would violate becomes an equality, the one that is met first first. Each super-step evaluates once, in all lanes.
@@ -30,6 +31,7 @@
 #define KAPPA_NO_PROGRESS R(2.0)
 #define KAPPA_NON_FINITE R(3.0)
 #define KAPPA_NOT_A_MINIMUM R(4.0)
+#define KAPPA_BAD R(10.0)      /* misfit a row of a fit that is bad */
 #define KAPPA_COASTING R(6.0) /* steps within rounding that are tried */
 
 /* ---- three parameters ---- */
@@ -146,12 +148,17 @@ FN_LARGE void fit_grid(FIT_PARAMETERS)
     TEAM_BARRIER();
 }
 
-/* Where to start: the grid's best point, or of its other local minima the best; its number in *at, `points` where there is none. */
-FN vector3 fit_start(FIT_PARAMETERS, u32 other, PRIVATE real *at)
+#define START_BEST 0        /* the grid's best point */
+#define START_OTHER 1       /* of its local minima but number *at the best */
+#define START_FIRST_KAPPA 2 /* the best of those with the least kappa */
+#define START_LAST_KAPPA 3
+
+/* A start; its number in *at, that of the points where there is none. */
+FN vector3 fit_start(FIT_PARAMETERS, u32 which, PRIVATE real *at)
 {
     const u32 kappas = mi[KAPPA_GRID_KAPPAS], points = kappas * mi[KAPPA_GRID_THETAS];
     GLOBAL const real *grid = s + KAPPA_S_GRID;
-    const real none = REAL_OF((elem)points), best = other ? *at : none;
+    const real none = REAL_OF((elem)points), best = which == START_OTHER ? *at : none;
     real least = KAPPA_HUGE;
     vector3 x;
     x.v[0] = R(0.0);
@@ -161,7 +168,9 @@ FN vector3 fit_start(FIT_PARAMETERS, u32 other, PRIVATE real *at)
     for (u32 p = 0; p < points; p++) {
         const real c = grid[p], number = REAL_OF((elem)p);
         mask m = AND(c < least, OR(number < best, number > best));
-        if (other) {
+        if (which == START_FIRST_KAPPA && p % kappas != 0) continue;
+        if (which == START_LAST_KAPPA && p % kappas != kappas - 1) continue;
+        if (which == START_OTHER) {
             if (p % kappas != 0) m = AND(m, c <= grid[p - 1]);
             if (p % kappas != kappas - 1) m = AND(m, c <= grid[p + 1]);
             if (p >= kappas) m = AND(m, c <= grid[p - kappas]);
@@ -362,16 +371,19 @@ FN void fit_store(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows, fit_outcome 
     const fit_bounds b = fit_bounds_of(FIT_ARGUMENTS);
     const mask3 active = fit_active(b, o.point);
     const matrix3 c = fit_covariance(o.point.hessian, active);
-    STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATUS, SELECT(o.status < KAPPA_CONVERGED, KAPPA_NOT_A_MINIMUM, o.status));
-    STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_ITERATIONS, o.iterations);
-    STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_MISFIT, o.point.value);
-    STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_EDM, o.edm);
-    for (u32 k = 0; k < 3; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_POINT + k, o.point.x.v[k]);
-    for (u32 k = 1; k < 3; k++) {
-        const real held = SELECT(o.point.x.v[k] <= b.lower.v[k], R(2.0), R(3.0));
-        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATES + k - 1, SELECT(b.free.of[k], SELECT(active.of[k], R(0.0), held), R(1.0)));
+    ONE_WORKER
+    {
+        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATUS, SELECT(o.status < KAPPA_CONVERGED, KAPPA_NOT_A_MINIMUM, o.status));
+        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_ITERATIONS, o.iterations);
+        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_MISFIT, o.point.value);
+        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_EDM, o.edm);
+        for (u32 k = 0; k < 3; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_POINT + k, o.point.x.v[k]);
+        for (u32 k = 1; k < 3; k++) {
+            const real held = SELECT(o.point.x.v[k] <= b.lower.v[k], R(2.0), R(3.0));
+            STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATES + k - 1, SELECT(b.free.of[k], SELECT(active.of[k], R(0.0), held), R(1.0)));
+        }
+        for (u32 k = 0; k < 6; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_COVARIANCE + k, c.v[k]);
     }
-    for (u32 k = 0; k < 6; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_COVARIANCE + k, c.v[k]);
 }
 
 /* Fits the lanes' spectra, which are loaded. */
@@ -389,14 +401,22 @@ FN void fit_spectra(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows)
     vector3 given;
     for (u32 k = 0; k < 3; k++) given.v[k] = data[SPECTRUM_START + k];
     real at = none;
-    fit_outcome best = fit_newton(FIT_ARGUMENTS, vector3_select(known, given, fit_start(FIT_ARGUMENTS, 0, &at)), any, used);
-    const vector3 second = fit_start(FIT_ARGUMENTS, 1, &at);
-    const mask runs = AND(any, AND(NOT(known), at < none));
+    fit_outcome best = fit_newton(FIT_ARGUMENTS, vector3_select(known, given, fit_start(FIT_ARGUMENTS, START_BEST, &at)), any, used);
+    vector3 second = fit_start(FIT_ARGUMENTS, START_OTHER, &at);
+    mask runs = AND(any, AND(NOT(known), at < none));
+    const mask lower = best.point.x.v[1] <= LOADM1(mr, KAPPA_LOWER), upper = best.point.x.v[1] >= LOADM1(mr, KAPPA_UPPER);
+    const mask bad = AND(AND(any, NOT(OR(known, runs))), AND(OR(lower, upper), NOT(AND(lower, upper))));
+    const mask turns = mi[KAPPA_WEIGHTS] == 2 ? bad : AND(bad, best.point.value > KAPPA_BAD * used);
+    if (ANY(turns)) {
+        const vector3 first = fit_start(FIT_ARGUMENTS, START_FIRST_KAPPA, &at), last = fit_start(FIT_ARGUMENTS, START_LAST_KAPPA, &at);
+        second = vector3_select(turns, vector3_select(lower, last, first), second);
+        runs = OR(runs, turns);
+    }
     TEAM_IF(ANY(runs))
     {
         const fit_outcome o = fit_newton(FIT_ARGUMENTS, second, runs, used);
-        const mask ended = best.status > KAPPA_CONVERGED, lower = o.point.value < best.point.value - KAPPA_NOISE * (R(1.0) + best.point.value);
-        const mask better = AND(AND(runs, o.status <= KAPPA_CONVERGED), OR(ended, lower));
+        const mask ended = best.status > KAPPA_CONVERGED, less = o.point.value < best.point.value - KAPPA_NOISE * (R(1.0) + best.point.value);
+        const mask better = AND(AND(runs, o.status <= KAPPA_CONVERGED), OR(ended, less));
         best.point = fit_point_select(better, o.point, best.point);
         best.status = SELECT(better, o.status, best.status);
         best.edm = SELECT(better, o.edm, best.edm);

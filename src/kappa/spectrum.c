@@ -28,8 +28,10 @@ static const struct ring {
 
 /* The sensor, a number a cell. */
 struct sensor {
-    double solid_angle[CELLS], exposure[CELLS]; /* sr; cm^2 sr s */
-    double half;                                /* of all solid angles */
+    double solid_angle[CELLS], share[CELLS]; /* sr; s */
+    double spread[CELLS];                    /* solid angle^2 / share */
+    double half;                             /* of all solid angles */
+    double geometric_factor;                 /* cm^2 sr */
 };
 
 static paritas_status open_sensor(paritas_context *context, const paritas_cells *given, struct sensor *sensor)
@@ -46,12 +48,14 @@ static paritas_status open_sensor(paritas_context *context, const paritas_cells 
         while (ring < rings + 3 && !(theta < ring->below)) ring++;
         if (!(theta <= 90.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta[%u]: %g degrees; must be from -90 to 90", c, cells.theta[c]);
         sensor->solid_angle[c] = cells.solid_angle ? cells.solid_angle[c] : ring->solid_angle;
-        sensor->exposure[c] = cells.geometric_factor * (cells.accumulation / ring->cells);
+        sensor->share[c] = cells.accumulation / ring->cells;
         if (!(sensor->solid_angle[c] > 0.0 && sensor->solid_angle[c] < 13.0))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "solid_angle[%u]: %g sr; must be above 0, at most 4 pi", c, sensor->solid_angle[c]);
+        sensor->spread[c] = sensor->solid_angle[c] * sensor->solid_angle[c] / sensor->share[c];
         all += sensor->solid_angle[c];
     }
     sensor->half = 0.5 * all;
+    sensor->geometric_factor = cells.geometric_factor;
     return PARITAS_OK;
 }
 
@@ -59,23 +63,35 @@ struct row {
     double omni, coverage, sensitivity, counts;
 };
 
+/* Cells whose sums run side by side: eight sums of every eighth cell, added at the end. */
+#define SIDE 8
+
+static double sum_side(const double part[SIDE])
+{
+    return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
 static struct row sum_row(const struct sensor *sensor, double energy, const double *flux, const double *cosine)
 {
-    double sum = 0.0, covered = 0.0, spread = 0.0, counts = 0.0;
-    for (unsigned c = 0; c < CELLS; c++) {
-        const double f = flux[c], solid_angle = sensor->solid_angle[c], each = sensor->exposure[c] * energy;
-        const bool marked = f < MARKS && f > -MARKS && (f < 0.0 || f > 0.0);
-        if (!(f - f == 0.0) || marked || !(cosine[c] == cosine[c])) continue;
-        counts += f > 0.0 ? whole(f * each) : 0.0;
-        if (!(cosine[c] > 0.0)) continue;
-        sum += f * solid_angle;
-        covered += solid_angle;
-        spread += solid_angle * solid_angle / each;
-    }
-    const double none = (double)NAN;
+    double sums[SIDE] = {0.0}, covers[SIDE] = {0.0}, spreads[SIDE] = {0.0}, counted[SIDE] = {0.0};
+    for (unsigned c = 0; c < CELLS; c += SIDE)
+        for (unsigned j = 0; j < SIDE; j++) {
+            const double given = flux[c + j], size = given < 0.0 ? -given : given, solid_angle = sensor->solid_angle[c + j], cos = cosine[c + j];
+            /* no branches, which would be taken at random; NaN fails every comparison */
+            double known = size < INFINITY ? 1.0 : 0.0;
+            known = size >= MARKS ? known : size == 0.0 ? 1.0 : 0.0;
+            known = cos == cos ? known : 0.0;
+            const double f = known > 0.0 ? given : 0.0, incident = cos > 0.0 ? known : 0.0;
+            counted[j] += whole((f > 0.0 ? f : 0.0) * sensor->geometric_factor * energy * sensor->share[c + j]);
+            sums[j] += incident * (f * solid_angle);
+            covers[j] += incident * solid_angle;
+            spreads[j] += incident * sensor->spread[c + j];
+        }
+    const double none = (double)NAN, covered = sum_side(covers), counts = sum_side(counted);
     if (!(covered > 0.0)) return (struct row){none, 0.0, none, counts};
     /* of a flux F / 4 pi in every cell the sum has the variance F / 4 pi sum of solid angle^2 / exposure */
-    return (struct row){2.0 * sum * (sensor->half / covered), covered / sensor->half, covered * covered / (12.566370614359172 * spread), counts};
+    return (struct row){2.0 * sum_side(sums) * (sensor->half / covered), covered / sensor->half,
+                        covered * covered * (sensor->geometric_factor * energy) / (12.566370614359172 * sum_side(spreads)), counts};
 }
 
 paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_cells *cells, size_t n, const double *energy, const double *flux, const double *cosine, double *omni,
