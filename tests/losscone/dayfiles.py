@@ -68,8 +68,8 @@ def response_mean(function, energy):
     return sum(w * function(energy * np.exp(sigma * x)) for x, w in zip(nodes, weights)) / weights.sum()
 
 
-def plasma(n, seed, density=(1e5, 5e6), kappa=(2.6, 5.5), T=(12.0, 120.0), Usc=None, U=(-400.0, -10.0), r=(0.4, 1.05), kind="hard", tables=(0, 1), start="1998-04-01", cone=True, polarity=None, folded=True,
-           systematic=0.0, at_spacecraft=False):
+def plasma(n, seed, density=(1e5, 5e6), kappa=(2.6, 5.5), T=(12.0, 120.0), Usc=None, U=(-400.0, -10.0), r=(0.4, 1.05), kind="hard", tables=(0, 1), start="1998-04-01", cone=True, polarity=None,
+           folded=True, systematic=0.0, at_spacecraft=False):
     """A day of counted electrons: kappa distributions around a spacecraft in sunlight (or at the potentials of the range Usc), with the Moon's loss cone, as Poisson counts. folded: channels see
     the mean over their response; systematic: relative error of every row; at_spacecraft: the distribution is that at the spacecraft."""
     random = np.random.default_rng(seed)
