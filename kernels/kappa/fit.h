@@ -371,16 +371,19 @@ FN void fit_store(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows, fit_outcome 
     const fit_bounds b = fit_bounds_of(FIT_ARGUMENTS);
     const mask3 active = fit_active(b, o.point);
     const matrix3 c = fit_covariance(o.point.hessian, active);
-    STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATUS, SELECT(o.status < KAPPA_CONVERGED, KAPPA_NOT_A_MINIMUM, o.status));
-    STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_ITERATIONS, o.iterations);
-    STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_MISFIT, o.point.value);
-    STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_EDM, o.edm);
-    for (u32 k = 0; k < 3; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_POINT + k, o.point.x.v[k]);
-    for (u32 k = 1; k < 3; k++) {
-        const real held = SELECT(o.point.x.v[k] <= b.lower.v[k], R(2.0), R(3.0));
-        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATES + k - 1, SELECT(b.free.of[k], SELECT(active.of[k], R(0.0), held), R(1.0)));
+    ONE_WORKER
+    {
+        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATUS, SELECT(o.status < KAPPA_CONVERGED, KAPPA_NOT_A_MINIMUM, o.status));
+        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_ITERATIONS, o.iterations);
+        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_MISFIT, o.point.value);
+        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_EDM, o.edm);
+        for (u32 k = 0; k < 3; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_POINT + k, o.point.x.v[k]);
+        for (u32 k = 1; k < 3; k++) {
+            const real held = SELECT(o.point.x.v[k] <= b.lower.v[k], R(2.0), R(3.0));
+            STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATES + k - 1, SELECT(b.free.of[k], SELECT(active.of[k], R(0.0), held), R(1.0)));
+        }
+        for (u32 k = 0; k < 6; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_COVARIANCE + k, c.v[k]);
     }
-    for (u32 k = 0; k < 6; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_COVARIANCE + k, c.v[k]);
 }
 
 /* Fits the lanes' spectra, which are loaded. */

@@ -16,10 +16,12 @@
 
 #if F64
 #define BEAM_LEAST_PROFILE R(1e-12) /* less is no beam */
-#define BEAM_REACH R(28.0)          /* as exponent: an amplitude of e^-28 of the largest */
+#define BEAM_REACH R(28.0)          /* as exponent: an amplitude of e^-28 of the largest; */
+#define BEAM_FAR R(7.5)             /* in widths: beyond it that is passed */
 #else
 #define BEAM_LEAST_PROFILE R(1e-7)
 #define BEAM_REACH R(16.0)
+#define BEAM_FAR R(5.7)
 #endif
 #define BEAM_FLOOR 1e-6             /* Halekas: of flux and model */
 
@@ -53,13 +55,14 @@ FN real beam_width(CONSTANT elem *mr)
     return width > R(1e-3) ? width : R(1e-3);
 }
 
-/* (E - c)^2 / 2 w^2 at its least over potentials u0 .. u1; beyond reach if there is no beam. */
+/* (E - c)^2 / 2 w^2 at its least over potentials u0 .. u1; BEAM_REACH if there is no beam or it is out of reach. */
 FN real beam_depth(real energy, real spacecraft, real width, real u0, real u1)
 {
     const real high = spacecraft - u0, low = spacecraft - u1;
-    if (!(high > R(0.0))) return R(2.0) * BEAM_REACH;
     const real c0 = low > width ? low : width, c1 = high > width ? high : width;
-    const real z = flush(DIVIDE(energy > c1 ? energy - c1 : energy < c0 ? c0 - energy : R(0.0), width));
+    const real away = energy > c1 ? energy - c1 : energy < c0 ? c0 - energy : R(0.0);
+    if (!(high > R(0.0)) || !(away < BEAM_FAR * width)) return BEAM_REACH;
+    const real z = flush(DIVIDE(away, width));
     return R(0.5) * z * z;
 }
 
@@ -213,18 +216,34 @@ FN void beam_choose(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swee
     BEAM_MODE[row] = REAL_OF(MODE_TABLE + t);
 }
 
-/* The most that the beam gains where threshold k of a row is the first that is not passed. */
-FN real beam_gain(GLOBAL const real *s, u32 row, u32 k)
+/* A row's bound on what the beam gains, by how many of its noticing cells are in the cone: factor times the table, where that is positive. */
+typedef struct {
+    GLOBAL const real *table;
+    real factor, cells;
+} beam_limit;
+
+FN beam_limit beam_limit_of(GLOBAL const real *s, u32 row)
 {
-    const real mode = BEAM_MODE[row], below = CELLS_BELOW[k * SLOTS + row], cells = BEAM_CELLS[row];
-    if (mode == MODE_NONE) return R(0.0);
-    const u32 inside = U32_OF(below < cells ? below : cells);
-    if (mode == MODE_FREE) return BEAM_EXACT(row)[inside];
-    if (mode == MODE_SLOPE) {
-        const real slope = BEAM_SLOPE(row)[inside];
-        return slope > R(0.0) ? flush(BEAM_FACTOR[row] * slope) : R(0.0);
-    }
-    return BEAM_GAIN(row, U32_OF(mode) - MODE_TABLE)[inside];
+    const real mode = BEAM_MODE[row];
+    beam_limit limit;
+    limit.table = mode == MODE_FREE || mode == MODE_NONE ? BEAM_EXACT(row) : mode == MODE_SLOPE ? BEAM_SLOPE(row) : BEAM_GAIN(row, U32_OF(mode) - MODE_TABLE);
+    limit.factor = mode == MODE_NONE ? R(0.0) : mode == MODE_SLOPE ? BEAM_FACTOR[row] : R(1.0);
+    limit.cells = BEAM_CELLS[row];
+    return limit;
+}
+
+/* `below`: cells of the row in the cone. */
+FN real beam_gain(beam_limit limit, real below)
+{
+    const real gain = limit.table[U32_OF(below < limit.cells ? below : limit.cells)];
+    return gain > R(0.0) ? flush(limit.factor * gain) : R(0.0);
+}
+
+/* STEP of a row, less what the beam gains at most. */
+FN real beam_step(GLOBAL const real *s, u32 row, u32 k)
+{
+    const real step = CELLS_STEP(0)[k * SLOTS + row];
+    return BEAM_MODE[row] == MODE_NONE ? step : step - beam_gain(beam_limit_of(s, row), CELLS_BELOW[k * SLOTS + row]);
 }
 
 /* Takes the gains of the rows that notice off the bounds of a box, by the whole team, between barriers of the caller's. */
@@ -236,9 +255,10 @@ FN void beam_relax(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep
             beam_choose(mi, mr, sweep, s, row, box.u0, box.u1, roughly);
             if (BEAM_MODE[row] > MODE_NONE) {
                 const u32 first = U32_OF(BOUND_FIRST(to)[row]), last = first + U32_OF(BOUND_LINES(to)[row]);
+                const beam_limit limit = beam_limit_of(s, row);
                 real least = UNBOUNDED;
                 for (u32 k = first; k <= last; k++) {
-                    const real step = CELLS_STEP(0)[k * SLOTS + row] - beam_gain(s, row, k);
+                    const real step = CELLS_STEP(0)[k * SLOTS + row] - beam_gain(limit, CELLS_BELOW[k * SLOTS + row]);
                     least = step < least ? step : least;
                 }
                 BOUND_LEAST(to)[row] = least;

@@ -68,7 +68,13 @@ FN real plateau_ratio(GLOBAL const real *polygon, u32 n, search_box extent, real
 FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL real *to)
 {
     const search_box domain = plateau_domain(mi, mr, s);
-    const u32 n = plateau_clip(mi, s, SEARCH_CHOSEN, domain, SEARCH_SIDE > R(0.0), SEARCH_POLYGON);
+    u32 n = plateau_clip(mi, s, SEARCH_CHOSEN, domain, SEARCH_SIDE > R(0.0), SEARCH_POLYGON);
+    if (n == 0) { /* a sliver: nothing else was in the domain */
+        search_box middle;
+        middle.u0 = middle.u1 = R(0.5) * (domain.u0 + domain.u1);
+        middle.r0 = middle.r1 = R(0.5) * (domain.r0 + domain.r1);
+        n = polygon_of_box(middle, SEARCH_POLYGON);
+    }
     const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
     const real u = R(0.5) * (extent.u0 + extent.u1);
     to[OUTCOME_EXTENT] = extent.u0;

@@ -73,6 +73,11 @@
 
 FN u32 has_beam(CONSTANT elem *mr) { return LOADM1(mr, LOSSCONE_A_UPPER) > R(0.0); }
 
+/* Kinds of entries: boxes; boxes that are bounded roughly (beam.h); cells, by a point of theirs and the potentials at which they meet the box they were found in. */
+#define ENTRY_BOX R(0.0)
+#define ENTRY_ROUGH R(1.0)
+#define ENTRY_CELL R(2.0)
+
 FN real search_limit(GLOBAL const real *s) { return FMA(-SEARCH_NEAR, SEARCH_BEST, SEARCH_BEST) - SEARCH_ROUNDING; }
 
 FN search_box box_at(GLOBAL const real *entry)
@@ -142,6 +147,23 @@ FN void heap_pop(GLOBAL real *s)
     heap_set(s, i, key, place);
 }
 
+FN u32 search_full(GLOBAL const real *s) { return SEARCH_FREE == R(0.0) && SEARCH_USED == REAL_OF(HEAP_MOST); }
+
+/* A place for an entry with this bound: in the heap or, while that is full, on the stack. */
+FN GLOBAL real *search_place(GLOBAL real *s, real bound)
+{
+    const u32 deep = U32_OF(SEARCH_STACK), given_back = U32_OF(SEARCH_FREE), used = U32_OF(SEARCH_USED);
+    if (search_full(s)) {
+        SEARCH_STACK = REAL_OF(deep + 1);
+        return SEARCH_DEEP(deep);
+    }
+    const real place = given_back ? SEARCH_GIVEN_BACK[given_back - 1] : REAL_OF(used);
+    if (given_back) SEARCH_FREE = REAL_OF(given_back - 1);
+    else SEARCH_USED = REAL_OF(used + 1);
+    heap_push(s, bound, place);
+    return SEARCH_POOL(U32_OF(place));
+}
+
 /* Keeps pending box w, unless its bound says that nothing is to be found there. By one worker. */
 FN void search_keep(CONSTANT u32 *mi, GLOBAL real *s, u32 w)
 {
@@ -150,22 +172,116 @@ FN void search_keep(CONSTANT u32 *mi, GLOBAL real *s, u32 w)
     const real bound = CELLS_BASE + sum8(BOUND_LEAST(known), families);
     SEARCH_BOXES = SEARCH_BOXES + R(1.0);
     if (bound >= search_limit(s)) return;
-    const u32 deep = U32_OF(SEARCH_STACK), given_back = U32_OF(SEARCH_FREE), used = U32_OF(SEARCH_USED);
-    const u32 full = given_back == 0 && used == HEAP_MOST;
-    GLOBAL real *entry = SEARCH_DEEP(deep);
-    if (full) SEARCH_STACK = REAL_OF(deep + 1);
-    else {
-        const real place = given_back ? SEARCH_GIVEN_BACK[given_back - 1] : REAL_OF(used);
-        if (given_back) SEARCH_FREE = REAL_OF(given_back - 1);
-        else SEARCH_USED = REAL_OF(used + 1);
-        entry = SEARCH_POOL(U32_OF(place));
-        heap_push(s, bound, place);
-    }
+    GLOBAL real *entry = search_place(s, bound);
     put_box(entry, box[0], box[1], box[2], box[3]);
     entry[4] = sum8(BOUND_LINES(known), families);
     entry[5] = sum8(BOUND_LEAN(known), families);
     entry[6] = bound;
-    entry[7] = SEARCH_ROUGH;
+    entry[7] = SEARCH_ROUGH > R(0.0) ? ENTRY_ROUGH : ENTRY_BOX;
+}
+
+/* ---- cells ---- */
+
+FN void search_improve(CONSTANT u32 *mi, GLOBAL real *s, real misfit, u32 reversed)
+{
+    SEARCH_BEST = misfit;
+    SEARCH_SIDE = REAL_OF(reversed);
+    for (u32 f = 0; f < losscone_families(mi); f++) SEARCH_CHOSEN[f] = SEARCH_TRIED[f];
+}
+
+/* The cell of SEARCH_TRIED, without beam. */
+FN void search_try(CONSTANT u32 *mi, GLOBAL real *s, u32 reversed)
+{
+    const u32 families = losscone_families(mi);
+    for (u32 f = 0; f < families; f++) SEARCH_VALUES[f] = CELLS_STEP(f / SLOTS)[U32_OF(SEARCH_TRIED[f]) * SLOTS + f % SLOTS];
+    const real misfit = CELLS_BASE + sum8(SEARCH_VALUES, families);
+    SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
+    if (misfit < SEARCH_BEST) search_improve(mi, s, misfit, reversed);
+}
+
+/* The cells that hold a point. */
+FN void search_locate(CONSTANT u32 *mi, GLOBAL real *s, real u, real r)
+{
+    const u32 families = losscone_families(mi), reversed = families > SLOTS && u > R(0.0);
+    for (u32 f = 0; f < families; f++) {
+        const u32 row = f % SLOTS, energy = f / SLOTS;
+        SEARCH_TRIED[f] = REAL_OF(thresholds_below(s, row, cone_edge(u, r, CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row])));
+    }
+}
+
+/* The cell of SEARCH_TRIED with the best beam, unless it was solved before. */
+FN_LARGE void search_solve(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
+{
+    const u32 remembered = U32_OF(SEARCH_REMEMBERED);
+    for (u32 i = 0; i < remembered; i++) {
+        u32 row = 0;
+        while (row < SWEEP_ROWS && SOLVED(i)[row] == SEARCH_TRIED[row]) row++;
+        if (row == SWEEP_ROWS) return;
+    }
+    if (remembered < SOLVED_MOST) {
+        for (u32 row = 0; row < SWEEP_ROWS; row++) SOLVED(remembered)[row] = SEARCH_TRIED[row];
+        SEARCH_REMEMBERED = REAL_OF(remembered + 1);
+    }
+    const search_box domain = box_of_options(mr);
+    const u32 n = plateau_clip(mi, s, SEARCH_TRIED, domain, 0, SEARCH_POLYGON);
+    const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
+    if (n == 0) return;
+    solve_cell(mi, mr, sweep, s, SEARCH_TRIED, extent.u0, extent.u1);
+    SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
+    if (SOLVE_VALUE < SEARCH_BEST) {
+        search_improve(mi, s, SOLVE_VALUE, 0);
+        SEARCH_BEST_U = SOLVE_U;
+        SEARCH_BEST_A = SOLVE_A;
+    }
+}
+
+/* Keeps the cell of SEARCH_TRIED, whose part in the box is this polygon, for when its turn comes, unless its bound is too large: beams are solved for in as few cells as can be. */
+FN_LARGE void search_keep_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, search_box box, GLOBAL const real *polygon, u32 n)
+{
+    const search_box extent = polygon_extent(polygon, n, box);
+    real bound = CELLS_BASE, a = R(0.0), b = R(0.0);
+    for (u32 i = 0; i < SLOTS; i++) {
+        VISIT_MODES[i] = BEAM_MODE[i];
+        VISIT_MODES[SLOTS + i] = BEAM_FACTOR[i];
+    }
+    for (u32 row = 0; row < SWEEP_ROWS; row++) {
+        if (BEAM_MODE[row] > MODE_NONE) beam_choose(mi, mr, sweep, s, row, extent.u0, extent.u1, 0);
+        bound = bound + beam_step(s, row, U32_OF(SEARCH_TRIED[row]));
+    }
+    for (u32 i = 0; i < SLOTS; i++) {
+        BEAM_MODE[i] = VISIT_MODES[i];
+        BEAM_FACTOR[i] = VISIT_MODES[SLOTS + i];
+    }
+    if (bound >= search_limit(s)) return;
+    if (search_full(s)) {
+        search_solve(mi, mr, sweep, s);
+        return;
+    }
+    for (u32 i = 0; i < n; i++) {
+        a = a + polygon[2 * i];
+        b = b + polygon[2 * i + 1];
+    }
+    GLOBAL real *entry = search_place(s, bound);
+    put_box(entry, extent.u0, extent.u1, flush(DIVIDE(b, a)), DIVIDE(a, REAL_OF(n)));
+    entry[6] = bound;
+    entry[7] = ENTRY_CELL;
+}
+
+FN void search_leaf(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 reversed, search_box box, GLOBAL const real *polygon, u32 n)
+{
+    if (has_beam(mr)) search_keep_cell(mi, mr, sweep, s, box, polygon, n);
+    else search_try(mi, s, reversed);
+}
+
+/* The cell that holds a point, with all that may be in it. */
+FN void search_point(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real r)
+{
+    search_locate(mi, s, u, r);
+    if (has_beam(mr)) search_solve(mi, mr, sweep, s);
+    if (has_beam(mr) && SEARCH_BEST < UNBOUNDED) return;
+    search_try(mi, s, u > R(0.0)); /* or a sliver, which has no best beam */
+    SEARCH_BEST_U = u;
+    SEARCH_BEST_A = LOADM1(mr, LOSSCONE_A_LOWER);
 }
 
 /* ---- what comes next ---- */
@@ -178,8 +294,8 @@ FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry
     put_box(SEARCH_BOX(0), box.u0, box.u1, box.r0, box.r1);
     SEARCH_PENDING = R(1.0);
     SEARCH_ROUGH = R(0.0);
-    SEARCH_ACTION = entry[7] > R(0.0) ? SEARCH_BOUND : SEARCH_VISIT;
-    if (entry[7] > R(0.0) || lines <= (has_beam(mr) ? R(VISIT_LINES_BEAM) : R(VISIT_LINES_HARD))) return 1;
+    SEARCH_ACTION = entry[7] == ENTRY_ROUGH ? SEARCH_BOUND : SEARCH_VISIT;
+    if (entry[7] == ENTRY_ROUGH || lines <= (has_beam(mr) ? R(VISIT_LINES_BEAM) : R(VISIT_LINES_HARD))) return 1;
     if (box.u1 - box.u0 < BOX_LEAST_U && box.r1 - box.r0 < BOX_LEAST_R) return 0;
     const u32 no_u = middle_u <= box.u0 || middle_u >= box.u1, no_r = middle_r <= box.r0 || middle_r >= box.r1;
     if (no_u && no_r) return 0;
@@ -204,7 +320,7 @@ FN real search_rest(GLOBAL const real *s)
 }
 
 /* By one worker. */
-FN void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
+FN_LARGE void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
 {
     const u32 slab = U32_OF(SEARCH_SLAB);
     if (slab < U32_OF(SEARCH_SLABS)) {
@@ -217,7 +333,11 @@ FN void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
         put_box(SEARCH_BOX(1), SEARCH_EDGE(slab), SEARCH_EDGE(slab + 1), middle, r1);
         return;
     }
-    if (SEARCH_BOXES >= REAL_OF(mi[LOSSCONE_BOX_LIMIT]) && SEARCH_BEST < UNBOUNDED) { /* some cell there must be */
+    if (SEARCH_BOXES >= REAL_OF(mi[LOSSCONE_BOX_LIMIT])) {
+        if (SEARCH_BEST == UNBOUNDED && SEARCH_HEAP > R(0.0)) { /* some answer */
+            GLOBAL const real *entry = SEARCH_POOL(U32_OF(SEARCH_PLACE[0]));
+            search_point(mi, mr, sweep, s, R(0.5) * (entry[0] + entry[1]), R(0.5) * (entry[2] + entry[3]));
+        }
         const real gap = SEARCH_BEST - search_rest(s);
         SEARCH_GAP = gap > R(0.0) ? gap : R(0.0);
         SEARCH_ACTION = SEARCH_STOP;
@@ -234,87 +354,25 @@ FN void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
         if (SEARCH_KEY[0] >= search_limit(s)) SEARCH_HEAP = R(0.0);
         else {
             const real place = SEARCH_PLACE[0];
-            found = search_divide(mr, s, SEARCH_POOL(U32_OF(place)));
+            GLOBAL const real *entry = SEARCH_POOL(U32_OF(place));
             const u32 given_back = U32_OF(SEARCH_FREE);
             SEARCH_GIVEN_BACK[given_back] = place;
             SEARCH_FREE = REAL_OF(given_back + 1);
             heap_pop(s);
+            if (entry[7] == ENTRY_CELL) search_point(mi, mr, sweep, s, entry[2], entry[3]);
+            else found = search_divide(mr, s, entry);
         }
     }
-    if (!found) SEARCH_ACTION = SEARCH_STOP;
+    if (!found) {
+        SEARCH_ACTION = SEARCH_STOP;
+        if (SEARCH_BEST == UNBOUNDED) { /* the domain is a sliver */
+            const search_box domain = box_of_options(mr);
+            search_point(mi, mr, sweep, s, R(0.5) * (domain.u0 + domain.u1), R(0.5) * (domain.r0 + domain.r1));
+        }
+    }
 }
 
 /* ---- visits ---- */
-
-FN void search_improve(CONSTANT u32 *mi, GLOBAL real *s, real misfit, u32 reversed)
-{
-    SEARCH_BEST = misfit;
-    SEARCH_SIDE = REAL_OF(reversed);
-    for (u32 f = 0; f < losscone_families(mi); f++) SEARCH_CHOSEN[f] = SEARCH_TRIED[f];
-}
-
-/* The cell of SEARCH_TRIED, without beam. */
-FN void search_try(CONSTANT u32 *mi, GLOBAL real *s, u32 reversed)
-{
-    const u32 families = losscone_families(mi);
-    for (u32 f = 0; f < families; f++) SEARCH_VALUES[f] = CELLS_STEP(f / SLOTS)[U32_OF(SEARCH_TRIED[f]) * SLOTS + f % SLOTS];
-    const real misfit = CELLS_BASE + sum8(SEARCH_VALUES, families);
-    SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
-    if (misfit < SEARCH_BEST) search_improve(mi, s, misfit, reversed);
-}
-
-/* The same with a beam, unless the cell was solved before or its part in the box, at potentials u0 .. u1, has too large a bound. */
-FN_LARGE void search_solve(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u0, real u1)
-{
-    for (u32 i = 0; i < SLOTS; i++) {
-        VISIT_MODES[i] = BEAM_MODE[i];
-        VISIT_MODES[SLOTS + i] = BEAM_FACTOR[i];
-    }
-    real bound = CELLS_BASE;
-    for (u32 row = 0; row < SWEEP_ROWS; row++) {
-        const u32 k = U32_OF(SEARCH_TRIED[row]);
-        bound = bound + CELLS_STEP(0)[k * SLOTS + row];
-        if (BEAM_MODE[row] == MODE_NONE) continue;
-        beam_choose(mi, mr, sweep, s, row, u0, u1, 0);
-        bound = bound - beam_gain(s, row, k);
-    }
-    for (u32 i = 0; i < SLOTS; i++) {
-        BEAM_MODE[i] = VISIT_MODES[i];
-        BEAM_FACTOR[i] = VISIT_MODES[SLOTS + i];
-    }
-    if (bound >= search_limit(s)) return;
-    const u32 remembered = U32_OF(SEARCH_REMEMBERED);
-    for (u32 i = 0; i < remembered; i++) {
-        u32 row = 0;
-        while (row < SWEEP_ROWS && SOLVED(i)[row] == SEARCH_TRIED[row]) row++;
-        if (row == SWEEP_ROWS) return;
-    }
-    if (remembered < SOLVED_MOST) {
-        for (u32 row = 0; row < SWEEP_ROWS; row++) SOLVED(remembered)[row] = SEARCH_TRIED[row];
-        SEARCH_REMEMBERED = REAL_OF(remembered + 1);
-    }
-    const search_box domain = box_of_options(mr);
-    const u32 n = plateau_clip(mi, s, SEARCH_TRIED, domain, 0, SEARCH_POLYGON);
-    if (n == 0) return;
-    const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
-    solve_cell(mi, mr, sweep, s, SEARCH_TRIED, extent.u0, extent.u1);
-    SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
-    if (SOLVE_VALUE < SEARCH_BEST) {
-        search_improve(mi, s, SOLVE_VALUE, 0);
-        SEARCH_BEST_U = SOLVE_U;
-        SEARCH_BEST_A = SOLVE_A;
-    }
-}
-
-/* The cell of SEARCH_TRIED, whose part in the box is this polygon of n vertices. */
-FN void search_leaf(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 reversed, search_box box, GLOBAL const real *polygon, u32 n)
-{
-    if (has_beam(mr)) {
-        const search_box extent = polygon_extent(polygon, n, box);
-        search_solve(mi, mr, sweep, s, extent.u0, extent.u1);
-    } else
-        search_try(mi, s, reversed);
-}
 
 /* Visits the cells that meet pending box 0, whose families are in SEARCH_FAMILIES(0): one family after the other takes each of its k, the box is clipped
  * accordingly; a branch ends where nothing of the box is left or its sum is too large. By one worker. */
@@ -351,7 +409,7 @@ FN_LARGE void search_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
             continue;
         }
         const u32 k = U32_OF(BOUND_FIRST(known)[f] + VISIT_K[i]);
-        const real sum = VISIT_SUM[i] + CELLS_STEP(energy)[k * SLOTS + row] - (beam ? beam_gain(s, row, k) : R(0.0));
+        const real sum = VISIT_SUM[i] + (beam ? beam_step(s, row, k) : CELLS_STEP(energy)[k * SLOTS + row]);
         const real c = CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row];
         n[i + 1] = sum + VISIT_REST[i] < search_limit(s) ? polygon_between(s, row, k, c, VISIT_POLYGON(i), n[i], VISIT_POLYGON(i + 1), VISIT_POLYGON(VISIT_LINES + 1)) : 0;
         if (n[i + 1]) {
@@ -397,7 +455,7 @@ FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep
     ONE_WORKER
     {
         search_begin(mr, s);
-        search_next(mi, mr, s);
+        search_next(mi, mr, sweep, s);
     }
     TEAM_BARRIER();
     while (SEARCH_ACTION > SEARCH_STOP) {
@@ -414,7 +472,7 @@ FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep
             if (visit) search_visit(mi, mr, sweep, s);
             else
                 for (u32 w = 0; w < pending; w++) search_keep(mi, s, w);
-            search_next(mi, mr, s);
+            search_next(mi, mr, sweep, s);
         }
         TEAM_BARRIER();
     }

@@ -23,7 +23,7 @@
 #define BOX_ENTRY 8     /* u0, u1, r0, r1, lines, lean, bound */
 #define VISIT_LINES 12 /* no box has more when its cells are visited: */
 #define VISIT_LINES_HARD 12.0
-#define VISIT_LINES_BEAM 5.0
+#define VISIT_LINES_BEAM 7.0
 #define VISIT_ROOM (8 + 4 * (VISIT_LINES + 1))
 #define SEARCH_SIZE (CELLS_SIZE + 48 + (3 + BOX_ENTRY) * HEAP_MOST + BOX_ENTRY * STACK_MOST + 2 * BOUND_SIZE + 96 + VISIT_ROOM * (VISIT_LINES + 2) \
                      + 3 * FAMILIES_MOST + 3 * POLYGON_ROOM + 64)
@@ -48,7 +48,7 @@
 
 /* solve.h */
 #define SOLVE_AT (BEAM_AT + BEAM_SIZE)
-#define SOLVE_SIZE (7 * SLOTS + 2 * 48 + BEAM_STRIDE * SLOTS)
+#define SOLVE_SIZE (9 * SLOTS + 3 * (5 * SLOTS + 2) + BEAM_STRIDE * SLOTS)
 #define SOLVED_MOST 64 /* cells that are remembered as solved */
 #define SOLVED_AT (SOLVE_AT + SOLVE_SIZE)
 

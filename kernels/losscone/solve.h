@@ -12,7 +12,7 @@
 
 #if F64
 #define SOLVE_INSET R(1e-8)  /* of a plateau's extent in U: how far inside its ends */
-#define SOLVE_ENOUGH R(1e-11) /* of the misfit: a smaller gain is none */
+#define SOLVE_ENOUGH R(1e-9)  /* of the misfit: a smaller gain is none */
 #define SOLVE_ROUNDING R(1e-20)
 #else
 #define SOLVE_INSET R(1e-3)
@@ -20,9 +20,12 @@
 #define SOLVE_ROUNDING R(1e-6)
 #endif
 #define SOLVE_STEPS 40
-#define SOLVE_SPACING R(4.0) /* V between samples of U */
-#define SOLVE_SAMPLES 48u    /* at most */
-#define SOLVE_STARTS 3u      /* at most, besides no beam */
+#define SOLVE_SPACING R(0.27) /* of the width, between samples of U */
+#define SOLVE_EVEN 48u        /* so many at most; wider plateaus are sampled where the beam passes a row, */
+#define SOLVE_PASSING 5u      /* so often */
+#define SOLVE_SAMPLES (SLOTS * SOLVE_PASSING + 2)
+#define SOLVE_STARTS 3u      /* at most, besides no beam; */
+#define SOLVE_HOPE R(1.1)    /* but the first only where the scan says no more than this times the least found */
 
 /* Rows that notice, in a list: which, cells, heights and their derivatives with U, energies, spacecraft potentials, sums. */
 #define SOLVE_ROW (s + SOLVE_AT)
@@ -35,8 +38,10 @@
 #define SOLVE_U (SOLVE_EXACT + SLOTS)[2]     /* the answer: point, misfit */
 #define SOLVE_A (SOLVE_EXACT + SLOTS)[3]
 #define SOLVE_VALUE (SOLVE_EXACT + SLOTS)[4]
-#define SOLVE_ROOM (SOLVE_EXACT + 2 * SLOTS)
-#define SOLVE_SCANNED (SOLVE_ROOM)           /* of each sample of U the best value and its node */
+#define SOLVE_PULL (SOLVE_EXACT + 2 * SLOTS)  /* Lillis: sums of profile times (datum - model without beam), */
+#define SOLVE_SQUARE (SOLVE_PULL + SLOTS)    /* and of the profile's squares */
+#define SOLVE_SAMPLE (SOLVE_SQUARE + SLOTS)  /* samples of U, of each the best value and its amplitude */
+#define SOLVE_SCANNED (SOLVE_SAMPLE + SOLVE_SAMPLES)
 #define SOLVE_NODE (SOLVE_SCANNED + SOLVE_SAMPLES)
 #define SOLVE_BASE(i) (SOLVE_NODE + SOLVE_SAMPLES + BEAM_STRIDE * (size_t)(i)) /* model of a row's cells without beam */
 
@@ -60,7 +65,15 @@ FN void solve_gather(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swe
         SOLVE_CELLS[count] = cells;
         SOLVE_EXACT[count] = BEAM_EXACT(row)[U32_OF(inside)];
         rest = rest - SOLVE_EXACT[count];
-        for (u32 j = 0; j < ((U32_OF(cells) + 7) & ~7u); j++) SOLVE_BASE(count)[j] = REAL_OF(j) < inside ? inner : outer;
+        real pull = R(0.0), square = R(0.0);
+        for (u32 j = 0; j < ((U32_OF(cells) + 7) & ~7u); j++) {
+            const real base = REAL_OF(j) < inside ? inner : outer, height = BEAM_PROFILE(row)[j];
+            SOLVE_BASE(count)[j] = base;
+            pull = FMA(height, CELLS_DATA[row * SWEEP_CELLS + j] - base, pull);
+            square = FMA(height, height, square);
+        }
+        SOLVE_PULL[count] = flush(pull);
+        SOLVE_SQUARE[count] = flush(square);
         count++;
     }
     SOLVE_COUNT = REAL_OF(count);
@@ -166,10 +179,26 @@ FN_LARGE solve_point solve_descend(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL c
     return at;
 }
 
-/* Of a potential the best of the nodes in A: its value, roughly, and which it is. */
-FN_LARGE void solve_scan(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, u32 sample)
+/* Lillis: at a potential the best amplitude, which has a closed form, and its value. */
+FN void solve_closed(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, u32 sample)
 {
-    const u32 lillis = mi[LOSSCONE_METHOD], count = U32_OF(SOLVE_COUNT);
+    const real a0 = LOADM1(mr, LOSSCONE_A_LOWER), a1 = LOADM1(mr, LOSSCONE_A_UPPER);
+    real pull = R(0.0), square = R(0.0), value = SOLVE_REST;
+    solve_heights(mr, sweep, s, u);
+    for (u32 i = 0; i < U32_OF(SOLVE_COUNT); i++) {
+        pull = FMA(SOLVE_HEIGHT[i], SOLVE_PULL[i], pull);
+        square = FMA(flush(SOLVE_HEIGHT[i] * SOLVE_HEIGHT[i]), SOLVE_SQUARE[i], square);
+        value = value + SOLVE_EXACT[i];
+    }
+    const real a = flush(square) > R(0.0) ? limited(flush(DIVIDE(flush(pull), flush(square))), a0, a1) : a0;
+    SOLVE_SCANNED[sample] = flush(FMA(a, FMA(a, square, R(-2.0) * pull), value));
+    SOLVE_NODE[sample] = a;
+}
+
+/* Halekas: at a potential the best of the nodes in A, and its value, roughly. */
+FN_LARGE void solve_scan(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, u32 sample)
+{
+    const u32 count = U32_OF(SOLVE_COUNT);
     const real a0 = LOADM1(mr, LOSSCONE_A_LOWER), side = LOADM1(mr, LOSSCONE_A_UPPER) - a0;
     real values[8], amplitudes[8];
     for (u32 t = 0; t < 8; t++) {
@@ -189,7 +218,7 @@ FN_LARGE void solve_scan(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem 
             pack sum = LOADP(values, t);
             const pack amplitude = pflush(LOADP(amplitudes, t) * PACK_OF(height));
             for (u32 j = 0; j < cells; j++) {
-                const pack model = PFMA(amplitude, PACK_OF(profile[j]), PACK_OF(base[j])), rest = PACK_OF(data[j]) - (lillis ? model : rough_log(model));
+                const pack model = PFMA(amplitude, PACK_OF(profile[j]), PACK_OF(base[j])), rest = PACK_OF(data[j]) - rough_log(model);
                 sum = PFMA(rest, rest, sum);
             }
             STOREP(values, t, sum);
@@ -201,35 +230,65 @@ FN_LARGE void solve_scan(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem 
     SOLVE_NODE[sample] = amplitudes[best];
 }
 
+/* Where to look in potentials low .. high: SOLVE_SAMPLE. How many; *even: at equal distances. */
+FN u32 solve_samples(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real low, real high, PRIVATE u32 *even)
+{
+    const real width = beam_width(mr), steps = flush(DIVIDE(high - low, SOLVE_SPACING * width));
+    u32 n = 0;
+    *even = steps <= REAL_OF(SOLVE_EVEN - 2);
+    if (!(low < high)) {
+        SOLVE_SAMPLE[0] = low;
+        return 1;
+    }
+    if (*even) {
+        n = U32_OF(steps) + 2;
+        n = n < 3 ? 3 : n;
+        for (u32 i = 0; i < n; i++) SOLVE_SAMPLE[i] = limited(FMA(DIVIDE(high - low, REAL_OF(n - 1)), REAL_OF(i), low), low, high);
+        return n;
+    }
+    SOLVE_SAMPLE[n++] = low;
+    SOLVE_SAMPLE[n++] = high;
+    for (u32 i = 0; i < U32_OF(SOLVE_COUNT); i++) {
+        const u32 row = U32_OF(SOLVE_ROW[i]);
+        for (u32 l = 0; l < SOLVE_PASSING; l++) {
+            const real u = sweep[SWEEP_POTENTIAL + row] - FMA(REAL_OF(l) - R(0.5) * REAL_OF(SOLVE_PASSING - 1), width, sweep[SWEEP_ENERGY + row]);
+            if (u > low && u < high) SOLVE_SAMPLE[n++] = u;
+        }
+    }
+    return n;
+}
+
 /* The least misfit with numbers k of all rows, at potentials u0 .. u1: SOLVE_U, SOLVE_A, SOLVE_VALUE. */
 FN_LARGE void solve_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL const real *k, real u0, real u1)
 {
-    const real inset = SOLVE_INSET * (u1 - u0), low = u0 + inset, high = u1 - inset, middle = R(0.5) * (u0 + u1);
+    const real inset = SOLVE_INSET * (u1 - u0), low = u0 + inset, high = u1 - inset;
     const real a0 = LOADM1(mr, LOSSCONE_A_LOWER), a1 = LOADM1(mr, LOSSCONE_A_UPPER);
     solve_gather(mi, mr, sweep, s, k, u0, u1);
-    SOLVE_U = middle;
+    SOLVE_U = R(0.5) * (u0 + u1);
     SOLVE_A = a0;
     SOLVE_VALUE = UNBOUNDED;
-    u32 samples = U32_OF(DIVIDE(high - low, SOLVE_SPACING)) + 2;
-    samples = samples < 3 ? 3 : samples > SOLVE_SAMPLES ? SOLVE_SAMPLES : samples;
-    if (!(low < high)) samples = 1;
-    const real step = samples > 1 ? DIVIDE(high - low, REAL_OF(samples - 1)) : R(0.0);
     const u32 noticed = SOLVE_COUNT > R(0.0) && a1 > R(0.0);
     if (!noticed || a0 == R(0.0)) {
         SOLVE_VALUE = SOLVE_REST;
         for (u32 i = 0; i < U32_OF(SOLVE_COUNT); i++) SOLVE_VALUE = SOLVE_VALUE + SOLVE_EXACT[i];
         if (!noticed) return;
     }
-    for (u32 i = 0; i < samples; i++) solve_scan(mi, mr, sweep, s, limited(FMA(step, REAL_OF(i), low), low, high), i);
+    u32 even;
+    const u32 samples = solve_samples(mr, sweep, s, low, high, &even);
+    for (u32 i = 0; i < samples; i++) {
+        if (mi[LOSSCONE_METHOD]) solve_closed(mr, sweep, s, SOLVE_SAMPLE[i], i);
+        else solve_scan(mr, sweep, s, SOLVE_SAMPLE[i], i);
+    }
     for (u32 starts = 0; starts < SOLVE_STARTS; starts++) {
         u32 best = samples;
-        for (u32 i = 0; i < samples; i++) {
-            const u32 lowest = (i == 0 || SOLVE_SCANNED[i] <= SOLVE_SCANNED[i - 1]) && (i + 1 == samples || SOLVE_SCANNED[i] <= SOLVE_SCANNED[i + 1]);
-            if (lowest && SOLVE_SCANNED[i] < UNBOUNDED && (best == samples || SOLVE_SCANNED[i] < SOLVE_SCANNED[best])) best = i;
+        for (u32 i = 0; i < samples; i++) { /* the least that is not beside a lesser one; what was tried counts as lesser than all */
+            const real value = SOLVE_SCANNED[i];
+            const u32 lowest = !even || ((i == 0 || value <= SOLVE_SCANNED[i - 1]) && (i + 1 == samples || value <= SOLVE_SCANNED[i + 1]));
+            if (lowest && value > -UNBOUNDED && (best == samples || value < SOLVE_SCANNED[best])) best = i;
         }
-        if (best == samples) return;
-        const solve_point found = solve_descend(mi, mr, sweep, s, limited(FMA(step, REAL_OF(best), low), low, high), SOLVE_NODE[best], low, high);
-        SOLVE_SCANNED[best] = UNBOUNDED;
+        if (best == samples || (starts > 0 && SOLVE_SCANNED[best] > SOLVE_HOPE * SOLVE_VALUE)) return;
+        const solve_point found = solve_descend(mi, mr, sweep, s, SOLVE_SAMPLE[best], SOLVE_NODE[best], low, high);
+        SOLVE_SCANNED[best] = -UNBOUNDED;
         if (found.value < SOLVE_VALUE) {
             SOLVE_VALUE = found.value;
             SOLVE_U = found.u;

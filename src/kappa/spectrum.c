@@ -77,13 +77,15 @@ static struct row sum_row(const struct sensor *sensor, double energy, const doub
     for (unsigned c = 0; c < CELLS; c += SIDE)
         for (unsigned j = 0; j < SIDE; j++) {
             const double given = flux[c + j], size = given < 0.0 ? -given : given, solid_angle = sensor->solid_angle[c + j], cos = cosine[c + j];
-            /* no branches: what is measured is as good as random */
-            const bool measured = (size == 0.0) | ((size >= MARKS) & (size < INFINITY)), known = measured & (cos == cos), incident = known & (cos > 0.0);
-            const double f = known ? given : 0.0;
+            /* no branches, which would be taken at random; NaN fails every comparison */
+            double known = size < INFINITY ? 1.0 : 0.0;
+            known = size >= MARKS ? known : size == 0.0 ? 1.0 : 0.0;
+            known = cos == cos ? known : 0.0;
+            const double f = known > 0.0 ? given : 0.0, incident = cos > 0.0 ? known : 0.0;
             counted[j] += whole((f > 0.0 ? f : 0.0) * sensor->geometric_factor * energy * sensor->share[c + j]);
-            sums[j] += incident ? f * solid_angle : 0.0;
-            covers[j] += incident ? solid_angle : 0.0;
-            spreads[j] += incident ? sensor->spread[c + j] : 0.0;
+            sums[j] += incident * (f * solid_angle);
+            covers[j] += incident * solid_angle;
+            spreads[j] += incident * sensor->spread[c + j];
         }
     const double none = (double)NAN, covered = sum_side(covers), counts = sum_side(counted);
     if (!(covered > 0.0)) return (struct row){none, 0.0, none, counts};

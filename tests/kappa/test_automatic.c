@@ -1,5 +1,5 @@
 /* Potentials from spectra: what spectra were made with comes back, whatever is fitted beside it and on how many threads; failures are told. */
-#include "charging.h"
+#include "testing.h"
 #include "refusing.h"
 
 #define ROWS PARITAS_SPECTRUM_ENERGIES

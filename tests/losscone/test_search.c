@@ -530,6 +530,8 @@ TEST(what_a_box_limit_leaves_is_in_the_gap)
         fit(context, &data, &o, cut);
         for (int k = 0; k < 20; k++) {
             limited += cut[k].status == PARITAS_SWEEP_AT_LIMIT;
+            ASSERT_CLOSE(misfit_of(&data, (size_t)k, cut[k].potential, cut[k].ratio, cut[k].amplitude, &o), cut[k].misfit, 1e-9 * cut[k].misfit);
+            assert_true(cut[k].gap < 1e4);
             if (cut[k].status == PARITAS_SWEEP_AT_LIMIT) assert_true(full[k].misfit >= cut[k].misfit - cut[k].gap - 1e-9 && full[k].misfit <= cut[k].misfit + 1e-5);
             else ASSERT_CLOSE(full[k].misfit, cut[k].misfit, 1e-6 * (1.0 + full[k].misfit));
         }
