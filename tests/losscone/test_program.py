@@ -27,7 +27,7 @@ def fit(folder, rows, *options):
     """writes the rows as a day's file, fits it, and answers its tables"""
     os.makedirs(folder, exist_ok=True)
     path = dayfiles.write(os.path.join(folder, dayfiles.name(DATE)), rows)
-    run("losscone", "fit", path, "--confidence", "none", "--spacecraft-potential", USC, *options, "-o", os.path.join(folder, "tables"))
+    run("losscone", "fit", path, "--spacecraft-potential", USC, *options, "-o", os.path.join(folder, "tables"))
     return tables(os.path.join(folder, "tables"))
 
 
