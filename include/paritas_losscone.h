@@ -126,7 +126,7 @@ typedef struct paritas_losscone_result {
     unsigned cells;                              /* how many entered the misfit */
     double misfit;                               /* at the minimum: of Halekas the sum, of Lillis divided by (cells - 3) */
     double potential, ratio, amplitude;          /* a point of the minimum. Where exact, the plateau's centre, unless a beam makes the misfit change within the plateau: where it is least */
-    double potential_centre, ratio_centre;       /* of the plateau, what stands for it best: the middle of its extent in U, and there in r; of de the point */
+    double potential_centre, ratio_centre;       /* of the plateau, what recovers the truth best: the centre of gravity in r and r U; of de the point */
     double potential_lower, potential_upper;     /* extent of the plateau; of de, which knows none, the point */
     double ratio_lower, ratio_upper;
     double gap;                                  /* misfit may be lower by no more than this: 0 where proven to 1e-6 of (1 + misfit); NaN of de */

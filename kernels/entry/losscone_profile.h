@@ -15,7 +15,7 @@ KERNEL(losscone_profile)
     GLOBAL const elem *sweep = in + job * SWEEP_SIZE, *potential = in + (size_t)args[0] * SWEEP_SIZE;
     GLOBAL elem *answer = out + job * (PROFILE_OUT * (size_t)potentials + 1);
     cells_prepare(mi, mr, sweep, s);
-    profile_begin(s);
+    beam_forget(s);
     for (u32 i = 0; i < potentials; i++) {
         profile_run(mi, mr, sweep, s, potential[i], UNBOUNDED, -UNBOUNDED);
         ONE_WORKER
@@ -41,7 +41,7 @@ KERNEL(losscone_confidence)
     grid.step = in[(size_t)args[0] * CONFIDENCE_IN];
     grid.count = args[3];
     cells_prepare(mi, mr, sweep, s);
-    profile_begin(s);
+    beam_forget(s);
     confidence_run(mi, mr, sweep, s, grid, sweep[CONFIDENCE_LIMIT], sweep[CONFIDENCE_PLATEAU], sweep[CONFIDENCE_PLATEAU + 1]);
     ONE_WORKER
     {
@@ -64,8 +64,8 @@ KERNEL(losscone_bootstrap)
     bootstrap_begin(run, mr, sweep, s, truth[0], truth[1], truth[2]);
     for (u32 draw = 0; draw < (noise < R(0.0) ? 0u : draws); draw++) {
         bootstrap_draw(mi, mr, sweep, s, noise, draw, low, high);
-        search_run(mi, mr, sweep, s);
         profile_run(mi, mr, sweep, s, truth[0], UNBOUNDED, -UNBOUNDED);
+        search_run(mi, mr, sweep, s, PROFILE_BEST); /* it has only to look for less */
         ONE_WORKER
         {
             const real above = PROFILE_BEST - SEARCH_BEST;

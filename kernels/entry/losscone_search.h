@@ -10,13 +10,18 @@ KERNEL(losscone_search)
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     GLOBAL const elem *sweep = in + (size_t)LINT_OF_ROWS(rows) * SWEEP_SIZE;
     cells_prepare(mi, mr, sweep, s);
-    search_run(mi, mr, sweep, s);
+    beam_forget(s);
+    search_run(mi, mr, sweep, s, UNBOUNDED);
     GLOBAL real *outcome = SEARCH_OUTCOME;
     ONE_WORKER { search_answer(mi, mr, sweep, s, outcome); }
     TEAM_BARRIER();
     misfit_of_rows(mi, mr, sweep, s, outcome[OUTCOME_POINT], outcome[OUTCOME_POINT + 1], SEARCH_VALUES);
     TEAM_BARRIER();
-    ONE_WORKER { outcome[OUTCOME_MISFIT] = outcome[OUTCOME_MISFIT] + sum8(SEARCH_VALUES, SLOTS); }
+    ONE_WORKER
+    {
+        const real misfit = outcome[OUTCOME_MISFIT] + sum8(SEARCH_VALUES, SLOTS);
+        outcome[OUTCOME_MISFIT] = misfit > R(0.0) ? misfit : R(0.0); /* the difference that a beam makes may round below */
+    }
     TEAM_BARRIER();
     TEAM_FOR(i, OUTCOME_SIZE) STORE_ROWS(out, rows, OUTCOME_SIZE, i, outcome[i]);
     TEAM_BARRIER();

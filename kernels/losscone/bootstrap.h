@@ -55,7 +55,7 @@ FN bootstrap_pair bootstrap_normal(u32 number, u32 draw, u32 sweep_low, u32 swee
 FN pack bootstrap_truth(losscone_run run, losscone_row row, pack sine, pack cosine)
 {
     if (!(row.beam > R(0.0))) return losscone_of_cells(run, row, sine, run.datum);
-    const pack model = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_profile(run, cosine));
+    const pack model = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
     return run.lillis ? model : m_log(model + PK(LOSSCONE_FLOOR));
 }
 
@@ -75,7 +75,7 @@ FN void bootstrap_begin(losscone_run run, CONSTANT elem *mr, GLOBAL const elem *
             STOREP(BOOTSTRAP_REFLECTED, at, bootstrap_truth(run, row, sine, -PSQRT(square)));
         }
     }
-    ONE_WORKER { BOOTSTRAP_WIDE = has_beam(mr) && FIRST(losscone_profile(run, PK(0.0))) > BEAM_LEAST_PROFILE ? R(1.0) : R(0.0); }
+    ONE_WORKER { BOOTSTRAP_WIDE = has_beam(mr) && FIRST(losscone_beam_profile(run, PK(0.0))) > BEAM_LEAST_PROFILE ? R(1.0) : R(0.0); }
     TEAM_BARRIER();
 }
 
@@ -133,6 +133,7 @@ FN void bootstrap_draw(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
     TEAM_BARRIER();
     ONE_WORKER { CELLS_BASE = sum8(CELLS_PART, SLOTS); }
     cells_steps(mi, mr, s);
+    beam_forget(s);
 }
 
 #endif

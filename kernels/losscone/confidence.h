@@ -11,6 +11,7 @@
 #define CONFIDENCE_PENDING CONFIDENCE(0)
 #define CONFIDENCE_DEPTH CONFIDENCE(1)  /* boxes on the stack */
 #define CONFIDENCE_FOUND CONFIDENCE(2)  /* intervals */
+#define CONFIDENCE_AGAIN CONFIDENCE(3)
 #define CONFIDENCE_ENDS (s + CONFIDENCE_AT + 4) /* theirs: of CONFIDENCE_SETS, and one more until it is joined */
 #define CONFIDENCE_BOX(w) (s + CONFIDENCE_AT + 32 + 4 * (size_t)(w))
 #define CONFIDENCE_WAITING(i) (CONFIDENCE_BOX(4) + 4 * (size_t)(i))
@@ -68,8 +69,9 @@ FN void confidence_judge(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u3
     const search_box box = box_at(CONFIDENCE_BOX(w));
     const real bound = CELLS_BASE + sum8(BOUND_LEAST(known), families), lines = sum8(BOUND_LINES(known), families), lean = sum8(BOUND_LEAN(known), families);
     if (bound > limit) return;
-    const u32 first = grid_first(grid, box.u0);
-    if (first == grid.count || grid_potential(grid, first) > box.u1) return; /* between two potentials */
+    u32 first = grid_first(grid, box.u0);
+    while (first < grid.count && CONFIDENCE_FLAG[first] > FLAG_OUT && grid_potential(grid, first) <= box.u1) first++;
+    if (first == grid.count || grid_potential(grid, first) > box.u1) return; /* it holds no potential that is not flagged */
     const u32 few = first + 2 >= grid.count || grid_potential(grid, first + 2) > box.u1;
     if (lines == R(0.0) && !has_beam(mr)) confidence_flag(s, grid, box.u0, box.u1, FLAG_IN);
     else if (few || U32_OF(CONFIDENCE_DEPTH) + 2 > CONFIDENCE_STACK)
@@ -112,7 +114,7 @@ FN void confidence_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
     TEAM_FOR(i, grid.count) CONFIDENCE_FLAG[i] = FLAG_OUT;
     ONE_WORKER
     {
-        search_begin(mr, s);
+        search_begin(mr, s, UNBOUNDED);
         const search_box domain = box_of_options(mr);
         const real middle = R(0.5) * (domain.r0 + domain.r1);
         u32 depth = 0;
@@ -147,14 +149,26 @@ FN void confidence_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
         CONFIDENCE_FOUND = R(0.0);
     }
     TEAM_BARRIER();
+    u32 known = 0; /* did the last profile find a cell? */
     for (u32 i = 0; i < grid.count; i++) {
         const u32 open = CONFIDENCE_FLAG[i] == FLAG_OPEN;
-        TEAM_IF(open)
+        TEAM_IF(open && known)
         {
-            profile_run(mi, mr, sweep, s, grid_potential(grid, i), limit, limit);
-            ONE_WORKER { CONFIDENCE_FLAG[i] = PROFILE_BEST <= limit ? FLAG_IN : FLAG_OUT; }
+            ONE_WORKER { CONFIDENCE_AGAIN = profile_again(mi, mr, sweep, s, grid_potential(grid, i), limit) ? R(1.0) : R(0.0); }
             TEAM_BARRIER();
         }
+        const u32 again = open && known && CONFIDENCE_AGAIN > R(0.0);
+        TEAM_IF(open && !again)
+        {
+            profile_run(mi, mr, sweep, s, grid_potential(grid, i), limit, limit);
+            known = PROFILE_BEST <= limit;
+        }
+        TEAM_BARRIER();
+        ONE_WORKER
+        {
+            if (open) CONFIDENCE_FLAG[i] = known ? FLAG_IN : FLAG_OUT;
+        }
+        TEAM_BARRIER();
     }
     ONE_WORKER
     {

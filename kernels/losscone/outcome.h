@@ -5,7 +5,7 @@
 #include "losscone/search.h"
 
 #if F64
-#define SEARCH_CENTRAL R(1e-7) /* of 1 + misfit: the plateau's middle may be above its minimum by this and still be called the minimum */
+#define SEARCH_CENTRAL R(1e-7) /* of 1 + misfit: the plateau's centre may be above its minimum by this and still be called the minimum */
 #else
 #define SEARCH_CENTRAL R(1e-5)
 #endif
@@ -62,8 +62,29 @@ FN real plateau_ratio(GLOBAL const real *polygon, u32 n, search_box extent, real
     return limited(R(0.5) * (least + most), extent.r0, extent.r1);
 }
 
-/* What stands for the plateau: a potential and a ratio in its middle. Where there may be a beam the misfit changes with U inside it, so the point of the answer is the
- * middle with its best amplitude only if that is the minimum too, as near as it counts, and else where the minimum was found. By one worker; leaves the misfit's part
+/* What stands for a plateau, U and r: its centre of gravity in the plane of a and b, where it is convex; of a thin one the middle of its extent in U, and there in r. */
+FN void plateau_centre(GLOBAL const real *polygon, u32 n, search_box extent, GLOBAL real *to)
+{
+    const real a0 = polygon[0], b0 = polygon[1], room = (extent.r1 - extent.r0) * flush(extent.r1 * (extent.u1 - extent.u0));
+    real area = R(0.0), a = R(0.0), b = R(0.0);
+    for (u32 i = 2; i < n; i++) {
+        const real p = polygon[2 * i - 2] - a0, q = polygon[2 * i - 1] - b0, x = polygon[2 * i] - a0, y = polygon[2 * i + 1] - b0, part = FMA(p, y, -q * x);
+        area = area + part;
+        a = FMA(part, p + x, a);
+        b = FMA(part, q + y, b);
+    }
+    to[0] = R(0.5) * (extent.u0 + extent.u1);
+    if ((area < R(0.0) ? -area : area) > R(1e-4) * room) {
+        a = FMA(flush(DIVIDE(flush(a), area)), R(0.3333333333333333), a0);
+        b = FMA(flush(DIVIDE(flush(b), area)), R(0.3333333333333333), b0);
+        to[0] = limited(DIVIDE(b, a), extent.u0, extent.u1);
+        to[1] = limited(a, extent.r0, extent.r1);
+    } else
+        to[1] = plateau_ratio(polygon, n, extent, to[0]);
+}
+
+/* The answer. Where there may be a beam the misfit changes with U inside the plateau, so the point of the answer is the centre with its best amplitude only if that is
+ * the minimum too, as near as it counts, and else where the minimum was found. By one worker; leaves the misfit's part
  * that the beam changes in OUTCOME_MISFIT. */
 FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL real *to)
 {
@@ -76,21 +97,24 @@ FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
         n = polygon_of_box(middle, SEARCH_POLYGON);
     }
     const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
-    const real u = R(0.5) * (extent.u0 + extent.u1);
+    plateau_centre(SEARCH_POLYGON, n, extent, to + OUTCOME_CENTRE);
+    const real u = to[OUTCOME_CENTRE];
     to[OUTCOME_EXTENT] = extent.u0;
     to[OUTCOME_EXTENT + 1] = extent.u1;
     to[OUTCOME_EXTENT + 2] = extent.r0;
     to[OUTCOME_EXTENT + 3] = extent.r1;
-    to[OUTCOME_POINT] = to[OUTCOME_CENTRE] = u;
-    to[OUTCOME_POINT + 1] = to[OUTCOME_CENTRE + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, u);
+    to[OUTCOME_POINT] = u;
+    to[OUTCOME_POINT + 1] = to[OUTCOME_CENTRE + 1];
     to[OUTCOME_POINT + 2] = LOADM1(mr, LOSSCONE_A_LOWER);
     to[OUTCOME_MISFIT] = R(0.0);
     if (has_beam(mr)) {
         solve_cell(mi, mr, sweep, s, SEARCH_CHOSEN, u, u);
         const real value = SOLVE_VALUE, a = SOLVE_A;
         const u32 central = value <= FMA(SEARCH_CENTRAL, R(1.0) + SEARCH_BEST, SEARCH_BEST);
-        to[OUTCOME_POINT] = central ? u : SEARCH_BEST_U;
-        to[OUTCOME_POINT + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, to[OUTCOME_POINT]);
+        if (!central) {
+            to[OUTCOME_POINT] = SEARCH_BEST_U;
+            to[OUTCOME_POINT + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, SEARCH_BEST_U);
+        }
         to[OUTCOME_POINT + 2] = central ? a : SEARCH_BEST_A;
         solve_gather(mi, mr, sweep, s, SEARCH_CHOSEN, to[OUTCOME_POINT], to[OUTCOME_POINT]);
         real without = SOLVE_REST;

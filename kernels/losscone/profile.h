@@ -31,7 +31,9 @@
 #define PROFILE_STEP (PROFILE_K + FAMILIES_MOST)         /* and what they add at least */
 #define PROFILE_EVENT (PROFILE_STEP + FAMILIES_MOST)     /* thresholds inside an interval: r, ascending, */
 #define PROFILE_WHOSE (PROFILE_EVENT + PROFILE_LINES + 8) /* and their families */
-#define PROFILE_SOLVED(i) (PROFILE_WHOSE + PROFILE_LINES + 8 + SLOTS * (size_t)(i))
+#define PROFILE_PIECE (PROFILE_WHOSE + PROFILE_LINES + 8) /* bounds of what is between them */
+#define PROFILE_SOLVED(i) (PROFILE_PIECE + PROFILE_LINES + 8 + SLOTS * (size_t)(i))
+#define PROFILE_KEPT PROFILE_SOLVED(PROFILE_SOLVED_MOST) /* k at the best */
 
 /* A misfit must be below it to be of interest. */
 FN real profile_ceiling(GLOBAL const real *s, real most)
@@ -68,7 +70,26 @@ FN void profile_try(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swee
     PROFILE_BEST = value;
     PROFILE_RATIO = R(0.5) * (r0 + r1);
     PROFILE_AMPLITUDE = amplitude;
+    for (u32 f = 0; f < losscone_families(mi); f++) PROFILE_KEPT[f] = PROFILE_K[f];
 }
+
+/* What family f adds at its k of PROFILE_K, at least. */
+FN real profile_step(GLOBAL const real *s, u32 f, u32 beam)
+{
+    const u32 row = f % SLOTS, k = U32_OF(PROFILE_K[f]);
+    return beam ? beam_step(s, row, k) : CELLS_STEP(f / SLOTS)[k * SLOTS + row];
+}
+
+/* Family f passes its next threshold, or comes back; the change. */
+FN real profile_move(GLOBAL real *s, u32 f, u32 beam, real by)
+{
+    const real before = PROFILE_STEP[f];
+    PROFILE_K[f] = PROFILE_K[f] + by;
+    PROFILE_STEP[f] = profile_step(s, f, beam);
+    return PROFILE_STEP[f] - before;
+}
+FN real profile_pass(GLOBAL real *s, u32 f, u32 beam) { return profile_move(s, f, beam, R(1.0)); }
+FN void profile_return(GLOBAL real *s, u32 f, u32 beam) { profile_move(s, f, beam, R(-1.0)); }
 
 /* The cells of pending interval w, whose families are known. By one worker. */
 FN_LARGE void profile_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 w, real u, real most)
@@ -80,7 +101,7 @@ FN_LARGE void profile_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
     for (u32 f = 0; f < families; f++) {
         const u32 row = f % SLOTS, energy = f / SLOTS, first = U32_OF(BOUND_FIRST(known)[f]), lines = U32_OF(BOUND_LINES(known)[f]);
         PROFILE_K[f] = REAL_OF(first);
-        PROFILE_STEP[f] = CELLS_STEP(energy)[first * SLOTS + row] - (beam ? beam_gain(s, row, first) : R(0.0));
+        PROFILE_STEP[f] = profile_step(s, f, beam);
         if (lines == 0) continue;
         const real opening = FMA(u, CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row], R(1.0));
         for (u32 k = first; k < first + lines; k++) {
@@ -94,17 +115,25 @@ FN_LARGE void profile_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
             PROFILE_WHOSE[at] = REAL_OF(f);
         }
     }
+    /* what is between two thresholds, by its bound */
     real sum = CELLS_BASE + sum8(PROFILE_STEP, families), from = low;
     for (u32 i = 0; i <= n; i++) {
         const real to = i < n && PROFILE_EVENT[i] < high ? PROFILE_EVENT[i] : high;
-        if ((to - from > PROFILE_SLIVER || n == 0 || high - low <= PROFILE_SLIVER) && sum < profile_ceiling(s, most)) profile_try(mi, mr, sweep, s, u, from, to);
-        if (i == n) return;
-        const u32 f = U32_OF(PROFILE_WHOSE[i]), row = f % SLOTS, k = U32_OF(PROFILE_K[f]) + 1;
-        const real step = CELLS_STEP(f / SLOTS)[k * SLOTS + row] - (beam ? beam_gain(s, row, k) : R(0.0));
-        sum = sum + (step - PROFILE_STEP[f]);
-        PROFILE_K[f] = REAL_OF(k);
-        PROFILE_STEP[f] = step;
+        PROFILE_PIECE[i] = to - from > PROFILE_SLIVER || n == 0 || high - low <= PROFILE_SLIVER ? sum : UNBOUNDED;
+        if (i == n) break;
+        sum = sum + profile_pass(s, U32_OF(PROFILE_WHOSE[i]), beam);
         from = to > from ? to : from;
+    }
+    u32 at = n; /* the piece that PROFILE_K tells of */
+    for (;;) {
+        u32 least = 0;
+        for (u32 i = 1; i <= n; i++) least = PROFILE_PIECE[i] < PROFILE_PIECE[least] ? i : least;
+        if (!(PROFILE_PIECE[least] < profile_ceiling(s, most))) return;
+        PROFILE_PIECE[least] = UNBOUNDED;
+        for (; at < least; at++) profile_pass(s, U32_OF(PROFILE_WHOSE[at]), beam);
+        for (; at > least; at--) profile_return(s, U32_OF(PROFILE_WHOSE[at - 1]), beam);
+        const real begin = least > 0 && PROFILE_EVENT[least - 1] > low ? PROFILE_EVENT[least - 1] : low;
+        profile_try(mi, mr, sweep, s, u, begin, least < n && PROFILE_EVENT[least] < high ? PROFILE_EVENT[least] : high);
     }
 }
 
@@ -113,7 +142,9 @@ FN void profile_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swe
 {
     const u32 families = losscone_families(mi), pending = U32_OF(PROFILE_PENDING);
     u32 waiting = U32_OF(PROFILE_WAITING);
-    for (u32 w = 0; w < pending; w++) {
+    const u32 second_first = pending == 2 && sum8(BOUND_LEAST(PROFILE_FAMILIES(1)), families) < sum8(BOUND_LEAST(PROFILE_FAMILIES(0)), families);
+    for (u32 i = 0; i < pending; i++) {
+        const u32 w = second_first ? 1 - i : i;
         GLOBAL const real *known = PROFILE_FAMILIES(w), *box = PROFILE_BOX(w);
         const real bound = CELLS_BASE + sum8(BOUND_LEAST(known), families), lines = sum8(BOUND_LINES(known), families);
         if (!(bound < profile_ceiling(s, most))) continue;
@@ -141,7 +172,8 @@ FN void profile_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swe
     PROFILE_BOX(1)[1] = high;
 }
 
-/* The least misfit at potential u: PROFILE_BEST, _RATIO, _AMPLITUDE; UNBOUNDED where it is not below `most`. It ends at the first that is not above `enough`. By the whole team. */
+/* The least misfit at potential u: PROFILE_BEST, _RATIO, _AMPLITUDE; UNBOUNDED where it is not below `most`. It ends at the first that is not above `enough`.
+ * Behind beam_forget. By the whole team. */
 FN_LARGE void profile_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real most, real enough)
 {
     const real low = LOADM1(mr, LOSSCONE_R_LOWER), high = LOADM1(mr, LOSSCONE_R_UPPER), quarter = R(0.25) * (high - low);
@@ -178,11 +210,26 @@ FN_LARGE void profile_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem
     }
 }
 
-/* Before the first profile of a sweep. */
-FN void profile_begin(GLOBAL real *s)
+/* Is the cell that the last profile found also there at potential u, with a misfit that is not above the limit? By one worker. */
+FN_LARGE u32 profile_again(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real limit)
 {
-    TEAM_FOR(i, SLOTS) BEAM_KNOWN[i] = BEAM_MODE[i] = R(0.0);
-    TEAM_BARRIER();
+    const u32 families = losscone_families(mi), reversed = families > SLOTS && u > R(0.0);
+    real low = LOADM1(mr, LOSSCONE_R_LOWER), high = LOADM1(mr, LOSSCONE_R_UPPER), sum = CELLS_BASE;
+    for (u32 f = 0; f < families; f++) {
+        const u32 row = f % SLOTS, energy = f / SLOTS, k = U32_OF(PROFILE_KEPT[f]);
+        const real opening = FMA(u, CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row], R(1.0));
+        sum = sum + CELLS_STEP(energy)[k * SLOTS + row];
+        if (opening > R(0.0)) {
+            const real to = DIVIDE(CELLS_THRESHOLD[k * SLOTS + row], opening), from = k > 0 ? DIVIDE(CELLS_THRESHOLD[(k - 1) * SLOTS + row], opening) : low;
+            low = from > low ? from : low;
+            high = to < high ? to : high;
+        } else if (k > 0)
+            return 0;
+    }
+    if (!(high - low > PROFILE_SLIVER)) return 0;
+    if (!has_beam(mr)) return sum <= limit;
+    solve_cell(mi, mr, sweep, s, PROFILE_KEPT, u, u);
+    return SOLVE_VALUE <= limit;
 }
 
 #endif

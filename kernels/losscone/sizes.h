@@ -61,7 +61,7 @@
 #define PROFILE_WAITING_MOST 64
 #define PROFILE_LINES 24   /* at most: lines of an interval whose cells are visited */
 #define PROFILE_SOLVED_MOST 8
-#define PROFILE_SIZE (32 + 4 * PROFILE_PENDING_MOST + 4 * PROFILE_WAITING_MOST + BOUND_SIZE * PROFILE_PENDING_MOST + 2 * FAMILIES_MOST + 2 * (PROFILE_LINES + 8) \
+#define PROFILE_SIZE (32 + 4 * PROFILE_PENDING_MOST + 4 * PROFILE_WAITING_MOST + BOUND_SIZE * PROFILE_PENDING_MOST + 3 * FAMILIES_MOST + 3 * (PROFILE_LINES + 8) \
                       + PROFILE_SOLVED_MOST * SLOTS)
 #define PROFILE_OUT 3 /* of each potential: misfit, r, A; behind all of a sweep the number of cells */
 

@@ -98,13 +98,13 @@ TEST(progress_rises_to_its_end_and_cancels)
             paritas_context *context = cpu ? open_as("cpu", NULL, 64, 0, 2, 0) : open_fake(64);
             context->progress = tell;
             context->progress_user = &told;
-            fake.buffer_most = 32000 * sizeof(double);
+            fake.buffer_most = 60000 * sizeof(double);
             fake.teams_most = 2;
             if (cpu && stop_at > 1) told.stop_at = stop_at = 1; /* it tells once in a while only */
             const paritas_status status = fit(context, sample, results);
             assert_true(told.well);
             if (told.stop_at) assert_int_equal(status, PARITAS_CANCELLED);
-            else assert_int_equal(told.done, SAMPLE_SWEEPS);
+            else if (!cpu) assert_int_equal(told.done, SAMPLE_SWEEPS); /* of the CPU only one thread tells */
             if (!told.stop_at) assert_int_equal(status, PARITAS_OK);
             if (!cpu) assert_true(stop_at ? told.calls == stop_at : told.calls > 6);
             assert_true(context->progress == tell && context->progress_user == &told); /* given back */
