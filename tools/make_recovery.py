@@ -321,7 +321,8 @@ def words(all_, corner, models):
             f"folded data it is usable ({lillis_folded[1]:.0f} V, where the folded model has {folded[1]:.1f} V), because the smeared edge is what lies between.",
         ),
         (
-            "**In sunlight the spacecraft potential comes back to a few tenths of a volt up to 20 V**, a little too low (the fit's response is a sum over 15 energies, that of these data an integral).",
+            "**In sunlight the spacecraft potential comes back to a few tenths of a volt up to 20 V**, a little too low (the fit's response is a",
+            "sum over 15 energies, that of these data an integral).",
             "Beyond 20 V it is off by volts, and the error that is given is too small. With energies shifted alone, as was usual, it is volts too low everywhere.",
         ),
         (
