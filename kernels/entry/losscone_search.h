@@ -14,9 +14,14 @@ KERNEL(losscone_search)
     GLOBAL real *outcome = SEARCH_OUTCOME;
     ONE_WORKER { search_answer(mi, mr, sweep, s, outcome); }
     TEAM_BARRIER();
-    misfit_of_rows(mi, mr, sweep, s, outcome[OUTCOME_POINT], outcome[OUTCOME_POINT + 1], SEARCH_VALUES);
+    misfit_of_rows(mi, mr, sweep, s, outcome[OUTCOME_POINT], outcome[OUTCOME_POINT + 1], outcome[OUTCOME_POINT + 2], SEARCH_VALUES);
     TEAM_BARRIER();
-    ONE_WORKER { outcome[OUTCOME_MISFIT] = outcome[OUTCOME_MISFIT] + sum8(SEARCH_VALUES, SLOTS); }
+    ONE_WORKER
+    {
+        real sum = R(0.0);
+        for (u32 i = 0; i < SWEEP_ROWS; i++) sum = sum + SEARCH_VALUES[i];
+        outcome[OUTCOME_MISFIT] = sum;
+    }
     TEAM_BARRIER();
     TEAM_FOR(i, OUTCOME_SIZE) STORE_ROWS(out, rows, OUTCOME_SIZE, i, outcome[i]);
     TEAM_BARRIER();
