@@ -16,8 +16,8 @@ static const struct command *const commands[] = {
 static void write_overview(void)
 {
     printf("usage: paritas COMMAND ... [options]\n\n"
-           "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces).\n\nCommands:\n");
-    for (size_t i = 0; i < N_COMMANDS; i++) printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
+           "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces), and loss cones of electrons above the Moon.\n\nCommands:\n");
+    for (size_t i = 0; i < N_COMMANDS; i++) printf("  %-20s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n`paritas COMMAND --help` lists a command's options; a workspace named - is standard input.\n"
            "PARITAS_DEVICE=NAME stands for --device, PARITAS_CACHE=FOLDER names the folder of compiled kernels (empty: none).\n"
            "PARITAS_ISA=portable|scalar|avx2|avx512|neon and PARITAS_LANES=1|2|4|8|16 force a build of the kernels.\n"
@@ -91,9 +91,44 @@ static int run(const struct arguments *arguments)
     return code;
 }
 
+/* The command that the first words name: one, or two where a command has actions ("losscone fit"). *words: how many. */
+static const struct command *find_command(int argc, char **argv, int *words)
+{
+    for (size_t i = 0; i < N_COMMANDS && argc > 1; i++) {
+        const char *name = commands[i]->name;
+        const size_t first = strcspn(name, " ");
+        if (strlen(argv[1]) != first || memcmp(argv[1], name, first) != 0) continue;
+        *words = name[first] == '\0' ? 1 : 2;
+        if (*words == 1 || (argc > 2 && strcmp(argv[2], name + first + 1) == 0)) return commands[i];
+    }
+    return NULL;
+}
+
+static bool has_actions(const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strncmp(commands[i]->name, name, length) == 0 && commands[i]->name[length] == ' ') return true;
+    return false;
+}
+
+/* The actions of a command, asked for by --help or because the word behind it is none of them. */
+static int write_actions(const char *name, const char *word)
+{
+    const bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+    FILE *file = help ? stdout : stderr;
+    if (word[0] == '\0') fprintf(file, "paritas: %s needs an action\n", name);
+    else if (!help) fprintf(file, "paritas: %s has no action '%s'\n", name, word);
+    fprintf(file, "usage: paritas %s ACTION ... [options]\n\n", name);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strncmp(commands[i]->name, name, strlen(name)) == 0 && commands[i]->name[strlen(name)] == ' ') fprintf(file, "  %-20s %s\n", commands[i]->name, commands[i]->summary);
+    return help ? 0 : EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
+    int words = 1;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         write_overview();
         return 0;
@@ -102,10 +137,9 @@ int main(int argc, char **argv)
         printf("paritas %s\n", paritas_version());
         return 0;
     }
-    const struct command *command = NULL;
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(commands[i]->name, name) == 0) command = commands[i];
+    const struct command *command = find_command(argc, argv, &words);
     if (command == NULL) {
+        if (has_actions(name)) return write_actions(name, argc > 2 ? argv[2] : "");
         if (argc < 2)
             fprintf(stderr, "paritas: a command is needed; `paritas --help` lists them\n");
         else
@@ -114,7 +148,7 @@ int main(int argc, char **argv)
     }
     struct arguments arguments;
     int code = EXIT_USAGE;
-    switch (arguments_parse(command, argc - 2, argv + 2, &arguments)) {
+    switch (arguments_parse(command, argc - 1 - words, argv + 1 + words, &arguments)) {
     case PARSE_OK:
         if (options_agree(&arguments)) code = run(&arguments);
         break;

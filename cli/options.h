@@ -49,6 +49,7 @@ struct command {
     const char *description;                /* more, for --help; may be NULL */
     struct option_group groups[GROUPS_MAX]; /* ended by one without options */
     int (*run)(struct session *session);    /* a paritas_status */
+    bool days;                              /* runs over days that are alike: memory of one is kept for the next */
 };
 
 /* One option as given. */

@@ -72,47 +72,61 @@ static bool write_in_place(const char *path, const char *bytes, size_t length)
     return ok || failed(path);
 }
 
-/* Replaces `target` (or makes it) with permissions `mode`. */
-static bool write_beside(const char *target, mode_t mode, const char *bytes, size_t length)
+bool output_open(struct output_file *output, const char *path)
 {
-    size_t size = strlen(target) + sizeof ".XXXXXX";
-    char *beside = malloc(size);
-    if (beside == NULL) return failed(target);
-    snprintf(beside, size, "%s.XXXXXX", target);
-    int file = mkstemp(beside);
-    if (file < 0) {
-        int error = errno;
-        free(beside);
-        errno = error;
-        return failed(target);
+    struct stat info;
+    const bool exists = stat(path, &info) == 0;
+    const mode_t mask = umask(0);
+    umask(mask);
+    /* through a link, the file that it names is replaced, not the link */
+    output->target = exists ? realpath(path, NULL) : strdup(path);
+    output->mode = exists ? info.st_mode & 07777 : 0666 & ~mask;
+    output->file = -1;
+    const size_t size = output->target != NULL ? strlen(output->target) + sizeof ".XXXXXX" : 0;
+    output->beside = output->target != NULL ? malloc(size) : NULL;
+    if (output->beside != NULL) {
+        snprintf(output->beside, size, "%s.XXXXXX", output->target);
+        output->file = mkstemp(output->beside);
     }
-    bool ok = write_all(file, bytes, length) && fchmod(file, mode) == 0;
-    int error = errno;
-    if (close(file) != 0 && ok) {
-        ok = false;
-        error = errno;
-    }
-    if (ok && rename(beside, target) != 0) {
-        ok = false;
-        error = errno;
-    }
-    if (!ok) unlink(beside);
-    free(beside);
+    if (output->file >= 0) return true;
+    const int error = errno;
+    free(output->target);
+    free(output->beside);
     errno = error;
-    return ok || failed(target);
+    return false;
+}
+
+bool output_append(struct output_file *output, const void *bytes, size_t length) { return write_all(output->file, bytes, length); }
+
+bool output_close(struct output_file *output, bool keep)
+{
+    bool ok = keep && fchmod(output->file, output->mode) == 0 && fsync(output->file) == 0;
+    int error = errno;
+    if (close(output->file) != 0 && ok) {
+        ok = false;
+        error = errno;
+    }
+    if (ok && rename(output->beside, output->target) != 0) {
+        ok = false;
+        error = errno;
+    }
+    if (!ok) unlink(output->beside);
+    free(output->target);
+    free(output->beside);
+    errno = error;
+    return ok;
 }
 
 bool output_write(const char *path, const char *bytes, size_t length)
 {
     if (is_standard_output(path)) return write_all(STDOUT_FILENO, bytes, length) || failed("standard output");
     struct stat info;
-    bool exists = stat(path, &info) == 0;
-    if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, bytes, length);
-    mode_t mask = umask(0);
-    umask(mask);
-    /* through a link, the file that it names is replaced, not the link */
-    char *real = exists ? realpath(path, NULL) : NULL;
-    bool ok = write_beside(real != NULL ? real : path, exists ? info.st_mode & 07777 : 0666 & ~mask, bytes, length);
-    free(real);
-    return ok;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_in_place(path, bytes, length);
+    struct output_file output;
+    if (!output_open(&output, path)) return failed(path);
+    const bool written = output_append(&output, bytes, length);
+    const int error = errno;
+    const bool kept = output_close(&output, written);
+    if (!written) errno = error;
+    return (written && kept) || failed(path);
 }

@@ -16,6 +16,8 @@ struct progress {
 void progress_open(struct progress *progress, bool quiet, const char *unit);
 /* A paritas_progress callback; `user` is the struct progress. Nothing shows during the first half second. */
 int progress_report(void *user, uint64_t done, uint64_t total);
+/* The same of one run whose total is an estimate that changes. */
+void progress_estimate(struct progress *progress, uint64_t done, uint64_t total);
 /* Wipes the line. */
 void progress_close(struct progress *progress);
 

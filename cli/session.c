@@ -40,6 +40,13 @@ const struct option options_engine[] = {
     {0},
 };
 
+const struct option options_fit_engine[] = {
+    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},
+    {"--device", 0, OPTION_TEXT, "NAME", "auto, cpu or a device that `paritas devices` lists; default: auto"},
+    {"--precision", 0, OPTION_CHOICE, "f64|f32|auto", "of the kernels; auto: f64 where the device has it at useful speed, else f32; default: f64"},
+    {0},
+};
+
 const struct option options_output[] = {
     {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"},
     {"--output-file", 'o', OPTION_TEXT, "FILE", "write the answer there, whole or not at all; -: standard output, the default"},
@@ -73,17 +80,18 @@ static unsigned environment_lanes(const char **wrong)
 
 const char *environment_device(void) { return environment("PARITAS_DEVICE"); }
 
-static bool has_group(const struct command *command, const struct option *options)
+/* Does the command evaluate something? */
+static bool takes_device(const struct command *command)
 {
     for (const struct option_group *group = command->groups; group->options != NULL; group++)
-        if (group->options == options) return true;
+        if (group->options == options_engine || group->options == options_fit_engine) return true;
     return false;
 }
 
 /* Commands that evaluate nothing need no device, whatever the environment says. */
 static const char *device_of(const struct arguments *arguments)
 {
-    if (!has_group(arguments->command, options_engine)) return "cpu";
+    if (!takes_device(arguments->command)) return "cpu";
     const char *named = environment_device();
     return option_text(arguments, "--device", named != NULL ? named : "auto");
 }
@@ -143,6 +151,10 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options.progress_user = &session->progress;
     if (!option_flag(arguments, "--quiet")) options.note = print_note;
     progress_open(&session->progress, option_flag(arguments, "--quiet"), "fits");
+    if (arguments->command->days) {
+        recycler_open(&session->recycler);
+        options.allocator = &session->recycler.allocator;
+    }
     session->options = options;
     const paritas_status status = open_context(session);
     if (status == PARITAS_OK && wrong_lanes != NULL)
@@ -194,6 +206,7 @@ void session_close(struct session *session)
     text_free(&session->out);
     if (!session->shares) paritas_close(session->context);
     session->context = NULL;
+    if (session->arguments->command->days) recycler_close(&session->recycler);
 }
 
 double *numbers(struct session *session, size_t n)
@@ -457,7 +470,7 @@ void describe_provenance(struct session *session)
 {
     const char *precision = paritas_precision_name(session->context), *device = paritas_device_name(session->context);
     const bool chosen = strcmp(option_text(session->arguments, "--precision", ""), "auto") == 0;
-    if (session->json || session->model == NULL || !has_group(session->arguments->command, options_engine)) return;
+    if (session->json || session->model == NULL || !takes_device(session->arguments->command)) return;
     if (!chosen && strcmp(precision, "f64") == 0 && strcmp(device, "cpu") == 0) return;
     text_format(&session->out, "\ndevice: %s, precision: %s", device, precision);
     if (strcmp(precision, "f32") == 0) text_format(&session->out, ", polish: %s", polish_of(session));

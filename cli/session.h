@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "base/json.h"
 #include "options.h"
+#include "recycler.h"
 #include "progress.h"
 #include "writer.h"
 
@@ -26,11 +27,12 @@ struct session {
     struct text out;      /* the answer */
     struct writer writer; /* writes JSON to `out` */
     struct progress progress;
+    struct recycler recycler;    /* of commands with .days */
     bool shares; /* the context is another session's */
 };
 
 /* Opens a context with the options that the command line and the environment name: PARITAS_ISA, PARITAS_LANES, PARITAS_CACHE, and for commands
- * with GROUP_ENGINE PARITAS_DEVICE; others have the CPU. */
+ * with GROUP_ENGINE or GROUP_FIT_ENGINE PARITAS_DEVICE; others have the CPU. */
 paritas_status session_open(struct session *session, const struct arguments *arguments);
 /* A session for one of several workers beside `first`: with its options, but a context of its own of one thread on `device`, and
  * without progress. */
@@ -73,7 +75,7 @@ paritas_status load_centres(struct session *session, double **centres);
 double *numbers(struct session *session, size_t n);
 
 /* Tables that commands share. */
-extern const struct option options_patches[], options_model[], options_job[], options_engine[], options_output[];
+extern const struct option options_patches[], options_model[], options_job[], options_engine[], options_fit_engine[], options_output[];
 #define GROUP_JOB                                                                                                                          \
     {                                                                                                                                      \
         "Fit", options_job                                                                                                                 \
@@ -89,6 +91,11 @@ extern const struct option options_patches[], options_model[], options_job[], op
 #define GROUP_ENGINE                                                                                                                       \
     {                                                                                                                                      \
         "Engine", options_engine                                                                                                           \
+    }
+/* of models whose fits are not polished */
+#define GROUP_FIT_ENGINE                                                                                                                   \
+    {                                                                                                                                      \
+        "Engine", options_fit_engine                                                                                                       \
     }
 #define GROUP_OUTPUT                                                                                                                       \
     {                                                                                                                                      \

@@ -180,6 +180,22 @@ PARITAS_API paritas_status paritas_losscone_cosines(paritas_context *context, si
 PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, size_t n, paritas_normalisation normalisation, const double *cosine, const double *flux, double *normalised);
 PARITAS_API paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas_losscone_method method, const double *cosine, const double *flux, double *normalised);
 
+/* ---- loss cones: beams -------------------------------------------------------------------------- */
+
+/* A beam of electrons that comes up along the field. Numbers exist where one was found. */
+typedef struct paritas_beam {
+    int found;
+    unsigned row;     /* of its energy */
+    double energy;    /* eV */
+    double ratio;     /* mean normalised flux there */
+    double potential; /* of the surface if its electrons started at rest there: the spacecraft's less energy, V */
+} paritas_beam;
+
+/* Looks for a beam in every sweep: beams n. Means are taken of the normalised fluxes at pitch angles from 150 degrees on (at least 5 cells; zeros count, NaN and negative fluxes do not).
+ * The highest of the rows from 20 to 500 eV is a beam if it is at least 2 and 1.2 times both neighbours in energy, one of which is at least 1.5, if no more than 4 rows in succession
+ * reach half of it, and if the mean above 400 eV and twice its energy is at most half of it. On the host. */
+PARITAS_API paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *sweeps, paritas_beam *beams);
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,7 +21,7 @@ def without_times(text):
 
 
 pages = [os.path.join(folder, name) for folder in (ROOT, os.path.join(ROOT, "docs"), os.path.join(ROOT, "examples", "sbottom_A")) for name in sorted(os.listdir(folder)) if name.endswith(".md")]
-commands = set(re.findall(r"^  ([a-z][a-z0-9-]*)(?:  +\S|$)", subprocess.run([program, "--help"], capture_output=True, text=True).stdout, re.M))
+commands = set(re.findall(r"^  ([a-z][a-z0-9-]*(?: [a-z]+)?)(?:  +\S|$)", subprocess.run([program, "--help"], capture_output=True, text=True).stdout, re.M))
 for page in pages:
     with open(page, encoding="utf-8") as file:
         text = file.read()
@@ -45,12 +45,14 @@ for page in pages:
         answers += 1
         if without_times(answer) != without_times(now):
             bad.append(f"{shown}: `paritas {words}` is not as shown; it answers\n{now}")
-    for command in re.findall(r"(?:^|[`$] ?)paritas ([a-z][a-z0-9-]+)(?= )", text, re.M):
-        if command not in commands:
-            bad.append(f"{shown}: `paritas {command}` is no command")
+    for command, action in re.findall(r"(?:^|[`$] ?)paritas ([a-z][a-z0-9-]+) +([a-z]*)", text, re.M):
+        if command not in commands and f"{command} {action}" not in commands:
+            bad.append(f"{shown}: `paritas {command} {action}` is no command")
 
-with open(os.path.join(ROOT, "include", "paritas.h"), encoding="utf-8") as file:
-    functions = set(re.findall(r"PARITAS_API[^;]*?\b(paritas_[a-z0-9_]+)\(", file.read()))
+functions = set()
+for name in sorted(os.listdir(os.path.join(ROOT, "include"))):
+    with open(os.path.join(ROOT, "include", name), encoding="utf-8") as file:
+        functions |= set(re.findall(r"PARITAS_API[^;]*?\b(paritas_[a-z0-9_]+)\(", file.read()))
 with open(os.path.join(ROOT, "docs", "c-api.md"), encoding="utf-8") as file:
     page = file.read()
 bad += [f"docs/c-api.md: {name} is missing" for name in sorted(functions) if name not in page]

@@ -2,6 +2,6 @@
 #ifndef PARITAS_ENTRY_KAPPA_ENTRIES_H
 #define PARITAS_ENTRY_KAPPA_ENTRIES_H
 
-#define MODULE_ENTRIES(X) X(kappa_flux)
+#define MODULE_ENTRIES(X) X(kappa_flux) X(kappa_fit) X(kappa_misfit) X(kappa_potential) X(kappa_currents)
 
 #endif

@@ -4,12 +4,13 @@
 
 #include "kappa/distribution.h"
 
-/* args: distributions, energies each. in, a distribution: density (m^-3), kappa, theta (m/s), then the energies (eV). out: omnidirectional fluxes. */
+/* args: distributions, 0, 0, energies each. in, a distribution: density, kappa, thermal speed, then the energies. out: omnidirectional fluxes. */
 KERNEL(kappa_flux)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    const u32 n = args[1];
-    TEAM_FOR(i, n) STORE_ROWS(out, rows, n, i, kappa_flux_of(LOAD_ROWS(in, rows, 3 + n, 0), LOAD_ROWS(in, rows, 3 + n, 1), LOAD_ROWS(in, rows, 3 + n, 2), LOAD_ROWS(in, rows, 3 + n, 3 + i)));
+    const u32 n = args[3], stride = 3 + n;
+    const kappa_shape shape = kappa_shape_of(LOAD_ROWS(in, rows, stride, 0), LOAD_ROWS(in, rows, stride, 1), LOAD_ROWS(in, rows, stride, 2));
+    TEAM_FOR(i, n) STORE_ROWS(out, rows, n, i, FIRST(kappa_flux_of(shape, PACK_OF(LOAD_ROWS(in, rows, stride, 3 + i)))));
 }
 
 #endif

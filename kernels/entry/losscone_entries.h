@@ -7,6 +7,9 @@
     X(losscone_model)                                                                \
     X(losscone_cosines)                                                              \
     X(losscone_search)                                                               \
-    X(losscone_evolve)
+    X(losscone_evolve)                                                               \
+    X(losscone_profile)                                                              \
+    X(losscone_confidence)                                                           \
+    X(losscone_bootstrap)
 
 #endif

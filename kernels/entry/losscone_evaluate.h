@@ -55,7 +55,7 @@ KERNEL(losscone_model)
         for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
             const pack cosine = LOADP(sweep, SWEEP_COSINE + i * SWEEP_CELLS + j);
             pack model = losscone_of_cells(run, row, losscone_sine_square(cosine), run.level);
-            if (row.beam > R(0.0)) model = model + pflush(PACK_OF(row.beam) * losscone_profile(run, cosine));
+            if (row.beam > R(0.0)) model = model + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
             STOREP(answer, i * SWEEP_CELLS + j, model);
         }
         answer[SWEEP_ALL + i] = FIRST(m_asin_root_degrees(PACK_OF(row.edge[0])));

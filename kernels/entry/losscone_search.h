@@ -10,7 +10,8 @@ KERNEL(losscone_search)
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     GLOBAL const elem *sweep = in + (size_t)LINT_OF_ROWS(rows) * SWEEP_SIZE;
     cells_prepare(mi, mr, sweep, s);
-    search_run(mi, mr, sweep, s);
+    beam_forget(s);
+    search_run(mi, mr, sweep, s, UNBOUNDED);
     GLOBAL real *outcome = SEARCH_OUTCOME;
     ONE_WORKER { search_answer(mi, mr, sweep, s, outcome); }
     TEAM_BARRIER();

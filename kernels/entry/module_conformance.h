@@ -157,13 +157,18 @@ FN void conform_team(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, GLOBAL const
     }
 }
 
-/* 3 groups */
+/* 4 groups; the last is U32_OF, without which lanes come to the same */
 FN void conform_random(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, lane_rows rows)
 {
     TEAM_FOR(i, eight)
     {
         const philox_block b = philox(i, 1, mi[i], 3, 0x12345678, mi[i + 8]);
         y[i] = philox_uniform(b.word[i % 4]);
+        u32 whole = mi[i] * (F64 ? 16838897u : 65521u); /* what a real holds exactly */
+#if LANES == 1
+        whole = U32_OF(REAL_OF(whole));
+#endif
+        y[24 + i] = REAL_OF(whole % 4093);
     }
 #if F64
     rng_stream stream;
@@ -181,6 +186,19 @@ FN void conform_random(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, lane_rows 
 #endif
 }
 
+/* 4 groups */
+FN void conform_angles(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
+{
+    TEAM_FOR_PACK(i, eight)
+    {
+        const pack a = LOADP(CONFORM_A, i), size = m_abs(a), part = PDIVIDE(a, PK(1.0) + size); /* in (-1, 1) */
+        STOREP(y, i, m_sin_degrees(a * PK(5.0)));
+        STOREP(y, 8 + i, m_cos_degrees(a * PK(5.0)));
+        STOREP(y, 16 + i, m_acos_degrees(part));
+        STOREP(y, 24 + i, m_asin_root_degrees(m_abs(part)));
+    }
+}
+
 KERNEL(conform)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
@@ -189,5 +207,6 @@ KERNEL(conform)
     conform_functions(mi, mr, s, CONFORM_Y + 8 * CONFORM_FUNCTIONS, args[1]);
     conform_team(mi, mr, s, CONFORM_Y + 8 * CONFORM_TEAM, args[1], in, rows, args[0], TEAM_INDEX * LANES);
     conform_random(mi, mr, s, CONFORM_Y + 8 * CONFORM_RANDOM, args[1], rows);
+    conform_angles(mi, mr, s, CONFORM_Y + 8 * CONFORM_ANGLES, args[1]);
     conform_end(mi, mr, s, out, rows);
 }

@@ -49,6 +49,13 @@ TABLE(elem, beam_depths, BEAM_NODES) = {ELEM(8.518), ELEM(6.908), ELEM(5.522), E
 TABLE(elem, beam_tails, 6) = {ELEM(2.01e-4), ELEM(2e-5), ELEM(2e-6), ELEM(1e-7), ELEM(1e-9), ELEM(1e-11)};
 TABLE(elem, beam_tail_depths, 6) = {ELEM(8.518), ELEM(10.82), ELEM(13.13), ELEM(16.12), ELEM(20.73), ELEM(25.33)};
 
+/* New data: nothing is known of any row. By the whole team, up to a barrier. */
+FN void beam_forget(GLOBAL real *s)
+{
+    TEAM_FOR(i, SLOTS) BEAM_KNOWN[i] = BEAM_MODE[i] = R(0.0);
+    TEAM_BARRIER();
+}
+
 FN real beam_width(CONSTANT elem *mr)
 {
     const real width = LOADM1(mr, LOSSCONE_BEAM_WIDTH);

@@ -128,6 +128,22 @@ FN void cells_sort(GLOBAL real *s, u32 row)
     CELLS_MOST[row] = REAL_OF(k);
 }
 
+/* Steps of the misfit from sums of data, which are in the place of step table 0: differences of squares, of d - l' and d - l, (l - l') (2 d - l - l'). By the whole
+ * team; the slab may be read behind it. */
+FN void cells_steps(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s)
+{
+    const u32 levels = U32_OF(CELLS_LEVELS), tables = mi[LOSSCONE_FOLDED] ? SUB_ENERGIES : 1u;
+    TEAM_FOR_PACK(i, (levels + 1) * SLOTS)
+    {
+        const pack sum = LOADP(CELLS_STEP(0), i), below = LOADP(CELLS_BELOW, i);
+        for (u32 n = 0; n < tables; n++) {
+            const pack before = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + n)), behind = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + 1 + n));
+            STOREP(CELLS_STEP(n), i, pflush((before - behind) * PFMA(-below, before + behind, PK(2.0) * sum)));
+        }
+    }
+    TEAM_BARRIER();
+}
+
 /* Fills the slab from the row of a sweep. By the whole team; the slab may be read behind it. */
 FN void cells_prepare(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
 {
@@ -171,16 +187,7 @@ FN void cells_prepare(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sw
         }
     }
     TEAM_BARRIER();
-    /* sums of data as differences of squares: of d - l' and d - l, (l - l') (2 d - l - l') */
-    TEAM_FOR_PACK(i, (levels + 1) * SLOTS)
-    {
-        const pack sum = LOADP(CELLS_STEP(0), i), below = LOADP(CELLS_BELOW, i);
-        for (u32 n = 0; n < (folded ? SUB_ENERGIES : 1u); n++) {
-            const pack before = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + n)), behind = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + 1 + n));
-            STOREP(CELLS_STEP(n), i, pflush((before - behind) * PFMA(-below, before + behind, PK(2.0) * sum)));
-        }
-    }
-    TEAM_BARRIER();
+    cells_steps(mi, mr, s);
 }
 
 /* x of a row at a point. */

@@ -88,7 +88,7 @@ FN real losscone_beam(losscone_run run, real energy, real spacecraft, real poten
 }
 
 /* The beam's profile in pitch angle. */
-FN pack losscone_profile(losscone_run run, pack cosine)
+FN pack losscone_beam_profile(losscone_run run, pack cosine)
 {
     if (!(run.sigma > R(0.0))) return PK(1.0);
     const pack z = pflush(PDIVIDE(m_acos_degrees(cosine) - PK(180.0), PACK_OF(run.sigma)));
@@ -127,7 +127,7 @@ FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *
         const pmask known = flux > PK(0.0);
         const pack datum = run.lillis ? flux : m_log(PSELECT(known, flux, PK(1.0)) + PK(LOSSCONE_FLOOR));
         STOREP(s, DIRECT_SINE + i, losscone_sine_square(cosine));
-        STOREP(s, DIRECT_PROFILE + i, losscone_profile(run, cosine));
+        STOREP(s, DIRECT_PROFILE + i, losscone_beam_profile(run, cosine));
         STOREP(s, DIRECT_DATUM + i, PSELECT(known, datum, PK(DIRECT_NONE)));
     }
     TEAM_BARRIER();

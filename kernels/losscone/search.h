@@ -432,11 +432,12 @@ FN_LARGE void search_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
 TABLE(elem, slab_edges, 7) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-110.0), ELEM(-50.0), ELEM(-15.0), ELEM(0.0)};
 
 /* By one worker. */
-FN void search_begin(CONSTANT elem *mr, GLOBAL real *s)
+FN void search_begin(CONSTANT elem *mr, GLOBAL real *s, real best)
 {
     const real lower = LOADM1(mr, LOSSCONE_U_LOWER), upper = LOADM1(mr, LOSSCONE_U_UPPER);
-    for (u32 i = 0; i < 16; i++) SEARCH(i) = BEAM_KNOWN[i] = R(0.0);
-    SEARCH_BEST = UNBOUNDED;
+    for (u32 i = 0; i < 16; i++) SEARCH(i) = R(0.0);
+    for (u32 f = 0; f < FAMILIES_MOST; f++) SEARCH_CHOSEN[f] = R(0.0);
+    SEARCH_BEST = best;
     SEARCH_NEAR = has_beam(mr) ? SEARCH_CLOSE_BEAM : SEARCH_CLOSE;
     u32 n = 0;
     SEARCH_EDGE(0) = lower;
@@ -448,12 +449,12 @@ FN void search_begin(CONSTANT elem *mr, GLOBAL real *s)
     SEARCH_SLABS = REAL_OF(n);
 }
 
-/* Finds the least misfit of the sweep in the slab. By the whole team. */
-FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
+/* Finds the least misfit of the sweep in the slab, if it is below `best`: SEARCH_BEST. Behind beam_forget. By the whole team. */
+FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real best)
 {
     ONE_WORKER
     {
-        search_begin(mr, s);
+        search_begin(mr, s, best);
         search_next(mi, mr, sweep, s);
     }
     TEAM_BARRIER();

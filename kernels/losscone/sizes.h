@@ -55,6 +55,31 @@
 /* all of it */
 #define SEARCH_SLAB_SIZE (SOLVED_AT + SOLVED_MOST * SLOTS)
 
+/* profile.h */
+#define PROFILE_AT SEARCH_SLAB_SIZE
+#define PROFILE_PENDING_MOST 4
+#define PROFILE_WAITING_MOST 64
+#define PROFILE_LINES 24   /* at most: lines of an interval whose cells are visited */
+#define PROFILE_SOLVED_MOST 8
+#define PROFILE_SIZE (32 + 4 * PROFILE_PENDING_MOST + 4 * PROFILE_WAITING_MOST + BOUND_SIZE * PROFILE_PENDING_MOST + 3 * FAMILIES_MOST + 3 * (PROFILE_LINES + 8) \
+                      + PROFILE_SOLVED_MOST * SLOTS)
+#define PROFILE_OUT 3 /* of each potential: misfit, r, A; behind all of a sweep the number of cells */
+
+/* confidence.h: behind the profile's a flag for each of n potentials */
+#define CONFIDENCE_AT (PROFILE_AT + PROFILE_SIZE)
+#define CONFIDENCE_STACK 128
+#define CONFIDENCE_SLAB(n) (CONFIDENCE_AT + 48 + 4 * CONFIDENCE_STACK + (size_t)(n) + 8)
+#define CONFIDENCE_IN (SWEEP_SIZE + 8) /* behind the sweep: the highest misfit of the set, ends of the plateau */
+#define CONFIDENCE_LIMIT SWEEP_SIZE
+#define CONFIDENCE_PLATEAU (SWEEP_SIZE + 1)
+#define CONFIDENCE_SETS 8
+#define CONFIDENCE_OUT (1 + 2 * CONFIDENCE_SETS) /* intervals, then their ends */
+
+/* bootstrap.h: behind the profile's the model at the data, with which all draws begin */
+#define BOOTSTRAP_AT (PROFILE_AT + PROFILE_SIZE)
+#define BOOTSTRAP_SLAB (BOOTSTRAP_AT + 2 * SLOTS * SWEEP_CELLS + 2 * SLOTS)
+#define BOOTSTRAP_IN (SWEEP_SIZE + 8) /* behind the sweep: U, r, A, size of the noise, below 0: no fit */
+
 /* outcome.h */
 /* A sweep's answer: offsets in its row. */
 #define OUTCOME_MISFIT 0 /* a sum, for Lillis too */

@@ -252,7 +252,8 @@ paritas_status accelerator_model_upload(paritas_context *context, struct paritas
     struct accelerator *accelerator = device->state;
     *handle = NULL;
     struct accelerator_model *model = paritas_allocate_clear(context, 1, sizeof *model);
-    const void *reals = in_precision(context, device, tables->reals, tables->n_reals);
+    static const double nothing;
+    const void *reals = in_precision(context, device, tables->n_reals ? tables->reals : &nothing, tables->n_reals);
     paritas_status status = model && reals ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK) {
         model->module = module;

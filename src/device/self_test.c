@@ -12,7 +12,8 @@ static const char *const words[CONFORM_GROUPS] = {
     [CONFORM_FUNCTIONS] = "m_exp", "m_log", "m_log1p", "m_deviance", "m_erf", "m_erfc", "m_lgamma", "m_normal_cdf",
     [CONFORM_TEAM] = "LOADP, LOADM or STOREP", "LOADI", "GATHERP", "GATHER_REAL or GATHER_ELEM", "arithmetic of reals", "rows of jobs", "TEAM_FOR with TEAM_BARRIER",
     "a sum by ONE_WORKER",
-    [CONFORM_RANDOM] = "philox", "rng_normal", "rng_poisson"};
+    [CONFORM_RANDOM] = "philox", "rng_normal", "rng_poisson", "U32_OF",
+    [CONFORM_ANGLES] = "m_sin_degrees", "m_cos_degrees", "m_acos_degrees", "m_asin_root_degrees"};
 
 const char *self_test_word(unsigned group) { return group < CONFORM_GROUPS ? words[group] : NULL; }
 

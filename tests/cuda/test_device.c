@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 /* test_device.c: results of a CUDA device are the CPU's, bit by bit, whatever the size of a block. Skipped where there is no device. */
 #include "cuda/compare.h"
+#include "losscone/devices.h"
 #include "opencl/workspace.h"
 
 static const unsigned blocks[] = {0, 1, 7, 64};
@@ -48,6 +49,24 @@ TEST(all_results_in_single_precision_are_the_cpus)
     free_fixture(&f);
 }
 
+TEST(loss_cones_and_plasmas_are_the_cpus)
+{
+    static const struct answers_wish all = {0};
+    paritas_close(open_or_skip(64, 0));
+    struct sample *sample = make_sample();
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        struct answers wanted = reference(sample, precision, DEVICE_PARTS, &all);
+        for (size_t b = 0; b < COUNT(blocks); b++) {
+            paritas_context *context = open_or_skip(precision, blocks[b]);
+            context->no_polish = true;
+            compare_answers(context, sample, DEVICE_PARTS, &all, &wanted, "cuda");
+            paritas_close(context);
+        }
+        answers_free(&wanted);
+    }
+    free(sample);
+}
+
 TEST(published_analyses_are_the_cpus)
 {
     paritas_close(open_or_skip(64, 0));
@@ -81,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_results_are_the_cpus),
         cmocka_unit_test(all_results_in_single_precision_are_the_cpus),
+        cmocka_unit_test(loss_cones_and_plasmas_are_the_cpus),
         cmocka_unit_test(published_analyses_are_the_cpus),
         cmocka_unit_test(a_model_stays_on_the_device),
     };

@@ -4,6 +4,7 @@
 #include "cuda/compare.h"
 #include "cuda/fake.h"
 #include "device/cuda/cuda.h"
+#include "losscone/devices.h"
 #include "opencl/workspace.h"
 
 #include <dlfcn.h>
@@ -72,6 +73,23 @@ TEST(results_in_single_precision_are_the_cpus)
     paritas_close(context);
     look_back();
     free_fixture(&f);
+}
+
+TEST(loss_cones_and_plasmas_are_the_cpus)
+{
+    struct sample *sample = make_sample();
+    const struct answers_wish wish = {.n = 8, .box_limit = 400, .few = true};
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        struct answers wanted = reference(sample, precision, DEVICE_PARTS, &wish);
+        set_up();
+        paritas_context *context = open_as("cuda", NULL, precision, 0, 1, precision == 64 ? 7 : 0);
+        assert_non_null(context);
+        compare_answers(context, sample, DEVICE_PARTS, &wish, &wanted, "stand-in");
+        paritas_close(context);
+        look_back();
+        answers_free(&wanted);
+    }
+    free(sample);
 }
 
 /* The NLL at the suggested start. */
@@ -447,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_the_cpus),
         cmocka_unit_test(results_in_single_precision_are_the_cpus),
+        cmocka_unit_test(loss_cones_and_plasmas_are_the_cpus),
         cmocka_unit_test(the_newest_nvrtc_that_the_driver_can_follow_compiles),
         cmocka_unit_test(a_device_that_the_newest_nvrtc_has_forgotten_gets_an_older_one),
         cmocka_unit_test(an_nvrtc_older_than_the_device_makes_ptx),

@@ -119,6 +119,12 @@ TEST(functions_are_those_of_the_c_library_but_for_roundings)
                     const double few = 8.0 * unit * fabs(wanted[f]) + (f == 3 || f == 6 || f == 7 ? 4.0 * unit : 0.0) + (precision == 32 ? FLT_MIN : 0.0);
                     if (!(fabs(got - wanted[f]) <= few)) fail_msg("%s of %a in f%u: %.17g, not %.17g", self_test_word((unsigned)(CONFORM_FUNCTIONS + f)), a, precision, got, wanted[f]);
                 }
+                const double degree = acos(-1.0) / 180.0, angle = rounded(a * 5.0, precision), part = rounded(a / rounded(1.0 + size, precision), precision);
+                const double angles[] = {sin(angle * degree), cos(angle * degree), acos(part) / degree, asin(sqrt(fabs(part))) / degree};
+                for (int f = 0; f < 4; f++) {
+                    const double got = AT(out, row, CONFORM_ANGLES + f, i);
+                    if (!(fabs(got - angles[f]) <= 8.0 * unit * (fabs(angles[f]) + (f < 2)))) fail_msg("%s of %a in f%u: %.17g, not %.17g", self_test_word((unsigned)(CONFORM_ANGLES + f)), a, precision, got, angles[f]);
+                }
             }
     }
 }
@@ -165,6 +171,7 @@ TEST(memory_rows_and_teams_are_as_the_words_say)
             SAME(AT(out, row, 29, i), all[paired * CONFORM_IN + i] + all[kept * CONFORM_IN + i] * all[row * CONFORM_IN + 8 + i] + looked + number, 29, row, i);
             SAME(AT(out, row, 30, i), w[32 * i + 5], 30, row, i);
             SAME(AT(out, row, 31, i), i % 2 ? sum : dot, 31, row, i);
+            SAME(AT(out, row, 35, i), data.ints[i] * 16838897u % 4093, 35, row, i);
         }
     }
 }

@@ -2,19 +2,21 @@
  *
  * Prints one line a model and part of the interface: a 64-bit checksum of all result bytes (FNV-1a). Builds for other compilers,
  * optimisation levels, instruction sets and processors must print the same text. Models are the random ones of
- * tests/fit/workspaces.h, 0 .. SEEDS-1, and the example analyses. PARITAS_ISA in the environment forces a kernel build; exit 4 where
+ * tests/fit/workspaces.h, 0 .. SEEDS-1, and the example analyses; loss cones and plasmas are those of tests/losscone/answers.h, in f64 and f32. PARITAS_ISA in the environment forces a kernel build; exit 4 where
  * it is not there. Plain C, no test framework: it is cross-compiled. */
 #include "parity/results.h"
 #include "fit/workspaces.h"
+#include "losscone/answers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t checksum(const struct results *results)
+static unsigned long long checksum(const void *memory, size_t length)
 {
+    const unsigned char *bytes = memory;
     uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < results->length; i++) hash = (hash ^ results->bytes[i]) * 0x100000001b3u;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
     return hash;
 }
 
@@ -32,10 +34,34 @@ static int digest(paritas_context *context, const paritas_workspace *workspace, 
         if (!results_collect(context, model, (enum results_part)part, seed, &results))
             status = 1;
         else
-            printf("%s %s %zu bytes %016llx\n", name, results_part_names[part], results.length, (unsigned long long)checksum(&results));
+            printf("%s %s %zu bytes %016llx\n", name, results_part_names[part], results.length, checksum(results.bytes, results.length));
         results_free(&results);
     }
     paritas_model_free(model);
+    return status;
+}
+
+/* Prints the lines of loss cones and plasmas. */
+static int digest_sample(const paritas_options *given, unsigned precision)
+{
+    paritas_options options = *given;
+    paritas_context *context = NULL;
+    const struct answers_wish wish = {0};
+    struct sample *sample = sample_make();
+    options.precision = precision;
+    options.no_polish = 1;
+    int status = !sample ? 1 : paritas_open(&options, &context) == PARITAS_OK ? 0 : 4;
+    for (int part = 0; part < ANSWERS_PART_COUNT && status == 0; part++) {
+        struct answers answers = {0};
+        if (!answers_collect(context, sample, (enum answers_part)part, &wish, &answers))
+            status = 1;
+        else
+            printf("f%u %s %zu numbers %016llx\n", precision, answers_part_names[part], answers.n, checksum(answers.number, answers.n * sizeof *answers.number));
+        answers_free(&answers);
+    }
+    if (status) fprintf(stderr, "failed: %s\n", context ? paritas_error_message(context) : "no sample");
+    paritas_close(context);
+    free(sample);
     return status;
 }
 
@@ -66,5 +92,7 @@ int main(int argc, char **argv)
     }
     if (status == 1) fprintf(stderr, "failed: %s\n", paritas_error_message(context));
     paritas_close(context);
+    if (status == 0) status = digest_sample(&options, 64);
+    if (status == 0) status = digest_sample(&options, 32);
     return status;
 }

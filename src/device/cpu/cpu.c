@@ -157,7 +157,7 @@ static paritas_status cpu_model_upload(paritas_context *context, struct paritas_
             return paritas_fail_memory(context);
         }
         device_floats(model->reals, tables->reals, tables->n_reals);
-        memcpy(model->ints, tables->ints, tables->n_ints * sizeof *model->ints);
+        if (tables->n_ints) memcpy(model->ints, tables->ints, tables->n_ints * sizeof *model->ints);
         model->tables.ints = model->ints;
     }
     device->uploads++;

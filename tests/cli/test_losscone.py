@@ -1,0 +1,459 @@
+"""The commands on loss cones and kappa distributions from outside: tables, provenance, resume, what becomes of damaged files."""
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
+GIVEN = ("--spacecraft-potential", 10, "--polarity=-1")
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, env={"PARITAS_DEVICE": "cpu", **os.environ})
+
+
+def answer(*arguments):
+    done = run(*arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return json.loads(done.stdout)
+
+
+def synthesize(folder, *arguments):
+    done = run("losscone", "synthesize", "-o", folder, *arguments)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return folder
+
+
+def fit(files, tables, *arguments):
+    return answer("losscone", "fit", *([files] if isinstance(files, (str, os.PathLike)) else files), "-o", tables, *GIVEN, *arguments)
+
+
+def read_csv(path):
+    with open(path, encoding="utf-8") as file:
+        lines = list(file)
+    head = [line[2:] for line in lines if line.startswith("# ")]
+    return (json.loads("".join(head)) if head else None), list(csv.DictReader(lines[len(head):]))
+
+
+def column(rows, name):
+    return np.array([float(row[name]) if row[name] else np.nan for row in rows])
+
+
+def arrays(path):
+    with np.load(path, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def bytes_of(folder):
+    return {name: (folder / name).read_bytes() for name in sorted(os.listdir(folder))}
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory):
+    """Two days of eight sweeps without a beam, each spacecraft at 10 V."""
+    return synthesize(tmp_path_factory.mktemp("days"), "--days", 2, "--sweeps", 8, "--true-spacecraft", 10, "--noise", 0.1, "--beams", 0)
+
+
+@pytest.fixture(scope="module")
+def tables(days, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    fit(days, folder)
+    return folder
+
+
+# ---- synthetic days ----
+
+
+def test_sweeps_depend_on_seed_and_number_alone(tmp_path):
+    three, five, other = (synthesize(tmp_path / name, "--sweeps", n, "--seed", seed) for name, n, seed in (("three", 3, 1), ("five", 5, 1), ("other", 3, 2)))
+    text = (three / "3D980116.TAB").read_text()
+    assert (five / "3D980116.TAB").read_text()[:len(text)] == text
+    assert (other / "3D980116.TAB").read_text() != text
+
+
+def test_a_synthetic_day_has_the_archives_form(days):
+    rows = [line.split() for line in (days / "3D980117.TAB").read_text().splitlines()]
+    assert len(rows) == 8 * 15 and {len(row) for row in rows} == {183}
+    assert rows[0][0] == "1998-01-17T00:00:00" and [int(row[3]) for row in rows] == [1 + i // 15 for i in range(120)]
+    _, truth = read_csv(days / "truth.csv")
+    assert [row["date"] for row in truth] == ["1998-01-16"] * 8 + ["1998-01-17"] * 8
+
+
+def test_what_was_asked_to_be_missing_is_missing(tmp_path):
+    folder = synthesize(tmp_path / "d", "--sweeps", 20, "--missing-cells", 0.1, "--missing-rows", 0.1)
+    rows = [line.split() for line in (folder / "3D980116.TAB").read_text().splitlines()]
+    assert 240 < len(rows) < 295
+    for sentinel, first in (("9.999E-99", 7), ("-9.99E-99", 7), ("999.99", 95), ("998.99", 95)):
+        share = sum(row[first:first + 88].count(sentinel) for row in rows) / (88 * len(rows))
+        assert 0.015 < share < 0.035, sentinel
+
+
+# ---- tables ----
+
+
+def test_fits_find_the_truth_within_their_plateaus(days, tables):
+    _, truth = read_csv(days / "truth.csv")
+    found = [row for name in ("16", "17") for row in read_csv(tables / f"losscone_1998-01-{name}.csv")[1]]
+    u, lower, upper, true = column(found, "potential"), column(found, "potential_lower"), column(found, "potential_upper"), column(truth, "potential")
+    assert {row["status"] for row in found} == {row["status_folded"] for row in found} == {"fitted"}
+    assert np.mean((lower <= true) & (true <= upper)) > 0.8 and np.median(np.abs(u - true)) < 8
+    assert np.all((lower <= u) & (u <= upper))
+    assert np.allclose(column(found, "ratio"), column(truth, "ratio"), atol=0.02)
+    # the truth has a hard edge: nearly every sweep says so, and the other model is off
+    assert sum(row["preferred"] == "hard" for row in found) >= 14
+    assert np.median(np.abs(column(found, "potential_folded") - true)) > 10
+
+
+FIELDS = {
+    "rows_spec_no": "<i8", "rows_utc": "<U64", "rows_time": "<U64", "rows_spacecraft_latitude": "<f8", "rows_spacecraft_longitude": "<f8", "rows_projection_latitude": "<f8",
+    "rows_projection_longitude": "<f8", "rows_spacecraft_potential": "<f8", "rows_projected_potential": "<f8", "rows_bs_over_bm": "<f8", "rows_beam_amp": "<f8", "rows_fit_chi2": "<f8",
+    "rows_electron_temperature": "<f8", "rows_electron_density": "<f8", "rows_kappa_value": "<f8", "rows_spacecraft_in_sun": "|b1", "rows_projection_in_sun": "|b1",
+    "rows_projection_polarity": "|i1", "rows_environment_class": "|i1"}
+OF_SPECTRA = ["spec_spec_no", "spec_time_start", "spec_time_end", "spec_has_fit", "spec_row_count", "spec_u_surface", "spec_bs_over_bm", "spec_fit_chi2", "spec_electron_temperature",
+              "spec_electron_density", "spec_environment_class"]
+
+
+def test_arrays_have_the_names_types_and_shapes_that_readers_know(tables):
+    z = arrays(tables / "losscone_1998-01-16.npz")
+    assert {name: z[name].dtype.str for name in FIELDS} == FIELDS
+    assert {z[name].shape for name in FIELDS} == {(120,)} and {z[name].shape for name in OF_SPECTRA} == {(8,)}
+    assert z["rows_reason"].shape == (120, 88) and z["rows_reason"].dtype == np.uint8
+    assert np.array_equal(z["rows_projected_potential"], np.repeat(z["spec_u_surface"], 15)) and z["spec_has_fit"].all()
+    assert list(z["rows_utc"][:2]) == ["1998-01-16T00:00:00", "1998-01-16T00:00:02"] and float(z["rows_time"][0]) == 884908800.0
+    assert np.isnan(z["rows_spacecraft_latitude"]).all() and set(z["rows_projection_polarity"]) == {-1}
+    assert np.isnan(z["rows_electron_temperature"]).all() and not z["rows_illumination_known"].any()
+    json.loads(str(z["provenance"]))
+
+
+def test_text_and_arrays_hold_the_same_bits(tables):
+    z, (provenance, rows) = arrays(tables / "losscone_1998-01-16.npz"), read_csv(tables / "losscone_1998-01-16.csv")
+    assert json.loads(str(z["provenance"])) == provenance
+    shared = [name for name in rows[0] if "spec_" + name in z and z["spec_" + name].ndim == 1]
+    assert len(shared) > 25
+    for name in shared:
+        kind = z["spec_" + name].dtype.kind
+        if kind == "f":
+            assert column(rows, name).tobytes() == z["spec_" + name].tobytes(), name
+        else:
+            assert [row[name] for row in rows] == [str(value).lower() if kind == "b" else str(value) for value in z["spec_" + name]], name
+
+
+def test_the_provenance_tells_options_inputs_and_codes(days, tables):
+    provenance, _ = read_csv(tables / "losscone_1998-01-16.csv")
+    digest = subprocess.run(["sha256sum", days / "3D980116.TAB"], capture_output=True, text=True, check=True).stdout.split()[0]
+    options = provenance["options"]
+    assert provenance["command"] == "losscone fit" and provenance["inputs"] == [{"file": "3D980116.TAB", "sha256": digest}]
+    assert (options["method"], options["response"], options["search"], options["polarity"], options["spacecraft_potential"]) == ("halekas", "both", "exact", "-1", 10.0)
+    assert (options["potential_lower"], options["ratio_upper"], options["theta"], options["precision"]) == (-2000.0, 1.1, "built-in", "f64")
+    assert provenance["answer"]["reason_codes"][:4] == ["kept", "no_counts", "flux_missing", "flux_error"] and provenance["run"]["device"]
+
+
+def test_bytes_do_not_depend_on_threads_or_on_which_days_share_a_run(days, tables, tmp_path):
+    fit(days, tmp_path / "one", "--threads", 1)
+    for name in ("3D980117.TAB", "3D980116.TAB"):
+        fit(days / name, tmp_path / "apart", "--threads", 3)
+    assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "apart") == bytes_of(tables)
+
+
+def test_without_a_polarity_the_usual_one_is_taken_and_said_so(days, tmp_path):
+    done = run("losscone", "fit", days / "3D980116.TAB", "-o", tmp_path, "--spacecraft-potential", 10)
+    assert done.returncode == 0 and "polarity" in done.stderr
+    assert read_csv(tmp_path / "losscone_1998-01-16.csv")[0]["options"]["polarity"] == "-1, not known and taken so"
+
+
+# ---- geometry ----
+
+
+def test_polarities_and_potentials_come_from_tables(tmp_path):
+    data = synthesize(tmp_path / "d", "--sweeps", 16, "--true-polarity", "drawn", "--noise", 0.1, "--beams", 0, "--seed", 3)
+    _, truth = read_csv(data / "truth.csv")
+    polarity, true = column(truth, "polarity"), column(truth, "potential")
+    assert set(polarity) == {-1.0, 1.0}
+    done = answer("losscone", "fit", data, "-o", tmp_path / "t", "--geometry", data / "truth.csv", "--spacecraft-potential", data / "truth.csv")
+    assert done["days"][0]["fitted"] == 16 and done["options"]["geometry"].startswith("sha256:") and done["options"]["polarity"] == "of the geometry"
+    _, rows = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")
+    assert np.array_equal(column(rows, "polarity"), polarity) and np.array_equal(column(rows, "spacecraft_potential"), column(truth, "spacecraft_potential"))
+    assert np.median(np.abs(column(rows, "potential") - true)) < 8
+    assert list(arrays(tmp_path / "t" / "losscone_1998-01-16.npz")["rows_projection_polarity"]) == list(np.repeat(polarity.astype(int), 15))
+    # the other half is upside down where all are taken for one
+    answer("losscone", "fit", data, "-o", tmp_path / "s", "--polarity", "+1", "--spacecraft-potential", data / "truth.csv")
+    wrong = column(read_csv(tmp_path / "s" / "losscone_1998-01-16.csv")[1], "misfit") > 3 * column(rows, "misfit")
+    assert np.array_equal(wrong, polarity < 0)
+
+
+def test_sweeps_whose_polarity_is_not_known_are_masked_and_a_changed_table_is_noticed(days, tmp_path):
+    table, tables = tmp_path / "geometry.csv", tmp_path / "t"
+    table.write_text("spectrum,date,polarity,sun_azimuth,sun_elevation\n" + "".join(f"{k},1998-01-16,{(0, '', 1)[k] if k < 2 else -1},10,5\n" for k in range(1, 8)))
+    run_it = ["losscone", "fit", days / "3D980116.TAB", "-o", tables, "--spacecraft-potential", 10, "--geometry", table]
+    done = answer(*run_it)["days"][0]
+    assert done["statuses"] == {"fitted": 6, "polarity": 2} and done["reasons"]["polarity"]["count"] == 30 and 0 < done["reasons"]["sunlight"]["count"] < 0.1 * 7 * 15 * 88
+    assert [row["status"] for row in read_csv(tables / "losscone_1998-01-16.csv")[1]] == ["polarity"] + ["fitted"] * 6 + ["polarity"]
+    table.write_text(table.read_text().replace(",10,5", ",11,5"))
+    refused = run(*run_it)
+    assert refused.returncode == 3 and ": geometry is " in refused.stderr
+
+
+def test_inclinations_come_from_a_file(days, tables, tmp_path):
+    theta = [sign * size for size, cells in ((11.25, 16), (33.75, 16), (56.25, 8), (78.75, 4)) for sign in (1, -1) for _ in range(cells)]
+    order = np.random.default_rng(1).permutation(88)
+    (tmp_path / "theta.tab").write_text("\n".join(f"{theta[j]:.2f}" for j in order) + "\n")
+    lines = [line.split() for line in (days / "3D980116.TAB").read_text().splitlines()]
+    (tmp_path / "x.TAB").write_text("\n".join(" ".join(row[:7] + [row[7 + j] for j in order] + [row[95 + j] for j in order]) for row in lines) + "\n")
+    fit(tmp_path / "x.TAB", tmp_path / "t", "--theta", tmp_path / "theta.tab")
+    before, after = read_csv(tables / "losscone_1998-01-16.csv")[1], read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")[1]
+    for name in ("potential", "ratio", "misfit"):
+        assert np.allclose(column(before, name), column(after, name), rtol=1e-9)
+
+
+# ---- which files ----
+
+
+def test_folders_are_searched_and_filtered_by_date(days, tmp_path):
+    deep = tmp_path / "1998" / "016_046JAN"
+    deep.mkdir(parents=True)
+    shutil.copy(days / "3D980116.TAB", deep / "3d980116.tab")
+    shutil.copy(days / "3D980117.TAB", deep / "3D980117.TAB")
+    (deep / "3D980116.LBL").write_text("no table")
+    assert [day["date"] for day in fit(tmp_path / "1998", tmp_path / "all")["days"]] == ["1998-01-16", "1998-01-17"]
+    assert [day["date"] for day in fit(tmp_path / "1998", tmp_path / "one", "--year", 1998, "--month", 1, "--day", 17)["days"]] == ["1998-01-17"]
+    done = run("losscone", "fit", tmp_path / "1998", "-o", tmp_path / "none", *GIVEN, "--year", 1999)
+    assert done.returncode == 3 and "day file" in done.stderr and "1999" in done.stderr
+
+
+def test_files_named_are_dated_by_their_rows_and_parts_of_a_day_are_one(days, tables, tmp_path):
+    lines = (days / "3D980116.TAB").read_text().splitlines(keepends=True)
+    for name, part in (("b.txt", lines[:45]), ("c.txt", lines[45:])):
+        (tmp_path / name).write_text("".join(part))
+    whole = fit([tmp_path / "c.txt", tmp_path / "b.txt", tmp_path / "b.txt"], tmp_path / "t")
+    assert [(day["date"], day["sweeps"]) for day in whole["days"]] == [("1998-01-16", 8)]
+    provenance, rows = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")
+    assert [entry["file"] for entry in provenance["inputs"]] == ["b.txt", "c.txt"]
+    assert [row["misfit"] for row in rows] == [row["misfit"] for row in read_csv(tables / "losscone_1998-01-16.csv")[1]]
+    assert len({row["spectrum"] for row in rows}) == 8
+
+
+# ---- resume ----
+
+
+def test_a_table_that_is_there_answers(days, tables, tmp_path):
+    folder = tmp_path / "t"
+    shutil.copytree(tables, folder)
+    before = {path: os.stat(folder / path).st_mtime_ns for path in os.listdir(folder)}
+    again = fit(days, folder)
+    assert [day["resumed"] for day in again["days"]] == [True, True] and again["days"][0]["fitted"] == 8
+    assert {path: os.stat(folder / path).st_mtime_ns for path in os.listdir(folder)} == before
+    (folder / "losscone_1998-01-17.csv").unlink()
+    assert [day["resumed"] for day in fit(days, folder)["days"]] == [True, False]
+    assert bytes_of(folder) == bytes_of(tables)
+
+
+OTHER = [("method", ["--method", "lillis"]), ("response", ["--response", "hard"]), ("spacecraft_potential", ["--spacecraft-potential", "11"]),
+         ("spacecraft_potential", ["--spacecraft-potential", "auto"]), ("polarity", ["--polarity", "+1"]), ("potential_lower", ["--potential-lower", "-1000"]), ("background", ["--background", "0.1"]),
+         ("normalisation", ["--normalisation", "max"]), ("box_limit", ["--box-limit", "500"]), ("step", ["--step", "2"]), ("confidence", ["--confidence", "none"]), ("sunlight", ["--sunlight", "10"])]
+
+
+@pytest.mark.parametrize("name, option", OTHER, ids=["_".join(option).strip("-") for _, option in OTHER])
+def test_a_table_of_other_options_is_refused_by_their_name(days, tables, tmp_path, name, option):
+    folder = tmp_path / "t"
+    shutil.copytree(tables, folder)
+    before = bytes_of(folder)
+    done = run("losscone", "fit", days, "-o", folder, *GIVEN, *option)
+    assert done.returncode == 3 and done.stdout == "" and f": {name} is " in done.stderr and "--overwrite" in done.stderr, done.stderr
+    assert bytes_of(folder) == before
+
+
+def test_overwrite_replaces_tables_of_other_options(days, tables, tmp_path):
+    folder = tmp_path / "t"
+    shutil.copytree(tables, folder)
+    assert [day["resumed"] for day in fit(days, folder, "--response", "hard", "--overwrite")["days"]] == [False, False]
+    assert [day["resumed"] for day in fit(days, folder, "--response", "hard", "--overwrite")["days"]] == [True, True]
+    assert "potential_folded" not in read_csv(folder / "losscone_1998-01-16.csv")[1][0]
+
+
+def test_other_input_and_what_is_no_table_are_refused(days, tables, tmp_path):
+    data, folder = tmp_path / "d", tmp_path / "t"
+    shutil.copytree(days, data)
+    shutil.copytree(tables, folder)
+    lines = (data / "3D980117.TAB").read_text().splitlines(keepends=True)
+    (data / "3D980117.TAB").write_text("".join(lines[:-1]))
+    done = run("losscone", "fit", data, "-o", folder, *GIVEN)
+    assert done.returncode == 3 and "losscone_1998-01-17" in done.stderr and "other files" in done.stderr
+    assert bytes_of(folder) == bytes_of(tables)
+    (folder / "losscone_1998-01-16.csv").write_text("a,b\n1,2\n")
+    (folder / "losscone_1998-01-17.npz").write_bytes(b"PK")
+    done = run("losscone", "fit", days, "-o", folder, *GIVEN)
+    assert done.returncode == 3 and "no table of paritas" in done.stderr
+    fit(days, folder, "--overwrite")
+    assert bytes_of(folder) == bytes_of(tables)
+
+
+def test_a_killed_run_leaves_whole_days_and_is_taken_up_again(tmp_path):
+    data, folder, whole = synthesize(tmp_path / "d", "--days", 12, "--sweeps", 40), tmp_path / "t", tmp_path / "w"
+    fit(data, whole)
+    running = subprocess.Popen([PROGRAM, "losscone", "fit", str(data), "-o", str(folder), *map(str, GIVEN)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    while running.poll() is None and time.monotonic() < end and not (folder.exists() and any(name.endswith(".csv") for name in os.listdir(folder))):
+        time.sleep(0.001)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    wanted, left = bytes_of(whole), bytes_of(folder)
+    assert {name: content for name, content in left.items() if name in wanted}.items() <= wanted.items()
+    resumed = [day["resumed"] for day in fit(data, folder)["days"]]
+    assert resumed[0] and {name: content for name, content in bytes_of(folder).items() if name in wanted} == wanted
+
+
+# ---- damage ----
+
+
+def spoil(days, path, change):
+    rows = [line.split() for line in (days / "3D980116.TAB").read_text().splitlines()]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(" ".join(row) for row in change(rows)) + "\n")
+    return path
+
+
+def misfits(path):
+    return {row["spectrum"]: row["misfit"] for row in read_csv(path)[1]}
+
+
+def test_a_missing_row_shifts_no_other_sweep(days, tables, tmp_path):
+    path = spoil(days, tmp_path / "d" / "x.TAB", lambda rows: rows[:20] + rows[21:])
+    done = fit(path, tmp_path / "t")
+    assert done["days"][0]["reasons"]["row_missing"]["count"] == 1
+    before, after = misfits(tables / "losscone_1998-01-16.csv"), misfits(tmp_path / "t" / "losscone_1998-01-16.csv")
+    assert {number for number in before if before[number] != after[number]} == {"2"}
+    codes = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")[0]["answer"]["reason_codes"]
+    z = arrays(tmp_path / "t" / "losscone_1998-01-16.npz")
+    assert list(z["spec_row_count"]) == [15, 14] + [15] * 6 and np.count_nonzero(z["rows_reason"] == codes.index("row_missing")) == 88
+
+
+def test_sentinels_are_masked_and_counted_cell_by_cell(days, tables, tmp_path):
+    def change(rows):
+        rows[0][7 + 3] = "9.999E-99"
+        rows[16][7 + 40] = "-9.99E-99"
+        rows[16][95 + 41] = "999.99"
+        return rows
+
+    done = fit(spoil(days, tmp_path / "d" / "x.TAB", change), tmp_path / "t")
+    reasons = {name: (entry["count"], entry["line"]) for name, entry in done["days"][0]["reasons"].items()}
+    assert reasons == {"flux_missing": (1, 1), "flux_error": (1, 17), "azimuth_missing": (1, 17)}
+    codes = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")[0]["answer"]["reason_codes"]
+    z = arrays(tmp_path / "t" / "losscone_1998-01-16.npz")
+    assert {(int(i), int(j), codes[z["rows_reason"][i, j]]) for i, j in np.argwhere(z["rows_reason"])} == {(0, 3, "flux_missing"), (16, 40, "flux_error"), (16, 41, "azimuth_missing")}
+    assert list(z["spec_cells"][:3]) == [1319, 1318, 1320]
+    # one cell less: the misfit changes by what one cell brings, not by the hundreds that a sentinel taken for a flux would
+    before, after = misfits(tables / "losscone_1998-01-16.csv"), misfits(tmp_path / "t" / "losscone_1998-01-16.csv")
+    assert abs(float(before["1"]) - float(after["1"])) < 2.0
+
+
+def test_every_sweep_without_an_answer_has_a_reason(days, tmp_path):
+    def change(rows):
+        for row in rows[15:30]:
+            row[4:7] = ["0", "0", "0"]
+        for row in rows[30:45]:
+            row[7:95] = ["9.999E-99"] * 88
+        rows[50] = rows[50][:100]
+        return rows
+
+    path = spoil(days, tmp_path / "d" / "x.TAB", change)
+    done = fit(path, tmp_path / "t")["days"][0]
+    assert done["statuses"] == {"field": 1, "fitted": 6, "no_cells": 1} and done["fitted"] == 6
+    assert done["reasons"]["field_count"]["line"] == 51 and done["reasons"]["field"]["count"] == 1
+    _, rows = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")
+    assert [row["status"] for row in rows[1:3]] == ["field", "no_cells"] and rows[1]["misfit"] == rows[2]["misfit"] == ""
+    z = arrays(tmp_path / "t" / "losscone_1998-01-16.npz")
+    assert np.isnan(z["rows_projected_potential"][15:45]).all() and list(z["spec_has_fit"][:4]) == [True, False, False, True]
+    refused = run("losscone", "fit", path, "-o", tmp_path / "s", *GIVEN, "--strict")
+    assert refused.returncode == 3 and "51" in refused.stderr
+
+
+# ---- command lines ----
+
+
+def test_exit_codes(days, tmp_path):
+    (tmp_path / "file").write_text("")
+    file = days / "3D980116.TAB"
+    for arguments, code, words in (
+            (["losscone"], 2, "needs an action"), (["losscone", "ft"], 2, "no action 'ft'"), (["losscone", "fit", file], 2, "-o DIR"), (["losscone", "fit", "-o", tmp_path], 2, "FILE|DIR"),
+            (["losscone", "fit", file, "-o", tmp_path, "--method", "mean"], 2, "halekas|lillis"), (["losscone", "fit", tmp_path / "no", "-o", tmp_path], 3, "no: "),
+            (["losscone", "fit", tmp_path / "file", "-o", tmp_path], 3, "file: "), (["losscone", "fit", tmp_path, "-o", tmp_path], 3, "day file"),
+            (["losscone", "fit", file, "-o", tmp_path / "file"], 5, "file"), (["losscone", "fit", file, "-o", tmp_path / "no" / "t"], 5, "no/t"),
+            (["losscone", "fit", file, "-o", tmp_path, "--potential-lower", "30"], 3, "potential"),
+            (["losscone", "fit", file, "-o", tmp_path, "--search", "de", "--confidence", "bootstrap"], 2, "exact"),
+            (["losscone", "fit", file, "-o", tmp_path, "--device", "abacus"], 4, "abacus"), (["losscone", "fit", file, "-o", tmp_path, "--attitude", file], 2, "--spice"),
+            (["losscone", "profile", file], 2, "--spectrum"), (["losscone", "profile", file, "--spectrum", "9", *GIVEN], 3, "no spectrum 9"),
+            (["losscone", "synthesize"], 2, "-o DIR"), (["losscone", "synthesize", "-o", tmp_path, "--start", "1998"], 2, "YYYY-MM-DD"),
+            (["losscone", "synthesize", "-o", tmp_path, "--noise", "2:1"], 2, "LO:HI"), (["kappa", "fit", file, "-o", tmp_path, "--kappa-lower", "1"], 3, "kappa")):
+        done = run(*arguments)
+        assert (done.returncode, done.stdout) == (code, "") and words in done.stderr, (arguments, done)
+
+
+def test_actions_have_help():
+    for command in ("losscone fit", "losscone profile", "losscone synthesize", "losscone inject", "kappa fit"):
+        done = run(*command.split(), "--help")
+        assert done.returncode == 0 and done.stdout.startswith(f"usage: paritas {command}")
+    assert "losscone fit" in run("losscone", "--help").stdout
+
+
+def test_a_person_reads_a_table(days, tmp_path):
+    done = run("losscone", "fit", days, "-o", tmp_path, *GIVEN)
+    assert done.returncode == 0 and "1998-01-17" in done.stdout and "sweeps: fitted 16" in done.stdout
+
+
+# ---- one sweep, injection, plasma ----
+
+
+def test_a_profile_has_its_least_value_at_the_fit(days, tables):
+    _, rows = read_csv(tables / "losscone_1998-01-16.csv")
+    got = answer("losscone", "profile", days / "3D980116.TAB", "--spectrum", 3, *GIVEN, "--start", -420, "--stop", 20, "--points", 221)
+    for model, suffix in zip(got["models"], ("", "_folded")):
+        assert model["potential"] == float(rows[2]["potential" + suffix]) and model["misfit"] == float(rows[2]["misfit" + suffix])
+        values, grid = np.array([point["misfit"] for point in model["profile"]]), np.array([point["potential"] for point in model["profile"]])
+        assert values.min() >= model["misfit"] - 1e-6 * (1 + model["misfit"])
+        inside = (grid > model["potential_lower"]) & (grid < model["potential_upper"])
+        assert np.all(values[inside] <= model["misfit"] + 1e-3 * (1 + model["misfit"]))
+        plateau = np.array(model["plateau"])
+        assert np.isclose(plateau[:, 0].min(), model["potential_lower"]) and np.isclose(plateau[:, 0].max(), model["potential_upper"])
+        intervals = model["confidence"]["intervals"]
+        assert intervals[0][0] <= model["potential_lower"] and model["potential_upper"] <= intervals[-1][1]
+
+
+def test_each_model_finds_its_own_truth_and_misses_the_other():
+    got = {(entry["truth"], entry["response"]): entry for entry in answer("losscone", "inject", "--sweeps", 60)["fits"]}
+    for truth, other in (("hard", "folded"), ("folded", "hard")):
+        right, wrong = got[truth, truth], got[truth, other]
+        assert right["fitted"] == 60 and abs(right["bias"]) < 5 and right["rmse"] < 15 and right["lesser_misfit"] > 0.9
+        assert abs(wrong["bias"]) > 4 * abs(right["bias"]) and wrong["rmse"] > 2 * right["rmse"]
+
+
+def test_kappa_fits_find_the_plasma_and_the_potential(tmp_path):
+    data = synthesize(tmp_path / "d", "--sweeps", 40, "--plasma", "--noise", 0.05, "--true-density", "1e6:3e6", "--true-temperature", "15:60")
+    got = answer("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1")
+    assert got["days"][0]["statuses"] == {"fitted": 40}
+    _, rows = read_csv(tmp_path / "t" / "kappa_1998-01-16.csv")
+    _, truth = read_csv(data / "truth.csv")
+    for name, within in (("density", 0.15), ("kappa", 0.1), ("temperature", 0.15), ("spacecraft_potential", 0.1)):
+        assert np.median(np.abs(column(rows, name) / column(truth, name) - 1)) < within, name
+    z = arrays(tmp_path / "t" / "kappa_1998-01-16.npz")
+    assert z["spec_density"].tobytes() == column(rows, "density").tobytes() and z["rows_coverage"].shape == (600,)
+    again = answer("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1")
+    assert again["days"][0]["resumed"]
+    refused = run("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1", "--weights", "none")
+    assert refused.returncode == 3 and "weights" in refused.stderr
+
+
+def test_automatic_potentials_of_a_fit_are_those_of_the_plasma(tmp_path):
+    data = synthesize(tmp_path / "d", "--sweeps", 12, "--plasma", "--true-density", "1e6:3e6", "--true-temperature", "15:60")
+    answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1")
+    answer("losscone", "fit", data, "-o", tmp_path / "l", "--polarity=-1")
+    z, plasma = arrays(tmp_path / "l" / "losscone_1998-01-16.npz"), arrays(tmp_path / "k" / "kappa_1998-01-16.npz")
+    for name in ("spec_spacecraft_potential", "spec_temperature", "spec_density", "spec_kappa"):
+        assert z[name].tobytes() == plasma[name].tobytes(), name
+    assert np.array_equal(z["rows_electron_temperature"], np.repeat(z["spec_temperature"], 15))

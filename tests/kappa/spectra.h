@@ -1,0 +1,134 @@
+/* spectra.h: what the tests of electron spectra share: contexts, reference cases, the sensor's cells, noise. */
+#ifndef PARITAS_TESTS_KAPPA_SPECTRA_H
+#define PARITAS_TESTS_KAPPA_SPECTRA_H
+
+#include "base/json.h"
+#include "common.h"
+#include "paritas_kappa.h"
+
+#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define CELLS PARITAS_SPECTRUM_CELLS
+#define PI 3.14159265358979323846
+
+#define ASSERT_OK(context, call)                                                         \
+    do {                                                                                 \
+        if ((call) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));        \
+    } while (0)
+
+static inline paritas_context *open_with(const char *isa, unsigned lanes, unsigned threads, unsigned precision)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    options.isa = isa;
+    options.lanes = lanes;
+    options.threads = threads;
+    options.precision = precision;
+    ASSERT_OK(context, paritas_open(&options, &context));
+    return context;
+}
+
+/* Does this build have that instruction set, and the processor? */
+static inline int runs(const char *isa, unsigned precision)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    options.isa = isa;
+    options.precision = precision;
+    const paritas_status status = paritas_open(&options, &context);
+    paritas_close(context);
+    return status == PARITAS_OK;
+}
+
+/* The reference numbers of one case; the test is skipped where the file is not. Freed with the document. */
+static inline const struct json *open_case(paritas_context *context, const char *name, paritas_workspace **document)
+{
+    const char *path = PARITAS_SOURCE_DIR "/../shared/losscone/cases.json";
+    FILE *file = fopen(path, "r");
+    if (!file) skip();
+    fclose(file);
+    ASSERT_OK(context, json_read_file(context, path, document));
+    const struct json *found = json_get((*document)->root, name);
+    assert_non_null(found);
+    return found;
+}
+static inline double number(const struct json *object, const char *key)
+{
+    const struct json *found = json_get(object, key);
+    assert_true(json_is(found, JSON_NUMBER));
+    return found->number;
+}
+static inline size_t numbers(const struct json *array, size_t room, double *to)
+{
+    assert_true(json_is(array, JSON_ARRAY));
+    assert_true(array->count <= room);
+    for (size_t i = 0; i < array->count; i++) to[i] = json_at(array, i)->number;
+    return array->count;
+}
+
+/* Cells in the order of latitude: inclination and azimuth in degrees. */
+static inline void make_cells(double theta[CELLS], double phi[CELLS])
+{
+    static const struct {
+        double theta;
+        int cells;
+    } rings[] = {{11.25, 16}, {33.75, 16}, {56.25, 8}, {78.75, 4}};
+    size_t c = 0;
+    for (size_t r = 0; r < COUNT(rings); r++)
+        for (int side = 1; side >= -1; side -= 2)
+            for (int k = 0; k < rings[r].cells; k++, c++) {
+                theta[c] = side * rings[r].theta;
+                phi[c] = k * 360.0 / rings[r].cells;
+            }
+}
+/* Cosines of the pitch angles with the field `b` for one row; the sign is the polarity. */
+static inline void make_cosines(const double b[3], double sign, double cosine[CELLS])
+{
+    double theta[CELLS], phi[CELLS];
+    const double size = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
+    make_cells(theta, phi);
+    for (size_t c = 0; c < CELLS; c++) {
+        const double t = theta[c] * PI / 180, p = phi[c] * PI / 180;
+        cosine[c] = sign * (cos(p) * cos(t) * b[0] + sin(p) * cos(t) * b[1] + sin(t) * b[2]) / size;
+    }
+}
+
+static inline void make_energies(double first, double last, double energy[ROWS])
+{
+    for (size_t i = 0; i < ROWS; i++) energy[i] = first * pow(last / first, (double)i / (ROWS - 1));
+}
+
+/* Counts behind a flux of 1, about as the sensor has them. */
+static inline void make_sensitivity(const double energy[ROWS], double sensitivity[ROWS])
+{
+    for (size_t i = 0; i < ROWS; i++) sensitivity[i] = 0.013 * energy[i];
+}
+
+/* ---- noise ---- */
+
+static inline double uniform(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+static inline double normal(uint64_t *state) { return sqrt(-2 * log(uniform(state))) * cos(2 * PI * uniform(state)); }
+/* Counted one by one below 60, else rounded from a normal number, which there is as good. */
+static inline double poisson(uint64_t *state, double mean)
+{
+    if (mean > 60) return fmax(0, floor(mean + sqrt(mean) * normal(state) + 0.5));
+    double n = 0, product = uniform(state);
+    for (const double least = exp(-mean); product > least; n++) product *= uniform(state);
+    return n;
+}
+/* Marsaglia and Tsang, ACM Trans. Math. Software 26 (2000) 363; shape above 1, mean 1. */
+static inline double gamma_noise(uint64_t *state, double shape)
+{
+    const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+    for (;;) {
+        const double x = normal(state), v = (1 + c * x) * (1 + c * x) * (1 + c * x);
+        if (v > 0 && log(uniform(state)) < 0.5 * x * x + d - d * v + d * log(v)) return d * v / shape;
+    }
+}
+
+#endif
