@@ -28,7 +28,7 @@ FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
                     const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = losscone_sine_square(cosine);
                     pack model;
                     if (row.beam > R(0.0) && PANY(cosine < noticing)) {
-                        model = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_profile(run, cosine));
+                        model = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
                         if (!run.lillis) model = m_log(model + PK(LOSSCONE_FLOOR));
                     } else
                         model = losscone_of_cells(run, row, sine, run.datum);
