@@ -44,6 +44,8 @@ struct state {
     struct paritas_workspace **made;     /* a day each: what its tables say of themselves */
     struct paritas_workspace *found[2];  /* of the day that is being read */
     bool *resumed;
+    const char **errors;                 /* why a day could not be read; NULL: it could */
+    size_t n_errors;
     struct loading loading;
     pthread_t thread;
     bool running;
@@ -245,8 +247,15 @@ static paritas_status one_day(struct state *state, size_t k)
     state->loading.sweeps = (struct sweeps){.n = 0};
     paritas_status status = loaded.status;
     char path[4096];
-    if (status != PARITAS_OK) paritas_fail(session->context, status, "%s", paritas_error_message(loaded.context));
-    else if (loaded.other && !state->overwrite) {
+    if (status == PARITAS_INVALID_INPUT || status == PARITAS_UNREADABLE) {
+        /* one bad file costs its day, not the run */
+        const char *message = paritas_error_message(loaded.context);
+        state->errors[k] = arena_text(&session->arena, message, strlen(message));
+        state->n_errors++;
+        status = state->errors[k] != NULL ? PARITAS_OK : paritas_fail_memory(session->context);
+    } else if (status != PARITAS_OK) {
+        paritas_fail(session->context, status, "%s", paritas_error_message(loaded.context));
+    } else if (loaded.other && !state->overwrite) {
         status = table_path(state, loaded.day, endings[1], path);
         if (status == PARITAS_OK)
             status = paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: was made from other files than %s; --overwrite replaces it", path, loaded.day->files[0].path);
@@ -256,7 +265,7 @@ static paritas_status one_day(struct state *state, size_t k)
         state->made[k] = found[1];
         state->resumed[k] = true;
         found[1] = NULL;
-    } else if (status == PARITAS_OK) {
+    } else if (status == PARITAS_OK && state->errors[k] == NULL) {
         status = make_day(state, k, loaded.day, &loaded.sweeps);
         state->sweeps_done += loaded.sweeps.n;
         state->days_made++;
@@ -270,6 +279,9 @@ static paritas_status one_day(struct state *state, size_t k)
 }
 
 /* ---- the answer ---- */
+
+/* What a day's tables say of their sweeps; NULL of a day that could not be read. */
+static const struct json *answer_of(const struct state *state, size_t k) { return state->made[k] != NULL ? json_get(state->made[k]->root, "answer") : NULL; }
 
 static double number_of(const struct json *object, const char *key)
 {
@@ -287,10 +299,11 @@ static void answer_json(struct state *state)
         char path[4096];
         write_object(w, NULL, false);
         write_string(w, "date", state->days.days[k].date);
-        for (int i = 0; i < 2; i++)
+        const struct json *answer = answer_of(state, k);
+        for (int i = 0; i < 2 && answer != NULL; i++)
             if (table_path(state, &state->days.days[k], endings[i], path) == PARITAS_OK) write_path(w, endings[i], path);
-        write_bool(w, "resumed", state->resumed[k]);
-        const struct json *answer = json_get(state->made[k]->root, "answer");
+        if (answer != NULL) write_bool(w, "resumed", state->resumed[k]);
+        else write_string(w, "error", state->errors[k]);
         for (const struct json *one = answer != NULL ? answer->first : NULL; one != NULL; one = one->next)
             if (strcmp(one->key, "reason_codes") != 0) write_tree(w, one->key, one);
         write_close(w);
@@ -302,11 +315,12 @@ static void answer_json(struct state *state)
     write_close(w);
 }
 
-/* Columns of medians are those of the first day. */
+/* Columns of medians are those of the first day that has them. */
 static void answer_table(struct state *state)
 {
     struct session *session = state->session;
-    const struct json *medians = json_get(json_get(state->made[0]->root, "answer"), "medians");
+    const struct json *medians = NULL;
+    for (size_t k = 0; k < state->days.n && medians == NULL; k++) medians = json_get(answer_of(state, k), "medians");
     struct text headers;
     struct table table;
     char alignment[TABLE_COLUMNS + 1] = "lrr";
@@ -328,13 +342,13 @@ static void answer_table(struct state *state)
     table_open(&table, &session->context->allocator, headers.bytes, alignment);
     text_free(&headers);
     for (size_t k = 0; k < state->days.n; k++) {
-        const struct json *answer = json_get(state->made[k]->root, "answer"), *of_day = json_get(answer, "medians");
+        const struct json *answer = answer_of(state, k), *of_day = json_get(answer, "medians");
         table_text(&table, state->days.days[k].date);
         table_number(&table, number_of(answer, "sweeps"), 9);
         table_number(&table, number_of(answer, "fitted"), 9);
         size_t column = 3;
         for (const struct json *one = medians != NULL ? medians->first : NULL; one != NULL && column + 1 < columns; one = one->next, column++) table_number(&table, number_of(of_day, one->key), 4);
-        table_text(&table, state->resumed[k] ? "already there" : "");
+        table_text(&table, state->errors[k] != NULL ? "could not be read" : state->resumed[k] ? "already there" : "");
     }
     table_close(&table, &session->out);
 }
@@ -346,15 +360,15 @@ static void answer_counts(struct state *state, const char *key, const char *titl
     bool any = false;
     /* names in the order in which days bring them */
     for (size_t k = 0; k < state->days.n; k++) {
-        const struct json *counts = json_get(json_get(state->made[k]->root, "answer"), key);
+        const struct json *counts = json_get(answer_of(state, k), key);
         for (const struct json *one = counts != NULL ? counts->first : NULL; one != NULL; one = one->next) {
             bool known = false;
-            for (size_t before = 0; before < k && !known; before++) known = json_get(json_get(json_get(state->made[before]->root, "answer"), key), one->key) != NULL;
+            for (size_t before = 0; before < k && !known; before++) known = json_get(json_get(answer_of(state, before), key), one->key) != NULL;
             if (known) continue;
             double sum = 0.0;
             const char *unit = "";
             for (size_t later = k; later < state->days.n; later++) {
-                const struct json *count = json_get(json_get(json_get(state->made[later]->root, "answer"), key), one->key);
+                const struct json *count = json_get(json_get(answer_of(state, later), key), one->key);
                 if (json_is(count, JSON_OBJECT)) unit = json_is(json_get(count, "unit"), JSON_STRING) ? json_get(count, "unit")->text : "";
                 const double value = json_is(count, JSON_OBJECT) ? number_of(count, "count") : json_is(count, JSON_NUMBER) ? count->number : 0.0;
                 if (!isnan(value)) sum += value;
@@ -420,10 +434,17 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     paritas_context *beside = state.loading.context;
     state.made = arena_array(&session->arena, state.days.n + 1, sizeof *state.made);
     state.resumed = arena_array(&session->arena, state.days.n + 1, sizeof *state.resumed);
-    if (status == PARITAS_OK && (state.made == NULL || state.resumed == NULL)) status = paritas_fail_memory(session->context);
+    state.errors = arena_array(&session->arena, state.days.n + 1, sizeof *state.errors);
+    if (status == PARITAS_OK && (state.made == NULL || state.resumed == NULL || state.errors == NULL)) status = paritas_fail_memory(session->context);
     if (status == PARITAS_OK) status = start_loading(&state, 0);
     for (size_t k = 0; k < state.days.n && status == PARITAS_OK; k++) status = one_day(&state, k);
     if (status == PARITAS_OK) answer_of_run(&state);
+    if (status == PARITAS_OK && state.n_errors > 0) {
+        size_t k = 0;
+        while (state.errors[k] == NULL) k++;
+        session->partial = true;
+        status = paritas_fail(session->context, PARITAS_INVALID_INPUT, "%zu of %zu days could not be read: %s%s", state.n_errors, state.days.n, state.errors[k], state.n_errors > 1 ? ", ..." : "");
+    }
     end_loading(&state);
     sweeps_free(&state.loading.sweeps);
     paritas_workspace_free(state.found[0]);

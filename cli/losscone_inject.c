@@ -53,8 +53,8 @@ static void take(struct tally *tally, const struct truth *truth, size_t n, size_
         tally->misfit[at + k] = losscone_fitted(r) ? r->misfit : NAN;
         if (!losscone_fitted(r)) continue;
         const size_t i = tally->n++;
-        tally->error[i] = r->potential - u;
-        tally->ratio_error[i] = r->ratio - truth->ratio[k];
+        tally->error[i] = r->potential_centre - u;
+        tally->ratio_error[i] = r->ratio_centre - truth->ratio[k];
         tally->width[i] = r->potential_upper - r->potential_lower;
         tally->in_plateau += u >= r->potential_lower && u <= r->potential_upper;
         if (sets == NULL) continue;

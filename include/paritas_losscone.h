@@ -73,7 +73,8 @@ typedef enum paritas_response {
 
 /* How the minimum is found.
  *   exact  branch and bound: the global minimum, proven up to the result's gap
- *   de     differential evolution, best/1/bin with F = 0.5, CR = 0.9, from one Sobol set and 400 points of a Latin hypercube: the usual way, and it can miss */
+ *   de     differential evolution, best/1/bin with F = 0.5, CR = 0.9, from one Sobol set and 400 points of a Latin hypercube: the usual way, and it can miss. A sweep ends after
+ *          10 generations that together gained less than 1e-5 of its misfit */
 #define PARITAS_LOSSCONE_SEARCH_LIST(X)                                              \
     X(EXACT, 0, "exact")                                                             \
     X(DE, 1, "de")
@@ -126,7 +127,7 @@ typedef struct paritas_losscone_result {
     unsigned cells;                              /* how many entered the misfit */
     double misfit;                               /* at the minimum: of Halekas the sum, of Lillis divided by (cells - 3) */
     double potential, ratio, amplitude;          /* a point of the minimum. Where exact, the plateau's centre, unless a beam makes the misfit change within the plateau: where it is least */
-    double potential_centre, ratio_centre;       /* of the plateau, what stands for it best: the middle of its extent in U, and there in r; of de the point */
+    double potential_centre, ratio_centre;       /* of the plateau, what recovers the truth best: the centre of gravity in r and r U; of de the point */
     double potential_lower, potential_upper;     /* extent of the plateau; of de, which knows none, the point */
     double ratio_lower, ratio_upper;
     double gap;                                  /* misfit may be lower by no more than this: 0 where proven to 1e-6 of (1 + misfit); NaN of de */
@@ -153,7 +154,8 @@ typedef struct paritas_confidence {
 } paritas_confidence;
 
 /* Confidence sets around results that paritas_losscone_fit found exactly. thresholds: n; NULL: 4 s^2, with s^2 = misfit / (cells - 3) of each sweep (of Lillis:
- * 4 misfit / (cells - 3)). sets: n. Resolution `step` (V, 0: 1 V) apart from the plateau, which always belongs. */
+ * 4 misfit / (cells - 3)). sets: n. Resolution `step` apart from the plateau, which always belongs: V; 0: 1 V, with
+ * the folded response, whose plateaus are that narrow, 0.1 V; more where bounds are very wide. */
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                        const double *thresholds, double step, paritas_confidence *sets);
 

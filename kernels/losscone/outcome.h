@@ -2,35 +2,41 @@
 #ifndef PARITAS_LOSSCONE_OUTCOME_H
 #define PARITAS_LOSSCONE_OUTCOME_H
 
+#include "losscone/direct.h"
 #include "losscone/search.h"
 
 #if F64
-#define SEARCH_CENTRAL R(1e-7) /* of 1 + misfit: the plateau's middle may be above its minimum by this and still be called the minimum */
+#define SEARCH_CENTRAL R(1e-7) /* of 1 + misfit: the plateau's centre may be above its minimum by this and still be called the minimum */
 #else
 #define SEARCH_CENTRAL R(1e-5)
 #endif
 
-/* The misfit at a point without beam by the formula, cell by cell. By the whole team, which must have met behind it before anything reads SEARCH_VALUES. */
-FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real potential, real ratio, GLOBAL real *to)
+/* The misfit of each row at a point by the formula (direct.h), cell by cell, with the bits of the entry losscone_misfit. By the whole team. */
+FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real potential, real ratio, real amplitude, GLOBAL real *to)
 {
-    const u32 folded = mi[LOSSCONE_FOLDED], energies = folded ? SUB_ENERGIES : 1u;
-    TEAM_FOR(row, SLOTS)
+    const losscone_run run = losscone_run_of(mi, mr);
+    /* beams of which nothing is left at 90 degrees are not looked for in incident cells */
+    const pack noticing = run.sigma > R(0.0) && run.sigma < R(10.0) ? PK(0.0) : PK(2.0);
+    TEAM_FOR(i, SLOTS)
     {
         acc8 sum = acc8_zero();
-        for (u32 j = 0; row < SWEEP_ROWS && j < SWEEP_CELLS; j += 8)
-            for (u32 l = 0; l < 8; l += PACK) {
-                const u32 at = row * SWEEP_CELLS + j + l;
-                const pack cosine = LOADP(sweep + SWEEP_COSINE, at), sine = sine_squared(cosine), zero = PK(0.0);
-                pack level = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL)), number = zero;
-                for (u32 n = 0; n < energies; n++) {
-                    const pack x = PACK_OF(cone_edge(potential, ratio, CELLS_INVERSE[n * SLOTS + row]));
-                    number = number + PSELECT(AND(cosine < zero, sine < x), PK(1.0), zero);
+        if (i < SWEEP_ROWS && CELLS_PART[SLOTS + i] > R(0.0)) {
+            const losscone_row row = losscone_row_of(run, sweep[SWEEP_ENERGY + i], sweep[SWEEP_POTENTIAL + i], potential, ratio, amplitude);
+            for (u32 j = 0; j < SWEEP_CELLS; j += 8)
+                for (u32 l = 0; l < 8; l += PACK) {
+                    const u32 cell = i * SWEEP_CELLS + j + l;
+                    const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = losscone_sine_square(cosine);
+                    pack model;
+                    if (row.beam > R(0.0) && PANY(cosine < noticing)) {
+                        model = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
+                        if (!run.lillis) model = m_log(model + PK(LOSSCONE_FLOOR));
+                    } else
+                        model = losscone_of_cells(run, row, sine, run.datum);
+                    const pack rest = PSELECT(LOADP(sweep, SWEEP_FLUX + cell) > PK(0.0), pflush(LOADP(CELLS_ALL, cell) - model), PK(0.0));
+                    sum.part[l / PACK] = PFMA(rest, rest, sum.part[l / PACK]);
                 }
-                for (u32 n = 1; n <= energies; n++) level = PSELECT(number == PACK_OF_ELEM(n), PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + n)), level);
-                const pack away = PSELECT(LOADP(sweep + SWEEP_FLUX, at) > zero, LOADP(CELLS_ALL, at) - level, zero);
-                sum.part[l / PACK] = PFMA(away, away, sum.part[l / PACK]);
-            }
-        to[row] = acc8_total(sum);
+        }
+        to[i] = acc8_total(sum);
     }
 }
 
@@ -62,9 +68,29 @@ FN real plateau_ratio(GLOBAL const real *polygon, u32 n, search_box extent, real
     return limited(R(0.5) * (least + most), extent.r0, extent.r1);
 }
 
-/* What stands for the plateau: a potential and a ratio in its middle. Where there may be a beam the misfit changes with U inside it, so the point of the answer is the
- * middle with its best amplitude only if that is the minimum too, as near as it counts, and else where the minimum was found. By one worker; leaves the misfit's part
- * that the beam changes in OUTCOME_MISFIT. */
+/* What stands for a plateau, U and r: its centre of gravity in the plane of a and b, where it is convex; of a thin one the middle of its extent in U, and there in r. */
+FN void plateau_centre(GLOBAL const real *polygon, u32 n, search_box extent, GLOBAL real *to)
+{
+    const real a0 = polygon[0], b0 = polygon[1], room = (extent.r1 - extent.r0) * flush(extent.r1 * (extent.u1 - extent.u0));
+    real area = R(0.0), a = R(0.0), b = R(0.0);
+    for (u32 i = 2; i < n; i++) {
+        const real p = polygon[2 * i - 2] - a0, q = polygon[2 * i - 1] - b0, x = polygon[2 * i] - a0, y = polygon[2 * i + 1] - b0, part = FMA(p, y, -q * x);
+        area = area + part;
+        a = FMA(part, p + x, a);
+        b = FMA(part, q + y, b);
+    }
+    to[0] = R(0.5) * (extent.u0 + extent.u1);
+    if ((area < R(0.0) ? -area : area) > R(1e-4) * room) {
+        a = FMA(flush(DIVIDE(flush(a), area)), R(0.3333333333333333), a0);
+        b = FMA(flush(DIVIDE(flush(b), area)), R(0.3333333333333333), b0);
+        to[0] = limited(DIVIDE(b, a), extent.u0, extent.u1);
+        to[1] = limited(a, extent.r0, extent.r1);
+    } else
+        to[1] = plateau_ratio(polygon, n, extent, to[0]);
+}
+
+/* The answer. Where there may be a beam the misfit changes with U inside the plateau, so the point of the answer is the centre with its best amplitude only if that is
+ * the minimum too, as near as it counts, and else where the minimum was found. By one worker; all but the misfit. */
 FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL real *to)
 {
     const search_box domain = plateau_domain(mi, mr, s);
@@ -76,26 +102,24 @@ FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
         n = polygon_of_box(middle, SEARCH_POLYGON);
     }
     const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
-    const real u = R(0.5) * (extent.u0 + extent.u1);
+    plateau_centre(SEARCH_POLYGON, n, extent, to + OUTCOME_CENTRE);
+    const real u = to[OUTCOME_CENTRE];
     to[OUTCOME_EXTENT] = extent.u0;
     to[OUTCOME_EXTENT + 1] = extent.u1;
     to[OUTCOME_EXTENT + 2] = extent.r0;
     to[OUTCOME_EXTENT + 3] = extent.r1;
-    to[OUTCOME_POINT] = to[OUTCOME_CENTRE] = u;
-    to[OUTCOME_POINT + 1] = to[OUTCOME_CENTRE + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, u);
+    to[OUTCOME_POINT] = u;
+    to[OUTCOME_POINT + 1] = to[OUTCOME_CENTRE + 1];
     to[OUTCOME_POINT + 2] = LOADM1(mr, LOSSCONE_A_LOWER);
-    to[OUTCOME_MISFIT] = R(0.0);
     if (has_beam(mr)) {
         solve_cell(mi, mr, sweep, s, SEARCH_CHOSEN, u, u);
         const real value = SOLVE_VALUE, a = SOLVE_A;
         const u32 central = value <= FMA(SEARCH_CENTRAL, R(1.0) + SEARCH_BEST, SEARCH_BEST);
-        to[OUTCOME_POINT] = central ? u : SEARCH_BEST_U;
-        to[OUTCOME_POINT + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, to[OUTCOME_POINT]);
+        if (!central) {
+            to[OUTCOME_POINT] = SEARCH_BEST_U;
+            to[OUTCOME_POINT + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, SEARCH_BEST_U);
+        }
         to[OUTCOME_POINT + 2] = central ? a : SEARCH_BEST_A;
-        solve_gather(mi, mr, sweep, s, SEARCH_CHOSEN, to[OUTCOME_POINT], to[OUTCOME_POINT]);
-        real without = SOLVE_REST;
-        for (u32 i = 0; i < U32_OF(SOLVE_COUNT); i++) without = without + SOLVE_EXACT[i];
-        to[OUTCOME_MISFIT] = solve_at(mi, mr, sweep, s, to[OUTCOME_POINT], to[OUTCOME_POINT + 2]).value - without;
     }
     to[OUTCOME_VERTICES] = REAL_OF(n);
     for (u32 i = 0; i < OUTCOME_VERTICES_MOST; i++) {

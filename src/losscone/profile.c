@@ -9,6 +9,9 @@
 /* Potentials of one launch at most: a job is one sweep with all of them. */
 #define POTENTIALS_MOST 1024
 #define GRID_MOST 65536  /* steps of a confidence set's grid */
+/* V, where none is asked for. Plateaus are about 10 V wide, folded 0.5 V: with steps of 1 V folded sets of level 0.95 held the truth in 78 % of synthetic sweeps, with 0.1 V in 86 %. */
+#define STEP_HARD 1.0
+#define STEP_FOLDED 0.1
 #define DRAWS_MOST 65536 /* of a bootstrap */
 /* Kernels answer it where they found nothing. */
 #define NOTHING_FOUND 1e29
@@ -220,8 +223,11 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
     if (checked != PARITAS_OK || sweeps->n == 0) return checked;
     if (!sets) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sets: no place given for them");
     if (!(step >= 0.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: must not be negative", step);
-    step = step > 0.0 ? step : 1.0;
     const double side = options.potential_upper - options.potential_lower;
+    if (!(step > 0.0)) {
+        step = options.response == PARITAS_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
+        if (side / step > GRID_MOST) step = side / GRID_MOST;
+    }
     if (!(side / step <= GRID_MOST)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: more than %d of them lie between the bounds", step, GRID_MOST);
     uint32_t count = (uint32_t)(side / step);
     if (options.potential_lower + count * step < options.potential_upper) count++;

@@ -202,6 +202,12 @@ TEST(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none)
     thresholds[0] = (double)NAN;
     ASSERT_OK(context, paritas_losscone_confidence(context, &d.sweeps, NULL, results, thresholds, 0.0, sets));
     assert_int_equal(sets[0].intervals, 0);
+    paritas_losscone_options wide = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    wide.response = PARITAS_RESPONSE_FOLDED;
+    wide.potential_lower = -1e5;
+    ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &wide, results));
+    ASSERT_OK(context, paritas_losscone_confidence(context, &d.sweeps, &wide, results, NULL, 0.0, sets)); /* on a grid that has room */
+    assert_int_equal(paritas_losscone_confidence(context, &d.sweeps, &wide, results, NULL, 1.0, sets), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_losscone_confidence(context, &d.sweeps, NULL, results, NULL, -1.0, sets), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_losscone_confidence(context, &d.sweeps, NULL, results, NULL, 1e-3, sets), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_losscone_confidence(context, &d.sweeps, NULL, NULL, NULL, 1.0, sets), PARITAS_INVALID_ARGUMENT);
