@@ -4,7 +4,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "base/utf8.h"
-#include "columns.h"
+#include "days/columns.h"
 #include "output.h"
 
 #include <errno.h>

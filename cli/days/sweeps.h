@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_SWEEPS_H
 #define PARITAS_CLI_SWEEPS_H
 
-#include "days.h"
+#include "days/days.h"
 #include "paritas_er.h"
 #include "paritas_losscone.h"
 

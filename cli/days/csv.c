@@ -1,6 +1,6 @@
 /* csv.c: tables as text (RFC 4180, lines ended by one byte), in front of them lines that begin with `# `. */
 #define _POSIX_C_SOURCE 200809L
-#include "columns.h"
+#include "days/columns.h"
 #include "output.h"
 
 #include <errno.h>

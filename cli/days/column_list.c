@@ -1,5 +1,5 @@
 /* column_list.c: see column_list.h. */
-#include "column_list.h"
+#include "days/column_list.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* provenance.c: see provenance.h. */
 #define _POSIX_C_SOURCE 200809L
-#include "provenance.h"
+#include "days/provenance.h"
 #include "base/digest.h"
 #include "base/utf8.h"
 

@@ -9,8 +9,8 @@
 #ifndef PARITAS_CLI_DAY_RUN_H
 #define PARITAS_CLI_DAY_RUN_H
 
-#include "column_list.h"
-#include "sweeps.h"
+#include "days/column_list.h"
+#include "days/sweeps.h"
 
 /* What a day's tables hold. */
 struct day_tables {

@@ -1,5 +1,5 @@
 /* plasma.c: see plasma.h. */
-#include "plasma.h"
+#include "days/plasma.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_LOSSCONE_H
 #define PARITAS_CLI_LOSSCONE_H
 
-#include "sweeps.h"
+#include "days/sweeps.h"
 
 enum confidence_kind { CONFIDENCE_NONE, CONFIDENCE_RESIDUALS, CONFIDENCE_THRESHOLD, CONFIDENCE_BOOTSTRAP };
 

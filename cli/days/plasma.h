@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_PLASMA_H
 #define PARITAS_CLI_PLASMA_H
 
-#include "day_run.h"
+#include "days/day_run.h"
 #include "paritas_kappa.h"
 
 struct plasma_plan {

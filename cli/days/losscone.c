@@ -1,5 +1,5 @@
 /* losscone.c: see losscone.h. */
-#include "losscone.h"
+#include "days/losscone.h"
 
 #include <math.h>
 #include <string.h>

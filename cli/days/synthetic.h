@@ -5,7 +5,7 @@
 #ifndef PARITAS_CLI_SYNTHETIC_H
 #define PARITAS_CLI_SYNTHETIC_H
 
-#include "losscone.h"
+#include "days/losscone.h"
 
 struct range {
     double lower, upper;

@@ -1,7 +1,7 @@
 /* sweeps.c: see sweeps.h. */
 #define _POSIX_C_SOURCE 200809L
-#include "sweeps.h"
-#include "provenance.h"
+#include "days/sweeps.h"
+#include "days/provenance.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_COLUMN_LIST_H
 #define PARITAS_CLI_COLUMN_LIST_H
 
-#include "columns.h"
+#include "days/columns.h"
 
 struct column_list {
     struct arena *arena; /* numbers and names live there */

@@ -1,5 +1,5 @@
 /* day_columns.c: what all tables of days hold of their sweeps, and counts and medians for the provenance. */
-#include "day_run.h"
+#include "days/day_run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* days.c: see days.h. */
 #define _POSIX_C_SOURCE 200809L
-#include "days.h"
+#include "days/days.h"
 #include "paritas_er.h"
 
 #include <errno.h>

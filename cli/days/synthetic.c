@@ -1,5 +1,5 @@
 /* synthetic.c: see synthetic.h. */
-#include "synthetic.h"
+#include "days/synthetic.h"
 #include "base/host_math.h"
 #include "infer/probability.h"
 #include "paritas_kappa.h"
