@@ -1,6 +1,6 @@
 /* losscone_synthesize.c: day files of known truth, in the archive's format. */
 #include "days/column_list.h"
-#include "losscone/er.h"
+#include "er/er.h"
 #include "days/synthetic.h"
 #include "table.h"
 

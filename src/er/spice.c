@@ -1,10 +1,10 @@
-/* er_spice.c: geometry from NASA's SPICE, where libcspice is installed.
+/* spice.c: geometry from NASA's SPICE, where libcspice is installed.
  *
  * The toolkit is opened at run time and its functions are declared here, as the vendors' drivers are. It keeps errors to itself ("RETURN", nothing printed) until it is asked;
  * after each call that fails it is set right again, and what was asked for is unknown.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "losscone/er.h"
+#include "er/er.h"
 
 #include "base/host_math.h"
 #include "device/library.h"

@@ -1,9 +1,9 @@
 /* er.h: what the files on the Electron Reflectometer's day share.
  *
- *   bytes ──► er_read.c: lines, fields, numbers ──► struct er_row ──► er_sweeps.c: sweeps by number, masks, counts ──► paritas_er_day
+ *   bytes ──► read.c: lines, fields, numbers ──► struct er_row ──► sweeps.c: sweeps by number, masks, counts ──► paritas_er_day
  */
-#ifndef PARITAS_LOSSCONE_ER_H
-#define PARITAS_LOSSCONE_ER_H
+#ifndef PARITAS_ER_ER_H
+#define PARITAS_ER_ER_H
 
 #include "base/context.h"
 #include "paritas_er.h"

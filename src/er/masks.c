@@ -1,5 +1,5 @@
-/* er_masks.c: masks that need to know where the Sun and the Moon are. */
-#include "losscone/er.h"
+/* masks.c: masks that need to know where the Sun and the Moon are. */
+#include "er/er.h"
 
 #include "base/host_math.h"
 #include <math.h>

@@ -1,11 +1,11 @@
-/* er_write.c: day files in the archive's form.
+/* write.c: day files in the archive's form.
  *
  * Numbers are rounded from their shortest decimal form, half to even: what comes out does not depend on the system, and reads back to the same bits wherever the column's
  * digits are enough. Most are so far from a half that one product tells the digits (4 times as fast).
  */
 #define _POSIX_C_SOURCE 200809L
-#include "losscone/er.h"
-#include "losscone/er_number.h"
+#include "er/er.h"
+#include "er/number.h"
 
 #include "base/json.h"
 #include <errno.h>

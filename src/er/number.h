@@ -1,10 +1,10 @@
-/* er_number.h: the decimal numbers of day files to double, correctly rounded, in about 5 ns.
+/* number.h: the decimal numbers of day files to double, correctly rounded, in about 5 ns.
  *
  * Eight bytes are looked at at once, and no branch depends on how many digits there are: the lengths of fields vary from one to the next, and every branch on them would be
  * mispredicted. At most 15 digits and a power of ten up to 22 are exact in a double, so one product or quotient rounds once; all else goes to base/number.h.
  */
-#ifndef PARITAS_LOSSCONE_ER_NUMBER_H
-#define PARITAS_LOSSCONE_ER_NUMBER_H
+#ifndef PARITAS_ER_NUMBER_H
+#define PARITAS_ER_NUMBER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* er_text.c: see er_text.h. */
-#include "losscone/er_text.h"
-#include "losscone/er_number.h"
+/* text.c: see text.h. */
+#include "er/text.h"
+#include "er/number.h"
 
 #include <errno.h>
 #include <stdio.h>

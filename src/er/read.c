@@ -1,11 +1,11 @@
-/* er_read.c: day files: lines, fields, numbers.
+/* read.c: day files: lines, fields, numbers.
  *
  * The file goes through a buffer of a few hundred kB, which stays in the cache; only whole lines are looked at, and the last of them ends the buffer, so that no look ahead
  * has to ask where the end is. Fields of a sound line are read in one pass; only a line on which that fails is looked at again, for the reason.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "losscone/er.h"
-#include "losscone/er_number.h"
+#include "er/er.h"
+#include "er/number.h"
 
 #include "base/digest.h"
 #include <errno.h>

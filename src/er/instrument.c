@@ -1,5 +1,5 @@
-/* er_instrument.c: where the cells look, where the spin axis points, where field lines meet the Moon. */
-#include "losscone/er_text.h"
+/* instrument.c: where the cells look, where the spin axis points, where field lines meet the Moon. */
+#include "er/text.h"
 
 #include "base/host_math.h"
 #include <math.h>

@@ -1,6 +1,6 @@
-/* er_find.c: day files in folders, by the dates in their names. */
+/* find.c: day files in folders, by the dates in their names. */
 #define _POSIX_C_SOURCE 200809L
-#include "losscone/er.h"
+#include "er/er.h"
 
 #include <dirent.h>
 #include <errno.h>

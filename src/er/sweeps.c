@@ -1,11 +1,11 @@
-/* er_sweeps.c: rows to sweeps, by their spectrum numbers; reasons and their counts.
+/* sweeps.c: rows to sweeps, by their spectrum numbers; reasons and their counts.
  *
  *   slots of a sweep:   0 ... kept - 1      rows with data, in the file's order
  *                       15 - lost ... 14    rows that were damaged but had a number, the first of them last
  *                       between             missing
  * Numbers seldom change from one row to the next; where they do, a hash table finds the sweep.
  */
-#include "losscone/er.h"
+#include "er/er.h"
 
 #include "base/host_math.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* er_day.c: the memory of a day, names of reasons, dates. */
-#include "losscone/er.h"
+/* day.c: the memory of a day, names of reasons, dates. */
+#include "er/er.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* er_number.c: see er_number.h. Numbers are brought into the form that base/number.h takes: no plus, no zeros in front, a digit on each side of the point. */
-#include "losscone/er_number.h"
+/* number.c: see number.h. Numbers are brought into the form that base/number.h takes: no plus, no zeros in front, a digit on each side of the point. */
+#include "er/number.h"
 
 #include "base/number.h"
 

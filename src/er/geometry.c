@@ -1,5 +1,5 @@
-/* er_geometry.c: tables of geometry: a row a sweep, found by its spectrum number and date or by its UTC. */
-#include "losscone/er_text.h"
+/* geometry.c: tables of geometry: a row a sweep, found by its spectrum number and date or by its UTC. */
+#include "er/text.h"
 
 #include <math.h>
 #include <stddef.h>

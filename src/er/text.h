@@ -1,8 +1,8 @@
-/* er_text.h: small text files, whole in memory: lines of fields. */
-#ifndef PARITAS_LOSSCONE_ER_TEXT_H
-#define PARITAS_LOSSCONE_ER_TEXT_H
+/* text.h: small text files, whole in memory: lines of fields. */
+#ifndef PARITAS_ER_TEXT_H
+#define PARITAS_ER_TEXT_H
 
-#include "losscone/er.h"
+#include "er/er.h"
 
 /* A text and how far it was read. */
 struct er_text {
