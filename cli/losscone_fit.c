@@ -1,7 +1,7 @@
 /* losscone_fit.c: day files to tables of surface potentials. */
-#include "day_run.h"
-#include "losscone.h"
-#include "plasma.h"
+#include "days/day_run.h"
+#include "days/losscone.h"
+#include "days/plasma.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -287,7 +287,8 @@ const struct command command_losscone_fit = {
     .operands_max = SIZE_MAX,
     .summary = "surface potentials of the Moon from day files of Lunar Prospector's Electron Reflectometer",
     .description = "Writes a table a day, losscone_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz). Folders are searched for 3DYYMMDD.TAB; files are taken as they are. Days whose tables "
-                   "stand there, made by the same options from the same files, are not fitted again. Sweeps without an answer are counted by reason. The exit code is 1 where more than one "
+                   "stand there, made by the same options from the same files, are not fitted again. "
+                   "A day that cannot be read costs itself, and the exit code is 3. Sweeps without an answer are counted by reason. The exit code is 1 where more than one "
                    "sweep of 1000 ended at a limit of boxes or generations.",
     .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE, GROUP_TABLES, GROUP_END},
     .run = run,

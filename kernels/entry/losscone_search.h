@@ -15,12 +15,13 @@ KERNEL(losscone_search)
     GLOBAL real *outcome = SEARCH_OUTCOME;
     ONE_WORKER { search_answer(mi, mr, sweep, s, outcome); }
     TEAM_BARRIER();
-    misfit_of_rows(mi, mr, sweep, s, outcome[OUTCOME_POINT], outcome[OUTCOME_POINT + 1], SEARCH_VALUES);
+    misfit_of_rows(mi, mr, sweep, s, outcome[OUTCOME_POINT], outcome[OUTCOME_POINT + 1], outcome[OUTCOME_POINT + 2], SEARCH_VALUES);
     TEAM_BARRIER();
     ONE_WORKER
     {
-        const real misfit = outcome[OUTCOME_MISFIT] + sum8(SEARCH_VALUES, SLOTS);
-        outcome[OUTCOME_MISFIT] = misfit > R(0.0) ? misfit : R(0.0); /* the difference that a beam makes may round below */
+        real sum = R(0.0);
+        for (u32 i = 0; i < SWEEP_ROWS; i++) sum = sum + SEARCH_VALUES[i];
+        outcome[OUTCOME_MISFIT] = sum;
     }
     TEAM_BARRIER();
     TEAM_FOR(i, OUTCOME_SIZE) STORE_ROWS(out, rows, OUTCOME_SIZE, i, outcome[i]);

@@ -2,6 +2,7 @@
 #ifndef PARITAS_LOSSCONE_OUTCOME_H
 #define PARITAS_LOSSCONE_OUTCOME_H
 
+#include "losscone/direct.h"
 #include "losscone/search.h"
 
 #if F64
@@ -10,27 +11,32 @@
 #define SEARCH_CENTRAL R(1e-5)
 #endif
 
-/* The misfit at a point without beam by the formula, cell by cell. By the whole team, which must have met behind it before anything reads SEARCH_VALUES. */
-FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real potential, real ratio, GLOBAL real *to)
+/* The misfit of each row at a point by the formula (direct.h), cell by cell, with the bits of the entry losscone_misfit. By the whole team. */
+FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real potential, real ratio, real amplitude, GLOBAL real *to)
 {
-    const u32 folded = mi[LOSSCONE_FOLDED], energies = folded ? SUB_ENERGIES : 1u;
-    TEAM_FOR(row, SLOTS)
+    const losscone_run run = losscone_run_of(mi, mr);
+    /* beams of which nothing is left at 90 degrees are not looked for in incident cells */
+    const pack noticing = run.sigma > R(0.0) && run.sigma < R(10.0) ? PK(0.0) : PK(2.0);
+    TEAM_FOR(i, SLOTS)
     {
         acc8 sum = acc8_zero();
-        for (u32 j = 0; row < SWEEP_ROWS && j < SWEEP_CELLS; j += 8)
-            for (u32 l = 0; l < 8; l += PACK) {
-                const u32 at = row * SWEEP_CELLS + j + l;
-                const pack cosine = LOADP(sweep + SWEEP_COSINE, at), sine = sine_squared(cosine), zero = PK(0.0);
-                pack level = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL)), number = zero;
-                for (u32 n = 0; n < energies; n++) {
-                    const pack x = PACK_OF(cone_edge(potential, ratio, CELLS_INVERSE[n * SLOTS + row]));
-                    number = number + PSELECT(AND(cosine < zero, sine < x), PK(1.0), zero);
+        if (i < SWEEP_ROWS && CELLS_PART[SLOTS + i] > R(0.0)) {
+            const losscone_row row = losscone_row_of(run, sweep[SWEEP_ENERGY + i], sweep[SWEEP_POTENTIAL + i], potential, ratio, amplitude);
+            for (u32 j = 0; j < SWEEP_CELLS; j += 8)
+                for (u32 l = 0; l < 8; l += PACK) {
+                    const u32 cell = i * SWEEP_CELLS + j + l;
+                    const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = losscone_sine_square(cosine);
+                    pack model;
+                    if (row.beam > R(0.0) && PANY(cosine < noticing)) {
+                        model = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
+                        if (!run.lillis) model = m_log(model + PK(LOSSCONE_FLOOR));
+                    } else
+                        model = losscone_of_cells(run, row, sine, run.datum);
+                    const pack rest = PSELECT(LOADP(sweep, SWEEP_FLUX + cell) > PK(0.0), pflush(LOADP(CELLS_ALL, cell) - model), PK(0.0));
+                    sum.part[l / PACK] = PFMA(rest, rest, sum.part[l / PACK]);
                 }
-                for (u32 n = 1; n <= energies; n++) level = PSELECT(number == PACK_OF_ELEM(n), PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + n)), level);
-                const pack away = PSELECT(LOADP(sweep + SWEEP_FLUX, at) > zero, LOADP(CELLS_ALL, at) - level, zero);
-                sum.part[l / PACK] = PFMA(away, away, sum.part[l / PACK]);
-            }
-        to[row] = acc8_total(sum);
+        }
+        to[i] = acc8_total(sum);
     }
 }
 
@@ -84,8 +90,7 @@ FN void plateau_centre(GLOBAL const real *polygon, u32 n, search_box extent, GLO
 }
 
 /* The answer. Where there may be a beam the misfit changes with U inside the plateau, so the point of the answer is the centre with its best amplitude only if that is
- * the minimum too, as near as it counts, and else where the minimum was found. By one worker; leaves the misfit's part
- * that the beam changes in OUTCOME_MISFIT. */
+ * the minimum too, as near as it counts, and else where the minimum was found. By one worker; all but the misfit. */
 FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL real *to)
 {
     const search_box domain = plateau_domain(mi, mr, s);
@@ -106,7 +111,6 @@ FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
     to[OUTCOME_POINT] = u;
     to[OUTCOME_POINT + 1] = to[OUTCOME_CENTRE + 1];
     to[OUTCOME_POINT + 2] = LOADM1(mr, LOSSCONE_A_LOWER);
-    to[OUTCOME_MISFIT] = R(0.0);
     if (has_beam(mr)) {
         solve_cell(mi, mr, sweep, s, SEARCH_CHOSEN, u, u);
         const real value = SOLVE_VALUE, a = SOLVE_A;
@@ -116,10 +120,6 @@ FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
             to[OUTCOME_POINT + 1] = plateau_ratio(SEARCH_POLYGON, n, extent, SEARCH_BEST_U);
         }
         to[OUTCOME_POINT + 2] = central ? a : SEARCH_BEST_A;
-        solve_gather(mi, mr, sweep, s, SEARCH_CHOSEN, to[OUTCOME_POINT], to[OUTCOME_POINT]);
-        real without = SOLVE_REST;
-        for (u32 i = 0; i < U32_OF(SOLVE_COUNT); i++) without = without + SOLVE_EXACT[i];
-        to[OUTCOME_MISFIT] = solve_at(mi, mr, sweep, s, to[OUTCOME_POINT], to[OUTCOME_POINT + 2]).value - without;
     }
     to[OUTCOME_VERTICES] = REAL_OF(n);
     for (u32 i = 0; i < OUTCOME_VERTICES_MOST; i++) {

@@ -288,9 +288,11 @@ static paritas_status take_bootstrap(paritas_context *context, void *user, size_
     const struct bootstrap *b = user;
     (void)context;
     for (size_t k = 0; k < n; k++) {
+        b->thresholds[at + k] = none();
+        if (!has_fit(&b->results[at + k])) continue; /* nothing was drawn */
         memcpy(b->sorted, out + k * b->draws, b->draws * sizeof *b->sorted);
         qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);
-        b->thresholds[at + k] = has_fit(&b->results[at + k]) ? b->sorted[b->rank] : none();
+        b->thresholds[at + k] = b->sorted[b->rank];
     }
     return PARITAS_OK;
 }

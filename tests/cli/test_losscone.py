@@ -437,6 +437,20 @@ def test_every_sweep_without_an_answer_has_a_reason(days, tmp_path):
     assert refused.returncode == 3 and "51" in refused.stderr
 
 
+def test_a_day_that_cannot_be_read_costs_itself(days, tables, tmp_path):
+    data, folder = tmp_path / "d", tmp_path / "t"
+    shutil.copytree(days, data)
+    (data / "3D980115.TAB").write_text("1998-01-15T00:00:00 1 2 3\n" * 40)
+    (data / "3D980118.TAB").write_bytes(b"")
+    done = run("losscone", "fit", data, "-o", folder, *GIVEN, "--json")
+    got = json.loads(done.stdout)["days"]
+    assert done.returncode == 3 and "2 of 4 days" in done.stderr and "3D980115.TAB" in done.stderr
+    assert ["error" in day for day in got] == [True, False, False, True] and "3D980118.TAB" in got[3]["error"]
+    assert bytes_of(folder) == bytes_of(tables)
+    done = run("losscone", "fit", data, "-o", folder, *GIVEN)
+    assert done.returncode == 3 and done.stdout.count("could not be read") == 2 and done.stdout.count("already there") == 2
+
+
 # ---- command lines ----
 
 

@@ -255,6 +255,12 @@ static void check_answers(paritas_context *context, const struct synthetic *data
         assert_int_equal(r->status, PARITAS_SWEEP_FITTED);
         assert_true(r->gap == 0.0);
         ASSERT_CLOSE(misfit_of(data, k, r->potential, r->ratio, r->amplitude, o), sum, 1e-9 * sum + 1e-11);
+        const struct synthetic one = {1, data->energy + k * ROWS, data->potential + k * ROWS, data->cosine + k * ALL, data->flux + k * ALL, NULL, NULL};
+        const paritas_sweeps sweep = sweeps_of(&one);
+        const double point[3] = {r->potential, r->ratio, r->amplitude};
+        double direct;
+        ASSERT_OK(context, paritas_losscone_misfit(context, &sweep, o, 1, point, &direct, NULL));
+        assert_true(direct == r->misfit); /* to the last bit */
         assert_true(r->potential >= r->potential_lower && r->potential <= r->potential_upper && r->ratio >= r->ratio_lower && r->ratio <= r->ratio_upper);
         assert_true(r->potential_centre >= r->potential_lower && r->potential_centre <= r->potential_upper && r->ratio_centre >= r->ratio_lower && r->ratio_centre <= r->ratio_upper);
         assert_true(r->amplitude >= o->amplitude_lower && r->amplitude <= o->amplitude_upper);
