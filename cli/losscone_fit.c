@@ -1,7 +1,7 @@
 /* losscone_fit.c: day files to tables of surface potentials. */
-#include "day_run.h"
-#include "losscone.h"
-#include "plasma.h"
+#include "days/day_run.h"
+#include "days/losscone.h"
+#include "days/plasma.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often intervals hold it. */
-#include "synthetic.h"
+#include "days/synthetic.h"
 #include "table.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of its minimum, the confidence set. */
-#include "losscone.h"
-#include "plasma.h"
+#include "days/losscone.h"
+#include "days/plasma.h"
 #include "table.h"
 
 #include <math.h>

@@ -159,7 +159,7 @@ typedef struct paritas_confidence {
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                        const double *thresholds, double step, paritas_confidence *sets);
 
-/* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the model at the result with noise of the size of the residuals is fitted
+/* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the model at the plateau's centre with noise of the size of the residuals is fitted
  * anew, and the misfit at the true U above its minimum noted; the threshold is the level's quantile. thresholds: n, NaN where there is no fit. */
 PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                       unsigned draws, double level, double *thresholds);

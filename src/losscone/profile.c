@@ -209,7 +209,7 @@ static paritas_status check_results(paritas_context *context, const paritas_swee
     for (size_t k = 0; k < sweeps->n && status == PARITAS_OK; k++) {
         if (!has_fit(&results[k])) continue;
         if (!(results[k].misfit >= 0.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g", k, results[k].misfit);
-        status = check_inside(context, options, "potential of results", k, results[k].potential);
+        status = check_inside(context, options, "centre of results", k, results[k].potential_centre);
     }
     return status;
 }
@@ -269,8 +269,8 @@ static paritas_status fill_bootstrap(paritas_context *context, void *user, size_
         memset(truth, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
         truth[3] = -1.0;
         if (!has_fit(r)) continue;
-        truth[0] = r->potential;
-        truth[1] = r->ratio;
+        truth[0] = r->potential_centre; /* the minimum itself may lie in a corner of the plateau, where r has no room */
+        truth[1] = r->ratio_centre;
         truth[2] = r->amplitude;
         truth[3] = host_sqrt(scatter(b->options, r));
     }
