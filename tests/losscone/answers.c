@@ -350,7 +350,8 @@ static bool put_set(struct answers *a, const paritas_confidence *set)
 static bool collect_intervals(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
 {
     enum { VALUES = 7, DRAWS = 2 };
-    const size_t n = all_of(wish, SAMPLE_SWEEPS);
+    const size_t n = all_of(wish, SAMPLE_SWEEPS), values = wish->few ? 3 : VALUES;
+    const double step = wish->few ? 400.0 : 40.0;
     static const double potentials[VALUES] = {-290.0, -120.0, -45.5, -20.0, -14.25, -11.0, -10.0};
     double misfit[SAMPLE_SWEEPS * VALUES], ratio[SAMPLE_SWEEPS * VALUES], amplitude[SAMPLE_SWEEPS * VALUES], thresholds[SAMPLE_SWEEPS];
     paritas_losscone_result results[SAMPLE_SWEEPS];
@@ -362,13 +363,13 @@ static bool collect_intervals(paritas_context *context, const struct sample *s, 
             options.first = 0xffffffffu - 5 + at; /* across 2^32 */
             const paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
             good = paritas_losscone_fit(context, &sweeps, &options, results + at) == PARITAS_OK &&
-                   paritas_losscone_profile(context, &sweeps, &options, VALUES, potentials, misfit + at * VALUES, ratio + at * VALUES, amplitude + at * VALUES) == PARITAS_OK &&
-                   paritas_losscone_confidence(context, &sweeps, &options, results + at, NULL, 40.0, sets + at) == PARITAS_OK &&
+                   paritas_losscone_profile(context, &sweeps, &options, values, potentials, misfit + at * values, ratio + at * values, amplitude + at * values) == PARITAS_OK &&
+                   paritas_losscone_confidence(context, &sweeps, &options, results + at, NULL, step, sets + at) == PARITAS_OK &&
                    paritas_losscone_bootstrap(context, &sweeps, &options, results + at, DRAWS, 0.68, thresholds + at) == PARITAS_OK &&
-                   paritas_losscone_confidence(context, &sweeps, &options, results + at, thresholds + at, 90.0, calibrated + at) == PARITAS_OK;
+                   paritas_losscone_confidence(context, &sweeps, &options, results + at, thresholds + at, 2.0 * step, calibrated + at) == PARITAS_OK;
         }
         for (size_t k = 0; good && k < n; k++)
-            good = mark(a, "profile of %s, sweep %zu", asks[q].name, k) && put(a, misfit + k * VALUES, VALUES) && put(a, ratio + k * VALUES, VALUES) && put(a, amplitude + k * VALUES, VALUES) &&
+            good = mark(a, "profile of %s, sweep %zu", asks[q].name, k) && put(a, misfit + k * values, values) && put(a, ratio + k * values, values) && put(a, amplitude + k * values, values) &&
                    mark(a, "set of %s, sweep %zu", asks[q].name, k) && put_set(a, &sets[k]) && mark(a, "bootstrap of %s, sweep %zu", asks[q].name, k) && PUT(a, thresholds[k]) &&
                    put_set(a, &calibrated[k]);
     }

@@ -13,7 +13,7 @@ int main(int count, char **arguments)
     options.workers = count > 1 ? (unsigned)strtoul(arguments[1], NULL, 10) : 8;
     options.threads = 1;
     struct sample *sample = sample_make();
-    const struct answers_wish wish = {.n = 2, .box_limit = 20, .few = true};
+    const struct answers_wish wish = {.n = 1, .box_limit = 10, .few = true};
     struct answers answers = {0};
     int good = sample && paritas_open(&options, &context) == PARITAS_OK;
     for (int part = 0; good && part < ANSWERS_PART_COUNT; part++) {

@@ -9,7 +9,7 @@ static void every_way_is_the_same(unsigned precision)
     static const struct {
         unsigned lanes, threads;
         size_t chunk;
-    } ways[] = {{0, 1, 5}, {4, 3, 7}, {1, 2, 0}};
+    } ways[] = {{0, 3, 5}, {4, 2, 7}, {1, 1, 0}};
     struct sample *sample = make_sample();
     const struct answers_wish all = {0};
     struct answers wanted = reference(sample, precision, ANSWERS_ALL, &all);
@@ -72,28 +72,6 @@ TEST(a_search_cut_short_does_not_depend_on_batches)
     free(sample);
 }
 
-/* Inputs reach the answers: otherwise all that compares them would prove little. */
-TEST(answers_differ_where_inputs_do)
-{
-    struct sample *sample = make_sample();
-    const struct answers_wish wish = {.n = 3};
-    for (unsigned part = 0; part < ANSWERS_PART_COUNT; part++) {
-        struct answers before = reference(sample, 64, 1u << part, &wish);
-        sample->flux[1319] *= 1.0 + 1e-9;
-        sample->masked[1300] = 0.5;
-        sample->truth[3] += 1.0;
-        sample->azimuth[5] += 1e-9;
-        sample->spectrum_flux[3] *= 1.0 + 1e-9;
-        sample->plasma[1].theta *= 1.0 + 1e-9;
-        struct answers after = reference(sample, 64, 1u << part, &wish);
-        const char *difference = answers_difference(&after, &before);
-        if (!difference) fail_msg("%s: no input was looked at", answers_part_names[part]);
-        answers_free(&before);
-        answers_free(&after);
-    }
-    free(sample);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,7 +79,6 @@ int main(void)
         cmocka_unit_test(every_way_has_the_same_bits_in_f32),
         cmocka_unit_test(polished_answers_do_not_depend_on_batches),
         cmocka_unit_test(a_search_cut_short_does_not_depend_on_batches),
-        cmocka_unit_test(answers_differ_where_inputs_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
