@@ -93,9 +93,10 @@ def bench_scipy(library, arguments):
             other.append(theirs)
             ratios.append(theirs / ours * 50)
             excess.append(misfit - results[0].misfit)
-        rows.append((f"{method}, {name}", ">= 1000" if (method, name) == ("halekas", "formula") else "", f"{statistics.median(ratios):.0f} (means: {sum(other) / sum(own):.0f})", f"{1e6 * statistics.mean(own):.1f}", f"{1e3 * statistics.mean(other):.1f}",
-                     f"{statistics.median(excess):.1e}, {max(excess):.1e}"))
-    table(f"Beside SciPy's differential evolution ({arguments.evolutions} sweeps, one thread). Formula: each evaluation is the whole formula in NumPy; prepared: what is the same in all is done once", rows)
+        asked = ">= 1000" if (method, name) == ("halekas", "formula") else ""
+        ratio = f"{statistics.median(ratios):.0f} (means: {sum(other) / sum(own):.0f})"
+        rows.append((f"{method}, {name}", asked, ratio, f"{1e6 * statistics.mean(own):.1f}", f"{1e3 * statistics.mean(other):.1f}", f"{statistics.median(excess):.1e}, {max(excess):.1e}"))
+    table(f"Beside SciPy's differential evolution ({arguments.evolutions} sweeps, one thread). Formula: each evaluation is all of it, in NumPy; prepared: what is the same in all is done once", rows)
 
 
 def month(folder, days):
@@ -132,7 +133,7 @@ def bench_read(library, arguments):
 
 
 def run(command):
-    """(seconds, peak memory in MB, output) of a process"""
+    """(seconds, seconds of the processors, peak memory in MB) of a process"""
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
@@ -143,7 +144,7 @@ def run(command):
         text = output.read().decode(errors="replace")
     if process.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit {process.returncode}\n{text[-2000:]}")
-    return seconds, usage.ru_maxrss / 1024, text
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def bench_month(library, arguments):
@@ -154,20 +155,25 @@ def bench_month(library, arguments):
         with open(path, "rb") as file:
             while file.read(1 << 24):
                 pass
-    rows = [(f"{len(paths)} days of 1000 sweeps, {total:.0f} MB", "asked, s", "measured, s", "sweeps/s", "peak of the run, MB", "peak of a day, MB")]
-    for name, asked, options in (("fit, spacecraft potential given", 6, ["--spacecraft-potential", "10"]), ("fit, spacecraft potential and kappa fits", 12, ["--spacecraft-potential", "auto"])):
-        times, peak, alone = [], 0, 0
+    rows = [(f"{len(paths)} days of 1000 sweeps, {total:.0f} MB", "asked, s", "measured, s", "processors, s", "sweeps/s", "peak of the run, MB", "of one day, MB")]
+    given, automatic, plain = ["--spacecraft-potential", "10"], ["--spacecraft-potential", "auto"], ["--response", "hard", "--confidence", "none"]
+    work = [
+        ("one model, no confidence sets", 6, given + plain),
+        ("both models, confidence sets", None, given),
+        ("one model, no sets, spacecraft potential and kappa fits", 12, automatic + plain),
+        ("both models, sets, spacecraft potential and kappa fits", None, automatic),
+    ]
+    for name, asked, options in work:
+        runs, alone = [], 0
         for _ in range(arguments.rounds):
             out = tempfile.mkdtemp(dir=arguments.folder)
             try:
-                seconds, memory, _ = run([program, "losscone", "fit", *paths, *options, "--threads", "2", "-o", out])
-                times.append(seconds)
-                peak = max(peak, memory)
-                alone = max(alone, run([program, "losscone", "fit", paths[0], *options, "--threads", "2", "-o", os.path.join(out, "alone")])[1])
+                runs.append(run([program, "losscone", "fit", *paths, *options, "--threads", "2", "-o", out]))
+                alone = max(alone, run([program, "losscone", "fit", paths[0], *options, "--threads", "2", "-o", os.path.join(out, "alone")])[2])
             finally:
                 shutil.rmtree(out)
-        seconds = statistics.median(times)
-        rows.append((name, f"<= {asked * arguments.days / 30:.1f}", f"{seconds:.2f}", f"{1000 * len(paths) / seconds:.0f}", f"{peak:.0f}", f"{alone:.0f}"))
+        seconds, processors, peak = (statistics.median(column) for column in zip(*runs))
+        rows.append((name, f"<= {asked * len(paths) / 30:.1f}" if asked else "", f"{seconds:.2f}", f"{processors:.2f}", f"{1000 * len(paths) / seconds:.0f}", f"{peak:.0f}", f"{alone:.0f}"))
     table("A month from day files to tables, two threads, files in the page cache", rows)
 
 

@@ -1,6 +1,6 @@
 /* kappa_fit.c: day files to tables of the plasma around the spacecraft. */
-#include "day_run.h"
-#include "plasma.h"
+#include "days/day_run.h"
+#include "days/plasma.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* losscone_fit.c: day files to tables of surface potentials. */
-#include "day_run.h"
-#include "losscone.h"
-#include "plasma.h"
+#include "days/day_run.h"
+#include "days/losscone.h"
+#include "days/plasma.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -116,8 +116,8 @@ static struct model_columns add_model(struct day_tables *tables, const struct sw
     if (fitted == NULL) return columns;
     columns.fitted = fitted;
     columns.misfit = results_f64(list, n, results, offsetof(paritas_losscone_result, misfit), fitted);
-    columns.potential = results_f64(list, n, results, offsetof(paritas_losscone_result, potential), fitted);
-    columns.ratio = results_f64(list, n, results, offsetof(paritas_losscone_result, ratio), fitted);
+    columns.potential = results_f64(list, n, results, offsetof(paritas_losscone_result, potential_centre), fitted);
+    columns.ratio = results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_centre), fitted);
     columns.amplitude = results_f64(list, n, results, offsetof(paritas_losscone_result, amplitude), fitted);
     column_add_both(tables, "status", suffix, COLUMN_TEXT, n, columns.status);
     column_add_both(tables, "cells", suffix, COLUMN_U32, n, gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, cells)));
@@ -128,6 +128,8 @@ static struct model_columns add_model(struct day_tables *tables, const struct sw
     column_add_both(tables, "ratio", suffix, COLUMN_F64, n, columns.ratio);
     column_add_both(tables, "ratio_lower", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_lower), fitted));
     column_add_both(tables, "ratio_upper", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_upper), fitted));
+    column_add_both(tables, "potential_at_minimum", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, potential), fitted));
+    column_add_both(tables, "ratio_at_minimum", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, ratio), fitted));
     if (model == 0) column_add_both(tables, "amplitude", suffix, COLUMN_F64, n, columns.amplitude);
     column_add_both(tables, "gap", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, gap), fitted));
     column_add_both(tables, "boxes", suffix, COLUMN_U32, n, gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, boxes)));
@@ -285,7 +287,8 @@ const struct command command_losscone_fit = {
     .operands_max = SIZE_MAX,
     .summary = "surface potentials of the Moon from day files of Lunar Prospector's Electron Reflectometer",
     .description = "Writes a table a day, losscone_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz). Folders are searched for 3DYYMMDD.TAB; files are taken as they are. Days whose tables "
-                   "stand there, made by the same options from the same files, are not fitted again. Sweeps without an answer are counted by reason. The exit code is 1 where more than one "
+                   "stand there, made by the same options from the same files, are not fitted again. "
+                   "A day that cannot be read costs itself, and the exit code is 3. Sweeps without an answer are counted by reason. The exit code is 1 where more than one "
                    "sweep of 1000 ended at a limit of boxes or generations.",
     .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE, GROUP_TABLES, GROUP_END},
     .run = run,

@@ -1,5 +1,5 @@
 /* losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often intervals hold it. */
-#include "synthetic.h"
+#include "days/synthetic.h"
 #include "table.h"
 
 #include <math.h>
@@ -53,8 +53,8 @@ static void take(struct tally *tally, const struct truth *truth, size_t n, size_
         tally->misfit[at + k] = losscone_fitted(r) ? r->misfit : NAN;
         if (!losscone_fitted(r)) continue;
         const size_t i = tally->n++;
-        tally->error[i] = r->potential - u;
-        tally->ratio_error[i] = r->ratio - truth->ratio[k];
+        tally->error[i] = r->potential_centre - u;
+        tally->ratio_error[i] = r->ratio_centre - truth->ratio[k];
         tally->width[i] = r->potential_upper - r->potential_lower;
         tally->in_plateau += u >= r->potential_lower && u <= r->potential_upper;
         if (sets == NULL) continue;

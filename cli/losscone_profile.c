@@ -1,6 +1,6 @@
 /* losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of its minimum, the confidence set. */
-#include "losscone.h"
-#include "plasma.h"
+#include "days/losscone.h"
+#include "days/plasma.h"
 #include "table.h"
 
 #include <math.h>
@@ -94,12 +94,14 @@ static void model_json(const struct profile *p, int model, struct writer *w)
     write_string(w, "status", paritas_sweep_status_name(r->status));
     write_integer(w, "cells", r->cells);
     write_number(w, "misfit", fitted ? r->misfit : NAN);
-    write_number(w, "potential", fitted ? r->potential : NAN);
+    write_number(w, "potential", fitted ? r->potential_centre : NAN);
     write_number(w, "potential_lower", fitted ? r->potential_lower : NAN);
     write_number(w, "potential_upper", fitted ? r->potential_upper : NAN);
-    write_number(w, "ratio", fitted ? r->ratio : NAN);
+    write_number(w, "ratio", fitted ? r->ratio_centre : NAN);
     write_number(w, "ratio_lower", fitted ? r->ratio_lower : NAN);
     write_number(w, "ratio_upper", fitted ? r->ratio_upper : NAN);
+    write_number(w, "potential_at_minimum", fitted ? r->potential : NAN);
+    write_number(w, "ratio_at_minimum", fitted ? r->ratio : NAN);
     write_number(w, "amplitude", fitted ? r->amplitude : NAN);
     write_number(w, "gap", fitted ? r->gap : NAN);
     write_array(w, "plateau", false);
@@ -154,8 +156,8 @@ static void describe_model(const struct profile *p, int model, struct text *out)
     const paritas_confidence *set = p->answers.sets[model];
     text_format(out, "%-7s %s", responses[model], paritas_sweep_status_name(r->status));
     if (losscone_fitted(r)) {
-        text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g, r %.5g, %.5g to %.5g", r->misfit, r->cells, r->potential, r->potential_lower, r->potential_upper, r->ratio,
-                    r->ratio_lower, r->ratio_upper);
+        text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g", r->misfit, r->cells, r->potential_centre, r->potential_lower, r->potential_upper);
+        text_format(out, ", r %.5g, %.5g to %.5g", r->ratio_centre, r->ratio_lower, r->ratio_upper);
         if (model == 0) text_format(out, ", A %.4g", r->amplitude);
     }
     text_format(out, "\n");

@@ -1,7 +1,7 @@
 /* losscone_synthesize.c: day files of known truth, in the archive's format. */
-#include "column_list.h"
-#include "losscone/er.h"
-#include "synthetic.h"
+#include "days/column_list.h"
+#include "er/er.h"
+#include "days/synthetic.h"
 #include "table.h"
 
 #include <errno.h>

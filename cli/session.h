@@ -5,7 +5,7 @@
 #include "base/context.h"
 #include "base/json.h"
 #include "options.h"
-#include "recycler.h"
+#include "days/recycler.h"
 #include "progress.h"
 #include "writer.h"
 

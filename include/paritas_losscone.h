@@ -73,7 +73,8 @@ typedef enum paritas_response {
 
 /* How the minimum is found.
  *   exact  branch and bound: the global minimum, proven up to the result's gap
- *   de     differential evolution, best/1/bin with F = 0.5, CR = 0.9, from one Sobol set and 400 points of a Latin hypercube: the usual way, and it can miss */
+ *   de     differential evolution, best/1/bin with F = 0.5, CR = 0.9, from one Sobol set and 400 points of a Latin hypercube: the usual way, and it can miss. A sweep ends after
+ *          10 generations that together gained less than 1e-5 of its misfit */
 #define PARITAS_LOSSCONE_SEARCH_LIST(X)                                              \
     X(EXACT, 0, "exact")                                                             \
     X(DE, 1, "de")
@@ -153,11 +154,12 @@ typedef struct paritas_confidence {
 } paritas_confidence;
 
 /* Confidence sets around results that paritas_losscone_fit found exactly. thresholds: n; NULL: 4 s^2, with s^2 = misfit / (cells - 3) of each sweep (of Lillis:
- * 4 misfit / (cells - 3)). sets: n. Resolution `step` (V, 0: 1 V) apart from the plateau, which always belongs. */
+ * 4 misfit / (cells - 3)). sets: n. Resolution `step` apart from the plateau, which always belongs: V; 0: 1 V, with
+ * the folded response, whose plateaus are that narrow, 0.1 V; more where bounds are very wide. */
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                        const double *thresholds, double step, paritas_confidence *sets);
 
-/* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the model at the result with noise of the size of the residuals is fitted
+/* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the model at the plateau's centre with noise of the size of the residuals is fitted
  * anew, and the misfit at the true U above its minimum noted; the threshold is the level's quantile. thresholds: n, NaN where there is no fit. */
 PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                       unsigned draws, double level, double *thresholds);

@@ -27,7 +27,7 @@ int main(void)
         failed = paritas_losscone_fit(context, &sweep, &options, &result) != PARITAS_OK;
         if (failed) break;
         printf("%-6s %s: misfit %.3f, U %.1f V, not known from %.1f to %.1f V, r %.3f\n", paritas_response_name(options.response), paritas_sweep_status_name(result.status), result.misfit,
-               result.potential, result.potential_lower, result.potential_upper, result.ratio);
+               result.potential_centre, result.potential_lower, result.potential_upper, result.ratio_centre);
     }
     if (failed) fprintf(stderr, "%s\n", context ? paritas_error_message(context) : "no context");
     paritas_close(context);

@@ -9,6 +9,9 @@
 /* Potentials of one launch at most: a job is one sweep with all of them. */
 #define POTENTIALS_MOST 1024
 #define GRID_MOST 65536  /* steps of a confidence set's grid */
+/* V, where none is asked for. Plateaus are about 10 V wide, folded 0.5 V: with steps of 1 V folded sets of level 0.95 held the truth in 78 % of synthetic sweeps, with 0.1 V in 86 %. */
+#define STEP_HARD 1.0
+#define STEP_FOLDED 0.1
 #define DRAWS_MOST 65536 /* of a bootstrap */
 /* Kernels answer it where they found nothing. */
 #define NOTHING_FOUND 1e29
@@ -206,7 +209,7 @@ static paritas_status check_results(paritas_context *context, const paritas_swee
     for (size_t k = 0; k < sweeps->n && status == PARITAS_OK; k++) {
         if (!has_fit(&results[k])) continue;
         if (!(results[k].misfit >= 0.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g", k, results[k].misfit);
-        status = check_inside(context, options, "potential of results", k, results[k].potential);
+        status = check_inside(context, options, "centre of results", k, results[k].potential_centre);
     }
     return status;
 }
@@ -220,8 +223,11 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
     if (checked != PARITAS_OK || sweeps->n == 0) return checked;
     if (!sets) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sets: no place given for them");
     if (!(step >= 0.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: must not be negative", step);
-    step = step > 0.0 ? step : 1.0;
     const double side = options.potential_upper - options.potential_lower;
+    if (!(step > 0.0)) {
+        step = options.response == PARITAS_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
+        if (side / step > GRID_MOST) step = side / GRID_MOST;
+    }
     if (!(side / step <= GRID_MOST)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: more than %d of them lie between the bounds", step, GRID_MOST);
     uint32_t count = (uint32_t)(side / step);
     if (options.potential_lower + count * step < options.potential_upper) count++;
@@ -263,8 +269,8 @@ static paritas_status fill_bootstrap(paritas_context *context, void *user, size_
         memset(truth, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
         truth[3] = -1.0;
         if (!has_fit(r)) continue;
-        truth[0] = r->potential;
-        truth[1] = r->ratio;
+        truth[0] = r->potential_centre; /* the minimum itself may lie in a corner of the plateau, where r has no room */
+        truth[1] = r->ratio_centre;
         truth[2] = r->amplitude;
         truth[3] = host_sqrt(scatter(b->options, r));
     }
@@ -282,9 +288,11 @@ static paritas_status take_bootstrap(paritas_context *context, void *user, size_
     const struct bootstrap *b = user;
     (void)context;
     for (size_t k = 0; k < n; k++) {
+        b->thresholds[at + k] = none();
+        if (!has_fit(&b->results[at + k])) continue; /* nothing was drawn */
         memcpy(b->sorted, out + k * b->draws, b->draws * sizeof *b->sorted);
         qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);
-        b->thresholds[at + k] = has_fit(&b->results[at + k]) ? b->sorted[b->rank] : none();
+        b->thresholds[at + k] = b->sorted[b->rank];
     }
     return PARITAS_OK;
 }

@@ -212,6 +212,69 @@ def test_inclinations_come_from_a_file(days, tables, tmp_path):
         assert np.allclose(column(before, name), column(after, name), rtol=1e-9)
 
 
+# ---- searches and sets ----
+
+
+def test_evolution_depends_on_date_sweep_and_seed_alone(days, tmp_path):
+    evolve = ["--search", "de", "--population", 40, "--response", "hard"]
+    fit(days, tmp_path / "all", *evolve)
+    for name in ("3D980117.TAB", "3D980116.TAB"):
+        fit(days / name, tmp_path / "apart", *evolve, "--threads", 1)
+    assert bytes_of(tmp_path / "all") == bytes_of(tmp_path / "apart")
+    provenance, rows = read_csv(tmp_path / "all" / "losscone_1998-01-16.csv")
+    assert (provenance["options"]["seed"], provenance["options"]["population"], provenance["options"]["generations"]) == (42, 40, 500)
+    assert np.isnan(column(rows, "gap")).all() and "confidence_set" not in rows[0]
+    other = run("losscone", "fit", days, "-o", tmp_path / "all", *GIVEN, *evolve, "--seed", 43)
+    assert other.returncode == 3 and ": seed is 42" in other.stderr
+    fit(days, tmp_path / "other", *evolve, "--seed", 43)
+    assert misfits(tmp_path / "other" / "losscone_1998-01-16.csv") != misfits(tmp_path / "all" / "losscone_1998-01-16.csv")
+
+
+def test_no_evolution_beats_the_exact_search(days, tables, tmp_path):
+    fit(days, tmp_path, "--search", "de")
+    for day in ("16", "17"):
+        exact, evolved = (read_csv(folder / f"losscone_1998-01-{day}.csv")[1] for folder in (tables, tmp_path))
+        for suffix in ("", "_folded"):
+            least = column(exact, "misfit" + suffix)
+            assert np.all(least <= column(evolved, "misfit" + suffix) + 1e-6 * (1 + least))
+
+
+def test_sets_hold_the_plateau_and_grow_with_their_threshold(days, tables, tmp_path):
+    def hull(folder, suffix):
+        _, rows = read_csv(folder / "losscone_1998-01-16.csv")
+        return column(rows, "confidence_lower" + suffix), column(rows, "confidence_upper" + suffix), rows
+
+    fit(days / "3D980116.TAB", tmp_path / "none", "--threshold", 0)
+    fit(days / "3D980116.TAB", tmp_path / "large", "--threshold", 30)
+    for suffix in ("", "_folded"):
+        none, usual, large = (hull(folder, suffix) for folder in (tmp_path / "none", tables, tmp_path / "large"))
+        for lower, upper, rows in (none, usual, large):
+            assert np.all(lower <= column(rows, "potential_lower" + suffix)) and np.all(upper >= column(rows, "potential_upper" + suffix))
+            for row in rows:
+                ends = [float(end) for interval in row["confidence_set" + suffix].split(";") for end in interval.split()]
+                assert ends == sorted(ends) and (ends[0], ends[-1]) == (float(row["confidence_lower" + suffix]), float(row["confidence_upper" + suffix]))
+        assert np.all(none[0] >= usual[0]) and np.all(usual[0] >= large[0]) and np.all(usual[1] <= large[1]) and np.sum(large[1] - large[0]) > 2 * np.sum(usual[1] - usual[0])
+
+
+def test_bootstrapped_sets_do_not_depend_on_the_run(days, tmp_path):
+    bootstrap = ["--confidence", "bootstrap", "--draws", 8, "--level", 0.9, "--response", "folded"]
+    fit(days, tmp_path / "all", *bootstrap)
+    fit(days / "3D980117.TAB", tmp_path / "alone", *bootstrap)
+    name = "losscone_1998-01-17.csv"
+    assert (tmp_path / "all" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
+    provenance, rows = read_csv(tmp_path / "all" / name)
+    assert (provenance["options"]["draws"], provenance["options"]["level"]) == (8, 0.9)
+    assert np.all(column(rows, "confidence_threshold") >= 0) and np.any(column(rows, "confidence_threshold") > 0)
+
+
+def test_a_search_at_its_limit_says_what_is_left_unproven(days, tmp_path):
+    done = run("losscone", "fit", days / "3D980116.TAB", "-o", tmp_path, *GIVEN, "--box-limit", 15, "--confidence", "none", "--json")
+    assert done.returncode == 1 and json.loads(done.stdout)["days"][0]["statuses"].get("at_limit", 0) > 0
+    _, rows = read_csv(tmp_path / "losscone_1998-01-16.csv")
+    limited = np.array([row["status"] == "at_limit" for row in rows])
+    assert np.all(column(rows, "gap")[limited] > 0) and np.all(column(rows, "gap")[~limited] == 0) and np.all(column(rows, "boxes")[limited] >= 15)
+
+
 # ---- which files ----
 
 
@@ -372,6 +435,20 @@ def test_every_sweep_without_an_answer_has_a_reason(days, tmp_path):
     assert np.isnan(z["rows_projected_potential"][15:45]).all() and list(z["spec_has_fit"][:4]) == [True, False, False, True]
     refused = run("losscone", "fit", path, "-o", tmp_path / "s", *GIVEN, "--strict")
     assert refused.returncode == 3 and "51" in refused.stderr
+
+
+def test_a_day_that_cannot_be_read_costs_itself(days, tables, tmp_path):
+    data, folder = tmp_path / "d", tmp_path / "t"
+    shutil.copytree(days, data)
+    (data / "3D980115.TAB").write_text("1998-01-15T00:00:00 1 2 3\n" * 40)
+    (data / "3D980118.TAB").write_bytes(b"")
+    done = run("losscone", "fit", data, "-o", folder, *GIVEN, "--json")
+    got = json.loads(done.stdout)["days"]
+    assert done.returncode == 3 and "2 of 4 days" in done.stderr and "3D980115.TAB" in done.stderr
+    assert ["error" in day for day in got] == [True, False, False, True] and "3D980118.TAB" in got[3]["error"]
+    assert bytes_of(folder) == bytes_of(tables)
+    done = run("losscone", "fit", data, "-o", folder, *GIVEN)
+    assert done.returncode == 3 and done.stdout.count("could not be read") == 2 and done.stdout.count("already there") == 2
 
 
 # ---- command lines ----

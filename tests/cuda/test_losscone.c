@@ -133,6 +133,8 @@ TEST(all_answers_are_the_cpus_in_f32) { compare_teams(32); }
 
 /* ---- a missing barrier shows ---- */
 
+static char shown[256];
+
 static bool shows(paritas_context *context, const struct sample *sample, const struct answers_wish *wish, struct native_place dropped, const struct answers *wanted)
 {
     bool differs = false;
@@ -143,7 +145,9 @@ static bool shows(paritas_context *context, const struct sample *sample, const s
         struct answers got = {0};
         for (unsigned part = 0; part < ANSWERS_PART_COUNT && !differs; part++)
             if (DEVICE_PARTS >> part & 1) differs = !answers_collect(context, sample, (enum answers_part)part, wish, &got);
-        differs |= fault[0] || answers_difference(&got, wanted);
+        const char *difference = answers_difference(&got, wanted);
+        differs |= fault[0] || difference;
+        snprintf(shown, sizeof shown, "%s", fault[0] ? fault : difference ? difference : paritas_error_message(context));
         answers_free(&got);
     }
     return differs;
@@ -156,7 +160,7 @@ TEST(a_barrier_that_is_missing_shows)
     const struct answers_wish wish = {.n = 2, .box_limit = 60, .few = true};
     struct answers wanted = reference(sample, 64, DEVICE_PARTS, &wish);
     native_forget_barriers();
-    assert_false(shows(context, sample, &wish, (struct native_place){NULL, 0}, &wanted));
+    if (shows(context, sample, &wish, (struct native_place){NULL, 0}, &wanted)) fail_msg("without any: %s", shown);
     const struct native_place *met;
     const size_t n = native_barriers(&met);
     struct native_place places[256];

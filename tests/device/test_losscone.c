@@ -38,9 +38,8 @@ TEST(results_do_not_depend_on_memory)
         compare_answers(context, sample, PARTS, &wish, &wanted, "three teams at once");
         assert_int_equal(fake.largest, 3);
         close_fake(context);
-        /* not all sweeps have room at once */
         context = open_fake(precision);
-        fake.buffer_most = (size_t)precision / 8 * 60000;
+        fake.buffer_most = (size_t)precision / 8 * 70000; /* room for one team at once */
         compare_answers(context, sample, PARTS, &wish, &wanted, "small buffers");
         assert_true(fake.runs > runs);
         print_message("f%u: %u runs, %u with small buffers\n", precision, runs, fake.runs);
@@ -50,16 +49,57 @@ TEST(results_do_not_depend_on_memory)
     free(sample);
 }
 
+/* All sweeps, twice. */
+enum { SWEEPS = 2 * SAMPLE_SWEEPS };
+
+static double *twice(const double *numbers, size_t n)
+{
+    double *both = malloc(2 * n * sizeof *both);
+    assert_non_null(both);
+    memcpy(both, numbers, n * sizeof *both);
+    memcpy(both + n, numbers, n * sizeof *both);
+    return both;
+}
+
 static paritas_status fit(paritas_context *context, const struct sample *s, paritas_losscone_result *results)
 {
-    const paritas_sweeps sweeps = {SAMPLE_SWEEPS, s->energy, s->potential, s->cosine, s->flux};
-    return paritas_losscone_fit(context, &sweeps, NULL, results);
+    double *energy = twice(s->energy, COUNT(s->energy)), *potential = twice(s->potential, COUNT(s->potential)), *cosine = twice(s->cosine, COUNT(s->cosine)),
+           *flux = twice(s->flux, COUNT(s->flux));
+    const paritas_sweeps sweeps = {SWEEPS, energy, potential, cosine, flux};
+    const paritas_status status = paritas_losscone_fit(context, &sweeps, NULL, results);
+    free(energy);
+    free(potential);
+    free(cosine);
+    free(flux);
+    return status;
+}
+
+/* Rows that have no room at once go in several launches. */
+TEST(rows_without_room_go_in_several_launches)
+{
+    struct sample *sample = make_sample();
+    paritas_losscone_result wanted[SWEEPS], results[SWEEPS];
+    paritas_context *context = open_as("cpu", NULL, 64, 0, 1, 0);
+    assert_int_equal(fit(context, sample, wanted), PARITAS_OK);
+    paritas_close(context);
+    context = open_fake(64);
+    fake.buffer_most = 70000 * sizeof(double);
+    assert_int_equal(fit(context, sample, results), PARITAS_OK);
+    assert_int_equal(context->device->uploads, 1);
+    assert_int_equal(context->device->launches, 3); /* one that had no room, and two halves */
+    for (size_t k = 0; k < SWEEPS; k++) {
+        assert_int_equal(results[k].status, wanted[k].status);
+        assert_memory_equal(&results[k].misfit, &wanted[k].misfit, offsetof(paritas_losscone_result, boxes) - offsetof(paritas_losscone_result, misfit));
+        assert_memory_equal(results[k].vertex, wanted[k].vertex, sizeof wanted[k].vertex);
+    }
+    close_fake(context);
+    free(sample);
 }
 
 TEST(too_little_memory_for_one_sweep_is_said)
 {
     struct sample *sample = make_sample();
-    paritas_losscone_result results[SAMPLE_SWEEPS];
+    paritas_losscone_result results[SWEEPS];
     paritas_context *context = open_fake(64);
     fake.buffer_most = 1000;
     assert_int_equal(fit(context, sample, results), PARITAS_OUT_OF_MEMORY);
@@ -82,7 +122,7 @@ struct told {
 static int tell(void *user, uint64_t done, uint64_t total)
 {
     struct told *told = user;
-    told->well &= done >= told->done && done <= total && total == SAMPLE_SWEEPS;
+    told->well &= done >= told->done && done <= total && total == SWEEPS;
     told->done = done;
     return ++told->calls == told->stop_at;
 }
@@ -91,20 +131,20 @@ static int tell(void *user, uint64_t done, uint64_t total)
 TEST(progress_rises_to_its_end_and_cancels)
 {
     struct sample *sample = make_sample();
-    paritas_losscone_result results[SAMPLE_SWEEPS];
+    paritas_losscone_result results[SWEEPS];
     for (int cpu = 0; cpu < 2; cpu++)
         for (uint64_t stop_at = 0; stop_at < 3; stop_at++) {
             struct told told = {.stop_at = stop_at, .well = true};
             paritas_context *context = cpu ? open_as("cpu", NULL, 64, 0, 2, 0) : open_fake(64);
             context->progress = tell;
             context->progress_user = &told;
-            fake.buffer_most = 32000 * sizeof(double);
+            fake.buffer_most = 70000 * sizeof(double);
             fake.teams_most = 2;
             if (cpu && stop_at > 1) told.stop_at = stop_at = 1; /* it tells once in a while only */
             const paritas_status status = fit(context, sample, results);
             assert_true(told.well);
             if (told.stop_at) assert_int_equal(status, PARITAS_CANCELLED);
-            else assert_int_equal(told.done, SAMPLE_SWEEPS);
+            else if (!cpu) assert_int_equal(told.done, SWEEPS); /* of the CPU only one thread tells */
             if (!told.stop_at) assert_int_equal(status, PARITAS_OK);
             if (!cpu) assert_true(stop_at ? told.calls == stop_at : told.calls > 6);
             assert_true(context->progress == tell && context->progress_user == &told); /* given back */
@@ -119,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_do_not_depend_on_memory),
+        cmocka_unit_test(rows_without_room_go_in_several_launches),
         cmocka_unit_test(too_little_memory_for_one_sweep_is_said),
         cmocka_unit_test(progress_rises_to_its_end_and_cancels),
     };

@@ -263,7 +263,7 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
 /* No point of a grid is lower, whatever the spectrum: noise of a factor of 4, two populations, empty and missing rows. */
 TEST(no_other_minimum_is_lower)
 {
-    enum { N = 80, KAPPAS = 8, THETAS = 40, DENSITIES = 21 };
+    enum { N = 60, KAPPAS = 6, THETAS = 40, DENSITIES = 21 };
     struct set set = make_set(N, 4, 0.1);
     uint64_t seed = 9;
     for (size_t k = 0; k < N; k++)

@@ -322,7 +322,7 @@ static bool collect_search(paritas_context *context, const struct sample *s, con
 /* As far as it comes in a few generations; many sweeps end before. */
 static bool collect_evolution(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
 {
-    static const unsigned populations[] = {50, 9, 16, 7, 8, 10}, generations[] = {60, 15, 15, 3, 0, 15};
+    static const unsigned populations[] = {50, 9, 16, 7, 8, 10}, generations[] = {25, 12, 12, 3, 0, 12};
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
     paritas_losscone_result results[SAMPLE_SWEEPS];
     bool good = true;
@@ -338,6 +338,39 @@ static bool collect_evolution(paritas_context *context, const struct sample *s, 
             good = paritas_losscone_fit(context, &sweeps, &options, results + at) == PARITAS_OK;
         }
         for (size_t k = 0; good && k < n; k++) good = mark(a, "evolution of %s, sweep %zu", asks[q].name, k) && put_result(a, &results[k]);
+    }
+    return good;
+}
+
+static bool put_set(struct answers *a, const paritas_confidence *set)
+{
+    return PUT(a, set->threshold, set->intervals, set->at_lower_bound, set->at_upper_bound) && put(a, set->lower, set->intervals) && put(a, set->upper, set->intervals);
+}
+
+static bool collect_intervals(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+{
+    enum { VALUES = 7, DRAWS = 2 };
+    const size_t n = all_of(wish, SAMPLE_SWEEPS);
+    static const double potentials[VALUES] = {-290.0, -120.0, -45.5, -20.0, -14.25, -11.0, -10.0};
+    double misfit[SAMPLE_SWEEPS * VALUES], ratio[SAMPLE_SWEEPS * VALUES], amplitude[SAMPLE_SWEEPS * VALUES], thresholds[SAMPLE_SWEEPS];
+    paritas_losscone_result results[SAMPLE_SWEEPS];
+    paritas_confidence sets[SAMPLE_SWEEPS], calibrated[SAMPLE_SWEEPS];
+    bool good = true;
+    for (size_t q = 0; good && q < (wish->few ? 2 : 3); q++) {
+        for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
+            paritas_losscone_options options = options_of(&asks[q], wish);
+            options.first = 0xffffffffu - 5 + at; /* across 2^32 */
+            const paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
+            good = paritas_losscone_fit(context, &sweeps, &options, results + at) == PARITAS_OK &&
+                   paritas_losscone_profile(context, &sweeps, &options, VALUES, potentials, misfit + at * VALUES, ratio + at * VALUES, amplitude + at * VALUES) == PARITAS_OK &&
+                   paritas_losscone_confidence(context, &sweeps, &options, results + at, NULL, 40.0, sets + at) == PARITAS_OK &&
+                   paritas_losscone_bootstrap(context, &sweeps, &options, results + at, DRAWS, 0.68, thresholds + at) == PARITAS_OK &&
+                   paritas_losscone_confidence(context, &sweeps, &options, results + at, thresholds + at, 90.0, calibrated + at) == PARITAS_OK;
+        }
+        for (size_t k = 0; good && k < n; k++)
+            good = mark(a, "profile of %s, sweep %zu", asks[q].name, k) && put(a, misfit + k * VALUES, VALUES) && put(a, ratio + k * VALUES, VALUES) && put(a, amplitude + k * VALUES, VALUES) &&
+                   mark(a, "set of %s, sweep %zu", asks[q].name, k) && put_set(a, &sets[k]) && mark(a, "bootstrap of %s, sweep %zu", asks[q].name, k) && PUT(a, thresholds[k]) &&
+                   put_set(a, &calibrated[k]);
     }
     return good;
 }
@@ -536,6 +569,8 @@ bool answers_collect(paritas_context *context, const struct sample *sample, enum
         return collect_search(context, sample, wish, answers);
     case ANSWERS_EVOLVE:
         return collect_evolution(context, sample, wish, answers);
+    case ANSWERS_INTERVALS:
+        return collect_intervals(context, sample, wish, answers);
     case ANSWERS_EVALUATE:
         return collect_misfits(context, sample, wish, answers) && collect_models(context, sample, wish, answers);
     case ANSWERS_COSINES:

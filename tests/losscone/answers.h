@@ -29,6 +29,7 @@ struct sample *sample_make(void);
 #define ANSWERS_LIST(X)                                                              \
     X(SEARCH, "search")                                                              \
     X(EVOLVE, "differential evolution")                                              \
+    X(INTERVALS, "profiles, sets, bootstrap")                                        \
     X(EVALUATE, "evaluate")                                                          \
     X(COSINES, "cosines")                                                            \
     X(HOST, "host")                                                                  \

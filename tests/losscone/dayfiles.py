@@ -35,8 +35,19 @@ def geometry(n, random, tables=(0,)):
     return np.round(energy, 3), np.round(field, 6), azimuth
 
 
+def integral(energy, pitch, U, r, Usc):
+    """the hard edge averaged over a Gaussian response in ln E, each energy by its flux in a spectrum that falls as E^-2.5"""
+    sigma = np.arcsinh(0.25) / np.sqrt(2 * np.log(2))
+    x = np.linspace(-3.5, 3.5, 71) * sigma
+    weight = np.exp(-0.5 * (x / sigma) ** 2 - 2.5 * x)
+    return sum(w * ref.model(energy * np.exp(d), pitch, U, r, 0.0, Usc) for d, w in zip(x, weight)) / weight.sum()
+
+
+EDGES = {"folded": ref.folded, "integral": integral}
+
+
 def synthetic(n, seed, kind="hard", U=(-400.0, -10.0), r=(0.4, 1.05), A=(0.0, 2.0), Usc=(5.0, 15.0), noise=(0.1, 0.3), tables=(0,), start="1998-04-01", polarity=None):
-    """A day of cones with a known truth, each parameter uniform in its range (a beam in half of the hard ones); kind: hard or folded."""
+    """A day of cones with a known truth, each parameter uniform in its range (a beam in half of the hard ones); kind: hard, folded or integral."""
     random = np.random.default_rng(seed)
     energy, field, azimuth = geometry(n, random, tables)
     truth = {name: np.round(random.uniform(*span, n), 3) for name, span in (("U", U), ("r", r), ("A", A), ("Usc", Usc), ("noise", noise))}
@@ -45,7 +56,7 @@ def synthetic(n, seed, kind="hard", U=(-400.0, -10.0), r=(0.4, 1.05), A=(0.0, 2.
     for k in range(n):
         pitch = ref.pitch_angles(np.broadcast_to(field[k], (15, 3)), azimuth[k], None if polarity is None else np.full(15, polarity[k]))
         at = [truth[name][k] for name in ("U", "r")]
-        values = ref.model(energy[k], pitch, *at, truth["A"][k], truth["Usc"][k]) if kind == "hard" else ref.folded(energy[k], pitch, *at, truth["Usc"][k])
+        values = ref.model(energy[k], pitch, *at, truth["A"][k], truth["Usc"][k]) if kind == "hard" else EDGES[kind](energy[k], pitch, *at, truth["Usc"][k])
         flux[k] = values * 1e6 * (energy[k][:, None] / 100) ** -2.5 * np.exp(truth["noise"][k] * random.normal(size=values.shape))
     return Day(energy, field, azimuth, rounded(flux), seconds(start), truth)
 
@@ -57,8 +68,10 @@ def response_mean(function, energy):
     return sum(w * function(energy * np.exp(sigma * x)) for x, w in zip(nodes, weights)) / weights.sum()
 
 
-def plasma(n, seed, density=(1e5, 5e6), kappa=(2.6, 5.5), T=(12.0, 120.0), Usc=None, U=(-400.0, -10.0), r=(0.4, 1.05), kind="hard", tables=(0, 1), start="1998-04-01", cone=True, polarity=None, folded=True):
-    """A day of counted electrons: kappa distributions around a spacecraft in sunlight (or at the potentials of the range Usc), with the Moon's loss cone, as Poisson counts."""
+def plasma(n, seed, density=(1e5, 5e6), kappa=(2.6, 5.5), T=(12.0, 120.0), Usc=None, U=(-400.0, -10.0), r=(0.4, 1.05), kind="hard", tables=(0, 1), start="1998-04-01", cone=True, polarity=None,
+           folded=True, systematic=0.0, at_spacecraft=False):
+    """A day of counted electrons: kappa distributions around a spacecraft in sunlight (or at the potentials of the range Usc), with the Moon's loss cone, as Poisson counts. folded: channels see
+    the mean over their response; systematic: relative error of every row; at_spacecraft: the distribution is that at the spacecraft."""
     random = np.random.default_rng(seed)
     energy, field, azimuth = geometry(n, random, tables)
     truth = {name: np.exp(random.uniform(*np.log(span), n)) for name, span in (("density", density), ("T", T))}
@@ -72,7 +85,7 @@ def plasma(n, seed, density=(1e5, 5e6), kappa=(2.6, 5.5), T=(12.0, 120.0), Usc=N
         V, E = truth["Usc"][k], energy[k]
 
         def seen(e):  # per steradian; phase-space density is kept along the way to the spacecraft
-            ambient = e - V
+            ambient = e if at_spacecraft else e - V
             return np.where(ambient > 0, ref.omnidirectional(np.maximum(ambient, 1e-3), truth["density"][k], truth["kappa"][k], truth["theta"][k]) * e / np.maximum(ambient, 1e-3), 0.0) / (4 * np.pi)
 
         mean = np.repeat((response_mean(seen, E) if folded else seen(E))[:, None], 88, axis=1)
@@ -80,6 +93,7 @@ def plasma(n, seed, density=(1e5, 5e6), kappa=(2.6, 5.5), T=(12.0, 120.0), Usc=N
             pitch = ref.pitch_angles(np.broadcast_to(field[k], (15, 3)), azimuth[k], None if polarity is None else np.full(15, polarity[k]))
             edge = ref.model if kind == "hard" else ref.folded
             mean = mean * edge(E, pitch, truth["U"][k], truth["r"][k], Usc=V)
+        mean = mean * np.exp(systematic * random.normal(size=(15, 1)))
         each = 0.02 * E[:, None] * 2.5 / ref.PER_BELT
         flux[k] = random.poisson(np.minimum(mean * each, 1e12)) / each
     return Day(energy, field, azimuth, rounded(flux), seconds(start), truth)

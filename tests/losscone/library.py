@@ -14,8 +14,9 @@ double_p, unsigned_p = c.POINTER(c.c_double), c.POINTER(c.c_uint)
 
 
 class ContextOptions(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("allocator", c.c_void_p), ("threads", c.c_uint), ("isa", c.c_char_p), ("lanes", c.c_uint), ("device", c.c_char_p), ("precision", c.c_uint), ("workers", c.c_uint),
-                ("progress", c.c_void_p), ("progress_user", c.c_void_p), ("cache", c.c_char_p), ("note", c.c_void_p), ("note_user", c.c_void_p), ("no_polish", c.c_int), ("stream", c.c_void_p)]
+    _fields_ = [("size", c.c_size_t), ("allocator", c.c_void_p), ("threads", c.c_uint), ("isa", c.c_char_p), ("lanes", c.c_uint), ("device", c.c_char_p), ("precision", c.c_uint),
+                ("workers", c.c_uint), ("progress", c.c_void_p), ("progress_user", c.c_void_p), ("cache", c.c_char_p), ("note", c.c_void_p), ("note_user", c.c_void_p),
+                ("no_polish", c.c_int), ("stream", c.c_void_p)]
 
 
 class Sweeps(c.Structure):

@@ -279,15 +279,29 @@ def secondary_yield(E):
     return np.where(E > 0, 7.4 * 1.5 * (E / 500) * np.exp(-2 * np.sqrt(np.maximum(E, 0) / 500)), 0.0)
 
 
-def shade_currents(U, density, kappa, T):
-    """electrons, secondaries and ions onto a body in shade at U <= 0: as the original sums them; None where its temperature is not above 0"""
+def shade_currents(U, density, kappa, T, grid=None):
+    """electrons, secondaries and ions onto a body in shade at U <= 0, A/m2; None where its plasma's temperature is not above 0. grid: energies of the sums; None: the usual ones"""
     here = T + U / (kappa - 1.5)
     if here <= 0:
         return None
-    E = np.geomspace(1, 20000, 500)
-    flux = np.where(E >= abs(U), 0.25 * 1e4 * omnidirectional(E, density, kappa, theta_of(here, kappa)), 0.0)
-    keep = E >= abs(U)
-    Je = CHARGE * np.trapezoid(flux[keep], E[keep])
-    Jsee = CHARGE * np.trapezoid((flux * secondary_yield(E - abs(U)))[keep], E[keep])
+    E = np.geomspace(1, 20000, 500) if grid is None else grid
+    E = E[E >= abs(U)]
+    flux = 0.25 * 1e4 * omnidirectional(E, density, kappa, theta_of(here, kappa))
+    Je = CHARGE * np.trapezoid(flux, E)
+    Jsee = CHARGE * np.trapezoid(flux * secondary_yield(E - abs(U)), E)
     Ji = CHARGE * density * np.sqrt(CHARGE * here / (2 * np.pi * PROTON)) * np.sqrt(max(0.0, 1 - U / here))
     return Je, Jsee, Ji
+
+
+def shade_potential(density, kappa, T):
+    """the first balance below 0 V, the sums so fine that they are integrals; NaN where secondaries and ions prevail at 0 V, or there is none"""
+
+    def surplus(U):
+        currents = shade_currents(U, density, kappa, T, np.geomspace(max(abs(U), 1.0), 20000, 4000))
+        return 1e12 if currents is None else currents[1] + currents[2] - currents[0]
+
+    if surplus(0.0) >= 0:
+        return np.nan
+    steps = np.linspace(0, -(kappa - 1.5) * T, 400)[1:]
+    below = next((k for k, U in enumerate(steps) if surplus(U) > 0), None)
+    return np.nan if below is None else optimize.brentq(surplus, steps[below], steps[below - 1] if below > 0 else 0.0, xtol=1e-6)

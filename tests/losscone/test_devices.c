@@ -9,7 +9,7 @@ static void every_way_is_the_same(unsigned precision)
     static const struct {
         unsigned lanes, threads;
         size_t chunk;
-    } ways[] = {{1, 2, 0}, {0, 1, 5}, {0, 3, 0}, {4, 1, 3}, {8, 2, 7}, {16, 1, 1}};
+    } ways[] = {{0, 1, 5}, {4, 3, 7}, {1, 2, 0}};
     struct sample *sample = make_sample();
     const struct answers_wish all = {0};
     struct answers wanted = reference(sample, precision, ANSWERS_ALL, &all);

@@ -202,6 +202,12 @@ TEST(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none)
     thresholds[0] = (double)NAN;
     ASSERT_OK(context, paritas_losscone_confidence(context, &d.sweeps, NULL, results, thresholds, 0.0, sets));
     assert_int_equal(sets[0].intervals, 0);
+    paritas_losscone_options wide = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    wide.response = PARITAS_RESPONSE_FOLDED;
+    wide.potential_lower = -1e5;
+    ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &wide, results));
+    ASSERT_OK(context, paritas_losscone_confidence(context, &d.sweeps, &wide, results, NULL, 0.0, sets)); /* on a grid that has room */
+    assert_int_equal(paritas_losscone_confidence(context, &d.sweeps, &wide, results, NULL, 1.0, sets), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_losscone_confidence(context, &d.sweeps, NULL, results, NULL, -1.0, sets), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_losscone_confidence(context, &d.sweeps, NULL, results, NULL, 1e-3, sets), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_losscone_confidence(context, &d.sweeps, NULL, NULL, NULL, 1.0, sets), PARITAS_INVALID_ARGUMENT);
@@ -210,7 +216,7 @@ TEST(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none)
     const double outside = 21.0;
     assert_int_equal(paritas_losscone_profile(context, &d.sweeps, NULL, 1, &outside, found, NULL, NULL), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "potentials[0]"));
-    results[0].potential = 30.0;
+    results[0].potential_centre = 30.0;
     assert_int_equal(paritas_losscone_bootstrap(context, &d.sweeps, NULL, results, 10, 0.5, found), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "results[0]"));
     free_data(&d);
@@ -232,7 +238,7 @@ TEST(thresholds_of_the_bootstrap_are_those_of_a_simulation)
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, &result));
         for (int l = 0; l < 3; l++) ASSERT_OK(context, paritas_losscone_bootstrap(context, &d.sweeps, &options, &result, draws, levels[l], &threshold[l]));
         assert_true(threshold[0] <= threshold[1] && threshold[1] <= threshold[2]);
-        const double at[3] = {result.potential, result.ratio, result.amplitude}, size = sqrt(v == 1 ? result.misfit : result.misfit / (result.cells - 3.0));
+        const double at[3] = {result.potential_centre, result.ratio_centre, result.amplitude}, size = sqrt(v == 1 ? result.misfit : result.misfit / (result.cells - 3.0));
         ASSERT_OK(context, paritas_losscone_model(context, &d.sweeps, &options, at, model, NULL));
         for (size_t k = 0; k < draws; k++) {
             memcpy(toys.energy + k * ROWS, d.energy, ROWS * sizeof(double));

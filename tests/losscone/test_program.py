@@ -27,7 +27,7 @@ def fit(folder, rows, *options):
     """writes the rows as a day's file, fits it, and answers its tables"""
     os.makedirs(folder, exist_ok=True)
     path = dayfiles.write(os.path.join(folder, dayfiles.name(DATE)), rows)
-    run("losscone", "fit", path, "--confidence", "none", "--spacecraft-potential", USC, *options, "-o", os.path.join(folder, "tables"))
+    run("losscone", "fit", path, "--spacecraft-potential", USC, *options, "-o", os.path.join(folder, "tables"))
     return tables(os.path.join(folder, "tables"))
 
 
@@ -235,3 +235,23 @@ def test_a_file_without_a_row_is_refused_by_name(tmp_path):
     path = tmp_path / dayfiles.name(DATE)
     path.write_text("nothing that a day file has\n")
     assert path.name in run("losscone", "fit", path, "--spacecraft-potential", USC, "-o", tmp_path / "out", code=3).stderr
+
+
+def test_synthetic_files_of_the_program_are_what_the_formulas_take_them_for(tmp_path):
+    run("losscone", "synthesize", "-o", tmp_path / "er", "--sweeps", 12, "--days", 1, "--truth", "folded")
+    path = next((tmp_path / "er").glob("3D*.TAB"))
+    truth = np.genfromtxt(tmp_path / "er" / "truth.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+    day = dayfiles.read(path)
+    assert sorted(day) == truth["spectrum"].tolist()
+    run("losscone", "fit", path, "--polarity=-1", "--spacecraft-potential", tmp_path / "er" / "truth.csv", "-o", tmp_path / "out")
+    with np.load(next((tmp_path / "out").glob("*.npz"))) as found:
+        for k, number in enumerate(found["spec_spec_no"]):
+            rows, at = day[int(number)], truth[truth["spectrum"] == number][0]
+            assert rows.shape == (15, 182)
+            flux = np.where(np.abs(rows[:, 6:94]) < 1e-90, np.where(rows[:, 6:94] == 0, 0.0, np.nan), rows[:, 6:94])
+            pitch = ref.pitch_angles(rows[:, 3:6], rows[:, 94:], np.full(15, at["polarity"]))
+            for suffix, response in MODELS.items():
+                holds(found, k, ref.Sweep(rows[:, 1], pitch, flux, at["spacecraft_potential"], response=response), suffix)
+            # the file is of its truth: the noise about the folded model there is that of the table
+            sweep = ref.Sweep(rows[:, 1], pitch, flux, at["spacecraft_potential"], response="folded")
+            assert sweep.misfit((at["potential"], at["ratio"])) == pytest.approx(sweep.cells * at["noise"] ** 2, rel=0.35)

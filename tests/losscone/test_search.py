@@ -91,9 +91,34 @@ def test_no_profile_over_a_fine_grid_goes_below(library, truth, method, response
     assert worst <= 1e-6
 
 
+def hard_ones(method):
+    """sweeps that a search may stumble over: strong beams, no noise, one field along x and the same azimuths in every row, no cone at all, nothing but a cone, missing cells"""
+    random = np.random.default_rng(3)
+    E, flat, turned = dayfiles.TABLES[0], np.tile(ref.PHI, (15, 1)), ref.PHI + 7.5 * np.arange(15)[:, None]
+    spectrum = 1e6 * (E[:, None] / 100) ** -2.5
+    sweeps = []
+    for azimuth, field in ((flat, [1, 0, 0]), (flat, [0, 0, 1]), (turned, [1.0, 2.0, 3.0])):
+        pitch = ref.pitch_angles(np.tile(np.array(field, float), (15, 1)), azimuth % 360)
+        noise = lambda s: np.exp(s * random.normal(size=(15, 88)))
+        gaps = np.where(random.random((15, 88)) < 0.3, np.nan, 1.0)
+        for flux in (ref.model(E, pitch, -160, 0.95, 0, 10.0), ref.model(E, pitch, -60, 0.8, 4.0, 10.0) * noise(0.2), ref.model(E, pitch, -300, 0.5, 5.0, 10.0) * noise(0.3) * gaps, noise(0.4),
+                     np.where(pitch > 90, 0.05, 1.0) * noise(0.2)):
+            sweeps.append(ref.Sweep(E, pitch, flux * spectrum, 10.0, method))
+    pitch = np.tile(np.linspace(0, 180, 88), (15, 1))  # a cell at 180 degrees in each row
+    E = np.geomspace(20, 20000, 15)
+    sweeps.append(ref.Sweep(E, pitch, ref.model(E, pitch, -50, 0.5, 2.0) * np.geomspace(1e3, 1e4, 15)[:, None], 0.0, method))
+    return [s for s in sweeps if s.cells >= 5]
+
+
+@pytest.mark.parametrize("method", ["halekas", "lillis"])
+def test_no_evolution_finds_less_in_sweeps_made_to_be_hard(library, method):
+    worst, _ = not_beaten(library, hard_ones(method), 20 if LONG else 2, method, "hard")
+    assert worst <= 1e-6
+
+
 @pytest.mark.skipif(not LONG, reason="PARITAS_LONG_TESTS")
 @pytest.mark.parametrize("method, response", KINDS)
-@pytest.mark.parametrize("truth, options", [("hard", {}), ("folded", {}), ("hard", {"U": (-1800, 15), "noise": (0.3, 0.5)}), ("hard", {"r": (1.5, 3.0)})])
+@pytest.mark.parametrize("truth, options", [("hard", {}), ("hard", {"A": (2, 5), "U": (-150, -10)}), ("folded", {}), ("hard", {"U": (-1800, 15), "noise": (0.3, 0.5)}), ("hard", {"r": (1.5, 3.0)})])
 def test_twenty_evolutions_find_no_less(library, method, response, truth, options):
     _, sweeps = made(25, 14, method, response, truth, **options)
     worst, missed = not_beaten(library, sweeps, 20, method, response)

@@ -1,0 +1,182 @@
+/* day_columns.c: what all tables of days hold of their sweeps, and counts and medians for the provenance. */
+#include "days/day_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS PARITAS_ER_ROWS
+#define CELLS PARITAS_ER_CELLS
+
+/* ---- the answer of a day ---- */
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+void write_counts(struct writer *writer, const char *key, size_t n, const char **words)
+{
+    qsort(words, n, sizeof *words, by_text);
+    write_object(writer, key, false);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && strcmp(words[i], words[end]) == 0; end++) {}
+        write_integer(writer, words[i], end - i);
+    }
+    write_close(writer);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void write_median(struct writer *writer, const char *key, size_t n, const double *values, struct arena *arena)
+{
+    double *sorted = arena_array(arena, n + 1, sizeof *sorted);
+    size_t left = 0;
+    for (size_t i = 0; i < n && sorted != NULL && values != NULL; i++)
+        if (!isnan(values[i])) sorted[left++] = values[i];
+    if (sorted != NULL) qsort(sorted, left, sizeof *sorted, by_number);
+    write_number(writer, key, left == 0 ? NAN : left % 2 == 1 ? sorted[left / 2] : 0.5 * (sorted[left / 2 - 1] + sorted[left / 2]));
+}
+
+void write_reasons(struct writer *writer, const paritas_er_day *day)
+{
+    write_object(writer, "reasons", true);
+    for (unsigned i = 1; i < PARITAS_ER_REASONS; i++) {
+        if (day->counts[i].count == 0) continue;
+        write_object(writer, paritas_er_reason_name((paritas_er_reason)i), false);
+        write_integer(writer, "count", day->counts[i].count);
+        write_string(writer, "unit", paritas_er_unit_name(paritas_er_reason_unit((paritas_er_reason)i)));
+        write_integer(writer, "line", day->counts[i].line);
+        write_close(writer);
+    }
+    write_close(writer);
+    write_array(writer, "reason_codes", false);
+    for (unsigned i = 0; i < PARITAS_ER_REASONS; i++) write_string(writer, NULL, paritas_er_reason_name((paritas_er_reason)i));
+    write_close(writer);
+}
+
+/* ---- columns ---- */
+
+void column_add_both(struct day_tables *tables, const char *name, const char *suffix, enum column_kind kind, size_t n, const void *values)
+{
+    char prefixed[80];
+    snprintf(prefixed, sizeof prefixed, "spec_%s", name);
+    column_add(&tables->rows, name, suffix, kind, n, 0, values);
+    column_add(&tables->arrays, prefixed, suffix, kind, n, 0, values);
+}
+
+/* UTC of every row as text; "" of rows that are not there. */
+static const char **row_times(struct column_list *list, const paritas_er_day *day)
+{
+    const char **texts = column_room(list, COLUMN_TEXT, ROWS * day->n);
+    for (size_t i = 0; i < ROWS * day->n && texts != NULL; i++) {
+        char utc[PARITAS_ER_UTC_SIZE];
+        if (isnan(day->time[i])) continue;
+        paritas_er_utc(day->time[i], utc);
+        texts[i] = arena_text(list->arena, utc, strlen(utc));
+        list->failed = list->failed || texts[i] == NULL;
+    }
+    return texts;
+}
+
+static const char **row_seconds(struct column_list *list, const paritas_er_day *day)
+{
+    const char **texts = column_room(list, COLUMN_TEXT, ROWS * day->n);
+    for (size_t i = 0; i < ROWS * day->n && texts != NULL; i++) {
+        char digits[32];
+        if (isnan(day->time[i])) continue;
+        texts[i] = arena_text(list->arena, digits, (size_t)number_write(day->time[i], digits));
+        list->failed = list->failed || texts[i] == NULL;
+    }
+    return texts;
+}
+
+/* 1 where a flag is known and set. */
+static const unsigned char *flags(struct column_list *list, size_t n, const double *values)
+{
+    unsigned char *set = column_room(list, COLUMN_BOOL, n);
+    for (size_t i = 0; i < n && set != NULL; i++) set[i] = values[i] == 1.0;
+    return set;
+}
+
+static const unsigned char *both_known(struct column_list *list, size_t n, const double *a, const double *b)
+{
+    unsigned char *known = column_room(list, COLUMN_BOOL, n);
+    for (size_t i = 0; i < n && known != NULL; i++) known[i] = !isnan(a[i]) && !isnan(b[i]);
+    return known;
+}
+
+static void add_arrays(struct column_list *list, const struct sweeps *sweeps, const char **utc, const char **start, const char **end, const char *const *reasons, const int64_t *row_counts,
+                       const unsigned char *known)
+{
+    const paritas_er_day *day = sweeps->day;
+    const size_t n = sweeps->n, rows = ROWS * n;
+    const struct {
+        const char *name;
+        const double *values;
+    } numbers[] = {
+        {"rows_spacecraft_latitude", day->spacecraft_latitude},   {"rows_spacecraft_longitude", day->spacecraft_longitude}, {"rows_projection_latitude", day->projection_latitude},
+        {"rows_projection_longitude", day->projection_longitude}, {"rows_spacecraft_potential", day->spacecraft_potential},
+    };
+    int8_t *polarity = column_room(list, COLUMN_I8, rows);
+    for (size_t i = 0; i < rows && polarity != NULL; i++) polarity[i] = (int8_t)((day->polarity[i] > 0.0) - (day->polarity[i] < 0.0));
+    column_add(list, "rows_spec_no", "", COLUMN_I64, rows, 0, repeat(list, COLUMN_I64, n, ROWS, day->number));
+    column_add(list, "rows_utc", "", COLUMN_TEXT, rows, 64, utc);
+    column_add(list, "rows_time", "", COLUMN_TEXT, rows, 64, row_seconds(list, day));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) column_add(list, numbers[i].name, "", COLUMN_F64, rows, 0, repeat(list, COLUMN_F64, n, ROWS, numbers[i].values));
+    column_add(list, "rows_spacecraft_in_sun", "", COLUMN_BOOL, rows, 0, repeat(list, COLUMN_BOOL, n, ROWS, flags(list, n, day->spacecraft_in_sun)));
+    column_add(list, "rows_projection_in_sun", "", COLUMN_BOOL, rows, 0, repeat(list, COLUMN_BOOL, n, ROWS, flags(list, n, day->projection_in_sun)));
+    column_add(list, "rows_illumination_known", "", COLUMN_BOOL, rows, 0, repeat(list, COLUMN_BOOL, n, ROWS, known));
+    column_add(list, "rows_projection_polarity", "", COLUMN_I8, rows, 0, polarity);
+    column_add(list, "rows_energy", "", COLUMN_F64, rows, 0, day->energy);
+    column_add(list, "rows_row_reason", "", COLUMN_U8, rows, 0, day->row_reason);
+    column_add(list, "rows_reason", "", COLUMN_U8, rows, CELLS, day->cell_reason);
+    column_add(list, "spec_spec_no", "", COLUMN_I64, n, 0, day->number);
+    column_add(list, "spec_time_start", "", COLUMN_TEXT, n, 64, start);
+    column_add(list, "spec_time_end", "", COLUMN_TEXT, n, 64, end);
+    column_add(list, "spec_row_count", "", COLUMN_I64, n, 0, row_counts);
+    column_add(list, "spec_reason", "", COLUMN_TEXT, n, 0, reasons);
+    column_add(list, "spec_spacecraft_potential", "", COLUMN_F64, n, 0, day->spacecraft_potential);
+}
+
+void add_sweep_columns(struct day_tables *tables, const struct sweeps *sweeps)
+{
+    struct column_list *list = &tables->rows;
+    const paritas_er_day *day = sweeps->day;
+    const size_t n = sweeps->n;
+    const char **utc = row_times(list, day), **start = column_room(list, COLUMN_TEXT, n), **end = column_room(list, COLUMN_TEXT, n), **reasons = column_room(list, COLUMN_TEXT, n);
+    double *time = column_room(list, COLUMN_F64, n), *polarity = column_room(list, COLUMN_F64, n);
+    int64_t *row_counts = column_room(list, COLUMN_I64, n);
+    const unsigned char *known = both_known(list, n, day->spacecraft_in_sun, day->projection_in_sun);
+    if (utc == NULL || start == NULL || end == NULL || reasons == NULL || time == NULL || polarity == NULL || row_counts == NULL) return;
+    for (size_t k = 0; k < n; k++) {
+        time[k] = polarity[k] = NAN;
+        reasons[k] = day->sweep_reason[k] != PARITAS_ER_KEPT ? paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k]) : "";
+        for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) {
+            row_counts[k] += day->line[i] != 0;
+            if (isnan(polarity[k])) polarity[k] = day->polarity[i];
+            if (isnan(day->time[i])) continue;
+            if (isnan(time[k])) {
+                time[k] = day->time[i];
+                start[k] = utc[i];
+            }
+            end[k] = utc[i];
+        }
+    }
+    column_add(list, "spectrum", "", COLUMN_I64, n, 0, day->number);
+    column_add(list, "utc", "", COLUMN_TEXT, n, 0, start);
+    column_add(list, "time", "", COLUMN_F64, n, 0, time);
+    column_add(list, "rows", "", COLUMN_I64, n, 0, row_counts);
+    column_add(list, "reason", "", COLUMN_TEXT, n, 0, reasons);
+    column_add(list, "polarity", "", COLUMN_F64, n, 0, polarity);
+    column_add(list, "spacecraft_potential", "", COLUMN_F64, n, 0, day->spacecraft_potential);
+    column_add(list, "spacecraft_latitude", "", COLUMN_F64, n, 0, day->spacecraft_latitude);
+    column_add(list, "spacecraft_longitude", "", COLUMN_F64, n, 0, day->spacecraft_longitude);
+    column_add(list, "projection_latitude", "", COLUMN_F64, n, 0, day->projection_latitude);
+    column_add(list, "projection_longitude", "", COLUMN_F64, n, 0, day->projection_longitude);
+    column_add(list, "spacecraft_in_sun", "", COLUMN_F64, n, 0, day->spacecraft_in_sun);
+    column_add(list, "projection_in_sun", "", COLUMN_F64, n, 0, day->projection_in_sun);
+    add_arrays(&tables->arrays, sweeps, utc, start, end, reasons, row_counts, known);
+}

@@ -1,0 +1,135 @@
+/* days.c: see days.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "days/days.h"
+#include "paritas_er.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const struct option options_days[] = {
+    {"--year", 0, OPTION_COUNT, "YYYY", "of the day files in a folder, those of this year"},
+    {"--month", 0, OPTION_COUNT, "MM", "those of this month"},
+    {"--day", 0, OPTION_COUNT, "DD", "those of this day of the month"},
+    {0},
+};
+
+struct search {
+    struct session *session;
+    struct day_file *files;
+    size_t n, room;
+};
+
+static paritas_status add_file(struct search *search, const char *path, int date)
+{
+    struct session *session = search->session;
+    if (search->n == search->room) {
+        const size_t room = search->room > 0 ? 2 * search->room : 64;
+        struct day_file *files = arena_array(&session->arena, room, sizeof *files);
+        if (files == NULL) return paritas_fail_memory(session->context);
+        if (search->n > 0) memcpy(files, search->files, search->n * sizeof *files);
+        search->files = files;
+        search->room = room;
+    }
+    const char *copy = arena_text(&session->arena, path, strlen(path));
+    if (copy == NULL) return paritas_fail_memory(session->context);
+    search->files[search->n++] = (struct day_file){copy, date};
+    return PARITAS_OK;
+}
+
+static paritas_status add_folder(struct search *search, const char *folder)
+{
+    struct session *session = search->session;
+    const struct arguments *arguments = session->arguments;
+    paritas_er_files *found = NULL;
+    paritas_status status = paritas_er_find(session->context, folder, (int)option_count(arguments, "--year", 0), (int)option_count(arguments, "--month", 0),
+                                            (int)option_count(arguments, "--day", 0), &found);
+    for (size_t i = 0; status == PARITAS_OK && i < found->n; i++) status = add_file(search, found->path[i], found->date[i]);
+    if (status == PARITAS_OK) paritas_er_files_free(found);
+    return status;
+}
+
+/* YYYYMMDD of a row that begins with YYYY-MM-DDT, blanks in front or not; 0 of another. */
+static int date_of_row(const char *row)
+{
+    static const char form[] = "dddd-dd-ddT";
+    int date = 0;
+    row += strspn(row, " \t");
+    for (size_t i = 0; i < sizeof form - 1; i++) {
+        if (form[i] != 'd' && row[i] != form[i]) return 0;
+        if (form[i] == 'd' && (row[i] < '0' || row[i] > '9')) return 0;
+        if (form[i] == 'd') date = 10 * date + (row[i] - '0');
+    }
+    return date;
+}
+
+/* A file named on the command line: its date is that of its first row with one. */
+static paritas_status add_given(struct search *search, const char *path)
+{
+    paritas_context *context = search->session->context;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
+    char piece[256];
+    int date = 0;
+    bool line_begins = true;
+    while (date == 0 && fgets(piece, sizeof piece, file) != NULL) {
+        if (line_begins) date = date_of_row(piece);
+        line_begins = strchr(piece, '\n') != NULL;
+    }
+    const bool broken = ferror(file) != 0;
+    fclose(file);
+    if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
+    if (date == 0) return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: no row begins with a time, YYYY-MM-DDThh:mm:ss: this is no day file", path);
+    return add_file(search, path, date);
+}
+
+static int by_date_and_path(const void *a, const void *b)
+{
+    const struct day_file *x = a, *y = b;
+    return x->date != y->date ? (x->date > y->date) - (x->date < y->date) : strcmp(x->path, y->path);
+}
+
+static paritas_status none_found(struct session *session)
+{
+    static const char *const options[3] = {"--year", "--month", "--day"};
+    char wanted[64] = "";
+    for (int k = 0; k < 3; k++) {
+        const size_t value = option_count(session->arguments, options[k], 0), length = strlen(wanted);
+        if (value != 0) snprintf(wanted + length, sizeof wanted - length, "%s%s %zu", length > 0 ? ", " : " of ", options[k] + 2, value);
+    }
+    return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no day file (3DYYMMDD.TAB)%s", session->arguments->operands[0], wanted);
+}
+
+paritas_status days_find(struct session *session, struct days *days)
+{
+    const struct arguments *arguments = session->arguments;
+    struct search search = {.session = session};
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < arguments->n_operands && status == PARITAS_OK; i++) {
+        struct stat info;
+        const char *path = arguments->operands[i];
+        status = stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? add_folder(&search, path) : add_given(&search, path);
+    }
+    if (status != PARITAS_OK) return status;
+    if (search.n == 0) return none_found(session);
+    qsort(search.files, search.n, sizeof *search.files, by_date_and_path);
+    days->days = arena_array(&session->arena, search.n, sizeof *days->days);
+    if (days->days == NULL) return paritas_fail_memory(session->context);
+    days->n = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < search.n; i++) {
+        const struct day_file file = search.files[i];
+        if (kept > 0 && by_date_and_path(&search.files[kept - 1], &file) == 0) continue; /* given twice */
+        search.files[kept] = file;
+        if (kept == 0 || search.files[kept - 1].date != file.date) {
+            struct day *day = &days->days[days->n++];
+            *day = (struct day){.files = &search.files[kept]};
+            snprintf(day->date, sizeof day->date, "%04u-%02u-%02u", (unsigned)file.date / 10000 % 10000, (unsigned)file.date / 100 % 100, (unsigned)file.date % 100);
+        }
+        days->days[days->n - 1].n++;
+        kept++;
+    }
+    return PARITAS_OK;
+}

@@ -1,0 +1,105 @@
+/* recycler.c: see recycler.h.
+ *
+ *   block: │ size, next (of the kept ones) │ piece, aligned to 16 ...
+ */
+#include "days/recycler.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_FROM ((size_t)1 << 18) /* smaller pieces are malloc's: it is good at them */
+#define KEPT_MOST 64
+
+struct kept_block {
+    size_t size; /* of the piece */
+    struct kept_block *next;
+};
+_Static_assert(sizeof(struct kept_block) % 16 == 0, "pieces are aligned");
+
+/* The smallest kept block that takes the piece and is not more than twice as large, off the list; NULL: none. */
+static struct kept_block *take_kept(struct recycler *recycler, size_t size)
+{
+    struct kept_block **best = NULL;
+    for (struct kept_block **at = &recycler->kept; *at != NULL; at = &(*at)->next)
+        if ((*at)->size >= size && (*at)->size / 2 <= size && (best == NULL || (*at)->size < (*best)->size)) best = at;
+    if (best == NULL) return NULL;
+    struct kept_block *block = *best;
+    *best = block->next;
+    recycler->n_kept--;
+    return block;
+}
+
+static void *allocate(void *user, size_t size)
+{
+    struct recycler *recycler = user;
+    struct kept_block *block = NULL;
+    if (size > SIZE_MAX - sizeof *block) return NULL;
+    if (size >= KEPT_FROM) {
+        pthread_mutex_lock(&recycler->lock);
+        block = take_kept(recycler, size);
+        pthread_mutex_unlock(&recycler->lock);
+    }
+    if (block == NULL) {
+        block = malloc(sizeof *block + size);
+        if (block == NULL) return NULL;
+        block->size = size;
+    }
+    return block + 1;
+}
+
+static void release(void *user, void *memory)
+{
+    struct recycler *recycler = user;
+    if (memory == NULL) return;
+    struct kept_block *block = (struct kept_block *)memory - 1, *dropped = block;
+    if (block->size >= KEPT_FROM) {
+        pthread_mutex_lock(&recycler->lock);
+        block->next = recycler->kept;
+        recycler->kept = block;
+        dropped = NULL;
+        if (++recycler->n_kept > KEPT_MOST) { /* the one that has lain longest */
+            struct kept_block **last = &recycler->kept;
+            while ((*last)->next != NULL) last = &(*last)->next;
+            dropped = *last;
+            *last = NULL;
+            recycler->n_kept--;
+        }
+        pthread_mutex_unlock(&recycler->lock);
+    }
+    free(dropped);
+}
+
+static void *reallocate(void *user, void *memory, size_t size)
+{
+    if (memory == NULL) return allocate(user, size);
+    struct kept_block *block = (struct kept_block *)memory - 1;
+    if (size <= block->size && block->size >= KEPT_FROM) return memory;
+    if (block->size < KEPT_FROM && size < KEPT_FROM) {
+        struct kept_block *moved = realloc(block, sizeof *block + size);
+        if (moved == NULL) return NULL;
+        moved->size = size;
+        return moved + 1;
+    }
+    void *larger = allocate(user, size);
+    if (larger == NULL) return NULL;
+    memcpy(larger, memory, block->size < size ? block->size : size);
+    release(user, memory);
+    return larger;
+}
+
+void recycler_open(struct recycler *recycler)
+{
+    *recycler = (struct recycler){.allocator = {allocate, reallocate, release, recycler}};
+    pthread_mutex_init(&recycler->lock, NULL);
+}
+
+void recycler_close(struct recycler *recycler)
+{
+    while (recycler->kept != NULL) {
+        struct kept_block *block = recycler->kept;
+        recycler->kept = block->next;
+        free(block);
+    }
+    pthread_mutex_destroy(&recycler->lock);
+}

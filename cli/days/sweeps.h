@@ -1,0 +1,51 @@
+/* sweeps.h: the sweeps of a day as fits take them: day files read, geometry and polarity given to them, masked and normalised. */
+#ifndef PARITAS_CLI_SWEEPS_H
+#define PARITAS_CLI_SWEEPS_H
+
+#include "days/days.h"
+#include "paritas_er.h"
+#include "paritas_losscone.h"
+
+enum potential_source { POTENTIAL_AUTO, POTENTIAL_VALUE, POTENTIAL_TABLE };
+
+/* What is read once for all days. */
+struct sources {
+    double theta[PARITAS_ER_CELLS];
+    paritas_er_geometry *geometry, *polarities, *potentials; /* NULL: not given */
+    paritas_er_attitude *attitude;
+    paritas_er_spice *spice;
+    double polarity; /* of all rows; 0: each sweep's own, from a table or SPICE */
+    enum potential_source potential;
+    double potential_value;
+    double sunlight; /* degrees around the Sun that are masked; 0: none */
+    paritas_normalisation normalisation;
+    bool strict;
+};
+
+/* Options of what goes with day files. */
+extern const struct option options_sources[];
+#define GROUP_SOURCES                                                                                                                      \
+    {                                                                                                                                      \
+        "Geometry and masks", options_sources                                                                                              \
+    }
+
+paritas_status sources_open(struct session *session, struct sources *sources);
+void sources_close(struct sources *sources);
+/* Keys and values for the provenance. Files by their digest. */
+paritas_status sources_describe(struct session *session, const struct sources *sources, struct writer *writer);
+
+struct sweeps {
+    size_t n;
+    paritas_er_day *day;     /* several files of one date are one day, spectrum numbers of the later ones above those before */
+    char (*digests)[65];     /* of its files */
+    double *potential;       /* n x 15: of the spacecraft; NaN where it is to be found from the plasma */
+    double *cosine, *flux;   /* n x 15 x 88: of pitch angles; normalised, of all cells that have a flux */
+    paritas_allocator allocator;
+};
+
+/* Reads a day. The context is that of the calling thread; sources are shared. Freed by sweeps_free, also after a failure. */
+paritas_status sweeps_load(paritas_context *context, const struct sources *sources, const struct day *day, struct sweeps *sweeps);
+void sweeps_free(struct sweeps *sweeps);
+paritas_sweeps sweeps_of(const struct sweeps *sweeps);
+
+#endif
