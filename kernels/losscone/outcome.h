@@ -11,7 +11,7 @@
 #define SEARCH_CENTRAL R(1e-5)
 #endif
 
-/* The misfit of each row at a point by the formula (direct.h), cell by cell, with the bits of the entry losscone_misfit. By the whole team. */
+/* The misfit of each row at a point by the formula (direct.h), cell by cell, in f64 with the bits of the entry losscone_misfit. By the whole team. */
 FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real potential, real ratio, real amplitude, GLOBAL real *to)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -26,12 +26,12 @@ FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
                 for (u32 l = 0; l < 8; l += PACK) {
                     const u32 cell = i * SWEEP_CELLS + j + l;
                     const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = losscone_sine_square(cosine);
-                    pack model;
-                    if (row.beam > R(0.0) && PANY(cosine < noticing)) {
-                        model = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
-                        if (!run.lillis) model = m_log(model + PK(LOSSCONE_FLOOR));
-                    } else
-                        model = losscone_of_cells(run, row, sine, run.datum);
+                    const pmask notices = cosine < noticing;
+                    pack model = losscone_of_cells(run, row, sine, run.datum);
+                    if (row.beam > R(0.0) && PANY(notices)) { /* each cell by itself: what its neighbours in a pack are must not matter */
+                        const pack with = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
+                        model = PSELECT(notices, run.lillis ? with : m_log(with + PK(LOSSCONE_FLOOR)), model);
+                    }
                     const pack rest = PSELECT(LOADP(sweep, SWEEP_FLUX + cell) > PK(0.0), pflush(LOADP(CELLS_ALL, cell) - model), PK(0.0));
                     sum.part[l / PACK] = PFMA(rest, rest, sum.part[l / PACK]);
                 }
