@@ -183,18 +183,19 @@ typedef struct paritas_potential_options {
     double shade_lower, shade_upper; /* and in shade; of `sums` those of the grid */
     double secondary_energy;         /* temperature of secondary electrons, eV: what a positive spacecraft keeps of them */
     unsigned refits;                 /* of spectra in sunlight: how often at most energies are shifted and the distribution is fitted anew; until potential and shift agree to 1 mV.
-                                      * 1 was usual */
+                                      * 1 was usual; with 0 and 1 no agreement is asked for */
     int liouville;                   /* nonzero: fluxes of shifted spectra times (E - U) / E, as the density in phase space asks; 0: energies alone are shifted, as was usual */
 } paritas_potential_options;
 #define PARITAS_POTENTIAL_OPTIONS_DEFAULT { sizeof(paritas_potential_options), PARITAS_CURRENTS_CONVERGED, 10.0, 20000.0, 1.0, 20000.0, 3.0, 20, 1 }
 
-/* Outcome of a potential. Numbers exist with FOUND only. */
+/* Outcome of a potential. Numbers other than the shift exist with FOUND only. */
 #define PARITAS_POTENTIAL_LIST(X)                                                                                                            \
     X(FOUND, 0, "found")                                                                                                                     \
     X(NO_DISTRIBUTION, 1, "no_distribution") /* the spectrum was not fitted, or the numbers are outside the limits of paritas_kappa_plasma */ \
     X(ABOVE_RANGE, 2, "above_range")         /* in sunlight: so few electrons that 150 V are not enough */                                   \
     X(BELOW_ZERO, 3, "below_zero")           /* in sunlight: more electrons than photoelectrons at 0 V */                                    \
-    X(NO_BALANCE, 4, "no_balance")           /* in shade: there is no root in the range */
+    X(NO_BALANCE, 4, "no_balance")           /* in shade: there is no root in the range */                                                   \
+    X(NOT_SETTLED, 6, "not_settled")         /* of spectra in sunlight: no shift is the potential that it leads to; `shift` is the last one that was tried */
 typedef enum paritas_potential_status {
 #define X(name, value, word) PARITAS_POTENTIAL_##name = value,
     PARITAS_POTENTIAL_LIST(X)
@@ -239,6 +240,7 @@ PARITAS_API paritas_status paritas_spacecraft_potential(paritas_context *context
 /* The same from spectra: fit, potential; in sunlight, again and again, the spectrum with all energies less the potential (rows at or below it are masked), fit, potential.
  * A shifted kappa distribution is another one, so a spectrum alone does not tell its shift: that the currents balance does. In cold and tenuous plasma, where the potential is beyond
  * about 25 V, more than one shift may do, and the lowest is found.
+ * There may be none: fits jump where a row falls below the potential, and from one minimum to another. Such spectra are NOT_SETTLED.
  * fits: n, the last fit of each; in sunlight that is the plasma's distribution, in shade that at the spacecraft. Options may be NULL. */
 PARITAS_API paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context, const paritas_spectra *spectra, const unsigned char *sunlit, const paritas_kappa_options *kappa,
                                                                    const paritas_potential_options *options, paritas_kappa_result *fits, paritas_potential *results);

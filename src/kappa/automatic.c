@@ -6,7 +6,9 @@
 
 #define ROWS PARITAS_SPECTRUM_ENERGIES
 #define MOST_SLOPE 0.98 /* of the potential by the shift, beyond which no error is told */
-#define CLOSE 1e-3 /* V: a potential this near the shift is not worth another fit */
+#define CLOSE 1e-3      /* V: a potential this near the shift is not worth another fit */
+#define NARROW 1e-5     /* V: between shifts this near, of which one is too small and one too large, the potential jumps */
+#define FURTHEST 1e9    /* V: no shift is too large yet */
 
 /* The spectra at hand, all or those that are fitted again, and what becomes of them. */
 struct automatic_run {
@@ -79,27 +81,57 @@ static void shift(const paritas_spectra *spectra, size_t from, double potential,
     }
 }
 
-/* Is it worth another fit? */
-static int is_open(const paritas_potential *result)
+/* The search for the shift that is the potential: g(shift) = potential - shift falls through 0 there. */
+struct search {
+    double below, above;  /* shifts: the largest known with g > 0 that is below all with g < 0, the least with g < 0 or without a plasma */
+    double shift, off;    /* the shift before the last one, and g there; of those at which there is a potential */
+    int stalls;           /* the last step did not halve g */
+};
+
+/* Is it worth another fit? One that was shifted too far is. */
+static int is_open(const struct search *search, const paritas_potential *result)
 {
-    if (!result->sunlit || result->status != PARITAS_POTENTIAL_FOUND) return 0;
+    if (!result->sunlit || search->above - search->below < NARROW) return 0;
+    if (result->status == PARITAS_POTENTIAL_ABOVE_RANGE) return search->above < FURTHEST;
+    if (result->status != PARITAS_POTENTIAL_FOUND) return result->shift > 0.0;
     const double off = result->potential - result->shift;
     return !(off <= CLOSE && off >= -CLOSE);
 }
 
-/* What moves the potential moves the shift, which moves the potential: by how much in the end for one. */
-static double feedback(const double *before, const paritas_potential *result)
+/* What was found at a shift. */
+static void learn(struct search *search, const paritas_potential *result)
 {
-    const double slope = (result->potential - before[1]) / (result->shift - before[0]);
+    const int found = result->status == PARITAS_POTENTIAL_FOUND, more = found ? result->potential > result->shift : result->status == PARITAS_POTENTIAL_ABOVE_RANGE;
+    if (more && result->shift > search->below && result->shift < search->above) search->below = result->shift;
+    if (!more && result->shift < search->above) search->above = result->shift;
+}
+
+/* What moves the potential moves the shift, which moves the potential: by how much in the end for one. */
+static double feedback(const struct search *search, const paritas_potential *result)
+{
+    const double slope = 1.0 + (result->potential - result->shift - search->off) / (result->shift - search->shift);
     return slope > -1.0 && slope < MOST_SLOPE ? 1.0 / (1.0 - slope) : __builtin_nan("");
 }
 
-/* Where potential and shift agree by the secant through the last two; where that leads nowhere, the potential. */
-static double next_shift(const double *before, const paritas_potential *result)
+/* Where potential and shift agree by the secant through the last two; where that stalls or leads out, the middle, and before a shift was too large the potential. */
+static double next_shift(const struct search *search, const paritas_potential *result)
 {
-    const double off = result->potential - result->shift, change = off - (before[1] - before[0]);
-    const double next = result->shift - off * (result->shift - before[0]) / change;
-    return next > 0.0 && next < 2.0 * result->potential ? next : result->potential;
+    const int bounded = search->above < FURTHEST;
+    const double middle = 0.5 * (search->below + search->above);
+    if (result->status != PARITAS_POTENTIAL_FOUND || (bounded && search->stalls)) return middle;
+    const double off = result->potential - result->shift;
+    const double next = result->shift - off * (result->shift - search->shift) / (off - search->off);
+    if (bounded) return next > search->below && next < search->above ? next : middle;
+    return next > search->below && next < 2.0 * result->potential ? next : result->potential;
+}
+
+/* A potential that is not its spectrum's shift tells nothing, and neither does what stopped a spectrum that was shifted too far. */
+static void refuse_unsettled(paritas_potential *result)
+{
+    if (!result->sunlit || result->status == PARITAS_POTENTIAL_ABOVE_RANGE) return;
+    const double off = result->potential - result->shift, none = __builtin_nan("");
+    if (result->status == PARITAS_POTENTIAL_FOUND ? off <= CLOSE && off >= -CLOSE : result->shift == 0.0) return;
+    *result = (paritas_potential){PARITAS_POTENTIAL_NOT_SETTLED, 1, none, none, none, result->shift, none, none, none, none};
 }
 
 paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context, const paritas_spectra *spectra, const unsigned char *sunlit, const paritas_kappa_options *kappa,
@@ -110,28 +142,33 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
     if (!spectra) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "spectra: none given");
     if (spectra->n == 0) return PARITAS_OK;
     if (!sunlit || !fits || !results) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given", !sunlit ? "sunlit" : !fits ? "fits" : "results");
-    double *before = NULL; /* of each, the shift before and what was found with it */
+    struct search *searches = NULL;
     struct automatic_run run;
     paritas_status status = run_allocate(context, spectra, spectra->n, 0, &run);
     if (status != PARITAS_OK) return status;
     status = fit_and_solve(context, &run, spectra, sunlit, kappa, &options, fits, results);
     run_free(context, &run);
     if (status == PARITAS_OK && options.refits > 0) {
-        before = paritas_allocate_clear(context, spectra->n, 2 * sizeof *before);
-        if (!before) status = paritas_fail_memory(context);
+        searches = paritas_allocate(context, spectra->n, sizeof *searches);
+        if (!searches) status = paritas_fail_memory(context);
     }
+    for (size_t k = 0; searches && k < spectra->n; k++) searches[k] = (struct search){0.0, FURTHEST, 0.0, results[k].potential, 0};
     for (unsigned r = 0; r < options.refits && status == PARITAS_OK; r++) {
         size_t n = 0;
-        for (size_t k = 0; k < spectra->n; k++) n += is_open(&results[k]);
+        for (size_t k = 0; k < spectra->n; k++) n += is_open(&searches[k], &results[k]);
         if (n == 0) break;
         status = run_allocate(context, spectra, n, 1, &run);
         if (status != PARITAS_OK) break;
         n = 0;
         for (size_t k = 0; k < spectra->n; k++) {
-            if (!is_open(&results[k])) continue;
-            const double next = r == 0 ? results[k].potential : next_shift(before + 2 * k, &results[k]);
-            before[2 * k] = results[k].shift;
-            before[2 * k + 1] = results[k].potential;
+            struct search *search = &searches[k];
+            const paritas_potential *last = &results[k];
+            if (!is_open(search, last)) continue;
+            const double next = r == 0 ? last->potential : next_shift(search, last), off = last->potential - last->shift;
+            if (last->status == PARITAS_POTENTIAL_FOUND) {
+                search->shift = last->shift;
+                search->off = off;
+            }
             shift(spectra, k, next, options.liouville, &run, n);
             run.shift[n] = next;
             run.sunlit[n] = 1;
@@ -140,14 +177,19 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
         const paritas_spectra shifted = {n, run.energy, run.flux, run.sensitivity, run.counts};
         status = fit_and_solve(context, &run, &shifted, run.sunlit, kappa, &options, run.fits, run.results);
         for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+            struct search *search = &searches[run.which[k]];
             paritas_potential *result = &results[run.which[k]];
             fits[run.which[k]] = run.fits[k];
             *result = run.results[k];
             result->shift = run.shift[k];
-            result->error *= feedback(before + 2 * run.which[k], result);
+            result->error *= feedback(search, result);
+            learn(search, result);
+            const double ratio = (result->potential - result->shift) / search->off;
+            search->stalls = !(ratio <= 0.5 && ratio >= -0.5);
         }
         run_free(context, &run);
     }
-    paritas_release(&context->allocator, before);
+    for (size_t k = 0; options.refits > 1 && k < spectra->n && status == PARITAS_OK; k++) refuse_unsettled(&results[k]);
+    paritas_release(&context->allocator, searches);
     return status;
 }
