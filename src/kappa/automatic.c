@@ -1,6 +1,6 @@
 /* automatic.c: spacecraft potentials from spectra: see paritas_spacecraft_potential_of_spectra. */
 #include "base/context.h"
-#include "paritas_kappa.h"
+#include "kappa/kappa.h"
 
 #include <string.h>
 
@@ -137,14 +137,14 @@ static void refuse_unsettled(paritas_potential *result)
 paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context, const paritas_spectra *spectra, const unsigned char *sunlit, const paritas_kappa_options *kappa,
                                                        const paritas_potential_options *given, paritas_kappa_result *fits, paritas_potential *results)
 {
-    paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    if (!spectra) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "spectra: none given");
-    if (spectra->n == 0) return PARITAS_OK;
+    paritas_potential_options options;
+    paritas_status status = potential_options_read(context, given, &options);
+    if (status != PARITAS_OK) return status;
+    if (!spectra || spectra->n == 0) return paritas_kappa_fit(context, spectra, kappa, fits); /* which looks at what else was given */
     if (!sunlit || !fits || !results) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given", !sunlit ? "sunlit" : !fits ? "fits" : "results");
     struct search *searches = NULL;
     struct automatic_run run;
-    paritas_status status = run_allocate(context, spectra, spectra->n, 0, &run);
+    status = run_allocate(context, spectra, spectra->n, 0, &run);
     if (status != PARITAS_OK) return status;
     status = fit_and_solve(context, &run, spectra, sunlit, kappa, &options, fits, results);
     run_free(context, &run);

@@ -31,4 +31,7 @@ double kappa_sharpness(double response);
 
 bool kappa_plasma_is_valid(const paritas_kappa_plasma *plasma);
 
+/* What of the options is not given is as by default; what is given is checked. `given` may be NULL. */
+paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given, paritas_potential_options *options);
+
 #endif

@@ -42,7 +42,7 @@ static paritas_status check_energies(paritas_context *context, const char *name,
     return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options.%s_lower, options.%s_upper: %g to %g is no interval of energies from 0 to %g eV", name, name, lower, upper, ENERGY_MOST);
 }
 
-static paritas_status options_read(paritas_context *context, const paritas_potential_options *given, paritas_potential_options *options)
+paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given, paritas_potential_options *options)
 {
     *options = (paritas_potential_options)PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     if (given) memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
@@ -119,7 +119,7 @@ paritas_status paritas_shade_currents(paritas_context *context, size_t n, const 
                                       const double *potentials, double *currents)
 {
     paritas_potential_options options;
-    paritas_status status = options_read(context, given, &options);
+    paritas_status status = potential_options_read(context, given, &options);
     if (status != PARITAS_OK || n == 0 || n_potentials == 0) return status;
     if (!plasma || !potentials || !currents) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given", !plasma ? "plasma" : !potentials ? "potentials" : "currents");
     for (size_t i = 0; i < n_potentials; i++)
@@ -215,7 +215,7 @@ paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n, 
                                             const paritas_potential_options *given, paritas_potential *results)
 {
     paritas_potential_options options;
-    const paritas_status status = options_read(context, given, &options);
+    const paritas_status status = potential_options_read(context, given, &options);
     if (status != PARITAS_OK || n == 0) return status;
     if (!plasma || !sunlit || !results) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given", !plasma ? "plasma" : !sunlit ? "sunlit" : "results");
     return potentials(context, n, plasma, covariance, sunlit, &options, results);

@@ -346,6 +346,13 @@ TEST(what_is_missing_is_named)
     options.shade_lower = -1.0;
     assert_int_equal(paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, NULL, &options, fits, results), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "options.shade_lower"));
+    /* before a spectrum is fitted, and also where there is none */
+    memset(fits, 7, sizeof fits);
+    assert_int_equal(paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, NULL, &options, fits, results), PARITAS_INVALID_ARGUMENT);
+    for (size_t i = 0; i < sizeof fits; i++) assert_int_equal(((const unsigned char *)fits)[i], 7);
+    const paritas_spectra no_spectra = {0};
+    assert_int_equal(paritas_spacecraft_potential_of_spectra(context, &no_spectra, NULL, NULL, &options, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_spacecraft_potential_of_spectra(context, &no_spectra, NULL, NULL, NULL, NULL, NULL), PARITAS_OK);
     paritas_close(context);
 }
 
