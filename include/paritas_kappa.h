@@ -123,7 +123,7 @@ typedef struct paritas_spectra {
     X(FITTED, 0, "fitted")                                                           \
     X(NO_ROWS, 1, "no_rows")           /* all are masked */                          \
     X(TOO_FEW_ROWS, 2, "too_few_rows") /* with a flux: fewer than free parameters */ \
-    X(NOT_FITTED, 3, "not_fitted")
+    X(NOT_FITTED, 3, "not_fitted")     /* or with a density outside its limits */
 typedef enum paritas_spectrum_status {
 #define X(name, value, word) PARITAS_SPECTRUM_##name = value,
     PARITAS_SPECTRUM_LIST(X)

@@ -233,6 +233,12 @@ static void write_result(const struct task *task, size_t which, const double *an
     if (r->theta_state == PARITAS_FIXED || r->theta_state == PARITAS_AT_LOWER_BOUND) r->plasma.theta = task->options.theta_lower;
     if (r->theta_state == PARITAS_AT_UPPER_BOUND) r->plasma.theta = task->options.theta_upper;
     if (task->options.density == PARITAS_DENSITY_ESTIMATE) r->plasma.density = view.density_estimate;
+    if (!kappa_plasma_is_valid(&r->plasma)) { /* in its density, which the fit does not bound */
+        r->status = PARITAS_SPECTRUM_NOT_FITTED;
+        r->fit = PARITAS_FIT_NOT_A_MINIMUM;
+        r->plasma.density = r->plasma.kappa = r->plasma.theta = none;
+        return;
+    }
     r->temperature = paritas_kappa_temperature(r->plasma.kappa, r->plasma.theta);
     r->misfit = answer[KAPPA_MISFIT];
     r->edm = answer[KAPPA_EDM];

@@ -369,6 +369,42 @@ TEST(bounds_are_kept_and_said)
     free_set(&set);
 }
 
+/* Spectra of a distribution over and under the limits of a density: what is fitted is within, and its misfit can be asked for. */
+TEST(densities_are_within_their_limits)
+{
+    static const double limits[] = {1.0, 1e15}, times[] = {0.5, 0.99, 1.01, 2.0};
+    paritas_kappa_options options = default_options();
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        paritas_context *context = open_with(NULL, 0, 1, precision);
+        for (size_t k = 0; k < 2 * COUNT(limits) * COUNT(times); k++) {
+            const double limit = limits[k / COUNT(times) % 2], factor = times[k % COUNT(times)];
+            const int outside = limit > 1.0 ? factor > 1.0 : factor < 1.0, held = k >= COUNT(limits) * COUNT(times);
+            const paritas_kappa_plasma truth = {limit, 4.0, limit > 1.0 ? 9e7 : 1e7};
+            double energy[ROWS], flux[ROWS], sensitivity[ROWS], misfit;
+            make_energies(20, 20000, energy);
+            ASSERT_OK(context, paritas_kappa_flux(context, 1, &truth, ROWS, energy, flux));
+            options.density = held ? PARITAS_DENSITY_ESTIMATE : PARITAS_DENSITY_FITTED;
+            options.response = 0.0;
+            for (size_t i = 0; i < ROWS; i++) {
+                flux[i] *= factor;
+                sensitivity[i] = 1e3 / flux[i];
+            }
+            const paritas_spectra spectra = {1, energy, flux, sensitivity, NULL};
+            paritas_kappa_result fit;
+            ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &fit));
+            if (!held) assert_int_equal(fit.status, outside ? PARITAS_SPECTRUM_NOT_FITTED : PARITAS_SPECTRUM_FITTED);
+            if (held && !(fit.density_estimate >= 1.0 && fit.density_estimate <= 1e15)) assert_int_equal(fit.status, PARITAS_SPECTRUM_NOT_FITTED);
+            if (fit.status == PARITAS_SPECTRUM_FITTED) {
+                ASSERT_OK(context, paritas_kappa_misfit(context, &spectra, &options, 1, &fit.plasma, &misfit));
+                continue;
+            }
+            assert_int_not_equal(fit.fit, PARITAS_FIT_CONVERGED);
+            assert_true(isnan(fit.plasma.density) && isnan(fit.plasma.kappa) && isnan(fit.plasma.theta) && isnan(fit.temperature) && isnan(fit.density_error));
+        }
+        paritas_close(context);
+    }
+}
+
 TEST(fits_in_f32_end_where_those_in_f64_do)
 {
     struct set set = make_set(1000, 7, 0.1);
@@ -461,6 +497,7 @@ int main(void)
         cmocka_unit_test(no_other_minimum_is_lower),
         cmocka_unit_test(spectra_that_cannot_be_fitted_say_why),
         cmocka_unit_test(bounds_are_kept_and_said),
+        cmocka_unit_test(densities_are_within_their_limits),
         cmocka_unit_test(fits_in_f32_end_where_those_in_f64_do),
         cmocka_unit_test(bad_arguments_are_named),
         cmocka_unit_test(memory_that_runs_out_is_an_error_and_nothing_leaks),
