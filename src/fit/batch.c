@@ -63,7 +63,8 @@ paritas_status batch_run(paritas_context *context, struct paritas_device *device
     if (chunk < 1) chunk = 1;
     const paritas_progress progress = context->progress;
     void *const user = context->progress_user;
-    struct told told = {progress, user, 0, n};
+    const uint64_t gone = (uint64_t)batch->pass * n, total = (uint64_t)(batch->passes ? batch->passes : 1) * n;
+    struct told told = {progress, user, gone, total};
     if (progress) {
         context->progress = tell;
         context->progress_user = &told;
@@ -71,7 +72,7 @@ paritas_status batch_run(paritas_context *context, struct paritas_device *device
     paritas_status status = PARITAS_OK;
     for (size_t at = 0; at < n && status == PARITAS_OK;) {
         const size_t count = n - at < chunk ? n - at : chunk;
-        told.before = at;
+        told.before = gone + at;
         status = launch(context, device, batch, serial, at, count);
         if (status == PARITAS_OUT_OF_MEMORY && count > 1) {
             chunk = count / 2;

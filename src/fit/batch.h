@@ -19,13 +19,14 @@ struct batch {
     size_t slab;                 /* elements of one team's working memory, a lane */
     uint32_t args[8];            /* from 3 on the entry's own; before: jobs of the launch, number of its first job (low, high word) */
     uint64_t first;              /* number of the first job: what random numbers are keyed by */
+    size_t pass, passes;         /* of progress: this is pass number `pass`, from 0, of a call that runs all jobs `passes` times; 0: once */
     /* Writes the rows of jobs at .. at + n - 1; reads their answers. Called from the calling thread, in order. A failure ends the run. */
     paritas_status (*fill)(paritas_context *context, void *user, size_t at, size_t n, double *in);
     paritas_status (*take)(paritas_context *context, void *user, size_t at, size_t n, const double *out);
     void *user;
 };
 
-/* Runs n jobs on this device. Progress counts jobs; the caller's cancelling answers PARITAS_CANCELLED. */
+/* Runs n jobs on this device. Progress counts jobs, those of all passes; the caller's cancelling answers PARITAS_CANCELLED. */
 paritas_status batch_run(paritas_context *context, struct paritas_device *device, const struct batch *batch, size_t n);
 
 #endif

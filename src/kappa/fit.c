@@ -290,7 +290,7 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
     paritas_status status = open_task(context, &task, spectra, options);
     if (status != PARITAS_OK || spectra->n == 0) return status;
     if (!results) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: NULL");
-    const struct batch batch = batch_of(&task, ENTRY_kappa_fit);
+    struct batch batch = batch_of(&task, ENTRY_kappa_fit);
     const bool polished = context->precision == 32 && !context->no_polish;
     /* the weights of rows without a count leave f32 nothing to see the others by */
     const bool beyond = polished && task.options.weights == PARITAS_WEIGHTS_ORIGINAL;
@@ -298,8 +298,10 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
     task.starts = paritas_allocate(context, spectra->n, 3 * sizeof *task.starts);
     if (!task.starts) return paritas_fail_memory(context);
     task.hands_on = true;
+    batch.passes = 2;
     status = batch_run(context, context->device, &batch, spectra->n);
     task.hands_on = false;
+    batch.pass = 1;
     if (status == PARITAS_OK) status = batch_run(context, context->host, &batch, spectra->n);
     paritas_release(&context->allocator, task.starts);
     return status;

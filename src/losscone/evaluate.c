@@ -80,6 +80,8 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                                     .shared = points + (n_points ? POINT * m.first : 0),
                                     .slab = MISFIT_SLAB,
                                     .args = {0, 0, 0, (uint32_t)m.count},
+                                    .pass = m.first / POINTS_MOST,
+                                    .passes = (n_points + POINTS_MOST - 1) / POINTS_MOST,
                                     .fill = fill_sweeps,
                                     .take = take_misfits,
                                     .user = &m};

@@ -86,6 +86,8 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
                                     .shared = potentials + p.first,
                                     .slab = PROFILE_AT + PROFILE_SIZE,
                                     .args = {0, 0, 0, (uint32_t)p.count},
+                                    .pass = p.first / POTENTIALS_MOST,
+                                    .passes = (n_potentials + POTENTIALS_MOST - 1) / POTENTIALS_MOST,
                                     .fill = fill_sweeps,
                                     .take = take_profiles,
                                     .user = &p};

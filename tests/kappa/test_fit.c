@@ -405,6 +405,41 @@ TEST(densities_are_within_their_limits)
     }
 }
 
+/* What a callback for progress was told. */
+struct watch {
+    uint64_t done, total;
+    size_t calls;
+};
+static int watch_progress(void *user, uint64_t done, uint64_t total)
+{
+    struct watch *watch = user;
+    assert_true(done >= watch->done && done <= total && (watch->calls == 0 || total == watch->total));
+    *watch = (struct watch){done, total, watch->calls + 1};
+    return 0;
+}
+
+/* Also of fits in f32, which f64 ends. */
+TEST(progress_of_fits_rises_to_its_end)
+{
+    struct set set = make_set(300, 9, 0.1);
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        struct watch watch = {0};
+        paritas_options options = PARITAS_OPTIONS_DEFAULT;
+        options.threads = 1;
+        options.precision = precision;
+        options.progress = watch_progress;
+        options.progress_user = &watch;
+        paritas_context *context;
+        paritas_kappa_result *results = calloc(set.n, sizeof *results);
+        ASSERT_OK(context, paritas_open(&options, &context));
+        ASSERT_OK(context, paritas_kappa_fit(context, &set.spectra, NULL, results));
+        assert_true(watch.calls > 1 && watch.done == watch.total && watch.total == set.n * (precision == 32 ? 2 : 1));
+        free(results);
+        paritas_close(context);
+    }
+    free_set(&set);
+}
+
 TEST(fits_in_f32_end_where_those_in_f64_do)
 {
     struct set set = make_set(1000, 7, 0.1);
@@ -498,6 +533,7 @@ int main(void)
         cmocka_unit_test(spectra_that_cannot_be_fitted_say_why),
         cmocka_unit_test(bounds_are_kept_and_said),
         cmocka_unit_test(densities_are_within_their_limits),
+        cmocka_unit_test(progress_of_fits_rises_to_its_end),
         cmocka_unit_test(fits_in_f32_end_where_those_in_f64_do),
         cmocka_unit_test(bad_arguments_are_named),
         cmocka_unit_test(memory_that_runs_out_is_an_error_and_nothing_leaks),

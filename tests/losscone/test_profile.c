@@ -320,6 +320,51 @@ TEST(profiles_sets_and_thresholds_have_the_same_bits_however_the_work_is_cut)
     free_data(&d);
 }
 
+/* What a callback for progress was told. */
+struct watch {
+    uint64_t done, total;
+    size_t calls;
+};
+static int watch_progress(void *user, uint64_t done, uint64_t total)
+{
+    struct watch *watch = user;
+    assert_true(done >= watch->done && done <= total && (watch->calls == 0 || total == watch->total));
+    *watch = (struct watch){done, total, watch->calls + 1};
+    return 0;
+}
+
+/* Misfits go out in launches of 4096 points, profiles of 1024 potentials. */
+TEST(progress_rises_to_its_end_over_all_launches)
+{
+    enum { sweeps = 3, many = 9000 };
+    struct data d = make_sweeps(sweeps, 31);
+    struct watch watch = {0};
+    paritas_options opened = PARITAS_OPTIONS_DEFAULT;
+    opened.threads = 1;
+    opened.progress = watch_progress;
+    opened.progress_user = &watch;
+    paritas_context *context;
+    ASSERT_OK(context, paritas_open(&opened, &context));
+    double(*points)[3] = make_array(many, sizeof *points), *misfit = make_array(sweeps * many, sizeof *misfit), *potentials = make_array(many, sizeof *potentials);
+    for (int p = 0; p < many; p++) {
+        points[p][0] = potentials[p] = -0.1 * p;
+        points[p][1] = 0.7;
+    }
+    ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, NULL, many, points[0], misfit, NULL));
+    assert_true(watch.calls >= 3 && watch.done == watch.total && watch.total == 3 * sweeps);
+    watch = (struct watch){0};
+    ASSERT_OK(context, paritas_losscone_profile(context, &d.sweeps, NULL, 2049, potentials, misfit, NULL, NULL));
+    assert_true(watch.calls >= 3 && watch.done == watch.total && watch.total == 3 * sweeps);
+    watch = (struct watch){0};
+    ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, NULL, 4096, points[0], misfit, NULL));
+    assert_true(watch.done == sweeps && watch.total == sweeps);
+    free(points);
+    free(misfit);
+    free(potentials);
+    free_data(&d);
+    paritas_close(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +372,7 @@ int main(void)
         cmocka_unit_test(the_profile_at_the_minimum_is_the_minimum),
         cmocka_unit_test(the_profile_without_beam_is_nowhere_above_that_of_the_reference),
         cmocka_unit_test(confidence_sets_hold_the_potentials_whose_profile_is_low_enough),
+        cmocka_unit_test(progress_rises_to_its_end_over_all_launches),
         cmocka_unit_test(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none),
         cmocka_unit_test(thresholds_of_the_bootstrap_are_those_of_a_simulation),
         cmocka_unit_test(profiles_sets_and_thresholds_have_the_same_bits_however_the_work_is_cut),
