@@ -17,6 +17,7 @@
 #define GRID_STEP 0.3
 #define GRID_THETAS 40
 #define GRID_KAPPAS 5
+_Static_assert(GRID_KAPPAS * GRID_THETAS <= KAPPA_GRID_MOST, "the slab holds every point of the grid");
 
 const char *paritas_kappa_weights_name(paritas_kappa_weights weights)
 {
