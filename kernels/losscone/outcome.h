@@ -26,12 +26,13 @@ FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
                 for (u32 l = 0; l < 8; l += PACK) {
                     const u32 cell = i * SWEEP_CELLS + j + l;
                     const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = losscone_sine_square(cosine);
-                    pack model;
-                    if (row.beam > R(0.0) && PANY(cosine < noticing)) {
-                        model = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
-                        if (!run.lillis) model = m_log(model + PK(LOSSCONE_FLOOR));
-                    } else
-                        model = losscone_of_cells(run, row, sine, run.datum);
+                    const pmask noticed = cosine < noticing; /* by each cell itself, whatever stands beside it in a pack */
+                    pack model = losscone_of_cells(run, row, sine, run.datum);
+                    if (row.beam > R(0.0) && PANY(noticed)) {
+                        const pack both = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
+                        if (run.lillis) model = PSELECT(noticed, both, model);
+                        else model = PSELECT(noticed, m_log(both + PK(LOSSCONE_FLOOR)), model);
+                    }
                     const pack rest = PSELECT(LOADP(sweep, SWEEP_FLUX + cell) > PK(0.0), pflush(LOADP(CELLS_ALL, cell) - model), PK(0.0));
                     sum.part[l / PACK] = PFMA(rest, rest, sum.part[l / PACK]);
                 }
