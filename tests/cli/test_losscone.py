@@ -317,6 +317,23 @@ def test_a_table_that_is_there_answers(days, tables, tmp_path):
     assert bytes_of(folder) == bytes_of(tables)
 
 
+def edited(content):
+    at = content.rindex(b",fitted,") - 1 if b",fitted," in content else len(content) // 2
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1:]
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv"])
+@pytest.mark.parametrize("damage", [lambda content: content[:-len(content) // 5], edited, lambda content: content + b"\n"], ids=["cut", "edited", "longer"])
+def test_a_damaged_table_is_made_again(days, tables, tmp_path, ending, damage):
+    folder = tmp_path / "t"
+    shutil.copytree(tables, folder)
+    path = folder / f"losscone_1998-01-17.{ending}"
+    path.write_bytes(damage(path.read_bytes()))
+    done = run("losscone", "fit", days, "-o", folder, *GIVEN, "--json")
+    assert done.returncode == 0 and f"{path}: is damaged" in done.stderr and [day["resumed"] for day in json.loads(done.stdout)["days"]] == [True, False]
+    assert bytes_of(folder) == bytes_of(tables)
+
+
 OTHER = [("method", ["--method", "lillis"]), ("response", ["--response", "hard"]), ("spacecraft_potential", ["--spacecraft-potential", "11"]),
          ("spacecraft_potential", ["--spacecraft-potential", "auto"]), ("polarity", ["--polarity", "+1"]), ("potential_lower", ["--potential-lower", "-1000"]), ("background", ["--background", "0.1"]),
          ("normalisation", ["--normalisation", "max"]), ("box_limit", ["--box-limit", "500"]), ("step", ["--step", "2"]), ("confidence", ["--confidence", "none"]), ("sunlight", ["--sunlight", "10"])]
@@ -362,7 +379,7 @@ def test_a_killed_run_leaves_whole_days_and_is_taken_up_again(tmp_path):
     fit(data, whole)
     running = subprocess.Popen([PROGRAM, "losscone", "fit", str(data), "-o", str(folder), *map(str, GIVEN)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end = time.monotonic() + 60
-    while running.poll() is None and time.monotonic() < end and not (folder.exists() and any(name.endswith(".csv") for name in os.listdir(folder))):
+    while running.poll() is None and time.monotonic() < end and not (folder.exists() and any(name.endswith(".npz") for name in os.listdir(folder))):
         time.sleep(0.001)
     running.send_signal(signal.SIGKILL)
     running.wait()
