@@ -1,6 +1,7 @@
 /* days.c: see days.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/days.h"
+#include "days/provenance.h"
 #include "paritas_er.h"
 
 #include <errno.h>
@@ -91,6 +92,23 @@ static int by_date_and_path(const void *a, const void *b)
     return x->date != y->date ? (x->date > y->date) - (x->date < y->date) : strcmp(x->path, y->path);
 }
 
+/* Have two files the same bytes? A file that cannot be read is like no other: why, its day will say. */
+static bool same_bytes(paritas_context *context, const char *one, const char *other)
+{
+    struct stat first, second;
+    char digests[2][65];
+    if (stat(one, &first) != 0 || stat(other, &second) != 0 || first.st_size != second.st_size) return false;
+    return file_digest(context, one, digests[0]) == PARITAS_OK && file_digest(context, other, digests[1]) == PARITAS_OK && strcmp(digests[0], digests[1]) == 0;
+}
+
+/* Of the first n files, sorted, one that has the bytes of `file` and its date; NULL: none. */
+static const struct day_file *copy_of(paritas_context *context, const struct day_file *files, size_t n, const struct day_file *file)
+{
+    while (n > 0 && files[n - 1].date == file->date)
+        if (same_bytes(context, files[--n].path, file->path)) return &files[n];
+    return NULL;
+}
+
 static paritas_status none_found(struct session *session)
 {
     static const char *const options[3] = {"--year", "--month", "--day"};
@@ -118,10 +136,17 @@ paritas_status days_find(struct session *session, struct days *days)
     days->days = arena_array(&session->arena, search.n, sizeof *days->days);
     if (days->days == NULL) return paritas_fail_memory(session->context);
     days->n = 0;
-    size_t kept = 0;
+    size_t kept = 0, copies = 0;
+    struct day_file copy = {NULL, 0}, original = {NULL, 0};
     for (size_t i = 0; i < search.n; i++) {
         const struct day_file file = search.files[i];
         if (kept > 0 && by_date_and_path(&search.files[kept - 1], &file) == 0) continue; /* given twice */
+        const struct day_file *same = copy_of(session->context, search.files, kept, &file);
+        if (same != NULL && copies++ == 0) {
+            copy = file;
+            original = *same;
+        }
+        if (same != NULL) continue;
         search.files[kept] = file;
         if (kept == 0 || search.files[kept - 1].date != file.date) {
             struct day *day = &days->days[days->n++];
@@ -131,5 +156,7 @@ paritas_status days_find(struct session *session, struct days *days)
         days->days[days->n - 1].n++;
         kept++;
     }
+    if (copies == 1) paritas_note(session->context, "%s: is a copy of %s and left out", copy.path, original.path);
+    else if (copies > 1) paritas_note(session->context, "%zu files are copies of others and left out; the first is %s, of %s", copies, copy.path, original.path);
     return PARITAS_OK;
 }

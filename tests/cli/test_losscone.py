@@ -302,6 +302,18 @@ def test_files_named_are_dated_by_their_rows_and_parts_of_a_day_are_one(days, ta
     assert len({row["spectrum"] for row in rows}) == 8
 
 
+def test_copies_and_links_are_fitted_once(days, tables, tmp_path):
+    data = tmp_path / "d"
+    (data / "deep").mkdir(parents=True)
+    shutil.copy(days / "3D980116.TAB", data)
+    os.symlink(".", data / "loop")
+    assert [day["sweeps"] for day in fit(data, tmp_path / "t")["days"]] == [8]
+    shutil.copy(days / "3D980116.TAB", data / "deep" / "3d980116.tab")
+    done = run("losscone", "fit", data, "-o", tmp_path / "t", *GIVEN, "--json")
+    assert done.returncode == 0 and "deep/3d980116.tab: is a copy of " in done.stderr and json.loads(done.stdout)["days"][0]["sweeps"] == 8
+    assert (tmp_path / "t" / "losscone_1998-01-16.csv").read_bytes() == (tables / "losscone_1998-01-16.csv").read_bytes()
+
+
 # ---- resume ----
 
 
