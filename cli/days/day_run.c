@@ -104,7 +104,7 @@ static paritas_status find_tables(struct state *state, const struct day *day, st
 {
     paritas_context *context = state->session->context;
     found[0] = found[1] = NULL;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && day->date[0] != '\0'; i++) {
         char path[4096], difference[256];
         paritas_status status = table_path(state, day, endings[i], path);
         if (status != PARITAS_OK) return status;
@@ -165,7 +165,7 @@ static paritas_status check_bytes(struct loading *loading)
 static void *load(void *user)
 {
     struct loading *loading = user;
-    loading->status = PARITAS_OK;
+    loading->status = loading->day->date[0] != '\0' ? PARITAS_OK : no_day_file(loading->context, loading->day->files[0].path);
     if (loading->found[0] != NULL && loading->found[1] != NULL) {
         loading->status = same_inputs(loading, &loading->answered);
         loading->other = !loading->answered;
@@ -324,7 +324,7 @@ static void answer_json(struct state *state)
     for (size_t k = 0; k < state->days.n; k++) {
         char path[4096];
         write_object(w, NULL, false);
-        write_string(w, "date", state->days.days[k].date);
+        write_string(w, "date", state->days.days[k].date[0] != '\0' ? state->days.days[k].date : NULL);
         const struct json *answer = answer_of(state, k);
         for (int i = 0; i < 2 && answer != NULL; i++)
             if (table_path(state, &state->days.days[k], endings[i], path) == PARITAS_OK) write_path(w, endings[i], path);
@@ -369,7 +369,7 @@ static void answer_table(struct state *state)
     text_free(&headers);
     for (size_t k = 0; k < state->days.n; k++) {
         const struct json *answer = answer_of(state, k), *of_day = json_get(answer, "medians");
-        table_text(&table, state->days.days[k].date);
+        table_text(&table, state->days.days[k].date[0] != '\0' ? state->days.days[k].date : "-");
         table_number(&table, number_of(answer, "sweeps"), 9);
         table_number(&table, number_of(answer, "fitted"), 9);
         size_t column = 3;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 const struct option options_days[] = {
-    {"--year", 0, OPTION_COUNT, "YYYY", "of the day files in a folder, those of this year"},
+    {"--year", 0, OPTION_COUNT, "YYYY", "of the day files, those of this year"},
     {"--month", 0, OPTION_COUNT, "MM", "those of this month"},
     {"--day", 0, OPTION_COUNT, "DD", "those of this day of the month"},
     {0},
@@ -19,6 +19,7 @@ const struct option options_days[] = {
 
 struct search {
     struct session *session;
+    int year, month, day; /* 0: any */
     struct day_file *files;
     size_t n, room;
 };
@@ -43,10 +44,8 @@ static paritas_status add_file(struct search *search, const char *path, int date
 static paritas_status add_folder(struct search *search, const char *folder)
 {
     struct session *session = search->session;
-    const struct arguments *arguments = session->arguments;
     paritas_er_files *found = NULL;
-    paritas_status status = paritas_er_find(session->context, folder, (int)option_count(arguments, "--year", 0), (int)option_count(arguments, "--month", 0),
-                                            (int)option_count(arguments, "--day", 0), &found);
+    paritas_status status = paritas_er_find(session->context, folder, search->year, search->month, search->day, &found);
     for (size_t i = 0; status == PARITAS_OK && i < found->n; i++) status = add_file(search, found->path[i], found->date[i]);
     if (status == PARITAS_OK) paritas_er_files_free(found);
     return status;
@@ -66,7 +65,17 @@ static int date_of_row(const char *row)
     return date;
 }
 
-/* A file named on the command line: its date is that of its first row with one. */
+paritas_status no_day_file(paritas_context *context, const char *path)
+{
+    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: no row begins with a time, YYYY-MM-DDThh:mm:ss: this is no day file", path);
+}
+
+static bool is_wanted(const struct search *search, int date)
+{
+    return (search->year == 0 || date / 10000 == search->year) && (search->month == 0 || date / 100 % 100 == search->month) && (search->day == 0 || date % 100 == search->day);
+}
+
+/* A file named on the command line: its date is that of its first row with one, or else that of its name. What has neither costs itself, as a damaged file in a folder does. */
 static paritas_status add_given(struct search *search, const char *path)
 {
     paritas_context *context = search->session->context;
@@ -82,8 +91,8 @@ static paritas_status add_given(struct search *search, const char *path)
     const bool broken = ferror(file) != 0;
     fclose(file);
     if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
-    if (date == 0) return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: no row begins with a time, YYYY-MM-DDThh:mm:ss: this is no day file", path);
-    return add_file(search, path, date);
+    if (date == 0) date = paritas_er_file_date(path);
+    return date == 0 || is_wanted(search, date) ? add_file(search, path, date) : PARITAS_OK;
 }
 
 static int by_date_and_path(const void *a, const void *b)
@@ -123,7 +132,11 @@ static paritas_status none_found(struct session *session)
 paritas_status days_find(struct session *session, struct days *days)
 {
     const struct arguments *arguments = session->arguments;
-    struct search search = {.session = session};
+    const size_t year = option_count(arguments, "--year", 0), month = option_count(arguments, "--month", 0), date = option_count(arguments, "--day", 0);
+    if (year > 9999) return usage_failure(session, "--year takes a year of four digits");
+    if (month > 12) return usage_failure(session, "--month takes a whole number from 1 to 12");
+    if (date > 31) return usage_failure(session, "--day takes a whole number from 1 to 31");
+    struct search search = {.session = session, .year = (int)year, .month = (int)month, .day = (int)date};
     paritas_status status = PARITAS_OK;
     for (size_t i = 0; i < arguments->n_operands && status == PARITAS_OK; i++) {
         struct stat info;
@@ -133,6 +146,7 @@ paritas_status days_find(struct session *session, struct days *days)
     if (status != PARITAS_OK) return status;
     if (search.n == 0) return none_found(session);
     qsort(search.files, search.n, sizeof *search.files, by_date_and_path);
+    if (search.files[search.n - 1].date == 0) return no_day_file(session->context, search.files[0].path);
     days->days = arena_array(&session->arena, search.n, sizeof *days->days);
     if (days->days == NULL) return paritas_fail_memory(session->context);
     days->n = 0;
@@ -148,10 +162,11 @@ paritas_status days_find(struct session *session, struct days *days)
         }
         if (same != NULL) continue;
         search.files[kept] = file;
-        if (kept == 0 || search.files[kept - 1].date != file.date) {
+        if (kept == 0 || file.date == 0 || search.files[kept - 1].date != file.date) {
             struct day *day = &days->days[days->n++];
             *day = (struct day){.files = &search.files[kept]};
-            snprintf(day->date, sizeof day->date, "%04u-%02u-%02u", (unsigned)file.date / 10000 % 10000, (unsigned)file.date / 100 % 100, (unsigned)file.date % 100);
+            if (file.date != 0)
+                snprintf(day->date, sizeof day->date, "%04u-%02u-%02u", (unsigned)file.date / 10000 % 10000, (unsigned)file.date / 100 % 100, (unsigned)file.date % 100);
         }
         days->days[days->n - 1].n++;
         kept++;

@@ -480,6 +480,28 @@ def test_a_day_that_cannot_be_read_costs_itself(days, tables, tmp_path):
     assert done.returncode == 3 and done.stdout.count("could not be read") == 2 and done.stdout.count("already there") == 2
 
 
+def test_a_named_file_that_is_no_day_file_costs_itself(days, tables, tmp_path):
+    (tmp_path / "readme.txt").write_text("no day file\n")
+    (tmp_path / "3D980115.TAB").write_text("1998-01-15\n" * 40)
+    files = [tmp_path / "readme.txt", days / "3D980117.TAB", tmp_path / "3D980115.TAB", days / "3D980116.TAB"]
+    done = run("losscone", "fit", *files, "-o", tmp_path / "t", *GIVEN, "--json")
+    got = json.loads(done.stdout)["days"]
+    assert done.returncode == 3 and "2 of 4 days" in done.stderr and [(day["date"], "error" in day) for day in got][:2] == [(None, True), ("1998-01-15", True)]
+    assert "readme.txt: " in got[0]["error"] and bytes_of(tmp_path / "t") == bytes_of(tables)
+    missing = run("losscone", "fit", *files, tmp_path / "no.TAB", "-o", tmp_path / "s", *GIVEN)
+    assert missing.returncode == 3 and "no.TAB" in missing.stderr and not (tmp_path / "s").exists()
+
+
+def test_dates_are_asked_of_named_files_too(days, tmp_path):
+    both = [days / "3D980116.TAB", days / "3D980117.TAB"]
+    assert [day["date"] for day in fit(both, tmp_path / "t", "--day", 17)["days"]] == ["1998-01-17"]
+    done = run("losscone", "fit", *both, "-o", tmp_path / "s", *GIVEN, "--year", 1999)
+    assert done.returncode == 3 and "of year 1999" in done.stderr
+    for option, value in (("--month", 13), ("--day", 32), ("--year", 12345)):
+        done = run("losscone", "fit", *both, "-o", tmp_path / "s", *GIVEN, option, value)
+        assert done.returncode == 2 and f"{option} takes" in done.stderr
+
+
 # ---- command lines ----
 
 
