@@ -129,7 +129,7 @@ def losscone_part(library, n):
     out += ["## Confidence sets", ""]
     out += paragraph(
         "How often the set of U contains the truth, its median size (V; of several intervals, their sum) and how often it reaches a bound of U. Default: misfit up to the minimum + 4 s^2 with",
-        "s^2 = misfit / (cells - 3). Bootstrap: the threshold of each sweep from 40 draws.",
+        "s^2 = misfit / (cells - 3), every 1 V, of the folded model every 0.1 V. Bootstrap: the threshold of each sweep from 40 draws.",
     )
     rows = []
     for (truth, name), fits in all_.items():
@@ -275,7 +275,7 @@ def words(all_, corner, models):
         d = (fits.potential_centre - fits.day.truth["U"])[fits.fitted]
         return d.mean(), np.sqrt((d**2).mean()), np.mean(fits.within("potential", fits.fitted))
 
-    def set_of(level=None, step=1.0):
+    def set_of(level=None, step=0.1):
         fits = all_["folded", "folded"]
         return f"{100 * np.mean((fits.calibrated[level, step] if level else fits.plain)[0][fits.fitted]):.0f}"
 
@@ -312,8 +312,8 @@ def words(all_, corner, models):
             f"**Plateaus are what the data leave open**, not errors. With a hard edge the plateau holds the truth in {100 * same[2]:.0f} % of the sweeps: geometry",
             "limits U, noise hardly, and a threshold adds",
             f"little. The folded model has plateaus of about 1 V, which hold it in {100 * folded[2]:.0f} %; there noise limits U, and a confidence set is needed: the default one held it in",
-            f"{set_of()} %, those of the bootstrap at 68 and 95 % in {set_of(0.68)} and {set_of(0.95)} %. Part of what is missing is the resolution of the sets, 1 V, which is coarse beside such",
-            f"plateaus: every 0.1 V (`--step 0.1`) they hold it in {set_of(0.68, 0.1)} and {set_of(0.95, 0.1)} %. 40 draws are few for 95 %.",
+            f"{set_of()} %, those of the bootstrap at 68 and 95 % in {set_of(0.68)} and {set_of(0.95)} % (every 0.1 V; a grid of 1 V is coarse beside such plateaus: {set_of(0.68, 1.0)} and",
+            f"{set_of(0.95, 1.0)} %). 40 draws are few for 95 %.",
         ),
         (
             f"**Lillis's misfit does not identify U of a hard edge** (RMS {lillis[1]:.0f} V, plateaus of most of the range): it leaves out the cells near 1 and",

@@ -58,7 +58,7 @@ KERNEL(losscone_model)
             if (row.beam > R(0.0)) model = model + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
             STOREP(answer, i * SWEEP_CELLS + j, model);
         }
-        answer[SWEEP_ALL + i] = FIRST(m_asin_root_degrees(PACK_OF(row.edge[0])));
+        answer[SWEEP_ALL + i] = FIRST(m_asin_root_degrees(PACK_OF(row.edge[0] < R(1.0) ? row.edge[0] : R(1.0))));
     }
 }
 

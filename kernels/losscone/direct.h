@@ -69,11 +69,12 @@ FN real losscone_energy(losscone_run run, real energy, real potential, u32 k)
     return rest > R(LOSSCONE_LEAST_ENERGY) ? rest : R(LOSSCONE_LEAST_ENERGY);
 }
 
-/* The edge's sine's square where `rest` is left of the energy. */
+/* The edge's sine's square where `rest` is left of the energy; where the cone is all of the upward hemisphere, more than the 1 of a cell next to 90 degrees, and less than the 2 of those
+ * that are never in it. */
 FN real losscone_edge(real potential, real ratio, real rest)
 {
     const real x = flush(ratio * (R(1.0) + flush(DIVIDE(potential, rest))));
-    return x > R(0.0) ? (x < R(1.0) ? x : R(1.0)) : R(0.0);
+    return x > R(0.0) ? (x < R(1.0) ? x : R(1.5)) : R(0.0);
 }
 
 /* Amplitude of the beam of one row, 0 where it does not count. */

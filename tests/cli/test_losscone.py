@@ -302,6 +302,18 @@ def test_files_named_are_dated_by_their_rows_and_parts_of_a_day_are_one(days, ta
     assert len({row["spectrum"] for row in rows}) == 8
 
 
+def test_copies_and_links_are_fitted_once(days, tables, tmp_path):
+    data = tmp_path / "d"
+    (data / "deep").mkdir(parents=True)
+    shutil.copy(days / "3D980116.TAB", data)
+    os.symlink(".", data / "loop")
+    assert [day["sweeps"] for day in fit(data, tmp_path / "t")["days"]] == [8]
+    shutil.copy(days / "3D980116.TAB", data / "deep" / "3d980116.tab")
+    done = run("losscone", "fit", data, "-o", tmp_path / "t", *GIVEN, "--json")
+    assert done.returncode == 0 and "deep/3d980116.tab: is a copy of " in done.stderr and json.loads(done.stdout)["days"][0]["sweeps"] == 8
+    assert (tmp_path / "t" / "losscone_1998-01-16.csv").read_bytes() == (tables / "losscone_1998-01-16.csv").read_bytes()
+
+
 # ---- resume ----
 
 
@@ -314,6 +326,23 @@ def test_a_table_that_is_there_answers(days, tables, tmp_path):
     assert {path: os.stat(folder / path).st_mtime_ns for path in os.listdir(folder)} == before
     (folder / "losscone_1998-01-17.csv").unlink()
     assert [day["resumed"] for day in fit(days, folder)["days"]] == [True, False]
+    assert bytes_of(folder) == bytes_of(tables)
+
+
+def edited(content):
+    at = content.rindex(b",fitted,") - 1 if b",fitted," in content else len(content) // 2
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1:]
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv"])
+@pytest.mark.parametrize("damage", [lambda content: content[:-len(content) // 5], edited, lambda content: content + b"\n"], ids=["cut", "edited", "longer"])
+def test_a_damaged_table_is_made_again(days, tables, tmp_path, ending, damage):
+    folder = tmp_path / "t"
+    shutil.copytree(tables, folder)
+    path = folder / f"losscone_1998-01-17.{ending}"
+    path.write_bytes(damage(path.read_bytes()))
+    done = run("losscone", "fit", days, "-o", folder, *GIVEN, "--json")
+    assert done.returncode == 0 and f"{path}: is damaged" in done.stderr and [day["resumed"] for day in json.loads(done.stdout)["days"]] == [True, False]
     assert bytes_of(folder) == bytes_of(tables)
 
 
@@ -362,7 +391,7 @@ def test_a_killed_run_leaves_whole_days_and_is_taken_up_again(tmp_path):
     fit(data, whole)
     running = subprocess.Popen([PROGRAM, "losscone", "fit", str(data), "-o", str(folder), *map(str, GIVEN)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end = time.monotonic() + 60
-    while running.poll() is None and time.monotonic() < end and not (folder.exists() and any(name.endswith(".csv") for name in os.listdir(folder))):
+    while running.poll() is None and time.monotonic() < end and not (folder.exists() and any(name.endswith(".npz") for name in os.listdir(folder))):
         time.sleep(0.001)
     running.send_signal(signal.SIGKILL)
     running.wait()
@@ -449,6 +478,28 @@ def test_a_day_that_cannot_be_read_costs_itself(days, tables, tmp_path):
     assert bytes_of(folder) == bytes_of(tables)
     done = run("losscone", "fit", data, "-o", folder, *GIVEN)
     assert done.returncode == 3 and done.stdout.count("could not be read") == 2 and done.stdout.count("already there") == 2
+
+
+def test_a_named_file_that_is_no_day_file_costs_itself(days, tables, tmp_path):
+    (tmp_path / "readme.txt").write_text("no day file\n")
+    (tmp_path / "3D980115.TAB").write_text("1998-01-15\n" * 40)
+    files = [tmp_path / "readme.txt", days / "3D980117.TAB", tmp_path / "3D980115.TAB", days / "3D980116.TAB"]
+    done = run("losscone", "fit", *files, "-o", tmp_path / "t", *GIVEN, "--json")
+    got = json.loads(done.stdout)["days"]
+    assert done.returncode == 3 and "2 of 4 days" in done.stderr and [(day["date"], "error" in day) for day in got][:2] == [(None, True), ("1998-01-15", True)]
+    assert "readme.txt: " in got[0]["error"] and bytes_of(tmp_path / "t") == bytes_of(tables)
+    missing = run("losscone", "fit", *files, tmp_path / "no.TAB", "-o", tmp_path / "s", *GIVEN)
+    assert missing.returncode == 3 and "no.TAB" in missing.stderr and not (tmp_path / "s").exists()
+
+
+def test_dates_are_asked_of_named_files_too(days, tmp_path):
+    both = [days / "3D980116.TAB", days / "3D980117.TAB"]
+    assert [day["date"] for day in fit(both, tmp_path / "t", "--day", 17)["days"]] == ["1998-01-17"]
+    done = run("losscone", "fit", *both, "-o", tmp_path / "s", *GIVEN, "--year", 1999)
+    assert done.returncode == 3 and "of year 1999" in done.stderr
+    for option, value in (("--month", 13), ("--day", 32), ("--year", 12345)):
+        done = run("losscone", "fit", *both, "-o", tmp_path / "s", *GIVEN, option, value)
+        assert done.returncode == 2 and f"{option} takes" in done.stderr
 
 
 # ---- command lines ----

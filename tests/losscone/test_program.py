@@ -43,10 +43,12 @@ def good(day, tmp_path_factory):
 
 def holds(found, k, sweep, suffix=""):
     """the answer for the day's k-th sweep is what the formulas say of `sweep`"""
-    point = [found[name + suffix][k] for name in ("spec_potential", "spec_ratio")] + [0.0 if suffix else found["spec_amplitude"][k]]
+    point = [found[name + suffix][k] for name in ("spec_potential_at_minimum", "spec_ratio_at_minimum")] + [0.0 if suffix else found["spec_amplitude"][k]]
     assert found["spec_status" + suffix][k] == "fitted" and found["spec_cells" + suffix][k] == sweep.cells
     assert found["spec_misfit" + suffix][k] == pytest.approx(sweep.misfit(point), rel=1e-9)
-    assert found["spec_potential_lower" + suffix][k] <= point[0] <= found["spec_potential_upper" + suffix][k]
+    for name in ("spec_potential", "spec_ratio"):
+        for at in ("", "_at_minimum"):
+            assert found[name + "_lower" + suffix][k] <= found[name + at + suffix][k] <= found[name + "_upper" + suffix][k]
 
 
 def test_a_day_is_fitted_by_both_models_as_the_formulas_say(day, good):
