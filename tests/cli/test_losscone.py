@@ -256,6 +256,20 @@ def test_sets_hold_the_plateau_and_grow_with_their_threshold(days, tables, tmp_p
         assert np.all(none[0] >= usual[0]) and np.all(usual[0] >= large[0]) and np.all(usual[1] <= large[1]) and np.sum(large[1] - large[0]) > 2 * np.sum(usual[1] - usual[0])
 
 
+def test_sets_have_steps_of_their_model_where_none_is_asked_for(days, tables, tmp_path):
+    assert read_csv(tables / "losscone_1998-01-16.csv")[0]["options"]["step"] is None
+    fit(days / "3D980116.TAB", tmp_path, "--step", 1)
+    provenance, coarse = read_csv(tmp_path / "losscone_1998-01-16.csv")
+    assert provenance["options"]["step"] == 1.0
+    usual = read_csv(tables / "losscone_1998-01-16.csv")[1]
+    assert [row["confidence_set"] for row in usual] == [row["confidence_set"] for row in coarse]
+    assert [row["confidence_set_folded"] for row in usual] != [row["confidence_set_folded"] for row in coarse]
+    fit(days / "3D980116.TAB", tmp_path, "--step", 0.2, "--overwrite")
+    assert [row["confidence_set_folded"] for row in usual] == [row["confidence_set_folded"] for row in read_csv(tmp_path / "losscone_1998-01-16.csv")[1]]
+    refused = run("losscone", "profile", days / "3D980116.TAB", "--spectrum", 3, *GIVEN, "--step", 0)
+    assert refused.returncode == 2 and "--step" in refused.stderr
+
+
 def test_bootstrapped_sets_do_not_depend_on_the_run(days, tmp_path):
     bootstrap = ["--confidence", "bootstrap", "--draws", 8, "--level", 0.9, "--response", "folded"]
     fit(days, tmp_path / "all", *bootstrap)
