@@ -95,6 +95,17 @@ def test_what_was_asked_to_be_missing_is_missing(tmp_path):
         assert 0.015 < share < 0.035, sentinel
 
 
+def test_synthetic_days_replace_no_file_unasked(tmp_path):
+    (tmp_path / "3D980117.TAB").write_text("of the archive")
+    refused = run("losscone", "synthesize", "-o", tmp_path, "--days", 2, "--sweeps", 2)
+    assert refused.returncode == 5 and "3D980117.TAB" in refused.stderr and "--overwrite" in refused.stderr
+    assert bytes_of(tmp_path) == {"3D980117.TAB": b"of the archive"}
+    synthesize(tmp_path, "--days", 2, "--sweeps", 2, "--overwrite")
+    assert sorted(os.listdir(tmp_path)) == ["3D980116.TAB", "3D980117.TAB", "truth.csv"] and (tmp_path / "3D980117.TAB").stat().st_size > 1000
+    refused = run("losscone", "synthesize", "-o", tmp_path, "--start", "1999-01-01", "--sweeps", 2)
+    assert refused.returncode == 5 and "truth.csv" in refused.stderr
+
+
 # ---- tables ----
 
 
