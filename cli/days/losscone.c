@@ -148,6 +148,10 @@ paritas_status losscone_answer(paritas_context *context, const struct losscone_p
         if (answers->results[model] == NULL) return paritas_fail_memory(context);
         if (sweeps->n == 0) continue;
         paritas_status status = paritas_losscone_fit(context, sweeps, &options, answers->results[model]);
+        for (size_t k = 0; k < sweeps->n && options.search == PARITAS_SEARCH_DE && status == PARITAS_OK; k++) {
+            paritas_losscone_result *r = &answers->results[model][k]; /* a point, which says nothing of a plateau */
+            r->potential_lower = r->potential_upper = r->ratio_lower = r->ratio_upper = NAN;
+        }
         if (status == PARITAS_OK && plan->confidence != CONFIDENCE_NONE)
             status = answer_sets(context, plan, sweeps, &options, answers->results[model], arena, &answers->sets[model]);
         if (status != PARITAS_OK) return status;

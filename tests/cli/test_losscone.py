@@ -235,6 +235,8 @@ def test_evolution_depends_on_date_sweep_and_seed_alone(days, tmp_path):
     provenance, rows = read_csv(tmp_path / "all" / "losscone_1998-01-16.csv")
     assert (provenance["options"]["seed"], provenance["options"]["population"], provenance["options"]["generations"]) == (42, 40, 500)
     assert np.isnan(column(rows, "gap")).all() and "confidence_set" not in rows[0]
+    # it ends at a point, which tells of no plateau
+    assert all(row[name] == "" for row in rows for name in ("potential_lower", "potential_upper", "ratio_lower", "ratio_upper")) and np.isfinite(column(rows, "potential")).all()
     other = run("losscone", "fit", days, "-o", tmp_path / "all", *GIVEN, *evolve, "--seed", 43)
     assert other.returncode == 3 and ": seed is 42" in other.stderr
     fit(days, tmp_path / "other", *evolve, "--seed", 43)
