@@ -123,6 +123,17 @@ bool losscone_fitted(const paritas_losscone_result *result)
     return result->status == PARITAS_SWEEP_FITTED || result->status == PARITAS_SWEEP_MISFIT || result->status == PARITAS_SWEEP_AT_LIMIT;
 }
 
+const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const paritas_losscone_result *result)
+{
+    const paritas_er_day *day = sweeps->day;
+    bool polarity = false;
+    for (size_t i = PARITAS_ER_ROWS * k; i < PARITAS_ER_ROWS * (k + 1); i++) polarity = polarity || day->polarity[i] == 1.0 || day->polarity[i] == -1.0;
+    if (losscone_fitted(result)) return paritas_sweep_status_name(result->status);
+    if (day->sweep_reason[k] != PARITAS_ER_KEPT) return paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k]);
+    if (!polarity) return paritas_er_reason_name(PARITAS_ER_POLARITY);
+    return isnan(day->spacecraft_potential[k]) ? "no_spacecraft_potential" : paritas_sweep_status_name(result->status);
+}
+
 /* Confidence sets of one model. */
 static paritas_status answer_sets(paritas_context *context, const struct losscone_plan *plan, const paritas_sweeps *sweeps, const paritas_losscone_options *options,
                                   const paritas_losscone_result *results, struct arena *arena, paritas_confidence **sets)

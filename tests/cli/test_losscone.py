@@ -529,6 +529,36 @@ def test_a_profile_has_its_least_value_at_the_fit(days, tables):
         assert intervals[0][0] <= model["potential_lower"] and model["potential_upper"] <= intervals[-1][1]
 
 
+def test_a_profile_of_a_sweep_without_a_fit_says_why(days, tmp_path):
+    def change(rows):
+        for row in rows[15:30]:
+            row[4:7] = ["0", "0", "0"]
+        return rows
+
+    path = spoil(days, tmp_path / "d" / "x.TAB", change)
+    empty = tmp_path / "potentials.csv"
+    empty.write_text("spectrum,spacecraft_potential\n1,10\n2,10\n")
+    for spectrum, reason, words in ((2, "field", "10 V"), (3, "no_spacecraft_potential", "no spacecraft potential")):
+        arguments = ["losscone", "profile", path, "--spectrum", spectrum, "--polarity=-1", "--spacecraft-potential", empty]
+        got = answer(*arguments)
+        assert [(model["status"], model["profile"], model["potential"]) for model in got["models"]] == [(reason, [], None)] * 2
+        text = run(*arguments).stdout
+        assert text.count(reason) == 2 and words in text and "nan" not in text and len(text.splitlines()) == 3
+
+
+def test_profiles_keep_to_the_bounds_of_the_potential(days):
+    for option, words in ((["--start", "-5000"], "--start takes"), (["--stop", "30"], "--stop takes"), (["--start", "0", "--stop", "-9"], "above the last"), (["--points", "100001"], "100000")):
+        done = run("losscone", "profile", days / "3D980116.TAB", "--spectrum", 3, *GIVEN, *option)
+        assert done.returncode == 2 and words in done.stderr, option
+
+
+def test_injections_tell_nothing_of_what_was_not_found():
+    for entry in answer("losscone", "inject", "--sweeps", 5, "--bad-fields", 1)["fits"]:
+        assert entry["fitted"] == 0 and {value for name, value in entry.items() if name not in ("truth", "response", "fitted")} == {None}
+    for entry in answer("losscone", "inject", "--sweeps", 5, "--search", "de", "--response", "hard")["fits"]:
+        assert entry["fitted"] == 5 and entry["plateau_width"] is entry["plateau_coverage"] is None and entry["rmse"] > 0
+
+
 def test_each_model_finds_its_own_truth_and_misses_the_other():
     got = {(entry["truth"], entry["response"]): entry for entry in answer("losscone", "inject", "--sweeps", 60)["fits"]}
     for truth, other in (("hard", "folded"), ("folded", "hard")):
