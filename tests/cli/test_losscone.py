@@ -583,6 +583,31 @@ def test_kappa_fits_find_the_plasma_and_the_potential(tmp_path):
     assert refused.returncode == 3 and "weights" in refused.stderr
 
 
+def test_errors_of_kappa_fits_hold_the_truth_where_channels_are_folded_alike(tmp_path):
+    def share(folder, *arguments):
+        data = synthesize(tmp_path / folder, "--sweeps", 60, "--plasma", "--noise", 0.05, *arguments)
+        answer("kappa", "fit", data, "-o", tmp_path / (folder + "t"), "--polarity=-1")
+        _, rows = read_csv(tmp_path / (folder + "t") / "kappa_1998-01-16.csv")
+        pull = (column(rows, "temperature") - column(read_csv(data / "truth.csv")[1], "temperature")) / column(rows, "temperature_error")
+        return np.mean(np.abs(pull[np.isfinite(pull)]) < 1)
+
+    assert share("folded") > 0.8 and share("none", "--channel-width", 0) < 0.3
+
+
+def test_a_speed_at_its_bound_gives_no_potential(tmp_path):
+    data = synthesize(tmp_path / "d", "--sweeps", 10, "--plasma", "--noise", 0.05, "--true-density", "1e6:3e6", "--true-temperature", "15:60")
+    speed = ["--speed-lower", "5e6"] # above that of every temperature there
+    got = answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1", *speed)
+    _, rows = read_csv(tmp_path / "k" / "kappa_1998-01-16.csv")
+    assert got["days"][0]["statuses"] == {"fitted": 10}
+    assert {(row["theta_state"], row["spacecraft_potential_status"], row["spacecraft_potential"]) for row in rows} == {("at_lower_bound", "distribution_at_bound", "")}
+    assert {row["kappa_state"] for row in rows} <= {"free", "at_lower_bound", "at_upper_bound"}
+    done = answer("losscone", "fit", data, "-o", tmp_path / "l", "--polarity=-1", "--response", "hard", *speed)
+    assert done["days"][0]["statuses"] == {"no_spacecraft_potential": 10}
+    one = answer("losscone", "profile", data / "3D980116.TAB", "--spectrum", 1, "--polarity=-1", *speed)
+    assert one["spacecraft_potential_status"] == "distribution_at_bound" and one["spacecraft_potential"] is None
+
+
 def test_automatic_potentials_of_a_fit_are_those_of_the_plasma(tmp_path):
     data = synthesize(tmp_path / "d", "--sweeps", 12, "--plasma", "--true-density", "1e6:3e6", "--true-temperature", "15:60")
     answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1")
