@@ -126,12 +126,20 @@ static double next_shift(const struct search *search, const paritas_potential *r
 }
 
 /* A potential that is not its spectrum's shift tells nothing, and neither does what stopped a spectrum that was shifted too far. */
-static void refuse_unsettled(paritas_potential *result)
+static void refuse_unsettled(const struct search *search, paritas_potential *result)
 {
-    if (!result->sunlit || result->status == PARITAS_POTENTIAL_ABOVE_RANGE) return;
+    if (!result->sunlit || (result->status == PARITAS_POTENTIAL_ABOVE_RANGE && search->above >= FURTHEST)) return;
     const double off = result->potential - result->shift, none = __builtin_nan("");
     if (result->status == PARITAS_POTENTIAL_FOUND ? off <= CLOSE && off >= -CLOSE : result->shift == 0.0) return;
     *result = (paritas_potential){PARITAS_POTENTIAL_NOT_SETTLED, 1, none, none, none, result->shift, none, none, none, none};
+}
+
+/* What currents of a thermal speed that stands at its bound balance is the bound's, not the plasma's. */
+static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *result)
+{
+    if (result->status != PARITAS_POTENTIAL_FOUND || (fit->theta_state != PARITAS_AT_LOWER_BOUND && fit->theta_state != PARITAS_AT_UPPER_BOUND)) return;
+    const double none = __builtin_nan("");
+    *result = (paritas_potential){PARITAS_POTENTIAL_AT_BOUND, result->sunlit, none, none, none, result->shift, none, none, none, none};
 }
 
 paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context, const paritas_spectra *spectra, const unsigned char *sunlit, const paritas_kappa_options *kappa,
@@ -189,7 +197,8 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
         }
         run_free(context, &run);
     }
-    for (size_t k = 0; options.refits > 1 && k < spectra->n && status == PARITAS_OK; k++) refuse_unsettled(&results[k]);
+    for (size_t k = 0; options.refits > 1 && k < spectra->n && status == PARITAS_OK; k++) refuse_unsettled(&searches[k], &results[k]);
+    for (size_t k = 0; k < spectra->n && status == PARITAS_OK; k++) refuse_bound(&fits[k], &results[k]);
     paritas_release(&context->allocator, searches);
     return status;
 }
