@@ -8,6 +8,7 @@
 #define MOST_SLOPE 0.98 /* of the potential by the shift, beyond which no error is told */
 #define CLOSE 1e-3      /* V: a potential this near the shift is not worth another fit */
 #define NARROW 1e-5     /* V: between shifts this near, of which one is too small and one too large, the potential jumps */
+#define NEAR 3.0         /* V */
 #define FURTHEST 1e9    /* V: no shift is too large yet */
 
 /* The spectra at hand, all or those that are fitted again, and what becomes of them. */
@@ -122,7 +123,8 @@ static double next_shift(const struct search *search, const paritas_potential *r
     const double off = result->potential - result->shift;
     const double next = result->shift - off * (result->shift - search->shift) / (off - search->off);
     if (bounded) return next > search->below && next < search->above ? next : middle;
-    return next > search->below && next < 2.0 * result->potential ? next : result->potential;
+    const double least = off < NEAR ? 0.0 : search->below; /* near a root that g just touches the way may lead back */
+    return next > least && next < 2.0 * result->potential ? next : result->potential;
 }
 
 /* A potential that is not its spectrum's shift tells nothing, and neither does what stopped a spectrum that was shifted too far. */
