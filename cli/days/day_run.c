@@ -453,6 +453,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     session->context->progress = NULL; /* one line for the run, not one for each of its fits */
     session->progress.unit = "sweeps";
     paritas_status status = days_find(session, &state.days);
+    if (status == PARITAS_OK) status = sources_check_days(session, sources, state.days.n);
     if (status == PARITAS_OK) status = make_folder(&state);
     if (status == PARITAS_OK) status = make_wanted(&state);
     if (status == PARITAS_OK) status = check_tables(&state);

@@ -200,6 +200,16 @@ def test_sweeps_whose_polarity_is_not_known_are_masked_and_a_changed_table_is_no
     assert refused.returncode == 3 and ": geometry is " in refused.stderr
 
 
+def test_a_table_without_dates_is_for_one_day(days, tmp_path):
+    table = tmp_path / "geometry.csv"
+    table.write_text("spectrum,polarity,spacecraft_potential\n" + "".join(f"{k},-1,10\n" for k in range(1, 9)))
+    for i, option in enumerate(("--geometry", "--polarity", "--spacecraft-potential")):
+        given = ["--spacecraft-potential", 10] if i < 2 else ["--polarity=-1"]
+        assert answer("losscone", "fit", days / "3D980116.TAB", "-o", tmp_path / str(i), *given, option, table)["days"][0]["fitted"] == 8
+        done = run("losscone", "fit", days, "-o", tmp_path / "t", *given, option, table)
+        assert done.returncode == 3 and f"{table}: has neither a column date nor utc" in done.stderr and not (tmp_path / "t").exists()
+
+
 def test_inclinations_come_from_a_file(days, tables, tmp_path):
     theta = [sign * size for size, cells in ((11.25, 16), (33.75, 16), (56.25, 8), (78.75, 4)) for sign in (1, -1) for _ in range(cells)]
     order = np.random.default_rng(1).permutation(88)
