@@ -54,6 +54,9 @@ struct state {
     pthread_t thread;
     bool running;
     uint64_t sweeps_done, days_made;
+    struct {
+        size_t days, first; /* that have sweeps, none of them in the table */
+    } unmatched[SOURCES_TABLES];
 };
 
 /* ---- the document ---- */
@@ -295,6 +298,8 @@ static paritas_status one_day(struct state *state, size_t k)
         status = make_day(state, k, loaded.day, &loaded.sweeps);
         state->sweeps_done += loaded.sweeps.n;
         state->days_made++;
+        for (size_t i = 0; i < SOURCES_TABLES; i++)
+            if (state->sources->tables[i] != NULL && loaded.sweeps.n > 0 && loaded.sweeps.matched[i] == 0 && state->unmatched[i].days++ == 0) state->unmatched[i].first = k;
         const uint64_t left = state->days.n - k - 1;
         progress_estimate(&session->progress, state->sweeps_done, state->sweeps_done + left * (state->sweeps_done / state->days_made));
     }
@@ -445,6 +450,16 @@ static paritas_status open_beside(struct session *session, paritas_context **bes
     return status == PARITAS_OK ? status : paritas_fail(session->context, status, "%s", *beside != NULL ? paritas_error_message(*beside) : paritas_status_message(status));
 }
 
+/* Tables that were given and do not fit the days. */
+static void note_unmatched(const struct state *state)
+{
+    for (size_t i = 0; i < SOURCES_TABLES; i++) {
+        if (state->unmatched[i].days == 0) continue;
+        paritas_note(state->session->context, "%s: has no sweep of %zu of the %llu days that were read; the first is %s", option_text(state->session->arguments, sources_options[i], ""),
+                     state->unmatched[i].days, (unsigned long long)state->days_made, state->days.days[state->unmatched[i].first].date);
+    }
+}
+
 paritas_status day_run(struct session *session, const struct day_run *run, const struct sources *sources)
 {
     struct state state = {.session = session, .run = run, .sources = sources, .folder = option_text(session->arguments, "--output-folder", NULL)};
@@ -465,6 +480,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     if (status == PARITAS_OK && (state.made == NULL || state.resumed == NULL || state.errors == NULL)) status = paritas_fail_memory(session->context);
     if (status == PARITAS_OK) status = start_loading(&state, 0);
     for (size_t k = 0; k < state.days.n && status == PARITAS_OK; k++) status = one_day(&state, k);
+    if (status == PARITAS_OK) note_unmatched(&state);
     if (status == PARITAS_OK) answer_of_run(&state);
     if (status == PARITAS_OK && state.n_errors > 0) {
         size_t k = 0;

@@ -66,6 +66,9 @@ static paritas_status open_potential(struct session *session, struct sources *so
     if (strcmp(text, "auto") == 0) sources->potential = POTENTIAL_AUTO;
     else if (number_of_text(text, &sources->potential_value)) sources->potential = POTENTIAL_VALUE;
     else sources->potential = POTENTIAL_TABLE;
+    const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
+    if (option_given(session->arguments, "--spacecraft-potential") == NULL && geometry != NULL && paritas_er_geometry_has(geometry, "spacecraft_potential"))
+        paritas_note(session->context, "the column spacecraft_potential of --geometry is not used: potentials are found from the plasma (--spacecraft-potential FILE)");
     return sources->potential == POTENTIAL_TABLE ? open_table(session, text, "spacecraft_potential", &sources->tables[SOURCES_POTENTIAL]) : PARITAS_OK;
 }
 

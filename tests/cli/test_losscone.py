@@ -210,6 +210,22 @@ def test_a_table_without_dates_is_for_one_day(days, tmp_path):
         assert done.returncode == 3 and f"{table}: has neither a column date nor utc" in done.stderr and not (tmp_path / "t").exists()
 
 
+def test_a_table_that_is_of_no_use_is_noted(days, tmp_path):
+    table = tmp_path / "geometry.csv"
+
+    def write(date):
+        table.write_text("spectrum,date,spacecraft_in_sun,spacecraft_potential\n" + "".join(f"{k},{date},1,10\n" for k in range(1, 9)), encoding="utf-8-sig")
+
+    write("1999-01-16")
+    done = run("losscone", "fit", days, "-o", tmp_path / "a", *GIVEN, "--geometry", table)
+    assert done.returncode == 0 and f"{table}: has no sweep of 2 of the 2 days" in done.stderr and "1998-01-16" in done.stderr
+    write("1998-01-16")
+    done = run("losscone", "fit", days / "3D980116.TAB", "-o", tmp_path / "b", *GIVEN, "--geometry", table)
+    assert (done.returncode, done.stderr) == (0, "") and {row["spacecraft_in_sun"] for row in read_csv(tmp_path / "b" / "losscone_1998-01-16.csv")[1]} == {"1.0"}
+    done = run("kappa", "fit", days / "3D980116.TAB", "-o", tmp_path / "c", "--polarity=-1", "--geometry", table)
+    assert done.returncode == 0 and "spacecraft_potential of --geometry is not used" in done.stderr
+
+
 def test_inclinations_come_from_a_file(days, tables, tmp_path):
     theta = [sign * size for size, cells in ((11.25, 16), (33.75, 16), (56.25, 8), (78.75, 4)) for sign in (1, -1) for _ in range(cells)]
     order = np.random.default_rng(1).permutation(88)
