@@ -35,6 +35,14 @@ static paritas_status open_table(struct session *session, const char *path, cons
     return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has no column %s", path, column);
 }
 
+/* The same of an option that takes words or numbers too: what names no file is a slip on the command line. */
+static paritas_status open_named(struct session *session, const char *option, const char *takes, const char *path, const char *column, paritas_er_geometry **table)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) return usage_failure(session, "%s takes %s or a file; there is no file '%s'", option, takes, path);
+    return open_table(session, path, column, table);
+}
+
 static paritas_status open_spice(struct session *session, struct sources *sources)
 {
     const char *folder = option_text(session->arguments, "--spice", NULL), *attitude = option_text(session->arguments, "--attitude", NULL);
@@ -56,7 +64,7 @@ static paritas_status open_polarity(struct session *session, struct sources *sou
     }
     if (strcmp(text, "+1") == 0 || strcmp(text, "1") == 0) sources->polarity = 1.0;
     else if (strcmp(text, "-1") == 0) sources->polarity = -1.0;
-    else return open_table(session, text, "polarity", &sources->tables[SOURCES_POLARITY]);
+    else return open_named(session, "--polarity", "+1, -1", text, "polarity", &sources->tables[SOURCES_POLARITY]);
     return PARITAS_OK;
 }
 
@@ -69,7 +77,7 @@ static paritas_status open_potential(struct session *session, struct sources *so
     const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
     if (option_given(session->arguments, "--spacecraft-potential") == NULL && geometry != NULL && paritas_er_geometry_has(geometry, "spacecraft_potential"))
         paritas_note(session->context, "the column spacecraft_potential of --geometry is not used: potentials are found from the plasma (--spacecraft-potential FILE)");
-    return sources->potential == POTENTIAL_TABLE ? open_table(session, text, "spacecraft_potential", &sources->tables[SOURCES_POTENTIAL]) : PARITAS_OK;
+    return sources->potential != POTENTIAL_TABLE ? PARITAS_OK : open_named(session, "--spacecraft-potential", "auto, a number of volts", text, "spacecraft_potential", &sources->tables[SOURCES_POTENTIAL]);
 }
 
 paritas_status sources_open(struct session *session, struct sources *sources)
