@@ -421,6 +421,7 @@ static void answer_of_run(struct state *state)
     answer_table(state);
     text_format(&session->out, "\n");
     answer_counts(state, "statuses", "sweeps: ");
+    answer_counts(state, "spacecraft_potentials", "spacecraft potentials: ");
     answer_counts(state, "preferred", "lesser misfit: ");
     answer_counts(state, "reasons", "masked: ");
 }
@@ -460,6 +461,32 @@ static void note_unmatched(const struct state *state)
     }
 }
 
+/* The reason that is counted most often; NULL: there is none. */
+static const struct json *most_of(const struct json *counts)
+{
+    const struct json *most = NULL;
+    for (const struct json *one = json_is(counts, JSON_OBJECT) ? counts->first : NULL; one != NULL; one = one->next)
+        if (strcmp(one->key, "found") != 0 && (most == NULL || one->number > most->number)) most = one;
+    return most;
+}
+
+/* Days with sweeps, none of which has an answer: how many, and why not those of the first. */
+static void note_unanswered(const struct state *state)
+{
+    size_t days = 0, first = 0;
+    for (size_t k = 0; k < state->days.n; k++)
+        if (number_of(answer_of(state, k), "fitted") == 0.0 && number_of(answer_of(state, k), "sweeps") > 0.0 && days++ == 0) first = k;
+    const struct json *answer = days > 0 ? answer_of(state, first) : NULL, *reason = most_of(json_get(answer, "statuses"));
+    if (reason == NULL) return;
+    const bool potential = strcmp(reason->key, "no_spacecraft_potential") == 0, polarity = strcmp(reason->key, paritas_er_reason_name(PARITAS_ER_POLARITY)) == 0;
+    const struct json *cause = potential ? most_of(json_get(answer, "spacecraft_potentials")) : NULL;
+    char more[160] = "", others[80] = "";
+    if (cause != NULL) snprintf(more, sizeof more, " (spacecraft_potential_status %s %.0f)", cause->key, cause->number);
+    if (days > 1) snprintf(others, sizeof others, ", and of %zu other days", days - 1);
+    paritas_note(state->session->context, "no sweep of %s%s has an answer: %s %.0f of %.0f%s%s", state->days.days[first].date, others, reason->key, reason->number, number_of(answer, "sweeps"), more,
+                 potential ? "; --spacecraft-potential V|FILE gives potentials, --illumination or --geometry says whether the spacecraft is in sunlight" : polarity ? "; see --polarity" : "");
+}
+
 paritas_status day_run(struct session *session, const struct day_run *run, const struct sources *sources)
 {
     struct state state = {.session = session, .run = run, .sources = sources, .folder = option_text(session->arguments, "--output-folder", NULL)};
@@ -481,6 +508,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     if (status == PARITAS_OK) status = start_loading(&state, 0);
     for (size_t k = 0; k < state.days.n && status == PARITAS_OK; k++) status = one_day(&state, k);
     if (status == PARITAS_OK) note_unmatched(&state);
+    if (status == PARITAS_OK) note_unanswered(&state);
     if (status == PARITAS_OK) answer_of_run(&state);
     if (status == PARITAS_OK && state.n_errors > 0) {
         size_t k = 0;

@@ -492,6 +492,23 @@ def test_every_sweep_without_an_answer_has_a_reason(days, tmp_path):
     assert refused.returncode == 3 and "51" in refused.stderr
 
 
+def test_a_day_without_an_answer_says_why(days, tmp_path):
+    table, file = tmp_path / "polarity.csv", days / "3D980116.TAB"
+    table.write_text("spectrum,polarity\n1,0\n")
+    done = run("losscone", "fit", file, "-o", tmp_path / "a", "--spacecraft-potential", 10, "--polarity", table, "--json")
+    assert done.returncode == 0 and "no sweep of 1998-01-16 has an answer: polarity 8 of 8; see --polarity" in done.stderr
+    # fluxes a thousand times as large: more electrons than sunlight drives off
+    def change(rows):
+        return [row[:7] + [f"{1000 * float(cell):.3E}" for cell in row[7:95]] + row[95:] for row in rows]
+
+    for _ in range(2):  # fitted, then resumed
+        done = run("losscone", "fit", spoil(days, tmp_path / "d" / "x.TAB", change), "-o", tmp_path / "b", "--polarity=-1", "--json")
+        got = json.loads(done.stdout)["days"][0]
+        assert done.returncode == 0 and got["fitted"] == 0 and sum(got["spacecraft_potentials"].values()) == 8
+        word, count = max(got["spacecraft_potentials"].items(), key=lambda item: item[1])
+        assert f"no_spacecraft_potential 8 of 8 (spacecraft_potential_status {word} {count}); --spacecraft-potential" in done.stderr and "--illumination" in done.stderr
+
+
 def test_a_day_that_cannot_be_read_costs_itself(days, tables, tmp_path):
     data, folder = tmp_path / "d", tmp_path / "t"
     shutil.copytree(days, data)
