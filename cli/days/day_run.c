@@ -480,10 +480,11 @@ static void note_unanswered(const struct state *state)
     if (reason == NULL) return;
     const bool potential = strcmp(reason->key, "no_spacecraft_potential") == 0, polarity = strcmp(reason->key, paritas_er_reason_name(PARITAS_ER_POLARITY)) == 0;
     const struct json *cause = potential ? most_of(json_get(answer, "spacecraft_potentials")) : NULL;
-    char more[160] = "", others[80] = "";
+    char more[160] = "", which[80];
     if (cause != NULL) snprintf(more, sizeof more, " (spacecraft_potential_status %s %.0f)", cause->key, cause->number);
-    if (days > 1) snprintf(others, sizeof others, ", and of %zu other days", days - 1);
-    paritas_note(state->session->context, "no sweep of %s%s has an answer: %s %.0f of %.0f%s%s", state->days.days[first].date, others, reason->key, reason->number, number_of(answer, "sweeps"), more,
+    if (days > 1) snprintf(which, sizeof which, "%zu days has an answer; %s", days, state->days.days[first].date);
+    else snprintf(which, sizeof which, "%s has an answer", state->days.days[first].date);
+    paritas_note(state->session->context, "no sweep of %s: %s %.0f of %.0f%s%s", which, reason->key, reason->number, number_of(answer, "sweeps"), more,
                  potential ? "; --spacecraft-potential V|FILE gives potentials, --illumination or --geometry says whether the spacecraft is in sunlight" : polarity ? "; see --polarity" : "");
 }
 

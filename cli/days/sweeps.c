@@ -77,7 +77,8 @@ static paritas_status open_potential(struct session *session, struct sources *so
     const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
     if (option_given(session->arguments, "--spacecraft-potential") == NULL && geometry != NULL && paritas_er_geometry_has(geometry, "spacecraft_potential"))
         paritas_note(session->context, "the column spacecraft_potential of --geometry is not used: potentials are found from the plasma (--spacecraft-potential FILE)");
-    return sources->potential != POTENTIAL_TABLE ? PARITAS_OK : open_named(session, "--spacecraft-potential", "auto, a number of volts", text, "spacecraft_potential", &sources->tables[SOURCES_POTENTIAL]);
+    if (sources->potential != POTENTIAL_TABLE) return PARITAS_OK;
+    return open_named(session, "--spacecraft-potential", "auto, a number of volts", text, "spacecraft_potential", &sources->tables[SOURCES_POTENTIAL]);
 }
 
 paritas_status sources_open(struct session *session, struct sources *sources)
