@@ -28,20 +28,10 @@ static void describe(void *user, struct writer *writer)
 
 /* ---- words ---- */
 
-/* What became of each sweep: why there is nothing to fit, else the outcome of the fit. */
 static const char **status_words(struct column_list *list, const struct sweeps *sweeps, const paritas_losscone_result *results)
 {
-    const paritas_er_day *day = sweeps->day;
     const char **words = column_room(list, COLUMN_TEXT, sweeps->n);
-    for (size_t k = 0; k < sweeps->n && words != NULL; k++) {
-        bool polarity = false;
-        for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) polarity = polarity || day->polarity[i] == 1.0 || day->polarity[i] == -1.0;
-        words[k] = paritas_sweep_status_name(results[k].status);
-        if (losscone_fitted(&results[k])) continue;
-        if (day->sweep_reason[k] != PARITAS_ER_KEPT) words[k] = paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k]);
-        else if (!polarity) words[k] = paritas_er_reason_name(PARITAS_ER_POLARITY);
-        else if (isnan(day->spacecraft_potential[k])) words[k] = "no_spacecraft_potential";
-    }
+    for (size_t k = 0; k < sweeps->n && words != NULL; k++) words[k] = losscone_status_word(sweeps, k, &results[k]);
     return words;
 }
 

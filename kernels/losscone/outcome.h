@@ -11,24 +11,32 @@
 #define SEARCH_CENTRAL R(1e-5)
 #endif
 
+#define BEAM_NOTHING 1e-20 /* that changes no bit of a model */
+
+/* The cosine below which a beam of this amplitude is above BEAM_NOTHING: -cos(phi) <= phi^2 / 2 - 1, phi from the field. */
+FN real beam_noticed(losscone_run run, real amplitude)
+{
+    const real sigma = run.sigma * R(0.017453292519943295), depth = FIRST(m_log(PACK_OF(flush(DIVIDE(amplitude, R(BEAM_NOTHING))))));
+    return run.sigma > R(0.0) ? (depth > R(0.0) ? FMA(sigma * sigma, depth, R(-1.0)) : R(-2.0)) : R(2.0);
+}
+
 /* The misfit of each row at a point by the formula (direct.h), cell by cell, in f64 with the bits of the entry losscone_misfit. By the whole team. */
 FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real potential, real ratio, real amplitude, GLOBAL real *to)
 {
     const losscone_run run = losscone_run_of(mi, mr);
-    /* beams of which nothing is left at 90 degrees are not looked for in incident cells */
-    const pack noticing = run.sigma > R(0.0) && run.sigma < R(10.0) ? PK(0.0) : PK(2.0);
     TEAM_FOR(i, SLOTS)
     {
         acc8 sum = acc8_zero();
         if (i < SWEEP_ROWS && CELLS_PART[SLOTS + i] > R(0.0)) {
             const losscone_row row = losscone_row_of(run, sweep[SWEEP_ENERGY + i], sweep[SWEEP_POTENTIAL + i], potential, ratio, amplitude);
+            const pack noticing = PACK_OF(row.beam > R(0.0) ? beam_noticed(run, row.beam) : R(-2.0));
             for (u32 j = 0; j < SWEEP_CELLS; j += 8)
                 for (u32 l = 0; l < 8; l += PACK) {
                     const u32 cell = i * SWEEP_CELLS + j + l;
                     const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = losscone_sine_square(cosine);
                     const pmask notices = cosine < noticing;
                     pack model = losscone_of_cells(run, row, sine, run.datum);
-                    if (row.beam > R(0.0) && PANY(notices)) { /* each cell by itself: what its neighbours in a pack are must not matter */
+                    if (PANY(notices)) { /* each cell by itself: what its neighbours in a pack are must not matter */
                         const pack with = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
                         model = PSELECT(notices, run.lillis ? with : m_log(with + PK(LOSSCONE_FLOOR)), model);
                     }

@@ -95,6 +95,17 @@ def test_what_was_asked_to_be_missing_is_missing(tmp_path):
         assert 0.015 < share < 0.035, sentinel
 
 
+def test_synthetic_days_replace_no_file_unasked(tmp_path):
+    (tmp_path / "3D980117.TAB").write_text("of the archive")
+    refused = run("losscone", "synthesize", "-o", tmp_path, "--days", 2, "--sweeps", 2)
+    assert refused.returncode == 5 and "3D980117.TAB" in refused.stderr and "--overwrite" in refused.stderr
+    assert bytes_of(tmp_path) == {"3D980117.TAB": b"of the archive"}
+    synthesize(tmp_path, "--days", 2, "--sweeps", 2, "--overwrite")
+    assert sorted(os.listdir(tmp_path)) == ["3D980116.TAB", "3D980117.TAB", "truth.csv"] and (tmp_path / "3D980117.TAB").stat().st_size > 1000
+    refused = run("losscone", "synthesize", "-o", tmp_path, "--start", "1999-01-01", "--sweeps", 2)
+    assert refused.returncode == 5 and "truth.csv" in refused.stderr
+
+
 # ---- tables ----
 
 
@@ -250,6 +261,8 @@ def test_evolution_depends_on_date_sweep_and_seed_alone(days, tmp_path):
     provenance, rows = read_csv(tmp_path / "all" / "losscone_1998-01-16.csv")
     assert (provenance["options"]["seed"], provenance["options"]["population"], provenance["options"]["generations"]) == (42, 40, 500)
     assert np.isnan(column(rows, "gap")).all() and "confidence_set" not in rows[0]
+    # it ends at a point, which tells of no plateau
+    assert all(row[name] == "" for row in rows for name in ("potential_lower", "potential_upper", "ratio_lower", "ratio_upper")) and np.isfinite(column(rows, "potential")).all()
     other = run("losscone", "fit", days, "-o", tmp_path / "all", *GIVEN, *evolve, "--seed", 43)
     assert other.returncode == 3 and ": seed is 42" in other.stderr
     fit(days, tmp_path / "other", *evolve, "--seed", 43)
@@ -280,6 +293,20 @@ def test_sets_hold_the_plateau_and_grow_with_their_threshold(days, tables, tmp_p
                 ends = [float(end) for interval in row["confidence_set" + suffix].split(";") for end in interval.split()]
                 assert ends == sorted(ends) and (ends[0], ends[-1]) == (float(row["confidence_lower" + suffix]), float(row["confidence_upper" + suffix]))
         assert np.all(none[0] >= usual[0]) and np.all(usual[0] >= large[0]) and np.all(usual[1] <= large[1]) and np.sum(large[1] - large[0]) > 2 * np.sum(usual[1] - usual[0])
+
+
+def test_sets_have_steps_of_their_model_where_none_is_asked_for(days, tables, tmp_path):
+    assert read_csv(tables / "losscone_1998-01-16.csv")[0]["options"]["step"] is None
+    fit(days / "3D980116.TAB", tmp_path, "--step", 1)
+    provenance, coarse = read_csv(tmp_path / "losscone_1998-01-16.csv")
+    assert provenance["options"]["step"] == 1.0
+    usual = read_csv(tables / "losscone_1998-01-16.csv")[1]
+    assert [row["confidence_set"] for row in usual] == [row["confidence_set"] for row in coarse]
+    assert [row["confidence_set_folded"] for row in usual] != [row["confidence_set_folded"] for row in coarse]
+    fit(days / "3D980116.TAB", tmp_path, "--step", 0.2, "--overwrite")
+    assert [row["confidence_set_folded"] for row in usual] == [row["confidence_set_folded"] for row in read_csv(tmp_path / "losscone_1998-01-16.csv")[1]]
+    refused = run("losscone", "profile", days / "3D980116.TAB", "--spectrum", 3, *GIVEN, "--step", 0)
+    assert refused.returncode == 2 and "--step" in refused.stderr
 
 
 def test_bootstrapped_sets_do_not_depend_on_the_run(days, tmp_path):
@@ -600,6 +627,36 @@ def test_a_profile_has_its_least_value_at_the_fit(days, tables):
         assert intervals[0][0] <= model["potential_lower"] and model["potential_upper"] <= intervals[-1][1]
 
 
+def test_a_profile_of_a_sweep_without_a_fit_says_why(days, tmp_path):
+    def change(rows):
+        for row in rows[15:30]:
+            row[4:7] = ["0", "0", "0"]
+        return rows
+
+    path = spoil(days, tmp_path / "d" / "x.TAB", change)
+    empty = tmp_path / "potentials.csv"
+    empty.write_text("spectrum,spacecraft_potential\n1,10\n2,10\n")
+    for spectrum, reason, words in ((2, "field", "10 V"), (3, "no_spacecraft_potential", "no spacecraft potential")):
+        arguments = ["losscone", "profile", path, "--spectrum", spectrum, "--polarity=-1", "--spacecraft-potential", empty]
+        got = answer(*arguments)
+        assert [(model["status"], model["profile"], model["potential"]) for model in got["models"]] == [(reason, [], None)] * 2
+        text = run(*arguments).stdout
+        assert text.count(reason) == 2 and words in text and "nan" not in text and len(text.splitlines()) == 3
+
+
+def test_profiles_keep_to_the_bounds_of_the_potential(days):
+    for option, words in ((["--start", "-5000"], "--start takes"), (["--stop", "30"], "--stop takes"), (["--start", "0", "--stop", "-9"], "above the last"), (["--points", "100001"], "100000")):
+        done = run("losscone", "profile", days / "3D980116.TAB", "--spectrum", 3, *GIVEN, *option)
+        assert done.returncode == 2 and words in done.stderr, option
+
+
+def test_injections_tell_nothing_of_what_was_not_found():
+    for entry in answer("losscone", "inject", "--sweeps", 5, "--bad-fields", 1)["fits"]:
+        assert entry["fitted"] == 0 and {value for name, value in entry.items() if name not in ("truth", "response", "fitted")} == {None}
+    for entry in answer("losscone", "inject", "--sweeps", 5, "--search", "de", "--response", "hard")["fits"]:
+        assert entry["fitted"] == 5 and entry["plateau_width"] is entry["plateau_coverage"] is None and entry["rmse"] > 0
+
+
 def test_each_model_finds_its_own_truth_and_misses_the_other():
     got = {(entry["truth"], entry["response"]): entry for entry in answer("losscone", "inject", "--sweeps", 60)["fits"]}
     for truth, other in (("hard", "folded"), ("folded", "hard")):
@@ -622,6 +679,31 @@ def test_kappa_fits_find_the_plasma_and_the_potential(tmp_path):
     assert again["days"][0]["resumed"]
     refused = run("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1", "--weights", "none")
     assert refused.returncode == 3 and "weights" in refused.stderr
+
+
+def test_errors_of_kappa_fits_hold_the_truth_where_channels_are_folded_alike(tmp_path):
+    def share(folder, *arguments):
+        data = synthesize(tmp_path / folder, "--sweeps", 60, "--plasma", "--noise", 0.05, *arguments)
+        answer("kappa", "fit", data, "-o", tmp_path / (folder + "t"), "--polarity=-1")
+        _, rows = read_csv(tmp_path / (folder + "t") / "kappa_1998-01-16.csv")
+        pull = (column(rows, "temperature") - column(read_csv(data / "truth.csv")[1], "temperature")) / column(rows, "temperature_error")
+        return np.mean(np.abs(pull[np.isfinite(pull)]) < 1)
+
+    assert share("folded") > 0.8 and share("none", "--channel-width", 0) < 0.3
+
+
+def test_a_speed_at_its_bound_gives_no_potential(tmp_path):
+    data = synthesize(tmp_path / "d", "--sweeps", 10, "--plasma", "--noise", 0.05, "--true-density", "1e6:3e6", "--true-temperature", "15:60")
+    speed = ["--speed-lower", "5e6"] # above that of every temperature there
+    got = answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1", *speed)
+    _, rows = read_csv(tmp_path / "k" / "kappa_1998-01-16.csv")
+    assert got["days"][0]["statuses"] == {"fitted": 10}
+    assert {(row["theta_state"], row["spacecraft_potential_status"], row["spacecraft_potential"]) for row in rows} == {("at_lower_bound", "distribution_at_bound", "")}
+    assert {row["kappa_state"] for row in rows} <= {"free", "at_lower_bound", "at_upper_bound"}
+    done = answer("losscone", "fit", data, "-o", tmp_path / "l", "--polarity=-1", "--response", "hard", *speed)
+    assert done["days"][0]["statuses"] == {"no_spacecraft_potential": 10}
+    one = answer("losscone", "profile", data / "3D980116.TAB", "--spectrum", 1, "--polarity=-1", *speed)
+    assert one["spacecraft_potential_status"] == "distribution_at_bound" and one["spacecraft_potential"] is None
 
 
 def test_automatic_potentials_of_a_fit_are_those_of_the_plasma(tmp_path):
