@@ -390,14 +390,14 @@ def test_errors_of_kappa_fits_hold_the_truth_where_channels_are_folded_alike(tmp
 
 def test_a_speed_at_its_bound_gives_no_potential(tmp_path):
     data = synthesize(tmp_path / "d", "--sweeps", 10, "--plasma", "--noise", 0.05, "--true-density", "1e6:3e6", "--true-temperature", "15:60")
-    speed = ["--speed-lower", "5e6"] # above that of every temperature there
+    speed = ["--speed-lower", "5e6"]  # above that of every temperature there
     got = answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1", *speed)
     _, rows = read_csv(tmp_path / "k" / "kappa_1998-01-16.csv")
     assert got["days"][0]["statuses"] == {"fitted": 10}
     assert {(row["theta_state"], row["spacecraft_potential_status"], row["spacecraft_potential"]) for row in rows} == {("at_lower_bound", "distribution_at_bound", "")}
     assert {row["kappa_state"] for row in rows} <= {"free", "at_lower_bound", "at_upper_bound"}
-    done = answer("losscone", "fit", data, "-o", tmp_path / "l", "--polarity=-1", "--response", "hard", *speed)
-    assert done["days"][0]["statuses"] == {"no_spacecraft_potential": 10}
+    done = run("losscone", "fit", data, "-o", tmp_path / "l", "--polarity=-1", "--response", "hard", *speed, "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["days"][0]["statuses"] == {"no_spacecraft_potential": 10} and "distribution_at_bound 10" in done.stderr
     one = answer("losscone", "profile", data / "3D980116.TAB", "--spectrum", 1, "--polarity=-1", *speed)
     assert one["spacecraft_potential_status"] == "distribution_at_bound" and one["spacecraft_potential"] is None
 
