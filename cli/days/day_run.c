@@ -54,6 +54,9 @@ struct state {
     pthread_t thread;
     bool running;
     uint64_t sweeps_done, days_made;
+    struct {
+        size_t days, first; /* that have sweeps, none of them in the table */
+    } unmatched[SOURCES_TABLES];
 };
 
 /* ---- the document ---- */
@@ -295,6 +298,8 @@ static paritas_status one_day(struct state *state, size_t k)
         status = make_day(state, k, loaded.day, &loaded.sweeps);
         state->sweeps_done += loaded.sweeps.n;
         state->days_made++;
+        for (size_t i = 0; i < SOURCES_TABLES; i++)
+            if (state->sources->tables[i] != NULL && loaded.sweeps.n > 0 && loaded.sweeps.matched[i] == 0 && state->unmatched[i].days++ == 0) state->unmatched[i].first = k;
         const uint64_t left = state->days.n - k - 1;
         progress_estimate(&session->progress, state->sweeps_done, state->sweeps_done + left * (state->sweeps_done / state->days_made));
     }
@@ -416,6 +421,7 @@ static void answer_of_run(struct state *state)
     answer_table(state);
     text_format(&session->out, "\n");
     answer_counts(state, "statuses", "sweeps: ");
+    answer_counts(state, "spacecraft_potentials", "spacecraft potentials: ");
     answer_counts(state, "preferred", "lesser misfit: ");
     answer_counts(state, "reasons", "masked: ");
 }
@@ -445,6 +451,43 @@ static paritas_status open_beside(struct session *session, paritas_context **bes
     return status == PARITAS_OK ? status : paritas_fail(session->context, status, "%s", *beside != NULL ? paritas_error_message(*beside) : paritas_status_message(status));
 }
 
+/* Tables that were given and do not fit the days. */
+static void note_unmatched(const struct state *state)
+{
+    for (size_t i = 0; i < SOURCES_TABLES; i++) {
+        if (state->unmatched[i].days == 0) continue;
+        paritas_note(state->session->context, "%s: has no sweep of %zu of the %llu days that were read; the first is %s", option_text(state->session->arguments, sources_options[i], ""),
+                     state->unmatched[i].days, (unsigned long long)state->days_made, state->days.days[state->unmatched[i].first].date);
+    }
+}
+
+/* The reason that is counted most often; NULL: there is none. */
+static const struct json *most_of(const struct json *counts)
+{
+    const struct json *most = NULL;
+    for (const struct json *one = json_is(counts, JSON_OBJECT) ? counts->first : NULL; one != NULL; one = one->next)
+        if (strcmp(one->key, "found") != 0 && (most == NULL || one->number > most->number)) most = one;
+    return most;
+}
+
+/* Days with sweeps, none of which has an answer: how many, and why not those of the first. */
+static void note_unanswered(const struct state *state)
+{
+    size_t days = 0, first = 0;
+    for (size_t k = 0; k < state->days.n; k++)
+        if (number_of(answer_of(state, k), "fitted") == 0.0 && number_of(answer_of(state, k), "sweeps") > 0.0 && days++ == 0) first = k;
+    const struct json *answer = days > 0 ? answer_of(state, first) : NULL, *reason = most_of(json_get(answer, "statuses"));
+    if (reason == NULL) return;
+    const bool potential = strcmp(reason->key, "no_spacecraft_potential") == 0, polarity = strcmp(reason->key, paritas_er_reason_name(PARITAS_ER_POLARITY)) == 0;
+    const struct json *cause = potential ? most_of(json_get(answer, "spacecraft_potentials")) : NULL;
+    char more[160] = "", which[80];
+    if (cause != NULL) snprintf(more, sizeof more, " (spacecraft_potential_status %s %.0f)", cause->key, cause->number);
+    if (days > 1) snprintf(which, sizeof which, "%zu days has an answer; %s", days, state->days.days[first].date);
+    else snprintf(which, sizeof which, "%s has an answer", state->days.days[first].date);
+    paritas_note(state->session->context, "no sweep of %s: %s %.0f of %.0f%s%s", which, reason->key, reason->number, number_of(answer, "sweeps"), more,
+                 potential ? "; --spacecraft-potential V|FILE gives potentials, --illumination or --geometry says whether the spacecraft is in sunlight" : polarity ? "; see --polarity" : "");
+}
+
 paritas_status day_run(struct session *session, const struct day_run *run, const struct sources *sources)
 {
     struct state state = {.session = session, .run = run, .sources = sources, .folder = option_text(session->arguments, "--output-folder", NULL)};
@@ -453,6 +496,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     session->context->progress = NULL; /* one line for the run, not one for each of its fits */
     session->progress.unit = "sweeps";
     paritas_status status = days_find(session, &state.days);
+    if (status == PARITAS_OK) status = sources_check_days(session, sources, state.days.n);
     if (status == PARITAS_OK) status = make_folder(&state);
     if (status == PARITAS_OK) status = make_wanted(&state);
     if (status == PARITAS_OK) status = check_tables(&state);
@@ -464,6 +508,8 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     if (status == PARITAS_OK && (state.made == NULL || state.resumed == NULL || state.errors == NULL)) status = paritas_fail_memory(session->context);
     if (status == PARITAS_OK) status = start_loading(&state, 0);
     for (size_t k = 0; k < state.days.n && status == PARITAS_OK; k++) status = one_day(&state, k);
+    if (status == PARITAS_OK) note_unmatched(&state);
+    if (status == PARITAS_OK) note_unanswered(&state);
     if (status == PARITAS_OK) answer_of_run(&state);
     if (status == PARITAS_OK && state.n_errors > 0) {
         size_t k = 0;

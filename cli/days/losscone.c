@@ -1,8 +1,11 @@
 /* losscone.c: see losscone.h. */
 #include "days/losscone.h"
+#include "losscone/losscone.h"
 
 #include <math.h>
 #include <string.h>
+
+#define MOST_DRAWS 65536 /* of paritas_losscone_bootstrap */
 
 const struct option options_losscone[] = {
     {"--method", 0, OPTION_CHOICE, "halekas|lillis", "misfit of logarithms of the flux, or of the flux between 0.07 and 0.79 of the incident; default: halekas"},
@@ -33,6 +36,28 @@ const struct option options_losscone_confidence[] = {
     {"--step", 0, OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.2"},
     {0},
 };
+
+/* What the library says of the options, as an error of the command line that names the one that is wrong. */
+static paritas_status check_options(struct session *session, const paritas_losscone_options *options)
+{
+    const struct arguments *arguments = session->arguments;
+    paritas_losscone_options checked;
+    if (losscone_options_read(session->context, options, &checked) == PARITAS_OK) return PARITAS_OK;
+    const char *message = paritas_error_message(session->context);
+    if (strncmp(message, "options: ", 9) == 0) message += 9;
+    for (size_t i = 0; i < arguments->n_given; i++) {
+        char word[32];
+        const char *name = arguments->given[i].option->name;
+        /* "--ratio-lower" is told of as "ratio", "--beam-width" as "beam_width" */
+        size_t length = strlen(name) - 2;
+        if (length > 6 && (strcmp(name + 2 + length - 6, "-lower") == 0 || strcmp(name + 2 + length - 6, "-upper") == 0)) length -= 6;
+        if (length >= sizeof word) continue;
+        for (size_t k = 0; k < length; k++) word[k] = name[2 + k] == '-' ? '_' : name[2 + k];
+        word[length] = '\0';
+        if (strstr(message, word) != NULL) return usage_failure(session, "%s: %s", name, message);
+    }
+    return usage_failure(session, "%s", message);
+}
 
 paritas_status losscone_plan_open(struct session *session, struct losscone_plan *plan)
 {
@@ -69,12 +94,13 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
         plan->confidence = CONFIDENCE_THRESHOLD;
     }
     if (plan->confidence == CONFIDENCE_THRESHOLD && !(plan->threshold >= 0.0)) return usage_failure(session, "--threshold takes a number from 0");
+    if (plan->draws > MOST_DRAWS) return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
     if (!(plan->level > 0.0 && plan->level < 1.0)) return usage_failure(session, "--level takes a number above 0 and below 1");
     if (option_given(arguments, "--step") != NULL && !(plan->step > 0.0)) return usage_failure(session, "--step takes a number above 0");
     const bool sets_asked = option_given(arguments, "--confidence") != NULL || plan->confidence == CONFIDENCE_THRESHOLD;
     if (o->search == PARITAS_SEARCH_DE && sets_asked && plan->confidence != CONFIDENCE_NONE) return usage_failure(session, "confidence sets need --search exact");
     if (o->search == PARITAS_SEARCH_DE) plan->confidence = CONFIDENCE_NONE;
-    return PARITAS_OK;
+    return check_options(session, o);
 }
 
 void losscone_plan_describe(const struct losscone_plan *plan, struct writer *writer)
