@@ -93,7 +93,7 @@ FN_LARGE void beam_learn(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem 
     if (n == reflected)
         for (u32 j = 0; j < SWEEP_CELLS; j++) {
             const real cosine = sweep[SWEEP_COSINE + row * SWEEP_CELLS + j];
-            if (cosine < R(0.0) || !(sweep[SWEEP_FLUX + row * SWEEP_CELLS + j] > R(0.0))) continue;
+            if (PANY(cone_may_hold(PACK_OF(cosine))) || !(sweep[SWEEP_FLUX + row * SWEEP_CELLS + j] > R(0.0))) continue;
             const real z = sigma > R(0.0) ? flush(DIVIDE(R(180.0) - FIRST(m_acos_degrees(PACK_OF(cosine))), sigma)) : R(0.0);
             const real height = flush(FIRST(m_exp(PACK_OF(R(-0.5) * z * z))));
             if (!(height > BEAM_LEAST_PROFILE)) continue;

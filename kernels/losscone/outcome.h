@@ -33,7 +33,7 @@ FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
             for (u32 j = 0; j < SWEEP_CELLS; j += 8)
                 for (u32 l = 0; l < 8; l += PACK) {
                     const u32 cell = i * SWEEP_CELLS + j + l;
-                    const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = losscone_sine_square(cosine);
+                    const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = cone_sine_square(cosine);
                     const pmask notices = cosine < noticing;
                     pack model = losscone_of_cells(run, row, sine, run.datum);
                     if (PANY(notices)) { /* each cell by itself: what its neighbours in a pack are must not matter */

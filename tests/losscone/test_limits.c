@@ -1,0 +1,54 @@
+/* test_limits.c: limits of loss cones' numbers: edges at right angles, fluxes and options at their bounds, searches that were cut short, results that are none. */
+#include "losscone/cases.h"
+#include "losscone/synthetic.h"
+
+/* Sweeps of random directions, every eighth cell at right angles to the field but for rounding: no formula may put these into a cone, and at x = 1 it holds all others above 90 degrees. */
+static struct synthetic right_angles(size_t n, uint64_t seed, const paritas_losscone_options *o)
+{
+    struct synthetic data = synthetic_sweeps(n, seed, -100.0, o);
+    for (size_t k = 0; k < n * ROWS * CELLS; k++) {
+        const double c = between(&seed, -1.0, 1.0);
+        data.cosine[k] = k % 16 == 0 ? -6e-17 : k % 16 == 8 ? 6e-17 : c;
+        data.flux[k] = exp(0.3 * draw_normal(&seed));
+    }
+    return data;
+}
+
+TEST(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others)
+{
+    paritas_context *context = open_context(NULL, 64, 1);
+    for (int folded = 0; folded < 2; folded++) {
+        paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+        o.response = folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+        o.amplitude_upper = 0.0;
+        struct synthetic data = right_angles(3, 5, &o);
+        const paritas_sweeps sweeps = sweeps_of(&data);
+        static double model[3 * ROWS * CELLS];
+        const double points[3][3] = {{0.0, 1.0, 0.0}, {0.0, 1.1, 0.0}, {15.0, 1.0, 0.0}};
+        ASSERT_OK(context, paritas_losscone_model(context, &sweeps, &o, points[0], model, NULL));
+        for (size_t k = 0; k < COUNT(model); k++)
+            if (model[k] != (data.cosine[k] < -1e-9 ? o.background : 1.0)) fail_msg("cell %zu: %g", k, model[k]);
+        for (int p = 0; p < 3; p++) { /* by tables at one point, by the formula at the same */
+            paritas_losscone_result results[2][3];
+            double misfit[3];
+            o.potential_lower = o.potential_upper = points[p][0];
+            o.ratio_lower = o.ratio_upper = points[p][1];
+            ASSERT_OK(context, paritas_losscone_misfit(context, &sweeps, &o, 1, points[p], misfit, NULL));
+            for (int search = 0; search < 2; search++) {
+                o.search = search ? PARITAS_SEARCH_DE : PARITAS_SEARCH_EXACT;
+                ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, results[search]));
+                for (int k = 0; k < 3; k++) ASSERT_CLOSE(results[search][k].misfit, misfit[k], 1e-9 * misfit[k]);
+            }
+        }
+        synthetic_free(&data);
+    }
+    paritas_close(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
