@@ -45,10 +45,39 @@ TEST(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others)
     paritas_close(context);
 }
 
+/* Domains so narrow that the cells of the first boxes wait in the heap when the limit is reached. */
+TEST(searches_cut_short_answer_a_point_of_the_domain)
+{
+    paritas_context *context = open_context(NULL, 64, 1);
+    const paritas_losscone_options standard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    struct synthetic data = synthetic_sweeps(12, 7, -300.0, &standard);
+    const paritas_sweeps sweeps = sweeps_of(&data);
+    paritas_losscone_result full[12], cut[12];
+    for (int narrow = 0; narrow < 2; narrow++) {
+        paritas_losscone_options o = standard;
+        if (narrow) o.potential_lower = -120.0, o.potential_upper = -119.98, o.ratio_lower = 0.9, o.ratio_upper = 0.905;
+        ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, full));
+        for (unsigned limit = 1; limit <= 61; limit += 1 + 4 * !narrow) {
+            o.box_limit = limit;
+            ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, cut));
+            for (int k = 0; k < 12; k++) {
+                const paritas_losscone_result *r = &cut[k];
+                assert_true(r->potential >= o.potential_lower && r->potential <= o.potential_upper && r->ratio >= o.ratio_lower && r->ratio <= o.ratio_upper);
+                if (r->misfit - r->gap > full[k].misfit + 1e-6 * (1.0 + full[k].misfit))
+                    fail_msg("limit %u, sweep %d: %.12g less %g, but %.12g is there", limit, k, r->misfit, r->gap, full[k].misfit);
+            }
+        }
+        o.box_limit = standard.box_limit;
+    }
+    synthetic_free(&data);
+    paritas_close(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others),
+        cmocka_unit_test(searches_cut_short_answer_a_point_of_the_domain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
