@@ -134,7 +134,7 @@ FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
         to[OUTCOME_VERTEX + 2 * i] = i < n ? limited(flush(DIVIDE(SEARCH_POLYGON[2 * i + 1], SEARCH_POLYGON[2 * i])), extent.u0, extent.u1) : R(0.0);
         to[OUTCOME_VERTEX + 2 * i + 1] = i < n ? SEARCH_POLYGON[2 * i] : R(0.0);
     }
-    to[OUTCOME_GAP] = SEARCH_GAP;
+    to[OUTCOME_PROVEN] = SEARCH_BEST < UNBOUNDED ? SEARCH_BEST - SEARCH_GAP : R(0.0);
     to[OUTCOME_BOXES] = SEARCH_BOXES;
     to[OUTCOME_SOLVED] = SEARCH_SOLVED;
     to[OUTCOME_CELLS] = CELLS_NUMBER;

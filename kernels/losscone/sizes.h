@@ -86,7 +86,7 @@
 #define OUTCOME_CELLS 1
 #define OUTCOME_POINT 2  /* U, r, A */
 #define OUTCOME_EXTENT 5 /* least and largest U, least and largest r */
-#define OUTCOME_GAP 9
+#define OUTCOME_PROVEN 9 /* no point has a lesser sum */
 #define OUTCOME_BOXES 10
 #define OUTCOME_SOLVED 11
 #define OUTCOME_VERTICES 12
