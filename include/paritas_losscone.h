@@ -93,7 +93,7 @@ typedef struct paritas_losscone_options {
     double potential_lower, potential_upper; /* bounds of U, V */
     double ratio_lower, ratio_upper;         /* of r */
     double amplitude_lower, amplitude_upper; /* of the beam's amplitude; equal: fixed, both 0: no beam */
-    double beam_width;                       /* eV */
+    double beam_width;                       /* eV; at least 1e-3, or 0: no beam */
     double beam_sigma;                       /* degrees */
     double background;                       /* model inside the cone; above 0 */
     double response_width;                   /* half width of the energy response, as a part of the energy */

@@ -56,11 +56,7 @@ FN void beam_forget(GLOBAL real *s)
     TEAM_BARRIER();
 }
 
-FN real beam_width(CONSTANT elem *mr)
-{
-    const real width = LOADM1(mr, LOSSCONE_BEAM_WIDTH);
-    return width > R(1e-3) ? width : R(1e-3);
-}
+FN real beam_width(CONSTANT elem *mr) { return LOADM1(mr, LOSSCONE_BEAM_WIDTH); }
 
 /* (E - c)^2 / 2 w^2 at its least over potentials u0 .. u1; BEAM_REACH if there is no beam or it is out of reach. */
 FN real beam_depth(real energy, real spacecraft, real width, real u0, real u1)

@@ -68,8 +68,7 @@ FN real losscone_beam(losscone_run run, real energy, real spacecraft, real poten
 {
     const real fall = spacecraft - potential;
     if (!(run.energies == 1 && run.width > R(0.0) && amplitude > R(0.0) && fall > R(0.0))) return R(0.0);
-    const real width = run.width > R(LOSSCONE_LEAST_ENERGY) ? run.width : R(LOSSCONE_LEAST_ENERGY);
-    const real z = flush(DIVIDE(energy - (fall > width ? fall : width), width));
+    const real z = flush(DIVIDE(energy - (fall > run.width ? fall : run.width), run.width));
     const real height = flush(amplitude * flush(losscone_exp(R(-0.5) * z * z)));
     return height > R(LOSSCONE_LEAST_BEAM) * run.background ? height : R(0.0);
 }

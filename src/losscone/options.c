@@ -5,6 +5,8 @@
 #include <float.h>
 #include <string.h>
 
+#define LEAST_WIDTH 1e-3 /* eV, of a beam */
+
 #define NAME_OF(TYPE, LIST, function)                                                                              \
     const char *function(TYPE value)                                                                               \
     {                                                                                                              \
@@ -49,6 +51,8 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: background %g; it must be above 0 and at most 1", options->background);
     if (!(options->beam_width >= 0.0) || !finite(options->beam_width))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_width %g; it must be a number from 0 (no beam) on", options->beam_width);
+    if (options->beam_width > 0.0 && options->beam_width < LEAST_WIDTH)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_width %g eV; it must be 0 (no beam) or at least %g eV", options->beam_width, LEAST_WIDTH);
     if (!(options->beam_sigma >= 0.0) || !finite(options->beam_sigma))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_sigma %g; it must be a number from 0 (all angles) on", options->beam_sigma);
     if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))

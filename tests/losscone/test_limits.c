@@ -73,11 +73,30 @@ TEST(searches_cut_short_answer_a_point_of_the_domain)
     paritas_close(context);
 }
 
+TEST(beams_that_are_too_narrow_to_be_searched_for_are_refused)
+{
+    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    struct synthetic data = synthetic_sweeps(1, 9, -300.0, &o);
+    const paritas_sweeps sweeps = sweeps_of(&data);
+    paritas_losscone_result r;
+    o.beam_width = 9e-4;
+    assert_int_equal(paritas_losscone_fit(context, &sweeps, &o, &r), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(context), "beam_width"));
+    o.beam_width = 0.0;
+    ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, &r));
+    o.beam_width = 1e-3;
+    ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, &r));
+    synthetic_free(&data);
+    paritas_close(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others),
         cmocka_unit_test(searches_cut_short_answer_a_point_of_the_domain),
+        cmocka_unit_test(beams_that_are_too_narrow_to_be_searched_for_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
