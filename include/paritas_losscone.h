@@ -30,7 +30,7 @@ typedef struct paritas_sweeps {
     const double *energy;    /* n x 15: eV. A row of an energy that is not a positive number is masked */
     const double *potential; /* n x 15: of the spacecraft, V. A row where it is NaN, or above the energy, is masked */
     const double *cosine;    /* n x 15 x 88: of the pitch angle; above 0: incident. NaN: masked */
-    const double *flux;      /* n x 15 x 88: normalised. What is not a positive finite number is masked */
+    const double *flux;      /* n x 15 x 88: normalised. What is not a positive number up to 1e12 is masked: squares of larger ones would drown all else */
 } paritas_sweeps;
 
 /* How fluxes are made comparable between energies.

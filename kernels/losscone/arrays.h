@@ -9,6 +9,8 @@
 #define SWEEP_ROWS 15
 #define SWEEP_CELLS 88
 
+#define LOSSCONE_FLUX_MOST 1e12 /* normalised fluxes above it count as none: sums of their squares would reach what the searches call unbounded */
+
 /* Offsets in the row of a sweep. */
 #define SWEEP_ENERGY 0       /* eV, a row each; above 0 */
 #define SWEEP_POTENTIAL 16   /* of the spacecraft, V, a row each */

@@ -120,7 +120,7 @@ void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
         double *cosine = row + SWEEP_COSINE + i * SWEEP_CELLS, *flux = row + SWEEP_FLUX + i * SWEEP_CELLS;
         for (size_t j = 0; j < SWEEP_CELLS; j++) {
             const double c = from_cosine[j] > 1.0 ? 1.0 : from_cosine[j] < -1.0 ? -1.0 : from_cosine[j], f = from_flux ? from_flux[j] : 1.0;
-            const bool there = usable & (c == c) & (f > 0.0) & (f <= DBL_MAX);
+            const bool there = usable & (c == c) & (f > 0.0) & (f <= LOSSCONE_FLUX_MOST);
             cosine[j] = there ? c : 0.0;
             flux[j] = there ? f : 0.0;
         }

@@ -91,12 +91,36 @@ TEST(beams_that_are_too_narrow_to_be_searched_for_are_refused)
     paritas_close(context);
 }
 
+TEST(fluxes_that_would_drown_all_others_are_masked)
+{
+    paritas_context *context = open_context(NULL, 64, 1);
+    for (int lillis = 0; lillis < 2; lillis++) {
+        paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+        o.method = lillis ? PARITAS_LILLIS : PARITAS_HALEKAS;
+        struct synthetic data = synthetic_sweeps(1, 11, -300.0, &o);
+        const paritas_sweeps sweeps = sweeps_of(&data);
+        paritas_losscone_result without, with;
+        for (size_t k = 0; k < ROWS * CELLS; k += 50) data.flux[k] = (double)NAN;
+        ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, &without));
+        for (size_t k = 0; k < ROWS * CELLS; k += 50) data.flux[k] = k % 100 ? 1.01e12 : 1e300;
+        ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, &with));
+        assert_memory_equal(&with, &without, sizeof with);
+        for (size_t k = 0; k < ROWS * CELLS; k++) data.flux[k] = 1e12; /* the most: its misfit is no infinity */
+        ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, &with));
+        assert_int_equal(with.cells, ROWS * CELLS);
+        assert_true(with.misfit > 0.0 && with.misfit < 1e30 && with.gap == 0.0);
+        synthetic_free(&data);
+    }
+    paritas_close(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others),
         cmocka_unit_test(searches_cut_short_answer_a_point_of_the_domain),
         cmocka_unit_test(beams_that_are_too_narrow_to_be_searched_for_are_refused),
+        cmocka_unit_test(fluxes_that_would_drown_all_others_are_masked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
