@@ -160,7 +160,8 @@ PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context,
                                                        const double *thresholds, double step, paritas_confidence *sets);
 
 /* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the model at the plateau's centre with noise of the size of the residuals is fitted
- * anew, and the misfit at the true U above its minimum noted; the threshold is the level's quantile. thresholds: n, NaN where there is no fit. */
+ * anew, and the misfit at the true U above its minimum noted; the threshold is the level's quantile. Of a draw whose
+ * search reached the limit of boxes the largest is taken that it may be, so that thresholds are then too high rather than too low. thresholds: n, NaN where there is no fit. */
 PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                       unsigned draws, double level, double *thresholds);
 

@@ -68,7 +68,7 @@ KERNEL(losscone_bootstrap)
         search_run(mi, mr, sweep, s, PROFILE_BEST); /* it has only to look for less */
         ONE_WORKER
         {
-            const real above = PROFILE_BEST - SEARCH_BEST;
+            const real above = PROFILE_BEST - (SEARCH_BEST - SEARCH_GAP); /* where the search was cut short: at most */
             answer[draw] = flush(DIVIDE(above > R(0.0) ? above : R(0.0), losscone_divisor(run, CELLS_NUMBER)));
         }
         TEAM_BARRIER();

@@ -114,6 +114,29 @@ TEST(fluxes_that_would_drown_all_others_are_masked)
     paritas_close(context);
 }
 
+TEST(a_box_limit_makes_no_threshold_of_the_bootstrap_lower)
+{
+    enum { N = 6 };
+    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    struct synthetic data = synthetic_sweeps(N, 13, -300.0, &o);
+    const paritas_sweeps sweeps = sweeps_of(&data);
+    paritas_losscone_result results[N];
+    double full[N], cut[N];
+    int higher = 0;
+    ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, results));
+    ASSERT_OK(context, paritas_losscone_bootstrap(context, &sweeps, &o, results, 12, 0.7, full));
+    o.box_limit = 17;
+    ASSERT_OK(context, paritas_losscone_bootstrap(context, &sweeps, &o, results, 12, 0.7, cut));
+    for (int k = 0; k < N; k++) {
+        if (!(cut[k] >= full[k] - 1e-9 * (1.0 + results[k].misfit))) fail_msg("sweep %d: %g, but %g where nothing is left", k, cut[k], full[k]);
+        higher += cut[k] > full[k];
+    }
+    assert_true(higher > 0);
+    synthetic_free(&data);
+    paritas_close(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +144,7 @@ int main(void)
         cmocka_unit_test(searches_cut_short_answer_a_point_of_the_domain),
         cmocka_unit_test(beams_that_are_too_narrow_to_be_searched_for_are_refused),
         cmocka_unit_test(fluxes_that_would_drown_all_others_are_masked),
+        cmocka_unit_test(a_box_limit_makes_no_threshold_of_the_bootstrap_lower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
