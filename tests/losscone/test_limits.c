@@ -137,6 +137,35 @@ TEST(a_box_limit_makes_no_threshold_of_the_bootstrap_lower)
     paritas_close(context);
 }
 
+TEST(results_that_are_no_fits_within_the_bounds_are_refused_by_name)
+{
+    paritas_context *context = open_context(NULL, 64, 1);
+    const paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    struct synthetic data = synthetic_sweeps(2, 15, -300.0, &o);
+    const paritas_sweeps sweeps = sweeps_of(&data);
+    paritas_losscone_result results[2], wrong[2];
+    paritas_confidence sets[2];
+    double thresholds[2];
+    ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, results));
+    double *const fields[] = {&wrong[1].misfit, &wrong[1].potential_centre, &wrong[1].potential_lower, &wrong[1].potential_upper, &wrong[1].ratio, &wrong[1].ratio_centre, &wrong[1].amplitude};
+    const char *const names[] = {"misfit", "potential_centre", "potential_lower", "potential_upper", "ratio", "ratio_centre", "amplitude"};
+    const double values[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, -2100.0, 5100.0};
+    for (size_t i = 0; i < COUNT(fields); i++)
+        for (size_t v = 0; v < COUNT(values); v++) {
+            if (i == 0 && v == 4) continue; /* a misfit may be that large */
+            memcpy(wrong, results, sizeof results);
+            *fields[i] = values[v];
+            assert_int_equal(paritas_losscone_confidence(context, &sweeps, &o, wrong, NULL, 0.0, sets), PARITAS_INVALID_ARGUMENT);
+            assert_non_null(strstr(paritas_error_message(context), "results[1]"));
+            assert_non_null(strstr(paritas_error_message(context), names[i]));
+            assert_int_equal(paritas_losscone_bootstrap(context, &sweeps, &o, wrong, 2, 0.5, thresholds), PARITAS_INVALID_ARGUMENT);
+        }
+    results[1].potential_upper = 20.0 + 1e-9; /* rounded */
+    ASSERT_OK(context, paritas_losscone_confidence(context, &sweeps, &o, results, NULL, 50.0, sets));
+    synthetic_free(&data);
+    paritas_close(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +174,7 @@ int main(void)
         cmocka_unit_test(beams_that_are_too_narrow_to_be_searched_for_are_refused),
         cmocka_unit_test(fluxes_that_would_drown_all_others_are_masked),
         cmocka_unit_test(a_box_limit_makes_no_threshold_of_the_bootstrap_lower),
+        cmocka_unit_test(results_that_are_no_fits_within_the_bounds_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
