@@ -78,7 +78,7 @@
 /* bootstrap.h: behind the profile's the model at the data, with which all draws begin */
 #define BOOTSTRAP_AT (PROFILE_AT + PROFILE_SIZE)
 #define BOOTSTRAP_SLAB (BOOTSTRAP_AT + 2 * SLOTS * SWEEP_CELLS + 2 * SLOTS)
-#define BOOTSTRAP_IN (SWEEP_SIZE + 8) /* behind the sweep: U, r, A, size of the noise, below 0: no fit */
+#define BOOTSTRAP_IN (SWEEP_SIZE + 8) /* behind the sweep: U, r, size of the noise, below 0: no fit */
 
 /* outcome.h */
 /* A sweep's answer: offsets in its row. */

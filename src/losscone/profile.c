@@ -289,12 +289,11 @@ static paritas_status fill_bootstrap(paritas_context *context, void *user, size_
         double *row = in + k * BOOTSTRAP_IN, *truth = row + SWEEP_SIZE;
         losscone_sweep_row(b->sweeps, at + k, row);
         memset(truth, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
-        truth[3] = -1.0;
+        truth[2] = -1.0;
         if (!has_fit(r)) continue;
         truth[0] = r->potential_centre; /* the minimum itself may lie in a corner of the plateau, where r has no room */
         truth[1] = r->ratio_centre;
-        truth[2] = r->amplitude;
-        truth[3] = host_sqrt(scatter(b->options, r));
+        truth[2] = host_sqrt(scatter(b->options, r));
     }
     return PARITAS_OK;
 }
