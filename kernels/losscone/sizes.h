@@ -58,7 +58,8 @@
 /* profile.h */
 #define PROFILE_AT SEARCH_SLAB_SIZE
 #define PROFILE_PENDING_MOST 4
-#define PROFILE_WAITING_MOST 64
+#define PROFILE_WAITING_WIDE 64  /* intervals wait for the least bound to be taken first; beyond, the newest is */
+#define PROFILE_WAITING_MOST 128 /* and then as many more as halvings lead from the bounds of r to a sliver */
 #define PROFILE_LINES 24   /* at most: lines of an interval whose cells are visited */
 #define PROFILE_SOLVED_MOST 8
 #define PROFILE_SIZE (32 + 4 * PROFILE_PENDING_MOST + 4 * PROFILE_WAITING_MOST + BOUND_SIZE * PROFILE_PENDING_MOST + 3 * FAMILIES_MOST + 3 * (PROFILE_LINES + 8) \
