@@ -100,7 +100,7 @@ typedef struct paritas_losscone_options {
     unsigned box_limit;                      /* of the exact search, a sweep; what is left unproven then is in the result's gap */
     uint64_t seed;                           /* of de and of the bootstrap; keyed by the number of the sweep, so that batches do not matter */
     uint64_t first;                          /* number of the first sweep given */
-    unsigned population, generations;        /* of de */
+    unsigned population, generations;        /* of de: 4 to 1024, and up to 1000000 */
 } paritas_losscone_options;
 #define PARITAS_LOSSCONE_OPTIONS_DEFAULT { sizeof(paritas_losscone_options), PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, PARITAS_SEARCH_EXACT, \
     -2000.0, 20.0, 0.3, 1.1, 0.0, 5.0, 15.0, 7.5, 0.05, 0.25, 20000, 42, 0, 50, 500 }

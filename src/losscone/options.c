@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define LEAST_WIDTH 1e-3 /* eV, of a beam */
+#define GENERATIONS_MOST 1000000u
 
 #define NAME_OF(TYPE, LIST, function)                                                                              \
     const char *function(TYPE value)                                                                               \
@@ -60,6 +61,8 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
     if (options->box_limit < 1) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: box_limit 0; at least one box must be bounded");
     if (options->population < 4 || options->population > 1024)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: population %u; it must be 4 to 1024", options->population);
+    if (options->generations > GENERATIONS_MOST)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: generations %u; there must be no more than %u", options->generations, GENERATIONS_MOST);
     return PARITAS_OK;
 }
 

@@ -166,6 +166,21 @@ TEST(results_that_are_no_fits_within_the_bounds_are_refused_by_name)
     paritas_close(context);
 }
 
+TEST(generations_have_a_limit)
+{
+    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    const paritas_sweeps none = {0, NULL, NULL, NULL, NULL};
+    paritas_losscone_result r;
+    o.search = PARITAS_SEARCH_DE;
+    o.generations = 1000001;
+    assert_int_equal(paritas_losscone_fit(context, &none, &o, &r), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(context), "generations"));
+    o.generations = 1000000;
+    ASSERT_OK(context, paritas_losscone_fit(context, &none, &o, &r));
+    paritas_close(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +190,7 @@ int main(void)
         cmocka_unit_test(fluxes_that_would_drown_all_others_are_masked),
         cmocka_unit_test(a_box_limit_makes_no_threshold_of_the_bootstrap_lower),
         cmocka_unit_test(results_that_are_no_fits_within_the_bounds_are_refused_by_name),
+        cmocka_unit_test(generations_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
