@@ -6,7 +6,9 @@
  * only a background is left; a beam of electrons that the surface accelerates may stand along the field.
  *
  * The misfit is a step function of (U, r), so its minimum is not a point but a polygon, the plateau: what data can say of U and r is the extent of that polygon.
- * The exact search proves that no point has a lesser misfit; it knows neither start nor seed.
+ * The exact search knows neither start nor seed. What it proves: without a beam, that no point has a lesser misfit, but for plateaus narrower than rounding (1e-11 in x); with
+ * a beam, that no other plateau has one than those whose best beam was looked for, while U and A of the best beam within a plateau are found by descents from a scan: numerical,
+ * not proven. In f64 to 1e-6 (1 + misfit), on devices in f32 to 2e-5 (1 + misfit), with cells within 0.012 degrees of a right angle to the field outside of every cone.
  *
  * Arrays: a sweep has PARITAS_SWEEP_ENERGIES rows of PARITAS_SWEEP_CELLS cells, sweep by sweep, row by row. The rules of paritas.h hold.
  */
@@ -72,7 +74,7 @@ typedef enum paritas_response {
 } paritas_response;
 
 /* How the minimum is found.
- *   exact  branch and bound: the global minimum, proven up to the result's gap
+ *   exact  branch and bound: the global minimum, proven up to the result's gap (see above for beams and f32)
  *   de     differential evolution, best/1/bin with F = 0.5, CR = 0.9, from one Sobol set and 400 points of a Latin hypercube: the usual way, and it can miss. A sweep ends after
  *          10 generations that together gained less than 1e-5 of its misfit */
 #define PARITAS_LOSSCONE_SEARCH_LIST(X)                                              \
@@ -130,7 +132,7 @@ typedef struct paritas_losscone_result {
     double potential_centre, ratio_centre;       /* of the plateau, what recovers the truth best: the centre of gravity in r and r U; of de the point */
     double potential_lower, potential_upper;     /* extent of the plateau; of de, which knows none, the point */
     double ratio_lower, ratio_upper;
-    double gap;                                  /* misfit may be lower by no more than this: 0 where proven to 1e-6 of (1 + misfit); NaN of de */
+    double gap;                                  /* misfit may be lower by no more than this: 0 where proven to 1e-6 (1 + misfit), in f32 to 2e-5 (1 + misfit); NaN of de */
     unsigned boxes, solved;                      /* bounded; plateaus evaluated. Of de: evaluations, generations */
     unsigned vertices;                           /* of the plateau; where it has more, the first 16 */
     double vertex[PARITAS_PLATEAU_VERTICES][2];  /* U, r, around the plateau */
