@@ -119,10 +119,10 @@ void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
         row[SWEEP_ENERGY + i] = usable ? energy : 1.0;
         row[SWEEP_POTENTIAL + i] = usable ? potential : 0.0;
         const size_t at = (k * SWEEP_ROWS + i) * SWEEP_CELLS;
-        const double *from_cosine = sweeps->cosine + at, *from_flux = sweeps->flux ? sweeps->flux + at : NULL;
+        const double *from_cosine = sweeps->cosine + at, *from_flux = sweeps->flux + at;
         double *cosine = row + SWEEP_COSINE + i * SWEEP_CELLS, *flux = row + SWEEP_FLUX + i * SWEEP_CELLS;
         for (size_t j = 0; j < SWEEP_CELLS; j++) {
-            const double c = from_cosine[j] > 1.0 ? 1.0 : from_cosine[j] < -1.0 ? -1.0 : from_cosine[j], f = from_flux ? from_flux[j] : 1.0;
+            const double c = from_cosine[j] > 1.0 ? 1.0 : from_cosine[j] < -1.0 ? -1.0 : from_cosine[j], f = from_flux[j];
             const bool there = usable & (c == c) & (f > 0.0) & (f <= LOSSCONE_FLUX_MOST);
             cosine[j] = there ? c : 0.0;
             flux[j] = there ? f : 0.0;
