@@ -45,7 +45,7 @@
 FN u32 losscone_families(CONSTANT u32 *mi) { return mi[LOSSCONE_FOLDED] ? FAMILIES_MOST : SLOTS; }
 
 /* What the misfit compares with the model. */
-FN pack datum_of(u32 method, pack flux) { return method ? flux : m_log(flux + PK(1e-6)); }
+FN pack datum_of(u32 method, pack flux) { return method ? flux : m_log(flux + PK(LOSSCONE_FLOOR)); }
 
 /* Data and squared sines of row i; the valid reflected ones first, in the sweep's order, behind them NO_THRESHOLD up to a multiple of 8. */
 FN void cells_of_row(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 row)

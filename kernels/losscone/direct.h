@@ -20,7 +20,6 @@
 #define DIRECT_SIZE (3 * SWEEP_ALL)
 #define DIRECT_NONE 1e30
 
-#define LOSSCONE_FLOOR 1e-6         /* Halekas: logarithms of flux and model + this */
 #define LOSSCONE_ENERGIES 5         /* across the response */
 #define LOSSCONE_LEAST_BEAM 1e-20   /* of the background: less changes no model */
 #define LOSSCONE_LITTLE_BEAM 1e-10  /* of the background: less changes no misfit that tables answer */

@@ -92,7 +92,7 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
     const int energies = folded ? 5 : 1;
     for (int n = 0; n <= energies; n++) {
         const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
-        reals[LOSSCONE_LEVEL + n] = options->method == PARITAS_HALEKAS ? host_log(level + 1e-6) : level;
+        reals[LOSSCONE_LEVEL + n] = options->method == PARITAS_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
     }
 }
 
