@@ -6,9 +6,9 @@
  * only a background is left; a beam of electrons that the surface accelerates may stand along the field.
  *
  * The misfit is a step function of (U, r), so its minimum is not a point but a polygon, the plateau: what data can say of U and r is the extent of that polygon.
- * The exact search knows neither start nor seed. What it proves: without a beam, that no point has a lesser misfit, but for plateaus narrower than rounding (1e-11 in x); with
- * a beam, that no other plateau has one than those whose best beam was looked for, while U and A of the best beam within a plateau are found by descents from a scan: numerical,
- * not proven. In f64 to 1e-6 (1 + misfit), on devices in f32 to 2e-5 (1 + misfit), with cells within 0.012 degrees of a right angle to the field outside of every cone.
+ * The exact search knows neither start nor seed. Proven is: without a beam, that no point has a lesser misfit, but for plateaus narrower than rounding; with a beam, that no plateau
+ * which it left out can have one, whatever its beam, while U and A of the best beam within a plateau are numerical, by descents from a scan. In f64 to 1e-6 (1 + misfit), on
+ * devices in f32 to 2e-5 (1 + misfit). Cells at right angles to the field are in no cone: those with cosines from -1e-8 on, in f32 from -2e-4.
  *
  * Arrays: a sweep has PARITAS_SWEEP_ENERGIES rows of PARITAS_SWEEP_CELLS cells, sweep by sweep, row by row. The rules of paritas.h hold.
  */
