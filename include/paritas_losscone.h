@@ -6,7 +6,9 @@
  * only a background is left; a beam of electrons that the surface accelerates may stand along the field.
  *
  * The misfit is a step function of (U, r), so its minimum is not a point but a polygon, the plateau: what data can say of U and r is the extent of that polygon.
- * The exact search proves that no point has a lesser misfit; it knows neither start nor seed.
+ * The exact search knows neither start nor seed. Proven is: without a beam, that no point has a lesser misfit, but for plateaus narrower than rounding; with a beam, that no plateau
+ * which it left out can have one, whatever its beam, while U and A of the best beam within a plateau are numerical, by descents from a scan. In f64 to 1e-6 (1 + misfit), on
+ * devices in f32 to 2e-5 (1 + misfit). Cells at right angles to the field are in no cone: those with cosines from -1e-8 on, in f32 from -2e-4.
  *
  * Arrays: a sweep has PARITAS_SWEEP_ENERGIES rows of PARITAS_SWEEP_CELLS cells, sweep by sweep, row by row. The rules of paritas.h hold.
  */
@@ -30,7 +32,7 @@ typedef struct paritas_sweeps {
     const double *energy;    /* n x 15: eV. A row of an energy that is not a positive number is masked */
     const double *potential; /* n x 15: of the spacecraft, V. A row where it is NaN, or above the energy, is masked */
     const double *cosine;    /* n x 15 x 88: of the pitch angle; above 0: incident. NaN: masked */
-    const double *flux;      /* n x 15 x 88: normalised. What is not a positive finite number is masked */
+    const double *flux;      /* n x 15 x 88: normalised. What is not a positive number up to 1e12 is masked: squares of larger ones would drown all else */
 } paritas_sweeps;
 
 /* How fluxes are made comparable between energies.
@@ -72,7 +74,7 @@ typedef enum paritas_response {
 } paritas_response;
 
 /* How the minimum is found.
- *   exact  branch and bound: the global minimum, proven up to the result's gap
+ *   exact  branch and bound: the global minimum, proven up to the result's gap (see above for beams and f32)
  *   de     differential evolution, best/1/bin with F = 0.5, CR = 0.9, from one Sobol set and 400 points of a Latin hypercube: the usual way, and it can miss. A sweep ends after
  *          10 generations that together gained less than 1e-5 of its misfit */
 #define PARITAS_LOSSCONE_SEARCH_LIST(X)                                              \
@@ -93,14 +95,14 @@ typedef struct paritas_losscone_options {
     double potential_lower, potential_upper; /* bounds of U, V */
     double ratio_lower, ratio_upper;         /* of r */
     double amplitude_lower, amplitude_upper; /* of the beam's amplitude; equal: fixed, both 0: no beam */
-    double beam_width;                       /* eV */
+    double beam_width;                       /* eV; at least 1e-3, or 0: no beam */
     double beam_sigma;                       /* degrees */
     double background;                       /* model inside the cone; above 0 */
     double response_width;                   /* half width of the energy response, as a part of the energy */
     unsigned box_limit;                      /* of the exact search, a sweep; what is left unproven then is in the result's gap */
     uint64_t seed;                           /* of de and of the bootstrap; keyed by the number of the sweep, so that batches do not matter */
     uint64_t first;                          /* number of the first sweep given */
-    unsigned population, generations;        /* of de */
+    unsigned population, generations;        /* of de: 4 to 1024, and up to 1000000 */
 } paritas_losscone_options;
 #define PARITAS_LOSSCONE_OPTIONS_DEFAULT { sizeof(paritas_losscone_options), PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, PARITAS_SEARCH_EXACT, \
     -2000.0, 20.0, 0.3, 1.1, 0.0, 5.0, 15.0, 7.5, 0.05, 0.25, 20000, 42, 0, 50, 500 }
@@ -130,7 +132,7 @@ typedef struct paritas_losscone_result {
     double potential_centre, ratio_centre;       /* of the plateau, what recovers the truth best: the centre of gravity in r and r U; of de the point */
     double potential_lower, potential_upper;     /* extent of the plateau; of de, which knows none, the point */
     double ratio_lower, ratio_upper;
-    double gap;                                  /* misfit may be lower by no more than this: 0 where proven to 1e-6 of (1 + misfit); NaN of de */
+    double gap;                                  /* misfit may be lower by no more than this: 0 where proven to 1e-6 (1 + misfit), in f32 to 2e-5 (1 + misfit); NaN of de */
     unsigned boxes, solved;                      /* bounded; plateaus evaluated. Of de: evaluations, generations */
     unsigned vertices;                           /* of the plateau; where it has more, the first 16 */
     double vertex[PARITAS_PLATEAU_VERTICES][2];  /* U, r, around the plateau */
@@ -159,8 +161,9 @@ typedef struct paritas_confidence {
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                        const double *thresholds, double step, paritas_confidence *sets);
 
-/* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the model at the plateau's centre with noise of the size of the residuals is fitted
- * anew, and the misfit at the true U above its minimum noted; the threshold is the level's quantile. thresholds: n, NaN where there is no fit. */
+/* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the model at the plateau's centre (and the best amplitude there) with noise of the
+ * size of the residuals is fitted anew, and the misfit at the true U above its minimum noted; the threshold is the level's quantile. Of a draw whose search reached the limit of boxes
+ * the largest is noted that it may be, so that thresholds are then too high rather than too low. thresholds: n, NaN where there is no fit. */
 PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                       unsigned draws, double level, double *thresholds);
 

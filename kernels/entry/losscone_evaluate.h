@@ -54,11 +54,11 @@ KERNEL(losscone_model)
         const losscone_row row = losscone_row_of(run, sweep[SWEEP_ENERGY + i], sweep[SWEEP_POTENTIAL + i], point[0], point[1], point[2]);
         for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
             const pack cosine = LOADP(sweep, SWEEP_COSINE + i * SWEEP_CELLS + j);
-            pack model = losscone_of_cells(run, row, losscone_sine_square(cosine), run.level);
+            pack model = losscone_of_cells(run, row, cone_sine_square(cosine), run.level);
             if (row.beam > R(0.0)) model = model + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
             STOREP(answer, i * SWEEP_CELLS + j, model);
         }
-        answer[SWEEP_ALL + i] = FIRST(m_asin_root_degrees(PACK_OF(row.edge[0] < R(1.0) ? row.edge[0] : R(1.0))));
+        answer[SWEEP_ALL + i] = FIRST(m_asin_root_degrees(PACK_OF(row.edge[0])));
     }
 }
 

@@ -59,16 +59,26 @@ KERNEL(losscone_bootstrap)
     const u32 draws = args[3], low = args[1] + (u32)job, high = args[2] + (low < args[1] ? 1u : 0u);
     GLOBAL const elem *sweep = in + job * BOOTSTRAP_IN, *truth = sweep + SWEEP_SIZE;
     GLOBAL elem *answer = out + job * draws;
-    const real noise = truth[3];
+    const real noise = truth[2];
     cells_prepare(mi, mr, sweep, s);
-    bootstrap_begin(run, mr, sweep, s, truth[0], truth[1], truth[2]);
+    beam_forget(s);
+    ONE_WORKER
+    {
+        SOLVE_A = LOADM1(mr, LOSSCONE_A_LOWER);
+        if (has_beam(mr) && noise >= R(0.0)) { /* the best amplitude there */
+            search_locate(mi, s, truth[0], truth[1]);
+            solve_cell(mi, mr, sweep, s, SEARCH_TRIED, truth[0], truth[0]);
+        }
+    }
+    TEAM_BARRIER();
+    bootstrap_begin(run, mr, sweep, s, truth[0], truth[1], SOLVE_A);
     for (u32 draw = 0; draw < (noise < R(0.0) ? 0u : draws); draw++) {
         bootstrap_draw(mi, mr, sweep, s, noise, draw, low, high);
         profile_run(mi, mr, sweep, s, truth[0], UNBOUNDED, -UNBOUNDED);
         search_run(mi, mr, sweep, s, PROFILE_BEST); /* it has only to look for less */
         ONE_WORKER
         {
-            const real above = PROFILE_BEST - SEARCH_BEST;
+            const real above = PROFILE_BEST - (SEARCH_BEST - SEARCH_GAP); /* where the search was cut short: at most */
             answer[draw] = flush(DIVIDE(above > R(0.0) ? above : R(0.0), losscone_divisor(run, CELLS_NUMBER)));
         }
         TEAM_BARRIER();

@@ -9,6 +9,9 @@
 #define SWEEP_ROWS 15
 #define SWEEP_CELLS 88
 
+#define LOSSCONE_FLUX_MOST 1e12 /* normalised fluxes above it count as none: sums of their squares would reach what the searches call unbounded */
+#define LOSSCONE_FLOOR 1e-6     /* Halekas: logarithms of flux and model + this */
+
 /* Offsets in the row of a sweep. */
 #define SWEEP_ENERGY 0       /* eV, a row each; above 0 */
 #define SWEEP_POTENTIAL 16   /* of the spacecraft, V, a row each */

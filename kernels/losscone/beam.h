@@ -23,7 +23,6 @@
 #define BEAM_REACH R(16.0)
 #define BEAM_FAR R(5.7)
 #endif
-#define BEAM_FLOOR 1e-6             /* Halekas: of flux and model */
 
 /* What is known of a row: nothing; profile and slope; all gains. */
 #define BEAM_KNOWN (s + BEAM_AT)
@@ -56,11 +55,7 @@ FN void beam_forget(GLOBAL real *s)
     TEAM_BARRIER();
 }
 
-FN real beam_width(CONSTANT elem *mr)
-{
-    const real width = LOADM1(mr, LOSSCONE_BEAM_WIDTH);
-    return width > R(1e-3) ? width : R(1e-3);
-}
+FN real beam_width(CONSTANT elem *mr) { return LOADM1(mr, LOSSCONE_BEAM_WIDTH); }
 
 /* (E - c)^2 / 2 w^2 at its least over potentials u0 .. u1; BEAM_REACH if there is no beam or it is out of reach. */
 FN real beam_depth(real energy, real spacecraft, real width, real u0, real u1)
@@ -93,7 +88,7 @@ FN_LARGE void beam_learn(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem 
     if (n == reflected)
         for (u32 j = 0; j < SWEEP_CELLS; j++) {
             const real cosine = sweep[SWEEP_COSINE + row * SWEEP_CELLS + j];
-            if (cosine < R(0.0) || !(sweep[SWEEP_FLUX + row * SWEEP_CELLS + j] > R(0.0))) continue;
+            if (PANY(cone_may_hold(PACK_OF(cosine))) || !(sweep[SWEEP_FLUX + row * SWEEP_CELLS + j] > R(0.0))) continue;
             const real z = sigma > R(0.0) ? flush(DIVIDE(R(180.0) - FIRST(m_acos_degrees(PACK_OF(cosine))), sigma)) : R(0.0);
             const real height = flush(FIRST(m_exp(PACK_OF(R(-0.5) * z * z))));
             if (!(height > BEAM_LEAST_PROFILE)) continue;
@@ -108,7 +103,7 @@ FN_LARGE void beam_learn(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem 
         if (j >= reflected) data[j] = one;
     }
     BEAM_CELLS[row] = REAL_OF(n);
-    const real floor = lillis ? R(0.0) : R(BEAM_FLOOR), base_one = R(1.0) + floor, base_low = LOADM1(mr, LOSSCONE_BACKGROUND) + floor;
+    const real floor = lillis ? R(0.0) : R(LOSSCONE_FLOOR), base_one = R(1.0) + floor, base_low = LOADM1(mr, LOSSCONE_BACKGROUND) + floor;
     GLOBAL real *exact = BEAM_EXACT(row), *slope = BEAM_SLOPE(row);
     real sum = R(0.0), steepness = R(0.0);
     for (u32 j = 0; j < n; j++) {
@@ -172,7 +167,7 @@ FN_LARGE void beam_tabulate(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s,
         return;
     }
     GLOBAL real *low_one = BEAM_SPARE(row, 0), *low_cone = BEAM_SPARE(row, 1), *cost = BEAM_SPARE(row, 2), *change = BEAM_SPARE(row, 3);
-    const pack wider = PK(ROUGH_LOG), one = PK(1.0) + PK(BEAM_FLOOR), cone = PACK_OF(LOADM1(mr, LOSSCONE_BACKGROUND) + R(BEAM_FLOOR));
+    const pack wider = PK(ROUGH_LOG), one = PK(1.0) + PK(LOSSCONE_FLOOR), cone = PACK_OF(LOADM1(mr, LOSSCONE_BACKGROUND) + R(LOSSCONE_FLOOR));
     const pack level_one = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL)), level_cone = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + 1));
     for (u32 j = 0; j < n; j += PACK) {
         STOREP(low_one, j, level_one);

@@ -69,7 +69,7 @@ FN void bootstrap_begin(losscone_run run, CONSTANT elem *mr, GLOBAL const elem *
         for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
             const u32 at = i * SWEEP_CELLS + j;
             const pack cosine = LOADP(sweep, SWEEP_COSINE + at);
-            STOREP(BOOTSTRAP_ALL, at, bootstrap_truth(run, row, losscone_sine_square(cosine), cosine));
+            STOREP(BOOTSTRAP_ALL, at, bootstrap_truth(run, row, cone_sine_square(cosine), cosine));
             if (j >= reflected) continue;
             const pack sine = LOADP(CELLS_SINE, at), square = PSELECT(sine < PK(1.0), PK(1.0) - sine, PK(0.0));
             STOREP(BOOTSTRAP_REFLECTED, at, bootstrap_truth(run, row, sine, -PSQRT(square)));
@@ -110,7 +110,7 @@ FN void bootstrap_row(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *
                 for (u32 upper = 0; upper < 16 && j + upper < SWEEP_CELLS; upper += 8) {
                     const u32 at = row * SWEEP_CELLS + j + upper + l;
                     const pack away = bootstrap_put(BOOTSTRAP_ALL, CELLS_ALL, row, j + upper + l, SWEEP_CELLS, upper ? z.second : z.first, noise, one);
-                    const pack counted = PSELECT(AND(LOADP(sweep, SWEEP_FLUX + at) > PK(0.0), LOADP(sweep, SWEEP_COSINE + at) >= PK(0.0)), away, PK(0.0));
+                    const pack counted = PSELECT(AND(LOADP(sweep, SWEEP_FLUX + at) > PK(0.0), PNOT(cone_may_hold(LOADP(sweep, SWEEP_COSINE + at)))), away, PK(0.0));
                     base.part[l / PACK] = PFMA(counted, counted, base.part[l / PACK]);
                 }
             }

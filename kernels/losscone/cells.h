@@ -15,17 +15,15 @@
 #ifndef PARITAS_LOSSCONE_CELLS_H
 #define PARITAS_LOSSCONE_CELLS_H
 
+#include "losscone/cone.h"
 #include "losscone/sizes.h"
-#include "numeric/math.h"
 #include "numeric/sum.h"
 
 #define NO_THRESHOLD R(1e30)        /* that no x reaches */
 #if F64
 #define SAME_THRESHOLD R(4e-12)     /* what rounding of cosines may set apart */
-#define LEAST_ENERGY R(1e-12)
 #else
 #define SAME_THRESHOLD R(1e-6)
-#define LEAST_ENERGY R(1e-12)
 #endif
 
 /* In the slab, from `s` on. */
@@ -46,18 +44,8 @@
 
 FN u32 losscone_families(CONSTANT u32 *mi) { return mi[LOSSCONE_FOLDED] ? FAMILIES_MOST : SLOTS; }
 
-/* 1 / E' at this part of the energy. */
-FN real inverse_energy(real energy, real potential)
-{
-    const real above = energy - potential;
-    return DIVIDE(R(1.0), above > LEAST_ENERGY ? above : LEAST_ENERGY);
-}
-
-/* sin^2 of a pitch angle, of its cosine. */
-FN pack sine_squared(pack cosine) { return pflush(PFMA(-cosine, cosine, PK(1.0))); }
-
 /* What the misfit compares with the model. */
-FN pack datum_of(u32 method, pack flux) { return method ? flux : m_log(flux + PK(1e-6)); }
+FN pack datum_of(u32 method, pack flux) { return method ? flux : m_log(flux + PK(LOSSCONE_FLOOR)); }
 
 /* Data and squared sines of row i; the valid reflected ones first, in the sweep's order, behind them NO_THRESHOLD up to a multiple of 8. */
 FN void cells_of_row(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 row)
@@ -75,7 +63,7 @@ FN void cells_of_row(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swe
             base.part[l / PACK] = PFMA(away, away, base.part[l / PACK]);
             valid.part[l / PACK] = valid.part[l / PACK] + PSELECT(there, PK(1.0), zero);
             STOREP(all, j + l, datum);
-            STOREP(sines, j + l, PSELECT(AND(there, cosine < zero), sine_squared(cosine), PACK_OF(NO_THRESHOLD)));
+            STOREP(sines, j + l, PSELECT(AND(there, cone_may_hold(cosine)), cone_sine_square(cosine), PACK_OF(NO_THRESHOLD)));
         }
     u32 n = 0;
     for (u32 j = 0; j < SWEEP_CELLS; j++) {
@@ -155,12 +143,9 @@ FN void cells_prepare(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sw
         const real energy = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0), potential = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_POTENTIAL + row]) : R(0.0);
         if (folded) {
             const real width = LOADM1(mr, LOSSCONE_RESPONSE);
-            for (u32 n = 0; n < SUB_ENERGIES; n++) {
-                const real part = FMA(width, R(1.0) - R(0.5) * REAL_OF(n), R(1.0));
-                CELLS_INVERSE[n * SLOTS + row] = inverse_energy(energy * part, potential);
-            }
+            for (u32 n = 0; n < SUB_ENERGIES; n++) CELLS_INVERSE[n * SLOTS + row] = cone_inverse(energy * cone_part(width, n), potential);
         } else
-            CELLS_INVERSE[row] = inverse_energy(energy, potential);
+            CELLS_INVERSE[row] = cone_inverse(energy, potential);
     }
     TEAM_BARRIER();
     TEAM_FOR(row, SLOTS) cells_sort(s, row);
@@ -190,23 +175,12 @@ FN void cells_prepare(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sw
     cells_steps(mi, mr, s);
 }
 
-/* x of a row at a point. */
-FN real cone_edge(real potential, real ratio, real inverse) { return flush(ratio * FMA(potential, inverse, R(1.0))); }
-
 /* How many thresholds of row i are below x. */
 FN u32 thresholds_below(GLOBAL const real *s, u32 row, real x)
 {
     u32 k = 0;
     while (CELLS_THRESHOLD[k * SLOTS + row] < x) k++;
     return k;
-}
-
-/* The misfit of a family, and of its row's hard edge or response, at a point. `n`: 0; folded: the n-th largest x. */
-FN real family_misfit(GLOBAL const real *s, u32 row, u32 n, u32 folded, real potential, real ratio)
-{
-    const u32 energy = folded && potential > R(0.0) ? SUB_ENERGIES - 1 - n : n;
-    const u32 k = thresholds_below(s, row, cone_edge(potential, ratio, CELLS_INVERSE[energy * SLOTS + row]));
-    return CELLS_STEP(n)[k * SLOTS + row];
 }
 
 #endif

@@ -10,8 +10,7 @@
 #ifndef PARITAS_LOSSCONE_DIRECT_H
 #define PARITAS_LOSSCONE_DIRECT_H
 
-#include "losscone/arrays.h"
-#include "numeric/math.h"
+#include "losscone/cone.h"
 #include "numeric/sum.h"
 
 /* The working memory: of each cell the square of its angle's sine, 2 outside of any cone; the beam's profile; and the datum, DIRECT_NONE where there is none. */
@@ -21,8 +20,6 @@
 #define DIRECT_SIZE (3 * SWEEP_ALL)
 #define DIRECT_NONE 1e30
 
-#define LOSSCONE_FLOOR 1e-6         /* Halekas: logarithms of flux and model + this */
-#define LOSSCONE_LEAST_ENERGY 1e-12 /* eV: what is left of an electron's energy at least */
 #define LOSSCONE_ENERGIES 5         /* across the response */
 #define LOSSCONE_LEAST_BEAM 1e-20   /* of the background: less changes no model */
 #define LOSSCONE_LITTLE_BEAM 1e-10  /* of the background: less changes no misfit that tables answer */
@@ -58,23 +55,11 @@ FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
     return run;
 }
 
-/* sin^2 of pitch angles; 2, more than any edge, of those up to 90 degrees. */
-FN pack losscone_sine_square(pack cosine) { return PSELECT(cosine >= PK(0.0), PK(2.0), PFMA(-cosine, cosine, PK(1.0))); }
-
-/* Energy number k of `energies` of a row, less the potential. */
-FN real losscone_energy(losscone_run run, real energy, real potential, u32 k)
+/* The edge's sine's square at energy number k of a row. */
+FN real losscone_edge(losscone_run run, real energy, real spacecraft, real potential, real ratio, u32 k)
 {
-    const real factor = run.energies == 1 ? R(1.0) : FMA(run.response, R(0.5) * (REAL_OF(k) - R(2.0)), R(1.0));
-    const real rest = energy * factor - potential;
-    return rest > R(LOSSCONE_LEAST_ENERGY) ? rest : R(LOSSCONE_LEAST_ENERGY);
-}
-
-/* The edge's sine's square where `rest` is left of the energy; where the cone is all of the upward hemisphere, more than the 1 of a cell next to 90 degrees, and less than the 2 of those
- * that are never in it. */
-FN real losscone_edge(real potential, real ratio, real rest)
-{
-    const real x = flush(ratio * (R(1.0) + flush(DIVIDE(potential, rest))));
-    return x > R(0.0) ? (x < R(1.0) ? x : R(1.5)) : R(0.0);
+    const real x = cone_edge(potential, ratio, cone_inverse(run.energies == 1 ? energy : energy * cone_part(run.response, k), spacecraft));
+    return x > R(0.0) ? (x < R(1.0) ? x : R(1.0)) : R(0.0);
 }
 
 /* Amplitude of the beam of one row, 0 where it does not count. */
@@ -82,8 +67,7 @@ FN real losscone_beam(losscone_run run, real energy, real spacecraft, real poten
 {
     const real fall = spacecraft - potential;
     if (!(run.energies == 1 && run.width > R(0.0) && amplitude > R(0.0) && fall > R(0.0))) return R(0.0);
-    const real width = run.width > R(LOSSCONE_LEAST_ENERGY) ? run.width : R(LOSSCONE_LEAST_ENERGY);
-    const real z = flush(DIVIDE(energy - (fall > width ? fall : width), width));
+    const real z = flush(DIVIDE(energy - (fall > run.width ? fall : run.width), run.width));
     const real height = flush(amplitude * flush(losscone_exp(R(-0.5) * z * z)));
     return height > R(LOSSCONE_LEAST_BEAM) * run.background ? height : R(0.0);
 }
@@ -104,7 +88,7 @@ typedef struct {
 FN losscone_row losscone_row_of(losscone_run run, real energy, real spacecraft, real potential, real ratio, real amplitude)
 {
     losscone_row row;
-    for (u32 k = 0; k < run.energies; k++) row.edge[k] = losscone_edge(potential, ratio, losscone_energy(run, energy, spacecraft, k));
+    for (u32 k = 0; k < run.energies; k++) row.edge[k] = losscone_edge(run, energy, spacecraft, potential, ratio, k);
     row.beam = losscone_beam(run, energy, spacecraft, potential, amplitude);
     return row;
 }
@@ -127,7 +111,7 @@ FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *
         const pack cosine = LOADP(sweep, SWEEP_COSINE + i), flux = LOADP(sweep, SWEEP_FLUX + i);
         const pmask known = flux > PK(0.0);
         const pack datum = run.lillis ? flux : m_log(PSELECT(known, flux, PK(1.0)) + PK(LOSSCONE_FLOOR));
-        STOREP(s, DIRECT_SINE + i, losscone_sine_square(cosine));
+        STOREP(s, DIRECT_SINE + i, cone_sine_square(cosine));
         STOREP(s, DIRECT_PROFILE + i, losscone_beam_profile(run, cosine));
         STOREP(s, DIRECT_DATUM + i, PSELECT(known, datum, PK(DIRECT_NONE)));
     }

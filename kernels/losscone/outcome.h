@@ -33,7 +33,7 @@ FN void misfit_of_rows(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *s
             for (u32 j = 0; j < SWEEP_CELLS; j += 8)
                 for (u32 l = 0; l < 8; l += PACK) {
                     const u32 cell = i * SWEEP_CELLS + j + l;
-                    const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = losscone_sine_square(cosine);
+                    const pack cosine = LOADP(sweep, SWEEP_COSINE + cell), sine = cone_sine_square(cosine);
                     const pmask notices = cosine < noticing;
                     pack model = losscone_of_cells(run, row, sine, run.datum);
                     if (PANY(notices)) { /* each cell by itself: what its neighbours in a pack are must not matter */
@@ -134,7 +134,7 @@ FN_LARGE void search_answer(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const el
         to[OUTCOME_VERTEX + 2 * i] = i < n ? limited(flush(DIVIDE(SEARCH_POLYGON[2 * i + 1], SEARCH_POLYGON[2 * i])), extent.u0, extent.u1) : R(0.0);
         to[OUTCOME_VERTEX + 2 * i + 1] = i < n ? SEARCH_POLYGON[2 * i] : R(0.0);
     }
-    to[OUTCOME_GAP] = SEARCH_GAP;
+    to[OUTCOME_PROVEN] = SEARCH_BEST < UNBOUNDED ? SEARCH_BEST - SEARCH_GAP : R(0.0);
     to[OUTCOME_BOXES] = SEARCH_BOXES;
     to[OUTCOME_SOLVED] = SEARCH_SOLVED;
     to[OUTCOME_CELLS] = CELLS_NUMBER;

@@ -45,7 +45,7 @@ FN void point_reach(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, 
     if (row < SWEEP_ROWS && more)
         for (u32 j = 0; j < SWEEP_CELLS; j++) {
             const u32 cell = row * SWEEP_CELLS + j;
-            if (!(sweep[SWEEP_FLUX + cell] > R(0.0) && sweep[SWEEP_COSINE + cell] >= R(0.0))) continue;
+            if (!(sweep[SWEEP_FLUX + cell] > R(0.0)) || PANY(cone_may_hold(PACK_OF(REAL_OF(sweep[SWEEP_COSINE + cell]))))) continue;
             const real height = FIRST(losscone_beam_profile(run, PACK_OF(REAL_OF(sweep[SWEEP_COSINE + cell]))));
             if (!(most * height > R(LOSSCONE_LITTLE_BEAM) * run.background)) continue;
             profile[n] = height;

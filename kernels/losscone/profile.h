@@ -149,7 +149,7 @@ FN void profile_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swe
         const real bound = CELLS_BASE + sum8(BOUND_LEAST(known), families), lines = sum8(BOUND_LINES(known), families);
         if (!(bound < profile_ceiling(s, most))) continue;
         if (lines <= REAL_OF(PROFILE_LINES)) profile_visit(mi, mr, sweep, s, w, u, most);
-        else if (box[1] - box[0] > PROFILE_SLIVER) {
+        else if (box[1] - box[0] > PROFILE_SLIVER && waiting < PROFILE_WAITING_MOST) {
             GLOBAL real *entry = PROFILE_POOL(waiting++);
             entry[0] = box[0];
             entry[1] = box[1];
@@ -159,13 +159,13 @@ FN void profile_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swe
     PROFILE_PENDING = R(0.0);
     PROFILE_WAITING = REAL_OF(waiting);
     if (waiting == 0 || PROFILE_BEST <= enough) return;
-    u32 next = waiting - 1; /* the newest, where no more have room */
-    for (u32 i = 0; i < waiting && waiting + 2 < PROFILE_WAITING_MOST; i++) next = PROFILE_POOL(i)[2] < PROFILE_POOL(next)[2] ? i : next;
+    u32 next = waiting - 1; /* the newest, where many wait */
+    for (u32 i = 0; i < waiting && waiting + 2 < PROFILE_WAITING_WIDE; i++) next = PROFILE_POOL(i)[2] < PROFILE_POOL(next)[2] ? i : next;
     const real low = PROFILE_POOL(next)[0], high = PROFILE_POOL(next)[1], middle = R(0.5) * (low + high);
     const u32 over = PROFILE_POOL(next)[2] < profile_ceiling(s, most) ? 0 : 1;
     for (u32 i = 0; i < 3; i++) PROFILE_POOL(next)[i] = PROFILE_POOL(waiting - 1)[i];
     PROFILE_WAITING = REAL_OF(waiting - 1);
-    if (over && waiting + 2 < PROFILE_WAITING_MOST) return; /* the least bound is too large */
+    if (over && waiting + 2 < PROFILE_WAITING_WIDE) return; /* the least bound is too large */
     PROFILE_PENDING = R(2.0);
     PROFILE_BOX(0)[0] = low;
     PROFILE_BOX(0)[1] = PROFILE_BOX(1)[0] = middle;

@@ -336,7 +336,8 @@ FN_LARGE void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem
     if (SEARCH_BOXES >= REAL_OF(mi[LOSSCONE_BOX_LIMIT])) {
         if (SEARCH_BEST == UNBOUNDED && SEARCH_HEAP > R(0.0)) { /* some answer */
             GLOBAL const real *entry = SEARCH_POOL(U32_OF(SEARCH_PLACE[0]));
-            search_point(mi, mr, sweep, s, R(0.5) * (entry[0] + entry[1]), R(0.5) * (entry[2] + entry[3]));
+            if (entry[7] == ENTRY_CELL) search_point(mi, mr, sweep, s, entry[2], entry[3]);
+            else search_point(mi, mr, sweep, s, R(0.5) * (entry[0] + entry[1]), R(0.5) * (entry[2] + entry[3]));
         }
         const real gap = SEARCH_BEST - search_rest(s);
         SEARCH_GAP = gap > R(0.0) ? gap : R(0.0);

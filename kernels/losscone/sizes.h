@@ -58,7 +58,8 @@
 /* profile.h */
 #define PROFILE_AT SEARCH_SLAB_SIZE
 #define PROFILE_PENDING_MOST 4
-#define PROFILE_WAITING_MOST 64
+#define PROFILE_WAITING_WIDE 64  /* intervals wait for the least bound to be taken first; beyond, the newest is */
+#define PROFILE_WAITING_MOST 128 /* and then as many more as halvings lead from the bounds of r to a sliver */
 #define PROFILE_LINES 24   /* at most: lines of an interval whose cells are visited */
 #define PROFILE_SOLVED_MOST 8
 #define PROFILE_SIZE (32 + 4 * PROFILE_PENDING_MOST + 4 * PROFILE_WAITING_MOST + BOUND_SIZE * PROFILE_PENDING_MOST + 3 * FAMILIES_MOST + 3 * (PROFILE_LINES + 8) \
@@ -78,7 +79,7 @@
 /* bootstrap.h: behind the profile's the model at the data, with which all draws begin */
 #define BOOTSTRAP_AT (PROFILE_AT + PROFILE_SIZE)
 #define BOOTSTRAP_SLAB (BOOTSTRAP_AT + 2 * SLOTS * SWEEP_CELLS + 2 * SLOTS)
-#define BOOTSTRAP_IN (SWEEP_SIZE + 8) /* behind the sweep: U, r, A, size of the noise, below 0: no fit */
+#define BOOTSTRAP_IN (SWEEP_SIZE + 8) /* behind the sweep: U, r, size of the noise, below 0: no fit */
 
 /* outcome.h */
 /* A sweep's answer: offsets in its row. */
@@ -86,7 +87,7 @@
 #define OUTCOME_CELLS 1
 #define OUTCOME_POINT 2  /* U, r, A */
 #define OUTCOME_EXTENT 5 /* least and largest U, least and largest r */
-#define OUTCOME_GAP 9
+#define OUTCOME_PROVEN 9 /* no point has a lesser sum */
 #define OUTCOME_BOXES 10
 #define OUTCOME_SOLVED 11
 #define OUTCOME_VERTICES 12

@@ -50,7 +50,7 @@ TABLE(elem, solve_nodes, 8) = {ELEM(0.003), ELEM(0.012), ELEM(0.04), ELEM(0.1), 
 /* The list for numbers k of all rows and potentials u0 .. u1. */
 FN void solve_gather(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL const real *k, real u0, real u1)
 {
-    const real floor = mi[LOSSCONE_METHOD] ? R(0.0) : R(BEAM_FLOOR), outer = R(1.0) + floor, inner = LOADM1(mr, LOSSCONE_BACKGROUND) + floor;
+    const real floor = mi[LOSSCONE_METHOD] ? R(0.0) : R(LOSSCONE_FLOOR), outer = R(1.0) + floor, inner = LOADM1(mr, LOSSCONE_BACKGROUND) + floor;
     u32 count = 0;
     real rest = CELLS_BASE;
     for (u32 row = 0; row < SWEEP_ROWS; row++) {

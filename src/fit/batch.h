@@ -1,4 +1,4 @@
-/* batch.h: many equal, independent jobs through one entry of a module, in launches as large as memory allows. For families whose jobs are rows of numbers
+/* batch.h: many equal, independent jobs through one entry of a module, in launches of at most 2^24 numbers in or out. For families whose jobs are rows of numbers
  * rather than fits of a frozen model.
  *
  *   fill rows of the chunk ─► launch ─► take answers ─► next chunk

@@ -33,7 +33,7 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
 
 /* Are all arrays there? */
 paritas_status losscone_sweeps_check(paritas_context *context, const paritas_sweeps *sweeps);
-/* The row of sweep k as arrays.h has it, masked; SWEEP_SIZE numbers. `flux` may be NULL: then all cells whose angle is known are there, with flux 1. */
+/* The row of sweep k as arrays.h has it, masked; SWEEP_SIZE numbers. */
 void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
 
 /* The tables as a launch takes them; borrowed. */

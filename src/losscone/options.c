@@ -5,6 +5,9 @@
 #include <float.h>
 #include <string.h>
 
+#define LEAST_WIDTH 1e-3 /* eV, of a beam */
+#define GENERATIONS_MOST 1000000u
+
 #define NAME_OF(TYPE, LIST, function)                                                                              \
     const char *function(TYPE value)                                                                               \
     {                                                                                                              \
@@ -49,6 +52,8 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: background %g; it must be above 0 and at most 1", options->background);
     if (!(options->beam_width >= 0.0) || !finite(options->beam_width))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_width %g; it must be a number from 0 (no beam) on", options->beam_width);
+    if (options->beam_width > 0.0 && options->beam_width < LEAST_WIDTH)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_width %g eV; it must be 0 (no beam) or at least %g eV", options->beam_width, LEAST_WIDTH);
     if (!(options->beam_sigma >= 0.0) || !finite(options->beam_sigma))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_sigma %g; it must be a number from 0 (all angles) on", options->beam_sigma);
     if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))
@@ -56,6 +61,8 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
     if (options->box_limit < 1) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: box_limit 0; at least one box must be bounded");
     if (options->population < 4 || options->population > 1024)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: population %u; it must be 4 to 1024", options->population);
+    if (options->generations > GENERATIONS_MOST)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: generations %u; there must be no more than %u", options->generations, GENERATIONS_MOST);
     return PARITAS_OK;
 }
 
@@ -85,7 +92,7 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
     const int energies = folded ? 5 : 1;
     for (int n = 0; n <= energies; n++) {
         const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
-        reals[LOSSCONE_LEVEL + n] = options->method == PARITAS_HALEKAS ? host_log(level + 1e-6) : level;
+        reals[LOSSCONE_LEVEL + n] = options->method == PARITAS_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
     }
 }
 
@@ -112,11 +119,11 @@ void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
         row[SWEEP_ENERGY + i] = usable ? energy : 1.0;
         row[SWEEP_POTENTIAL + i] = usable ? potential : 0.0;
         const size_t at = (k * SWEEP_ROWS + i) * SWEEP_CELLS;
-        const double *from_cosine = sweeps->cosine + at, *from_flux = sweeps->flux ? sweeps->flux + at : NULL;
+        const double *from_cosine = sweeps->cosine + at, *from_flux = sweeps->flux + at;
         double *cosine = row + SWEEP_COSINE + i * SWEEP_CELLS, *flux = row + SWEEP_FLUX + i * SWEEP_CELLS;
         for (size_t j = 0; j < SWEEP_CELLS; j++) {
-            const double c = from_cosine[j] > 1.0 ? 1.0 : from_cosine[j] < -1.0 ? -1.0 : from_cosine[j], f = from_flux ? from_flux[j] : 1.0;
-            const bool there = usable & (c == c) & (f > 0.0) & (f <= DBL_MAX);
+            const double c = from_cosine[j] > 1.0 ? 1.0 : from_cosine[j] < -1.0 ? -1.0 : from_cosine[j], f = from_flux[j];
+            const bool there = usable & (c == c) & (f > 0.0) & (f <= LOSSCONE_FLUX_MOST);
             cosine[j] = there ? c : 0.0;
             flux[j] = there ? f : 0.0;
         }

@@ -200,6 +200,14 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
     return PARITAS_OK;
 }
 
+/* Bounds in f32 are rounded, so a result may lie that much outside of them. */
+static paritas_status check_result(paritas_context *context, size_t k, const char *name, double value, double lower, double upper)
+{
+    const double hair = 1e-6;
+    if (value >= lower - hair * (1.0 + (lower < 0.0 ? -lower : lower)) && value <= upper + hair * (1.0 + (upper < 0.0 ? -upper : upper))) return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: the %s %g lies outside the bounds %g to %g", k, name, value, lower, upper);
+}
+
 /* What functions on results have in common. */
 static paritas_status check_results(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *given, const paritas_losscone_result *results,
                                     paritas_losscone_options *options)
@@ -210,8 +218,22 @@ static paritas_status check_results(paritas_context *context, const paritas_swee
     if (!results) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: none given");
     for (size_t k = 0; k < sweeps->n && status == PARITAS_OK; k++) {
         if (!has_fit(&results[k])) continue;
-        if (!(results[k].misfit >= 0.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g", k, results[k].misfit);
-        status = check_inside(context, options, "centre of results", k, results[k].potential_centre);
+        const paritas_losscone_result *r = &results[k];
+        if (!(r->misfit >= 0.0 && r->misfit < NOTHING_FOUND)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g", k, r->misfit);
+        const bool beam = options->beam_width > 0.0 && options->response == PARITAS_RESPONSE_HARD;
+        const double u0 = options->potential_lower, u1 = options->potential_upper, r0 = options->ratio_lower, r1 = options->ratio_upper;
+        const struct {
+            const char *name;
+            double value, lower, upper;
+        } numbers[] = {{"potential", r->potential, u0, u1},
+                       {"potential_centre", r->potential_centre, u0, u1},
+                       {"potential_lower", r->potential_lower, u0, u1},
+                       {"potential_upper", r->potential_upper, r->potential_lower, u1},
+                       {"ratio", r->ratio, r0, r1},
+                       {"ratio_centre", r->ratio_centre, r0, r1},
+                       {"amplitude", r->amplitude, beam ? options->amplitude_lower : 0.0, beam ? options->amplitude_upper : 0.0}};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == PARITAS_OK; i++)
+            status = check_result(context, k, numbers[i].name, numbers[i].value, numbers[i].lower, numbers[i].upper);
     }
     return status;
 }
@@ -269,12 +291,11 @@ static paritas_status fill_bootstrap(paritas_context *context, void *user, size_
         double *row = in + k * BOOTSTRAP_IN, *truth = row + SWEEP_SIZE;
         losscone_sweep_row(b->sweeps, at + k, row);
         memset(truth, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
-        truth[3] = -1.0;
+        truth[2] = -1.0;
         if (!has_fit(r)) continue;
         truth[0] = r->potential_centre; /* the minimum itself may lie in a corner of the plateau, where r has no room */
         truth[1] = r->ratio_centre;
-        truth[2] = r->amplitude;
-        truth[3] = host_sqrt(scatter(b->options, r));
+        truth[2] = host_sqrt(scatter(b->options, r));
     }
     return PARITAS_OK;
 }

@@ -24,7 +24,7 @@ static inline paritas_context *open_context(const char *isa, unsigned precision,
     options.threads = threads;
     paritas_context *context;
     if (paritas_open(&options, &context) != PARITAS_OK) {
-        print_message("%s in f%u: %s\n", isa, precision, paritas_error_message(context));
+        print_message("%s in f%u: %s\n", isa ? isa : "best", precision, paritas_error_message(context));
         paritas_close(context);
         return NULL;
     }
