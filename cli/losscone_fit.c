@@ -28,20 +28,10 @@ static void describe(void *user, struct writer *writer)
 
 /* ---- words ---- */
 
-/* What became of each sweep: why there is nothing to fit, else the outcome of the fit. */
 static const char **status_words(struct column_list *list, const struct sweeps *sweeps, const paritas_losscone_result *results)
 {
-    const paritas_er_day *day = sweeps->day;
     const char **words = column_room(list, COLUMN_TEXT, sweeps->n);
-    for (size_t k = 0; k < sweeps->n && words != NULL; k++) {
-        bool polarity = false;
-        for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) polarity = polarity || day->polarity[i] == 1.0 || day->polarity[i] == -1.0;
-        words[k] = paritas_sweep_status_name(results[k].status);
-        if (losscone_fitted(&results[k])) continue;
-        if (day->sweep_reason[k] != PARITAS_ER_KEPT) words[k] = paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k]);
-        else if (!polarity) words[k] = paritas_er_reason_name(PARITAS_ER_POLARITY);
-        else if (isnan(day->spacecraft_potential[k])) words[k] = "no_spacecraft_potential";
-    }
+    for (size_t k = 0; k < sweeps->n && words != NULL; k++) words[k] = losscone_status_word(sweeps, k, &results[k]);
     return words;
 }
 
@@ -223,6 +213,14 @@ static void write_answer(struct writer *writer, const struct sweeps *sweeps, con
     if (words != NULL && preferred != NULL) write_counts(writer, "preferred", both, words);
 }
 
+/* Why sweeps have no spacecraft potential. */
+static void write_potentials(struct writer *writer, size_t n, const paritas_potential *potentials, struct arena *arena)
+{
+    const char **words = arena_array(arena, n + 1, sizeof *words);
+    for (size_t k = 0; k < n && words != NULL; k++) words[k] = paritas_potential_status_name(potentials[k].status);
+    if (words != NULL) write_counts(writer, "spacecraft_potentials", n, words);
+}
+
 static paritas_status answer(struct session *session, void *user, const struct sources *sources, struct sweeps *sweeps, uint64_t first, struct arena *arena, struct day_tables *tables,
                              struct writer *writer)
 {
@@ -257,6 +255,7 @@ static paritas_status answer(struct session *session, void *user, const struct s
     add_original(tables, sweeps, &models[losscone->hard ? 0 : 1], plan->automatic ? &plasma_columns : NULL);
     if (tables->rows.failed || tables->arrays.failed) return paritas_fail_memory(session->context);
     write_answer(writer, sweeps, losscone, models, preferred, arena);
+    if (plan->automatic) write_potentials(writer, sweeps->n, plasma.potentials, arena);
     plan->sweeps += sweeps->n;
     for (size_t k = 0; k < sweeps->n; k++) plan->at_limit += answers.results[losscone->hard ? 0 : 1][k].status == PARITAS_SWEEP_AT_LIMIT;
     return PARITAS_OK;

@@ -139,7 +139,8 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
 {
     const size_t n = tally->n;
     const double count = n > 0 ? (double)n : NAN;
-    struct summary s = {0};
+    const double none = n > 0 ? 0.0 : NAN;
+    struct summary s = {.bias = none, .rmse = none, .mae = none, .ratio_bias = none, .ratio_rmse = none};
     size_t known = 0;
     for (size_t i = 0; i < n; i++) {
         s.bias += tally->error[i] / count;
@@ -163,9 +164,9 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     s.width = quantile(tally->width, n, 0.5);
     s.set_width = j->plan.confidence != CONFIDENCE_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
     s.misfit = quantile(tally->misfit, known, 0.5);
-    s.in_plateau = (double)tally->in_plateau / count;
+    s.in_plateau = j->plan.options.search == PARITAS_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
     s.in_set = j->plan.confidence != CONFIDENCE_NONE ? (double)tally->in_set / count : NAN;
-    s.lesser = j->plan.hard && j->plan.folded ? (double)tally->lesser / (double)j->sweeps : NAN;
+    s.lesser = j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
     return s;
 }
 

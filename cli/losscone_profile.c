@@ -8,11 +8,13 @@
 
 static const struct option options[] = {
     {"--spectrum", 0, OPTION_WHOLE, "N", "spectrum number of the sweep"},
-    {"--start", 0, OPTION_NUMBER, "V", "first U of the profile; default: the lower bound"},
+    {"--start", 0, OPTION_NUMBER, "V", "first U of the profile, within the bounds; default: the lower bound"},
     {"--stop", 0, OPTION_NUMBER, "V", "last; default: the upper bound"},
-    {"--points", 0, OPTION_COUNT, "N", "default: 102, 20 V apart"},
+    {"--points", 0, OPTION_COUNT, "N", "at most 100000; default: 102, 20 V apart"},
     {0},
 };
+
+#define POINTS_MOST 100000
 
 struct profile {
     struct session *session;
@@ -23,11 +25,32 @@ struct profile {
     size_t at; /* of the sweep in its day */
     paritas_sweeps data;
     struct losscone_answers answers;
+    const char *potential_status; /* of a spacecraft potential that was to be found; NULL where it was given */
+    double start, stop;
     size_t points;
     double *potentials, *misfit[2], *ratio[2], *amplitude[2];
 };
 
 static const char *const responses[2] = {"hard", "folded"};
+
+static paritas_status open_grid(struct profile *p)
+{
+    const struct arguments *arguments = p->session->arguments;
+    const double lower = p->plan.options.potential_lower, upper = p->plan.options.potential_upper;
+    p->start = option_number(arguments, "--start", lower);
+    p->stop = option_number(arguments, "--stop", upper);
+    p->points = option_count(arguments, "--points", 102);
+    const struct {
+        const char *option;
+        double value;
+    } ends[] = {{"--start", p->start}, {"--stop", p->stop}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (option_given(arguments, ends[i].option) != NULL && !(ends[i].value >= lower && ends[i].value <= upper))
+            return usage_failure(p->session, "%s takes a number within the bounds of U, %g to %g", ends[i].option, lower, upper);
+    if (lower <= upper && !(p->start <= p->stop)) return usage_failure(p->session, "--start and --stop: the first value is above the last");
+    if (p->points > POINTS_MOST) return usage_failure(p->session, "--points takes a whole number up to %d", POINTS_MOST);
+    return PARITAS_OK;
+}
 
 static paritas_status load(struct profile *p)
 {
@@ -44,6 +67,7 @@ static paritas_status load(struct profile *p)
         return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no spectrum %lld among its %zu", session->arguments->operands[0], (long long)wanted, p->sweeps.n);
     struct plasma_answers plasma;
     if (p->sources.potential == POTENTIAL_AUTO) status = plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &session->arena, &plasma);
+    if (status == PARITAS_OK && p->sources.potential == POTENTIAL_AUTO) p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
     if (status == PARITAS_OK) status = paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method, p->sweeps.cosine, day->flux, p->sweeps.flux);
     const paritas_sweeps all = sweeps_of(&p->sweeps);
     const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
@@ -52,17 +76,19 @@ static paritas_status load(struct profile *p)
     return status;
 }
 
+/* All models see the same cells. */
+static bool has_fit(const struct profile *p) { return losscone_fitted(p->answers.results[p->plan.hard ? 0 : 1]); }
+
+static const char *status_word(const struct profile *p, int model) { return losscone_status_word(&p->sweeps, p->at, p->answers.results[model]); }
+
 static paritas_status make_profiles(struct profile *p)
 {
     struct session *session = p->session;
-    const struct arguments *arguments = session->arguments;
-    const double start = option_number(arguments, "--start", p->plan.options.potential_lower), stop = option_number(arguments, "--stop", p->plan.options.potential_upper);
-    if (!(start <= stop)) return usage_failure(session, "--start and --stop: the first value is above the last");
-    p->points = option_count(arguments, "--points", 102);
+    if (!has_fit(p)) p->points = 0;
     p->potentials = numbers(session, p->points);
     if (p->potentials == NULL) return PARITAS_OUT_OF_MEMORY;
-    for (size_t i = 0; i < p->points; i++) p->potentials[i] = i + 1 < p->points ? start + (stop - start) * ((double)i / (double)(p->points - 1)) : stop;
-    if (p->points == 1) p->potentials[0] = start;
+    for (size_t i = 0; i < p->points; i++) p->potentials[i] = i + 1 < p->points ? p->start + (p->stop - p->start) * ((double)i / (double)(p->points - 1)) : p->stop;
+    if (p->points == 1) p->potentials[0] = p->start;
     for (int model = 0; model < 2; model++) {
         if (p->answers.results[model] == NULL) continue;
         const paritas_losscone_options one = losscone_plan_options(&p->plan, model);
@@ -91,7 +117,7 @@ static void model_json(const struct profile *p, int model, struct writer *w)
     const bool fitted = losscone_fitted(r);
     write_object(w, NULL, true);
     write_string(w, "response", responses[model]);
-    write_string(w, "status", paritas_sweep_status_name(r->status));
+    write_string(w, "status", status_word(p, model));
     write_integer(w, "cells", r->cells);
     write_number(w, "misfit", fitted ? r->misfit : NAN);
     write_number(w, "potential", fitted ? r->potential_centre : NAN);
@@ -138,6 +164,7 @@ static void answer_json(const struct profile *p)
     write_integer(w, "spectrum", (uint64_t)p->sweeps.day->number[p->at]);
     write_string(w, "utc", p->sweeps.day->utc[p->at]);
     write_number(w, "spacecraft_potential", p->sweeps.day->spacecraft_potential[p->at]);
+    if (p->potential_status != NULL) write_string(w, "spacecraft_potential_status", p->potential_status);
     write_array(w, "models", true);
     for (int model = 0; model < 2; model++)
         if (p->answers.results[model] != NULL) model_json(p, model, w);
@@ -154,7 +181,7 @@ static void describe_model(const struct profile *p, int model, struct text *out)
 {
     const paritas_losscone_result *r = p->answers.results[model];
     const paritas_confidence *set = p->answers.sets[model];
-    text_format(out, "%-7s %s", responses[model], paritas_sweep_status_name(r->status));
+    text_format(out, "%-7s %s", responses[model], status_word(p, model));
     if (losscone_fitted(r)) {
         text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g", r->misfit, r->cells, r->potential_centre, r->potential_lower, r->potential_upper);
         text_format(out, ", r %.5g, %.5g to %.5g", r->ratio_centre, r->ratio_lower, r->ratio_upper);
@@ -172,9 +199,13 @@ static void answer_table(const struct profile *p)
     struct session *session = p->session;
     struct text *out = &session->out;
     struct table table;
-    text_format(out, "spectrum %lld, %s, spacecraft at %.4g V\n", (long long)p->sweeps.day->number[p->at], p->sweeps.day->utc[p->at], p->sweeps.day->spacecraft_potential[p->at]);
+    const double potential = p->sweeps.day->spacecraft_potential[p->at];
+    text_format(out, "spectrum %lld, %s", (long long)p->sweeps.day->number[p->at], p->sweeps.day->utc[p->at]);
+    if (!isnan(potential)) text_format(out, ", spacecraft at %.4g V\n", potential);
+    else text_format(out, ", no spacecraft potential%s%s\n", p->potential_status != NULL ? ": " : "", p->potential_status != NULL ? p->potential_status : "");
     for (int model = 0; model < 2; model++)
         if (p->answers.results[model] != NULL) describe_model(p, model, out);
+    if (!has_fit(p)) return;
     text_format(out, "\n");
     const bool hard = p->plan.hard, folded = p->plan.folded;
     const char *headers = hard && folded ? "U / V|misfit|r|A|misfit folded|r folded" : hard ? "U / V|misfit|r|A" : "U / V|misfit|r";
@@ -201,6 +232,7 @@ static int run(struct session *session)
     if (status == PARITAS_OK && p.plan.options.search != PARITAS_SEARCH_EXACT) status = usage_failure(session, "losscone profile searches exactly: there is no --search de");
     if (status == PARITAS_OK) status = plasma_plan_open(session, &p.plasma);
     if (status == PARITAS_OK) status = sources_open(session, &p.sources);
+    if (status == PARITAS_OK) status = open_grid(&p);
     if (status == PARITAS_OK) status = load(&p);
     if (status == PARITAS_OK) status = make_profiles(&p);
     if (status == PARITAS_OK && session->json) answer_json(&p);

@@ -11,6 +11,7 @@
 
 static const struct option options[] = {
     {"--output-folder", 'o', OPTION_TEXT, "DIR", "day files 3DYYMMDD.TAB and truth.csv are written there"},
+    {"--overwrite", 0, OPTION_FLAG, NULL, "files of these names are replaced; default: they are refused"},
     {"--days", 0, OPTION_COUNT, "N", "default: 1"},
     {"--sweeps", 0, OPTION_COUNT, "N", "a day, at most 1080; default: 970"},
     {"--start", 0, OPTION_TEXT, "YYYY-MM-DD", "the first day; default: 1998-01-16"},
@@ -121,18 +122,38 @@ static paritas_status write_truths(struct synthesis *s, const struct truths *all
     return csv_write(s->session->context, path, "", list.n, list.columns);
 }
 
+/* The path of day `d`, from 0, in `path`. */
+static paritas_status day_path(const struct synthesis *s, size_t d, char path[4096])
+{
+    char utc[PARITAS_ER_UTC_SIZE];
+    paritas_er_utc(s->start + 86400.0 * (double)d, utc);
+    const int length = snprintf(path, 4096, "%s/3D%.2s%.2s%.2s.TAB", s->folder, utc + 2, utc + 5, utc + 8);
+    return length < 4096 ? PARITAS_OK : paritas_fail(s->session->context, PARITAS_UNWRITABLE, "%s: the path is too long", s->folder);
+}
+
+/* Before the first is written: what is there may be the archive's. */
+static paritas_status check_files(const struct synthesis *s)
+{
+    paritas_status status = PARITAS_OK;
+    for (size_t d = 0; d <= s->days && status == PARITAS_OK; d++) {
+        char path[4096];
+        struct stat info;
+        if (d < s->days) status = day_path(s, d, path);
+        else snprintf(path, sizeof path, "%s/truth.csv", s->folder);
+        if (status == PARITAS_OK && stat(path, &info) == 0) status = paritas_fail(s->session->context, PARITAS_UNWRITABLE, "%s: is there already; --overwrite replaces it", path);
+    }
+    return status;
+}
+
 static paritas_status one_day(struct synthesis *s, size_t d, struct truths *all, char path[4096])
 {
     struct session *session = s->session;
     struct arena arena;
     struct truth truth;
     paritas_er_day *day = NULL;
-    char utc[PARITAS_ER_UTC_SIZE];
-    const double time = s->start + 86400.0 * (double)d;
     arena_open(&arena, &session->context->allocator);
-    paritas_er_utc(time, utc);
-    paritas_status status = synthetic_day(session->context, &s->plan, &s->options, s->theta, s->sweeps, d * s->sweeps, time, &arena, &truth, &day);
-    if (snprintf(path, 4096, "%s/3D%.2s%.2s%.2s.TAB", s->folder, utc + 2, utc + 5, utc + 8) >= 4096) status = paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: the path is too long", s->folder);
+    paritas_status status = day_path(s, d, path);
+    if (status == PARITAS_OK) status = synthetic_day(session->context, &s->plan, &s->options, s->theta, s->sweeps, d * s->sweeps, s->start + 86400.0 * (double)d, &arena, &truth, &day);
     if (status == PARITAS_OK) status = paritas_er_write(session->context, path, day, option_flag(session->arguments, "--exact"));
     if (status == PARITAS_OK) status = take_truth(s, d * s->sweeps, &truth, day, all);
     paritas_er_day_free(day);
@@ -150,6 +171,7 @@ static int run(struct session *session)
     paritas_status status = open_synthesis(session, &s);
     session->context->progress = NULL;
     session->progress.unit = "days";
+    if (status == PARITAS_OK && !option_flag(session->arguments, "--overwrite")) status = check_files(&s);
     if (status == PARITAS_OK) status = open_truths(&s, &all);
     if (status != PARITAS_OK) return status;
     if (session->json) {

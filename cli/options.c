@@ -65,7 +65,7 @@ static bool read_value(const struct command *command, struct given *given, char 
         bool digits = text[0] != '\0' && strspn(text, "0123456789") == strlen(text) && strlen(text) <= 9;
         given->number = digits ? strtod(text, NULL) : 0.0;
         if (given->number < 1.0) {
-            usage_error(command, "%s takes a whole number from 1, not '%s'", option->name, text);
+            usage_error(command, "%s takes a whole number from 1 to 999999999, not '%s'", option->name, text);
             return false;
         }
     }

@@ -124,7 +124,7 @@ PARITAS_API paritas_status paritas_er_write(paritas_context *context, const char
 /* Unix seconds to UTC text, rounded down to seconds (without leap seconds, as Unix time is). */
 PARITAS_API void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE]);
 
-/* Day files in a folder and the folders in it, or the one file that `path` is. year (4 digits), month, day: 0 is any; they are compared with the names, 3DYYMMDD.TAB (YY above 50 is
+/* Day files in a folder and the folders in it, each entered once, or the one file that `path` is. year (4 digits), month, day: 0 is any; they are compared with the names, 3DYYMMDD.TAB (YY above 50 is
  * 19YY) or with the date as YYYYMMDD. Of a folder other names are not taken; a file by another name is taken whatever date is asked for. Sorted by date, then path. */
 typedef struct paritas_er_files {
     size_t n;

@@ -194,7 +194,8 @@ typedef struct paritas_potential_options {
     X(NO_DISTRIBUTION, 1, "no_distribution") /* the spectrum was not fitted, or the numbers are outside the limits of paritas_kappa_plasma */ \
     X(ABOVE_RANGE, 2, "above_range")         /* in sunlight: so few electrons that 150 V are not enough */                                   \
     X(BELOW_ZERO, 3, "below_zero")           /* in sunlight: more electrons than photoelectrons at 0 V */                                    \
-    X(NO_BALANCE, 4, "no_balance")           /* in shade: there is no root in the range */
+    X(NO_BALANCE, 4, "no_balance")           /* in shade: there is no root in the range */                                                   \
+    X(AT_BOUND, 5, "distribution_at_bound")  /* of spectra: theta was fitted to a bound, so the currents are those of the bound */
 typedef enum paritas_potential_status {
 #define X(name, value, word) PARITAS_POTENTIAL_##name = value,
     PARITAS_POTENTIAL_LIST(X)

@@ -157,14 +157,13 @@ typedef struct paritas_confidence {
 
 /* Confidence sets around results that paritas_losscone_fit found exactly. thresholds: n; NULL: 4 s^2, with s^2 = misfit / (cells - 3) of each sweep (of Lillis:
  * 4 misfit / (cells - 3)). sets: n. Resolution `step` apart from the plateau, which always belongs: V; 0: 1 V, with
- * the folded response, whose plateaus are that narrow, 0.1 V; more where bounds are very wide. */
+ * the folded response, whose plateaus are that narrow, 0.2 V; more where bounds are very wide. */
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                        const double *thresholds, double step, paritas_confidence *sets);
 
-/* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the model at the plateau's centre (and the best
- * amplitude there) with noise of the size of the residuals is fitted
- * anew, and the misfit at the true U above its minimum noted; the threshold is the level's quantile. Of a draw whose
- * search reached the limit of boxes the largest is taken that it may be, so that thresholds are then too high rather than too low. thresholds: n, NaN where there is no fit. */
+/* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the model at the plateau's centre (and the best amplitude there) with noise of the
+ * size of the residuals is fitted anew, and the misfit at the true U above its minimum noted; the threshold is the level's quantile. Of a draw whose search reached the limit of boxes
+ * the largest is noted that it may be, so that thresholds are then too high rather than too low. thresholds: n, NaN where there is no fit. */
 PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, const paritas_losscone_result *results,
                                                       unsigned draws, double level, double *thresholds);
 

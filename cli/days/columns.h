@@ -28,5 +28,7 @@ paritas_status csv_write(paritas_context *context, const char *path, const char 
 /* The provenance of a file that one of these wrote. *document is NULL where there is no such file; INVALID_INPUT where it is another file. */
 paritas_status npz_provenance(paritas_context *context, const char *path, struct paritas_workspace **document);
 paritas_status csv_provenance(paritas_context *context, const char *path, struct paritas_workspace **document);
+/* Is every byte of the archive one that npz_write wrote? Then `text` has the 64 characters of its array `name`; "" where there is no such array. */
+paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole, char text[65]);
 
 #endif

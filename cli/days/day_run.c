@@ -21,14 +21,18 @@ const struct option options_tables[] = {
     {0},
 };
 
+#define TEXT_DIGEST "csv_sha256" /* the array that holds the text's digest */
+
 /* A day on its way: read by the thread beside, then answered. */
 struct loading {
+    const struct state *state;
     const struct day *day;
     const struct sources *sources;
     paritas_context *context; /* of the thread */
     const struct paritas_workspace *found[2]; /* provenance of the tables that stand there; NULL: none */
     bool answered;            /* they were made from these inputs */
     bool other;               /* they were made from others */
+    int damaged;              /* number of the first table whose bytes are not those that were written; -1: none */
     struct sweeps sweeps;
     paritas_status status;
 };
@@ -50,6 +54,9 @@ struct state {
     pthread_t thread;
     bool running;
     uint64_t sweeps_done, days_made;
+    struct {
+        size_t days, first; /* that have sweeps, none of them in the table */
+    } unmatched[SOURCES_TABLES];
 };
 
 /* ---- the document ---- */
@@ -100,7 +107,7 @@ static paritas_status find_tables(struct state *state, const struct day *day, st
 {
     paritas_context *context = state->session->context;
     found[0] = found[1] = NULL;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && day->date[0] != '\0'; i++) {
         char path[4096], difference[256];
         paritas_status status = table_path(state, day, endings[i], path);
         if (status != PARITAS_OK) return status;
@@ -146,13 +153,27 @@ static paritas_status same_inputs(struct loading *loading, bool *same)
     return PARITAS_OK;
 }
 
+/* Holds the tables to what they should be byte by byte: the arrays have checksums, and the digest of the text. */
+static paritas_status check_bytes(struct loading *loading)
+{
+    char path[2][4096], digest[65], written[65];
+    bool whole = false;
+    for (int i = 0; i < 2; i++) table_path(loading->state, loading->day, endings[i], path[i]);
+    paritas_status status = npz_whole(loading->context, path[0], TEXT_DIGEST, &whole, written);
+    if (status == PARITAS_OK) status = file_digest(loading->context, path[1], digest);
+    if (status == PARITAS_OK) loading->damaged = !whole ? 0 : strcmp(digest, written) != 0 ? 1 : -1;
+    return status;
+}
+
 static void *load(void *user)
 {
     struct loading *loading = user;
-    loading->status = PARITAS_OK;
+    loading->status = loading->day->date[0] != '\0' ? PARITAS_OK : no_day_file(loading->context, loading->day->files[0].path);
     if (loading->found[0] != NULL && loading->found[1] != NULL) {
         loading->status = same_inputs(loading, &loading->answered);
         loading->other = !loading->answered;
+        if (loading->status == PARITAS_OK && loading->answered) loading->status = check_bytes(loading);
+        loading->answered = loading->answered && loading->damaged < 0;
     }
     if (loading->status == PARITAS_OK && !loading->answered) loading->status = sweeps_load(loading->context, loading->sources, loading->day, &loading->sweeps);
     return NULL;
@@ -163,7 +184,7 @@ static paritas_status start_loading(struct state *state, size_t k)
     struct loading *loading = &state->loading;
     paritas_context *context = loading->context;
     const paritas_status status = find_tables(state, &state->days.days[k], state->found);
-    *loading = (struct loading){.day = &state->days.days[k], .sources = state->sources, .context = context, .found = {state->found[0], state->found[1]}};
+    *loading = (struct loading){.state = state, .day = &state->days.days[k], .sources = state->sources, .context = context, .found = {state->found[0], state->found[1]}, .damaged = -1};
     if (status != PARITAS_OK) return status;
     state->running = pthread_create(&state->thread, NULL, load, loading) == 0;
     if (!state->running) load(loading); /* no thread to be had: read here */
@@ -178,15 +199,21 @@ static void end_loading(struct state *state)
 
 /* ---- one day ---- */
 
-static paritas_status write_tables(struct state *state, const struct day *day, const char *document, const struct day_tables *tables)
+/* The text comes first, since the arrays hold its digest. */
+static paritas_status write_tables(struct state *state, const struct day *day, const char *document, struct day_tables *tables)
 {
     paritas_context *context = state->session->context;
-    char path[4096];
+    char path[4096], digest[65];
+    const char *text = digest;
     if (tables->rows.failed || tables->arrays.failed) return paritas_fail_memory(context);
-    paritas_status status = table_path(state, day, endings[0], path);
-    if (status == PARITAS_OK) status = npz_write(context, path, document, tables->arrays.n, tables->arrays.columns);
-    if (status == PARITAS_OK) status = table_path(state, day, endings[1], path);
+    paritas_status status = table_path(state, day, endings[1], path);
     if (status == PARITAS_OK) status = csv_write(context, path, document, tables->rows.n, tables->rows.columns);
+    if (status == PARITAS_OK) status = file_digest(context, path, digest);
+    column_add(&tables->arrays, TEXT_DIGEST, "", COLUMN_TEXT, 1, 64, &text);
+    if (tables->arrays.failed) return paritas_fail_memory(context);
+    tables->arrays.columns[tables->arrays.n - 1].scalar = true;
+    if (status == PARITAS_OK) status = table_path(state, day, endings[0], path);
+    if (status == PARITAS_OK) status = npz_write(context, path, document, tables->arrays.n, tables->arrays.columns);
     return status;
 }
 
@@ -260,6 +287,8 @@ static paritas_status one_day(struct state *state, size_t k)
         if (status == PARITAS_OK)
             status = paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: was made from other files than %s; --overwrite replaces it", path, loaded.day->files[0].path);
     }
+    if (loaded.damaged >= 0 && status == PARITAS_OK && table_path(state, loaded.day, endings[loaded.damaged], path) == PARITAS_OK)
+        paritas_note(session->context, "%s: is damaged; the tables of this day are made again", path);
     if (status == PARITAS_OK && k + 1 < state->days.n) status = start_loading(state, k + 1);
     if (status == PARITAS_OK && loaded.answered) {
         state->made[k] = found[1];
@@ -269,6 +298,8 @@ static paritas_status one_day(struct state *state, size_t k)
         status = make_day(state, k, loaded.day, &loaded.sweeps);
         state->sweeps_done += loaded.sweeps.n;
         state->days_made++;
+        for (size_t i = 0; i < SOURCES_TABLES; i++)
+            if (state->sources->tables[i] != NULL && loaded.sweeps.n > 0 && loaded.sweeps.matched[i] == 0 && state->unmatched[i].days++ == 0) state->unmatched[i].first = k;
         const uint64_t left = state->days.n - k - 1;
         progress_estimate(&session->progress, state->sweeps_done, state->sweeps_done + left * (state->sweeps_done / state->days_made));
     }
@@ -298,7 +329,7 @@ static void answer_json(struct state *state)
     for (size_t k = 0; k < state->days.n; k++) {
         char path[4096];
         write_object(w, NULL, false);
-        write_string(w, "date", state->days.days[k].date);
+        write_string(w, "date", state->days.days[k].date[0] != '\0' ? state->days.days[k].date : NULL);
         const struct json *answer = answer_of(state, k);
         for (int i = 0; i < 2 && answer != NULL; i++)
             if (table_path(state, &state->days.days[k], endings[i], path) == PARITAS_OK) write_path(w, endings[i], path);
@@ -343,7 +374,7 @@ static void answer_table(struct state *state)
     text_free(&headers);
     for (size_t k = 0; k < state->days.n; k++) {
         const struct json *answer = answer_of(state, k), *of_day = json_get(answer, "medians");
-        table_text(&table, state->days.days[k].date);
+        table_text(&table, state->days.days[k].date[0] != '\0' ? state->days.days[k].date : "-");
         table_number(&table, number_of(answer, "sweeps"), 9);
         table_number(&table, number_of(answer, "fitted"), 9);
         size_t column = 3;
@@ -390,6 +421,7 @@ static void answer_of_run(struct state *state)
     answer_table(state);
     text_format(&session->out, "\n");
     answer_counts(state, "statuses", "sweeps: ");
+    answer_counts(state, "spacecraft_potentials", "spacecraft potentials: ");
     answer_counts(state, "preferred", "lesser misfit: ");
     answer_counts(state, "reasons", "masked: ");
 }
@@ -419,6 +451,43 @@ static paritas_status open_beside(struct session *session, paritas_context **bes
     return status == PARITAS_OK ? status : paritas_fail(session->context, status, "%s", *beside != NULL ? paritas_error_message(*beside) : paritas_status_message(status));
 }
 
+/* Tables that were given and do not fit the days. */
+static void note_unmatched(const struct state *state)
+{
+    for (size_t i = 0; i < SOURCES_TABLES; i++) {
+        if (state->unmatched[i].days == 0) continue;
+        paritas_note(state->session->context, "%s: has no sweep of %zu of the %llu days that were read; the first is %s", option_text(state->session->arguments, sources_options[i], ""),
+                     state->unmatched[i].days, (unsigned long long)state->days_made, state->days.days[state->unmatched[i].first].date);
+    }
+}
+
+/* The reason that is counted most often; NULL: there is none. */
+static const struct json *most_of(const struct json *counts)
+{
+    const struct json *most = NULL;
+    for (const struct json *one = json_is(counts, JSON_OBJECT) ? counts->first : NULL; one != NULL; one = one->next)
+        if (strcmp(one->key, "found") != 0 && (most == NULL || one->number > most->number)) most = one;
+    return most;
+}
+
+/* Days with sweeps, none of which has an answer: how many, and why not those of the first. */
+static void note_unanswered(const struct state *state)
+{
+    size_t days = 0, first = 0;
+    for (size_t k = 0; k < state->days.n; k++)
+        if (number_of(answer_of(state, k), "fitted") == 0.0 && number_of(answer_of(state, k), "sweeps") > 0.0 && days++ == 0) first = k;
+    const struct json *answer = days > 0 ? answer_of(state, first) : NULL, *reason = most_of(json_get(answer, "statuses"));
+    if (reason == NULL) return;
+    const bool potential = strcmp(reason->key, "no_spacecraft_potential") == 0, polarity = strcmp(reason->key, paritas_er_reason_name(PARITAS_ER_POLARITY)) == 0;
+    const struct json *cause = potential ? most_of(json_get(answer, "spacecraft_potentials")) : NULL;
+    char more[160] = "", which[80];
+    if (cause != NULL) snprintf(more, sizeof more, " (spacecraft_potential_status %s %.0f)", cause->key, cause->number);
+    if (days > 1) snprintf(which, sizeof which, "%zu days has an answer; %s", days, state->days.days[first].date);
+    else snprintf(which, sizeof which, "%s has an answer", state->days.days[first].date);
+    paritas_note(state->session->context, "no sweep of %s: %s %.0f of %.0f%s%s", which, reason->key, reason->number, number_of(answer, "sweeps"), more,
+                 potential ? "; --spacecraft-potential V|FILE gives potentials, --illumination or --geometry says whether the spacecraft is in sunlight" : polarity ? "; see --polarity" : "");
+}
+
 paritas_status day_run(struct session *session, const struct day_run *run, const struct sources *sources)
 {
     struct state state = {.session = session, .run = run, .sources = sources, .folder = option_text(session->arguments, "--output-folder", NULL)};
@@ -427,6 +496,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     session->context->progress = NULL; /* one line for the run, not one for each of its fits */
     session->progress.unit = "sweeps";
     paritas_status status = days_find(session, &state.days);
+    if (status == PARITAS_OK) status = sources_check_days(session, sources, state.days.n);
     if (status == PARITAS_OK) status = make_folder(&state);
     if (status == PARITAS_OK) status = make_wanted(&state);
     if (status == PARITAS_OK) status = check_tables(&state);
@@ -438,6 +508,8 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     if (status == PARITAS_OK && (state.made == NULL || state.resumed == NULL || state.errors == NULL)) status = paritas_fail_memory(session->context);
     if (status == PARITAS_OK) status = start_loading(&state, 0);
     for (size_t k = 0; k < state.days.n && status == PARITAS_OK; k++) status = one_day(&state, k);
+    if (status == PARITAS_OK) note_unmatched(&state);
+    if (status == PARITAS_OK) note_unanswered(&state);
     if (status == PARITAS_OK) answer_of_run(&state);
     if (status == PARITAS_OK && state.n_errors > 0) {
         size_t k = 0;

@@ -4,7 +4,7 @@
  *   day k:      fit ──► DIR/STEM_YYYY-MM-DD.npz, .csv
  *
  * Memory holds two days. A day whose tables stand there and were made by the same options from the same inputs is not made again; tables of anything else are refused, or replaced where
- * --overwrite says so. What a killed run leaves is whole days.
+ * --overwrite says so; of tables whose bytes are damaged the day is made again. What a killed run leaves is whole days.
  */
 #ifndef PARITAS_CLI_DAY_RUN_H
 #define PARITAS_CLI_DAY_RUN_H

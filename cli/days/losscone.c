@@ -1,8 +1,11 @@
 /* losscone.c: see losscone.h. */
 #include "days/losscone.h"
+#include "losscone/losscone.h"
 
 #include <math.h>
 #include <string.h>
+
+#define MOST_DRAWS 65536 /* of paritas_losscone_bootstrap */
 
 const struct option options_losscone[] = {
     {"--method", 0, OPTION_CHOICE, "halekas|lillis", "misfit of logarithms of the flux, or of the flux between 0.07 and 0.79 of the incident; default: halekas"},
@@ -30,9 +33,31 @@ const struct option options_losscone_confidence[] = {
     {"--threshold", 0, OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
     {"--draws", 0, OPTION_COUNT, "N", "of the bootstrap, a sweep; default: 40"},
     {"--level", 0, OPTION_NUMBER, "P", "coverage that the bootstrap aims at; default: 0.68"},
-    {"--step", 0, OPTION_NUMBER, "V", "resolution of the sets; default: 1"},
+    {"--step", 0, OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.2"},
     {0},
 };
+
+/* What the library says of the options, as an error of the command line that names the one that is wrong. */
+static paritas_status check_options(struct session *session, const paritas_losscone_options *options)
+{
+    const struct arguments *arguments = session->arguments;
+    paritas_losscone_options checked;
+    if (losscone_options_read(session->context, options, &checked) == PARITAS_OK) return PARITAS_OK;
+    const char *message = paritas_error_message(session->context);
+    if (strncmp(message, "options: ", 9) == 0) message += 9;
+    for (size_t i = 0; i < arguments->n_given; i++) {
+        char word[32];
+        const char *name = arguments->given[i].option->name;
+        /* "--ratio-lower" is told of as "ratio", "--beam-width" as "beam_width" */
+        size_t length = strlen(name) - 2;
+        if (length > 6 && (strcmp(name + 2 + length - 6, "-lower") == 0 || strcmp(name + 2 + length - 6, "-upper") == 0)) length -= 6;
+        if (length >= sizeof word) continue;
+        for (size_t k = 0; k < length; k++) word[k] = name[2 + k] == '-' ? '_' : name[2 + k];
+        word[length] = '\0';
+        if (strstr(message, word) != NULL) return usage_failure(session, "%s: %s", name, message);
+    }
+    return usage_failure(session, "%s", message);
+}
 
 paritas_status losscone_plan_open(struct session *session, struct losscone_plan *plan)
 {
@@ -63,18 +88,19 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
     plan->threshold = option_number(arguments, "--threshold", NAN);
     plan->draws = (unsigned)option_count(arguments, "--draws", 40);
     plan->level = option_number(arguments, "--level", 0.68);
-    plan->step = option_number(arguments, "--step", 1.0);
+    plan->step = option_number(arguments, "--step", 0.0);
     if (!isnan(plan->threshold)) {
         if (option_given(arguments, "--confidence") != NULL) return usage_failure(session, "--threshold and --confidence: the threshold is given, or found, not both");
         plan->confidence = CONFIDENCE_THRESHOLD;
     }
     if (plan->confidence == CONFIDENCE_THRESHOLD && !(plan->threshold >= 0.0)) return usage_failure(session, "--threshold takes a number from 0");
+    if (plan->draws > MOST_DRAWS) return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
     if (!(plan->level > 0.0 && plan->level < 1.0)) return usage_failure(session, "--level takes a number above 0 and below 1");
-    if (!(plan->step > 0.0)) return usage_failure(session, "--step takes a number above 0");
+    if (option_given(arguments, "--step") != NULL && !(plan->step > 0.0)) return usage_failure(session, "--step takes a number above 0");
     const bool sets_asked = option_given(arguments, "--confidence") != NULL || plan->confidence == CONFIDENCE_THRESHOLD;
     if (o->search == PARITAS_SEARCH_DE && sets_asked && plan->confidence != CONFIDENCE_NONE) return usage_failure(session, "confidence sets need --search exact");
     if (o->search == PARITAS_SEARCH_DE) plan->confidence = CONFIDENCE_NONE;
-    return PARITAS_OK;
+    return check_options(session, o);
 }
 
 void losscone_plan_describe(const struct losscone_plan *plan, struct writer *writer)
@@ -107,7 +133,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
         write_integer(writer, "draws", plan->draws);
         write_number(writer, "level", plan->level);
     }
-    if (plan->confidence != CONFIDENCE_NONE) write_number(writer, "step", plan->step);
+    if (plan->confidence != CONFIDENCE_NONE) write_number(writer, "step", plan->step > 0.0 ? plan->step : NAN);
 }
 
 paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model)
@@ -121,6 +147,17 @@ paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan,
 bool losscone_fitted(const paritas_losscone_result *result)
 {
     return result->status == PARITAS_SWEEP_FITTED || result->status == PARITAS_SWEEP_MISFIT || result->status == PARITAS_SWEEP_AT_LIMIT;
+}
+
+const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const paritas_losscone_result *result)
+{
+    const paritas_er_day *day = sweeps->day;
+    bool polarity = false;
+    for (size_t i = PARITAS_ER_ROWS * k; i < PARITAS_ER_ROWS * (k + 1); i++) polarity = polarity || day->polarity[i] == 1.0 || day->polarity[i] == -1.0;
+    if (losscone_fitted(result)) return paritas_sweep_status_name(result->status);
+    if (day->sweep_reason[k] != PARITAS_ER_KEPT) return paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k]);
+    if (!polarity) return paritas_er_reason_name(PARITAS_ER_POLARITY);
+    return isnan(day->spacecraft_potential[k]) ? "no_spacecraft_potential" : paritas_sweep_status_name(result->status);
 }
 
 /* Confidence sets of one model. */
@@ -148,6 +185,10 @@ paritas_status losscone_answer(paritas_context *context, const struct losscone_p
         if (answers->results[model] == NULL) return paritas_fail_memory(context);
         if (sweeps->n == 0) continue;
         paritas_status status = paritas_losscone_fit(context, sweeps, &options, answers->results[model]);
+        for (size_t k = 0; k < sweeps->n && options.search == PARITAS_SEARCH_DE && status == PARITAS_OK; k++) {
+            paritas_losscone_result *r = &answers->results[model][k]; /* a point, which says nothing of a plateau */
+            r->potential_lower = r->potential_upper = r->ratio_lower = r->ratio_upper = NAN;
+        }
         if (status == PARITAS_OK && plan->confidence != CONFIDENCE_NONE)
             status = answer_sets(context, plan, sweeps, &options, answers->results[model], arena, &answers->sets[model]);
         if (status != PARITAS_OK) return status;

@@ -41,5 +41,7 @@ paritas_status losscone_answer(paritas_context *context, const struct losscone_p
 
 /* Has the result numbers? */
 bool losscone_fitted(const paritas_losscone_result *result);
+/* What became of sweep `k`: why there is nothing to fit, else the outcome of the fit. */
+const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const paritas_losscone_result *result);
 
 #endif

@@ -152,12 +152,31 @@ struct archive {
     size_t members;
 };
 
+/* A member's local header with its name, and its entry behind those of the directory. */
+static void append_headers(struct archive *archive, const char *name, uint32_t crc, size_t size)
+{
+    struct text *directory = &archive->directory;
+    archive->header.length = 0;
+    append_little(&archive->header, 4, 0x04034b50);
+    append_member(&archive->header, name, crc, size);
+    text_append(&archive->header, name, strlen(name));
+    append_little(directory, 4, 0x02014b50);
+    append_little(directory, 2, 20); /* made by version 2.0 */
+    append_member(directory, name, crc, size);
+    append_little(directory, 2, 0); /* no comment, one disk, binary, no attributes */
+    append_little(directory, 2, 0);
+    append_little(directory, 2, 0);
+    append_little(directory, 4, 0);
+    append_little(directory, 4, archive->offset);
+    text_append(directory, name, strlen(name));
+}
+
 /* errno: EFBIG where the archive would need what ZIP has for 4 GiB and more. */
 static bool add_array(struct archive *archive, const struct column *column)
 {
     char name[128];
     snprintf(name, sizeof name, "%s.npy", column->name);
-    archive->array.length = archive->header.length = 0;
+    archive->array.length = 0;
     append_array(&archive->array, column);
     if (archive->array.failed) {
         errno = ENOMEM;
@@ -168,21 +187,8 @@ static bool add_array(struct archive *archive, const struct column *column)
         errno = EFBIG;
         return false;
     }
-    const uint32_t crc = crc_of(&archive->crc, archive->array.bytes, size);
-    append_little(&archive->header, 4, 0x04034b50);
-    append_member(&archive->header, name, crc, size);
-    text_append(&archive->header, name, strlen(name));
-    struct text *directory = &archive->directory;
-    append_little(directory, 4, 0x02014b50);
-    append_little(directory, 2, 20); /* made by version 2.0 */
-    append_member(directory, name, crc, size);
-    append_little(directory, 2, 0); /* no comment, one disk, binary, no attributes */
-    append_little(directory, 2, 0);
-    append_little(directory, 2, 0);
-    append_little(directory, 4, 0);
-    append_little(directory, 4, archive->offset);
-    text_append(directory, name, strlen(name));
-    if (archive->header.failed || directory->failed) {
+    append_headers(archive, name, crc_of(&archive->crc, archive->array.bytes, size), size);
+    if (archive->header.failed || archive->directory.failed) {
         errno = ENOMEM;
         return false;
     }
@@ -191,7 +197,7 @@ static bool add_array(struct archive *archive, const struct column *column)
     return output_append(&archive->file, archive->header.bytes, archive->header.length) && output_append(&archive->file, archive->array.bytes, size);
 }
 
-static bool add_directory(struct archive *archive)
+static void append_end(struct archive *archive)
 {
     struct text *directory = &archive->directory;
     const size_t size = directory->length;
@@ -202,8 +208,6 @@ static bool add_directory(struct archive *archive)
     append_little(directory, 4, size);
     append_little(directory, 4, archive->offset);
     append_little(directory, 2, 0);
-    errno = ENOMEM;
-    return !directory->failed && output_append(&archive->file, directory->bytes, directory->length);
 }
 
 paritas_status npz_write(paritas_context *context, const char *path, const char *provenance, size_t n, const struct column *columns)
@@ -217,7 +221,12 @@ paritas_status npz_write(paritas_context *context, const char *path, const char 
     const struct column first = {.name = "provenance", .kind = COLUMN_TEXT, .scalar = true, .rows = 1, .values = &provenance};
     bool ok = add_array(&archive, &first);
     for (size_t i = 0; i < n && ok; i++) ok = add_array(&archive, &columns[i]);
-    ok = ok && add_directory(&archive);
+    append_end(&archive);
+    if (ok && archive.directory.failed) {
+        ok = false;
+        errno = ENOMEM;
+    }
+    ok = ok && output_append(&archive.file, archive.directory.bytes, archive.directory.length);
     int error = errno;
     if (!output_close(&archive.file, ok) && ok) {
         ok = false;
@@ -282,4 +291,60 @@ paritas_status npz_provenance(paritas_context *context, const char *path, struct
     text_free(&text);
     fclose(file);
     return status;
+}
+
+/* The whole file. *bytes is NULL where it cannot be read. */
+static void read_bytes(paritas_context *context, const char *path, char **bytes, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    *bytes = NULL;
+    if (file == NULL) return;
+    const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    *length = end > 0 ? (size_t)end : 0;
+    if (end > 0 && fseek(file, 0, SEEK_SET) == 0) *bytes = paritas_allocate(context, *length, 1);
+    if (*bytes != NULL && fread(*bytes, 1, *length, file) != *length) {
+        paritas_release(&context->allocator, *bytes);
+        *bytes = NULL;
+    }
+    fclose(file);
+}
+
+/* Walks the members from the front and makes headers and directory anew: what is not as it would be written now is damage. */
+paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole, char text[65])
+{
+    struct archive archive = {.offset = 0};
+    char *bytes, wanted[128];
+    size_t length = 0;
+    const int wanted_length = snprintf(wanted, sizeof wanted, "%s.npy", name);
+    text[0] = '\0';
+    *whole = false;
+    read_bytes(context, path, &bytes, &length);
+    if (bytes == NULL) return PARITAS_OK;
+    crc_open(&archive.crc);
+    text_open(&archive.header, &context->allocator);
+    text_open(&archive.directory, &context->allocator);
+    for (;;) {
+        const unsigned char *local = (const unsigned char *)bytes + archive.offset;
+        const size_t left = length - (size_t)archive.offset;
+        if (left < 30 || little(local, 4) != 0x04034b50) break;
+        const size_t size = little(local + 18, 4), name_length = little(local + 26, 2);
+        char member[128];
+        if (name_length >= sizeof member || left - 30 < name_length || left - 30 - name_length < size) break;
+        memcpy(member, local + 30, name_length);
+        member[name_length] = '\0';
+        const char *array = bytes + archive.offset + 30 + name_length;
+        append_headers(&archive, member, crc_of(&archive.crc, array, size), size);
+        if (archive.header.failed || memcmp(archive.header.bytes, local, 30 + name_length) != 0) break;
+        if (name_length == (size_t)wanted_length && strcmp(member, wanted) == 0 && size > 256)
+            for (size_t i = 0; i < 65; i++) text[i] = i < 64 ? (char)little((const unsigned char *)array + size - 256 + 4 * i, 4) : '\0';
+        archive.offset += 30 + name_length + size;
+        archive.members++;
+    }
+    append_end(&archive);
+    const bool failed = archive.header.failed || archive.directory.failed;
+    if (!failed) *whole = archive.directory.length == length - archive.offset && memcmp(archive.directory.bytes, bytes + archive.offset, archive.directory.length) == 0;
+    text_free(&archive.header);
+    text_free(&archive.directory);
+    paritas_release(&context->allocator, bytes);
+    return failed ? paritas_fail_memory(context) : PARITAS_OK;
 }

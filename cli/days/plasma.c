@@ -126,6 +126,17 @@ static const double *add_fit(struct day_tables *tables, const char *name, size_t
     return values;
 }
 
+static void add_state(struct day_tables *tables, const char *name, size_t n, const struct plasma_answers *answers, size_t offset, const unsigned char *fitted)
+{
+    const char **words = column_room(&tables->rows, COLUMN_TEXT, n);
+    for (size_t k = 0; k < n && words != NULL; k++) {
+        paritas_parameter_state state;
+        memcpy(&state, (const char *)&answers->fits[k] + offset, sizeof state);
+        words[k] = fitted[k] ? paritas_parameter_state_name(state) : "";
+    }
+    column_add_both(tables, name, "", COLUMN_TEXT, n, words);
+}
+
 static void add_potentials(struct day_tables *tables, size_t n, const paritas_potential *potentials)
 {
     struct column_list *list = &tables->rows;
@@ -162,8 +173,10 @@ struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps 
     add_fit(tables, "density_error", n, answers, offsetof(paritas_kappa_result, density_error), fitted);
     columns.kappa = add_fit(tables, "kappa", n, answers, offsetof(paritas_kappa_result, plasma.kappa), fitted);
     add_fit(tables, "kappa_error", n, answers, offsetof(paritas_kappa_result, kappa_error), fitted);
+    add_state(tables, "kappa_state", n, answers, offsetof(paritas_kappa_result, kappa_state), fitted);
     columns.theta = add_fit(tables, "theta", n, answers, offsetof(paritas_kappa_result, plasma.theta), fitted);
     add_fit(tables, "theta_error", n, answers, offsetof(paritas_kappa_result, theta_error), fitted);
+    add_state(tables, "theta_state", n, answers, offsetof(paritas_kappa_result, theta_state), fitted);
     columns.temperature = add_fit(tables, "temperature", n, answers, offsetof(paritas_kappa_result, temperature), fitted);
     add_fit(tables, "temperature_error", n, answers, offsetof(paritas_kappa_result, temperature_error), fitted);
     columns.misfit = add_fit(tables, "plasma_misfit", n, answers, offsetof(paritas_kappa_result, misfit), fitted);

@@ -23,6 +23,8 @@ const struct option options_sources[] = {
     {0},
 };
 
+const char *const sources_options[SOURCES_TABLES] = {"--geometry", "--polarity", "--spacecraft-potential"};
+
 /* ---- what is read once ---- */
 
 /* Reads a table that is to have a column. */
@@ -31,6 +33,14 @@ static paritas_status open_table(struct session *session, const char *path, cons
     const paritas_status status = paritas_er_geometry_read(session->context, path, table);
     if (status != PARITAS_OK || column == NULL || paritas_er_geometry_has(*table, column)) return status;
     return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has no column %s", path, column);
+}
+
+/* The same of an option that takes words or numbers too: what names no file is a slip on the command line. */
+static paritas_status open_named(struct session *session, const char *option, const char *takes, const char *path, const char *column, paritas_er_geometry **table)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) return usage_failure(session, "%s takes %s or a file; there is no file '%s'", option, takes, path);
+    return open_table(session, path, column, table);
 }
 
 static paritas_status open_spice(struct session *session, struct sources *sources)
@@ -46,7 +56,7 @@ static paritas_status open_spice(struct session *session, struct sources *source
 static paritas_status open_polarity(struct session *session, struct sources *sources)
 {
     const char *text = option_text(session->arguments, "--polarity", NULL);
-    const bool known = sources->spice != NULL || (sources->geometry != NULL && paritas_er_geometry_has(sources->geometry, "polarity"));
+    const bool known = sources->spice != NULL || (sources->tables[SOURCES_GEOMETRY] != NULL && paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
     if (text == NULL) {
         sources->polarity = known ? 0.0 : -1.0;
         if (!known) paritas_note(session->context, "the polarity of the field is not known and taken as -1 (--polarity, --geometry)");
@@ -54,7 +64,7 @@ static paritas_status open_polarity(struct session *session, struct sources *sou
     }
     if (strcmp(text, "+1") == 0 || strcmp(text, "1") == 0) sources->polarity = 1.0;
     else if (strcmp(text, "-1") == 0) sources->polarity = -1.0;
-    else return open_table(session, text, "polarity", &sources->polarities);
+    else return open_named(session, "--polarity", "+1, -1", text, "polarity", &sources->tables[SOURCES_POLARITY]);
     return PARITAS_OK;
 }
 
@@ -64,7 +74,11 @@ static paritas_status open_potential(struct session *session, struct sources *so
     if (strcmp(text, "auto") == 0) sources->potential = POTENTIAL_AUTO;
     else if (number_of_text(text, &sources->potential_value)) sources->potential = POTENTIAL_VALUE;
     else sources->potential = POTENTIAL_TABLE;
-    return sources->potential == POTENTIAL_TABLE ? open_table(session, text, "spacecraft_potential", &sources->potentials) : PARITAS_OK;
+    const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
+    if (option_given(session->arguments, "--spacecraft-potential") == NULL && geometry != NULL && paritas_er_geometry_has(geometry, "spacecraft_potential"))
+        paritas_note(session->context, "the column spacecraft_potential of --geometry is not used: potentials are found from the plasma (--spacecraft-potential FILE)");
+    if (sources->potential != POTENTIAL_TABLE) return PARITAS_OK;
+    return open_named(session, "--spacecraft-potential", "auto, a number of volts", text, "spacecraft_potential", &sources->tables[SOURCES_POTENTIAL]);
 }
 
 paritas_status sources_open(struct session *session, struct sources *sources)
@@ -77,7 +91,7 @@ paritas_status sources_open(struct session *session, struct sources *sources)
     sources->normalisation = strcmp(normalisation, "max") == 0 ? PARITAS_NORMALISE_MAX : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISE_PAIRS : PARITAS_NORMALISE_RATIO;
     if (sources->sunlight < 0.0 || sources->sunlight > 180.0) return usage_failure(session, "--sunlight takes degrees from 0 to 180");
     paritas_status status = paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), sources->theta);
-    if (status == PARITAS_OK && geometry != NULL) status = open_table(session, geometry, NULL, &sources->geometry);
+    if (status == PARITAS_OK && geometry != NULL) status = open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]);
     if (status == PARITAS_OK) status = open_spice(session, sources);
     if (status == PARITAS_OK) status = open_polarity(session, sources);
     if (status == PARITAS_OK) status = open_potential(session, sources);
@@ -86,11 +100,20 @@ paritas_status sources_open(struct session *session, struct sources *sources)
 
 void sources_close(struct sources *sources)
 {
-    paritas_er_geometry_free(sources->geometry);
-    paritas_er_geometry_free(sources->polarities);
-    paritas_er_geometry_free(sources->potentials);
+    for (size_t i = 0; i < SOURCES_TABLES; i++) paritas_er_geometry_free(sources->tables[i]);
     paritas_er_attitude_free(sources->attitude);
     paritas_er_spice_close(sources->spice);
+}
+
+paritas_status sources_check_days(struct session *session, const struct sources *sources, size_t days)
+{
+    for (size_t i = 0; i < SOURCES_TABLES; i++) {
+        const paritas_er_geometry *table = sources->tables[i];
+        if (days < 2 || table == NULL || paritas_er_geometry_has(table, "date") || paritas_er_geometry_has(table, "utc")) continue;
+        return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has neither a column date nor utc, and there are %zu days: which sweeps it means is not known",
+                            option_text(session->arguments, sources_options[i], ""), days);
+    }
+    return PARITAS_OK;
 }
 
 /* A file or folder of an option as its digest; `otherwise` where it is not given. */
@@ -117,10 +140,10 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     if (status == PARITAS_OK) status = describe_file(session, writer, "attitude", option_text(arguments, "--attitude", NULL), NULL);
     if (status == PARITAS_OK) status = describe_file(session, writer, "spice", option_text(arguments, "--spice", NULL), NULL);
     const char *polarity = option_text(arguments, "--polarity", NULL), *potential = option_text(arguments, "--spacecraft-potential", "auto");
-    if (sources->polarities != NULL && status == PARITAS_OK) status = describe_file(session, writer, "polarity", polarity, NULL);
+    if (sources->tables[SOURCES_POLARITY] != NULL && status == PARITAS_OK) status = describe_file(session, writer, "polarity", polarity, NULL);
     else if (sources->polarity == 0.0) write_string(writer, "polarity", "of the geometry");
     else write_string(writer, "polarity", sources->polarity > 0.0 ? "+1" : polarity != NULL ? "-1" : "-1, not known and taken so");
-    if (sources->potentials != NULL && status == PARITAS_OK) status = describe_file(session, writer, "spacecraft_potential", potential, NULL);
+    if (sources->tables[SOURCES_POTENTIAL] != NULL && status == PARITAS_OK) status = describe_file(session, writer, "spacecraft_potential", potential, NULL);
     else if (sources->potential == POTENTIAL_VALUE) write_number(writer, "spacecraft_potential", sources->potential_value);
     else write_string(writer, "spacecraft_potential", "auto");
     write_number(writer, "sunlight", sources->sunlight);
@@ -209,10 +232,12 @@ static paritas_status read_files(paritas_context *context, const struct sources 
         paritas_status status = paritas_er_read(context, day->files[i].path, &options, &part);
         if (status != PARITAS_OK) return status;
         memcpy(sweeps->digests[i], part->digest + strlen("sha256:"), 64);
-        if (sources->geometry != NULL) status = paritas_er_geometry_apply(context, sources->geometry, part, NULL);
-        if (status == PARITAS_OK && sources->spice != NULL) status = paritas_er_spice_apply(context, sources->spice, sources->attitude, part, NULL);
-        if (status == PARITAS_OK && sources->polarities != NULL) status = paritas_er_geometry_apply(context, sources->polarities, part, NULL);
-        if (status == PARITAS_OK && sources->potentials != NULL) status = paritas_er_geometry_apply(context, sources->potentials, part, NULL);
+        for (size_t k = 0; k < SOURCES_TABLES && status == PARITAS_OK; k++) {
+            size_t matched = 0;
+            if (sources->tables[k] != NULL) status = paritas_er_geometry_apply(context, sources->tables[k], part, &matched);
+            sweeps->matched[k] += matched;
+            if (k == 0 && status == PARITAS_OK && sources->spice != NULL) status = paritas_er_spice_apply(context, sources->spice, sources->attitude, part, NULL);
+        }
         if (status != PARITAS_OK) {
             paritas_er_day_free(part);
             return status;

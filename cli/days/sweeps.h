@@ -8,10 +8,13 @@
 
 enum potential_source { POTENTIAL_AUTO, POTENTIAL_VALUE, POTENTIAL_TABLE };
 
+enum { SOURCES_GEOMETRY, SOURCES_POLARITY, SOURCES_POTENTIAL, SOURCES_TABLES };
+extern const char *const sources_options[SOURCES_TABLES]; /* that name the tables */
+
 /* What is read once for all days. */
 struct sources {
     double theta[PARITAS_ER_CELLS];
-    paritas_er_geometry *geometry, *polarities, *potentials; /* NULL: not given */
+    paritas_er_geometry *tables[SOURCES_TABLES]; /* NULL: not given. A later one counts where several have a column */
     paritas_er_attitude *attitude;
     paritas_er_spice *spice;
     double polarity; /* of all rows; 0: each sweep's own, from a table or SPICE */
@@ -31,6 +34,8 @@ extern const struct option options_sources[];
 
 paritas_status sources_open(struct session *session, struct sources *sources);
 void sources_close(struct sources *sources);
+/* INVALID_INPUT where a table without dates, whose spectrum numbers every day has, would be given to several days. */
+paritas_status sources_check_days(struct session *session, const struct sources *sources, size_t days);
 /* Keys and values for the provenance. Files by their digest. */
 paritas_status sources_describe(struct session *session, const struct sources *sources, struct writer *writer);
 
@@ -38,6 +43,7 @@ struct sweeps {
     size_t n;
     paritas_er_day *day;     /* several files of one date are one day, spectrum numbers of the later ones above those before */
     char (*digests)[65];     /* of its files */
+    size_t matched[SOURCES_TABLES]; /* sweeps that each table has */
     double *potential;       /* n x 15: of the spacecraft; NaN where it is to be found from the plasma */
     double *cosine, *flux;   /* n x 15 x 88: of pitch angles; normalised, of all cells that have a flux */
     paritas_allocator allocator;

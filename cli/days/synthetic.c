@@ -23,6 +23,7 @@ const struct option options_truth[] = {
     {"--true-density", 0, OPTION_TEXT, "LO:HI", "of the plasma, 1/m^3; default: 1e5:1e7"},
     {"--true-kappa", 0, OPTION_TEXT, "LO:HI", "default: 3:6"},
     {"--true-temperature", 0, OPTION_TEXT, "LO:HI", "eV; default: 10:200"},
+    {"--channel-width", 0, OPTION_NUMBER, "W", "relative width of the energy channels, with which spectra of --plasma are folded, as kappa fits fold theirs; 0: none; default: 0.5"},
     {"--missing-cells", 0, OPTION_NUMBER, "P", "part of the cells with a sentinel instead of flux or azimuth; default: 0"},
     {"--missing-rows", 0, OPTION_NUMBER, "P", "part of the rows that are left out; default: 0"},
     {"--bad-fields", 0, OPTION_NUMBER, "P", "part of the sweeps whose magnetic field is 0; default: 0"},
@@ -52,7 +53,7 @@ static bool read_range(const char *text, struct range *range)
 paritas_status synthetic_plan_open(struct session *session, struct synthetic_plan *plan)
 {
     const struct arguments *arguments = session->arguments;
-    *plan = (struct synthetic_plan){{-400.0, -10.0}, {0.4, 1.05}, {0.0, 2.0}, {0.1, 0.3}, {5.0, 15.0}, {1e5, 1e7}, {3.0, 6.0}, {10.0, 200.0}, 0.5, 0.0, 0.0, 0.0, false, false, -1.0, false, 42};
+    *plan = (struct synthetic_plan){{-400.0, -10.0}, {0.4, 1.05}, {0.0, 2.0}, {0.1, 0.3}, {5.0, 15.0}, {1e5, 1e7}, {3.0, 6.0}, {10.0, 200.0}, 0.5, 0.0, 0.0, 0.0, 0.5, false, false, -1.0, false, 42};
     const struct {
         const char *option;
         struct range *range;
@@ -73,6 +74,9 @@ paritas_status synthetic_plan_open(struct session *session, struct synthetic_pla
         *parts[i].value = option_number(arguments, parts[i].option, *parts[i].value);
         if (!(*parts[i].value >= 0.0 && *parts[i].value <= 1.0)) return usage_failure(session, "%s takes a number from 0 to 1", parts[i].option);
     }
+    const paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
+    plan->channel_width = option_number(arguments, "--channel-width", kappa.response);
+    if (!(plan->channel_width >= 0.0 && plan->channel_width <= 10.0)) return usage_failure(session, "--channel-width takes a number from 0 to 10");
     const char *polarity = option_text(arguments, "--true-polarity", "-1");
     plan->polarity = strcmp(polarity, "drawn") == 0 ? 0.0 : strcmp(polarity, "+1") == 0 ? 1.0 : -1.0;
     plan->plasma = option_flag(arguments, "--plasma");
@@ -103,6 +107,7 @@ void synthetic_plan_describe(const struct synthetic_plan *plan, struct writer *w
         describe_range(writer, "true_density", &plan->density);
         describe_range(writer, "true_kappa", &plan->kappa);
         describe_range(writer, "true_temperature", &plan->temperature);
+        write_number(writer, "channel_width", plan->channel_width);
     }
     write_number(writer, "missing_cells", plan->missing_cells);
     write_number(writer, "missing_rows", plan->missing_rows);
@@ -236,9 +241,18 @@ static paritas_status spectra(paritas_context *context, const struct synthetic_p
         /* a positive spacecraft draws electrons in: each comes with its potential more, their density in phase space as it was; those below it are its own */
         const paritas_kappa_plasma plasma = {truth->density[k], truth->kappa[k], truth->theta[k]};
         for (size_t i = 0; i < ROWS; i++) energy[i] = measured[i] - truth->spacecraft[k] > 1.0 ? measured[i] - truth->spacecraft[k] : 1.0;
-        const paritas_status status = paritas_kappa_flux(context, 1, &plasma, ROWS, energy, flux + ROWS * k);
+        double arriving[ROWS], response[ROWS * ROWS] = {0.0};
+        paritas_status status = paritas_kappa_flux(context, 1, &plasma, ROWS, energy, arriving);
+        for (size_t i = 0; i < ROWS; i++) {
+            arriving[i] *= measured[i] / (energy[i] * 4.0 * pi);
+            response[ROWS * i + i] = 1.0;
+        }
+        if (status == PARITAS_OK && plan->channel_width > 0.0) status = paritas_kappa_response(context, plan->channel_width, ROWS, measured, response);
         if (status != PARITAS_OK) return status;
-        for (size_t i = 0; i < ROWS; i++) flux[ROWS * k + i] *= measured[i] / (energy[i] * 4.0 * pi);
+        for (size_t i = 0; i < ROWS; i++) {
+            flux[ROWS * k + i] = 0.0;
+            for (size_t j = 0; j < ROWS; j++) flux[ROWS * k + i] += response[ROWS * i + j] * arriving[j];
+        }
     }
     return PARITAS_OK;
 }

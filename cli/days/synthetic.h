@@ -15,6 +15,7 @@ struct synthetic_plan {
     struct range potential, ratio, amplitude, noise, spacecraft, density, kappa, temperature;
     double beams;                      /* part of the sweeps that have one */
     double missing_cells, missing_rows, bad_fields; /* parts */
+    double channel_width;              /* relative, of the energy channels, which smear spectra of plasma */
     bool plasma;                       /* spectra are kappa distributions and spacecraft potentials theirs; else power laws */
     bool low_energies;                 /* every second sweep has the table that begins at 7 eV */
     double polarity;                   /* 0: drawn */

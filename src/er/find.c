@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DEEPEST 16 /* folders in folders: a link to a folder above it would have no end */
+#define DEEPEST 16 /* folders in folders */
 
 static int digit(char byte) { return byte >= '0' && byte <= '9' ? byte - '0' : -1; }
 static char lower(char byte) { return byte >= 'A' && byte <= 'Z' ? (char)(byte + 32) : byte; }
@@ -37,6 +37,11 @@ struct files {
     paritas_allocator allocator;
     size_t room;
     int year, month, day;
+    struct folder {
+        dev_t device;
+        ino_t inode;
+    } *entered; /* a link may lead to a folder above it, or to another's */
+    size_t n_entered, entered_room;
 };
 
 void paritas_er_files_free(paritas_er_files *files)
@@ -46,6 +51,7 @@ void paritas_er_files_free(paritas_er_files *files)
     for (size_t k = 0; k < files->n; k++) paritas_release(&allocator, files->path[k]);
     paritas_release(&allocator, files->path);
     paritas_release(&allocator, files->date);
+    paritas_release(&allocator, ((struct files *)(void *)files)->entered);
     paritas_release(&allocator, files);
 }
 
@@ -84,6 +90,24 @@ static char *join(paritas_context *context, const char *folder, const char *name
     return path;
 }
 
+/* Notes that a folder is entered. first: it was not before. */
+static paritas_status enter(paritas_context *context, struct files *files, const struct stat *folder, bool *first)
+{
+    *first = false;
+    for (size_t k = 0; k < files->n_entered; k++)
+        if (files->entered[k].device == folder->st_dev && files->entered[k].inode == folder->st_ino) return PARITAS_OK;
+    if (files->n_entered == files->entered_room) {
+        const size_t room = files->entered_room ? 2 * files->entered_room : 64;
+        struct folder *more = files->entered ? paritas_reallocate(context, files->entered, room, sizeof *more) : paritas_allocate(context, room, sizeof *more);
+        if (!more) return paritas_fail_memory(context);
+        files->entered = more;
+        files->entered_room = room;
+    }
+    files->entered[files->n_entered++] = (struct folder){folder->st_dev, folder->st_ino};
+    *first = true;
+    return PARITAS_OK;
+}
+
 static paritas_status search(paritas_context *context, struct files *files, const char *folder, unsigned depth)
 {
     DIR *entries = opendir(folder);
@@ -106,7 +130,9 @@ static paritas_status search(paritas_context *context, struct files *files, cons
         const int date = paritas_er_file_date(path);
         const bool there = stat(path, &found) == 0;
         if (there && S_ISDIR(found.st_mode)) {
-            if (depth < DEEPEST) status = search(context, files, path, depth + 1);
+            bool first = false;
+            if (depth < DEEPEST) status = enter(context, files, &found, &first);
+            if (!status && first) status = search(context, files, path, depth + 1);
             paritas_release(&context->allocator, path);
         } else if (there && date && wanted(files, date)) {
             status = add(context, files, path, date);
@@ -160,7 +186,9 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
     paritas_status status = PARITAS_OK;
     const int date = paritas_er_file_date(path);
     if (S_ISDIR(found.st_mode)) {
-        status = search(context, files, path, 0);
+        bool first;
+        status = enter(context, files, &found, &first);
+        if (!status) status = search(context, files, path, 0);
     } else if (!date || wanted(files, date)) {
         const size_t length = strlen(path) + 1;
         char *copy = paritas_allocate(context, length, 1);

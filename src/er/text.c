@@ -30,6 +30,7 @@ paritas_status er_text_open(paritas_context *context, const char *path, struct e
     if (!status && ferror(file)) status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     fclose(file);
     text->at = text->bytes;
+    if (text->length >= 3 && memcmp(text->bytes, "\xEF\xBB\xBF", 3) == 0) text->at += 3; /* spreadsheets mark UTF-8 so */
     if (status) er_text_close(text);
     return status;
 }

@@ -102,6 +102,14 @@ static double next_shift(const double *before, const paritas_potential *result)
     return next > 0.0 && next < 2.0 * result->potential ? next : result->potential;
 }
 
+/* What currents of a thermal speed that stands at its bound balance is the bound's, not the plasma's. */
+static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *result)
+{
+    if (result->status != PARITAS_POTENTIAL_FOUND || (fit->theta_state != PARITAS_AT_LOWER_BOUND && fit->theta_state != PARITAS_AT_UPPER_BOUND)) return;
+    const double none = __builtin_nan("");
+    *result = (paritas_potential){PARITAS_POTENTIAL_AT_BOUND, result->sunlit, none, none, none, result->shift, none, none, none, none};
+}
+
 paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context, const paritas_spectra *spectra, const unsigned char *sunlit, const paritas_kappa_options *kappa,
                                                        const paritas_potential_options *given, paritas_kappa_result *fits, paritas_potential *results)
 {
@@ -148,6 +156,7 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
         }
         run_free(context, &run);
     }
+    for (size_t k = 0; k < spectra->n && status == PARITAS_OK; k++) refuse_bound(&fits[k], &results[k]);
     paritas_release(&context->allocator, before);
     return status;
 }

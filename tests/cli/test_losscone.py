@@ -1,71 +1,11 @@
-"""The commands on loss cones and kappa distributions from outside: tables, provenance, resume, what becomes of damaged files."""
-import csv
+"""The commands on loss cones and kappa distributions from outside: tables, provenance, searches, options."""
 import json
 import os
-import shutil
-import signal
 import subprocess
-import time
 
 import numpy as np
-import pytest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
-GIVEN = ("--spacecraft-potential", 10, "--polarity=-1")
-
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, env={"PARITAS_DEVICE": "cpu", **os.environ})
-
-
-def answer(*arguments):
-    done = run(*arguments, "--json")
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return json.loads(done.stdout)
-
-
-def synthesize(folder, *arguments):
-    done = run("losscone", "synthesize", "-o", folder, *arguments)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return folder
-
-
-def fit(files, tables, *arguments):
-    return answer("losscone", "fit", *([files] if isinstance(files, (str, os.PathLike)) else files), "-o", tables, *GIVEN, *arguments)
-
-
-def read_csv(path):
-    with open(path, encoding="utf-8") as file:
-        lines = list(file)
-    head = [line[2:] for line in lines if line.startswith("# ")]
-    return (json.loads("".join(head)) if head else None), list(csv.DictReader(lines[len(head):]))
-
-
-def column(rows, name):
-    return np.array([float(row[name]) if row[name] else np.nan for row in rows])
-
-
-def arrays(path):
-    with np.load(path, allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
-
-
-def bytes_of(folder):
-    return {name: (folder / name).read_bytes() for name in sorted(os.listdir(folder))}
-
-
-@pytest.fixture(scope="module")
-def days(tmp_path_factory):
-    """Two days of eight sweeps without a beam, each spacecraft at 10 V."""
-    return synthesize(tmp_path_factory.mktemp("days"), "--days", 2, "--sweeps", 8, "--true-spacecraft", 10, "--noise", 0.1, "--beams", 0)
-
-
-@pytest.fixture(scope="module")
-def tables(days, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tables")
-    fit(days, folder)
-    return folder
+from lossconefiles import answer, arrays, bytes_of, column, fit, GIVEN, misfits, read_csv, run, spoil, synthesize, days, tables
 
 
 # ---- synthetic days ----
@@ -93,6 +33,17 @@ def test_what_was_asked_to_be_missing_is_missing(tmp_path):
     for sentinel, first in (("9.999E-99", 7), ("-9.99E-99", 7), ("999.99", 95), ("998.99", 95)):
         share = sum(row[first:first + 88].count(sentinel) for row in rows) / (88 * len(rows))
         assert 0.015 < share < 0.035, sentinel
+
+
+def test_synthetic_days_replace_no_file_unasked(tmp_path):
+    (tmp_path / "3D980117.TAB").write_text("of the archive")
+    refused = run("losscone", "synthesize", "-o", tmp_path, "--days", 2, "--sweeps", 2)
+    assert refused.returncode == 5 and "3D980117.TAB" in refused.stderr and "--overwrite" in refused.stderr
+    assert bytes_of(tmp_path) == {"3D980117.TAB": b"of the archive"}
+    synthesize(tmp_path, "--days", 2, "--sweeps", 2, "--overwrite")
+    assert sorted(os.listdir(tmp_path)) == ["3D980116.TAB", "3D980117.TAB", "truth.csv"] and (tmp_path / "3D980117.TAB").stat().st_size > 1000
+    refused = run("losscone", "synthesize", "-o", tmp_path, "--start", "1999-01-01", "--sweeps", 2)
+    assert refused.returncode == 5 and "truth.csv" in refused.stderr
 
 
 # ---- tables ----
@@ -200,6 +151,32 @@ def test_sweeps_whose_polarity_is_not_known_are_masked_and_a_changed_table_is_no
     assert refused.returncode == 3 and ": geometry is " in refused.stderr
 
 
+def test_a_table_without_dates_is_for_one_day(days, tmp_path):
+    table = tmp_path / "geometry.csv"
+    table.write_text("spectrum,polarity,spacecraft_potential\n" + "".join(f"{k},-1,10\n" for k in range(1, 9)))
+    for i, option in enumerate(("--geometry", "--polarity", "--spacecraft-potential")):
+        given = ["--spacecraft-potential", 10] if i < 2 else ["--polarity=-1"]
+        assert answer("losscone", "fit", days / "3D980116.TAB", "-o", tmp_path / str(i), *given, option, table)["days"][0]["fitted"] == 8
+        done = run("losscone", "fit", days, "-o", tmp_path / "t", *given, option, table)
+        assert done.returncode == 3 and f"{table}: has neither a column date nor utc" in done.stderr and not (tmp_path / "t").exists()
+
+
+def test_a_table_that_is_of_no_use_is_noted(days, tmp_path):
+    table = tmp_path / "geometry.csv"
+
+    def write(date):
+        table.write_text("spectrum,date,spacecraft_in_sun,spacecraft_potential\n" + "".join(f"{k},{date},1,10\n" for k in range(1, 9)), encoding="utf-8-sig")
+
+    write("1999-01-16")
+    done = run("losscone", "fit", days, "-o", tmp_path / "a", *GIVEN, "--geometry", table)
+    assert done.returncode == 0 and f"{table}: has no sweep of 2 of the 2 days" in done.stderr and "1998-01-16" in done.stderr
+    write("1998-01-16")
+    done = run("losscone", "fit", days / "3D980116.TAB", "-o", tmp_path / "b", *GIVEN, "--geometry", table)
+    assert (done.returncode, done.stderr) == (0, "") and {row["spacecraft_in_sun"] for row in read_csv(tmp_path / "b" / "losscone_1998-01-16.csv")[1]} == {"1.0"}
+    done = run("kappa", "fit", days / "3D980116.TAB", "-o", tmp_path / "c", "--polarity=-1", "--geometry", table)
+    assert done.returncode == 0 and "spacecraft_potential of --geometry is not used" in done.stderr
+
+
 def test_inclinations_come_from_a_file(days, tables, tmp_path):
     theta = [sign * size for size, cells in ((11.25, 16), (33.75, 16), (56.25, 8), (78.75, 4)) for sign in (1, -1) for _ in range(cells)]
     order = np.random.default_rng(1).permutation(88)
@@ -224,6 +201,8 @@ def test_evolution_depends_on_date_sweep_and_seed_alone(days, tmp_path):
     provenance, rows = read_csv(tmp_path / "all" / "losscone_1998-01-16.csv")
     assert (provenance["options"]["seed"], provenance["options"]["population"], provenance["options"]["generations"]) == (42, 40, 500)
     assert np.isnan(column(rows, "gap")).all() and "confidence_set" not in rows[0]
+    # it ends at a point, which tells of no plateau
+    assert all(row[name] == "" for row in rows for name in ("potential_lower", "potential_upper", "ratio_lower", "ratio_upper")) and np.isfinite(column(rows, "potential")).all()
     other = run("losscone", "fit", days, "-o", tmp_path / "all", *GIVEN, *evolve, "--seed", 43)
     assert other.returncode == 3 and ": seed is 42" in other.stderr
     fit(days, tmp_path / "other", *evolve, "--seed", 43)
@@ -256,6 +235,20 @@ def test_sets_hold_the_plateau_and_grow_with_their_threshold(days, tables, tmp_p
         assert np.all(none[0] >= usual[0]) and np.all(usual[0] >= large[0]) and np.all(usual[1] <= large[1]) and np.sum(large[1] - large[0]) > 2 * np.sum(usual[1] - usual[0])
 
 
+def test_sets_have_steps_of_their_model_where_none_is_asked_for(days, tables, tmp_path):
+    assert read_csv(tables / "losscone_1998-01-16.csv")[0]["options"]["step"] is None
+    fit(days / "3D980116.TAB", tmp_path, "--step", 1)
+    provenance, coarse = read_csv(tmp_path / "losscone_1998-01-16.csv")
+    assert provenance["options"]["step"] == 1.0
+    usual = read_csv(tables / "losscone_1998-01-16.csv")[1]
+    assert [row["confidence_set"] for row in usual] == [row["confidence_set"] for row in coarse]
+    assert [row["confidence_set_folded"] for row in usual] != [row["confidence_set_folded"] for row in coarse]
+    fit(days / "3D980116.TAB", tmp_path, "--step", 0.2, "--overwrite")
+    assert [row["confidence_set_folded"] for row in usual] == [row["confidence_set_folded"] for row in read_csv(tmp_path / "losscone_1998-01-16.csv")[1]]
+    refused = run("losscone", "profile", days / "3D980116.TAB", "--spectrum", 3, *GIVEN, "--step", 0)
+    assert refused.returncode == 2 and "--step" in refused.stderr
+
+
 def test_bootstrapped_sets_do_not_depend_on_the_run(days, tmp_path):
     bootstrap = ["--confidence", "bootstrap", "--draws", 8, "--level", 0.9, "--response", "folded"]
     fit(days, tmp_path / "all", *bootstrap)
@@ -275,182 +268,6 @@ def test_a_search_at_its_limit_says_what_is_left_unproven(days, tmp_path):
     assert np.all(column(rows, "gap")[limited] > 0) and np.all(column(rows, "gap")[~limited] == 0) and np.all(column(rows, "boxes")[limited] >= 15)
 
 
-# ---- which files ----
-
-
-def test_folders_are_searched_and_filtered_by_date(days, tmp_path):
-    deep = tmp_path / "1998" / "016_046JAN"
-    deep.mkdir(parents=True)
-    shutil.copy(days / "3D980116.TAB", deep / "3d980116.tab")
-    shutil.copy(days / "3D980117.TAB", deep / "3D980117.TAB")
-    (deep / "3D980116.LBL").write_text("no table")
-    assert [day["date"] for day in fit(tmp_path / "1998", tmp_path / "all")["days"]] == ["1998-01-16", "1998-01-17"]
-    assert [day["date"] for day in fit(tmp_path / "1998", tmp_path / "one", "--year", 1998, "--month", 1, "--day", 17)["days"]] == ["1998-01-17"]
-    done = run("losscone", "fit", tmp_path / "1998", "-o", tmp_path / "none", *GIVEN, "--year", 1999)
-    assert done.returncode == 3 and "day file" in done.stderr and "1999" in done.stderr
-
-
-def test_files_named_are_dated_by_their_rows_and_parts_of_a_day_are_one(days, tables, tmp_path):
-    lines = (days / "3D980116.TAB").read_text().splitlines(keepends=True)
-    for name, part in (("b.txt", lines[:45]), ("c.txt", lines[45:])):
-        (tmp_path / name).write_text("".join(part))
-    whole = fit([tmp_path / "c.txt", tmp_path / "b.txt", tmp_path / "b.txt"], tmp_path / "t")
-    assert [(day["date"], day["sweeps"]) for day in whole["days"]] == [("1998-01-16", 8)]
-    provenance, rows = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")
-    assert [entry["file"] for entry in provenance["inputs"]] == ["b.txt", "c.txt"]
-    assert [row["misfit"] for row in rows] == [row["misfit"] for row in read_csv(tables / "losscone_1998-01-16.csv")[1]]
-    assert len({row["spectrum"] for row in rows}) == 8
-
-
-# ---- resume ----
-
-
-def test_a_table_that_is_there_answers(days, tables, tmp_path):
-    folder = tmp_path / "t"
-    shutil.copytree(tables, folder)
-    before = {path: os.stat(folder / path).st_mtime_ns for path in os.listdir(folder)}
-    again = fit(days, folder)
-    assert [day["resumed"] for day in again["days"]] == [True, True] and again["days"][0]["fitted"] == 8
-    assert {path: os.stat(folder / path).st_mtime_ns for path in os.listdir(folder)} == before
-    (folder / "losscone_1998-01-17.csv").unlink()
-    assert [day["resumed"] for day in fit(days, folder)["days"]] == [True, False]
-    assert bytes_of(folder) == bytes_of(tables)
-
-
-OTHER = [("method", ["--method", "lillis"]), ("response", ["--response", "hard"]), ("spacecraft_potential", ["--spacecraft-potential", "11"]),
-         ("spacecraft_potential", ["--spacecraft-potential", "auto"]), ("polarity", ["--polarity", "+1"]), ("potential_lower", ["--potential-lower", "-1000"]), ("background", ["--background", "0.1"]),
-         ("normalisation", ["--normalisation", "max"]), ("box_limit", ["--box-limit", "500"]), ("step", ["--step", "2"]), ("confidence", ["--confidence", "none"]), ("sunlight", ["--sunlight", "10"])]
-
-
-@pytest.mark.parametrize("name, option", OTHER, ids=["_".join(option).strip("-") for _, option in OTHER])
-def test_a_table_of_other_options_is_refused_by_their_name(days, tables, tmp_path, name, option):
-    folder = tmp_path / "t"
-    shutil.copytree(tables, folder)
-    before = bytes_of(folder)
-    done = run("losscone", "fit", days, "-o", folder, *GIVEN, *option)
-    assert done.returncode == 3 and done.stdout == "" and f": {name} is " in done.stderr and "--overwrite" in done.stderr, done.stderr
-    assert bytes_of(folder) == before
-
-
-def test_overwrite_replaces_tables_of_other_options(days, tables, tmp_path):
-    folder = tmp_path / "t"
-    shutil.copytree(tables, folder)
-    assert [day["resumed"] for day in fit(days, folder, "--response", "hard", "--overwrite")["days"]] == [False, False]
-    assert [day["resumed"] for day in fit(days, folder, "--response", "hard", "--overwrite")["days"]] == [True, True]
-    assert "potential_folded" not in read_csv(folder / "losscone_1998-01-16.csv")[1][0]
-
-
-def test_other_input_and_what_is_no_table_are_refused(days, tables, tmp_path):
-    data, folder = tmp_path / "d", tmp_path / "t"
-    shutil.copytree(days, data)
-    shutil.copytree(tables, folder)
-    lines = (data / "3D980117.TAB").read_text().splitlines(keepends=True)
-    (data / "3D980117.TAB").write_text("".join(lines[:-1]))
-    done = run("losscone", "fit", data, "-o", folder, *GIVEN)
-    assert done.returncode == 3 and "losscone_1998-01-17" in done.stderr and "other files" in done.stderr
-    assert bytes_of(folder) == bytes_of(tables)
-    (folder / "losscone_1998-01-16.csv").write_text("a,b\n1,2\n")
-    (folder / "losscone_1998-01-17.npz").write_bytes(b"PK")
-    done = run("losscone", "fit", days, "-o", folder, *GIVEN)
-    assert done.returncode == 3 and "no table of paritas" in done.stderr
-    fit(days, folder, "--overwrite")
-    assert bytes_of(folder) == bytes_of(tables)
-
-
-def test_a_killed_run_leaves_whole_days_and_is_taken_up_again(tmp_path):
-    data, folder, whole = synthesize(tmp_path / "d", "--days", 12, "--sweeps", 40), tmp_path / "t", tmp_path / "w"
-    fit(data, whole)
-    running = subprocess.Popen([PROGRAM, "losscone", "fit", str(data), "-o", str(folder), *map(str, GIVEN)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 60
-    while running.poll() is None and time.monotonic() < end and not (folder.exists() and any(name.endswith(".csv") for name in os.listdir(folder))):
-        time.sleep(0.001)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    wanted, left = bytes_of(whole), bytes_of(folder)
-    assert {name: content for name, content in left.items() if name in wanted}.items() <= wanted.items()
-    resumed = [day["resumed"] for day in fit(data, folder)["days"]]
-    assert resumed[0] and {name: content for name, content in bytes_of(folder).items() if name in wanted} == wanted
-
-
-# ---- damage ----
-
-
-def spoil(days, path, change):
-    rows = [line.split() for line in (days / "3D980116.TAB").read_text().splitlines()]
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("\n".join(" ".join(row) for row in change(rows)) + "\n")
-    return path
-
-
-def misfits(path):
-    return {row["spectrum"]: row["misfit"] for row in read_csv(path)[1]}
-
-
-def test_a_missing_row_shifts_no_other_sweep(days, tables, tmp_path):
-    path = spoil(days, tmp_path / "d" / "x.TAB", lambda rows: rows[:20] + rows[21:])
-    done = fit(path, tmp_path / "t")
-    assert done["days"][0]["reasons"]["row_missing"]["count"] == 1
-    before, after = misfits(tables / "losscone_1998-01-16.csv"), misfits(tmp_path / "t" / "losscone_1998-01-16.csv")
-    assert {number for number in before if before[number] != after[number]} == {"2"}
-    codes = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")[0]["answer"]["reason_codes"]
-    z = arrays(tmp_path / "t" / "losscone_1998-01-16.npz")
-    assert list(z["spec_row_count"]) == [15, 14] + [15] * 6 and np.count_nonzero(z["rows_reason"] == codes.index("row_missing")) == 88
-
-
-def test_sentinels_are_masked_and_counted_cell_by_cell(days, tables, tmp_path):
-    def change(rows):
-        rows[0][7 + 3] = "9.999E-99"
-        rows[16][7 + 40] = "-9.99E-99"
-        rows[16][95 + 41] = "999.99"
-        return rows
-
-    done = fit(spoil(days, tmp_path / "d" / "x.TAB", change), tmp_path / "t")
-    reasons = {name: (entry["count"], entry["line"]) for name, entry in done["days"][0]["reasons"].items()}
-    assert reasons == {"flux_missing": (1, 1), "flux_error": (1, 17), "azimuth_missing": (1, 17)}
-    codes = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")[0]["answer"]["reason_codes"]
-    z = arrays(tmp_path / "t" / "losscone_1998-01-16.npz")
-    assert {(int(i), int(j), codes[z["rows_reason"][i, j]]) for i, j in np.argwhere(z["rows_reason"])} == {(0, 3, "flux_missing"), (16, 40, "flux_error"), (16, 41, "azimuth_missing")}
-    assert list(z["spec_cells"][:3]) == [1319, 1318, 1320]
-    # one cell less: the misfit changes by what one cell brings, not by the hundreds that a sentinel taken for a flux would
-    before, after = misfits(tables / "losscone_1998-01-16.csv"), misfits(tmp_path / "t" / "losscone_1998-01-16.csv")
-    assert abs(float(before["1"]) - float(after["1"])) < 2.0
-
-
-def test_every_sweep_without_an_answer_has_a_reason(days, tmp_path):
-    def change(rows):
-        for row in rows[15:30]:
-            row[4:7] = ["0", "0", "0"]
-        for row in rows[30:45]:
-            row[7:95] = ["9.999E-99"] * 88
-        rows[50] = rows[50][:100]
-        return rows
-
-    path = spoil(days, tmp_path / "d" / "x.TAB", change)
-    done = fit(path, tmp_path / "t")["days"][0]
-    assert done["statuses"] == {"field": 1, "fitted": 6, "no_cells": 1} and done["fitted"] == 6
-    assert done["reasons"]["field_count"]["line"] == 51 and done["reasons"]["field"]["count"] == 1
-    _, rows = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")
-    assert [row["status"] for row in rows[1:3]] == ["field", "no_cells"] and rows[1]["misfit"] == rows[2]["misfit"] == ""
-    z = arrays(tmp_path / "t" / "losscone_1998-01-16.npz")
-    assert np.isnan(z["rows_projected_potential"][15:45]).all() and list(z["spec_has_fit"][:4]) == [True, False, False, True]
-    refused = run("losscone", "fit", path, "-o", tmp_path / "s", *GIVEN, "--strict")
-    assert refused.returncode == 3 and "51" in refused.stderr
-
-
-def test_a_day_that_cannot_be_read_costs_itself(days, tables, tmp_path):
-    data, folder = tmp_path / "d", tmp_path / "t"
-    shutil.copytree(days, data)
-    (data / "3D980115.TAB").write_text("1998-01-15T00:00:00 1 2 3\n" * 40)
-    (data / "3D980118.TAB").write_bytes(b"")
-    done = run("losscone", "fit", data, "-o", folder, *GIVEN, "--json")
-    got = json.loads(done.stdout)["days"]
-    assert done.returncode == 3 and "2 of 4 days" in done.stderr and "3D980115.TAB" in done.stderr
-    assert ["error" in day for day in got] == [True, False, False, True] and "3D980118.TAB" in got[3]["error"]
-    assert bytes_of(folder) == bytes_of(tables)
-    done = run("losscone", "fit", data, "-o", folder, *GIVEN)
-    assert done.returncode == 3 and done.stdout.count("could not be read") == 2 and done.stdout.count("already there") == 2
-
-
 # ---- command lines ----
 
 
@@ -462,7 +279,11 @@ def test_exit_codes(days, tmp_path):
             (["losscone", "fit", file, "-o", tmp_path, "--method", "mean"], 2, "halekas|lillis"), (["losscone", "fit", tmp_path / "no", "-o", tmp_path], 3, "no: "),
             (["losscone", "fit", tmp_path / "file", "-o", tmp_path], 3, "file: "), (["losscone", "fit", tmp_path, "-o", tmp_path], 3, "day file"),
             (["losscone", "fit", file, "-o", tmp_path / "file"], 5, "file"), (["losscone", "fit", file, "-o", tmp_path / "no" / "t"], 5, "no/t"),
-            (["losscone", "fit", file, "-o", tmp_path, "--potential-lower", "30"], 3, "potential"),
+            (["losscone", "fit", file, "-o", tmp_path, "--potential-lower", "30"], 2, "--potential-lower"),
+            (["losscone", "fit", file, "-o", tmp_path, "--ratio-lower", "0"], 2, "--ratio-lower"), (["losscone", "fit", file, "-o", tmp_path, "--population", "3"], 2, "--population"),
+            (["losscone", "fit", file, "-o", tmp_path, "--background", "0"], 2, "--background"), (["losscone", "fit", file, "-o", tmp_path, "--draws", "1000000000"], 2, "to 999999999"),
+            (["losscone", "fit", file, "-o", tmp_path, "--draws", "70000"], 2, "to 65536"),
+            (["losscone", "fit", file, "-o", tmp_path, "--polarity", "2"], 2, "--polarity"), (["kappa", "fit", file, "-o", tmp_path, "--spacecraft-potential", "abc"], 2, "--spacecraft-potential"),
             (["losscone", "fit", file, "-o", tmp_path, "--search", "de", "--confidence", "bootstrap"], 2, "exact"),
             (["losscone", "fit", file, "-o", tmp_path, "--device", "abacus"], 4, "abacus"), (["losscone", "fit", file, "-o", tmp_path, "--attitude", file], 2, "--spice"),
             (["losscone", "profile", file], 2, "--spectrum"), (["losscone", "profile", file, "--spectrum", "9", *GIVEN], 3, "no spectrum 9"),
@@ -502,6 +323,36 @@ def test_a_profile_has_its_least_value_at_the_fit(days, tables):
         assert intervals[0][0] <= model["potential_lower"] and model["potential_upper"] <= intervals[-1][1]
 
 
+def test_a_profile_of_a_sweep_without_a_fit_says_why(days, tmp_path):
+    def change(rows):
+        for row in rows[15:30]:
+            row[4:7] = ["0", "0", "0"]
+        return rows
+
+    path = spoil(days, tmp_path / "d" / "x.TAB", change)
+    empty = tmp_path / "potentials.csv"
+    empty.write_text("spectrum,spacecraft_potential\n1,10\n2,10\n")
+    for spectrum, reason, words in ((2, "field", "10 V"), (3, "no_spacecraft_potential", "no spacecraft potential")):
+        arguments = ["losscone", "profile", path, "--spectrum", spectrum, "--polarity=-1", "--spacecraft-potential", empty]
+        got = answer(*arguments)
+        assert [(model["status"], model["profile"], model["potential"]) for model in got["models"]] == [(reason, [], None)] * 2
+        text = run(*arguments).stdout
+        assert text.count(reason) == 2 and words in text and "nan" not in text and len(text.splitlines()) == 3
+
+
+def test_profiles_keep_to_the_bounds_of_the_potential(days):
+    for option, words in ((["--start", "-5000"], "--start takes"), (["--stop", "30"], "--stop takes"), (["--start", "0", "--stop", "-9"], "above the last"), (["--points", "100001"], "100000")):
+        done = run("losscone", "profile", days / "3D980116.TAB", "--spectrum", 3, *GIVEN, *option)
+        assert done.returncode == 2 and words in done.stderr, option
+
+
+def test_injections_tell_nothing_of_what_was_not_found():
+    for entry in answer("losscone", "inject", "--sweeps", 5, "--bad-fields", 1)["fits"]:
+        assert entry["fitted"] == 0 and {value for name, value in entry.items() if name not in ("truth", "response", "fitted")} == {None}
+    for entry in answer("losscone", "inject", "--sweeps", 5, "--search", "de", "--response", "hard")["fits"]:
+        assert entry["fitted"] == 5 and entry["plateau_width"] is entry["plateau_coverage"] is None and entry["rmse"] > 0
+
+
 def test_each_model_finds_its_own_truth_and_misses_the_other():
     got = {(entry["truth"], entry["response"]): entry for entry in answer("losscone", "inject", "--sweeps", 60)["fits"]}
     for truth, other in (("hard", "folded"), ("folded", "hard")):
@@ -524,6 +375,31 @@ def test_kappa_fits_find_the_plasma_and_the_potential(tmp_path):
     assert again["days"][0]["resumed"]
     refused = run("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1", "--weights", "none")
     assert refused.returncode == 3 and "weights" in refused.stderr
+
+
+def test_errors_of_kappa_fits_hold_the_truth_where_channels_are_folded_alike(tmp_path):
+    def share(folder, *arguments):
+        data = synthesize(tmp_path / folder, "--sweeps", 60, "--plasma", "--noise", 0.05, *arguments)
+        answer("kappa", "fit", data, "-o", tmp_path / (folder + "t"), "--polarity=-1")
+        _, rows = read_csv(tmp_path / (folder + "t") / "kappa_1998-01-16.csv")
+        pull = (column(rows, "temperature") - column(read_csv(data / "truth.csv")[1], "temperature")) / column(rows, "temperature_error")
+        return np.mean(np.abs(pull[np.isfinite(pull)]) < 1)
+
+    assert share("folded") > 0.8 and share("none", "--channel-width", 0) < 0.3
+
+
+def test_a_speed_at_its_bound_gives_no_potential(tmp_path):
+    data = synthesize(tmp_path / "d", "--sweeps", 10, "--plasma", "--noise", 0.05, "--true-density", "1e6:3e6", "--true-temperature", "15:60")
+    speed = ["--speed-lower", "5e6"]  # above that of every temperature there
+    got = answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1", *speed)
+    _, rows = read_csv(tmp_path / "k" / "kappa_1998-01-16.csv")
+    assert got["days"][0]["statuses"] == {"fitted": 10}
+    assert {(row["theta_state"], row["spacecraft_potential_status"], row["spacecraft_potential"]) for row in rows} == {("at_lower_bound", "distribution_at_bound", "")}
+    assert {row["kappa_state"] for row in rows} <= {"free", "at_lower_bound", "at_upper_bound"}
+    done = run("losscone", "fit", data, "-o", tmp_path / "l", "--polarity=-1", "--response", "hard", *speed, "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["days"][0]["statuses"] == {"no_spacecraft_potential": 10} and "distribution_at_bound 10" in done.stderr
+    one = answer("losscone", "profile", data / "3D980116.TAB", "--spectrum", 1, "--polarity=-1", *speed)
+    assert one["spacecraft_potential_status"] == "distribution_at_bound" and one["spacecraft_potential"] is None
 
 
 def test_automatic_potentials_of_a_fit_are_those_of_the_plasma(tmp_path):

@@ -61,6 +61,7 @@ TEST(refits_find_the_potential_and_the_plasma_that_spectra_were_made_of)
         ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, &kappa, &options, fits, results));
         for (size_t k = 0; k < N; k++) {
             assert_int_equal(fits[k].status, PARITAS_SPECTRUM_FITTED);
+            if (refits[r] < 20 && results[k].status == PARITAS_POTENTIAL_AT_BOUND) continue; /* a spectrum that is not shifted far enough */
             assert_int_equal(results[k].status, PARITAS_POTENTIAL_FOUND);
             if (!m.sunlit[k]) continue;
             const double off = fabs(results[k].potential - m.potential[k]);
@@ -77,7 +78,7 @@ TEST(refits_find_the_potential_and_the_plasma_that_spectra_were_made_of)
     for (options.liouville = 0; options.liouville < 2; options.liouville++) {
         ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, &kappa, &options, fits, results));
         for (size_t k = 0; k < N; k++)
-            if (m.sunlit[k]) kept[options.liouville] += (results[k].potential - m.potential[k]) / N;
+            if (m.sunlit[k] && results[k].status == PARITAS_POTENTIAL_FOUND) kept[options.liouville] += (results[k].potential - m.potential[k]) / N;
     }
     assert_true(fabs(kept[1]) < fabs(kept[0]));
     paritas_close(context);
@@ -99,6 +100,30 @@ TEST(in_shade_the_potential_is_that_of_the_fit)
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &m.plasma[k], NULL, &m.sunlit[k], NULL, &true_one));
         ASSERT_CLOSE(own.potential, true_one.potential, 1e-3 * (1.0 + fabs(true_one.potential)));
     }
+    paritas_close(context);
+}
+
+TEST(a_speed_at_its_bound_gives_no_potential)
+{
+    static struct made m;
+    static paritas_kappa_result fits[2][N];
+    static paritas_potential results[2][N];
+    make(&m);
+    paritas_context *context = open_context(NULL, 64, 0, 0);
+    paritas_kappa_options kappa = plain();
+    ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, &kappa, NULL, fits[0], results[0]));
+    kappa.theta_lower = 3e6; /* some are below it, some above */
+    ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, &kappa, NULL, fits[1], results[1]));
+    size_t at_bound = 0;
+    for (size_t k = 0; k < N; k++) {
+        assert_int_equal(results[0][k].status, PARITAS_POTENTIAL_FOUND);
+        const int bound = fits[1][k].theta_state == PARITAS_AT_LOWER_BOUND;
+        assert_int_equal(results[1][k].status, bound ? PARITAS_POTENTIAL_AT_BOUND : PARITAS_POTENTIAL_FOUND);
+        assert_true(bound ? isnan(results[1][k].potential) && isnan(results[1][k].error) && isnan(results[1][k].electrons) : results[1][k].potential == results[1][k].potential);
+        at_bound += bound;
+    }
+    assert_true(at_bound > N / 10 && at_bound < N - N / 10);
+    assert_string_equal(paritas_potential_status_name(PARITAS_POTENTIAL_AT_BOUND), "distribution_at_bound");
     paritas_close(context);
 }
 
@@ -240,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refits_find_the_potential_and_the_plasma_that_spectra_were_made_of),
         cmocka_unit_test(in_shade_the_potential_is_that_of_the_fit),
+        cmocka_unit_test(a_speed_at_its_bound_gives_no_potential),
         cmocka_unit_test(errors_are_the_spread_of_potentials_of_noisy_spectra),
         cmocka_unit_test(each_spectrum_answers_for_itself),
         cmocka_unit_test(memory_that_is_refused_is_told_and_none_is_lost),

@@ -123,7 +123,8 @@ TEST(functions_are_those_of_the_c_library_but_for_roundings)
                 const double angles[] = {sin(angle * degree), cos(angle * degree), acos(part) / degree, asin(sqrt(fabs(part))) / degree};
                 for (int f = 0; f < 4; f++) {
                     const double got = AT(out, row, CONFORM_ANGLES + f, i);
-                    if (!(fabs(got - angles[f]) <= 8.0 * unit * (fabs(angles[f]) + (f < 2)))) fail_msg("%s of %a in f%u: %.17g, not %.17g", self_test_word((unsigned)(CONFORM_ANGLES + f)), a, precision, got, angles[f]);
+                    if (!(fabs(got - angles[f]) <= 8.0 * unit * (fabs(angles[f]) + (f < 2))))
+                        fail_msg("%s of %a in f%u: %.17g, not %.17g", self_test_word((unsigned)(CONFORM_ANGLES + f)), a, precision, got, angles[f]);
                 }
             }
     }

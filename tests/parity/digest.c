@@ -2,7 +2,8 @@
  *
  * Prints one line a model and part of the interface: a 64-bit checksum of all result bytes (FNV-1a). Builds for other compilers,
  * optimisation levels, instruction sets and processors must print the same text. Models are the random ones of
- * tests/fit/workspaces.h, 0 .. SEEDS-1, and the example analyses; loss cones and plasmas are those of tests/losscone/answers.h, in f64 and f32. PARITAS_ISA in the environment forces a kernel build; exit 4 where
+ * tests/fit/workspaces.h, 0 .. SEEDS-1, and the example analyses; loss cones and plasmas are those of tests/losscone/answers.h, in f64 and f32.
+ * PARITAS_ISA in the environment forces a kernel build; exit 4 where
  * it is not there. Plain C, no test framework: it is cross-compiled. */
 #include "parity/results.h"
 #include "fit/workspaces.h"
