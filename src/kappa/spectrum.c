@@ -97,7 +97,7 @@ static struct row sum_row(const struct sensor *sensor, double energy, const doub
 paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_cells *cells, size_t n, const double *energy, const double *flux, const double *cosine, double *omni,
                                       double *coverage, double *sensitivity, double *counts, double *error)
 {
-    struct sensor sensor;
+    struct sensor sensor = {0};
     const paritas_status status = open_sensor(context, cells, &sensor);
     if (status != PARITAS_OK || n == 0) return status;
     if (!energy || !flux || !cosine || !omni)
