@@ -88,7 +88,7 @@ typedef struct {
 FN losscone_row losscone_row_of(losscone_run run, real energy, real spacecraft, real potential, real ratio, real amplitude)
 {
     losscone_row row;
-    for (u32 k = 0; k < run.energies; k++) row.edge[k] = losscone_edge(run, energy, spacecraft, potential, ratio, k);
+    for (u32 k = 0; k < LOSSCONE_ENERGIES; k++) row.edge[k] = k < run.energies ? losscone_edge(run, energy, spacecraft, potential, ratio, k) : R(0.0);
     row.beam = losscone_beam(run, energy, spacecraft, potential, amplitude);
     return row;
 }
