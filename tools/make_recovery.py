@@ -129,7 +129,7 @@ def losscone_part(library, n):
     out += ["## Confidence sets", ""]
     out += paragraph(
         "How often the set of U contains the truth, its median size (V; of several intervals, their sum) and how often it reaches a bound of U. Default: misfit up to the minimum + 4 s^2 with",
-        "s^2 = misfit / (cells - 3), every 1 V, of the folded model every 0.1 V. Bootstrap: the threshold of each sweep from 40 draws.",
+        "s^2 = misfit / (cells - 3), every 1 V, of the folded model every 0.2 V. Bootstrap: the threshold of each sweep from 40 draws.",
     )
     rows = []
     for (truth, name), fits in all_.items():
