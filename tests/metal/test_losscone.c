@@ -11,10 +11,10 @@
 
 static void compare_with(unsigned workers, const struct answers_wish *wish, const char *name)
 {
-    struct sample *sample = make_sample();
-    struct answers wanted = reference(sample, 32, DEVICE_PARTS, wish);
     paritas_context *context = open_as("metal", NULL, 32, 0, 1, workers);
     if (!context) skip();
+    struct sample *sample = make_sample();
+    struct answers wanted = reference(sample, 32, DEVICE_PARTS, wish);
     compare_answers(context, sample, DEVICE_PARTS, wish, &wanted, name);
     const struct accelerator *accelerator = context->device->state;
     unsigned loaded = 0, all = 0;
