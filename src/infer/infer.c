@@ -14,7 +14,7 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     infer->model = model;
     arena_open(&infer->arena, &context->allocator);
     infer->n_parameters = paritas_model_parameter_count(model);
-    infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model);
+    infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model) + paritas_model_template_count(model);
     infer->base.data = job->data != NULL ? job->data : paritas_model_data(model);
     infer->base.start = job->start != NULL ? job->start : paritas_model_suggested_init(model);
     infer->base.lower = job->lower != NULL ? job->lower : paritas_model_lower_bounds(model);
@@ -68,7 +68,7 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
     paritas_context *context = infer->context;
     struct paritas_device *device = context->device;
     context->device = context->host;
-    paritas_status status = paritas_expected_data(context, infer->model, 1, point, expected);
+    paritas_status status = paritas_expected_data_of(context, infer->model, 1, point, infer->base.data, expected);
     context->device = device;
     return status;
 }
