@@ -1,5 +1,6 @@
 /* potential.c: currents and potentials of spacecraft for many distributions or spectra. */
 #include "base/host_math.h"
+#include "base/names.h"
 #include "fit/batch.h"
 #include "kappa/charging.h"
 #include "kappa/kappa.h"
@@ -8,29 +9,8 @@
 
 #define ENERGY_MOST 1e9 /* eV: that electrons may be asked up to */
 
-const char *paritas_currents_name(paritas_currents currents)
-{
-    switch (currents) {
-#define X(name, value, word)                                                                                                               \
-    case PARITAS_CURRENTS_##name:                                                                                                          \
-        return word;
-        PARITAS_CURRENTS_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
-
-const char *paritas_potential_status_name(paritas_potential_status status)
-{
-    switch (status) {
-#define X(name, value, word)                                                                                                               \
-    case PARITAS_POTENTIAL_##name:                                                                                                         \
-        return word;
-        PARITAS_POTENTIAL_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
+NAME_OF(paritas_currents, PARITAS_CURRENTS_LIST, paritas_currents_name)
+NAME_OF(paritas_potential_status, PARITAS_POTENTIAL_LIST, paritas_potential_status_name)
 
 static double none(void) { return __builtin_nan(""); }
 

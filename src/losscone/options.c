@@ -1,5 +1,6 @@
 /* options.c: options of loss-cone functions, checked and as tables; sweeps as rows; names. */
 #include "base/host_math.h"
+#include "base/names.h"
 #include "losscone/losscone.h"
 
 #include <float.h>
@@ -8,16 +9,6 @@
 #define LEAST_WIDTH 1e-3 /* eV, of a beam */
 #define GENERATIONS_MOST 1000000u
 
-#define NAME_OF(TYPE, LIST, function)                                                                              \
-    const char *function(TYPE value)                                                                               \
-    {                                                                                                              \
-        switch (value) {                                                                                           \
-            LIST(NAME_CASE)                                                                                        \
-        }                                                                                                          \
-        return "unknown";                                                                                          \
-    }
-#define NAME_CASE(name, value, word)                                                                               \
-    case value: return word;
 NAME_OF(paritas_losscone_method, PARITAS_LOSSCONE_METHOD_LIST, paritas_losscone_method_name)
 NAME_OF(paritas_response, PARITAS_RESPONSE_LIST, paritas_response_name)
 NAME_OF(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, paritas_losscone_search_name)
