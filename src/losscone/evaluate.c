@@ -29,20 +29,12 @@ static paritas_status check_points(paritas_context *context, size_t n, const dou
 /* ---- misfits ---- */
 
 struct misfits {
-    const paritas_sweeps *sweeps;
+    const paritas_sweeps *sweeps; /* first, for losscone_fill */
     size_t n_points, first, count; /* points of all, and of this launch */
     unsigned least;                /* cells that a misfit needs */
     double *misfit;
     unsigned *cells;
 };
-
-static paritas_status fill_sweeps(paritas_context *context, void *user, size_t at, size_t n, double *in)
-{
-    const struct misfits *m = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(m->sweeps, at + k, in + k * SWEEP_SIZE);
-    return PARITAS_OK;
-}
 
 static paritas_status take_misfits(paritas_context *context, void *user, size_t at, size_t n, const double *out)
 {
@@ -82,7 +74,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                                     .args = {0, 0, 0, (uint32_t)m.count},
                                     .pass = m.first / POINTS_MOST,
                                     .passes = (n_points + POINTS_MOST - 1) / POINTS_MOST,
-                                    .fill = fill_sweeps,
+                                    .fill = losscone_fill,
                                     .take = take_misfits,
                                     .user = &m};
         status = batch_run(context, context->device, &batch, sweeps->n);

@@ -103,18 +103,10 @@ void losscone_sobol(uint64_t seed, size_t n, double (*points)[3])
 #define FIRST_UPPER 0.0
 
 struct evolution {
-    const paritas_sweeps *sweeps;
+    const paritas_sweeps *sweeps; /* first, for losscone_fill */
     const paritas_losscone_options *options;
     paritas_losscone_result *results;
 };
-
-static paritas_status fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
-{
-    const struct evolution *e = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(e->sweeps, at + k, in + k * SWEEP_SIZE);
-    return PARITAS_OK;
-}
 
 static paritas_losscone_result result_of(const paritas_losscone_options *options, const double *row)
 {
@@ -171,7 +163,7 @@ paritas_status losscone_evolve(paritas_context *context, const paritas_sweeps *s
                                 .shared = shared,
                                 .slab = EVOLVE_SIZE(members),
                                 .first = options->first,
-                                .fill = fill,
+                                .fill = losscone_fill,
                                 .take = take,
                                 .user = &e};
     const paritas_status status = batch_run(context, context->device, &batch, sweeps->n);

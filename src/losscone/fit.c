@@ -10,19 +10,11 @@
 #define PROVEN_F32 2e-5
 
 struct fit {
-    const paritas_sweeps *sweeps;
+    const paritas_sweeps *sweeps; /* first, for losscone_fill */
     const paritas_losscone_options *options;
     double proven;
     paritas_losscone_result *results;
 };
-
-static paritas_status fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
-{
-    const struct fit *fit = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(fit->sweeps, at + k, in + k * SWEEP_SIZE);
-    return PARITAS_OK;
-}
 
 static paritas_losscone_result without_answer(paritas_sweep_status status, unsigned cells)
 {
@@ -86,7 +78,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
                                 .n_out = OUTCOME_SIZE,
                                 .slab = SEARCH_SLAB_SIZE,
                                 .first = options.first,
-                                .fill = fill,
+                                .fill = losscone_fill,
                                 .take = take,
                                 .user = &fit};
     return batch_run(context, context->device, &batch, sweeps->n);

@@ -35,6 +35,8 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
 paritas_status losscone_sweeps_check(paritas_context *context, const paritas_sweeps *sweeps);
 /* The row of sweep k as arrays.h has it, masked; SWEEP_SIZE numbers. */
 void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
+/* Fills a batch whose rows are those of sweeps and no more; what `user` points to begins with the const paritas_sweeps *. */
+paritas_status losscone_fill(paritas_context *context, void *user, size_t at, size_t n, double *in);
 
 /* The tables as a launch takes them; borrowed. */
 struct device_tables losscone_device_tables(const struct losscone_tables *tables);

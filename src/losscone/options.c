@@ -120,3 +120,11 @@ void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
         }
     }
 }
+
+paritas_status losscone_fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const paritas_sweeps *const *sweeps = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) losscone_sweep_row(*sweeps, at + k, in + k * SWEEP_SIZE);
+    return PARITAS_OK;
+}

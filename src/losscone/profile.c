@@ -30,19 +30,11 @@ static paritas_status check_inside(paritas_context *context, const paritas_lossc
 /* ---- profiles ---- */
 
 struct profiles {
-    const paritas_sweeps *sweeps;
+    const paritas_sweeps *sweeps; /* first, for losscone_fill */
     size_t n_potentials, first, count; /* of all, and of this launch */
     unsigned least;
     double *misfit, *ratio, *amplitude;
 };
-
-static paritas_status fill_sweeps(paritas_context *context, void *user, size_t at, size_t n, double *in)
-{
-    const struct profiles *p = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(p->sweeps, at + k, in + k * SWEEP_SIZE);
-    return PARITAS_OK;
-}
 
 static paritas_status take_profiles(paritas_context *context, void *user, size_t at, size_t n, const double *out)
 {
@@ -88,7 +80,7 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
                                     .args = {0, 0, 0, (uint32_t)p.count},
                                     .pass = p.first / POTENTIALS_MOST,
                                     .passes = (n_potentials + POTENTIALS_MOST - 1) / POTENTIALS_MOST,
-                                    .fill = fill_sweeps,
+                                    .fill = losscone_fill,
                                     .take = take_profiles,
                                     .user = &p};
         status = batch_run(context, context->device, &batch, sweeps->n);
