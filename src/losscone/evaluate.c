@@ -60,7 +60,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
     if (status == PARITAS_OK && n_points > 0 && sweeps->n > 0 && !misfit) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
     if (status != PARITAS_OK || sweeps->n == 0) return status;
     losscone_options_tables(&options, &tables);
-    struct misfits m = {.sweeps = sweeps, .n_points = n_points, .least = options.method == PARITAS_LILLIS ? LOSSCONE_LEAST_CELLS : 1, .misfit = misfit, .cells = cells};
+    struct misfits m = {.sweeps = sweeps, .n_points = n_points, .least = losscone_least_cells(&options), .misfit = misfit, .cells = cells};
     do { /* without points there are still cells to be counted */
         m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
         const struct batch batch = {.module = &paritas_module_losscone,

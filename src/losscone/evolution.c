@@ -110,21 +110,15 @@ struct evolution {
 
 static paritas_losscone_result result_of(const paritas_losscone_options *options, const double *row)
 {
-    const double none = __builtin_nan("");
-    const unsigned cells = (unsigned)row[4];
-    paritas_losscone_result r = {.cells = cells, .misfit = none, .potential = none, .ratio = none, .amplitude = none, .gap = none};
-    const bool lillis = options->method == PARITAS_LILLIS;
-    if (cells == 0 || (lillis && cells < LOSSCONE_LEAST_CELLS))
-        r.status = cells == 0 ? PARITAS_SWEEP_NO_CELLS : PARITAS_SWEEP_TOO_FEW_CELLS;
-    else {
-        r.status = lillis && row[0] > LOSSCONE_MISFIT_LIMIT ? PARITAS_SWEEP_MISFIT : row[6] > 0.0 ? PARITAS_SWEEP_FITTED : PARITAS_SWEEP_AT_LIMIT;
-        r.misfit = row[0];
-        r.potential = row[1];
-        r.ratio = row[2];
-        r.amplitude = row[3];
-        r.solved = (unsigned)row[5];
-        r.boxes = EVOLVE_STARTS + options->population * (1 + r.solved);
-    }
+    paritas_losscone_result r = losscone_result(options, (unsigned)row[4]);
+    if (r.status != PARITAS_SWEEP_FITTED) return r;
+    r.status = losscone_status(options, row[0], row[6] > 0.0);
+    r.misfit = row[0];
+    r.potential = row[1];
+    r.ratio = row[2];
+    r.amplitude = row[3];
+    r.solved = (unsigned)row[5];
+    r.boxes = EVOLVE_STARTS + options->population * (1 + r.solved);
     r.potential_centre = r.potential_lower = r.potential_upper = r.potential;
     r.ratio_centre = r.ratio_lower = r.ratio_upper = r.ratio;
     return r;

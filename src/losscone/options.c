@@ -1,13 +1,16 @@
-/* options.c: options of loss-cone functions, checked and as tables; sweeps as rows; names. */
+/* options.c: options of loss-cone functions, checked and as tables; sweeps as rows; what results begin with; names. */
 #include "base/host_math.h"
 #include "base/names.h"
 #include "losscone/losscone.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #define LEAST_WIDTH 1e-3 /* eV, of a beam */
 #define GENERATIONS_MOST 1000000u
+#define LILLIS_LEAST_CELLS 5
+#define LILLIS_MISFIT_LIMIT 2.0 /* above it there is no fit */
 
 NAME_OF(paritas_losscone_method, PARITAS_LOSSCONE_METHOD_LIST, paritas_losscone_method_name)
 NAME_OF(paritas_response, PARITAS_RESPONSE_LIST, paritas_response_name)
@@ -127,4 +130,21 @@ paritas_status losscone_fill(paritas_context *context, void *user, size_t at, si
     (void)context;
     for (size_t k = 0; k < n; k++) losscone_sweep_row(*sweeps, at + k, in + k * SWEEP_SIZE);
     return PARITAS_OK;
+}
+
+unsigned losscone_least_cells(const paritas_losscone_options *options) { return options->method == PARITAS_LILLIS ? LILLIS_LEAST_CELLS : 1; }
+
+paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells)
+{
+    const double nan = (double)NAN;
+    paritas_losscone_result r = {.cells = cells, .misfit = nan, .potential = nan, .ratio = nan, .amplitude = nan, .gap = nan};
+    r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower = r.ratio_upper = nan;
+    r.status = cells == 0 ? PARITAS_SWEEP_NO_CELLS : cells < losscone_least_cells(options) ? PARITAS_SWEEP_TOO_FEW_CELLS : PARITAS_SWEEP_FITTED;
+    return r;
+}
+
+paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled)
+{
+    if (options->method == PARITAS_LILLIS && misfit > LILLIS_MISFIT_LIMIT) return PARITAS_SWEEP_MISFIT;
+    return settled ? PARITAS_SWEEP_FITTED : PARITAS_SWEEP_AT_LIMIT;
 }

@@ -18,9 +18,6 @@
 
 static double none(void) { return __builtin_nan(""); }
 
-/* Cells that a misfit of these options needs. */
-static unsigned least_cells(const paritas_losscone_options *options) { return options->method == PARITAS_LILLIS ? LOSSCONE_LEAST_CELLS : 1; }
-
 static paritas_status check_inside(paritas_context *context, const paritas_losscone_options *options, const char *what, size_t index, double potential)
 {
     if (potential >= options->potential_lower && potential <= options->potential_upper) return PARITAS_OK;
@@ -66,7 +63,7 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
     if (status != PARITAS_OK || n_potentials == 0 || sweeps->n == 0) return status;
     if (!misfit) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
     losscone_options_tables(&options, &tables);
-    struct profiles p = {.sweeps = sweeps, .n_potentials = n_potentials, .least = least_cells(&options), .misfit = misfit, .ratio = ratio, .amplitude = amplitude};
+    struct profiles p = {.sweeps = sweeps, .n_potentials = n_potentials, .least = losscone_least_cells(&options), .misfit = misfit, .ratio = ratio, .amplitude = amplitude};
     for (; p.first < n_potentials && status == PARITAS_OK; p.first += p.count) {
         p.count = n_potentials - p.first < POTENTIALS_MOST ? n_potentials - p.first : POTENTIALS_MOST;
         const struct batch batch = {.module = &paritas_module_losscone,
