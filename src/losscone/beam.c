@@ -1,6 +1,5 @@
 /* beam.c: beams of electrons along the field, which the surface's potential accelerated: see paritas_losscone.h. */
-#include "base/context.h"
-#include "paritas_losscone.h"
+#include "losscone/losscone.h"
 
 #define ROWS PARITAS_SWEEP_ENERGIES
 #define CELLS PARITAS_SWEEP_CELLS
@@ -81,11 +80,9 @@ static int is_beam(const struct profile *p, size_t at)
 
 paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *sweeps, paritas_beam *beams)
 {
-    if (!sweeps) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sweeps: none given");
-    if (sweeps->n == 0) return PARITAS_OK;
-    if (!sweeps->energy || !sweeps->potential || !sweeps->cosine || !sweeps->flux || !beams)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
-                            !sweeps->energy ? "sweeps.energy" : !sweeps->potential ? "sweeps.potential" : !sweeps->cosine ? "sweeps.cosine" : !sweeps->flux ? "sweeps.flux" : "beams");
+    const paritas_status status = losscone_sweeps_check(context, sweeps);
+    if (status != PARITAS_OK || sweeps->n == 0) return status;
+    if (!beams) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "beams: none given");
     for (size_t k = 0; k < sweeps->n; k++) {
         struct profile p;
         profile_of(sweeps, k, &p);
