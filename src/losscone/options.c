@@ -3,7 +3,6 @@
 #include "base/names.h"
 #include "losscone/losscone.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,12 +16,10 @@ NAME_OF(paritas_response, PARITAS_RESPONSE_LIST, paritas_response_name)
 NAME_OF(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, paritas_losscone_search_name)
 NAME_OF(paritas_sweep_status, PARITAS_SWEEP_LIST, paritas_sweep_status_name)
 
-static bool finite(double x) { return x >= -DBL_MAX && x <= DBL_MAX; }
-
 /* lower <= upper, both finite and within [least, most] */
 static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper, double least, double most)
 {
-    if (!finite(lower) || !finite(upper) || !(lower <= upper))
+    if (!isfinite(lower) || !isfinite(upper) || !(lower <= upper))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: %s_lower %g and %s_upper %g are not bounds", name, lower, name, upper);
     if (!(lower >= least) || !(upper <= most))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: bounds of %s are %g to %g; they must lie in %g to %g", name, lower, upper, least, most);
@@ -44,11 +41,11 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
     if (status != PARITAS_OK) return status;
     if (!(options->background > 0.0) || !(options->background <= 1.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: background %g; it must be above 0 and at most 1", options->background);
-    if (!(options->beam_width >= 0.0) || !finite(options->beam_width))
+    if (!(options->beam_width >= 0.0) || !isfinite(options->beam_width))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_width %g; it must be a number from 0 (no beam) on", options->beam_width);
     if (options->beam_width > 0.0 && options->beam_width < LEAST_WIDTH)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_width %g eV; it must be 0 (no beam) or at least %g eV", options->beam_width, LEAST_WIDTH);
-    if (!(options->beam_sigma >= 0.0) || !finite(options->beam_sigma))
+    if (!(options->beam_sigma >= 0.0) || !isfinite(options->beam_sigma))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_sigma %g; it must be a number from 0 (all angles) on", options->beam_sigma);
     if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: response_width %g; it must be at least 0 and below 1", options->response_width);
@@ -109,7 +106,7 @@ void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
     memset(row, 0, SWEEP_COSINE * sizeof *row);
     for (size_t i = 0; i < SWEEP_ROWS; i++) {
         const double energy = sweeps->energy[k * SWEEP_ROWS + i], potential = sweeps->potential[k * SWEEP_ROWS + i];
-        const bool usable = energy > 0.0 && finite(energy) && finite(potential) && energy >= potential;
+        const bool usable = energy > 0.0 && isfinite(energy) && isfinite(potential) && energy >= potential;
         row[SWEEP_ENERGY + i] = usable ? energy : 1.0;
         row[SWEEP_POTENTIAL + i] = usable ? potential : 0.0;
         const size_t at = (k * SWEEP_ROWS + i) * SWEEP_CELLS;

@@ -3,6 +3,7 @@
 #include "losscone/losscone.h"
 #include "losscone/sizes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,6 @@
 #define DRAWS_MOST 65536 /* of a bootstrap */
 /* Kernels answer it where they found nothing. */
 #define NOTHING_FOUND 1e29
-
-static double none(void) { return __builtin_nan(""); }
 
 static paritas_status check_inside(paritas_context *context, const paritas_losscone_options *options, const char *what, size_t index, double potential)
 {
@@ -43,9 +42,9 @@ static paritas_status take_profiles(paritas_context *context, void *user, size_t
         for (size_t i = 0; i < p->count; i++, answer += PROFILE_OUT) {
             const size_t to = (at + k) * p->n_potentials + p->first + i;
             const bool found = cells >= p->least && answer[0] < NOTHING_FOUND;
-            p->misfit[to] = found ? answer[0] : none();
-            if (p->ratio) p->ratio[to] = found ? answer[1] : none();
-            if (p->amplitude) p->amplitude[to] = found ? answer[2] : none();
+            p->misfit[to] = found ? answer[0] : (double)NAN;
+            if (p->ratio) p->ratio[to] = found ? answer[1] : (double)NAN;
+            if (p->amplitude) p->amplitude[to] = found ? answer[2] : (double)NAN;
         }
     }
     return PARITAS_OK;
@@ -173,9 +172,9 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
     (void)context;
     for (size_t k = 0; k < n; k++) {
         const paritas_losscone_result *r = &s->results[at + k];
-        const double *answer = out + k * CONFIDENCE_OUT, threshold = has_fit(r) ? threshold_of(s, at + k) : none();
+        const double *answer = out + k * CONFIDENCE_OUT, threshold = has_fit(r) ? threshold_of(s, at + k) : (double)NAN;
         paritas_confidence *set = &s->sets[at + k];
-        *set = (paritas_confidence){.threshold = threshold >= 0.0 ? threshold : none()};
+        *set = (paritas_confidence){.threshold = threshold >= 0.0 ? threshold : (double)NAN};
         if (!(threshold >= 0.0)) continue;
         set->intervals = (unsigned)answer[0];
         for (unsigned i = 0; i < set->intervals; i++) {
@@ -300,7 +299,7 @@ static paritas_status take_bootstrap(paritas_context *context, void *user, size_
     const struct bootstrap *b = user;
     (void)context;
     for (size_t k = 0; k < n; k++) {
-        b->thresholds[at + k] = none();
+        b->thresholds[at + k] = (double)NAN;
         if (!has_fit(&b->results[at + k])) continue; /* nothing was drawn */
         memcpy(b->sorted, out + k * b->draws, b->draws * sizeof *b->sorted);
         qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);
