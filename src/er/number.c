@@ -52,11 +52,11 @@ bool er_number_within(const char *at, const char *end, double *value)
 /* Value of the digits at *at, 8 at most, and how many; *at is moved behind them. */
 static uint64_t take_digits(const char **at, unsigned *count)
 {
-    const uint64_t digits = er_load(*at) ^ 0x3030303030303030u, others = er_others(digits);
+    const uint64_t digits = load_digits(*at), others = not_digits(digits);
     const unsigned n = others != 0 ? (unsigned)__builtin_ctzll(others) >> 3 : 8;
     *at += n;
     *count = n;
-    return n == 0 ? 0 : er_value(digits << (64 - 8 * n));
+    return n == 0 ? 0 : value_of_digits(digits << (64 - 8 * n));
 }
 
 const char *er_number_general(const char *at, double *value)
