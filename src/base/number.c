@@ -69,6 +69,9 @@ static const uint64_t small_powers[POWER_STEP] = {
     1490116119384765625u,
 };
 
+const double number_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 /* Floor of the binary logarithm of 10^k, |k| <= 1233. */
 static int log2_of_power(int k)
 {
@@ -268,13 +271,11 @@ static double double_of_bits(uint64_t bits)
 
 double number_value(const struct decimal *decimal, const char *literal, size_t length)
 {
-    static const double exact_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                            1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const uint64_t sign = (uint64_t)decimal->negative << 63, infinity = (uint64_t)2047 << 52;
     uint64_t digits = decimal->digits;
     if (digits <= (uint64_t)1 << 53 && decimal->exponent >= -22 && decimal->exponent <= 22) {
         double value = (double)digits; /* both operands are exact, so one operation rounds once */
-        value = decimal->exponent < 0 ? value / exact_powers[-decimal->exponent] : value * exact_powers[decimal->exponent];
+        value = decimal->exponent < 0 ? value / number_powers[-decimal->exponent] : value * number_powers[decimal->exponent];
         return decimal->negative ? -value : value;
     }
     if (digits == 0 || decimal->exponent < -343) return double_of_bits(sign); /* 10^19 * 10^-344 is below half of the least */

@@ -1,12 +1,7 @@
 /* number.c: see number.h. Numbers are brought into the form that base/number.h takes: no plus, no zeros in front, a digit on each side of the point. */
 #include "er/number.h"
 
-#include "base/number.h"
-
 #define LONGEST 1000 /* more digits than any number needs to be distinct from its neighbours */
-
-const double er_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 static bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 

@@ -7,13 +7,11 @@
 #define PARITAS_ER_NUMBER_H
 
 #include "base/bytes.h"
+#include "base/number.h"
 
 #include <stdbool.h>
 
 #define ER_PADDING 16 /* readable bytes that must stand behind the text, the first a line's end */
-
-/* The powers of ten that a double holds exactly. */
-extern const double er_powers[23];
 
 /* Value of the number that fills [at, end), which may end anywhere; false: it is none, or too large. */
 bool er_number_within(const char *at, const char *end, double *value);
@@ -41,7 +39,7 @@ static inline const char *er_skip_blanks(const char *at)
 /* The value (-1)^negative * digits * 10^exponent; digits below 10^15, exponent from -22 to 22. */
 static inline double er_compose(bool negative, uint64_t digits, int exponent)
 {
-    const double whole = (double)(int64_t)digits, magnitude = exponent < 0 ? whole / er_powers[-exponent] : whole * er_powers[exponent];
+    const double whole = (double)(int64_t)digits, magnitude = exponent < 0 ? whole / number_powers[-exponent] : whole * number_powers[exponent];
     return negative ? -magnitude : magnitude;
 }
 
