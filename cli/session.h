@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "options.h"
 #include "progress.h"
-#include "days/recycler.h"
+#include "recycler.h"
 #include "writer.h"
 
 struct session {
