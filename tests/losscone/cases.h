@@ -1,35 +1,13 @@
-/* cases.h: what the tests of loss cones share: the reference numbers of an independent implementation, where they are at hand, sweeps to try, contexts. */
+/* cases.h: what the tests of loss cones share: numbers of reference cases, sweeps to try. */
 #ifndef PARITAS_TESTS_LOSSCONE_CASES_H
 #define PARITAS_TESTS_LOSSCONE_CASES_H
 
-#include "common.h"
-
-#include "base/json.h"
 #include "paritas_losscone.h"
+#include "reference.h"
 
 #define ROWS PARITAS_SWEEP_ENERGIES
 #define CELLS PARITAS_SWEEP_CELLS
 #define ALL (ROWS * CELLS)
-
-#define ASSERT_OK(context, call)                                                                                                           \
-    do {                                                                                                                                   \
-        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
-    } while (0)
-
-static inline paritas_context *open_context(const char *isa, unsigned precision, unsigned threads)
-{
-    paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    options.isa = isa;
-    options.precision = precision;
-    options.threads = threads;
-    paritas_context *context;
-    if (paritas_open(&options, &context) != PARITAS_OK) {
-        print_message("%s in f%u: %s\n", isa ? isa : "best", precision, paritas_error_message(context));
-        paritas_close(context);
-        return NULL;
-    }
-    return context;
-}
 
 /* Memory or the end of the test. */
 static inline void *make_array(size_t count, size_t size)
@@ -40,22 +18,6 @@ static inline void *make_array(size_t count, size_t size)
 }
 
 /* ---- cases.json: numbers; null is NaN ---- */
-
-/* One case, and the document that holds it; skips the test where there is none. */
-static inline const struct json *read_case(paritas_context *context, const char *name, struct paritas_workspace **document)
-{
-    const char *path = PARITAS_SOURCE_DIR "/../shared/losscone/cases.json";
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        paritas_close(context);
-        skip();
-    }
-    fclose(file);
-    ASSERT_OK(context, json_read_file(context, path, document));
-    const struct json *found = json_get((*document)->root, name);
-    assert_non_null(found);
-    return found;
-}
 
 static inline double number(const struct json *node)
 {

@@ -20,7 +20,7 @@ TEST(pitch_angles_are_those_of_the_reference)
         double polarity;
         int given;
     } signs[] = {{"pitch_no_polarity", 0.0, 0}, {"pitch_polarity_plus", 1.0, 1}, {"pitch_polarity_minus", -1.0, 1}};
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *one = read_case(context, "case01_geometry_pitch_counts", &document);
     double theta[CELLS], phi[CELLS], b[3], pitch[CELLS], field[3 * ROWS], polarity[ROWS], azimuth[ALL], cosine[ALL];
@@ -42,7 +42,7 @@ TEST(pitch_angles_are_those_of_the_reference)
 
 TEST(rows_without_field_or_polarity_have_no_pitch_angles)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     double theta[CELLS], phi[CELLS], field[3 * ROWS], polarity[ROWS], azimuth[ALL], cosine[ALL];
     directions(theta, phi);
     for (int i = 0; i < ROWS; i++) {
@@ -93,7 +93,7 @@ TEST(normalised_fluxes_are_those_of_the_reference)
         const char *key;
         paritas_normalisation normalisation;
     } modes[] = {{"ratio_mean", PARITAS_NORMALISE_RATIO}, {"ratio_max", PARITAS_NORMALISE_MAX}, {"ratio2_mean", PARITAS_NORMALISE_PAIRS}};
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *two = read_case(context, "case02_normalisation_masks_chi2", &document);
     struct data d = make_data(1);
@@ -130,7 +130,7 @@ TEST(normalised_fluxes_are_those_of_the_reference)
 
 TEST(masks_and_misfits_are_those_of_the_reference)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *two = read_case(context, "case02_normalisation_masks_chi2", &document);
     struct data d = make_data(1);
@@ -174,7 +174,7 @@ TEST(masks_and_misfits_are_those_of_the_reference)
 
 TEST(the_mask_of_lillis_measures_by_the_largest_incident_flux)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *three = read_case(context, "case03_lillis_mask_mini", &document);
     struct data d = make_data(1);
@@ -199,7 +199,7 @@ static void even_pitch(struct data *d)
 
 TEST(models_are_those_of_the_reference)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *four = read_case(context, "case04_forward_model", &document);
     struct data d = make_data(1);
@@ -245,7 +245,7 @@ TEST(models_are_those_of_the_reference)
 
 TEST(a_sweep_made_without_noise_has_no_misfit_at_its_truth)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_data(1);
     double raw[ALL];
     static const double truth[3] = {-50.0, 0.5, 2.0};
@@ -270,7 +270,7 @@ TEST(a_sweep_made_without_noise_has_no_misfit_at_its_truth)
 
 TEST(misfits_of_noisy_sweeps_are_those_of_the_reference)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *seven = read_case(context, "case07_noisy_chunks", &document);
     struct data d = make_data(1);
@@ -353,7 +353,7 @@ static void random_points(uint64_t *random, size_t n, double *points)
 TEST(misfits_follow_the_formula)
 {
     enum { sweeps = 20, points = 100 };
-    paritas_context *context = open_context(NULL, 64, 1), *narrow = open_context(NULL, 32, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0), *narrow = open_context(NULL, 32, 1, 0);
     struct data d = make_data(sweeps);
     uint64_t random = 1;
     double at[3 * points], misfit[sweeps * points], raw[sweeps * points], far = 0.0;
@@ -390,13 +390,13 @@ TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
         int first = 1;
         for (size_t v = 0; v < COUNT(isas); v++)
             for (unsigned threads = 1; threads <= 3; threads += 2) {
-                paritas_context *context = open_context(isas[v], precision, threads);
+                paritas_context *context = open_context(isas[v], precision, threads, 0);
                 if (!context) continue;
                 uint64_t random = 2;
                 paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
                 for (size_t k = 0; k < sweeps && precision == 64; k++) make_sweep(context, NULL, &d, k, &random); /* of f64 also in f32 */
                 if (precision == 32 && first) {
-                    paritas_context *wide = open_context(NULL, 64, 1);
+                    paritas_context *wide = open_context(NULL, 64, 1, 0);
                     for (size_t k = 0; k < sweeps; k++) make_sweep(wide, NULL, &d, k, &random);
                     paritas_close(wide);
                 }
@@ -433,7 +433,7 @@ TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
 
 TEST(cells_and_rows_that_cannot_count_do_not)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_data(1);
     uint64_t random = 4;
     static const double at[3] = {-100.0, 0.7, 1.0};
@@ -476,7 +476,7 @@ TEST(cells_and_rows_that_cannot_count_do_not)
 
 TEST(what_makes_no_sense_is_refused_by_name)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_data(1);
     double at[3] = {0.0, 0.5, (double)NAN}, misfit, theta[CELLS] = {91.0};
     assert_int_equal(paritas_losscone_misfit(context, &d.sweeps, NULL, 1, at, &misfit, NULL), PARITAS_INVALID_ARGUMENT);
@@ -495,7 +495,7 @@ TEST(every_refused_allocation_is_reported_and_nothing_leaks)
 {
     struct data d = make_data(3);
     uint64_t random = 5;
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     for (size_t k = 0; k < 3; k++) make_sweep(context, NULL, &d, k, &random);
     paritas_close(context);
     static const double at[9] = {-100.0, 0.7, 1.0, -100.0, 0.7, 1.0, -100.0, 0.7, 1.0};

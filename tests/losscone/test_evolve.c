@@ -17,7 +17,7 @@ TEST(starts_are_a_latin_hypercube)
 
 TEST(starts_are_those_of_the_reference)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *five = read_case(context, "case05_lhs_seed42", &document);
     double cell[3 * EVOLVE_STARTS];
@@ -69,7 +69,7 @@ static paritas_losscone_options variant(int v)
 TEST(answers_lie_within_bounds_and_have_the_misfit_of_the_formula)
 {
     enum { sweeps = 40 };
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     struct data d = make_data(sweeps);
     uint64_t random = 11;
     for (size_t k = 0; k < sweeps; k++) make_sweep(context, NULL, &d, k, &random);
@@ -120,7 +120,7 @@ TEST(answers_have_the_same_bits_however_the_work_is_cut)
     enum { sweeps = 21 };
     static const char *const isas[] = {"portable", "avx2", "avx512", "neon"};
     struct data d = make_data(sweeps);
-    paritas_context *wide = open_context(NULL, 64, 1);
+    paritas_context *wide = open_context(NULL, 64, 1, 0);
     uint64_t random = 12;
     for (size_t k = 0; k < sweeps; k++) make_sweep(wide, NULL, &d, k, &random);
     paritas_close(wide);
@@ -129,7 +129,7 @@ TEST(answers_have_the_same_bits_however_the_work_is_cut)
         int first = 1;
         for (size_t i = 0; i < COUNT(isas); i++)
             for (unsigned threads = 1; threads <= 3; threads += 2) {
-                paritas_context *context = open_context(isas[i], precision, threads);
+                paritas_context *context = open_context(isas[i], precision, threads, 0);
                 if (!context) continue;
                 for (int v = 0; v < VARIANTS; v++) {
                     paritas_losscone_options options = variant(v);
@@ -156,7 +156,7 @@ TEST(answers_have_the_same_bits_however_the_work_is_cut)
 
 TEST(seed_number_population_and_generations_are_heeded)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_data(1);
     uint64_t random = 13;
     make_sweep(context, NULL, &d, 0, &random);
@@ -197,7 +197,7 @@ TEST(seed_number_population_and_generations_are_heeded)
 TEST(no_answer_is_better_than_that_of_the_exact_search)
 {
     enum { sweeps = 60 };
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     struct data d = make_data(sweeps);
     uint64_t random = 14;
     for (size_t k = 0; k < sweeps; k++) make_sweep(context, NULL, &d, k, &random);

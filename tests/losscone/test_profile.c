@@ -16,7 +16,7 @@ static paritas_losscone_options variant(int v)
 static struct data make_sweeps(size_t n, uint64_t seed)
 {
     struct data d = make_data(n);
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     for (size_t k = 0; k < n; k++) make_sweep(context, NULL, &d, k, &seed);
     paritas_close(context);
     return d;
@@ -25,7 +25,7 @@ static struct data make_sweeps(size_t n, uint64_t seed)
 TEST(profiles_lie_below_every_point_and_on_one)
 {
     enum { sweeps = 4, potentials = 9, ratios = 200, amplitudes = 6 };
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     struct data d = make_sweeps(sweeps, 21);
     static const double u[potentials] = {-2000.0, -600.0, -300.0, -200.0, -120.0, -80.0, -40.0, 0.0, 20.0};
     double *misfit = make_array(sweeps * potentials, sizeof *misfit), *ratio = make_array(sweeps * potentials, sizeof *ratio);
@@ -71,7 +71,7 @@ TEST(profiles_lie_below_every_point_and_on_one)
 TEST(the_profile_at_the_minimum_is_the_minimum)
 {
     enum { sweeps = 60 };
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     struct data d = make_sweeps(sweeps, 22);
     for (int v = 0; v < VARIANTS; v++) {
         const paritas_losscone_options options = variant(v);
@@ -98,7 +98,7 @@ TEST(the_profile_at_the_minimum_is_the_minimum)
 
 TEST(the_profile_without_beam_is_nowhere_above_that_of_the_reference)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *seven = read_case(context, "case07_noisy_chunks", &document);
     struct data d = make_data(1);
@@ -146,7 +146,7 @@ TEST(confidence_sets_hold_the_potentials_whose_profile_is_low_enough)
 {
     enum { sweeps = 6, grid = 405 };
     const double step = 5.0;
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     struct data d = make_sweeps(sweeps, 23);
     double u[grid], *misfit = make_array(sweeps * grid, sizeof *misfit), thresholds[sweeps];
     for (int i = 0; i < grid; i++) u[i] = -2000.0 + step * i;
@@ -185,7 +185,7 @@ TEST(confidence_sets_hold_the_potentials_whose_profile_is_low_enough)
 
 TEST(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_sweeps(2, 24);
     for (int c = 0; c < ALL; c++) d.flux[ALL + c] = 0.0;
     paritas_losscone_result results[2];
@@ -227,7 +227,7 @@ TEST(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none)
 TEST(thresholds_of_the_bootstrap_are_those_of_a_simulation)
 {
     enum { draws = 300 };
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     uint64_t random = 25;
     for (int v = 0; v < VARIANTS; v++) {
         struct data d = make_sweeps(1, 26 + (uint64_t)v), toys = make_data(draws);
@@ -284,7 +284,7 @@ TEST(profiles_sets_and_thresholds_have_the_same_bits_however_the_work_is_cut)
         int first = 1;
         for (size_t i = 0; i < COUNT(isas); i++)
             for (unsigned threads = 1; threads <= 3; threads += 2) {
-                paritas_context *context = open_context(isas[i], precision, threads);
+                paritas_context *context = open_context(isas[i], precision, threads, 0);
                 if (!context) continue;
                 for (int v = 0; v < VARIANTS; v++) {
                     paritas_losscone_options options = variant(v);
