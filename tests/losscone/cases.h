@@ -84,6 +84,24 @@ static inline double normal(uint64_t *random)
     return sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
 }
 
+/* The n sweeps from number `first` on. */
+static inline paritas_sweeps part_of(const struct data *d, size_t first, size_t n)
+{
+    return (paritas_sweeps){n, d->energy + first * ROWS, d->potential + first * ROWS, d->cosine + first * ALL, d->flux + first * ALL};
+}
+
+/* Contexts that must give the same bits, one after the other: instruction sets, each with one thread and with three; start with *at = 0, NULL after the last. */
+static inline paritas_context *next_context(unsigned precision, size_t *at)
+{
+    static const char *const isas[] = {"portable", "avx2", "avx512", "neon"};
+    while (*at < 2 * COUNT(isas)) {
+        const size_t way = (*at)++;
+        paritas_context *context = open_context(isas[way / 2], precision, way % 2 ? 3 : 1, 0);
+        if (context) return context;
+    }
+    return NULL;
+}
+
 /* The instrument's 88 directions as the reference numbers order them: by |theta|, + before -. */
 static inline void directions(double *theta, double *phi)
 {
@@ -96,6 +114,33 @@ static inline void directions(double *theta, double *phi)
                 theta[n] = sign * angles[l];
                 phi[n++] = 360.0 * k / many[l];
             }
+}
+
+/* A sweep of the chunks of case 7 into the only one of `d`: its fluxes normalised. */
+static inline void read_chunk(paritas_context *context, const struct json *seven, const struct json *chunk, struct data *d)
+{
+    double theta[CELLS], phi[CELLS], b[3], field[3 * ROWS], polarity[ROWS], azimuth[ALL];
+    directions(theta, phi);
+    numbers_of(seven, "E", d->energy, ROWS);
+    numbers_of(chunk, "B", b, 3);
+    numbers_of(chunk, "flux", d->flux, ALL);
+    for (int i = 0; i < ROWS; i++) {
+        polarity[i] = number_of(chunk, "polarity");
+        d->potential[i] = number_of(chunk, "Usc");
+        memcpy(field + 3 * i, b, sizeof b);
+        for (int j = 0; j < CELLS; j++) azimuth[i * CELLS + j] = fmod(phi[j] + number_of(chunk, "phi_offset") + 7.5 * i, 360.0);
+    }
+    ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine));
+    ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d->cosine, d->flux, d->flux));
+}
+
+/* The profile of a chunk without beam, the least on a grid of r. */
+enum { CHUNK_POTENTIALS = 32 };
+static inline void read_chunk_profile(const struct json *chunk, double potentials[CHUNK_POTENTIALS], double least[CHUNK_POTENTIALS])
+{
+    const struct json *profile = json_get(chunk, "beamless_profile");
+    numbers_of(profile, "U", potentials, CHUNK_POTENTIALS);
+    numbers_of(profile, "min_over_r_grid_0.30_1.10_step_0.01", least, CHUNK_POTENTIALS);
 }
 
 /* A truth: what a sweep was made from. */
