@@ -1,0 +1,51 @@
+"""Paritas: statistical models fitted one at a time or by the million, with the same bits on every device.
+
+    import paritas
+
+    model = paritas.Model.from_workspace("workspace.json")
+    model.fit()                  # best fit, errors, covariance
+    model.hypotest(1.0)          # CLs, observed and expected
+    model.upper_limit()          # the value of the parameter of interest where CLs = 0.05
+
+Modules beside this one: `paritas.pyhf` (pyhf's names over this engine), `paritas.torch` and `paritas.jax` (differentiable statistics), `paritas.losscone` and
+`paritas.kappa` (electrons at the Moon), `paritas.plot`, `paritas.report`, `paritas.convert`, `paritas.dask`. They are imported when they are asked for.
+"""
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._engine import (VERSION as __version__, DeviceUnavailable, Error, InvalidArgument, InvalidInput, NotConverged, NotFound, OutOfMemory, Unreadable, Unwritable)
+from .devices import Device, devices, has_cuda, has_metal, has_opencl, set_defaults
+from .model import Channel, Model
+from .workspace import PatchSet, Workspace
+
+if TYPE_CHECKING:
+    from .fits import fit, fit_batch, minos
+    from .inference import goodness_of_fit, hypotest, predict, ranking, scan, significance, upper_limit
+
+#: names that are imported from their module at first use, so that `import paritas` costs little more than NumPy
+_LAZY = {
+    "fit": "fits", "fit_batch": "fits", "minos": "fits",
+    "hypotest": "inference", "upper_limit": "inference", "significance": "inference", "scan": "inference", "ranking": "inference", "predict": "inference",
+    "goodness_of_fit": "inference",
+}
+_MODULES = ("convert", "dask", "fits", "inference", "jax", "kappa", "losscone", "plot", "pyhf", "report", "results", "torch", "toys")
+
+__all__ = ["Channel", "Device", "DeviceUnavailable", "Error", "InvalidArgument", "InvalidInput", "Model", "NotConverged", "NotFound", "OutOfMemory", "PatchSet", "Unreadable",
+           "Unwritable", "Workspace", "__version__", "devices", "fit", "fit_batch", "goodness_of_fit", "has_cuda", "has_metal", "has_opencl", "hypotest", "minos", "predict",
+           "ranking", "scan", "set_defaults", "significance", "upper_limit"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(import_module(f".{_LAZY[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'paritas' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_MODULES})
