@@ -59,6 +59,7 @@ static paritas_status check_job(const struct chunk *c, size_t index)
         for (size_t i = 0; i < model->n_data; i++)
             if (!(job->data[i] - job->data[i] == 0.0) || (frozen_counts(model, i) && job->data[i] < 0.0))
                 return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "data[%zu]: must be a finite number, not negative where it is a count", i);
+        return rows_check_templates(c->context, model, job->data, "data");
     }
     return PARITAS_OK;
 }
