@@ -5,6 +5,7 @@ Here alone the engine's module is used. It is told of a model when it is first a
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any, Sequence
 
 import numpy as np
@@ -14,7 +15,14 @@ from paritas.pyhf import exceptions
 
 STATUSES: list[str] = _engine.FIT_STATUSES
 CONVERGED = STATUSES.index("converged")
+#: models of more parameters are tested by threads; below, to start them takes longer than the fits
+_SMALL = 64
 _CODES = {"normsys": {"code1": 1, "code4": 4}, "histosys": {"code0": 0, "code2": 2, "code4p": "4p"}}
+
+
+@lru_cache(maxsize=None)
+def _one_thread() -> Any:
+    return _engine.Engine(threads=1)
 
 
 def _plain(value: Any) -> Any:
@@ -82,5 +90,6 @@ def fit_rows(model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: A
 
 def hypotest(model: Any, mu: float, statistic: str, data: Any, start: Any, lower: Any, upper: Any, fixed: Any) -> tuple[float, float, int]:
     """The statistic on the data and on Asimov data, and the worst status of the fits."""
-    found = _engine.hypotest(model, (mu,), statistic, data, start, lower, upper, fixed)[0]
+    engine = _one_thread() if model.parameter_count <= _SMALL else None
+    found = _engine.hypotest(model, (mu,), statistic, data, start, lower, upper, fixed, engine)[0]
     return found[6], found[7], found[11]
