@@ -79,6 +79,12 @@ def _write_xml(spec: Any, folder: str) -> None:
     write_text(top.decode(), base / "FitConfig.xml")
 
 
+def _failed(path: str, error: Exception, code: int) -> int:
+    text = str(error)
+    print("convert: " + (text if path in text else f"{path}: {text}"), file=sys.stderr)
+    return code
+
+
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Runs the command with these arguments (default: the process's) and answers the exit code; a wrong command line ends by SystemExit(2), as argparse does."""
     parser = _parser()
@@ -87,6 +93,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         parser.error("--to xml wants a folder: -o DIR")
     try:
         source = options.source or _guess(options.input)
+        if source == options.target:
+            parser.error(f"the input is {source} already")
         answer = _workspace(options, source)
         codes = {kind: setting["interpcode"] for kind, setting in answer.modifier_settings.items()}
         if options.target == "hs3":
@@ -97,8 +105,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         elif codes != {"normsys": "code4", "histosys": "code4p"}:
             answer.notes.append("its model is to be built with " + " ".join(f"--{kind}-code {code[len('code'):]}" for kind, code in codes.items()))
     except (ConversionError, ImportError, OSError, UnicodeDecodeError) as error:
-        print(f"convert: {options.input}: {error}" if not isinstance(error, ConversionError) else f"convert: {error}", file=sys.stderr)
-        return _INPUT
+        return _failed(options.input, error, _INPUT)
     try:
         if options.target == "xml":
             _write_xml(answer.spec, options.output_file)
@@ -108,11 +115,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         else:
             write_json(answer.spec, options.output_file)
     except (ConversionError, ImportError) as error:
-        print(f"convert: {options.input}: {error}", file=sys.stderr)
-        return _INPUT
+        return _failed(options.input, error, _INPUT)
     except OSError as error:
-        print(f"convert: {options.output_file}: {error}", file=sys.stderr)
-        return _OUTPUT
+        return _failed(options.output_file, error, _OUTPUT)
     if not options.quiet:
         for note in answer.notes:
             print(f"convert: note: {note}", file=sys.stderr)

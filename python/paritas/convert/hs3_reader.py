@@ -63,6 +63,7 @@ class _Set:
     statistical: bool = False
     vals: Optional[Node] = None
     samples: list[_Sample] = field(default_factory=list)
+    lengths: dict[str, int] = field(default_factory=dict)  # by channel
     name: str = ""
     type: str = ""
 
@@ -359,6 +360,7 @@ class Reader:
         else:
             known = self.sets[parameters[0]] = _Set(parameters, channel, node, label, constraint, statistical=kind == "staterror")
         known.samples.append(sample)
+        known.lengths[channel.name] = channel.nbins
         known.vals = known.vals or (node["data"]["vals"] if vals is not None else None)
         if kind == "staterror":
             if sample.errors is None:
@@ -513,6 +515,10 @@ class Reader:
             relative = [0.0 if i in next(iter(kept)) else width for i, width in enumerate(relative)]
         elif partly:
             raise found.node.refuse("some of its free parameters are held constant; a pyhf workspace fixes all of a set or none")
+        first = min(found.lengths)
+        if found.lengths[first] < len(found.parameters):
+            raise found.node.refuse(f"channel '{first}' has {found.lengths[first]} of the {len(found.parameters)} parameters; pyhf shares them if the channel that comes "
+                                    "first by name has all")
         if found.kind == "Const" or found.kind is None:
             found.type = "shapefactor"
             for sample in found.samples:
