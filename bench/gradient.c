@@ -24,16 +24,6 @@ struct bench {
     double *values, *by_row, *by_at;
 };
 
-static void *array(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
 /* The model with the named samples' rates as templates. */
 static paritas_status open_model(struct bench *b, const char *path, int n_samples, char **samples)
 {

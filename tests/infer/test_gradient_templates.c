@@ -19,11 +19,11 @@ static const struct {
 } cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0},          {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5},  {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0},
              {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_QTILDE, 1, 1.5}, {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5}};
 
-/* A hundredth or two of every number; auxiliary data, which are 0, 1 or counts, move by as much of a half at least. `follow`: they do not move by themselves. */
+/* A hundredth of every number; auxiliary data, which are 0, 1 or counts, move by as much of a half at least. `follow`: they do not move by themselves. */
 static void fill_steps(const struct fixture *f, const double *row, bool follow, double *steps)
 {
     const size_t n_main = paritas_model_main_count(f->model), n_data = n_main + paritas_model_aux_count(f->model), r = row_length(f->model);
-    for (size_t i = 0; i < r; i++) steps[i] = i < n_main || i >= n_data ? 0.015 * row[i] : follow ? 0.0 : 0.015 * fmax(0.5, fabs(row[i]) > 2.0 ? row[i] : 0.0);
+    for (size_t i = 0; i < r; i++) steps[i] = i < n_main || i >= n_data ? 0.01 * row[i] : follow ? 0.0 : 0.01 * fmax(0.5, fabs(row[i]) > 2.0 ? row[i] : 0.0);
 }
 
 TEST(gradients_by_templates_are_those_of_refitted_values)
