@@ -64,6 +64,7 @@ struct frozen {
     size_t slab, slab_covariance;     /* elements */
     size_t slab_fit[MINIMIZERS];
     size_t slab_value;                /* how many of them a value and gradient use */
+    double cost;                      /* of a fit by newton, as struct device_launch has it; 0: not known (kernels of a user's own) */
     /* suggested, in the user's order, n_parameters each */
     const double *init, *lower, *upper, *width;
     const unsigned char *fixed;

@@ -101,6 +101,7 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .n_in = rows->n_in,
                                          .n_out = rows->n_out,
                                          .slab = slab,
+                                         .cost = rows->more ? 0.0 : model->cost, /* a population costs what it likes */
                                          .slab_most = slab > model->slab_covariance ? slab : model->slab_covariance,
                                          .touched = touched_by(model, entry),
                                          .lanes = context->lanes};
