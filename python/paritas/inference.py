@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from . import _engine
 from .devices import ProgressFunction, engine
 from .fits import _STATUS_ARRAY, _STATUSES, Bounds, Fixed, Job, fit
-from .model import Model, Values
+from .model import Channel, Model, Values
 from .progress import told
 from .results import (ChannelPrediction, FitResult, Floats, GoodnessOfFit, HypotestResult, LimitResult, Prediction, RankingResult, ScanResult,
                       SignificanceResult)
@@ -103,35 +103,37 @@ def ranking(model: Model, *, top: Optional[int] = None, data: Optional[ArrayLike
                          [_STATUSES[entry[7]] for entry in found])
 
 
-def _yield_errors(jacobian: Floats, covariance: Floats, sums: Floats) -> tuple[Floats, Floats]:
-    """Errors of yields and of their sums (rows of 0 and 1): the roots of the diagonal of J C J^T."""
-    def widths(rows: Floats) -> Floats:
-        found: Floats = np.sqrt(np.maximum(np.einsum("bi,ij,bj->b", rows, covariance, rows, optimize=True), 0.0))
-        return found
-
-    return widths(jacobian), widths(sums @ jacobian)
-
-
-def predict(model: Model, *, best: Optional[FitResult] = None, data: Optional[ArrayLike] = None, **options: Any) -> Prediction:
-    """Yields before and after a fit (made here unless `best` is given), with the errors of the yields that its covariance implies: J C J^T. Those before the fit take
-    the constraints' widths, without correlations; parameters without constraint add nothing there."""
+def predict(model: Model, *, best: Optional[FitResult] = None, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None,
+            fixed: Optional[Fixed] = None, **options: Any) -> Prediction:
+    """Yields before and after a fit (made here, with `options`, unless `best` is given), with the errors of the yields that its covariance implies: J C J^T.
+    Those before the fit take the constraints' widths, without correlations; parameters without constraint add nothing there."""
     if best is None:
-        best = fit(model, data=data, **options)
-    prefit, postfit = model.expected_data(include_aux=False), model.expected_data(best.values, include_aux=False)
+        best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
+    job = Job(model, init, bounds, fixed)
+    start, held = model.suggested_init if job.start is None else job.start, model.suggested_fixed if job.fixed is None else job.fixed
     channels = model.channels
-    sums = np.zeros((len(channels), model.main_count))
-    for row, channel in zip(sums, channels):
-        row[channel.slice] = 1.0
     error, total_error = np.full(model.main_count, np.nan), np.full(len(channels), np.nan)
     if best.covariance is not None and best.converged:
-        error, total_error = _yield_errors(model.expected_jacobian(best.values), best.covariance, sums)
-    widths = np.where(model.suggested_fixed, 0.0, np.nan_to_num(model.constraint_widths))
-    prefit_error, prefit_total_error = _yield_errors(model.expected_jacobian(), np.diag(widths ** 2), sums)
+        error, total_error = _yield_errors(channels, model.expected_jacobian(best.values), best.covariance)
+    widths = np.where(held, 0.0, np.nan_to_num(model.constraint_widths))
+    prefit_error, prefit_total_error = _yield_errors(channels, model.expected_jacobian(start), np.diag(widths * widths))
+    prefit, postfit = model.expected_data(start, include_aux=False), model.expected_data(best.values, include_aux=False)
     observed = model.data if data is None else np.asarray(data, dtype=np.float64)
-    before, after = model.expected_by_sample(), model.expected_by_sample(best.values)
+    before, after = model.expected_by_sample(start), model.expected_by_sample(best.values)
     return Prediction([ChannelPrediction(channel.name, prefit[channel.slice], postfit[channel.slice], error[channel.slice], np.array(observed[channel.slice]),
-                                         after[channel.name], before[channel.name], prefit_error[channel.slice], float(total_error[i]), float(prefit_total_error[i]))
+                                         after[channel.name], before[channel.name], prefit_error[channel.slice], float(total_error[i]),
+                                         float(prefit_total_error[i]))
                        for i, channel in enumerate(channels)], best)
+
+
+def _yield_errors(channels: Sequence[Channel], jacobian: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Errors of bins and of the channels' sums, added one by one (cumsum) in the program's order, for its bits."""
+    def error(row: Floats) -> float:
+        inner = np.cumsum(covariance * row, axis=1)[:, -1]
+        return float(np.sqrt(max(np.cumsum(row * inner)[-1], 0.0)))
+
+    bins = np.array([error(row) for row in jacobian])
+    return bins, np.array([error(np.cumsum(jacobian[channel.slice], axis=0)[-1]) for channel in channels])
 
 
 def goodness_of_fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None,
@@ -146,7 +148,8 @@ def goodness_of_fit(model: Model, *, data: Optional[ArrayLike] = None, init: Opt
 
 
 def asimov_data(model: Model, mu: float, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None,
-                fixed: Optional[Mapping[str, float]] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> Floats:
+                fixed: Optional[Mapping[str, float]] = None,
+                device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> Floats:
     """Data without fluctuations, main then auxiliary: expected at the fit to the data with the parameter of interest held at mu. Raises NotConverged where that
     fit fails."""
     held = fit(model, data=data, init=init, bounds=bounds, fixed={**(fixed or {}), _poi(model): mu}, covariance=False, device=device, precision=precision,

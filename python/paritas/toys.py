@@ -144,8 +144,12 @@ def read_store(store: Path) -> NDArray[Any]:
     `paritas.toys.STATUSES`; parameters and errors, where they were kept: rows of parameters."""
     connection = sqlite3.connect(f"file:{quote(os.path.abspath(store))}?mode=ro", uri=True)
     try:
-        cursor = connection.execute("SELECT * FROM toys")
-        names = [column[0] for column in cursor.description]
+        names = [column[1] for column in connection.execute("PRAGMA table_info(toys)")]
+        if not names:
+            raise _engine.InvalidInput(f"{os.fspath(store)}: holds no table of toys")
+        if set(names) == set(_engine.TOY.names or ()):  # in the order of toys that were not read
+            names = list(_engine.TOY.names or ())
+        cursor = connection.execute(f"SELECT {', '.join(names)} FROM toys")
         p = connection.execute("SELECT count(*) FROM parameters").fetchone()[0] if "parameters" in names else 0
         kinds: dict[str, Any] = {"toy": (np.uint64,), "status": (np.int32,), "iterations": (np.uint32,), "parameters": (np.float64, (p,)),
                                  "errors": (np.float64, (p,))}
@@ -165,11 +169,7 @@ def _all_toys(fitted: Optional[NDArray[Any]], store: Optional[Path], resume: boo
     """Toys of a run: those fitted now, and with a store that was there before, also those in it."""
     if fitted is None or not resume or store is None:
         return fitted
-    rows = read_store(store)
-    found = np.empty(len(rows), _engine.TOY)
-    for name in found.dtype.names or ():
-        found[name] = rows[name]
-    return found
+    return read_store(store)
 
 
 def _test(found: Any, toys: Optional[NDArray[Any]]) -> ToyHypotestResult:
