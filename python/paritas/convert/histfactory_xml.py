@@ -207,7 +207,7 @@ class _Reader:
             total = [sum(column) for column in zip(*(contents for contents, _ in active))]
             squares = [sum(error * error for error in column) for column in zip(*(modifier["data"] for _, modifier in active))]
             for i, (content, square) in enumerate(zip(total, squares)):
-                if square > 0 and not (content > 0 and math.sqrt(square) / content >= threshold):
+                if content > 0 and math.sqrt(square) / content < threshold:
                     for _, modifier in active:
                         modifier["data"][i] = 0.0
             if law == "Poisson" and len(active) == 1:
@@ -241,7 +241,9 @@ class _Reader:
                 given["inits"] = [setting.number("Val")]
             for root_name in setting.text.split():
                 name = self._parameter(setting, root_name)
-                configs.setdefault(name, {"name": name}).update(given)
+                config = configs["lumi"] if name == "lumi" else configs.pop(name, {"name": name})  # what is set goes last, as in pyhf
+                config.update(given)
+                configs[name] = config
         return {"name": element.attributes["Name"], "config": {"poi": pois[0], "parameters": list(configs.values())}}
 
     def _parameter(self, setting: Element, root_name: str) -> str:
