@@ -35,7 +35,8 @@ def test_other_interpolation_is_said(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("arguments, code", [
-    (["no-such-file.json"], 3), ([str(EXAMPLE)], 2), ([str(EXAMPLE), "--to", "root"], 2), ([str(EXAMPLE), "--to", "xml"], 2), ([str(EXAMPLE), "--mount", "nothing"], 2),
+    (["no-such-file.json"], 3), ([str(EXAMPLE)], 2), ([str(EXAMPLE), "--to", "root"], 2), ([str(EXAMPLE), "--to", "xml"], 2),
+    ([str(EXAMPLE), "--mount", "nothing"], 2),
     ([str(EXAMPLE), "--from", "hs3"], 3), ([str(EXAMPLE), "--from", "xml"], 3), ([str(TREE / "README.md")], 3),
     ([str(EXAMPLE), "--to", "hs3", "-o", "no/such/folder/out.json"], 5)])
 def test_exit_codes_are_the_programs(arguments, code, tmp_path, monkeypatch, capsys):

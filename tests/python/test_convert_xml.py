@@ -59,8 +59,8 @@ def files(tmp_path):
     (tmp_path / "data").mkdir()
     edges = numpy.array([0.0, 10.0, 25.0, 40.0])
     with uproot.recreate(tmp_path / "data" / "input.root") as file:
-        for name, contents in {"data": [52.0, 40.0, 31.0], "signal": [5.0, 7.5, 2.25], "up": [52.5, 41.0, 29.0], "down": [47.0, 38.0, 30.5], "relative": [0.1, 0.0, 0.25],
-                               "other": [4.0, 2.0, 1.0], "other_errors": [0.1, 0.2, 0.3]}.items():
+        for name, contents in {"data": [52.0, 40.0, 31.0], "signal": [5.0, 7.5, 2.25], "up": [52.5, 41.0, 29.0], "down": [47.0, 38.0, 30.5],
+                               "relative": [0.1, 0.0, 0.25], "other": [4.0, 2.0, 1.0], "other_errors": [0.1, 0.2, 0.3]}.items():
             file[f"sr/{name}"] = (numpy.array(contents), edges)
         weighted = numpy.array([1.5, 2.0, 0.7])
         file["sr/background"] = uproot.writing.identify.to_TH1x(
@@ -129,7 +129,8 @@ ENTITIES = '<!DOCTYPE Combination [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;
     (ENTITIES + '<Combination OutputFilePrefix="&b;"><Input>x</Input></Combination>', "top.xml:1: it declares the entity 'a'"),
     ('<!DOCTYPE Combination [<!ENTITY x SYSTEM "file:///etc/passwd">]><Combination OutputFilePrefix="">&x;</Combination>', "declares the entity 'x'"),
     ('<!DOCTYPE Combination [<!ENTITY % x SYSTEM "other.dtd"> %x;]><Combination OutputFilePrefix=""/>', "declares the entity 'x'"),
-    ("<!DOCTYPE Combination SYSTEM 'HistFactorySchema.dtd'><Combination OutputFilePrefix=''><Input>&x;</Input></Combination>", "the entity 'x' is not declared"),
+    ("<!DOCTYPE Combination SYSTEM 'HistFactorySchema.dtd'><Combination OutputFilePrefix=''><Input>&x;</Input></Combination>",
+     "the entity 'x' is not declared"),
     ("<Combination OutputFilePrefix=''><Input>", "no XML: no element found"),
     ("", "no XML: no element found"),
     ("<Channel Name='x'/>", "the element <Channel> is not known where <Combination> is wanted"),
@@ -162,7 +163,8 @@ def test_top_level_files_that_are_wrong_are_refused(files, top, why):
     ("sr", 'HistoName="other"', 'HistoName="other" x="1"', "the attribute x is not known"),
     ("cr", 'HistoName="cr_background"', 'HistoName="text"', "no histogram"),
     ("cr", 'Name="norm" Val="1.5"', 'Name="mu" Val="1.5"', r'<NormFactor Name="mu">: Val, Low, High or Const differ from those at .*sr.xml:6'),
-    ("cr", 'HistoName="cr_background"><StatError Activate="False"/>', 'HistoName="cr_negative"><StatError Activate="True"/>', "negative contents and no errors"),
+    ("cr", 'HistoName="cr_background"><StatError Activate="False"/>', 'HistoName="cr_negative"><StatError Activate="True"/>',
+     "negative contents and no errors"),
     ("cr", 'Name="CR"', 'Name="SR"', "two channels are called 'SR'"),
     ("cr", 'HistoName="cr_data"', 'HistoPath="sr" HistoName="data"', r"histograms of \[1\] bins where the data have 3"),
     ("top", "Lumi alpha_xs", "gamma_stat_SR_bin_0", "one of several parameters of a set"),
@@ -184,10 +186,12 @@ def test_what_no_model_can_be_made_of_can_be_a_note(files):
 
 def test_notes_say_what_was_decided(files):
     changes = {"shapesys": "", "top_extra": "<ParamSetting Const=\"True\">alpha_nowhere</ParamSetting>"}
-    top, folder, mounts = files(sr=SR.replace('HistoPathHigh="sr" HistoPathLow="sr" HistoNameHigh="up"', 'HistoPathHigh="elsewhere" HistoPathLow="sr" HistoNameHigh="cr_data"'),
+    elsewhere = 'HistoPathHigh="elsewhere" HistoPathLow="sr" HistoNameHigh="cr_data"'
+    top, folder, mounts = files(sr=SR.replace('HistoPathHigh="sr" HistoPathLow="sr" HistoNameHigh="up"', elsewhere),
                                 top=TOP.replace("<POI>mu</POI>", "<POI>mu norm</POI>"), **changes)
     notes = "\n".join(histfactory_xml.read(top, folder, mounts, validation_as_error=False).notes)
-    for what in ("no ConstraintType: Poisson was taken", "'alpha_nowhere' is no parameter", "of 2 parameters of interest the first, 'mu'", "has no 'elsewhere/cr_data'; 'cr_data' was taken"):
+    for what in ("no ConstraintType: Poisson was taken", "'alpha_nowhere' is no parameter",
+                 "of 2 parameters of interest the first, 'mu'", "has no 'elsewhere/cr_data'; 'cr_data' was taken"):
         assert what in notes
 
 
@@ -208,7 +212,10 @@ def _write(spec, folder):
     return folder / "FitConfig.xml"
 
 
-@pytest.mark.parametrize("path", [TREE / "examples" / "two_bins.json", *(SHARED / f"{name}.json" for name in ("displaced_leptons_signal", "ttZ_4l"))], ids=lambda path: path.stem)
+PUBLISHED = [TREE / "examples" / "two_bins.json", SHARED / "displaced_leptons_signal.json", SHARED / "ttZ_4l.json"]
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
 def test_workspaces_come_back_from_xml_as_they_were_in_both_readers(path, tmp_path):
     if not path.is_file():
         pytest.skip("no published workspaces here")
@@ -216,7 +223,10 @@ def test_workspaces_come_back_from_xml_as_they_were_in_both_readers(path, tmp_pa
     top = _write(spec, tmp_path)
     back = histfactory_xml.read(top, tmp_path)
     assert (tmp_path / "HistFactorySchema.dtd").is_file()
-    assert {c["name"]: {s["name"]: s["data"] for s in c["samples"]} for c in back.spec["channels"]} == {c["name"]: {s["name"]: s["data"] for s in c["samples"]} for c in spec["channels"]}
+    def templates(channels):
+        return {channel["name"]: {sample["name"]: sample["data"] for sample in channel["samples"]} for channel in channels}
+
+    assert templates(back.spec["channels"]) == templates(spec["channels"])
     for channel, again in zip(spec["channels"], back.spec["channels"]):
         for sample, same in zip(channel["samples"], again["samples"]):
             expected, found = ({(m["type"], m["name"]): m["data"] for m in s["modifiers"]} for s in (sample, same))
@@ -236,7 +246,8 @@ def _spec(**parameters):
                  {"name": "lumi", "type": "lumi", "data": None}, {"name": "staterror_c", "type": "staterror", "data": [0.5, 0.1]}]
     lumi = {"name": "lumi", "inits": [2.0], "bounds": [[1.0, 3.0]], "auxdata": [2.0], "sigmas": [0.2], **parameters.pop("lumi", {})}
     configs = [lumi, *({"name": name, **config} for name, config in parameters.items())]
-    return {"channels": [{"name": "c", "samples": [{"name": "s", "data": [10.0, 0.0], "modifiers": modifiers}]}], "observations": [{"name": "c", "data": [12.0, 1.0]}],
+    return {"channels": [{"name": "c", "samples": [{"name": "s", "data": [10.0, 0.0], "modifiers": modifiers}]}],
+            "observations": [{"name": "c", "data": [12.0, 1.0]}],
             "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": configs}}], "version": "1.0.0"}
 
 

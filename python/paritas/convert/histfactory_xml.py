@@ -1,7 +1,7 @@
 """HistFactory's XML and ROOT files to a pyhf workspace (as pyhf's readxml does it) and back.
 
-ROOT files go through uproot, which is wanted only here. Where pyhf and the files differ (laws of constraints, thresholds, constraint terms), `constraints` says who is
-followed: "file" represents what the files say or refuses it by name, "pyhf" takes pyhf's choice and notes it.
+ROOT files go through uproot, which is wanted only here. Where pyhf and the files differ (laws of constraints, thresholds, constraint terms), `constraints`
+says who is followed: "file" represents what the files say or refuses it by name, "pyhf" takes pyhf's choice and notes it.
 """
 from __future__ import annotations
 
@@ -100,13 +100,15 @@ class _Reader:
 
     # Channels
 
-    def _histogram(self, element: Element, parents: Sequence[Element], kind: str = "", file_keys: Sequence[str] = ("InputFile",)) -> tuple[list[float], list[float]]:
+    def _histogram(self, element: Element, parents: Sequence[Element], kind: str = "",
+                   file_keys: Sequence[str] = ("InputFile",)) -> tuple[list[float], list[float]]:
         """Contents and errors of the histogram that HistoName (HistoPath, InputFile), with an ending, name; file and path are inherited from the parents."""
-        name = element.get(f"HistoName{kind}")
-        if not name and element.tag in ("Sample", "Data"):
-            name = next((parent.get("HistoName") for parent in parents if parent.get("HistoName")), "")
-        file = next((element.get(key) for key in file_keys if element.get(key)), "") or next((parent.get("InputFile") for parent in parents if parent.get("InputFile")), "")
-        path = element.get(f"HistoPath{kind}") or next((parent.get("HistoPath") for parent in parents if parent.get("HistoPath")), "")
+        def inherited(key: str) -> str:
+            return next((parent.get(key) for parent in parents if parent.get(key)), "")
+
+        name = element.get(f"HistoName{kind}") or (inherited("HistoName") if element.tag in ("Sample", "Data") else "")
+        file = next((element.get(key) for key in file_keys if element.get(key)), "") or inherited("InputFile")
+        path = element.get(f"HistoPath{kind}") or inherited("HistoPath")
         for what, given in ((f"HistoName{kind}", name), ("InputFile", file)):
             if not given:
                 raise element.refuse(f"{what} is missing")

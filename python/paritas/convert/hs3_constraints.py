@@ -132,9 +132,9 @@ class Constraints:
             if value is not None:  # data for x: its name is an observable's, not a parameter's
                 return node["mean"].string(), Constraint("Gauss", value, self._number(node["sigma"]))
             sides = [(node["x"], node["mean"]), (node["mean"], node["x"])]
-            for parameter, nominal in sides:
-                if isinstance(parameter.value, str) and self._is_number(nominal) and not self._is_nominal(parameter):
-                    return parameter.string(), Constraint("Gauss", self._number(nominal), self._number(node["sigma"]))
+            for side, nominal in sides:
+                if isinstance(side.value, str) and self._is_number(nominal) and not self._is_nominal(side):
+                    return side.string(), Constraint("Gauss", self._number(nominal), self._number(node["sigma"]))
             raise node.refuse("a constraint has a parameter on one side and a number, or a constant of the parameter point, on the other")
         if kind == "poisson_dist":
             node.object("name type x mean", "integer")
