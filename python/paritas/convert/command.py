@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any, Optional, Sequence
@@ -44,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     group.add_argument("--normsys-code", choices=("1", "4"), default="4", help="interpolation of the workspace that is written as HS3; default: 4")
     group.add_argument("--histosys-code", choices=("0", "4p"), default="4p", help="default: 4p")
     group = parser.add_argument_group("XML")
-    group.add_argument("--rootdir", metavar="DIR", help="where relative paths in the XML start; default: the folder of INPUT")
+    group.add_argument("--rootdir", metavar="DIR", default=".", help="where relative paths in the XML start; default: the current folder")
     group.add_argument("-v", "--mount", metavar="HOST:MOUNT", type=_mount, action="append", default=[],
                        help="files that the XML says to be below MOUNT are below HOST (repeatable)")
     group.add_argument("--constraints", choices=("file", "pyhf"), default="file",
@@ -71,8 +70,7 @@ def _workspace(options: argparse.Namespace, source: str) -> Conversion:
         return hs3.read(options.input, names=options.names, analysis=options.analysis,
                         shapesys_vals=options.shapesys_vals, poisson_staterror=options.poisson_staterror)
     if source == "xml":
-        rootdir = options.rootdir if options.rootdir is not None else os.path.dirname(options.input) or "."
-        return histfactory_xml.read(options.input, rootdir, options.mount, constraints=options.constraints)
+        return histfactory_xml.read(options.input, options.rootdir, options.mount, constraints=options.constraints)
     return Conversion(read_json(options.input))
 
 

@@ -222,6 +222,8 @@ class _Reader:
     def _measurement(self, element: Element) -> dict[str, Any]:
         lumi = element.number("Lumi")
         width = lumi * element.number("LumiRelErr")
+        if width == 0 and "lumi" in self.parameters:
+            self._note(element, "LumiRelErr is 0 where samples are normalized by theory: no model can be made of a lumi without width")
         pois = [name for poi in element.all("POI") for name in (poi.text.split() or [""])]
         if not pois:
             raise element.refuse("it has no <POI>")

@@ -89,6 +89,10 @@ class _Analysis:
         """Whether its data are predictions, by the name that ROOT gives those."""
         return any(str(entry).startswith("asimovData") for entry in self.likelihood.value.get("data") or [])
 
+    def is_asimov(self) -> bool:
+        """Whether its data are predictions, by the name that ROOT gives those."""
+        return any(str(entry).startswith("asimovData") for entry in self.likelihood.value.get("data") or [])
+
 
 class Reader:
     def __init__(self, document: Any, names: str, analysis: Optional[str], shapesys_vals: Optional[str], poisson_staterror: str) -> None:
@@ -461,7 +465,7 @@ class Reader:
         for parameter, constraint, node in self.constraints.extra():
             if parameter in self.scalars:
                 known = self.scalars[parameter]
-                if known.constraint not in (None, constraint) and not (known.role == "alpha" and known.constraint == KINDS["Gauss"]):
+                if known.constraint not in (None, constraint):
                     raise node.refuse(f"'{parameter}' has another constraint at {known.node.path}")
                 known.constraint = constraint
             elif parameter not in gammas:
@@ -474,6 +478,8 @@ class Reader:
         if len(factors) > 1:
             raise self.scalars[factors[1]].node.refuse(f"'{factors[1]}' and '{factors[0]}' are factors with a constraint; a pyhf workspace has one, lumi")
         for parameter, scalar in self.scalars.items():
+            if scalar.role == "alpha" and scalar.constraint is None:
+                scalar.constraint = KINDS["Gauss"]  # as ROOT and pyhs3 take it
             if scalar.role == "alpha" and scalar.constraint is not None and scalar.constraint.kind == "Gauss" and scalar.constraint.width != 1:
                 raise scalar.node.refuse(f"the constraint of '{parameter}' has width {scalar.constraint.width}; pyhf's alphas have width 1")
 
@@ -540,8 +546,9 @@ class Reader:
         if found.kind == "Poisson" and len(found.samples) > 1:
             if not (found.statistical and self.poisson == "gauss"):
                 sharing = ", ".join(sample.name for sample in found.samples)
+                remedy = " (poisson_staterror='gauss' takes a Gaussian of the same width)" if found.statistical else ""
                 raise found.node.refuse(f"Poisson-constrained parameters are shared by samples {sharing}; pyhf's shapesys belongs to one sample and its "
-                                        "staterror is Gaussian" + (" (poisson_staterror='gauss' takes a Gaussian of the same width)" if found.statistical else ""))
+                                        f"staterror is Gaussian{remedy}")
             found.type = "staterror"
             self.notes.append(f"{found.node.path}: Poisson constraints shared by samples became Gaussian ones of the same width")
         total = [sum(sample.contents[i] for sample in found.samples) for i in range(found.channel.nbins)]

@@ -264,7 +264,9 @@ class Writer:
             return {"name": name, "type": "normfactor", "parameter": name}
         if kind in ("normsys", "histosys"):
             named = any(extra["name"] == f"{name}_constraint" for extra in self.extra_distributions)
-            found: dict[str, Any] = {"name": name, "type": kind, "parameter": self._scalar_name(name), "constraint": f"{name}_constraint" if named else "Gauss"}
+            found: dict[str, Any] = {"name": name, "type": kind, "parameter": self._scalar_name(name), "constraint": "Gauss"}
+            if named:
+                found["constraint"] = found["constraint_name"] = f"{name}_constraint"
             code = WRITTEN[kind][self.codes[kind]]
             if code is not None:
                 found["interpolation"] = code

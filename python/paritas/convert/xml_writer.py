@@ -24,7 +24,7 @@ _ALPHA = ("normsys", "histosys")
 
 def write(spec: Any, specdir: PathLike, datadir: PathLike, prefix: str) -> bytes:
     """Writes `specdir/prefix_CHANNEL.xml` for each channel, `datadir/data.root` and, beside specdir, the DTD; answers the top-level XML, which names those
-    files by these paths and which the caller stores beside the DTD. Folders must exist. What is left out is logged. ConversionError with the place in the spec."""
+    files by these paths and which the caller stores beside the DTD. Folders must exist. What is left out is logged. ConversionError says where in the spec."""
     return _Writer(spec, Path(specdir), Path(datadir), prefix).write()
 
 
