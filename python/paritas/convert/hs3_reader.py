@@ -109,6 +109,7 @@ class Reader:
         self.scalars: dict[str, _Scalar] = {}
         self.sets: dict[str, _Set] = {}  # by first parameter
         self.channels: list[_Channel] = []
+        self.half_open: dict[str, str] = {}  # parameters with one bound, and where it stands
 
     def _table(self, key: str) -> dict[str, Node]:
         found: dict[str, Node] = {}
@@ -171,22 +172,30 @@ class Reader:
 
     # Parameter points and domains
 
-    def _point(self, analysis: _Analysis) -> dict[str, tuple[float, bool]]:
+    def _point_node(self, analysis: _Analysis) -> Optional[Node]:
         points = self.tables["parameter_points"]
-        node = points.get(analysis.init or "default_values") or (next(iter(points.values())) if len(points) == 1 else None)
+        return points.get(analysis.init or "default_values") or (next(iter(points.values())) if len(points) == 1 else None)
+
+    def _point(self, analysis: _Analysis) -> dict[str, tuple[float, bool]]:
+        """Values by name, and whether they are constant."""
+        node = self._point_node(analysis)
         if node is None:
-            if points:
+            if self.tables["parameter_points"]:
                 self.notes.append(f"/parameter_points: '{analysis.name}' names none of them and none is called default_values; "
                                   "pyhf's starting values were taken")
             return {}
         found: dict[str, tuple[float, bool]] = {}
         for item in node.object("name parameters")["parameters"]:
-            item.object("name value", "const error nbins")
+            item.object("name value", "const error nbins min max")
             found[item["name"].string()] = (item["value"].number(), bool(item.value.get("const", False)))
         return found
 
     def _bounds(self, analysis: _Analysis) -> dict[str, tuple[float, float]]:
+        """By name: those of the analysis' domains, else of the default domain, else those that ROOT gives with the parameter point."""
         found: dict[str, tuple[float, float]] = {}
+        point = self._point_node(analysis)
+        for item in point["parameters"] if point is not None else ():
+            self._take_bounds(item, found)
         for name in ["default_domain", *analysis.domains]:
             node = self.tables["domains"].get(name)
             if node is None:
@@ -194,12 +203,15 @@ class Reader:
             if node.object("name type axes")["type"].string() != "product_domain":
                 raise node["type"].refuse(f"the domain type '{node['type'].value}' is not known here")
             for axis in node["axes"]:
-                axis.object("name", "min max")
-                if axis.get("min") is None or axis.get("max") is None:
-                    self.notes.append(f"{axis.path}: '{axis['name'].value}' has no bound on one side; pyhf's default bounds were taken")
-                    continue
-                found[axis["name"].string()] = (axis["min"].number(), axis["max"].number())
+                self._take_bounds(axis.object("name", "min max"), found)
         return found
+
+    def _take_bounds(self, node: Node, found: dict[str, tuple[float, float]]) -> None:
+        name, low, high = node["name"].string(), node.get("min"), node.get("max")
+        if low is not None and high is not None:
+            found[name] = (low.number(), high.number())
+        elif low is not None or high is not None:
+            self.half_open[name] = node.path
 
     # Channels
 
@@ -457,7 +469,7 @@ class Reader:
             "version": "1.0.0",
         }
         codes = {kind: self.codes[kind][0] if kind in self.codes else DEFAULT[kind] for kind in DEFAULT}
-        return Conversion(spec, self.notes, self._names(), settings(codes["normsys"], codes["histosys"]))
+        return Conversion(spec, list(dict.fromkeys(self.notes)), self._names(), settings(codes["normsys"], codes["histosys"]))
 
     def _apply_named_constraints(self) -> None:
         """Constraints that stand in the likelihood, not on a modifier; then what pyhf can make of those of single parameters."""
@@ -564,6 +576,9 @@ class Reader:
 
     def _measurement(self, analysis: _Analysis, point: dict[str, tuple[float, bool]]) -> dict[str, Any]:
         bounds = self._bounds(analysis)
+        of_model = {*self.scalars, *(name for found in self.sets.values() for name in found.parameters)}
+        self.notes += [f"{path}: '{name}' has a bound on one side alone; pyhf's default bounds were taken" for name, path in self.half_open.items()
+                       if name in of_model and name not in bounds]
         parameters = []
         for parameter, scalar in self.scalars.items():
             config: dict[str, Any] = {}

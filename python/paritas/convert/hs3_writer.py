@@ -201,6 +201,9 @@ class Writer:
         self.notes += [f"/observations: '{name}' is no channel; its data were left out" for name in observed if name not in channels]
         nbins = {channel["name"].value: len(channel["samples"][0]["data"].value) for channel in self.root["channels"]}
         data = {"obsData": {name: observed[name].numbers(nbins[name]) for name in channels}}
+        if self.codes["histosys"] != "code4p" and "histosys" in {modifier["type"].value for channel in self.root["channels"] for sample in channel["samples"]
+                                                                 for modifier in sample["modifiers"]}:
+            self.notes.append("interpolation of histosys: ROOT up to 6.40 reads each with its code 4 (pyhf's code4p), whatever a document says")
         asimov = self._asimov()
         if asimov is not None:
             data["asimovData"] = asimov
