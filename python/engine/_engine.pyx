@@ -9,11 +9,12 @@ the interpreter's lock; what users see (names instead of indices, result classes
   model.pxi       models, likelihoods and derivatives, expected data
   fits.pxi        fits, MINOS
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
+  toys.pxi        toys of all kinds, and their stores
 """
 cimport cython
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 from cpython.exc cimport PyErr_CheckSignals
 from paritas_h cimport *
@@ -27,3 +28,4 @@ include "documents.pxi"
 include "model.pxi"
 include "fits.pxi"
 include "statistics.pxi"
+include "toys.pxi"

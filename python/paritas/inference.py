@@ -4,7 +4,7 @@ All take the keywords of `paritas.fit`: data, init, bounds, fixed, device, preci
 """
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union, overload
+from typing import Any, Mapping, Optional, Sequence, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -135,10 +135,19 @@ def goodness_of_fit(model: Model, *, data: Optional[ArrayLike] = None, init: Opt
     return GoodnessOfFit(twice_nll, saturated, statistic, ndof, p, _STATUSES[status])
 
 
+def asimov_data(model: Model, mu: float, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None,
+                fixed: Optional[Mapping[str, float]] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> Floats:
+    """Data without fluctuations, main then auxiliary: expected at the fit to the data with the parameter of interest held at mu. Raises NotConverged where that fit fails."""
+    held = fit(model, data=data, init=init, bounds=bounds, fixed={**(fixed or {}), _poi(model): mu}, covariance=False, device=device, precision=precision, threads=threads)
+    if not held.converged:
+        raise _engine.NotConverged(f"the fit with {_poi(model)} = {mu:g}, which Asimov data are expected at, ended as {held.status}")
+    return model.expected_data(held.values)
+
+
 def _poi(model: Model) -> str:
     if model.poi_name is None:
         raise _engine.InvalidArgument("the model has no parameter of interest")
     return model.poi_name
 
 
-__all__ = ["Floats", "goodness_of_fit", "hypotest", "predict", "ranking", "scan", "significance", "upper_limit"]
+__all__ = ["asimov_data", "goodness_of_fit", "hypotest", "predict", "ranking", "scan", "significance", "upper_limit"]
