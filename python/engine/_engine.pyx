@@ -9,6 +9,9 @@ the interpreter's lock; what users see (names instead of indices, result classes
   model.pxi       models, likelihoods and derivatives, expected data
   fits.pxi        fits, MINOS
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
+  er.pxi          day files of the Electron Reflectometer, geometry
+  losscone.pxi    loss cones: fits, confidence sets, profiles, models
+  kappa.pxi       kappa distributions, currents, spacecraft potentials
 """
 cimport cython
 cimport numpy as cnp
@@ -17,6 +20,9 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from cpython.exc cimport PyErr_CheckSignals
 from paritas_h cimport *
+from er_h cimport *
+from losscone_h cimport *
+from kappa_h cimport *
 
 import numpy as np
 
@@ -27,3 +33,6 @@ include "documents.pxi"
 include "model.pxi"
 include "fits.pxi"
 include "statistics.pxi"
+include "er.pxi"
+include "losscone.pxi"
+include "kappa.pxi"
