@@ -18,6 +18,8 @@ cdef class Model:
     cdef readonly list parameter_names
     cdef readonly object poi_index                 # int or None
     cdef readonly list channel_layout              # (name, bins, [samples])
+    cdef readonly Document document                # of its workspace
+    cdef readonly dict options                     # those of __init__ that were given
     cdef object __weakref__
 
     def __cinit__(self, *args, **keywords):
@@ -73,7 +75,24 @@ cdef class Model:
             status = paritas_model_create(context.c, workspace.c, &options, &self.c)
         HOST.give(context)
         context.check(status)
+        self.document = workspace
+        given = dict(measurement=measurement, poi=poi, normsys_code=normsys_code, histosys_code=histosys_code, clip_sample=clip_sample, clip_bin=clip_bin)
+        self.options = {name: value for name, value in given.items() if value is not None}
         self.fill()
+
+    def __reduce__(self):
+        return remade, (type(self), self.document, self.options)
+
+    def __copy__(self):
+        return self # it cannot change
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def remade(kind, Document document not None, dict options not None):
+    """The model that was pickled."""
+    return kind(document, **options)
 
 
 cdef inline const double *data_of(Model model, object data) except? NULL:

@@ -179,3 +179,90 @@ cdef extern from "paritas.h" nogil:
         size_t ndof
         paritas_fit_status status
     paritas_status paritas_gof(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_gof_result *result)
+
+    ctypedef struct paritas_toy:
+        uint64_t toy
+        double mu, hypothesis, q, mu_hat, twice_nll_free, twice_nll_fixed
+        paritas_fit_status status
+        unsigned iterations
+    ctypedef int (*paritas_toys_taker)(void *user, size_t n, const paritas_toy *toys) noexcept nogil
+    ctypedef struct paritas_key_entry:
+        const char *name
+        const char *value
+    ctypedef struct paritas_toys_options:
+        size_t size
+        uint64_t n
+        uint64_t seed
+        unsigned shard, shards
+        int fix_aux
+        int newton_only
+        const char *store
+        int resume
+        size_t n_entries
+        const paritas_key_entry *entries
+        paritas_toys_taker take
+        void *user
+    ctypedef struct paritas_toys_tally:
+        uint64_t counts[5]
+        uint64_t fitted, iterations, by_quasi_newton, by_newton, from_suggested_start, from_the_other_fit, from_further_starts, at_edge, refitted
+    ctypedef struct paritas_hypotest_toys_result:
+        double mu, cls_obs
+        double cls_exp[5]
+        double clsb, clb, p0, cls_obs_error
+        double cls_exp_error[5]
+        double clsb_error, clb_error, p0_error, q, mu_hat, twice_nll_free, twice_nll_fixed
+        paritas_fit_status status
+        uint64_t n_tested, n_other
+        paritas_toys_tally tally
+    paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double mu,
+                                         const paritas_toys_options *options, paritas_hypotest_toys_result *result)
+    ctypedef struct paritas_toy_fit:
+        uint64_t toy
+        paritas_result result
+        double statistic
+        const double *parameters
+        const double *errors
+    ctypedef int (*paritas_toy_fits_taker)(void *user, size_t n, const paritas_toy_fit *fits) noexcept nogil
+    unsigned PARITAS_TOYS_PARAMETERS
+    unsigned PARITAS_TOYS_ERRORS
+    ctypedef struct paritas_toys_parameter:
+        double generated
+        uint64_t n, n_pulls
+        double mean, rms, pull_mean, pull_rms
+    ctypedef struct paritas_toys_result:
+        paritas_fit_status status
+        paritas_toys_tally tally
+    paritas_status paritas_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *point, const double *expected, unsigned flags,
+                                const paritas_toys_options *options, paritas_toy_fits_taker take, void *user, paritas_toys_parameter *parameters, paritas_toys_result *result)
+    ctypedef struct paritas_gof_toys_result:
+        paritas_gof_result gof
+        double p_toys, p_toys_error
+        uint64_t n
+        paritas_toys_tally tally
+    paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const paritas_toys_options *options,
+                                    paritas_gof_toys_result *result)
+    ctypedef struct paritas_significance_toys_result:
+        double p0, p0_error, z, z_error, z_at_least, p0_exp, p0_exp_error, z_exp, z_exp_error, z_exp_at_least
+        paritas_hypotest_toys_result test
+    paritas_status paritas_significance_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const paritas_toys_options *options,
+                                             paritas_significance_toys_result *result)
+    unsigned PARITAS_LIMIT_TOYS
+    ctypedef struct paritas_limit_toys_result:
+        double limit_obs
+        double limit_exp[5]
+        double limit_obs_error
+        double limit_exp_error[5]
+        int reached_obs
+        int reached_exp[5]
+        double asymptotic_obs
+        double asymptotic_exp[5]
+        double mu_hat, twice_nll_free, upper_bound
+        int bound_widened
+        paritas_fit_status status
+        paritas_toys_tally tally
+        size_t n_scan
+        paritas_hypotest_toys_result scan[64]
+    paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double level, double rtol,
+                                      const paritas_toys_options *options, paritas_limit_toys_result *result)
+    paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths, const char *output)
+    paritas_status paritas_store_hypotest(paritas_context *context, const char *path, paritas_hypotest_toys_result *result)

@@ -12,7 +12,8 @@ from .devices import engine
 from .workspace import DocumentLike, document
 
 if TYPE_CHECKING:
-    from .results import FitBatch, FitResult, GoodnessOfFit, HypotestResult, LimitResult, Prediction, RankingResult, ScanResult, SignificanceResult
+    from .results import (FitBatch, FitResult, GoodnessOfFit, GoodnessOfFitToys, LimitResult, LimitToysResult, Prediction, RankingResult, ScanResult, SignificanceResult,
+                          SignificanceToysResult, ToyFits, ToyHypotestResult)
 
 Floats = NDArray[np.float64]
 #: values by name of parameter, or an array of all
@@ -190,6 +191,36 @@ class Model(_engine.Model):
         """See `paritas.goodness_of_fit`."""
         from .inference import goodness_of_fit
         return goodness_of_fit(self, **options)
+
+    def asimov_data(self, mu: float, **options: Any) -> Floats:
+        """See `paritas.asimov_data`."""
+        from .inference import asimov_data
+        return asimov_data(self, mu, **options)
+
+    def fit_toys(self, params: Optional[Values] = None, n: int = 2000, seed: int = 0, **options: Any) -> "ToyFits":
+        """See `paritas.fit_toys`."""
+        from .toys import fit_toys
+        return fit_toys(self, params, n, seed, **options)
+
+    def hypotest_toys(self, mu: float = 1.0, n: int = 2000, seed: int = 0, **options: Any) -> "ToyHypotestResult":
+        """See `paritas.hypotest_toys`."""
+        from .toys import hypotest_toys
+        return hypotest_toys(self, mu, n, seed, **options)
+
+    def significance_toys(self, n: int = 2000, seed: int = 0, **options: Any) -> "SignificanceToysResult":
+        """See `paritas.significance_toys`."""
+        from .toys import significance_toys
+        return significance_toys(self, n, seed, **options)
+
+    def upper_limit_toys(self, n: int = 0, seed: int = 0, **options: Any) -> "LimitToysResult":
+        """See `paritas.upper_limit_toys`."""
+        from .toys import upper_limit_toys
+        return upper_limit_toys(self, n, seed, **options)
+
+    def goodness_of_fit_toys(self, n: int = 2000, seed: int = 0, **options: Any) -> "GoodnessOfFitToys":
+        """See `paritas.goodness_of_fit_toys`."""
+        from .toys import goodness_of_fit_toys
+        return goodness_of_fit_toys(self, n, seed, **options)
 
 
 def _as_patches(given: Any) -> list[DocumentLike]:
