@@ -10,6 +10,7 @@ the interpreter's lock; what users see (names instead of indices, result classes
   fits.pxi        fits, MINOS
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
   toys.pxi        toys of all kinds, and their stores
+  gradient.pxi    statistics of many data rows with their derivatives
 """
 cimport cython
 cimport numpy as cnp
@@ -29,3 +30,4 @@ include "model.pxi"
 include "fits.pxi"
 include "statistics.pxi"
 include "toys.pxi"
+include "gradient.pxi"
