@@ -94,19 +94,35 @@ def ranking(model: Model, *, top: Optional[int] = None, data: Optional[ArrayLike
     return RankingResult(_poi(model), [model.parameter_names[entry[0]] for entry in found], *columns, [_STATUSES[entry[7]] for entry in found])
 
 
+def _yield_errors(jacobian: Floats, covariance: Floats, sums: Floats) -> tuple[Floats, Floats]:
+    """Errors of yields and of their sums (rows of 0 and 1): the roots of the diagonal of J C J^T."""
+    def widths(rows: Floats) -> Floats:
+        found: Floats = np.sqrt(np.maximum(np.einsum("bi,ij,bj->b", rows, covariance, rows, optimize=True), 0.0))
+        return found
+
+    return widths(jacobian), widths(sums @ jacobian)
+
+
 def predict(model: Model, *, best: Optional[FitResult] = None, data: Optional[ArrayLike] = None, **options: Any) -> Prediction:
-    """Yields before and after a fit (made here unless `best` is given), with the errors of the yields that its covariance implies: J C J^T."""
+    """Yields before and after a fit (made here unless `best` is given), with the errors of the yields that its covariance implies: J C J^T. Those before the fit take
+    the constraints' widths, without correlations; parameters without constraint add nothing there."""
     if best is None:
         best = fit(model, data=data, **options)
     prefit, postfit = model.expected_data(include_aux=False), model.expected_data(best.values, include_aux=False)
-    error = np.full(model.main_count, np.nan)
+    channels = model.channels
+    sums = np.zeros((len(channels), model.main_count))
+    for row, channel in zip(sums, channels):
+        row[channel.slice] = 1.0
+    error, total_error = np.full(model.main_count, np.nan), np.full(len(channels), np.nan)
     if best.covariance is not None and best.converged:
-        jacobian = model.expected_jacobian(best.values)
-        error = np.sqrt(np.maximum(np.einsum("bi,ij,bj->b", jacobian, best.covariance, jacobian, optimize=True), 0.0))
+        error, total_error = _yield_errors(model.expected_jacobian(best.values), best.covariance, sums)
+    widths = np.where(model.suggested_fixed, 0.0, np.nan_to_num(model.constraint_widths))
+    prefit_error, prefit_total_error = _yield_errors(model.expected_jacobian(), np.diag(widths ** 2), sums)
     observed = model.data if data is None else np.asarray(data, dtype=np.float64)
     before, after = model.expected_by_sample(), model.expected_by_sample(best.values)
     return Prediction([ChannelPrediction(channel.name, prefit[channel.slice], postfit[channel.slice], error[channel.slice], np.array(observed[channel.slice]),
-                                         after[channel.name], before[channel.name]) for channel in model.channels], best)
+                                         after[channel.name], before[channel.name], prefit_error[channel.slice], float(total_error[i]), float(prefit_total_error[i]))
+                       for i, channel in enumerate(channels)], best)
 
 
 def goodness_of_fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,

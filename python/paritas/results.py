@@ -244,7 +244,8 @@ class RankingResult:
 
 @dataclass
 class ChannelPrediction:
-    """A channel before and after the fit; error: of the postfit yields, from the covariance. samples: postfit yields by sample."""
+    """A channel before and after the fit. error: of the postfit yields, from the covariance; prefit_error: of the prefit yields, from the widths of the constraints alone;
+    total_error, prefit_total_error: of their sums over bins. samples: postfit yields by sample."""
 
     name: str
     prefit: Floats
@@ -253,6 +254,9 @@ class ChannelPrediction:
     data: Floats
     samples: dict[str, Floats]
     prefit_samples: dict[str, Floats]
+    prefit_error: Floats
+    total_error: float
+    prefit_total_error: float
 
 
 @dataclass
