@@ -9,14 +9,22 @@ the interpreter's lock; what users see (names instead of indices, result classes
   model.pxi       models, likelihoods and derivatives, expected data
   fits.pxi        fits, MINOS
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
+  toys.pxi        toys of all kinds, and their stores
+  er.pxi          day files of the Electron Reflectometer, geometry
+  losscone.pxi    loss cones: fits, confidence sets, profiles, models
+  kappa.pxi       kappa distributions, currents, spacecraft potentials
+  gradient.pxi    statistics of many data rows with their derivatives
 """
 cimport cython
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 from cpython.exc cimport PyErr_CheckSignals
 from paritas_h cimport *
+from er_h cimport *
+from losscone_h cimport *
+from kappa_h cimport *
 
 import numpy as np
 
@@ -27,3 +35,8 @@ include "documents.pxi"
 include "model.pxi"
 include "fits.pxi"
 include "statistics.pxi"
+include "toys.pxi"
+include "er.pxi"
+include "losscone.pxi"
+include "kappa.pxi"
+include "gradient.pxi"

@@ -41,6 +41,15 @@ cdef class Document:
         context.check(status)
         return made
 
+    def __reduce__(self):
+        return Document.parse, (self.text().encode(), self.label)
+
+    def __copy__(self):
+        return self # it cannot change
+
+    def __deepcopy__(self, memo):
+        return self
+
     def patch(self, Document patch not None):
         """A copy with a JSON Patch (RFC 6902) applied."""
         cdef Document made = Document()

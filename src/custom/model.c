@@ -45,14 +45,14 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
 
 /* ---- expectations ---- */
 
-static paritas_status expected_data(paritas_context *context, const paritas_model *given, size_t n_points, const double *points, double *expected)
+static paritas_status expected_data(paritas_context *context, const paritas_model *given, size_t n_points, const double *points, const double *data, double *expected)
 {
     const struct frozen *model = paritas_model_frozen(given);
     const size_t places = model->tables.ints[CUSTOM_PLACES], step = ROWS_ELEMENTS / (places + model->n_slots) + 1;
     for (size_t first = 0; first < n_points; first += step) {
         const size_t count = first + step < n_points ? step : n_points - first;
         struct rows rows;
-        const paritas_status status = rows_launch_points(context, model, ENTRY_custom_expected, count, points + first * model->n_parameters, places, &rows);
+        const paritas_status status = rows_launch_points(context, model, ENTRY_custom_expected, count, points + first * model->n_parameters, data, places, &rows);
         if (status != PARITAS_OK) return status;
         for (size_t k = 0; k < count; k++) {
             const double *point = points + (first + k) * model->n_parameters;
@@ -65,12 +65,12 @@ static paritas_status expected_data(paritas_context *context, const paritas_mode
     return PARITAS_OK;
 }
 
-static paritas_status expected_jacobian(paritas_context *context, const paritas_model *given, const double *point, double *jacobian)
+static paritas_status expected_jacobian(paritas_context *context, const paritas_model *given, const double *point, const double *data, double *jacobian)
 {
     const struct frozen *model = paritas_model_frozen(given);
     const size_t slots = model->n_slots;
     struct rows rows;
-    const paritas_status status = rows_launch_points(context, model, ENTRY_custom_jacobian, 1, point, model->tables.ints[CUSTOM_PLACES] * slots, &rows);
+    const paritas_status status = rows_launch_points(context, model, ENTRY_custom_jacobian, 1, point, data, model->tables.ints[CUSTOM_PLACES] * slots, &rows);
     if (status != PARITAS_OK) return status;
     for (size_t i = 0; i < model->n_main; i++) memcpy(jacobian + i * model->n_parameters, rows.out + i * slots, model->n_parameters * sizeof *jacobian);
     rows_free(&rows);
