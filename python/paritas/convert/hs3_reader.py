@@ -89,10 +89,6 @@ class _Analysis:
         """Whether its data are predictions, by the name that ROOT gives those."""
         return any(str(entry).startswith("asimovData") for entry in self.likelihood.value.get("data") or [])
 
-    def is_asimov(self) -> bool:
-        """Whether its data are predictions, by the name that ROOT gives those."""
-        return any(str(entry).startswith("asimovData") for entry in self.likelihood.value.get("data") or [])
-
 
 class Reader:
     def __init__(self, document: Any, names: str, analysis: Optional[str], shapesys_vals: Optional[str], poisson_staterror: str) -> None:
