@@ -29,16 +29,6 @@ struct bench {
     double twice_nll;
 };
 
-static void *array(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
 static paritas_status do_read(struct bench *b)
 {
     paritas_model_free(b->model);

@@ -16,16 +16,6 @@
 #define ROWS PARITAS_SPECTRUM_ENERGIES
 #define REPEATS 5
 
-static void *array(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
 static int fail(paritas_context *context)
 {
     fprintf(stderr, "charging: %s\n", paritas_error_message(context));

@@ -15,16 +15,6 @@
 #define CELLS PARITAS_SPECTRUM_CELLS
 #define TIMES 5
 
-static void *array(size_t count)
-{
-    double *memory = calloc(count, sizeof *memory);
-    if (!memory) {
-        fprintf(stderr, "kappa: out of memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
 static void check(paritas_context *context, paritas_status status)
 {
     if (status == PARITAS_OK) return;
@@ -75,11 +65,10 @@ static double decades(double first, double part)
 int main(int argc, char **argv)
 {
     const size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000;
-    double *energy = array(n * ROWS), *flux = array(n * ROWS), *sensitivity = array(n * ROWS), seconds[TIMES];
-    paritas_kappa_result *results = calloc(n, sizeof *results);
+    double *energy = array(n * ROWS, sizeof *energy), *flux = array(n * ROWS, sizeof *flux), *sensitivity = array(n * ROWS, sizeof *sensitivity), seconds[TIMES];
+    paritas_kappa_result *results = array(n, sizeof *results);
     paritas_context *context = open_lanes(0);
     uint64_t state = 1;
-    if (!results) return 1;
     for (size_t k = 0; k < n; k++) {
         paritas_kappa_plasma plasma = {decades(decades(3e4, uniform(&state)), uniform(&state)), 2.6 + 3.2 * uniform(&state), decades(2e6, uniform(&state))};
         for (size_t i = 0; i < ROWS; i++) energy[k * ROWS + i] = i ? 1.6378937 * energy[k * ROWS + i - 1] : k % 2 ? 20.0 : 18.0;
@@ -117,7 +106,7 @@ int main(int argc, char **argv)
             paritas_close(own);
         }
     const size_t sweeps = n < 1000 ? n : 1000;
-    double *cells = array(sweeps * ROWS * CELLS), *cosine = array(sweeps * ROWS * CELLS), *omni = array(4 * sweeps * ROWS), theta[CELLS];
+    double *cells = array(sweeps * ROWS * CELLS, sizeof *cells), *cosine = array(sweeps * ROWS * CELLS, sizeof *cosine), *omni = array(4 * sweeps * ROWS, sizeof *omni), theta[CELLS];
     paritas_cells sensor = PARITAS_CELLS_DEFAULT;
     for (size_t c = 0; c < CELLS; c++) theta[c] = c < 32 ? 11.25 : c < 64 ? 33.75 : c < 80 ? 56.25 : 78.75;
     sensor.theta = theta;

@@ -25,9 +25,8 @@ static int measure(const char *name, size_t n, int repeats, paritas_losscone_opt
     struct synthetic data = synthetic_sweeps(n, 1, -400.0, &options);
     if (options.method == PARITAS_LILLIS) mask_lillis(&data);
     const paritas_sweeps sweeps = sweeps_of(&data);
-    paritas_losscone_result *results = calloc(n, sizeof *results);
-    double *times = calloc((size_t)repeats, sizeof *times);
-    if (!results || !times) return 1;
+    paritas_losscone_result *results = array(n, sizeof *results);
+    double *times = array((size_t)repeats, sizeof *times);
     for (int k = -1; k < repeats; k++) {
         const clock_t begin = clock();
         if (paritas_losscone_fit(context, &sweeps, &options, results)) return fail(context);

@@ -1,8 +1,10 @@
-/* measuring.h: what the benchmarks share: a clock, the order of a median, a model from a file. */
+/* measuring.h: what the benchmarks share: a clock, the order of a median, memory, a model from a file. */
 #ifndef PARITAS_BENCH_MEASURING_H
 #define PARITAS_BENCH_MEASURING_H
 
 #include <paritas.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* Seconds since some time. */
@@ -18,6 +20,17 @@ static inline int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/* Zeros, freed by the caller; the program ends where there is no memory. */
+static inline void *array(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) {
+        fprintf(stderr, "out of memory\n");
+        exit(1);
+    }
+    return memory;
 }
 
 /* The model of a workspace, patched where `patch` is not NULL. Freed by the caller. */

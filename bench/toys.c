@@ -13,16 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *array(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
 /* Share of lanes that work, if groups of `lanes` wait for their slowest, or if each lane takes the next toy of a queue of `share` a lane. */
 static double busy(const struct profile *profiles, size_t n, size_t lanes, size_t share, int refill)
 {

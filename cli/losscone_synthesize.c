@@ -24,12 +24,6 @@ static const struct option options[] = {
     {"--response-width", 0, OPTION_NUMBER, "W", "half width of the energy response, as a part of the energy; default: 0.25"},
     {0},
 };
-static const struct option options_answer[] = {
-    {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"},
-    {"--quiet", 0, OPTION_FLAG, NULL, "no progress on standard error"},
-    {"--help", 'h', OPTION_FLAG, NULL, "this text"},
-    {0},
-};
 
 struct synthesis {
     struct session *session;
@@ -207,6 +201,6 @@ const struct command command_losscone_synthesize = {
     .summary = "day files of known truth, in the archive's format",
     .description = "Writes day files DIR/3DYYMMDD.TAB and the truth of every sweep, DIR/truth.csv, which is also a table for --geometry, --polarity and --spacecraft-potential. "
                    "Sweep k depends on --seed and k alone.",
-    .groups = {{"Options", options}, GROUP_TRUTH, {"Output", options_answer}, GROUP_END},
+    .groups = {{"Options", options}, GROUP_TRUTH, GROUP_ANSWER, GROUP_END},
     .run = run,
 };

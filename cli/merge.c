@@ -10,13 +10,6 @@ static const struct option options[] = {
     {"--output", 'o', OPTION_TEXT, "FILE", "the pooled store; must not exist"},
     {0},
 };
-/* the answer goes to standard output: -o is the store here */
-static const struct option options_answer[] = {
-    {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"},
-    {"--quiet", 0, OPTION_FLAG, NULL, "no progress on standard error"},
-    {"--help", 'h', OPTION_FLAG, NULL, "this text"},
-    {0},
-};
 
 struct pool {
     const char *path;
@@ -106,6 +99,6 @@ const struct command command_merge = {
     .summary = "pools stores of toys, the shards of one run",
     .description = "The stores must be of one run and share no toy; the pooled store has the rows of the run that was not cut into shards, and the answer is "
                    "that run's. Stores of other runs than `hypotest-toys` and `significance` are pooled and counted.",
-    .groups = {{"Options", options}, {"Output", options_answer}, GROUP_END},
+    .groups = {{"Options", options}, GROUP_ANSWER, GROUP_END},
     .run = run,
 };

@@ -98,9 +98,10 @@ bool output_open(struct output_file *output, const char *path)
 
 bool output_append(struct output_file *output, const void *bytes, size_t length) { return write_all(output->file, bytes, length); }
 
-bool output_close(struct output_file *output, bool keep)
+/* output_close; without `sync` the system brings the bytes to the disk when it pleases. */
+static bool close_file(struct output_file *output, bool keep, bool sync)
 {
-    bool ok = keep && fchmod(output->file, output->mode) == 0 && fsync(output->file) == 0;
+    bool ok = keep && fchmod(output->file, output->mode) == 0 && (!sync || fsync(output->file) == 0);
     int error = errno;
     if (close(output->file) != 0 && ok) {
         ok = false;
@@ -117,6 +118,8 @@ bool output_close(struct output_file *output, bool keep)
     return ok;
 }
 
+bool output_close(struct output_file *output, bool keep) { return close_file(output, keep, true); }
+
 bool output_write(const char *path, const char *bytes, size_t length)
 {
     if (is_standard_output(path)) return write_all(STDOUT_FILENO, bytes, length) || failed("standard output");
@@ -126,7 +129,8 @@ bool output_write(const char *path, const char *bytes, size_t length)
     if (!output_open(&output, path)) return failed(path);
     const bool written = output_append(&output, bytes, length);
     const int error = errno;
-    const bool kept = output_close(&output, written);
+    /* no sync, which takes longer than most commands: who reads finds the file whole or as it was; a machine that stops in the next seconds may lose it */
+    const bool kept = close_file(&output, written, false);
     if (!written) errno = error;
     return (written && kept) || failed(path);
 }

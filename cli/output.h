@@ -9,7 +9,7 @@
 /* Can `path` be written? If not, says why on stderr. Asked before the work, so that hours are not lost. */
 bool output_check(const char *path);
 /* Writes `length` bytes to `path`, or to standard output if it is NULL or "-". A regular file is replaced whole, by a rename from a file
- * beside it, or left as it was; a pipe or device is written in place. On failure says why on stderr. */
+ * beside it, or left as it was; a pipe or device is written in place. Does not wait for the disk. On failure says why on stderr. */
 bool output_write(const char *path, const char *bytes, size_t length);
 
 /* A file that is written piece by piece and takes its name when it is whole. What fails says why in errno. */

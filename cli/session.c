@@ -32,27 +32,36 @@ const struct option options_model[] = {
     {0},
 };
 
+/* `fits`: what becomes of fits in f32, ended by "; ". */
+#define ENGINE_ROWS(fits)                                                                                                                  \
+    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                                                              \
+    {"--device", 0, OPTION_TEXT, "NAME", "auto, cpu or a device that `paritas devices` lists; default: auto"},                             \
+    {"--precision", 0, OPTION_CHOICE, "f64|f32|auto", "of the kernels; " fits "auto: f64 where the device has it at useful speed, else f32; default: f64"}
+
 const struct option options_engine[] = {
-    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},
-    {"--device", 0, OPTION_TEXT, "NAME", "auto, cpu or a device that `paritas devices` lists; default: auto"},
-    {"--precision", 0, OPTION_CHOICE, "f64|f32|auto", "of the kernels; fits in f32 are polished in f64; auto: f64 where the device has it at useful speed, else f32; default: f64"},
+    ENGINE_ROWS("fits in f32 are polished in f64; "),
     {"--no-polish", 0, OPTION_FLAG, NULL, "f32 fits as they are, to look at what f32 does: parameters may be 0.003 errors from the minimum, or worse, differences of 2 NLL are rounding below 1e-4"},
     {0},
 };
 
 const struct option options_fit_engine[] = {
-    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},
-    {"--device", 0, OPTION_TEXT, "NAME", "auto, cpu or a device that `paritas devices` lists; default: auto"},
-    {"--precision", 0, OPTION_CHOICE, "f64|f32|auto", "of the kernels; auto: f64 where the device has it at useful speed, else f32; default: f64"},
+    ENGINE_ROWS(""),
     {0},
 };
 
+#define JSON_ROW {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"}
+#define LAST_ROWS                                                                                                                          \
+    {"--quiet", 0, OPTION_FLAG, NULL, "no progress on standard error"}, {"--help", 'h', OPTION_FLAG, NULL, "this text"}, {0}
+
 const struct option options_output[] = {
-    {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"},
+    JSON_ROW,
     {"--output-file", 'o', OPTION_TEXT, "FILE", "write the answer there, whole or not at all; -: standard output, the default"},
-    {"--quiet", 0, OPTION_FLAG, NULL, "no progress on standard error"},
-    {"--help", 'h', OPTION_FLAG, NULL, "this text"},
-    {0},
+    LAST_ROWS,
+};
+
+const struct option options_answer[] = {
+    JSON_ROW,
+    LAST_ROWS,
 };
 
 /* What an environment variable says; NULL: it is not set, or empty. */

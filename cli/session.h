@@ -5,8 +5,8 @@
 #include "base/context.h"
 #include "base/json.h"
 #include "options.h"
-#include "days/recycler.h"
 #include "progress.h"
+#include "recycler.h"
 #include "writer.h"
 
 struct session {
@@ -27,8 +27,8 @@ struct session {
     struct text out;      /* the answer */
     struct writer writer; /* writes JSON to `out` */
     struct progress progress;
-    struct recycler recycler;    /* of commands with .days */
-    bool shares; /* the context is another session's */
+    struct recycler recycler; /* of commands with .days */
+    bool shares;              /* the context is another session's */
 };
 
 /* Opens a context with the options that the command line and the environment name: PARITAS_ISA, PARITAS_LANES, PARITAS_CACHE, and for commands
@@ -75,7 +75,7 @@ paritas_status load_centres(struct session *session, double **centres);
 double *numbers(struct session *session, size_t n);
 
 /* Tables that commands share. */
-extern const struct option options_patches[], options_model[], options_job[], options_engine[], options_fit_engine[], options_output[];
+extern const struct option options_patches[], options_model[], options_job[], options_engine[], options_fit_engine[], options_output[], options_answer[];
 #define GROUP_JOB                                                                                                                          \
     {                                                                                                                                      \
         "Fit", options_job                                                                                                                 \
@@ -100,6 +100,11 @@ extern const struct option options_patches[], options_model[], options_job[], op
 #define GROUP_OUTPUT                                                                                                                       \
     {                                                                                                                                      \
         "Output", options_output                                                                                                           \
+    }
+/* of commands that always answer on standard output: -o is something else there */
+#define GROUP_ANSWER                                                                                                                       \
+    {                                                                                                                                      \
+        "Output", options_answer                                                                                                           \
     }
 #define GROUP_END                                                                                                                          \
     {                                                                                                                                      \

@@ -18,7 +18,7 @@
  *   - Pointers passed in are borrowed until the function returns, unless it says otherwise. What a
  *     `..._create` or `..._read` function hands out is freed by the matching `..._free`, which takes NULL.
  *   - Parameters, main data and auxiliary data stand in pyhf's order. `data` rows are main data followed
- *     by auxiliary data. Likelihoods are given as twice the negative logarithm, all constants included.
+ *     by auxiliary data, and by the templates of a model that has some. Likelihoods are given as twice the negative logarithm, all constants included.
  *   - A number that does not exist (a fit that left the domain, the error of a fixed parameter) is NaN.
  */
 #ifndef PARITAS_H
@@ -208,6 +208,27 @@ PARITAS_API void paritas_text_free(paritas_context *context, char *text);
 
 typedef struct paritas_model paritas_model;
 
+/* Numbers of a workspace that may be arguments of each job: the rates of a sample in a channel; hi_data and lo_data of a histosys that it carries there. */
+#define PARITAS_TEMPLATE_LIST(X)                                                     \
+    X(NOMINAL, 0, "nominal")                                                         \
+    X(HISTOSYS_UP, 1, "histosys_up")                                                 \
+    X(HISTOSYS_DOWN, 2, "histosys_down")
+
+typedef enum paritas_template_kind {
+#define X(name, value, word) PARITAS_TEMPLATE_##name = value,
+    PARITAS_TEMPLATE_LIST(X)
+#undef X
+} paritas_template_kind;
+
+PARITAS_API const char *paritas_template_kind_name(paritas_template_kind kind); /* "nominal", ... */
+
+/* A template: as many numbers as the channel has bins. */
+typedef struct paritas_template {
+    paritas_template_kind kind;
+    const char *channel, *sample;
+    const char *modifier; /* of a histosys; else NULL */
+} paritas_template;
+
 typedef struct paritas_model_options {
     size_t size;
     const char *measurement; /* NULL: the first */
@@ -218,8 +239,10 @@ typedef struct paritas_model_options {
     double clip_sample_at;
     int clip_bin;            /* nonzero: expected rates of a bin are clipped from below at clip_bin_at */
     double clip_bin_at;
+    size_t n_templates;      /* see "templates" below */
+    const paritas_template *templates;
 } paritas_model_options;
-#define PARITAS_MODEL_OPTIONS_DEFAULT { sizeof(paritas_model_options), NULL, NULL, 0, 0, 0, 0.0, 0, 0.0 }
+#define PARITAS_MODEL_OPTIONS_DEFAULT { sizeof(paritas_model_options), NULL, NULL, 0, 0, 0, 0.0, 0, 0.0, 0, NULL }
 #define PARITAS_HISTOSYS_0 100
 #define PARITAS_HISTOSYS_2 102
 #define PARITAS_HISTOSYS_4P 104
@@ -273,7 +296,7 @@ PARITAS_API const unsigned char *paritas_model_suggested_fixed(const paritas_mod
 /* Width of the constraint of each parameter before the fit: 1 for a normsys or histosys, sigma for a
  * Gaussian one, 1/sqrt(tau) for a Poisson one, NaN for a free parameter. */
 PARITAS_API const double *paritas_model_constraint_widths(const paritas_model *model);
-/* Observed main data, then auxiliary data: main_count + aux_count entries, owned by the model. */
+/* Observed main data, auxiliary data, templates: main_count + aux_count + template_count entries, owned by the model. */
 PARITAS_API const double *paritas_model_data(const paritas_model *model);
 PARITAS_API size_t paritas_model_channel_count(const paritas_model *model); /* sorted by name, as main data */
 PARITAS_API const char *paritas_model_channel_name(const paritas_model *model, size_t channel);
@@ -281,28 +304,63 @@ PARITAS_API size_t paritas_model_channel_bins(const paritas_model *model, size_t
 PARITAS_API size_t paritas_model_sample_count(const paritas_model *model, size_t channel);
 PARITAS_API const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample);
 
+/* ---- templates -------------------------------------------------------------------------------- */
+
+/* Data rows of a model with templates (options.templates) end with their numbers, in the order given, each as many as its channel has bins. The answer of
+ * any function is that of a model made from a workspace with these numbers in place of its own: also interpolation, the widths of staterror (absolute
+ * uncertainties over the sum of the rates that carry them) and tau of shapesys follow from the row. Auxiliary data are data and stand in the row as given. Whether
+ * a parameter is fixed is decided when the model is made, so that a row is INVALID_ARGUMENT whose rates switch the constraint of a bin on or off (a sum of rates
+ * that is positive in the row and not in the workspace, or the reverse), unless the measurement says itself whether it is fixed. Starts, bounds
+ * and constraint widths that the model suggests are those of the workspace. Toys are INVALID_ARGUMENT for such models. */
+
+/* How many numbers all templates have together; 0 for a model without. */
+PARITAS_API size_t paritas_model_template_count(const paritas_model *model);
+/* Makes a data row (main_count + aux_count + template_count): main data as given (main_count), auxiliary data as a workspace with these templates would have them
+ * (tau of a shapesys, unless the measurement gives them), templates (template_count). NULL: the workspace's own. INVALID_ARGUMENT, with the place: a row that no
+ * job may have. */
+PARITAS_API paritas_status paritas_model_fill_row(paritas_context *context, const paritas_model *model, const double *main_data, const double *templates, double *row);
+
 /* ---- evaluation ------------------------------------------------------------------------------- */
 
 /* N points times M data sets in one call. `points`: n_points rows of parameter_count. `data`: n_data
- * rows of main_count + aux_count, or NULL for the model's own (n_data is then 1). Each output may be
+ * data rows (main_count + aux_count + template_count), or NULL for the model's own (n_data is then 1). Each output may be
  * NULL; row p * n_data + d belongs to point p and data set d.
  *   twice_nll: a number a row;  gradient: parameter_count a row;  hessian: parameter_count squared a row
  *   (symmetric, row-major), both of twice the NLL, all parameters taken as free.
  * Exact derivatives, not differences. A point outside the domain answers NaN in its row. */
 PARITAS_API paritas_status paritas_evaluate(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, size_t n_data, const double *data,
                                             double *twice_nll, double *gradient, double *hessian);
-/* Expected main and auxiliary data: n_points rows of main_count + aux_count. */
+/* Expected main and auxiliary data: n_points data rows; templates are those of the workspace. */
 PARITAS_API paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, double *expected);
 /* Derivatives of the expected main data at one point: main_count rows of parameter_count. */
 PARITAS_API paritas_status paritas_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point, double *jacobian);
 /* Expected main data of one point by sample: for each channel, for each sample, its bins. */
 PARITAS_API paritas_status paritas_expected_by_sample(paritas_context *context, const paritas_model *model, const double *point, double *expected);
+/* The same with the templates of data rows: of `data`, a row a point (one for the last two; NULL: the workspace's), only templates are looked at. Rows of
+ * expected data carry them on, and can so be the data of a job. */
+PARITAS_API paritas_status paritas_expected_data_of(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, const double *data, double *expected);
+PARITAS_API paritas_status paritas_expected_jacobian_of(paritas_context *context, const paritas_model *model, const double *point, const double *data, double *jacobian);
+PARITAS_API paritas_status paritas_expected_by_sample_of(paritas_context *context, const paritas_model *model, const double *point, const double *data, double *expected);
+
+/* Derivatives by data rows, for HistFactory models (others: INVALID_ARGUMENT); in f64 whatever the context's precision is. Point k belongs to row k of `data` (n
+ * rows; NULL: the model's own for all). Where clips or interpolation have a kink, one-sided as those of paritas_evaluate.
+ *
+ * `gradient` (a data row a point): derivatives of twice the NLL by main data, auxiliary data and templates, counts taken as real numbers (ln n! = ln Gamma(n + 1)).
+ * `along` (same shape): derivative of `gradient` along `directions` (n rows of parameter_count), that is its sum over parameters p of direction[p] times the
+ * derivative by p. Either may be NULL, and `directions` where `along` is. A point outside the domain answers NaN in its rows. */
+PARITAS_API paritas_status paritas_data_derivatives(paritas_context *context, const paritas_model *model, size_t n, const double *points, const double *data, const double *directions,
+                                                    double *gradient, double *along);
+/* The expected data row as a function of point and templates, pulled back: with `weights` (n data rows) by_points (n rows of parameter_count) receives the sum
+ * over i of weights[i] times the derivative of expected[i] by each parameter, by_templates (n rows of template_count) that by each template, weights of the
+ * templates themselves included. Either may be NULL. */
+PARITAS_API paritas_status paritas_expected_pullback(paritas_context *context, const paritas_model *model, size_t n, const double *points, const double *data, const double *weights,
+                                                     double *by_points, double *by_templates);
 
 /* ---- fits ------------------------------------------------------------------------------------- */
 
 /* One fit. NULL means the model's own (observed data, suggested start, bounds, fixed flags). */
 typedef struct paritas_job {
-    const double *data;         /* main_count + aux_count */
+    const double *data;         /* main_count + aux_count + template_count */
     const double *start;        /* parameter_count; where fixed, the value */
     const double *lower;        /* parameter_count */
     const double *upper;

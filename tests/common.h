@@ -1,4 +1,4 @@
-/* common.h: what all C tests share: cmocka, names for tests, closeness. */
+/* common.h: what all C tests share: cmocka, names for tests, closeness, calls that must succeed. */
 #ifndef PARITAS_TESTS_COMMON_H
 #define PARITAS_TESTS_COMMON_H
 
@@ -25,5 +25,11 @@ static inline void close_by(double a, double b, double tolerance, const char *fi
     _fail(file, line);
 }
 #define ASSERT_CLOSE(a, b, tolerance) close_by(a, b, tolerance, __FILE__, __LINE__)
+
+/* A call of the library; what it says of a failure is printed. */
+#define ASSERT_OK(context, call)                                                                                                           \
+    do {                                                                                                                                   \
+        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
+    } while (0)
 
 #endif

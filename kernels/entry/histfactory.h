@@ -1,6 +1,6 @@
 /* histfactory.h: the entries of the HistFactory family. Each binds the model to a task for the rows of one team.
  *
- * Data rows are HF_DATA long: panel array of main data, then auxiliary data by slot. Points are SLOTS long.
+ * Data rows are HF_DATA long: panel array of main data, then auxiliary data by slot, then varied numbers. Points are SLOTS long.
  */
 #ifndef PARITAS_ENTRY_HISTFACTORY_H
 #define PARITAS_ENTRY_HISTFACTORY_H
@@ -12,6 +12,7 @@
 #include "histfactory/arrays.h"
 #include "histfactory/rates.h"
 #include "histfactory/curvature.h"
+#include "histfactory/tangent.h"
 
 #define MODEL_PARAMETERS HF_PARAMETERS
 #define MODEL HF
@@ -32,7 +33,7 @@
 
 FN pack hf_weight(HF_PARAMETERS, u32 i)
 {
-    const pack precision = LOADM(mr + mi[HF_R_PRECISION], i), tau = LOADM(mr + mi[HF_R_TAU], i);
+    const pack precision = hf_precision(HF, i), tau = hf_tau(HF, i);
     return PSELECT(precision > PK(0.0), precision, tau);
 }
 
@@ -59,14 +60,21 @@ KERNEL(hf_fit_lbfgsb) { job_fit_lbfgsb(HF, args, in, out, TEAM_INDEX); }
 KERNEL(hf_fit_de) { job_fit_de(HF, args, in, out, TEAM_INDEX); }
 KERNEL(hf_profile) { job_profile(HF, args, in, out, TEAM_INDEX); }
 
-/* args: points; in: points; out: lambda of every bin (8 * panels), then the rate of every cell (8 * cells). */
+/* Points, each with its data row where varied numbers stand in it. args: points, data rows (as many, or 0); in: data rows, points. */
+FN void hf_load_points(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
+{
+    job_prepare(HF);
+    TEAM_IF(args[1]) job_load_data(HF, in, rows);
+    job_load_point(HF, in + args[1] * mi[HF_DATA], rows, mi[HF_SLOTS]);
+    TEAM_BARRIER();
+}
+
+/* args, in: hf_load_points; out: lambda of every bin (8 * panels), then the rate of every cell (8 * cells). */
 KERNEL(hf_expected)
 {
     const u32 stride = 8 * (mi[HF_PANELS] + mi[HF_CELLS]);
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    job_prepare(HF);
-    job_load_point(HF, in, rows, mi[HF_SLOTS]);
-    TEAM_BARRIER();
+    hf_load_points(HF, args, in, rows);
     hf_value(HF, 0);
     TEAM_FOR(i, 8 * mi[HF_PANELS]) STORE_ROWS(out, rows, stride, i, s[mi[HF_S_LAMBDA] + i]);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
@@ -133,13 +141,12 @@ KERNEL(hf_hessian)
     }
 }
 
-/* args: points; in: points; out: derivative of lambda of every bin (8 * panels rows) by every slot. */
+/* args, in: hf_load_points; out: derivative of lambda of every bin (8 * panels rows) by every slot. */
 KERNEL(hf_jacobian)
 {
     const u32 n = mi[HF_SLOTS], stride = 8 * mi[HF_PANELS] * n;
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    job_prepare(HF);
-    job_load_point(HF, in, rows, n);
+    hf_load_points(HF, args, in, rows);
     TEAM_FOR(i, stride) STORE_ROWS(out, rows, stride, i, R(0.0));
     TEAM_BARRIER();
     hf_value(HF, 1);
@@ -175,6 +182,38 @@ KERNEL(hf_jacobian)
             }
             TEAM_BARRIER();
         }
+    }
+}
+
+/* args: points, data rows (as many, or 0); in: data rows, then a row a point: point, direction (slots each). out: lambda, lambda' (8 * panels each), G, G' (8 * cells
+ * each), s(a), t(a), t'(a) (dense each); see histfactory/tangent.h. */
+KERNEL(hf_tangent_rows)
+{
+    const u32 n = mi[HF_SLOTS], dense = mi[HF_DENSE], bins = 8 * mi[HF_PANELS], cells = 8 * mi[HF_CELLS], stride = 2 * (bins + cells) + 3 * dense;
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    GLOBAL const elem *points = in + args[1] * mi[HF_DATA];
+    GLOBAL real *direction = MODEL_WORK;
+    job_prepare(HF);
+    TEAM_IF(args[1]) job_load_data(HF, in, rows);
+    job_load_point(HF, points, rows, 2 * n);
+    TEAM_FOR(i, n) direction[i] = LOAD_ROWS(points, rows, 2 * n, n + i);
+    TEAM_BARRIER();
+    hf_tangent(HF, direction);
+    TEAM_FOR(i, bins)
+    {
+        STORE_ROWS(out, rows, stride, i, s[mi[HF_S_LAMBDA] + i]);
+        STORE_ROWS(out, rows, stride, bins + i, s[mi[HF_S_COMMON] + i]);
+    }
+    TEAM_FOR(i, cells)
+    {
+        STORE_ROWS(out, rows, stride, 2 * bins + i, s[mi[HF_S_XE] + i]);
+        STORE_ROWS(out, rows, stride, 2 * bins + cells + i, s[mi[HF_S_XS] + i]);
+    }
+    TEAM_FOR(i, dense)
+    {
+        STORE_ROWS(out, rows, stride, 2 * (bins + cells) + i, s[mi[HF_S_HS] + i]);
+        STORE_ROWS(out, rows, stride, 2 * (bins + cells) + dense + i, s[mi[HF_S_HT] + i]);
+        STORE_ROWS(out, rows, stride, 2 * (bins + cells) + 2 * dense + i, s[mi[HF_S_HT1] + i]);
     }
 }
 

@@ -99,13 +99,14 @@ FN void job_store_point(MODEL_PARAMETERS, GLOBAL elem *out, lane_rows rows)
     GLOBAL const real *x = MODEL_X;
     TEAM_FOR(i, n) STORE_ROWS(out, rows, n + 8, i, x[i]);
 }
-FN void job_store_outcome(MODEL_PARAMETERS, GLOBAL elem *out, lane_rows rows, real pull, real evaluations)
+FN void job_store_outcome(MODEL_PARAMETERS, GLOBAL elem *out, lane_rows rows, real pull, real evaluations, real open)
 {
     const u32 n = MODEL_SLOTS, stride = n + 8;
     for (u32 k = 0; k < 4; k++) STORE_ROWS(out, rows, stride, n + k, FIT_STATUS(k));
     STORE_ROWS(out, rows, stride, n + 4, pull);
     STORE_ROWS(out, rows, stride, n + 5, evaluations);
-    for (u32 k = 6; k < 8; k++) STORE_ROWS(out, rows, stride, n + k, R(0.0));
+    STORE_ROWS(out, rows, stride, n + 6, open);
+    STORE_ROWS(out, rows, stride, n + 7, R(0.0));
 }
 
 /* Largest step of a slot in a fit: STEP_WIDTHS times the width of its constraint; 0 (no limit) where it has none. */
@@ -119,16 +120,17 @@ FN void job_step_caps(MODEL_PARAMETERS)
     }
 }
 
-/* By Newton's method. args: jobs, data sets, iteration limit, flags (1: the starts are near the minima, 2: to a smaller EDM), data set of each job; in: data sets,
+/* By Newton's method. args: jobs, data sets, iteration limit, flags (minimise/flags.h), data set of each job; in: data sets,
  * then a row a job: start, lower, upper, free (slots each); out, a row a job: point (slots), status, value, edm, iterations, projected gradient, evaluations where the
- * method counts them, 2 unused. */
+ * method counts them, 1 where a direction had no curvature, 1 unused. */
 FN void job_fit(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const lane_rows rows = rows_of_team(team, args[0]);
     job_load_jobs(MODEL, args, in, rows);
     job_step_caps(MODEL);
     TEAM_BARRIER();
-    newton_minimise(MODEL, args[3] & FIT_TO_CLOSER ? R(EDM_CLOSER) * JOB_EDM_TOLERANCE : JOB_EDM_TOLERANCE, args[2], args[3] & FIT_FROM_NEAR);
+    const real part = args[3] & FIT_TO_CLOSEST ? R(EDM_CLOSEST) : args[3] & FIT_TO_CLOSER ? R(EDM_CLOSER) : R(1.0);
+    newton_minimise(MODEL, part * JOB_EDM_TOLERANCE, args[2], args[3] & FIT_FROM_NEAR);
     GLOBAL const real *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
     job_store_point(MODEL, out, rows);
     ONE_WORKER
@@ -141,7 +143,7 @@ FN void job_fit(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLO
             const real pull = SELECT(counts, flush(DIVIDE(R(2.0) * size, SQRT(SELECT(counts, d, R(1.0))))), R(0.0));
             worst = SELECT(pull > worst, pull, worst);
         }
-        job_store_outcome(MODEL, out, rows, worst, R(0.0));
+        job_store_outcome(MODEL, out, rows, worst, R(0.0), FIT_STATUS(4));
     }
 }
 
@@ -169,7 +171,7 @@ FN void job_fit_lbfgsb(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *
     job_load_jobs(MODEL, args, in, rows);
     job_error_units(MODEL, LBFGSB_UNIT);
     lbfgsb_minimise(MODEL, (args[3] & FIT_TO_CLOSER ? R(1e-6) : R(1e-2)) * JOB_EDM_TOLERANCE, args[2]);
-    ONE_WORKER { job_store_outcome(MODEL, out, rows, R(2.0) * SQRT(FIT_STATUS(4)), FIT_STATUS(5)); }
+    ONE_WORKER { job_store_outcome(MODEL, out, rows, R(2.0) * SQRT(FIT_STATUS(4)), FIT_STATUS(5), R(0.0)); }
     job_store_point(MODEL, out, rows);
 }
 
@@ -185,7 +187,7 @@ FN void job_fit_de(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, 
     job_load_jobs(MODEL, args, in, rows);
     job_error_units(MODEL, DE_UNIT);
     de_minimise(MODEL, (args[3] & FIT_TO_CLOSER ? R(1e-4) : R(1e-1)) * JOB_EDM_TOLERANCE, args[2], more[0], args[3] & FIT_FROM_NEAR ? JOB_REACH_NEAR : JOB_REACH, more[1], more[2]);
-    ONE_WORKER { job_store_outcome(MODEL, out, rows, R(2.0) * SQRT(FIT_STATUS(4)), R(0.0)); }
+    ONE_WORKER { job_store_outcome(MODEL, out, rows, R(2.0) * SQRT(FIT_STATUS(4)), R(0.0), R(0.0)); }
     job_store_point(MODEL, out, rows);
 }
 

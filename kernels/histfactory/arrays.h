@@ -16,6 +16,9 @@
  *                             * product over scalar factors                        Phi
  *                             * product over local parameters                      Gamma
  *
+ * Some of these numbers may be the job's own ("varied"): they stand in its data row, behind the auxiliary data, and in the slab behind AUX. Of a varied unit all
+ * nominal rates and shifts do, panel by panel (8 rates, then as in the table); where a constraint's width follows from such rates, all precisions and tau do.
+ *
  * `u32` table: a header of HF_HEADER entries (enum below), then records. `elem` table: nominal rates, coefficients.
  * The slab is one fit's working memory, in `real`; its offsets are in the header, so that the host decides them.
  */
@@ -37,7 +40,7 @@ enum hf_header {
     HF_HISTOSYS_CODE,   /* 0, 2, 4 (4p) */
     HF_CLIPS,           /* bit 0: samples, bit 1: bins */
     HF_HAS_POISSON,     /* any Poisson constraint */
-    HF_DATA,            /* elements of a data row: 8 * panels + slots */
+    HF_DATA,            /* elements of a data row: 8 * panels + slots + varied numbers */
     HF_I_CHANNELS,      /* records of HF_CH_SIZE */
     HF_I_PANELS,        /* records of HF_PN_SIZE */
     HF_I_CELLS,         /* records of HF_CE_SIZE */
@@ -65,6 +68,8 @@ enum hf_header {
     HF_S_ACTIVE,        /* slots: 1 where free and not held at a bound, else 0 */
     HF_S_MAIN,          /* panels * 8 */
     HF_S_AUX,           /* slots; directly behind MAIN */
+    HF_S_VARIED,        /* varied numbers; directly behind AUX */
+    HF_S_WIDTHS,        /* among them: precision, tau (slots each); 0: these stand in the elem table */
     HF_S_GRADIENT,      /* slots */
     HF_S_HS,            /* dense: s(a), t(a), t'(a), t''(a) of the histosys interpolation */
     HF_S_HT,
@@ -130,7 +135,7 @@ enum hf_channel_record {
 };
 
 enum hf_panel_record { HF_PN_CHANNEL, HF_PN_INDEX, HF_PN_BINS, HF_PN_SIZE };
-enum hf_cell_record { HF_CE_UNIT, HF_CE_HISTOSYS_DATA, HF_CE_BINS, HF_CE_SIZE };
+enum hf_cell_record { HF_CE_UNIT, HF_CE_HISTOSYS_DATA, HF_CE_BINS, HF_CE_VARIED /* as HF_UN_VARIED, of this panel */, HF_CE_SIZE };
 
 /* Unit record. */
 enum hf_unit_record {
@@ -148,8 +153,11 @@ enum hf_unit_record {
     HF_UN_ROW_SIZE,       /* elements of u; x, r have the same */
     HF_UN_SCALAR_ROW_SIZE,/* elements of s */
     HF_UN_SUMS,           /* offset in HSUM and BENT, a multiple of 8 */
+    HF_UN_VARIED,         /* offset in VARIED, panel by panel HF_VARIED_PANEL elements; HF_NOT_VARIED */
     HF_UN_SIZE
 };
+#define HF_NOT_VARIED 0xffffffffu
+#define HF_VARIED_PANEL(entries) (8 + 16 * (entries)) /* nominal rates, then S and A of each entry */
 
 /* Local set record: internal slot of its first bin (bins of following panels behind it), constraint
  * (0 none, 1 Gaussian, 2 Poisson), channel. */

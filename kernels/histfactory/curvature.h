@@ -127,9 +127,9 @@ FN void hf_cells_without(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, u32 set)
 FN pack hf_constraint_curvature(HF_PARAMETERS, CONSTANT u32 *se, u32 slot, real kap)
 {
     pack c = PK(0.0);
-    if (se[HF_SE_CONSTRAINT] == 1) c = LOADM(mr + mi[HF_R_PRECISION], slot);
+    if (se[HF_SE_CONSTRAINT] == 1) c = hf_precision(HF, slot);
     if (se[HF_SE_CONSTRAINT] == 2) {
-        const pack tau = LOADM(mr + mi[HF_R_TAU], slot), point = LOADP(s + mi[HF_S_X], slot);
+        const pack tau = hf_tau(HF, slot), point = LOADP(s + mi[HF_S_X], slot);
         const pack expected = PDIVIDE(tau, point), exact = PDIVIDE(LOADP(s + mi[HF_S_AUX], slot), pflush(point * point));
         c = PSELECT(tau > PK(0.0), PFMA(PACK_OF(kap), exact - expected, expected), c);
     }

@@ -157,37 +157,49 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
     }
 }
 
+/* A number of a unit: the model's, or of a varied unit the job's. */
+FN pack hf_number(CONSTANT elem *table, GLOBAL const real *row, u32 i, u32 varied) { return varied ? LOADP(row, i) : LOADM(table, i); }
+
+/* 1/sigma^2 of a slot's constraint, and tau; 0 where it is not of this kind. */
+FN pack hf_precision(HF_PARAMETERS, u32 slot) { return hf_number(mr + mi[HF_R_PRECISION], s + mi[HF_S_WIDTHS], slot, mi[HF_S_WIDTHS]); }
+FN pack hf_tau(HF_PARAMETERS, u32 slot) { return hf_number(mr + mi[HF_R_TAU], s + mi[HF_S_WIDTHS] + mi[HF_SLOTS], slot, mi[HF_S_WIDTHS]); }
+
 /* Packs of a cell that go together: enough independent chains to cover the latency of fma. */
 #define CELL_PACKS (PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
 
-/* base of each cell: nominal + S s + A t of its histosys, as two chains (one would wait for each fma). */
+/* base of a cell: nominal + S s + A t of its histosys, as two chains (one would wait for each fma). */
+FN void hf_cell(HF_PARAMETERS, u32 cell, CONSTANT u32 *ce, u32 varied)
+{
+    GLOBAL const real *hs = s + mi[HF_S_HS], *ht = s + mi[HF_S_HT], *row = s + (varied ? mi[HF_S_VARIED] + ce[HF_CE_VARIED] : 0);
+    CONSTANT elem *nominal = mr + mi[HF_R_NOMINAL] + cell * 8;
+    GLOBAL real *base = s + mi[HF_S_BASE];
+    CONSTANT u32 *un = mi + mi[HF_I_UNITS] + ce[HF_CE_UNIT] * HF_UN_SIZE;
+    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
+    CONSTANT elem *data = mr + ce[HF_CE_HISTOSYS_DATA];
+    const u32 n = un[HF_UN_HISTOSYS_COUNT], bins = ce[HF_CE_BINS];
+    for (u32 b = 0; b < bins; b += CELL_PACKS * PACK) {
+        pack linear[CELL_PACKS], bent[CELL_PACKS];
+        UNROLL for (u32 k = 0; k < CELL_PACKS; k++) {
+            linear[k] = hf_number(nominal, row, b + k * PACK, varied);
+            bent[k] = PK(0.0);
+        }
+        for (u32 e = 0; e < n; e++) {
+            const pack a = PACK_OF(hs[slot[e]]), t = PACK_OF(ht[slot[e]]);
+            UNROLL for (u32 k = 0; k < CELL_PACKS; k++) {
+                linear[k] = PFMA(hf_number(data, row + 8, e * 16 + b + k * PACK, varied), a, linear[k]);
+                bent[k] = PFMA(hf_number(data, row + 8, e * 16 + 8 + b + k * PACK, varied), t, bent[k]);
+            }
+        }
+        UNROLL for (u32 k = 0; k < CELL_PACKS; k++) STOREP(base, cell * 8 + b + k * PACK, pflush(linear[k] + bent[k]));
+    }
+}
 FN_LARGE void hf_cells(HF_PARAMETERS)
 {
-    GLOBAL const real *hs = s + mi[HF_S_HS], *ht = s + mi[HF_S_HT];
-    CONSTANT elem *nominal = mr + mi[HF_R_NOMINAL];
-    GLOBAL real *base = s + mi[HF_S_BASE];
     TEAM_FOR(cell, mi[HF_CELLS])
     {
         CONSTANT u32 *ce = mi + mi[HF_I_CELLS] + cell * HF_CE_SIZE;
-        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + ce[HF_CE_UNIT] * HF_UN_SIZE;
-        CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
-        CONSTANT elem *data = mr + ce[HF_CE_HISTOSYS_DATA];
-        const u32 n = un[HF_UN_HISTOSYS_COUNT], bins = ce[HF_CE_BINS];
-        for (u32 b = 0; b < bins; b += CELL_PACKS * PACK) {
-            pack linear[CELL_PACKS], bent[CELL_PACKS];
-            UNROLL for (u32 k = 0; k < CELL_PACKS; k++) {
-                linear[k] = LOADM(nominal, cell * 8 + b + k * PACK);
-                bent[k] = PK(0.0);
-            }
-            for (u32 e = 0; e < n; e++) {
-                const pack a = PACK_OF(hs[slot[e]]), t = PACK_OF(ht[slot[e]]);
-                UNROLL for (u32 k = 0; k < CELL_PACKS; k++) {
-                    linear[k] = PFMA(LOADM(data, e * 16 + b + k * PACK), a, linear[k]);
-                    bent[k] = PFMA(LOADM(data, e * 16 + 8 + b + k * PACK), t, bent[k]);
-                }
-            }
-            UNROLL for (u32 k = 0; k < CELL_PACKS; k++) STOREP(base, cell * 8 + b + k * PACK, pflush(linear[k] + bent[k]));
-        }
+        if (ce[HF_CE_VARIED] == HF_NOT_VARIED) hf_cell(HF, cell, ce, 0);
+        else hf_cell(HF, cell, ce, 1);
     }
 }
 
@@ -270,19 +282,19 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
 }
 
 /* Constraint terms in deviance form: Gaussian precision (x - a)^2 / 2; Poisson as the bins. */
-FN void hf_penalties(HF_PARAMETERS)
+FN void hf_penalties_of(HF_PARAMETERS, u32 varied)
 {
-    GLOBAL const real *x = s + mi[HF_S_X], *aux = s + mi[HF_S_AUX];
+    GLOBAL const real *x = s + mi[HF_S_X], *aux = s + mi[HF_S_AUX], *widths = s + mi[HF_S_WIDTHS];
     TEAM_FOR_PACK(i, mi[HF_SLOTS])
     {
         const pack offset = LOADP(x, i) - LOADP(aux, i);
-        STOREP(s + mi[HF_S_PENALTY], i, pflush(pflush(PK(0.5) * LOADM(mr + mi[HF_R_PRECISION], i) * offset) * offset));
+        STOREP(s + mi[HF_S_PENALTY], i, pflush(pflush(PK(0.5) * hf_number(mr + mi[HF_R_PRECISION], widths, i, varied) * offset) * offset));
     }
     if (mi[HF_HAS_POISSON]) {
         const pack zero = PK(0.0), one = PK(1.0);
         TEAM_FOR_PACK(i, mi[HF_SLOTS])
         {
-            const pack tau = LOADM(mr + mi[HF_R_TAU], i);
+            const pack tau = hf_number(mr + mi[HF_R_TAU], widths + mi[HF_SLOTS], i, varied);
             const pmask poisson = tau > zero;
             if (PANY(poisson)) {
                 const pack n = LOADP(aux, i), lambda = pflush(tau * LOADP(x, i));
@@ -293,6 +305,28 @@ FN void hf_penalties(HF_PARAMETERS)
                 STOREP(s + mi[HF_S_PENALTY], i,
                        PSELECT(poisson, PSELECT(inside, deviance, PACK_OF(HF_HUGE)), LOADP(s + mi[HF_S_PENALTY], i)));
             }
+        }
+    }
+}
+FN void hf_penalties(HF_PARAMETERS)
+{
+    if (mi[HF_S_WIDTHS]) hf_penalties_of(HF, 1);
+    else hf_penalties_of(HF, 0);
+}
+
+/* What a unit's histosys add to its panel's derivatives: `un`, its record; `xg`, its cell; `varied`: the row of this panel. */
+FN void hf_histosys_jacobian(HF_PARAMETERS, CONSTANT u32 *un, u32 panel, u32 bins, GLOBAL const real *xg, CONSTANT u32 *slot, CONSTANT u32 *spot, GLOBAL real *jacobian, u32 varied)
+{
+    const u32 n = un[HF_UN_HISTOSYS_COUNT];
+    GLOBAL const real *bend = s + mi[HF_S_HT1], *row = s + (varied ? mi[HF_S_VARIED] + un[HF_UN_VARIED] + panel * HF_VARIED_PANEL(n) + 8 : 0);
+    CONSTANT elem *data = mr + un[HF_UN_HISTOSYS_DATA] + panel * n * 16;
+    for (u32 b = 0; b < bins; b += PACK) {
+        const pack rate = LOADP(xg, b);
+        TEAM_FOR(e, n)
+        {
+            GLOBAL real *j = jacobian + 8 * spot[e];
+            const pack shift = PFMA(hf_number(data, row, 16 * e + 8 + b, varied), PACK_OF(bend[slot[e]]), hf_number(data, row, 16 * e + b, varied));
+            STOREP(j, b, PFMA(shift, rate, LOADP(j, b)));
         }
     }
 }
@@ -308,14 +342,14 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, GLOB
     CONSTANT u32 *records = mi + mi[HF_I_UNITS] + ch[HF_CH_FIRST_UNIT] * HF_UN_SIZE;
     CONSTANT u32 *normsys_spot = mi + mi[HF_I_NORMSYS_SPOT], *histosys_spot = mi + mi[HF_I_HISTOSYS_SPOT], *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT];
     CONSTANT u32 *scalar_spot = mi + mi[HF_I_SCALAR_SPOT];
-    GLOBAL const real *all_nu = s + mi[HF_S_NU], *all_others = s + mi[HF_S_PHI_OTHERS], *bend = s + mi[HF_S_HT1];
+    GLOBAL const real *all_nu = s + mi[HF_S_NU], *all_others = s + mi[HF_S_PHI_OTHERS];
     TEAM_FOR_PACK(i, 64 * ch[HF_CH_BLOCKS]) STOREP(jacobian, i, PK(0.0));
     TEAM_BARRIER();
     for (u32 k = 0; k < units; k++) {
         CONSTANT u32 *un = records + k * HF_UN_SIZE;
         GLOBAL const real *nu = all_nu + un[HF_UN_NORMSYS], *others = all_others + un[HF_UN_SCALARS];
         CONSTANT u32 *spot = normsys_spot + un[HF_UN_NORMSYS];
-        const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n = un[HF_UN_HISTOSYS_COUNT], n_scalars = un[HF_UN_SCALAR_COUNT];
+        const u32 n_normsys = un[HF_UN_NORMSYS_COUNT], n_scalars = un[HF_UN_SCALAR_COUNT], varied = un[HF_UN_VARIED] != HF_NOT_VARIED;
         for (u32 b = 0; b < bins; b += PACK) {
             const pack rate = LOADP(xe, 8 * k + b);
             TEAM_FOR(e, n_normsys)
@@ -325,18 +359,10 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, CONSTANT u32 *ch, u32 panel, GLOB
             }
         }
         TEAM_BARRIER();
-        CONSTANT elem *data = mr + un[HF_UN_HISTOSYS_DATA] + panel * n * 16;
         CONSTANT u32 *slot = histosys_slot + un[HF_UN_HISTOSYS];
         spot = histosys_spot + un[HF_UN_HISTOSYS];
-        for (u32 b = 0; b < bins; b += PACK) {
-            const pack rate = LOADP(xg, 8 * k + b);
-            TEAM_FOR(e, n)
-            {
-                GLOBAL real *j = jacobian + 8 * spot[e];
-                const pack shift = PFMA(LOADM(data, 16 * e + 8 + b), PACK_OF(bend[slot[e]]), LOADM(data, 16 * e + b));
-                STOREP(j, b, PFMA(shift, rate, LOADP(j, b)));
-            }
-        }
+        if (varied) hf_histosys_jacobian(HF, un, panel, bins, xg + 8 * k, slot, spot, jacobian, 1);
+        else hf_histosys_jacobian(HF, un, panel, bins, xg + 8 * k, slot, spot, jacobian, 0);
         TEAM_BARRIER();
         spot = scalar_spot + un[HF_UN_SCALARS];
         for (u32 b = 0; b < bins; b += PACK) {
@@ -403,54 +429,60 @@ FN void hf_unit_weights(HF_PARAMETERS, CONSTANT u32 *ch)
     }
 }
 
-/* Per histosys entry of a channel's units, F times the sum over bins of the cell's weight times (S + A t'), or times A alone if `bent`: PACK entries at
+/* Per histosys entry of a unit, F times the sum over bins of the cell's weight times (S + A t'), or times A alone if `bent`: PACK entries at
  * once, so that eight sums run side by side. */
-FN void hf_histosys_sums(HF_PARAMETERS, CONSTANT u32 *ch, GLOBAL real *sums, u32 bent)
+FN void hf_histosys_sums_of_unit(HF_PARAMETERS, CONSTANT u32 *ch, u32 u, CONSTANT u32 *un, GLOBAL real *sums, u32 bent, u32 varied)
 {
-    const u32 units = ch[HF_CH_UNITS], panels = ch[HF_CH_PANELS];
-    GLOBAL const real *slope = s + mi[HF_S_HT1];
-    TEAM_FOR(u, units)
-    {
-        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + (ch[HF_CH_FIRST_UNIT] + u) * HF_UN_SIZE;
-        CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
-        GLOBAL const real *weight = s + mi[HF_S_CELL_WEIGHT] + (ch[HF_CH_FIRST_CELL] + u) * 8;
-        const u32 n = un[HF_UN_HISTOSYS_COUNT];
-        const pack factor = PACK_OF(s[mi[HF_S_F] + ch[HF_CH_FIRST_UNIT] + u]);
+    const u32 units = ch[HF_CH_UNITS], panels = ch[HF_CH_PANELS], n = un[HF_UN_HISTOSYS_COUNT];
+    const u32 stride = varied ? HF_VARIED_PANEL(n) : 16 * n; /* from panel to panel */
+    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un[HF_UN_HISTOSYS];
+    GLOBAL const real *slope = s + mi[HF_S_HT1], *weight = s + mi[HF_S_CELL_WEIGHT] + (ch[HF_CH_FIRST_CELL] + u) * 8;
+    GLOBAL const real *row = s + (varied ? mi[HF_S_VARIED] + un[HF_UN_VARIED] + 8 : 0);
+    CONSTANT elem *data = mr + un[HF_UN_HISTOSYS_DATA];
+    const pack factor = PACK_OF(s[mi[HF_S_F] + ch[HF_CH_FIRST_UNIT] + u]);
 #if PACK == 1
-        if (panels == 1 && ch[HF_CH_LAST_BINS] <= 4) { /* as below, without the partial sums that stay 0 */
-            const u32 bins = ch[HF_CH_LAST_BINS];
-            const pack w0 = weight[0], w1 = bins > 1 ? weight[1] : PK(0.0), w2 = bins > 2 ? weight[2] : PK(0.0), w3 = bins > 3 ? weight[3] : PK(0.0);
-            for (u32 e = 0; e < n; e++) { /* panels are padded with zeros */
-                CONSTANT elem *data = mr + un[HF_UN_HISTOSYS_DATA] + 16 * e;
-                const pack bend = slope[slot[e]];
-                pack v[4];
-                UNROLL for (u32 b = 0; b < 4; b++) v[b] = bent ? LOADM(data, 8 + b) : PFMA(LOADM(data, 8 + b), bend, LOADM(data, b));
-                STOREP(sums, un[HF_UN_SUMS] + e, pflush(factor * pflush((w0 * v[0] + w2 * v[2]) + (w1 * v[1] + w3 * v[3]))));
-            }
-            continue;
+    if (panels == 1 && ch[HF_CH_LAST_BINS] <= 4) { /* as below, without the partial sums that stay 0 */
+        const u32 bins = ch[HF_CH_LAST_BINS];
+        const pack w0 = weight[0], w1 = bins > 1 ? weight[1] : PK(0.0), w2 = bins > 2 ? weight[2] : PK(0.0), w3 = bins > 3 ? weight[3] : PK(0.0);
+        for (u32 e = 0; e < n; e++) { /* panels are padded with zeros */
+            const pack bend = slope[slot[e]];
+            pack v[4];
+            UNROLL for (u32 b = 0; b < 4; b++)
+                v[b] = bent ? hf_number(data, row, 16 * e + 8 + b, varied) : PFMA(hf_number(data, row, 16 * e + 8 + b, varied), bend, hf_number(data, row, 16 * e + b, varied));
+            STOREP(sums, un[HF_UN_SUMS] + e, pflush(factor * pflush((w0 * v[0] + w2 * v[2]) + (w1 * v[1] + w3 * v[3]))));
         }
+        return;
+    }
 #endif
-        for (u32 e = 0; e < n; e += PACK) {
-            CONSTANT elem *data[PACK];
-            pack bend[PACK], acc[PACK][8 / PACK];
-            UNROLL for (u32 k = 0; k < PACK; k++) { /* behind the last entry that one again */
-                const u32 entry = e + k < n ? e + k : n - 1;
-                data[k] = mr + un[HF_UN_HISTOSYS_DATA] + 16 * entry;
-                bend[k] = PACK_OF(slope[slot[entry]]);
-                UNROLL for (u32 j = 0; j < 8 / PACK; j++) acc[k][j] = PK(0.0);
-            }
-            for (u32 panel = 0; panel < panels; panel++) {
-                const u32 bins = panel + 1 < panels ? 8 : ch[HF_CH_LAST_BINS], at = 16 * n * panel;
-                UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins) {
-                    const pack w = LOADP(weight, 8 * units * panel + b);
-                    UNROLL for (u32 k = 0; k < PACK; k++) {
-                        const pack a = LOADM(data[k], at + 8 + b);
-                        acc[k][b / PACK] = PFMA(w, bent ? a : PFMA(a, bend[k], LOADM(data[k], at + b)), acc[k][b / PACK]);
-                    }
+    for (u32 e = 0; e < n; e += PACK) {
+        u32 first[PACK];
+        pack bend[PACK], acc[PACK][8 / PACK];
+        UNROLL for (u32 k = 0; k < PACK; k++) { /* behind the last entry that one again */
+            const u32 entry = e + k < n ? e + k : n - 1;
+            first[k] = 16 * entry;
+            bend[k] = PACK_OF(slope[slot[entry]]);
+            UNROLL for (u32 j = 0; j < 8 / PACK; j++) acc[k][j] = PK(0.0);
+        }
+        for (u32 panel = 0; panel < panels; panel++) {
+            const u32 bins = panel + 1 < panels ? 8 : ch[HF_CH_LAST_BINS], at = stride * panel;
+            UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins) {
+                const pack w = LOADP(weight, 8 * units * panel + b);
+                UNROLL for (u32 k = 0; k < PACK; k++) {
+                    const pack a = hf_number(data, row, first[k] + at + 8 + b, varied);
+                    acc[k][b / PACK] = PFMA(w, bent ? a : PFMA(a, bend[k], hf_number(data, row, first[k] + at + b, varied)), acc[k][b / PACK]);
                 }
             }
-            STOREP(sums, un[HF_UN_SUMS] + e, pflush(factor * acc8_totals(acc)));
         }
+        STOREP(sums, un[HF_UN_SUMS] + e, pflush(factor * acc8_totals(acc)));
+    }
+}
+FN void hf_histosys_sums(HF_PARAMETERS, CONSTANT u32 *ch, GLOBAL real *sums, u32 bent)
+{
+    TEAM_FOR(u, ch[HF_CH_UNITS])
+    {
+        CONSTANT u32 *un = mi + mi[HF_I_UNITS] + (ch[HF_CH_FIRST_UNIT] + u) * HF_UN_SIZE;
+        if (un[HF_UN_VARIED] == HF_NOT_VARIED) hf_histosys_sums_of_unit(HF, ch, u, un, sums, bent, 0);
+        else hf_histosys_sums_of_unit(HF, ch, u, un, sums, bent, 1);
     }
 }
 FN_LARGE void hf_unit_sums(HF_PARAMETERS, CONSTANT u32 *ch)
@@ -503,9 +535,9 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
                 pack g = PK(0.0);
                 if (b < pn[HF_PN_BINS]) {
                     const pack point = LOADP(x, slot), observed = LOADP(aux, slot);
-                    const pack tau = LOADM(mr + mi[HF_R_TAU], slot);
+                    const pack tau = hf_tau(HF, slot);
                     g = LOADP(s + mi[HF_S_W], panel * 8 + b) * hf_local_derivative(HF, ch, pn[HF_PN_INDEX], b, set, HF_NO_SET);
-                    if (se[HF_SE_CONSTRAINT] == 1) g = PFMA(LOADM(mr + mi[HF_R_PRECISION], slot), point - observed, g);
+                    if (se[HF_SE_CONSTRAINT] == 1) g = PFMA(hf_precision(HF, slot), point - observed, g);
                     if (se[HF_SE_CONSTRAINT] == 2) g = g + PSELECT(tau > PK(0.0), tau - PDIVIDE(observed, point), PK(0.0));
                 }
                 STOREP(gradient, slot, pflush(g));

@@ -154,7 +154,7 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
 }
 
 /* Fits from MODEL_X, which lies where LOWER, UPPER and FREE allow. On return MODEL_X is the answer, FIT_STATUS(0..3)
- * its status, value, EDM and iterations. `start_is_near`: the exact Hessian from the first step on. */
+ * its status, value, EDM and iterations, FIT_STATUS(4) nonzero where a direction had no curvature. `start_is_near`: the exact Hessian from the first step on. */
 FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near)
 {
     const real zero = R(0.0), one = R(1.0);
@@ -334,7 +334,7 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
             }
         }
     }
-    fit_end(MODEL, SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status), value, edm, iterations, zero);
+    fit_end(MODEL, SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status), value, edm, iterations, SELECT(tolerance < edm_tolerance, one, zero));
 }
 
 #endif

@@ -12,6 +12,7 @@
 #define PULL_TOLERANCE_F64 1e-5
 #define PULL_TOLERANCE_F32 7e-3 /* an EDM of 1e-5, all of it along one parameter: 2 sqrt(EDM) */
 #define EDM_CLOSER 1e-4 /* part of the above that a continued or polished fit goes down to */
+#define EDM_CLOSEST 1e-11 /* the same of a fit at whose point derivatives of statistics are taken: within 3e-11 errors of the minimum */
 
 /* A polished f32 answer against the minimum that an f64 fit finds. */
 #define POLISHED_NLL 1e-9       /* of the NLL, absolute */

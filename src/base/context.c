@@ -7,6 +7,7 @@
  * Blocks double in size, so that a small document costs one small allocation and a large one few. */
 #include "base/context.h"
 
+#include "base/names.h"
 #include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
@@ -25,53 +26,13 @@ const char *paritas_version(void)
     return VERSION_TEXT(PARITAS_VERSION_MAJOR, PARITAS_VERSION_MINOR, PARITAS_VERSION_PATCH);
 }
 
-const char *paritas_status_name(paritas_status status)
-{
-    switch (status) {
-#define X(name, value, sentence)                                                                                                           \
-    case PARITAS_##name:                                                                                                                   \
+#define SYMBOL_CASE(name, value, sentence)                                                                                                 \
+    case value:                                                                                                                            \
         return "PARITAS_" #name;
-        PARITAS_STATUS_LIST(X)
-#undef X
-    }
-    return "unknown status";
-}
-
-const char *paritas_status_message(paritas_status status)
-{
-    switch (status) {
-#define X(name, value, sentence)                                                                                                           \
-    case PARITAS_##name:                                                                                                                   \
-        return sentence;
-        PARITAS_STATUS_LIST(X)
-#undef X
-    }
-    return "unknown status";
-}
-
-const char *paritas_fit_status_name(paritas_fit_status status)
-{
-    switch (status) {
-#define X(name, value, word)                                                                                                               \
-    case PARITAS_FIT_##name:                                                                                                               \
-        return word;
-        PARITAS_FIT_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
-
-const char *paritas_minimizer_name(paritas_minimizer minimizer)
-{
-    switch (minimizer) {
-#define X(name, value, word)                                                                                                               \
-    case PARITAS_##name:                                                                                                                   \
-        return word;
-        PARITAS_MINIMIZER_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
+TEXTS_OF(paritas_status, PARITAS_STATUS_LIST, SYMBOL_CASE, "unknown status", paritas_status_name)
+TEXTS_OF(paritas_status, PARITAS_STATUS_LIST, WORD_CASE, "unknown status", paritas_status_message)
+NAME_OF(paritas_fit_status, PARITAS_FIT_LIST, paritas_fit_status_name)
+NAME_OF(paritas_minimizer, PARITAS_MINIMIZER_LIST, paritas_minimizer_name)
 
 const char *paritas_parameter_state_name(paritas_parameter_state state)
 {

@@ -15,6 +15,44 @@ double host_sin_degrees(double x) { return m_sin_degrees(x); }
 double host_cos_degrees(double x) { return m_cos_degrees(x); }
 double host_acos_degrees(double x) { return m_acos_degrees(x); }
 
+/* Up to 3 as (x - zero) times the sum over n of f(n) = 1 / ((n + x) (n + zero)), all of whose terms are positive: nothing cancels. The rest of the sum by Euler and
+ * Maclaurin (Abramowitz and Stegun 6.3.16, 23.1.30). */
+static double digamma_near_zero(double x)
+{
+    const double zero = 1.4616321449683622, zero_rest = 9.5499954299656977e-17, distance = (x - zero) - zero_rest;
+    const double a = 12.0 + zero, b = 12.0 + x, u = (x - zero) / a;
+    const double bernoulli[6] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760};
+    double sum = 0.5 / (a * b), power = 1.0, log_ratio = 0.0, quotient = 0.0;
+    for (int k = 1; k < 20; k++) { /* ln(b / a) / (b - a) */
+        log_ratio += power / k;
+        power *= -u;
+    }
+    sum += log_ratio / a;
+    for (int k = 5; k >= 0; k--) { /* (a^-m - b^-m) / (b - a), m = 2 (k + 1) */
+        quotient = 0.0;
+        double term = 1.0;
+        for (int i = 0; i < 2 * (k + 1); i++) term /= b;
+        for (int i = 0; i < 2 * (k + 1); i++) {
+            quotient += term / a;
+            term *= b / a;
+        }
+        sum += bernoulli[k] * quotient;
+    }
+    for (int n = 11; n >= 0; n--) sum += 1.0 / ((n + x) * (n + zero));
+    return distance * sum;
+}
+
+double host_digamma(double x)
+{
+    if (!(x > 0.0)) return __builtin_nan("");
+    if (x < 1.0) return digamma_near_zero(x + 1.0) - 1.0 / x;
+    if (x < 3.0) return digamma_near_zero(x);
+    double below = 0.0;
+    for (; x < 12.0; x += 1.0) below += 1.0 / x;
+    const double r = 1.0 / x, r2 = r * r; /* Abramowitz and Stegun 6.3.18 */
+    return m_log(x) - (0.5 * r + r2 * (1.0 / 12 - r2 * (1.0 / 120 - r2 * (1.0 / 252 - r2 * (1.0 / 240 - r2 * (1.0 / 132 - r2 * (691.0 / 32760 - r2 / 12))))))) - below;
+}
+
 double host_poisson_constant(double n)
 {
     if (n <= 0.0) return 0.0;

@@ -6,6 +6,7 @@
 double host_exp(double x);
 double host_log(double x);
 double host_lgamma(double x);
+double host_digamma(double x);      /* (ln Gamma)' for x > 0, also near its zero, to a few ulp; else NaN */
 double host_sqrt(double x);
 double host_sin_degrees(double x);  /* of degrees, exact at multiples of 90; NaN beyond 1e14 */
 double host_cos_degrees(double x);

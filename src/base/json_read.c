@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 
+#include "base/bytes.h"
 #include "base/number.h"
 #include "base/utf8.h"
 #include <errno.h>
@@ -108,19 +109,6 @@ static paritas_status fail_after_value(struct reader *reader)
 }
 
 /* ---- scanners --------------------------------------------------------------------------------- */
-
-#define EACH_BYTE(byte) ((uint64_t)(byte)*0x0101010101010101u)
-
-/* Eight bytes with the first in the lowest place. */
-static inline uint64_t load_bytes(const char *at)
-{
-    uint64_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    bytes = __builtin_bswap64(bytes);
-#endif
-    return bytes;
-}
 
 static inline const char *skip_blanks(const char *at)
 {

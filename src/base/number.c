@@ -10,6 +10,7 @@
  * Schubfach way to render doubles" (2020). */
 #include "base/json.h"
 
+#include "base/bytes.h"
 #include "base/number.h"
 #include <string.h>
 
@@ -68,6 +69,9 @@ static const uint64_t small_powers[POWER_STEP] = {
     1490116119384765625u,
 };
 
+const double number_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 /* Floor of the binary logarithm of 10^k, |k| <= 1233. */
 static int log2_of_power(int k)
 {
@@ -97,41 +101,14 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Eight bytes with the first in the lowest place. */
-static uint64_t load_bytes(const char *at)
-{
-    uint64_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    bytes = __builtin_bswap64(bytes);
-#endif
-    return bytes;
-}
-
-/* Whether all eight bytes are digits: their high halves are 3 and stay 3 when 6 is added. */
-static bool eight_digits(uint64_t bytes)
-{
-    const uint64_t high = 0xf0f0f0f0f0f0f0f0u;
-    return ((bytes & high) | (((bytes + 0x0606060606060606u) & high) >> 4)) == 0x3333333333333333u;
-}
-
-/* Value of eight digits: neighbours are joined three times, first in pairs. */
-static uint64_t eight_digits_value(uint64_t bytes)
-{
-    bytes &= 0x0f0f0f0f0f0f0f0fu;
-    bytes = (bytes * (10 * 256 + 1)) >> 8 & 0x00ff00ff00ff00ffu;
-    bytes = (bytes * (100 * 65536 + 1)) >> 16 & 0x0000ffff0000ffffu;
-    return (bytes * (10000 * 4294967296u + 1)) >> 32;
-}
-
 /* Appends the digits at `at` to *digits (modulo 2^64) and returns where they end. */
 static const char *scan_digits(const char *at, const char *end, uint64_t *digits)
 {
     uint64_t value = *digits;
     while (end - at >= 8) {
-        uint64_t bytes = load_bytes(at);
-        if (!eight_digits(bytes)) break;
-        value = value * 100000000u + eight_digits_value(bytes);
+        const uint64_t eight = load_digits(at);
+        if (not_digits(eight) != 0) break;
+        value = value * 100000000u + value_of_digits(eight);
         at += 8;
     }
     while (at < end && is_digit(*at)) value = value * 10 + (uint64_t)(*at++ - '0');
@@ -294,13 +271,11 @@ static double double_of_bits(uint64_t bits)
 
 double number_value(const struct decimal *decimal, const char *literal, size_t length)
 {
-    static const double exact_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                            1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const uint64_t sign = (uint64_t)decimal->negative << 63, infinity = (uint64_t)2047 << 52;
     uint64_t digits = decimal->digits;
     if (digits <= (uint64_t)1 << 53 && decimal->exponent >= -22 && decimal->exponent <= 22) {
         double value = (double)digits; /* both operands are exact, so one operation rounds once */
-        value = decimal->exponent < 0 ? value / exact_powers[-decimal->exponent] : value * exact_powers[decimal->exponent];
+        value = decimal->exponent < 0 ? value / number_powers[-decimal->exponent] : value * number_powers[decimal->exponent];
         return decimal->negative ? -value : value;
     }
     if (digits == 0 || decimal->exponent < -343) return double_of_bits(sign); /* 10^19 * 10^-344 is below half of the least */

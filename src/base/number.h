@@ -21,4 +21,7 @@ const char *number_scan(const char *at, const char *end, struct decimal *decimal
  * again only where the first 19 digits do not decide. */
 double number_value(const struct decimal *decimal, const char *literal, size_t length);
 
+/* The powers of ten that a double holds exactly. */
+extern const double number_powers[23];
+
 #endif

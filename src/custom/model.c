@@ -5,6 +5,7 @@
 #include "fit/rows.h"
 #include "minimise/sizes.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LN_SQRT_2PI 0.9189385332046727
@@ -44,14 +45,14 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
 
 /* ---- expectations ---- */
 
-static paritas_status expected_data(paritas_context *context, const paritas_model *given, size_t n_points, const double *points, double *expected)
+static paritas_status expected_data(paritas_context *context, const paritas_model *given, size_t n_points, const double *points, const double *data, double *expected)
 {
     const struct frozen *model = paritas_model_frozen(given);
     const size_t places = model->tables.ints[CUSTOM_PLACES], step = ROWS_ELEMENTS / (places + model->n_slots) + 1;
     for (size_t first = 0; first < n_points; first += step) {
         const size_t count = first + step < n_points ? step : n_points - first;
         struct rows rows;
-        const paritas_status status = rows_launch_points(context, model, ENTRY_custom_expected, count, points + first * model->n_parameters, places, &rows);
+        const paritas_status status = rows_launch_points(context, model, ENTRY_custom_expected, count, points + first * model->n_parameters, data, places, &rows);
         if (status != PARITAS_OK) return status;
         for (size_t k = 0; k < count; k++) {
             const double *point = points + (first + k) * model->n_parameters;
@@ -64,12 +65,12 @@ static paritas_status expected_data(paritas_context *context, const paritas_mode
     return PARITAS_OK;
 }
 
-static paritas_status expected_jacobian(paritas_context *context, const paritas_model *given, const double *point, double *jacobian)
+static paritas_status expected_jacobian(paritas_context *context, const paritas_model *given, const double *point, const double *data, double *jacobian)
 {
     const struct frozen *model = paritas_model_frozen(given);
     const size_t slots = model->n_slots;
     struct rows rows;
-    const paritas_status status = rows_launch_points(context, model, ENTRY_custom_jacobian, 1, point, model->tables.ints[CUSTOM_PLACES] * slots, &rows);
+    const paritas_status status = rows_launch_points(context, model, ENTRY_custom_jacobian, 1, point, data, model->tables.ints[CUSTOM_PLACES] * slots, &rows);
     if (status != PARITAS_OK) return status;
     for (size_t i = 0; i < model->n_main; i++) memcpy(jacobian + i * model->n_parameters, rows.out + i * slots, model->n_parameters * sizeof *jacobian);
     rows_free(&rows);
@@ -78,7 +79,6 @@ static paritas_status expected_jacobian(paritas_context *context, const paritas_
 
 /* ---- the description ---- */
 
-static bool finite(double x) { return x - x == 0.0; }
 static double width_of(const paritas_model_description *d, size_t p) { return d->constraint_widths ? d->constraint_widths[p] : __builtin_nan(""); }
 
 static paritas_status check_parameters(paritas_context *context, const paritas_model_description *d)
@@ -98,11 +98,11 @@ static paritas_status check_parameters(paritas_context *context, const paritas_m
         if (!d->names[p]) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "names[%zu]: none given", p);
         for (size_t q = 0; q < p; q++)
             if (!strcmp(d->names[p], d->names[q])) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "names[%zu]: '%s' is also names[%zu]", p, d->names[p], q);
-        if (!finite(d->init[p])) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "init of %s: must be a finite number", d->names[p]);
-        if (!(d->lower[p] <= d->upper[p]) || !finite(d->lower[p]) || !finite(d->upper[p]))
+        if (!isfinite(d->init[p])) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "init of %s: must be a finite number", d->names[p]);
+        if (!(d->lower[p] <= d->upper[p]) || !isfinite(d->lower[p]) || !isfinite(d->upper[p]))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "bounds of %s: %g to %g is no interval of finite numbers", d->names[p], d->lower[p], d->upper[p]);
         const double width = width_of(d, p);
-        if (width == width && !(width > 0.0 && finite(width)))
+        if (width == width && !(width > 0.0 && isfinite(width)))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "constraint width of %s: must be positive and finite, or NaN where there is none", d->names[p]);
     }
     return PARITAS_OK;
@@ -115,15 +115,15 @@ static paritas_status check_data(paritas_context *context, const paritas_model_d
     if (d->n_main < 1 || d->n_main > (size_t)1 << 24) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%zu main data: a model has 1 to 2^24", d->n_main);
     if (d->terms && d->sigmas) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sigmas: the terms of a likelihood have none");
     for (size_t i = 0; i < d->n_main && d->sigmas; i++)
-        if (!(d->sigmas[i] >= 0.0) || !finite(d->sigmas[i]))
+        if (!(d->sigmas[i] >= 0.0) || !isfinite(d->sigmas[i]))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sigmas[%zu]: must be finite, positive for a measurement, 0 for a count", i);
     for (size_t i = 0; i < n_data; i++) {
         const bool count = i < d->n_main && !d->terms && !(d->sigmas && d->sigmas[i] > 0.0);
-        if (!finite(d->data[i]) || (count && d->data[i] < 0.0))
+        if (!isfinite(d->data[i]) || (count && d->data[i] < 0.0))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "data[%zu]: must be a finite number, not negative where it is a count", i);
     }
     for (size_t i = 0; i < d->n_reals; i++)
-        if (!finite(d->reals[i])) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "reals[%zu]: must be a finite number", i);
+        if (!isfinite(d->reals[i])) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "reals[%zu]: must be a finite number", i);
     return PARITAS_OK;
 }
 

@@ -38,6 +38,7 @@ struct device_launch {
     size_t slab_most;         /* the same of the model's most demanding entry, which may follow */
     size_t touched;           /* how many of them the entry uses again and again: decides the lanes */
     unsigned lanes;           /* wished width; 0: the device chooses by `touched` */
+    double cost;              /* of a job, in units of about 2 ps; 0: not known, and worth a thread */
 };
 
 struct paritas_device;

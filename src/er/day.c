@@ -1,6 +1,7 @@
 /* day.c: the memory of a day, names of reasons, dates. */
 #include "er/er.h"
 
+#include "base/names.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -10,19 +11,7 @@
 
 /* ---- reasons ---------------------------------------------------------------------------------- */
 
-const char *paritas_er_reason_name(paritas_er_reason reason)
-{
-    switch (reason) {
-#define X(name, value, word, unit, damage) \
-    case PARITAS_ER_##name:                \
-        return word;
-        PARITAS_ER_REASON_LIST(X)
-#undef X
-    case PARITAS_ER_REASONS:
-        break;
-    }
-    return "unknown";
-}
+NAME_OF(paritas_er_reason, PARITAS_ER_REASON_LIST, paritas_er_reason_name)
 
 paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
 {

@@ -1,12 +1,7 @@
 /* number.c: see number.h. Numbers are brought into the form that base/number.h takes: no plus, no zeros in front, a digit on each side of the point. */
 #include "er/number.h"
 
-#include "base/number.h"
-
 #define LONGEST 1000 /* more digits than any number needs to be distinct from its neighbours */
-
-const double er_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 static bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
@@ -52,11 +47,11 @@ bool er_number_within(const char *at, const char *end, double *value)
 /* Value of the digits at *at, 8 at most, and how many; *at is moved behind them. */
 static uint64_t take_digits(const char **at, unsigned *count)
 {
-    const uint64_t digits = er_load(*at) ^ 0x3030303030303030u, others = er_others(digits);
+    const uint64_t digits = load_digits(*at), others = not_digits(digits);
     const unsigned n = others != 0 ? (unsigned)__builtin_ctzll(others) >> 3 : 8;
     *at += n;
     *count = n;
-    return n == 0 ? 0 : er_value(digits << (64 - 8 * n));
+    return n == 0 ? 0 : value_of_digits(digits << (64 - 8 * n));
 }
 
 const char *er_number_general(const char *at, double *value)

@@ -6,14 +6,12 @@
 #ifndef PARITAS_ER_NUMBER_H
 #define PARITAS_ER_NUMBER_H
 
+#include "base/bytes.h"
+#include "base/number.h"
+
 #include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #define ER_PADDING 16 /* readable bytes that must stand behind the text, the first a line's end */
-
-/* The powers of ten that a double holds exactly. */
-extern const double er_powers[23];
 
 /* Value of the number that fills [at, end), which may end anywhere; false: it is none, or too large. */
 bool er_number_within(const char *at, const char *end, double *value);
@@ -23,22 +21,11 @@ const char *er_number_general(const char *at, double *value);
 static inline bool er_is_blank(char byte) { return byte == ' ' || byte == '\t'; }
 static inline bool er_is_end(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
 
-/* Eight bytes with the first in the lowest place. */
-static inline uint64_t er_load(const char *at)
-{
-    uint64_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    bytes = __builtin_bswap64(bytes);
-#endif
-    return bytes;
-}
-
 /* Past the blanks. */
 static inline const char *er_skip_blanks(const char *at)
 {
     for (;;) {
-        const uint64_t other = er_load(at) ^ 0x2020202020202020u;
+        const uint64_t other = load_bytes(at) ^ EACH_BYTE(' ');
         if (other != 0) {
             at += __builtin_ctzll(other) >> 3;
             if (*at != '\t') return at;
@@ -49,24 +36,10 @@ static inline const char *er_skip_blanks(const char *at)
     }
 }
 
-/* 0x80 in every byte that is no digit, of eight bytes from which 0x30 was taken by xor. */
-static inline uint64_t er_others(uint64_t digits)
-{
-    return (digits | ((digits & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u)) & 0x8080808080808080u;
-}
-
-/* Value of eight digits, the first in the lowest byte: neighbours are joined three times. */
-static inline uint64_t er_value(uint64_t digits)
-{
-    digits = (digits * (10 * 256 + 1)) >> 8 & 0x00ff00ff00ff00ffu;
-    digits = (digits * (100 * 65536 + 1)) >> 16 & 0x0000ffff0000ffffu;
-    return (digits * (10000 * 4294967296u + 1)) >> 32;
-}
-
 /* The value (-1)^negative * digits * 10^exponent; digits below 10^15, exponent from -22 to 22. */
 static inline double er_compose(bool negative, uint64_t digits, int exponent)
 {
-    const double whole = (double)(int64_t)digits, magnitude = exponent < 0 ? whole / er_powers[-exponent] : whole * er_powers[exponent];
+    const double whole = (double)(int64_t)digits, magnitude = exponent < 0 ? whole / number_powers[-exponent] : whole * number_powers[exponent];
     return negative ? -magnitude : magnitude;
 }
 
@@ -78,7 +51,7 @@ static inline const char *er_number(const char *at, double *value)
     const char *const first = at;
     const bool negative = *at == '-';
     at += negative;
-    const uint64_t digits = er_load(at) ^ 0x3030303030303030u, others = er_others(digits), behind = others & (others - 1);
+    const uint64_t digits = load_digits(at), others = not_digits(digits), behind = others & (others - 1);
     if (behind == 0) return er_number_general(first, value);
     /* bits in front of the point and in front of what follows the digits behind it: multiples of 8, less 1 */
     const unsigned point = (unsigned)__builtin_ctzll(others) & 56, end = (unsigned)__builtin_ctzll(behind) & 56;
@@ -94,7 +67,7 @@ static inline const char *er_number(const char *at, double *value)
         at += 4;
     }
     if (!er_is_end(*at) || exponent < -22 || exponent > 22) return er_number_general(first, value);
-    *value = er_compose(negative, er_value(joined << (72 - end)), exponent);
+    *value = er_compose(negative, value_of_digits(joined << (72 - end)), exponent);
     return at;
 }
 

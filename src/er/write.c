@@ -90,7 +90,7 @@ static char *pad(char *out, const char *text, int length, int width)
 static bool scale(double value, int power, uint64_t *whole)
 {
     if (power < -22 || power > 22) return false;
-    const double scaled = power < 0 ? value / er_powers[-power] : value * er_powers[power];
+    const double scaled = power < 0 ? value / number_powers[-power] : value * number_powers[power];
     if (!(scaled < 1e12)) return false;
     const uint64_t below = (uint64_t)scaled;
     const double past = scaled - (double)below - 0.5, error = scaled * 2.3e-16;

@@ -1,6 +1,7 @@
 /* evaluate.c: likelihoods, derivatives and expected data for many points and data sets in one call. */
 #include "fit/rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Derivatives by points x data sets; `hessian` decides the entry. */
@@ -46,6 +47,12 @@ paritas_status paritas_evaluate(paritas_context *context, const paritas_model *g
     for (size_t i = 0; i < n_data * model->n_data; i++)
         if (!(data[i] >= 0.0 || !frozen_counts(model, i % model->n_data)) || !(data[i] - data[i] == 0.0))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "data[%zu][%zu]: must be a finite number, not negative where it is a count", i / model->n_data, i % model->n_data);
+    for (size_t d = 0; model->n_templates && d < n_data; d++) {
+        char where[32];
+        snprintf(where, sizeof where, "data[%zu]", d);
+        const paritas_status status = rows_check_templates(context, model, data + d * model->n_data, where);
+        if (status != PARITAS_OK) return status;
+    }
     double *constants = paritas_allocate(context, n_data, sizeof *constants);
     if (!constants) return paritas_fail_memory(context);
     for (size_t d = 0; d < n_data; d++) constants[d] = model->constant(model, data + d * model->n_data);

@@ -15,22 +15,34 @@ enum {
 #undef X
 };
 
+struct frozen;
+
 /* A model family: its entries; those that fit by minimiser, all with the same rows; what the public functions on models ask of it. */
 struct paritas_family {
     const char *name;
     const struct kernel_module *module;
-    unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[MINIMIZERS];
+    unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[MINIMIZERS], tangent; /* tangent: only where data_derivatives is */
     void (*free)(struct paritas_model *model);
-    /* Answer the public functions of these names. Only for models without `no_expectation`. */
-    paritas_status (*expected_data)(paritas_context *context, const struct paritas_model *model, size_t n_points, const double *points, double *expected);
-    paritas_status (*expected_jacobian)(paritas_context *context, const struct paritas_model *model, const double *point, double *jacobian);
+    /* Answer the public functions of these names with `_of` behind. Only for models without `no_expectation`. `data`: NULL where the model has no templates. */
+    paritas_status (*expected_data)(paritas_context *context, const struct paritas_model *model, size_t n_points, const double *points, const double *data, double *expected);
+    paritas_status (*expected_jacobian)(paritas_context *context, const struct paritas_model *model, const double *point, const double *data, double *jacobian);
     /* Answer those on channels and samples; NULL together where the family has none. */
-    paritas_status (*expected_by_sample)(paritas_context *context, const struct paritas_model *model, const double *point, double *expected);
+    paritas_status (*expected_by_sample)(paritas_context *context, const struct paritas_model *model, const double *point, const double *data, double *expected);
     size_t (*channel_count)(const struct paritas_model *model);
     const char *(*channel_name)(const struct paritas_model *model, size_t channel);
     size_t (*channel_bins)(const struct paritas_model *model, size_t channel);
     size_t (*sample_count)(const struct paritas_model *model, size_t channel);
     const char *(*sample_name)(const struct paritas_model *model, size_t channel, size_t sample);
+    /* For models with templates; `numbers`: theirs, the end of a user's data row. NULL together where the family has none. */
+    paritas_status (*check_templates)(paritas_context *context, const struct frozen *model, const double *numbers, const char *where); /* refuses a row, which is called `where` */
+    void (*put_templates)(const struct frozen *model, const double *numbers, double *row);              /* what follows from them, into a kernel's data row */
+    void (*suggest_aux)(const struct frozen *model, const double *numbers, double *aux);                /* auxiliary data that follow from them; the others stay */
+    void (*constraint_widths)(const struct frozen *model, const double *numbers, double *widths);       /* likewise, of parameters */
+    /* Answer the public functions of these names, with no `data` NULL; NULL together where the family cannot. */
+    paritas_status (*data_derivatives)(paritas_context *context, const struct paritas_model *model, size_t n, const double *points, const double *data, const double *directions, double *gradient,
+                                       double *along);
+    paritas_status (*expected_pullback)(paritas_context *context, const struct paritas_model *model, size_t n, const double *points, const double *data, const double *weights, double *by_points,
+                                        double *by_templates);
 };
 
 /* A frozen model, the part that is common to all families: every family's model begins with it. */
@@ -40,18 +52,19 @@ struct frozen {
     struct device_tables tables;
     size_t n_parameters, n_slots;
     size_t n_data, n_places;          /* data of the user; elements of a kernel data row */
-    size_t n_main;                    /* of the data; auxiliary data follow */
+    size_t n_main, n_templates;       /* of the data: main data come first, templates last, auxiliary data between */
     const unsigned char *no_count;    /* n_main: 1 where a main datum may be negative; NULL: nowhere */
     const char *no_expectation;       /* why data can be neither expected nor drawn; NULL: they can */
     char *const *names;               /* of parameters */
     ptrdiff_t poi;                    /* -1: none */
     const uint32_t *slot_of;          /* n_parameters */
-    const uint32_t *place_of;         /* n_data */
+    const uint32_t *place_of;         /* n_data - n_templates */
     const double *slot_template;      /* n_slots: values of padding slots, 0 elsewhere */
     const double *place_template;     /* n_places */
     size_t slab, slab_covariance;     /* elements */
     size_t slab_fit[MINIMIZERS];
     size_t slab_value;                /* how many of them a value and gradient use */
+    double cost;                      /* of a fit by newton, as struct device_launch has it; 0: not known (kernels of a user's own) */
     /* suggested, in the user's order, n_parameters each */
     const double *init, *lower, *upper, *width;
     const unsigned char *fixed;
@@ -67,5 +80,8 @@ paritas_status family_check_expectation(paritas_context *context, const struct f
 
 /* Is datum i, in the user's order, the number of something counted? */
 static inline bool frozen_counts(const struct frozen *model, size_t i) { return i < model->n_main && !(model->no_count && model->no_count[i]); }
+
+/* The numbers of the templates in a user's data row. */
+static inline const double *frozen_templates(const struct frozen *model, const double *data) { return data + (model->n_data - model->n_templates); }
 
 #endif

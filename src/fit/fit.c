@@ -10,6 +10,7 @@
  * Where errors are asked, and always after another minimiser than Newton's, the conditions of convergence are checked once more with the
  * exact Hessian of the returned point; a fit that fails them is continued from there by the same minimiser.
  */
+#include "fit/closest.h"
 #include "fit/minimum.h"
 #include "fit/rows.h"
 #include "minimise/flags.h"
@@ -37,6 +38,8 @@ struct chunk {
     double *constants;   /* per data set */
     size_t n_sets;
     bool raw;            /* f32, and not polished */
+    uint32_t closer;     /* FIT_TO_CLOSEST, or 0 */
+    struct closest_fit *closest; /* n, or NULL */
 };
 
 static const double *or_default(const double *given, const double *suggested) { return given ? given : suggested; }
@@ -59,6 +62,7 @@ static paritas_status check_job(const struct chunk *c, size_t index)
         for (size_t i = 0; i < model->n_data; i++)
             if (!(job->data[i] - job->data[i] == 0.0) || (frozen_counts(model, i) && job->data[i] < 0.0))
                 return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "data[%zu]: must be a finite number, not negative where it is a count", i);
+        return rows_check_templates(c->context, model, job->data, "data");
     }
     return PARITAS_OK;
 }
@@ -132,6 +136,7 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
         result->twice_nll = inside ? 2.0 * (tail[1] + c->constants[c->set_of[i]]) : nan;
         result->edm = inside && tail[3] > 0.0 ? tail[2] : nan;
         result->projected_gradient = inside ? tail[4] : nan;
+        if (c->closest) c->closest[i] = (struct closest_fit){.status = result->status, .deviance = inside ? 2.0 * tail[1] : nan, .open = tail[6] != 0.0};
         rows_get_point(model, out, c->parameters + i * model->n_parameters);
     }
     rows_free(&rows);
@@ -238,9 +243,14 @@ static paritas_status run_chunk(struct chunk *c)
     if (status == PARITAS_OK) {
         gather_sets(c);
         for (size_t i = 0; i < c->n; i++) c->results[i].iterations = 0;
-        status = fit_jobs(c, context->device, c->n, NULL, NULL, c->options.start_is_near ? FIT_FROM_NEAR : 0);
+        const uint32_t own = c->options.start_is_near ? FIT_FROM_NEAR : 0;
+        status = fit_jobs(c, context->device, c->n, NULL, NULL, own | c->closer);
         for (size_t i = 0; i < c->n && c->raw && status == PARITAS_OK; i++) land(c, i);
         if (status == PARITAS_OK && context->precision == 32 && !c->raw) status = polish(c, again);
+        size_t open = 0;
+        for (size_t i = 0; i < c->n && c->closer && status == PARITAS_OK; i++)
+            if (c->results[i].status != PARITAS_FIT_CONVERGED) again[open++] = i;
+        if (open > 0 && status == PARITAS_OK) status = fit_jobs(c, context->host, open, again, NULL, own); /* as near as any fit, if not closest */
     }
     if (status == PARITAS_OK && (c->errors || c->covariance || c->states || c->options.minimizer != PARITAS_NEWTON)) {
         size_t n = c->n, *now = again + c->n;
@@ -265,47 +275,115 @@ static paritas_status run_chunk(struct chunk *c)
     return status;
 }
 
+/* Runs all jobs of `all`, chunk by chunk. `step`: jobs of a chunk; `own`: room for the parameters of one, where the caller wants none. */
+static paritas_status run_all(const struct chunk *all, size_t step, double *own)
+{
+    const size_t p = all->model->n_parameters;
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < all->n && status == PARITAS_OK; i += step) {
+        struct chunk c = *all;
+        c.raw = fits_are_raw(all->context);
+        c.n = i + step < all->n ? step : all->n - i;
+        c.jobs = all->jobs + i;
+        c.results = all->results + i;
+        c.parameters = own ? own : all->parameters + i * p;
+        if (all->errors) c.errors = all->errors + i * p;
+        if (all->covariance) c.covariance = all->covariance + i * p * p;
+        if (all->states) c.states = all->states + i * p;
+        if (all->closest) c.closest = all->closest + i;
+        status = run_chunk(&c);
+    }
+    return status;
+}
+
+/* Jobs whose rows one launch takes. */
+static size_t chunk_of(const struct frozen *model, bool covariance)
+{
+    const size_t slots = model->n_slots, each = model->n_places + 8 * slots + 16 + (covariance ? slots * slots : 0);
+    return ROWS_ELEMENTS / each + 1;
+}
+
+static paritas_status check_jobs(const struct chunk *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const paritas_status status = check_job(c, i);
+        if (status != PARITAS_OK) return status;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status fit_closest(paritas_context *context, const paritas_model *given, bool start_is_near, size_t n, const paritas_job *jobs, struct closest_fit *fits, double *parameters)
+{
+    struct chunk c = {.context = context, .given = given, .model = paritas_model_frozen(given), .options = PARITAS_FIT_OPTIONS_DEFAULT, .n = n, .jobs = jobs, .parameters = parameters};
+    c.options.start_is_near = start_is_near;
+    c.closest = fits;
+    c.closer = FIT_TO_CLOSEST;
+    paritas_status status = check_jobs(&c);
+    if (status != PARITAS_OK) return status;
+    c.results = paritas_allocate(context, n + 1, sizeof *c.results);
+    status = c.results ? run_all(&c, chunk_of(c.model, false), NULL) : paritas_fail_memory(context);
+    paritas_release(&context->allocator, c.results);
+    return status;
+}
+
+paritas_status fit_covariances(paritas_context *context, const paritas_model *given, size_t n, const paritas_job *jobs, double *covariance)
+{
+    const struct frozen *model = paritas_model_frozen(given);
+    const size_t p = model->n_parameters, step = chunk_of(model, true);
+    double *points = paritas_allocate(context, n * p + 1, sizeof *points);
+    paritas_result *results = paritas_allocate_clear(context, n + 1, sizeof *results);
+    size_t *which = paritas_allocate(context, 2 * n + 1, sizeof *which);
+    struct chunk all = {.context = context, .given = given, .model = model, .options = PARITAS_FIT_OPTIONS_DEFAULT};
+    all.sets = paritas_allocate(context, n + 1, sizeof *all.sets);
+    all.set_of = paritas_allocate(context, n + 1, sizeof *all.set_of);
+    all.constants = paritas_allocate(context, n + 1, sizeof *all.constants);
+    paritas_status status = points && results && which && all.sets && all.set_of && all.constants ? PARITAS_OK : paritas_fail_memory(context);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i += step) {
+        struct chunk c = all;
+        size_t open;
+        c.n = i + step < n ? step : n - i;
+        c.jobs = jobs + i;
+        c.results = results;
+        c.parameters = points;
+        c.covariance = covariance + i * p * p;
+        for (size_t k = 0; k < c.n; k++) {
+            memcpy(points + k * p, or_default(jobs[i + k].start, model->init), p * sizeof *points);
+            which[k] = k;
+        }
+        gather_sets(&c);
+        status = covariance_jobs(&c, c.n, which, which + n, &open);
+    }
+    paritas_release(&context->allocator, all.sets);
+    paritas_release(&context->allocator, all.set_of);
+    paritas_release(&context->allocator, all.constants);
+    paritas_release(&context->allocator, which);
+    paritas_release(&context->allocator, results);
+    paritas_release(&context->allocator, points);
+    return status;
+}
+
 paritas_status paritas_fit(paritas_context *context, const paritas_model *given, const paritas_fit_options *given_options, size_t n, const paritas_job *jobs,
                            paritas_result *results, double *parameters, double *errors, double *covariance, paritas_parameter_state *states)
 {
     const struct frozen *model = paritas_model_frozen(given);
-    const size_t p = model->n_parameters, slots = model->n_slots;
-    const size_t each = model->n_places + 8 * slots + 16 + (covariance ? slots * slots : 0);
-    const size_t step = ROWS_ELEMENTS / each + 1;
+    const size_t p = model->n_parameters, step = chunk_of(model, covariance != NULL);
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     if (given_options) memcpy(&options, given_options, given_options->size < sizeof options ? given_options->size : sizeof options);
     if ((unsigned)options.minimizer >= MINIMIZERS) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "minimizer %d: there is none of this number", (int)options.minimizer);
-    struct chunk c = {.context = context, .given = given, .model = model, .options = options, .jobs = jobs};
+    const struct chunk c = {.context = context, .given = given, .model = model, .options = options, .n = n, .jobs = jobs, .results = results, .parameters = parameters,
+                            .errors = errors, .covariance = covariance, .states = states};
     if (options.population && (options.population < 4 || options.population > 65536))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "population %u: takes 4 to 65536 members", options.population);
-    if (options.minimizer == PARITAS_DE && model->slab + DE_MEMORY(slots, (size_t)members_of(&c)) > UINT32_MAX)
+    if (options.minimizer == PARITAS_DE && model->slab + DE_MEMORY(model->n_slots, (size_t)members_of(&c)) > UINT32_MAX)
         return paritas_fail(context, PARITAS_OUT_OF_MEMORY, "population %u: one fit would need more than 2^32 numbers", members_of(&c));
-    c.n = n;
-    for (size_t i = 0; i < n; i++) {
-        const paritas_status status = check_job(&c, i);
-        if (status != PARITAS_OK) return status;
-    }
+    paritas_status status = check_jobs(&c);
+    if (status != PARITAS_OK) return status;
     double *own = NULL;
     if (!parameters && n > 0) {
         own = paritas_allocate(context, (n < step ? n : step) * p, sizeof *own);
         if (!own) return paritas_fail_memory(context);
     }
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < n && status == PARITAS_OK; i += step) {
-        c = (struct chunk){.context = context,
-                           .given = given,
-                           .model = model,
-                           .options = options,
-                           .raw = fits_are_raw(context),
-                           .n = i + step < n ? step : n - i,
-                           .jobs = jobs + i,
-                           .results = results + i,
-                           .parameters = own ? own : parameters + i * p,
-                           .errors = errors ? errors + i * p : NULL,
-                           .covariance = covariance ? covariance + i * p * p : NULL,
-                           .states = states ? states + i * p : NULL};
-        status = run_chunk(&c);
-    }
+    status = run_all(&c, step, own);
     paritas_release(&context->allocator, own);
     return status;
 }

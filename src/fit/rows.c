@@ -29,7 +29,13 @@ void rows_free(struct rows *rows)
 void rows_put_data(const struct frozen *model, const double *data, double *row)
 {
     memcpy(row, model->place_template, model->n_places * sizeof *row);
-    for (size_t i = 0; i < model->n_data; i++) row[model->place_of[i]] = data[i];
+    for (size_t i = 0; i < model->n_data - model->n_templates; i++) row[model->place_of[i]] = data[i];
+    if (model->n_templates) model->family->put_templates(model, frozen_templates(model, data), row);
+}
+
+paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data, const char *where)
+{
+    return model->n_templates ? model->family->check_templates(context, model, frozen_templates(model, data), where) : PARITAS_OK;
 }
 
 void rows_put_point(const struct frozen *model, const double *point, const double *padding, double *row)
@@ -68,7 +74,7 @@ static size_t touched_by(const struct frozen *model, unsigned entry)
 {
     const struct paritas_family *family = model->family;
     if (entry == family->draw) return model->n_places;
-    if (entry == family->evaluate || entry == family->expected) return model->slab_value;
+    if (entry == family->evaluate || entry == family->expected || (family->data_derivatives && entry == family->tangent)) return model->slab_value;
     if (entry == family->profile) return model->slab_value + MINIMISER_VECTORS * model->n_slots;
     return model->slab;
 }
@@ -95,18 +101,22 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .n_in = rows->n_in,
                                          .n_out = rows->n_out,
                                          .slab = slab,
+                                         .cost = rows->more ? 0.0 : model->cost, /* a population costs what it likes */
                                          .slab_most = slab > model->slab_covariance ? slab : model->slab_covariance,
                                          .touched = touched_by(model, entry),
                                          .lanes = context->lanes};
     return device_launch_model(context, device, model->serial, model->family->module, &model->tables, &launch);
 }
 
-paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry, size_t n, const double *points, size_t stride, struct rows *rows)
+paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry, size_t n, const double *points, const double *data, size_t stride, struct rows *rows)
 {
-    paritas_status status = rows_allocate(context, n * model->n_slots, n * stride, 4, rows);
+    const size_t sets = model->n_templates ? n : 0;
+    paritas_status status = rows_allocate(context, n * rows_of_point(model), n * stride, 4, rows);
     if (status != PARITAS_OK) return status;
-    for (size_t k = 0; k < n; k++) rows_put_point(model, points + k * model->n_parameters, model->slot_template, rows->in + k * model->n_slots);
+    for (size_t k = 0; k < sets; k++) rows_put_data(model, data ? data + k * model->n_data : model->data, rows->in + k * model->n_places);
+    for (size_t k = 0; k < n; k++) rows_put_point(model, points + k * model->n_parameters, model->slot_template, rows->in + sets * model->n_places + k * model->n_slots);
     rows->args[0] = (uint32_t)n;
+    rows->args[1] = (uint32_t)sets;
     status = rows_launch(context, context->device, model, entry, n, rows);
     if (status != PARITAS_OK) rows_free(rows);
     return status;

@@ -38,8 +38,13 @@ static inline struct paritas_device *rows_device_f64(const paritas_context *cont
 
 /* Runs one entry of `model` over `n` rows. */
 paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, unsigned entry, size_t n, struct rows *rows);
-/* The same on the context's device, for an entry that takes points alone and answers `stride` elements for each. `points`: n of them, user's order. *rows is
- * the caller's to free unless it fails. */
-paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry, size_t n, const double *points, size_t stride, struct rows *rows);
+/* The same on the context's device, for an entry that takes points and answers `stride` elements for each. `points`: n of them, user's order; `data`: a row each, where
+ * the model has templates (NULL: its own), else not looked at. *rows is the caller's to free unless it fails. */
+paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry, size_t n, const double *points, const double *data, size_t stride, struct rows *rows);
+/* Elements that it needs for a point beside those of the answer. */
+static inline size_t rows_of_point(const struct frozen *model) { return model->n_slots + (model->n_templates ? model->n_places : 0); }
+
+/* INVALID_ARGUMENT for a data row, called `where`, whose templates the model cannot take. */
+paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data, const char *where);
 
 #endif

@@ -56,6 +56,8 @@ struct freezer {
     struct ints works;               /* what each channel adds to each tile, see freeze_tables.c */
     uint32_t unit_rows, rows;        /* elements so far of the units' second-order rows, of the kept rows */
     uint32_t histosys_sums;          /* and of the sums of histosys entries */
+    uint32_t varied;                 /* and of the numbers of varied units in a data row */
+    uint32_t n_templates;            /* numbers that a user's data row has for them */
     struct reals reals;
 };
 
@@ -63,6 +65,8 @@ struct freezer {
 #define HEADER(f, name) ((f)->ints.at[name])
 #define ROUND8(n) (((n) + 7u) & ~7u)
 
+/* Varied numbers of a kernel's data row. */
+static inline uint32_t freeze_varied(const struct freezer *f) { return f->varied + (f->model->templates.n_widths ? 2 * HEADER(f, HF_SLOTS) : 0); }
 
 void freeze_push(struct ints *table, size_t value);
 size_t freeze_extend(struct ints *table, size_t count);          /* appends zeros; returns where they begin */

@@ -64,7 +64,7 @@ static bool same(const double *a, const double *b, const double *c, uint32_t n)
 }
 bool freeze_acts(const struct hf_modifier *m, const struct hf_sample *sample, uint32_t n_bins)
 {
-    if (m->type == HF_HISTOSYS) return !same(m->hi_data, m->lo_data, sample->data, n_bins);
+    if (m->type == HF_HISTOSYS) return m->hi_template || m->lo_template || sample->data_template || !same(m->hi_data, m->lo_data, sample->data, n_bins);
     if (m->type == HF_NORMSYS) return m->hi != 1.0 || m->lo != 1.0;
     return true;
 }

@@ -1,6 +1,7 @@
 /* freeze_tables.c: the records and coefficients of kernels/histfactory/arrays.h. Entries that change nothing are left out. */
 #include "histfactory/freeze.h"
 #include "base/host_math.h"
+#include "histfactory/widths.h"
 
 #include <string.h>
 
@@ -94,6 +95,14 @@ static uint32_t place_in_row(const struct freezer *f, uint32_t list, uint32_t st
     return 8 * k + slot % 8;
 }
 
+/* Are some of the unit's numbers the job's? */
+static bool unit_varies(const struct unit *unit)
+{
+    bool varies = unit->sample->data_template != 0;
+    for (uint32_t k = 0; k < unit->sample->n_modifiers; k++) varies = varies || unit->sample->modifiers[k].hi_template || unit->sample->modifiers[k].lo_template;
+    return varies;
+}
+
 /* Writes the entries of all units: coefficients, slots, places; cells; nominal rates. Lists in the u32 table are laid out first. */
 static bool write_units(struct freezer *f, uint32_t normsys)
 {
@@ -131,6 +140,11 @@ static bool write_units(struct freezer *f, uint32_t normsys)
             un[HF_UN_ROW_SIZE] = unit->row_size;
             un[HF_UN_SCALAR_ROW_SIZE] = unit->scalar_row_size;
             un[HF_UN_SUMS] = unit->sums;
+            un[HF_UN_VARIED] = HF_NOT_VARIED;
+            if (unit_varies(unit)) {
+                un[HF_UN_VARIED] = f->varied;
+                f->varied += ch->panels * HF_VARIED_PANEL(unit->histosys_count);
+            }
             uint32_t n = unit->normsys, h = 0, sc = unit->scalars;
             double *table = f->reals.at + HEADER(f, HF_R_NORMSYS);
             for (uint32_t k = 0; k < unit->sample->n_modifiers; k++) {
@@ -150,10 +164,7 @@ static bool write_units(struct freezer *f, uint32_t normsys)
                 } else if (m->type == HF_HISTOSYS) {
                     for (uint32_t b = 0; b < ch->n_bins; b++) {
                         const uint32_t from = ch->first_bin + b;
-                        const double up = m->hi_data[from] - unit->sample->data[from], down = unit->sample->data[from] - m->lo_data[from];
-                        double *pair = f->reals.at + data + ((size_t)(b / 8) * unit->histosys_count + h) * 16 + b % 8;
-                        pair[0] = 0.5 * (up + down);
-                        pair[8] = (up - down) / 16.0;
+                        hf_put_shift(unit->sample->data[from], m->hi_data[from], m->lo_data[from], f->reals.at + data + ((size_t)(b / 8) * unit->histosys_count + h) * 16 + b % 8);
                     }
                     f->ints.at[HEADER(f, HF_I_HISTOSYS_SLOT) + unit->histosys + h] = slot;
                     f->ints.at[HEADER(f, HF_I_HISTOSYS_PLACE) + unit->histosys + h] = place_in_row(f, unit->blocks, 2, slot);
@@ -172,6 +183,7 @@ static bool write_units(struct freezer *f, uint32_t normsys)
                 uint32_t *ce = f->ints.at + HEADER(f, HF_I_CELLS) + cell * HF_CE_SIZE;
                 ce[HF_CE_UNIT] = u;
                 ce[HF_CE_HISTOSYS_DATA] = (uint32_t)data + panel * unit->histosys_count * 16;
+                ce[HF_CE_VARIED] = un[HF_UN_VARIED] == HF_NOT_VARIED ? HF_NOT_VARIED : un[HF_UN_VARIED] + panel * HF_VARIED_PANEL(unit->histosys_count);
                 ce[HF_CE_BINS] = ch->n_bins - 8 * panel < 8 ? ch->n_bins - 8 * panel : 8;
                 for (uint32_t b = 0; b < ce[HF_CE_BINS]; b++)
                     f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] = unit->sample->data[ch->first_bin + 8 * panel + b];
@@ -373,7 +385,6 @@ bool freeze_tables(struct freezer *f)
     HEADER(f, HF_NORMSYS_CODE) = f->options->normsys_code == 1 ? 1 : 4;
     HEADER(f, HF_HISTOSYS_CODE) = f->options->histosys_code == PARITAS_HISTOSYS_0 ? 0 : f->options->histosys_code == PARITAS_HISTOSYS_2 ? 2 : 4;
     HEADER(f, HF_CLIPS) = (f->options->clip_sample ? 1u : 0u) | (f->options->clip_bin ? 2u : 0u);
-    HEADER(f, HF_DATA) = 8 * f->n_panels + slots;
     const struct {
         uint32_t header;
         size_t count;
@@ -416,6 +427,7 @@ bool freeze_tables(struct freezer *f)
         if (constraint == HF_POISSON) HEADER(f, HF_HAS_POISSON) = 1;
     }
     if (!write_units(f, normsys)) return false;
+    HEADER(f, HF_DATA) = 8 * f->n_panels + slots + freeze_varied(f);
     for (uint32_t c = 0; c < f->n_channels; c++)
         if (!write_channel(f, c)) return false;
     if (!write_works(f)) return false;

@@ -45,37 +45,40 @@ const char *hf_sample_name(const paritas_model *model, size_t channel, size_t sa
 /* Elements that the entry for expected rates answers for a point. */
 static size_t rates_of(const struct hf_model *model) { return 8 * ((size_t)model->n_panels + model->n_cells); }
 
-paritas_status hf_expected_data(paritas_context *context, const paritas_model *given, size_t n_points, const double *points, double *expected)
+paritas_status hf_expected_data(paritas_context *context, const paritas_model *given, size_t n_points, const double *points, const double *data, double *expected)
 {
     const struct hf_model *model = (const struct hf_model *)given;
     const struct hf_spec *spec = model->spec;
     const struct frozen *frozen = &model->frozen;
-    const size_t stride = rates_of(model), step = ROWS_ELEMENTS / (stride + frozen->n_slots) + 1;
+    const size_t stride = rates_of(model), step = ROWS_ELEMENTS / (stride + rows_of_point(frozen)) + 1;
     for (size_t first = 0; first < n_points; first += step) {
         const size_t count = first + step < n_points ? step : n_points - first;
         struct rows rows;
-        const paritas_status status = rows_launch_points(context, frozen, frozen->family->expected, count, points + first * frozen->n_parameters, stride, &rows);
+        const paritas_status status =
+            rows_launch_points(context, frozen, frozen->family->expected, count, points + first * frozen->n_parameters, data ? data + first * frozen->n_data : NULL, stride, &rows);
         if (status != PARITAS_OK) return status;
         for (size_t k = 0; k < count; k++) {
             const double *point = points + (first + k) * frozen->n_parameters;
+            const double *numbers = frozen_templates(frozen, data ? data + (first + k) * frozen->n_data : frozen->data);
             double *row = expected + (first + k) * frozen->n_data;
             for (uint32_t i = 0; i < spec->n_main; i++) row[i] = rows.out[k * stride + frozen->place_of[i]];
             for (uint32_t s = 0; s < spec->n_sets; s++) {
                 const struct hf_set *set = &spec->sets[s];
                 for (uint32_t i = 0; set->constraint != HF_UNCONSTRAINED && i < set->size; i++)
-                    row[spec->n_main + set->first_aux + i] = (set->constraint == HF_POISSON ? set->tau[i] : 1.0) * point[set->first + i];
+                    row[spec->n_main + set->first_aux + i] = (set->constraint == HF_POISSON ? hf_width_in_row(model, numbers, set, i) : 1.0) * point[set->first + i];
             }
+            if (frozen->n_templates) memmove(row + (frozen->n_data - frozen->n_templates), numbers, frozen->n_templates * sizeof *row);
         }
         rows_free(&rows);
     }
     return PARITAS_OK;
 }
 
-paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *given, const double *point, double *expected)
+paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *given, const double *point, const double *data, double *expected)
 {
     const struct hf_model *model = (const struct hf_model *)given;
     struct rows rows;
-    const paritas_status status = rows_launch_points(context, &model->frozen, model->frozen.family->expected, 1, point, rates_of(model), &rows);
+    const paritas_status status = rows_launch_points(context, &model->frozen, model->frozen.family->expected, 1, point, data, rates_of(model), &rows);
     if (status != PARITAS_OK) return status;
     size_t total = 0;
     for (uint32_t c = 0; c < model->spec->n_channels; c++) total += (size_t)model->spec->channels[c].n_bins * model->spec->channels[c].n_samples;
@@ -84,13 +87,13 @@ paritas_status hf_expected_by_sample(paritas_context *context, const paritas_mod
     return PARITAS_OK;
 }
 
-paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *given, const double *point, double *jacobian)
+paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *given, const double *point, const double *data, double *jacobian)
 {
     const struct hf_model *model = (const struct hf_model *)given;
     const struct frozen *frozen = &model->frozen;
     const size_t slots = frozen->n_slots;
     struct rows rows;
-    const paritas_status status = rows_launch_points(context, frozen, frozen->family->jacobian, 1, point, 8 * (size_t)model->n_panels * slots, &rows);
+    const paritas_status status = rows_launch_points(context, frozen, frozen->family->jacobian, 1, point, data, 8 * (size_t)model->n_panels * slots, &rows);
     if (status != PARITAS_OK) return status;
     for (size_t i = 0; i < model->spec->n_main; i++)
         for (size_t p = 0; p < frozen->n_parameters; p++) jacobian[i * frozen->n_parameters + p] = rows.out[frozen->place_of[i] * slots + frozen->slot_of[p]];

@@ -2,8 +2,7 @@
 #ifndef PARITAS_HISTFACTORY_MODEL_H
 #define PARITAS_HISTFACTORY_MODEL_H
 
-#include "fit/family.h"
-#include "histfactory/spec.h"
+#include "histfactory/templates.h"
 
 struct hf_model {
     struct frozen frozen;  /* first */
@@ -13,14 +12,15 @@ struct hf_model {
     uint32_t *cell_of;      /* per main datum and sample, channel by channel, sample by sample, bin by bin: element of the cell array */
     double gauss_constant;  /* sum over Gaussian constraints of ln(sigma sqrt(2 pi)) */
     uint32_t n_panels, n_cells;
+    struct hf_templates templates; /* where the model has some */
 };
 
 extern const struct paritas_family hf_family;
 
 void hf_model_free(paritas_model *model);
-paritas_status hf_expected_data(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, double *expected);
-paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point, double *jacobian);
-paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *model, const double *point, double *expected);
+paritas_status hf_expected_data(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, const double *data, double *expected);
+paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point, const double *data, double *jacobian);
+paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *model, const double *point, const double *data, double *expected);
 size_t hf_channel_count(const paritas_model *model);
 const char *hf_channel_name(const paritas_model *model, size_t channel);
 size_t hf_channel_bins(const paritas_model *model, size_t channel);

@@ -4,6 +4,7 @@
  * Order: by type of modifier in the order of hf_type; within a type by first appearance in the walk over channels, samples and modifiers,
  * each sorted; sets of staterror by name. A set that an earlier type has made keeps its place. */
 #include "histfactory/read.h"
+#include "histfactory/widths.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -269,11 +270,10 @@ static paritas_status fill_shapesys(struct build *build, const struct spread *sp
     struct hf_set *set = &build->spec->sets[spread->modifier->set];
     for (uint32_t k = 0; k < spread->n_bins; k++) {
         double rate = spread->sample->data[k], uncertainty = spread->modifier->uncertainty[k];
-        bool alive = rate > 0.0 && uncertainty > 0.0;
-        double tau = alive ? rate * rate / (uncertainty * uncertainty) : 1.0;
-        if (!(tau > 0.0 && tau <= 1.7976931348623157e308)) return refuse_spread(build, spread, k, "tau = (rate / uncertainty)^2");
+        double tau = hf_tau_of(rate, uncertainty);
+        if (!hf_is_tau(tau)) return refuse_spread(build, spread, k, "tau = (rate / uncertainty)^2");
         set->tau[k] = set->aux[k] = tau;
-        set->fixed[k] = !alive;
+        set->fixed[k] = !hf_tau_is_alive(rate, uncertainty);
     }
     return PARITAS_OK;
 }
@@ -294,12 +294,11 @@ static paritas_status fill_staterrors(struct build *build)
         struct hf_set *set = &build->spec->sets[spread->modifier->set];
         for (uint32_t k = 0; k < spread->n_bins; k++) {
             uint32_t element = spread->modifier->first + k;
-            double total = from->total[element], ratio = total > 0.0 ? spread->modifier->uncertainty[k] / total : 0.0;
-            double sum = from->relative[element] + ratio * ratio;
-            if (!(sum <= 1.7976931348623157e308)) return refuse_spread(build, spread, k, "the relative uncertainty");
+            double sum = from->relative[element] + hf_square_of_relative(spread->modifier->uncertainty[k], from->total[element]);
+            if (!hf_is_variance(sum)) return refuse_spread(build, spread, k, "the relative uncertainty");
             from->relative[element] = sum;
             set->fixed[element] = !(sum > 0.0);
-            set->sigma[element] = sum > 0.0 ? sqrt(sum) : 1.0;
+            set->sigma[element] = hf_sigma_of(sum);
         }
     }
     return PARITAS_OK;
@@ -372,6 +371,9 @@ static paritas_status apply_config(struct build *build, struct hf_set *set, hf_t
     if (status == PARITAS_OK) status = override(build, set, index, "sigmas", config->sigmas, config->n_sigmas, sigma, 0.0, false);
     if (status != PARITAS_OK) return status;
     if (config->fixed >= 0) memset(set->fixed, config->fixed, set->size);
+    set->fixed_given = config->fixed >= 0;
+    set->aux_given = config->auxdata != NULL;
+    set->width_given = config->factors != NULL || (config->sigmas != NULL && sigma != NULL);
     return PARITAS_OK;
 }
 

@@ -20,6 +20,7 @@ struct hf_modifier {
     uint32_t first;       /* STATERROR: which element of the set belongs to bin 0 of this channel; else 0 */
     double hi, lo;        /* NORMSYS */
     const double *hi_data, *lo_data; /* HISTOSYS, one a bin */
+    uint32_t hi_template, lo_template; /* HISTOSYS: where they stand among the numbers of the templates, plus 1; 0: they are those above */
     const double *uncertainty;       /* SHAPESYS, STATERROR: absolute, one a bin */
 };
 
@@ -28,6 +29,7 @@ struct hf_sample {
     const double *data;   /* nominal rates, one a bin */
     struct hf_modifier *modifiers; /* sorted by (name, type) */
     uint32_t n_modifiers;
+    uint32_t data_template; /* as hi_template */
 };
 
 struct hf_channel {
@@ -47,6 +49,7 @@ struct hf_set {
     hf_constraint constraint;
     double *init, *lower, *upper; /* size each */
     unsigned char *fixed;
+    bool fixed_given, aux_given, width_given; /* by the measurement: they do not follow from rates */
     double *aux;               /* constrained: observed auxiliary data */
     double *sigma;             /* GAUSSIAN: width */
     double *tau;               /* POISSON: rate per unit of the parameter; expected auxiliary data is tau * parameter */

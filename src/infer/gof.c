@@ -24,7 +24,7 @@ static double saturated_model(const struct infer *infer)
 static void describe(const struct infer *infer, const struct infer_profile *profile, paritas_gof_result *result)
 {
     size_t n_main = paritas_model_main_count(infer->model), unconstrained = 0;
-    const double *widths = paritas_model_constraint_widths(infer->model);
+    const double *widths = infer->widths;
     result->saturated = saturated_model(infer);
     for (size_t i = 0; i < infer->n_parameters; i++) unconstrained += isnan(widths[i]) && !infer->base.fixed[i];
     result->twice_nll = profile->result.twice_nll;
@@ -94,7 +94,7 @@ paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *m
     paritas_toys_options options = toys_options_of(given);
     memset(result, 0, sizeof *result);
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, false);
+    paritas_status status = infer_open_for_toys(&infer, context, model, job, false);
     struct toy_fits *fits = arena_array(&infer.arena, 1, sizeof *fits);
     if (status == PARITAS_OK && fits == NULL) status = paritas_fail_memory(context);
     if (status == PARITAS_OK) status = gof_toys(&infer, fits, &options, result);

@@ -1,9 +1,24 @@
 /* infer.c: free fits and conditional fits as job lists. The contract is in infer.h. */
-#include "fit/family.h"
+#include "fit/rows.h"
 #include "infer/starts.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Widths of constraints as the base job's data have them. */
+static paritas_status find_widths(struct infer *infer, const struct frozen *frozen)
+{
+    infer->widths = frozen->width;
+    if (frozen->n_templates == 0) return PARITAS_OK;
+    paritas_status status = rows_check_templates(infer->context, frozen, infer->base.data, "data");
+    if (status != PARITAS_OK) return status;
+    double *widths = arena_array(&infer->arena, infer->n_parameters + 1, sizeof *widths);
+    if (widths == NULL) return paritas_fail_memory(infer->context);
+    memcpy(widths, frozen->width, infer->n_parameters * sizeof *widths);
+    frozen->family->constraint_widths(frozen, frozen_templates(frozen, infer->base.data), widths);
+    infer->widths = widths;
+    return PARITAS_OK;
+}
 
 paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model, const paritas_job *job, bool needs_poi)
 {
@@ -14,7 +29,7 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     infer->model = model;
     arena_open(&infer->arena, &context->allocator);
     infer->n_parameters = paritas_model_parameter_count(model);
-    infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model);
+    infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model) + paritas_model_template_count(model);
     infer->base.data = job->data != NULL ? job->data : paritas_model_data(model);
     infer->base.start = job->start != NULL ? job->start : paritas_model_suggested_init(model);
     infer->base.lower = job->lower != NULL ? job->lower : paritas_model_lower_bounds(model);
@@ -24,7 +39,8 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     if (infer->upper == NULL) return paritas_fail_memory(context);
     memcpy(infer->upper, upper, infer->n_parameters * sizeof *upper);
     infer->base.upper = infer->upper;
-    if (!needs_poi) return PARITAS_OK;
+    paritas_status status = find_widths(infer, paritas_model_frozen(model));
+    if (status != PARITAS_OK || !needs_poi) return status;
     ptrdiff_t poi = paritas_model_poi_index(model);
     if (poi < 0) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter of interest");
     infer->poi = (size_t)poi;
@@ -32,6 +48,14 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the parameter of interest '%s' is fixed",
                             paritas_model_parameter_name(model, infer->poi));
     return PARITAS_OK;
+}
+
+paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context, const paritas_model *model, const paritas_job *job, bool needs_poi)
+{
+    paritas_status status = infer_open(infer, context, model, job, needs_poi);
+    if (status == PARITAS_OK && paritas_model_template_count(model) != 0)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys of a model with templates are not drawn: make a model from a workspace with the numbers in question");
+    return status;
 }
 
 void infer_close(struct infer *infer)
@@ -68,7 +92,7 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
     paritas_context *context = infer->context;
     struct paritas_device *device = context->device;
     context->device = context->host;
-    paritas_status status = paritas_expected_data(context, infer->model, 1, point, expected);
+    paritas_status status = paritas_expected_data_of(context, infer->model, 1, point, infer->base.data, expected);
     context->device = device;
     return status;
 }
@@ -318,7 +342,7 @@ paritas_status infer_free_slope(struct infer *infer, const struct infer_profile 
 paritas_status infer_constraint_centres(struct infer *infer, double *centres)
 {
     size_t n = infer->n_parameters, main_count = paritas_model_main_count(infer->model);
-    const double *widths = paritas_model_constraint_widths(infer->model), *at = paritas_model_suggested_init(infer->model);
+    const double *widths = infer->widths, *at = paritas_model_suggested_init(infer->model);
     for (size_t i = 0; i < n; i++) centres[i] = (double)NAN;
     if (main_count == infer->n_data) return PARITAS_OK;
     double *expected = arena_array(&infer->arena, infer->n_data, sizeof *expected);

@@ -24,6 +24,7 @@ struct infer {
     size_t poi;       /* meaningful if infer_open was asked for one */
     paritas_job base; /* data, start, lower, fixed: borrowed; upper: `upper` */
     double *upper;    /* own copy: limits widen it */
+    const double *widths; /* of constraints, NaN where there is none: the model's, or what the data's templates make of them */
 };
 
 /* The free fit to one data set. All arrays are in the arena. */
@@ -54,12 +55,14 @@ struct infer_point {
 /* Fills `infer`. Refuses a model without POI, or with a fixed one, if `needs_poi`. Close it also after a failure. */
 paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model, const paritas_job *job,
                           bool needs_poi);
+/* The same for what draws toys: refuses a model with templates. */
+paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context, const paritas_model *model, const paritas_job *job, bool needs_poi);
 void infer_close(struct infer *infer);
 
 /* INVALID_ARGUMENT, naming parameter, value and bounds, unless `value` lies within the bounds of `parameter`. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
 
-/* paritas_evaluate at n points of one data set, and paritas_expected_data, on the host in f64 whatever the device's precision is:
+/* paritas_evaluate at n points of one data set, and paritas_expected_data with the templates of the base job's data, on the host in f64 whatever the device's precision is:
  * what steers a search or becomes data is exact. */
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data, double *twice_nll, double *gradient,
                               double *hessian);

@@ -41,7 +41,7 @@ static void add_point(const struct infer *infer, struct infer_profile *profile, 
 static paritas_status rank(struct infer *infer, struct infer_profile *profile, paritas_ranking_entry *entries, size_t *n, bool *lower_found)
 {
     size_t count = infer->n_parameters, n_points = 0;
-    const double *widths = paritas_model_constraint_widths(infer->model);
+    const double *widths = infer->widths;
     struct infer_point *points = arena_array(&infer->arena, SHIFTS * count, sizeof *points);
     size_t *owner = arena_array(&infer->arena, SHIFTS * count, sizeof *owner);
     double *centres = arena_array(&infer->arena, count, sizeof *centres);

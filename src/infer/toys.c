@@ -358,7 +358,7 @@ paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_mod
     paritas_toys_options options = toys_options_of(given);
     memset(result, 0, sizeof *result);
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, true);
+    paritas_status status = infer_open_for_toys(&infer, context, model, job, true);
     struct toy_test *test = status == PARITAS_OK ? arena_array(&infer.arena, 1, sizeof *test) : NULL;
     if (status == PARITAS_OK && !test) status = paritas_fail_memory(context);
     if (status == PARITAS_OK) {

@@ -501,7 +501,7 @@ paritas_status paritas_limit_toys(paritas_context *context, const paritas_model 
     if (status == PARITAS_OK) status = toys_share(context, &options, &first, &end);
     if (status != PARITAS_OK) return status;
     struct infer infer;
-    status = infer_open(&infer, context, model, job, true);
+    status = infer_open_for_toys(&infer, context, model, job, true);
     struct search *s = status == PARITAS_OK ? arena_array(&infer.arena, 1, sizeof *s) : NULL;
     if (status == PARITAS_OK && !s) status = paritas_fail_memory(context);
     if (status == PARITAS_OK) {

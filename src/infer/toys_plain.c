@@ -101,7 +101,7 @@ paritas_status paritas_toys(paritas_context *context, const paritas_model *model
     if (flags & ~(PARITAS_TOYS_PARAMETERS | PARITAS_TOYS_ERRORS)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flags of toys: %u has unknown ones", flags);
     paritas_toys_options toys = toys_options_of(given);
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, false);
+    paritas_status status = infer_open_for_toys(&infer, context, model, job, false);
     struct toy_fits *fits = arena_array(&infer.arena, 1, sizeof *fits);
     struct spread *spreads = arena_array(&infer.arena, 2 * n + 1, sizeof *spreads);
     if (status == PARITAS_OK && (!fits || !spreads)) status = paritas_fail_memory(context);

@@ -4,6 +4,7 @@
  */
 #include "base/context.h"
 #include "base/host_math.h"
+#include "base/names.h"
 #include "fit/batch.h"
 #include "kappa/arrays.h"
 #include "kappa/kappa.h"
@@ -19,41 +20,9 @@
 #define GRID_KAPPAS 5
 _Static_assert(GRID_KAPPAS * GRID_THETAS <= KAPPA_GRID_MOST, "the slab holds every point of the grid");
 
-const char *paritas_kappa_weights_name(paritas_kappa_weights weights)
-{
-    switch (weights) {
-#define X(name, value, word)                                                                                                                                                \
-    case PARITAS_WEIGHTS_##name:                                                                                                                                            \
-        return word;
-        PARITAS_KAPPA_WEIGHTS_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
-
-const char *paritas_kappa_density_name(paritas_kappa_density density)
-{
-    switch (density) {
-#define X(name, value, word)                                                                                                                                                \
-    case PARITAS_DENSITY_##name:                                                                                                                                            \
-        return word;
-        PARITAS_KAPPA_DENSITY_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
-
-const char *paritas_spectrum_status_name(paritas_spectrum_status status)
-{
-    switch (status) {
-#define X(name, value, word)                                                                                                                                                \
-    case PARITAS_SPECTRUM_##name:                                                                                                                                           \
-        return word;
-        PARITAS_SPECTRUM_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
+NAME_OF(paritas_kappa_weights, PARITAS_KAPPA_WEIGHTS_LIST, paritas_kappa_weights_name)
+NAME_OF(paritas_kappa_density, PARITAS_KAPPA_DENSITY_LIST, paritas_kappa_density_name)
+NAME_OF(paritas_spectrum_status, PARITAS_SPECTRUM_LIST, paritas_spectrum_status_name)
 
 /* ---- options ---- */
 

@@ -1,38 +1,17 @@
 /* potential.c: currents and potentials of spacecraft for many distributions or spectra. */
 #include "base/host_math.h"
+#include "base/names.h"
 #include "fit/batch.h"
 #include "kappa/charging.h"
 #include "kappa/kappa.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ENERGY_MOST 1e9 /* eV: that electrons may be asked up to */
 
-const char *paritas_currents_name(paritas_currents currents)
-{
-    switch (currents) {
-#define X(name, value, word)                                                                                                               \
-    case PARITAS_CURRENTS_##name:                                                                                                          \
-        return word;
-        PARITAS_CURRENTS_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
-
-const char *paritas_potential_status_name(paritas_potential_status status)
-{
-    switch (status) {
-#define X(name, value, word)                                                                                                               \
-    case PARITAS_POTENTIAL_##name:                                                                                                         \
-        return word;
-        PARITAS_POTENTIAL_LIST(X)
-#undef X
-    }
-    return "unknown";
-}
-
-static double none(void) { return __builtin_nan(""); }
+NAME_OF(paritas_currents, PARITAS_CURRENTS_LIST, paritas_currents_name)
+NAME_OF(paritas_potential_status, PARITAS_POTENTIAL_LIST, paritas_potential_status_name)
 
 /* ---- options ---- */
 
@@ -111,7 +90,7 @@ static paritas_status take_currents(paritas_context *context, void *user, size_t
     const struct currents_run *run = user;
     (void)context;
     for (size_t i = 0; i < n * run->n_potentials; i++)
-        for (size_t c = 0; c < 3; c++) run->currents[(at * run->n_potentials + i) * 3 + c] = out[4 * i + 3] > 0.0 ? out[4 * i + c] : none();
+        for (size_t c = 0; c < 3; c++) run->currents[(at * run->n_potentials + i) * 3 + c] = out[4 * i + 3] > 0.0 ? out[4 * i + c] : (double)NAN;
     return PARITAS_OK;
 }
 
@@ -167,7 +146,7 @@ static double error_of(const double *covariance, const double *g)
     double sum = 0.0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) sum += g[i] * covariance[3 * i + j] * g[j];
-    return sum >= 0.0 ? host_sqrt(sum) : none();
+    return sum >= 0.0 ? host_sqrt(sum) : (double)NAN;
 }
 
 static paritas_status take_potentials(paritas_context *context, void *user, size_t at, size_t n, const double *out)
@@ -184,13 +163,13 @@ static paritas_status take_potentials(paritas_context *context, void *user, size
         PARITAS_POTENTIAL_LIST(X)
 #undef X
         const int found = result->status == PARITAS_POTENTIAL_FOUND;
-        result->potential = found ? answer[CHARGING_POTENTIAL] : none();
-        result->error = found && run->covariance ? error_of(run->covariance + 9 * (at + k), answer + CHARGING_BY_DENSITY) : none();
-        result->second = found && answer[CHARGING_HAS_SECOND] > 0.0 ? answer[CHARGING_SECOND] : none();
-        result->temperature = found ? paritas_kappa_temperature(plasma->kappa, plasma->theta) + (result->sunlit ? 0.0 : result->potential / (plasma->kappa - 1.5)) : none();
-        result->electrons = found ? answer[CHARGING_ELECTRONS] : none();
-        result->emitted = found ? answer[CHARGING_EMITTED] : none();
-        result->ions = found ? answer[CHARGING_IONS] : none();
+        result->potential = found ? answer[CHARGING_POTENTIAL] : (double)NAN;
+        result->error = found && run->covariance ? error_of(run->covariance + 9 * (at + k), answer + CHARGING_BY_DENSITY) : (double)NAN;
+        result->second = found && answer[CHARGING_HAS_SECOND] > 0.0 ? answer[CHARGING_SECOND] : (double)NAN;
+        result->temperature = found ? paritas_kappa_temperature(plasma->kappa, plasma->theta) + (result->sunlit ? 0.0 : result->potential / (plasma->kappa - 1.5)) : (double)NAN;
+        result->electrons = found ? answer[CHARGING_ELECTRONS] : (double)NAN;
+        result->emitted = found ? answer[CHARGING_EMITTED] : (double)NAN;
+        result->ions = found ? answer[CHARGING_IONS] : (double)NAN;
     }
     return PARITAS_OK;
 }

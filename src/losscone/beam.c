@@ -1,6 +1,7 @@
 /* beam.c: beams of electrons along the field, which the surface's potential accelerated: see paritas_losscone.h. */
-#include "base/context.h"
-#include "paritas_losscone.h"
+#include "losscone/losscone.h"
+
+#include <math.h>
 
 #define ROWS PARITAS_SWEEP_ENERGIES
 #define CELLS PARITAS_SWEEP_CELLS
@@ -15,9 +16,6 @@
 #define WIDTH_MOST 4
 #define HIGH_MOST 0.5
 
-static double none(void) { return __builtin_nan(""); }
-static int finite(double x) { return x - x == 0.0; }
-
 /* A sweep's rows by energy. */
 struct profile {
     size_t row[ROWS];
@@ -30,11 +28,11 @@ static double mean_along_field(const double *cosine, const double *flux)
     double sum = 0.0;
     int cells = 0;
     for (size_t j = 0; j < CELLS; j++) {
-        if (!(cosine[j] <= COSINE_150 && cosine[j] >= -1.0 && flux[j] >= 0.0 && finite(flux[j]))) continue;
+        if (!(cosine[j] <= COSINE_150 && cosine[j] >= -1.0 && flux[j] >= 0.0 && isfinite(flux[j]))) continue;
         sum += flux[j];
         cells++;
     }
-    return cells >= CELLS_LEAST ? sum / cells : none();
+    return cells >= CELLS_LEAST ? sum / cells : (double)NAN;
 }
 
 static void profile_of(const paritas_sweeps *sweeps, size_t k, struct profile *p)
@@ -42,7 +40,7 @@ static void profile_of(const paritas_sweeps *sweeps, size_t k, struct profile *p
     p->n = 0;
     for (size_t i = 0; i < ROWS; i++) {
         const double energy = sweeps->energy[k * ROWS + i];
-        if (!(energy > 0.0 && finite(energy))) continue;
+        if (!(energy > 0.0 && isfinite(energy))) continue;
         size_t at = p->n++;
         for (; at > 0 && p->energy[at - 1] > energy; at--) {
             p->row[at] = p->row[at - 1];
@@ -81,18 +79,16 @@ static int is_beam(const struct profile *p, size_t at)
 
 paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *sweeps, paritas_beam *beams)
 {
-    if (!sweeps) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sweeps: none given");
-    if (sweeps->n == 0) return PARITAS_OK;
-    if (!sweeps->energy || !sweeps->potential || !sweeps->cosine || !sweeps->flux || !beams)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
-                            !sweeps->energy ? "sweeps.energy" : !sweeps->potential ? "sweeps.potential" : !sweeps->cosine ? "sweeps.cosine" : !sweeps->flux ? "sweeps.flux" : "beams");
+    const paritas_status status = losscone_sweeps_check(context, sweeps);
+    if (status != PARITAS_OK || sweeps->n == 0) return status;
+    if (!beams) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "beams: none given");
     for (size_t k = 0; k < sweeps->n; k++) {
         struct profile p;
         profile_of(sweeps, k, &p);
         size_t best = p.n;
         for (size_t i = 0; i < p.n; i++)
             if (p.energy[i] >= ENERGY_LEAST && p.energy[i] <= ENERGY_MOST && p.mean[i] >= 0.0 && (best == p.n || p.mean[i] > p.mean[best])) best = i;
-        beams[k] = (paritas_beam){0, 0, none(), none(), none()};
+        beams[k] = (paritas_beam){0, 0, (double)NAN, (double)NAN, (double)NAN};
         if (best == p.n || !is_beam(&p, best)) continue;
         beams[k].found = 1;
         beams[k].row = (unsigned)p.row[best];

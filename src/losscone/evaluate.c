@@ -2,6 +2,7 @@
 #include "fit/rows.h"
 #include "losscone/losscone.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ENERGIES
@@ -13,8 +14,6 @@
 /* Largest magnitude of a point's numbers: an f32 kernel squares what it makes of them. */
 #define POINT_LARGEST 1e9
 
-static double none(void) { return __builtin_nan(""); }
-static int finite(double x) { return x - x == 0.0; }
 static int is_cosine(double x) { return x == x; } /* what rounding took beyond 1 is 1 */
 
 static paritas_status check_points(paritas_context *context, size_t n, const double *points)
@@ -29,20 +28,12 @@ static paritas_status check_points(paritas_context *context, size_t n, const dou
 /* ---- misfits ---- */
 
 struct misfits {
-    const paritas_sweeps *sweeps;
+    const paritas_sweeps *sweeps; /* first, for losscone_fill */
     size_t n_points, first, count; /* points of all, and of this launch */
     unsigned least;                /* cells that a misfit needs */
     double *misfit;
     unsigned *cells;
 };
-
-static paritas_status fill_sweeps(paritas_context *context, void *user, size_t at, size_t n, double *in)
-{
-    const struct misfits *m = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(m->sweeps, at + k, in + k * SWEEP_SIZE);
-    return PARITAS_OK;
-}
 
 static paritas_status take_misfits(paritas_context *context, void *user, size_t at, size_t n, const double *out)
 {
@@ -51,7 +42,7 @@ static paritas_status take_misfits(paritas_context *context, void *user, size_t 
     for (size_t k = 0; k < n; k++) {
         const double *answer = out + k * (m->count + 1);
         const unsigned cells = (unsigned)answer[m->count];
-        for (size_t p = 0; p < m->count; p++) m->misfit[(at + k) * m->n_points + m->first + p] = cells < m->least ? none() : answer[p];
+        for (size_t p = 0; p < m->count; p++) m->misfit[(at + k) * m->n_points + m->first + p] = cells < m->least ? (double)NAN : answer[p];
         if (m->cells) m->cells[at + k] = cells;
     }
     return PARITAS_OK;
@@ -68,7 +59,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
     if (status == PARITAS_OK && n_points > 0 && sweeps->n > 0 && !misfit) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
     if (status != PARITAS_OK || sweeps->n == 0) return status;
     losscone_options_tables(&options, &tables);
-    struct misfits m = {.sweeps = sweeps, .n_points = n_points, .least = options.method == PARITAS_LILLIS ? LOSSCONE_LEAST_CELLS : 1, .misfit = misfit, .cells = cells};
+    struct misfits m = {.sweeps = sweeps, .n_points = n_points, .least = losscone_least_cells(&options), .misfit = misfit, .cells = cells};
     do { /* without points there are still cells to be counted */
         m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
         const struct batch batch = {.module = &paritas_module_losscone,
@@ -82,7 +73,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                                     .args = {0, 0, 0, (uint32_t)m.count},
                                     .pass = m.first / POINTS_MOST,
                                     .passes = (n_points + POINTS_MOST - 1) / POINTS_MOST,
-                                    .fill = fill_sweeps,
+                                    .fill = losscone_fill,
                                     .take = take_misfits,
                                     .user = &m};
         status = batch_run(context, context->device, &batch, sweeps->n);
@@ -101,7 +92,7 @@ struct models {
 };
 
 /* Are energy and potential of a row numbers, so that there is a model? Its electrons may lack the energy. */
-static int is_known(const paritas_sweeps *sweeps, size_t row) { return sweeps->energy[row] > 0.0 && finite(sweeps->energy[row]) && finite(sweeps->potential[row]); }
+static int is_known(const paritas_sweeps *sweeps, size_t row) { return sweeps->energy[row] > 0.0 && isfinite(sweeps->energy[row]) && isfinite(sweeps->potential[row]); }
 
 static paritas_status fill_models(paritas_context *context, void *user, size_t at, size_t n, double *in)
 {
@@ -134,8 +125,8 @@ static paritas_status take_models(paritas_context *context, void *user, size_t a
         for (size_t i = 0; i < ROWS; i++) {
             const size_t row = (at + k) * ROWS + i;
             const int known = is_known(m->sweeps, row);
-            for (size_t j = 0; j < CELLS; j++) m->model[row * CELLS + j] = known && is_cosine(m->sweeps->cosine[row * CELLS + j]) ? answer[i * CELLS + j] : none();
-            if (m->edge) m->edge[row] = known && m->hard ? answer[SWEEP_ALL + i] : none();
+            for (size_t j = 0; j < CELLS; j++) m->model[row * CELLS + j] = known && is_cosine(m->sweeps->cosine[row * CELLS + j]) ? answer[i * CELLS + j] : (double)NAN;
+            if (m->edge) m->edge[row] = known && m->hard ? answer[SWEEP_ALL + i] : (double)NAN;
         }
     }
     return PARITAS_OK;
@@ -176,7 +167,7 @@ struct cosines {
 static double sign_of(const struct cosines *c, size_t row)
 {
     const double *b = c->field + 3 * row, polarity = c->polarity ? c->polarity[row] : -1.0;
-    if (!finite(b[0]) || !finite(b[1]) || !finite(b[2]) || (b[0] == 0.0 && b[1] == 0.0 && b[2] == 0.0)) return 0.0;
+    if (!isfinite(b[0]) || !isfinite(b[1]) || !isfinite(b[2]) || (b[0] == 0.0 && b[1] == 0.0 && b[2] == 0.0)) return 0.0;
     return polarity == 1.0 || polarity == -1.0 ? polarity : 0.0;
 }
 
@@ -194,7 +185,7 @@ static paritas_status fill_cosines(paritas_context *context, void *user, size_t 
             memcpy(to + COSINES_FIELD + 3 * i, c->field + 3 * row, 3 * sizeof *to);
             for (size_t j = 0; j < CELLS; j++) {
                 const double azimuth = c->azimuth[row * CELLS + j];
-                to[COSINES_AZIMUTH + i * CELLS + j] = finite(azimuth) ? azimuth : 0.0;
+                to[COSINES_AZIMUTH + i * CELLS + j] = isfinite(azimuth) ? azimuth : 0.0;
             }
         }
     return PARITAS_OK;
@@ -206,7 +197,7 @@ static paritas_status take_cosines(paritas_context *context, void *user, size_t 
     (void)context;
     for (size_t row = at * ROWS; row < (at + n) * ROWS; row++) {
         const int known = sign_of(c, row) != 0.0;
-        for (size_t cell = row * CELLS; cell < (row + 1) * CELLS; cell++) c->cosine[cell] = known && finite(c->azimuth[cell]) ? out[cell - at * ROWS * CELLS] : none();
+        for (size_t cell = row * CELLS; cell < (row + 1) * CELLS; cell++) c->cosine[cell] = known && isfinite(c->azimuth[cell]) ? out[cell - at * ROWS * CELLS] : (double)NAN;
     }
     return PARITAS_OK;
 }

@@ -103,36 +103,22 @@ void losscone_sobol(uint64_t seed, size_t n, double (*points)[3])
 #define FIRST_UPPER 0.0
 
 struct evolution {
-    const paritas_sweeps *sweeps;
+    const paritas_sweeps *sweeps; /* first, for losscone_fill */
     const paritas_losscone_options *options;
     paritas_losscone_result *results;
 };
 
-static paritas_status fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
-{
-    const struct evolution *e = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(e->sweeps, at + k, in + k * SWEEP_SIZE);
-    return PARITAS_OK;
-}
-
 static paritas_losscone_result result_of(const paritas_losscone_options *options, const double *row)
 {
-    const double none = __builtin_nan("");
-    const unsigned cells = (unsigned)row[4];
-    paritas_losscone_result r = {.cells = cells, .misfit = none, .potential = none, .ratio = none, .amplitude = none, .gap = none};
-    const bool lillis = options->method == PARITAS_LILLIS;
-    if (cells == 0 || (lillis && cells < LOSSCONE_LEAST_CELLS))
-        r.status = cells == 0 ? PARITAS_SWEEP_NO_CELLS : PARITAS_SWEEP_TOO_FEW_CELLS;
-    else {
-        r.status = lillis && row[0] > LOSSCONE_MISFIT_LIMIT ? PARITAS_SWEEP_MISFIT : row[6] > 0.0 ? PARITAS_SWEEP_FITTED : PARITAS_SWEEP_AT_LIMIT;
-        r.misfit = row[0];
-        r.potential = row[1];
-        r.ratio = row[2];
-        r.amplitude = row[3];
-        r.solved = (unsigned)row[5];
-        r.boxes = EVOLVE_STARTS + options->population * (1 + r.solved);
-    }
+    paritas_losscone_result r = losscone_result(options, (unsigned)row[4]);
+    if (r.status != PARITAS_SWEEP_FITTED) return r;
+    r.status = losscone_status(options, row[0], row[6] > 0.0);
+    r.misfit = row[0];
+    r.potential = row[1];
+    r.ratio = row[2];
+    r.amplitude = row[3];
+    r.solved = (unsigned)row[5];
+    r.boxes = EVOLVE_STARTS + options->population * (1 + r.solved);
     r.potential_centre = r.potential_lower = r.potential_upper = r.potential;
     r.ratio_centre = r.ratio_lower = r.ratio_upper = r.ratio;
     return r;
@@ -171,7 +157,7 @@ paritas_status losscone_evolve(paritas_context *context, const paritas_sweeps *s
                                 .shared = shared,
                                 .slab = EVOLVE_SIZE(members),
                                 .first = options->first,
-                                .fill = fill,
+                                .fill = losscone_fill,
                                 .take = take,
                                 .user = &e};
     const paritas_status status = batch_run(context, context->device, &batch, sweeps->n);

@@ -1,7 +1,6 @@
 /* fit.c: fits of loss cones. */
 #include "losscone/evolution.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Of 1 + misfit: the minimum is called proven if the misfit is not farther above what no point undercuts. Formula and tables differ by rounding, and where there is a beam
@@ -10,36 +9,19 @@
 #define PROVEN_F32 2e-5
 
 struct fit {
-    const paritas_sweeps *sweeps;
+    const paritas_sweeps *sweeps; /* first, for losscone_fill */
     const paritas_losscone_options *options;
     double proven;
     paritas_losscone_result *results;
 };
 
-static paritas_status fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
-{
-    const struct fit *fit = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(fit->sweeps, at + k, in + k * SWEEP_SIZE);
-    return PARITAS_OK;
-}
-
-static paritas_losscone_result without_answer(paritas_sweep_status status, unsigned cells)
-{
-    const double nan = NAN;
-    paritas_losscone_result r = {.status = status, .cells = cells, .misfit = nan, .potential = nan, .ratio = nan, .amplitude = nan, .gap = nan};
-    r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower = r.ratio_upper = nan;
-    return r;
-}
-
 static paritas_losscone_result result_of(const paritas_losscone_options *options, double proven, const double *row)
 {
     const unsigned cells = (unsigned)row[OUTCOME_CELLS];
-    const bool lillis = options->method == PARITAS_LILLIS;
-    if (cells == 0) return without_answer(PARITAS_SWEEP_NO_CELLS, 0);
-    if (lillis && cells < LOSSCONE_LEAST_CELLS) return without_answer(PARITAS_SWEEP_TOO_FEW_CELLS, cells);
-    const double scale = lillis ? (double)(cells - 3) : 1.0;
-    paritas_losscone_result r = {.status = PARITAS_SWEEP_FITTED, .cells = cells, .misfit = row[OUTCOME_MISFIT] / scale};
+    paritas_losscone_result r = losscone_result(options, cells);
+    if (r.status != PARITAS_SWEEP_FITTED) return r;
+    const double scale = options->method == PARITAS_LILLIS ? (double)(cells - 3) : 1.0;
+    r.misfit = row[OUTCOME_MISFIT] / scale;
     r.gap = (row[OUTCOME_MISFIT] - row[OUTCOME_PROVEN]) / scale;
     r.potential = row[OUTCOME_POINT];
     r.ratio = row[OUTCOME_POINT + 1];
@@ -54,9 +36,9 @@ static paritas_losscone_result result_of(const paritas_losscone_options *options
     r.solved = (unsigned)row[OUTCOME_SOLVED];
     r.vertices = (unsigned)row[OUTCOME_VERTICES];
     memcpy(r.vertex, row + OUTCOME_VERTEX, sizeof r.vertex);
-    if (r.gap > proven * (1.0 + r.misfit)) r.status = PARITAS_SWEEP_AT_LIMIT;
-    else r.gap = 0.0;
-    if (lillis && r.misfit > LOSSCONE_MISFIT_LIMIT) r.status = PARITAS_SWEEP_MISFIT;
+    const bool at_limit = r.gap > proven * (1.0 + r.misfit);
+    if (!at_limit) r.gap = 0.0;
+    r.status = losscone_status(options, r.misfit, !at_limit);
     return r;
 }
 
@@ -86,7 +68,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
                                 .n_out = OUTCOME_SIZE,
                                 .slab = SEARCH_SLAB_SIZE,
                                 .first = options.first,
-                                .fill = fill,
+                                .fill = losscone_fill,
                                 .take = take,
                                 .user = &fit};
     return batch_run(context, context->device, &batch, sweeps->n);

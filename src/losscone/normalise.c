@@ -2,6 +2,8 @@
 #include "base/host_math.h"
 #include "losscone/losscone.h"
 
+#include <math.h>
+
 #define ROWS PARITAS_SWEEP_ENERGIES
 #define CELLS PARITAS_SWEEP_CELLS
 
@@ -9,9 +11,7 @@
 #define LILLIS_LEAST 0.07 /* of the largest incident flux */
 #define LILLIS_MOST 0.79
 
-static double none(void) { return __builtin_nan(""); }
-static int finite(double x) { return x - x == 0.0; }
-static int is_flux(double x) { return x > 0.0 && finite(x); }
+static int is_flux(double x) { return x > 0.0 && isfinite(x); }
 static double magnitude(double x) { return x < 0.0 ? -x : x; }
 
 /* Mean or largest flux of the valid incident cells; 0 without any. */
@@ -32,7 +32,7 @@ static double norm_of(paritas_normalisation normalisation, const double *cosine,
 
 static void divide(const double *flux, double norm, double *normalised)
 {
-    for (size_t j = 0; j < CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : none();
+    for (size_t j = 0; j < CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : (double)NAN;
 }
 
 /* Each valid reflected cell by the valid incident one at the mirrored pitch angle, the first of equals; valid incident ones are 1, and so is the cell next to 90 degrees. */
@@ -41,15 +41,15 @@ static void divide_pairs(const double *cosine, const double *flux, double *norma
     double angle[CELLS], found[CELLS];
     size_t incident[CELLS], n = 0, middle = CELLS;
     for (size_t j = 0; j < CELLS; j++) {
-        found[j] = none();
+        found[j] = (double)NAN;
         angle[j] = host_acos_degrees(cosine[j] < -1.0 ? -1.0 : cosine[j] > 1.0 ? 1.0 : cosine[j]);
-        if (!finite(angle[j])) continue;
+        if (!isfinite(angle[j])) continue;
         if (middle == CELLS || magnitude(angle[j] - 90.0) < magnitude(angle[middle] - 90.0)) middle = j;
         if (cosine[j] > 0.0 && is_flux(flux[j])) incident[n++] = j;
     }
     unsigned reflected = 0;
     for (size_t j = 0; j < CELLS && n > 0; j++) {
-        if (!finite(angle[j])) continue;
+        if (!isfinite(angle[j])) continue;
         if (cosine[j] > 0.0) {
             if (is_flux(flux[j])) found[j] = 1.0;
             continue;
@@ -62,7 +62,7 @@ static void divide_pairs(const double *cosine, const double *flux, double *norma
         found[j] = flux[j] / flux[nearest];
     }
     if (reflected > 0 && n > 0) found[middle] = 1.0;
-    for (size_t j = 0; j < CELLS; j++) normalised[j] = reflected > 0 ? found[j] : none();
+    for (size_t j = 0; j < CELLS; j++) normalised[j] = reflected > 0 ? found[j] : (double)NAN;
 }
 
 static paritas_status check_arrays(paritas_context *context, const double *cosine, const double *flux, const double *normalised)
@@ -101,7 +101,7 @@ paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas
         for (size_t j = cell; j < cell + CELLS; j++) {
             int taken = is_flux(normalised[j]);
             if (method == PARITAS_LILLIS) taken = taken && most > 0.0 && is_flux(flux[j]) && flux[j] / most > LILLIS_LEAST && flux[j] / most < LILLIS_MOST;
-            if (!taken) normalised[j] = none();
+            if (!taken) normalised[j] = (double)NAN;
         }
     }
     return PARITAS_OK;

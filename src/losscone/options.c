@@ -1,34 +1,25 @@
-/* options.c: options of loss-cone functions, checked and as tables; sweeps as rows; names. */
+/* options.c: options of loss-cone functions, checked and as tables; sweeps as rows; what results begin with; names. */
 #include "base/host_math.h"
+#include "base/names.h"
 #include "losscone/losscone.h"
 
-#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #define LEAST_WIDTH 1e-3 /* eV, of a beam */
 #define GENERATIONS_MOST 1000000u
+#define LILLIS_LEAST_CELLS 5
+#define LILLIS_MISFIT_LIMIT 2.0 /* above it there is no fit */
 
-#define NAME_OF(TYPE, LIST, function)                                                                              \
-    const char *function(TYPE value)                                                                               \
-    {                                                                                                              \
-        switch (value) {                                                                                           \
-            LIST(NAME_CASE)                                                                                        \
-        }                                                                                                          \
-        return "unknown";                                                                                          \
-    }
-#define NAME_CASE(name, value, word)                                                                               \
-    case value: return word;
 NAME_OF(paritas_losscone_method, PARITAS_LOSSCONE_METHOD_LIST, paritas_losscone_method_name)
 NAME_OF(paritas_response, PARITAS_RESPONSE_LIST, paritas_response_name)
 NAME_OF(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, paritas_losscone_search_name)
 NAME_OF(paritas_sweep_status, PARITAS_SWEEP_LIST, paritas_sweep_status_name)
 
-static bool finite(double x) { return x >= -DBL_MAX && x <= DBL_MAX; }
-
 /* lower <= upper, both finite and within [least, most] */
 static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper, double least, double most)
 {
-    if (!finite(lower) || !finite(upper) || !(lower <= upper))
+    if (!isfinite(lower) || !isfinite(upper) || !(lower <= upper))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: %s_lower %g and %s_upper %g are not bounds", name, lower, name, upper);
     if (!(lower >= least) || !(upper <= most))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: bounds of %s are %g to %g; they must lie in %g to %g", name, lower, upper, least, most);
@@ -50,11 +41,11 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
     if (status != PARITAS_OK) return status;
     if (!(options->background > 0.0) || !(options->background <= 1.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: background %g; it must be above 0 and at most 1", options->background);
-    if (!(options->beam_width >= 0.0) || !finite(options->beam_width))
+    if (!(options->beam_width >= 0.0) || !isfinite(options->beam_width))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_width %g; it must be a number from 0 (no beam) on", options->beam_width);
     if (options->beam_width > 0.0 && options->beam_width < LEAST_WIDTH)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_width %g eV; it must be 0 (no beam) or at least %g eV", options->beam_width, LEAST_WIDTH);
-    if (!(options->beam_sigma >= 0.0) || !finite(options->beam_sigma))
+    if (!(options->beam_sigma >= 0.0) || !isfinite(options->beam_sigma))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: beam_sigma %g; it must be a number from 0 (all angles) on", options->beam_sigma);
     if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: response_width %g; it must be at least 0 and below 1", options->response_width);
@@ -115,7 +106,7 @@ void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
     memset(row, 0, SWEEP_COSINE * sizeof *row);
     for (size_t i = 0; i < SWEEP_ROWS; i++) {
         const double energy = sweeps->energy[k * SWEEP_ROWS + i], potential = sweeps->potential[k * SWEEP_ROWS + i];
-        const bool usable = energy > 0.0 && finite(energy) && finite(potential) && energy >= potential;
+        const bool usable = energy > 0.0 && isfinite(energy) && isfinite(potential) && energy >= potential;
         row[SWEEP_ENERGY + i] = usable ? energy : 1.0;
         row[SWEEP_POTENTIAL + i] = usable ? potential : 0.0;
         const size_t at = (k * SWEEP_ROWS + i) * SWEEP_CELLS;
@@ -128,4 +119,29 @@ void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
             flux[j] = there ? f : 0.0;
         }
     }
+}
+
+paritas_status losscone_fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const paritas_sweeps *const *sweeps = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) losscone_sweep_row(*sweeps, at + k, in + k * SWEEP_SIZE);
+    return PARITAS_OK;
+}
+
+unsigned losscone_least_cells(const paritas_losscone_options *options) { return options->method == PARITAS_LILLIS ? LILLIS_LEAST_CELLS : 1; }
+
+paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells)
+{
+    const double nan = (double)NAN;
+    paritas_losscone_result r = {.cells = cells, .misfit = nan, .potential = nan, .ratio = nan, .amplitude = nan, .gap = nan};
+    r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower = r.ratio_upper = nan;
+    r.status = cells == 0 ? PARITAS_SWEEP_NO_CELLS : cells < losscone_least_cells(options) ? PARITAS_SWEEP_TOO_FEW_CELLS : PARITAS_SWEEP_FITTED;
+    return r;
+}
+
+paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled)
+{
+    if (options->method == PARITAS_LILLIS && misfit > LILLIS_MISFIT_LIMIT) return PARITAS_SWEEP_MISFIT;
+    return settled ? PARITAS_SWEEP_FITTED : PARITAS_SWEEP_AT_LIMIT;
 }

@@ -3,6 +3,7 @@
 #include "losscone/losscone.h"
 #include "losscone/sizes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +17,6 @@
 /* Kernels answer it where they found nothing. */
 #define NOTHING_FOUND 1e29
 
-static double none(void) { return __builtin_nan(""); }
-
-/* Cells that a misfit of these options needs. */
-static unsigned least_cells(const paritas_losscone_options *options) { return options->method == PARITAS_LILLIS ? LOSSCONE_LEAST_CELLS : 1; }
-
 static paritas_status check_inside(paritas_context *context, const paritas_losscone_options *options, const char *what, size_t index, double potential)
 {
     if (potential >= options->potential_lower && potential <= options->potential_upper) return PARITAS_OK;
@@ -30,19 +26,11 @@ static paritas_status check_inside(paritas_context *context, const paritas_lossc
 /* ---- profiles ---- */
 
 struct profiles {
-    const paritas_sweeps *sweeps;
+    const paritas_sweeps *sweeps; /* first, for losscone_fill */
     size_t n_potentials, first, count; /* of all, and of this launch */
     unsigned least;
     double *misfit, *ratio, *amplitude;
 };
-
-static paritas_status fill_sweeps(paritas_context *context, void *user, size_t at, size_t n, double *in)
-{
-    const struct profiles *p = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(p->sweeps, at + k, in + k * SWEEP_SIZE);
-    return PARITAS_OK;
-}
 
 static paritas_status take_profiles(paritas_context *context, void *user, size_t at, size_t n, const double *out)
 {
@@ -54,9 +42,9 @@ static paritas_status take_profiles(paritas_context *context, void *user, size_t
         for (size_t i = 0; i < p->count; i++, answer += PROFILE_OUT) {
             const size_t to = (at + k) * p->n_potentials + p->first + i;
             const bool found = cells >= p->least && answer[0] < NOTHING_FOUND;
-            p->misfit[to] = found ? answer[0] : none();
-            if (p->ratio) p->ratio[to] = found ? answer[1] : none();
-            if (p->amplitude) p->amplitude[to] = found ? answer[2] : none();
+            p->misfit[to] = found ? answer[0] : (double)NAN;
+            if (p->ratio) p->ratio[to] = found ? answer[1] : (double)NAN;
+            if (p->amplitude) p->amplitude[to] = found ? answer[2] : (double)NAN;
         }
     }
     return PARITAS_OK;
@@ -74,7 +62,7 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
     if (status != PARITAS_OK || n_potentials == 0 || sweeps->n == 0) return status;
     if (!misfit) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
     losscone_options_tables(&options, &tables);
-    struct profiles p = {.sweeps = sweeps, .n_potentials = n_potentials, .least = least_cells(&options), .misfit = misfit, .ratio = ratio, .amplitude = amplitude};
+    struct profiles p = {.sweeps = sweeps, .n_potentials = n_potentials, .least = losscone_least_cells(&options), .misfit = misfit, .ratio = ratio, .amplitude = amplitude};
     for (; p.first < n_potentials && status == PARITAS_OK; p.first += p.count) {
         p.count = n_potentials - p.first < POTENTIALS_MOST ? n_potentials - p.first : POTENTIALS_MOST;
         const struct batch batch = {.module = &paritas_module_losscone,
@@ -88,7 +76,7 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
                                     .args = {0, 0, 0, (uint32_t)p.count},
                                     .pass = p.first / POTENTIALS_MOST,
                                     .passes = (n_potentials + POTENTIALS_MOST - 1) / POTENTIALS_MOST,
-                                    .fill = fill_sweeps,
+                                    .fill = losscone_fill,
                                     .take = take_profiles,
                                     .user = &p};
         status = batch_run(context, context->device, &batch, sweeps->n);
@@ -184,9 +172,9 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
     (void)context;
     for (size_t k = 0; k < n; k++) {
         const paritas_losscone_result *r = &s->results[at + k];
-        const double *answer = out + k * CONFIDENCE_OUT, threshold = has_fit(r) ? threshold_of(s, at + k) : none();
+        const double *answer = out + k * CONFIDENCE_OUT, threshold = has_fit(r) ? threshold_of(s, at + k) : (double)NAN;
         paritas_confidence *set = &s->sets[at + k];
-        *set = (paritas_confidence){.threshold = threshold >= 0.0 ? threshold : none()};
+        *set = (paritas_confidence){.threshold = threshold >= 0.0 ? threshold : (double)NAN};
         if (!(threshold >= 0.0)) continue;
         set->intervals = (unsigned)answer[0];
         for (unsigned i = 0; i < set->intervals; i++) {
@@ -311,7 +299,7 @@ static paritas_status take_bootstrap(paritas_context *context, void *user, size_
     const struct bootstrap *b = user;
     (void)context;
     for (size_t k = 0; k < n; k++) {
-        b->thresholds[at + k] = none();
+        b->thresholds[at + k] = (double)NAN;
         if (!has_fit(&b->results[at + k])) continue; /* nothing was drawn */
         memcpy(b->sorted, out + k * b->draws, b->draws * sizeof *b->sorted);
         qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);

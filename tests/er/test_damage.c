@@ -2,22 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "er/testing.h"
 
-static paritas_context *context;
-
-static int open_once(void **state)
-{
-    (void)state;
-    context = open_context(NULL);
-    return 0;
-}
-
-static int close_once(void **state)
-{
-    (void)state;
-    paritas_close(context);
-    return 0;
-}
-
 static const paritas_er_options strict = {sizeof strict, 1e-9, 1e3, 0, 1};
 
 /* Three sweeps, rows 1 to 45; in row `row` (from 0) of sweep 2, line 16 + row, are the changes. */
@@ -403,5 +387,5 @@ int main(void)
         cmocka_unit_test(an_endless_line_costs_itself),
         cmocka_unit_test(reasons_have_names_and_units),
     };
-    return cmocka_run_group_tests_name("day files: damage", tests, open_once, close_once);
+    return cmocka_run_group_tests_name("day files: damage", tests, open_shared, close_shared);
 }

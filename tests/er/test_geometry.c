@@ -4,35 +4,6 @@
 
 #include "base/json.h"
 
-static paritas_context *context;
-static char path[] = "/tmp/paritas-er-XXXXXX";
-
-static int open_once(void **state)
-{
-    (void)state;
-    context = open_context(NULL);
-    const int descriptor = mkstemp(path);
-    if (descriptor < 0) return 1;
-    close(descriptor);
-    return 0;
-}
-
-static int close_once(void **state)
-{
-    (void)state;
-    unlink(path);
-    paritas_close(context);
-    return 0;
-}
-
-static void write_file(const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    assert_int_equal(fclose(file), 0);
-}
-
 /* The last failure was of the file, for that reason. */
 static void assert_reason(const char *reason)
 {
@@ -74,20 +45,20 @@ TEST(inclinations_come_from_a_file_in_its_order)
     struct page page = {0};
     double theta[CELLS];
     for (unsigned j = 0; j < CELLS; j++) page_add(&page, j % 8 == 7 ? "%.2f\r\n" : j % 3 ? "%.2f, " : "  %.2f\t", 78.75 - 1.5 * j);
-    write_file(page.text);
+    write_file(path, page.text);
     assert_int_equal(paritas_er_theta(context, path, theta), PARITAS_OK);
     for (unsigned j = 0; j < CELLS; j++) assert_true(theta[j] == 78.75 - 1.5 * j);
     page_add(&page, "\n11.25\n");
-    write_file(page.text);
+    write_file(path, page.text);
     assert_int_equal(paritas_er_theta(context, path, theta), PARITAS_INVALID_INPUT);
     assert_reason(": line 13: there are more than 88 inclinations");
-    write_file("1 2 3\n4 five\n");
+    write_file(path, "1 2 3\n4 five\n");
     assert_int_equal(paritas_er_theta(context, path, theta), PARITAS_INVALID_INPUT);
     assert_reason(": line 2: inclination 5 is no number");
-    write_file("1 2 3\n4 5");
+    write_file(path, "1 2 3\n4 5");
     assert_int_equal(paritas_er_theta(context, path, theta), PARITAS_INVALID_INPUT);
     assert_reason(": line 2: the file ends after 5 inclinations of 88");
-    write_file("91");
+    write_file(path, "91");
     assert_int_equal(paritas_er_theta(context, path, theta), PARITAS_INVALID_INPUT);
     assert_reason(": line 1: inclination 1 is not between -90 and 90 degrees: 91");
     assert_int_equal(paritas_er_theta(context, "/nowhere/theta.tab", theta), PARITAS_UNREADABLE);
@@ -100,7 +71,7 @@ TEST(attitude_goes_the_shorter_way_between_its_rows)
 {
     paritas_er_attitude *attitude;
     double ra, dec;
-    write_file("1998-02-01T00:00:00, 12.0, 350.0, 85.0\r\n\n 1998-02-01T01:00:00 ,12.1, 10.0 ,86\n1998-02-02T00:00:00,12,190.0,-20");
+    write_file(path, "1998-02-01T00:00:00, 12.0, 350.0, 85.0\r\n\n 1998-02-01T01:00:00 ,12.1, 10.0 ,86\n1998-02-02T00:00:00,12,190.0,-20");
     assert_int_equal(paritas_er_attitude_read(context, path, &attitude), PARITAS_OK);
     assert_int_equal(attitude->n, 3);
     assert_true(attitude->time[1] == START + 3600.0);
@@ -138,7 +109,7 @@ TEST(an_attitude_file_that_is_wrong_is_refused_with_its_line)
     };
     paritas_er_attitude *attitude;
     for (size_t k = 0; k < COUNT(files); k++) {
-        write_file(files[k].text);
+        write_file(path, files[k].text);
         assert_int_equal(paritas_er_attitude_read(context, path, &attitude), PARITAS_INVALID_INPUT);
         assert_reason(files[k].reason);
         assert_null(attitude);
@@ -280,5 +251,5 @@ int main(void)
         cmocka_unit_test(a_line_that_misses_the_moon_or_begins_in_it_has_no_polarity),
         cmocka_unit_test(reference_geometry_is_met_to_1e_12),
     };
-    return cmocka_run_group_tests_name("day files: geometry", tests, open_once, close_once);
+    return cmocka_run_group_tests_name("day files: geometry", tests, open_shared, close_shared);
 }

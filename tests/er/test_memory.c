@@ -15,14 +15,6 @@ static const char *within(const char *name)
     return path;
 }
 
-static void write_file(const char *name, const char *text, size_t length)
-{
-    FILE *file = fopen(within(name), "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
-}
-
 static int open_once(void **state)
 {
     (void)state;
@@ -32,12 +24,12 @@ static int open_once(void **state)
         page_row(&page, sweep, 0, NULL, 0);
         page_add(&page, "\n");
     }
-    write_file("3D980201.TAB", page.text, page.length);
+    write_file(within("3D980201.TAB"), page.text);
     for (unsigned k = 0; k < 600; k++) page_add(&attitude, "1998-02-01T%02u:%02u:00,12,1,2\n", k / 60, k % 60);
-    write_file("attitude.tab", attitude.text, attitude.length);
+    write_file(within("attitude.tab"), attitude.text);
     page_add(&table, "spectrum,polarity\n");
     for (unsigned k = 0; k < 1100; k++) page_add(&table, "%u,1\n", k);
-    write_file("table.csv", table.text, table.length);
+    write_file(within("table.csv"), table.text);
     page_free(&attitude);
     page_free(&table);
     return 0;

@@ -2,22 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "er/testing.h"
 
-static paritas_context *context;
-
-static int open_once(void **state)
-{
-    (void)state;
-    context = open_context(NULL);
-    return 0;
-}
-
-static int close_once(void **state)
-{
-    (void)state;
-    paritas_close(context);
-    return 0;
-}
-
 /* Sweep k of the day is sweep `number` of testing.h, row by row; `descending`: written from the highest energy down. */
 static void assert_sweep(const paritas_er_day *day, size_t k, unsigned number, bool descending)
 {
@@ -155,13 +139,9 @@ TEST(many_sweeps_with_far_numbers_are_told_apart)
 
 TEST(a_file_reads_as_its_text_does_and_has_the_digest_of_its_bytes)
 {
-    char path[] = "/tmp/paritas-er-XXXXXX";
-    const int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
     struct page page = {0};
     page_sweep(&page, 1);
-    assert_int_equal(write(descriptor, page.text, page.length), (ssize_t)page.length);
-    close(descriptor);
+    write_file(path, page.text);
     paritas_er_options options = PARITAS_ER_OPTIONS_DEFAULT;
     options.digest = 1;
     paritas_er_day *day;
@@ -177,7 +157,6 @@ TEST(a_file_reads_as_its_text_does_and_has_the_digest_of_its_bytes)
     assert_int_equal(strncmp(day->digest, "sha256:", 7), 0);
     assert_string_equal(day->digest + 7, sum);
     paritas_er_day_free(day);
-    unlink(path);
     page_free(&page);
 }
 
@@ -219,5 +198,5 @@ int main(void)
         cmocka_unit_test(a_file_that_is_not_there_is_unreadable),
         cmocka_unit_test(utc_and_unix_time_agree_through_leap_years),
     };
-    return cmocka_run_group_tests_name("day files: reading", tests, open_once, close_once);
+    return cmocka_run_group_tests_name("day files: reading", tests, open_shared, close_shared);
 }

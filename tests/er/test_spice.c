@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <glob.h>
 
-static paritas_context *context;
 static char folder[] = "/tmp/paritas-er-spice-XXXXXX";
 static char library[512];
 
@@ -29,14 +28,6 @@ static const char *within(const char *name)
     static char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
-}
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *file = fopen(within(name), "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    assert_int_equal(fclose(file), 0);
 }
 
 /* Ephemeris time: TAI, 32.184 s and the Earth's eccentric path (the leap seconds' kernel says how). */
@@ -92,11 +83,11 @@ static int open_once(void **state)
         library[0] = '\0';
         return 0;
     }
-    write_file("time.tls", "KPL/LSK\n\\begindata\nDELTET/DELTA_T_A = 32.184\nDELTET/K = 1.657D-3\nDELTET/EB = 1.671D-2\nDELTET/M = ( 6.239996D0 1.99096871D-7 )\n"
-                           "DELTET/DELTA_AT = ( 10, @1972-JAN-1 31, @1997-JUL-1 32, @1999-JAN-1 )\n\\begintext\n");
+    write_file(within("time.tls"), "KPL/LSK\n\\begindata\nDELTET/DELTA_T_A = 32.184\nDELTET/K = 1.657D-3\nDELTET/EB = 1.671D-2\nDELTET/M = ( 6.239996D0 1.99096871D-7 )\n"
+                                   "DELTET/DELTA_AT = ( 10, @1972-JAN-1 31, @1997-JUL-1 32, @1999-JAN-1 )\n\\begintext\n");
     /* the ecliptic's pole as J2000 sees it: the obliquity is 84381.448 seconds of arc */
-    write_file("moon.tpc", "KPL/PCK\n\\begindata\nBODY301_POLE_RA = ( 270. 0. 0. )\nBODY301_POLE_DEC = ( 66.56070888888888889 0. 0. )\nBODY301_PM = ( 38.0 13.17 0. )\n"
-                           "BODY301_RADII = ( 1737.4 1737.4 1737.4 )\n\\begintext\n");
+    write_file(within("moon.tpc"), "KPL/PCK\n\\begindata\nBODY301_POLE_RA = ( 270. 0. 0. )\nBODY301_POLE_DEC = ( 66.56070888888888889 0. 0. )\nBODY301_PM = ( 38.0 13.17 0. )\n"
+                                   "BODY301_RADII = ( 1737.4 1737.4 1737.4 )\n\\begintext\n");
     write_orbits(opened);
     return 0;
 }
@@ -222,7 +213,7 @@ TEST(a_kernel_that_is_none_is_refused_by_name)
     if (!library[0]) skip();
     paritas_er_spice *spice;
     char wanted[256];
-    write_file("bad.bsp", "DAF/SPK this is no kernel\n");
+    write_file(within("bad.bsp"), "DAF/SPK this is no kernel\n");
     assert_int_equal(paritas_er_spice_open(context, library, folder, &spice), PARITAS_INVALID_INPUT);
     snprintf(wanted, sizeof wanted, "%s/bad.bsp: SPICE(", folder);
     assert_int_equal(strncmp(paritas_error_message(context), wanted, strlen(wanted)), 0);

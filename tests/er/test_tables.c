@@ -4,35 +4,6 @@
 
 #include <sys/stat.h>
 
-static paritas_context *context;
-static char path[] = "/tmp/paritas-er-XXXXXX";
-
-static int open_once(void **state)
-{
-    (void)state;
-    context = open_context(NULL);
-    const int descriptor = mkstemp(path);
-    if (descriptor < 0) return 1;
-    close(descriptor);
-    return 0;
-}
-
-static int close_once(void **state)
-{
-    (void)state;
-    unlink(path);
-    paritas_close(context);
-    return 0;
-}
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Sweeps 1 to n of testing.h. */
 static paritas_er_day *make_day(unsigned n)
 {
@@ -273,5 +244,5 @@ int main(void)
         cmocka_unit_test(the_date_is_in_a_day_files_name),
         cmocka_unit_test(day_files_are_found_in_folders_in_the_order_of_their_dates),
     };
-    return cmocka_run_group_tests_name("day files: tables, masks, names", tests, open_once, close_once);
+    return cmocka_run_group_tests_name("day files: tables, masks, names", tests, open_shared, close_shared);
 }

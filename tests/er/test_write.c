@@ -2,27 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "er/testing.h"
 
-static paritas_context *context;
-static char path[] = "/tmp/paritas-er-XXXXXX";
-
-static int open_once(void **state)
-{
-    (void)state;
-    context = open_context(NULL);
-    const int descriptor = mkstemp(path);
-    if (descriptor < 0) return 1;
-    close(descriptor);
-    return 0;
-}
-
-static int close_once(void **state)
-{
-    (void)state;
-    unlink(path);
-    paritas_close(context);
-    return 0;
-}
-
 static double draw(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -213,5 +192,5 @@ int main(void)
         cmocka_unit_test(columns_are_those_of_printf_where_nothing_is_a_tie),
         cmocka_unit_test(a_file_that_cannot_be_written_says_so_and_a_row_without_a_field_is_refused),
     };
-    return cmocka_run_group_tests_name("day files: writing", tests, open_once, close_once);
+    return cmocka_run_group_tests_name("day files: writing", tests, open_shared, close_shared);
 }

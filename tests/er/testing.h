@@ -1,4 +1,4 @@
-/* testing.h: day files in memory, to be damaged on purpose. */
+/* testing.h: day files in memory, to be damaged on purpose; the context and the file that the tests of a program share. */
 #ifndef PARITAS_TESTS_ER_TESTING_H
 #define PARITAS_TESTS_ER_TESTING_H
 
@@ -20,6 +20,36 @@ static inline paritas_context *open_context(const paritas_allocator *allocator)
     options.threads = 1;
     assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
     return context;
+}
+
+static paritas_context *context;
+static char path[] = "/tmp/paritas-er-XXXXXX";
+
+/* Before and after all tests of a program: the context, and an empty file at `path`. */
+static inline int open_shared(void **state)
+{
+    (void)state;
+    context = open_context(NULL);
+    const int descriptor = mkstemp(path);
+    if (descriptor < 0) return 1;
+    close(descriptor);
+    return 0;
+}
+
+static inline int close_shared(void **state)
+{
+    (void)state;
+    unlink(path);
+    paritas_close(context);
+    return 0;
+}
+
+static inline void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
 }
 
 /* Growing text. */

@@ -7,11 +7,6 @@
 #include "share.h"
 #include "common.h"
 
-#define ASSERT_OK(context, call)                                                                                                           \
-    do {                                                                                                                                   \
-        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
-    } while (0)
-
 /* A model and what holds it. */
 struct fixture {
     paritas_context *context;

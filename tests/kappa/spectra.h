@@ -1,29 +1,18 @@
-/* spectra.h: what the tests of electron spectra share: contexts, reference cases, the sensor's cells, noise. */
+/* spectra.h: what the tests of electron spectra share: contexts, numbers of reference cases, the sensor's cells, noise. */
 #ifndef PARITAS_TESTS_KAPPA_SPECTRA_H
 #define PARITAS_TESTS_KAPPA_SPECTRA_H
 
-#include "base/json.h"
-#include "common.h"
 #include "paritas_kappa.h"
+#include "reference.h"
 
 #define ROWS PARITAS_SPECTRUM_ENERGIES
 #define CELLS PARITAS_SPECTRUM_CELLS
 #define PI 3.14159265358979323846
 
-#define ASSERT_OK(context, call)                                                         \
-    do {                                                                                 \
-        if ((call) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));        \
-    } while (0)
-
 static inline paritas_context *open_with(const char *isa, unsigned lanes, unsigned threads, unsigned precision)
 {
-    paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    paritas_context *context;
-    options.isa = isa;
-    options.lanes = lanes;
-    options.threads = threads;
-    options.precision = precision;
-    ASSERT_OK(context, paritas_open(&options, &context));
+    paritas_context *context = open_context(isa, precision, threads, lanes);
+    assert_non_null(context);
     return context;
 }
 
@@ -39,18 +28,6 @@ static inline int runs(const char *isa, unsigned precision)
     return status == PARITAS_OK;
 }
 
-/* The reference numbers of one case; the test is skipped where the file is not. Freed with the document. */
-static inline const struct json *open_case(paritas_context *context, const char *name, paritas_workspace **document)
-{
-    const char *path = PARITAS_SOURCE_DIR "/../shared/losscone/cases.json";
-    FILE *file = fopen(path, "r");
-    if (!file) skip();
-    fclose(file);
-    ASSERT_OK(context, json_read_file(context, path, document));
-    const struct json *found = json_get((*document)->root, name);
-    assert_non_null(found);
-    return found;
-}
 static inline double number(const struct json *object, const char *key)
 {
     const struct json *found = json_get(object, key);

@@ -32,7 +32,7 @@ TEST(fluxes_are_the_reference_ones)
 {
     paritas_context *context = open_with(NULL, 0, 1, 64);
     paritas_workspace *document;
-    const struct json *reference = open_case(context, "case08_kappa", &document);
+    const struct json *reference = read_case(context, "case08_kappa", &document);
     double energy[ROWS], truth[ROWS], flux[ROWS];
     assert_int_equal(numbers(json_get(reference, "E"), ROWS, energy), ROWS);
     for (size_t k = 0; json_at(json_get(reference, "flux"), k); k++) {

@@ -156,7 +156,7 @@ TEST(objectives_and_fits_are_the_reference_ones)
 {
     paritas_context *context = open_with(NULL, 0, 1, 64);
     paritas_workspace *document;
-    const struct json *reference = open_case(context, "case08_kappa", &document);
+    const struct json *reference = read_case(context, "case08_kappa", &document);
     double energy[ROWS], flux[ROWS], counts[ROWS];
     paritas_kappa_result result;
     const paritas_spectra spectra = {1, energy, flux, NULL, counts};

@@ -122,7 +122,7 @@ TEST(spectra_and_counts_are_the_reference_ones)
 {
     paritas_context *context = open_with(NULL, 0, 1, 64);
     paritas_workspace *document;
-    const struct json *reference = open_case(context, "case01_geometry_pitch_counts", &document);
+    const struct json *reference = read_case(context, "case01_geometry_pitch_counts", &document);
     static struct sweep s;
     struct answer a;
     double solid_angle[CELLS], counts[ROWS], omni[ROWS], field_here[3];
@@ -140,7 +140,7 @@ TEST(spectra_and_counts_are_the_reference_ones)
     ASSERT_CLOSE(a.omni[3] / given, 1, 1e-6); /* the table has six digits */
     paritas_workspace_free(document);
 
-    reference = open_case(context, "case08_kappa", &document);
+    reference = read_case(context, "case08_kappa", &document);
     for (size_t k = 0; k < 2; k++) {
         const struct json *fit = json_at(json_get(reference, "fits"), k);
         const paritas_kappa_plasma plasma = {number(fit, "n"), number(fit, "kappa"), number(fit, "theta")};

@@ -1,49 +1,13 @@
-/* testing.h: what the tests of currents and potentials share: reference numbers, plasmas to try, the integrals done by sums. */
+/* testing.h: what the tests of currents and potentials share: plasmas to try, the integrals done by sums. */
 #ifndef PARITAS_TESTS_KAPPA_TESTING_H
 #define PARITAS_TESTS_KAPPA_TESTING_H
 
-#include "base/json.h"
-#include "common.h"
 #include "paritas_kappa.h"
+#include "reference.h"
 
 #include <stdbool.h>
 
-#define ASSERT_OK(context, call)                                                                                                           \
-    do {                                                                                                                                   \
-        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
-    } while (0)
 #define ASSERT_NEAR(a, b, relative) ASSERT_CLOSE(a, b, (relative) * fabs(b))
-
-/* NULL where this processor or build has no such kernels. */
-static inline paritas_context *open_context(const char *isa, unsigned precision, unsigned threads, unsigned lanes)
-{
-    paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    options.isa = isa;
-    options.precision = precision;
-    options.threads = threads;
-    options.lanes = lanes;
-    paritas_context *context;
-    if (paritas_open(&options, &context) == PARITAS_OK) return context;
-    print_message("f%u: %s\n", precision, paritas_error_message(context));
-    paritas_close(context);
-    return NULL;
-}
-
-/* One of the reference cases and the document that holds it; skips the test where there is none. */
-static inline const struct json *read_case(paritas_context *context, const char *name, struct paritas_workspace **document)
-{
-    const char *path = PARITAS_SOURCE_DIR "/../shared/losscone/cases.json";
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        paritas_close(context);
-        skip();
-    }
-    fclose(file);
-    ASSERT_OK(context, json_read_file(context, path, document));
-    const struct json *found = json_get((*document)->root, name);
-    assert_non_null(found);
-    return found;
-}
 
 static inline paritas_kappa_plasma plasma_of(const struct json *row)
 {

@@ -1,35 +1,13 @@
-/* cases.h: what the tests of loss cones share: the reference numbers of an independent implementation, where they are at hand, sweeps to try, contexts. */
+/* cases.h: what the tests of loss cones share: numbers of reference cases, sweeps to try. */
 #ifndef PARITAS_TESTS_LOSSCONE_CASES_H
 #define PARITAS_TESTS_LOSSCONE_CASES_H
 
-#include "common.h"
-
-#include "base/json.h"
 #include "paritas_losscone.h"
+#include "reference.h"
 
 #define ROWS PARITAS_SWEEP_ENERGIES
 #define CELLS PARITAS_SWEEP_CELLS
 #define ALL (ROWS * CELLS)
-
-#define ASSERT_OK(context, call)                                                                                                           \
-    do {                                                                                                                                   \
-        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
-    } while (0)
-
-static inline paritas_context *open_context(const char *isa, unsigned precision, unsigned threads)
-{
-    paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    options.isa = isa;
-    options.precision = precision;
-    options.threads = threads;
-    paritas_context *context;
-    if (paritas_open(&options, &context) != PARITAS_OK) {
-        print_message("%s in f%u: %s\n", isa ? isa : "best", precision, paritas_error_message(context));
-        paritas_close(context);
-        return NULL;
-    }
-    return context;
-}
 
 /* Memory or the end of the test. */
 static inline void *make_array(size_t count, size_t size)
@@ -40,22 +18,6 @@ static inline void *make_array(size_t count, size_t size)
 }
 
 /* ---- cases.json: numbers; null is NaN ---- */
-
-/* One case, and the document that holds it; skips the test where there is none. */
-static inline const struct json *read_case(paritas_context *context, const char *name, struct paritas_workspace **document)
-{
-    const char *path = PARITAS_SOURCE_DIR "/../shared/losscone/cases.json";
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        paritas_close(context);
-        skip();
-    }
-    fclose(file);
-    ASSERT_OK(context, json_read_file(context, path, document));
-    const struct json *found = json_get((*document)->root, name);
-    assert_non_null(found);
-    return found;
-}
 
 static inline double number(const struct json *node)
 {
@@ -122,6 +84,24 @@ static inline double normal(uint64_t *random)
     return sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
 }
 
+/* The n sweeps from number `first` on. */
+static inline paritas_sweeps part_of(const struct data *d, size_t first, size_t n)
+{
+    return (paritas_sweeps){n, d->energy + first * ROWS, d->potential + first * ROWS, d->cosine + first * ALL, d->flux + first * ALL};
+}
+
+/* Contexts that must give the same bits, one after the other: instruction sets, each with one thread and with three; start with *at = 0, NULL after the last. */
+static inline paritas_context *next_context(unsigned precision, size_t *at)
+{
+    static const char *const isas[] = {"portable", "avx2", "avx512", "neon"};
+    while (*at < 2 * COUNT(isas)) {
+        const size_t way = (*at)++;
+        paritas_context *context = open_context(isas[way / 2], precision, way % 2 ? 3 : 1, 0);
+        if (context) return context;
+    }
+    return NULL;
+}
+
 /* The instrument's 88 directions as the reference numbers order them: by |theta|, + before -. */
 static inline void directions(double *theta, double *phi)
 {
@@ -134,6 +114,33 @@ static inline void directions(double *theta, double *phi)
                 theta[n] = sign * angles[l];
                 phi[n++] = 360.0 * k / many[l];
             }
+}
+
+/* A sweep of the chunks of case 7 into the only one of `d`: its fluxes normalised. */
+static inline void read_chunk(paritas_context *context, const struct json *seven, const struct json *chunk, struct data *d)
+{
+    double theta[CELLS], phi[CELLS], b[3], field[3 * ROWS], polarity[ROWS], azimuth[ALL];
+    directions(theta, phi);
+    numbers_of(seven, "E", d->energy, ROWS);
+    numbers_of(chunk, "B", b, 3);
+    numbers_of(chunk, "flux", d->flux, ALL);
+    for (int i = 0; i < ROWS; i++) {
+        polarity[i] = number_of(chunk, "polarity");
+        d->potential[i] = number_of(chunk, "Usc");
+        memcpy(field + 3 * i, b, sizeof b);
+        for (int j = 0; j < CELLS; j++) azimuth[i * CELLS + j] = fmod(phi[j] + number_of(chunk, "phi_offset") + 7.5 * i, 360.0);
+    }
+    ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine));
+    ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d->cosine, d->flux, d->flux));
+}
+
+/* The profile of a chunk without beam, the least on a grid of r. */
+enum { CHUNK_POTENTIALS = 32 };
+static inline void read_chunk_profile(const struct json *chunk, double potentials[CHUNK_POTENTIALS], double least[CHUNK_POTENTIALS])
+{
+    const struct json *profile = json_get(chunk, "beamless_profile");
+    numbers_of(profile, "U", potentials, CHUNK_POTENTIALS);
+    numbers_of(profile, "min_over_r_grid_0.30_1.10_step_0.01", least, CHUNK_POTENTIALS);
 }
 
 /* A truth: what a sweep was made from. */

@@ -20,7 +20,7 @@ TEST(pitch_angles_are_those_of_the_reference)
         double polarity;
         int given;
     } signs[] = {{"pitch_no_polarity", 0.0, 0}, {"pitch_polarity_plus", 1.0, 1}, {"pitch_polarity_minus", -1.0, 1}};
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *one = read_case(context, "case01_geometry_pitch_counts", &document);
     double theta[CELLS], phi[CELLS], b[3], pitch[CELLS], field[3 * ROWS], polarity[ROWS], azimuth[ALL], cosine[ALL];
@@ -42,7 +42,7 @@ TEST(pitch_angles_are_those_of_the_reference)
 
 TEST(rows_without_field_or_polarity_have_no_pitch_angles)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     double theta[CELLS], phi[CELLS], field[3 * ROWS], polarity[ROWS], azimuth[ALL], cosine[ALL];
     directions(theta, phi);
     for (int i = 0; i < ROWS; i++) {
@@ -93,7 +93,7 @@ TEST(normalised_fluxes_are_those_of_the_reference)
         const char *key;
         paritas_normalisation normalisation;
     } modes[] = {{"ratio_mean", PARITAS_NORMALISE_RATIO}, {"ratio_max", PARITAS_NORMALISE_MAX}, {"ratio2_mean", PARITAS_NORMALISE_PAIRS}};
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *two = read_case(context, "case02_normalisation_masks_chi2", &document);
     struct data d = make_data(1);
@@ -130,7 +130,7 @@ TEST(normalised_fluxes_are_those_of_the_reference)
 
 TEST(masks_and_misfits_are_those_of_the_reference)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *two = read_case(context, "case02_normalisation_masks_chi2", &document);
     struct data d = make_data(1);
@@ -174,7 +174,7 @@ TEST(masks_and_misfits_are_those_of_the_reference)
 
 TEST(the_mask_of_lillis_measures_by_the_largest_incident_flux)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *three = read_case(context, "case03_lillis_mask_mini", &document);
     struct data d = make_data(1);
@@ -199,7 +199,7 @@ static void even_pitch(struct data *d)
 
 TEST(models_are_those_of_the_reference)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *four = read_case(context, "case04_forward_model", &document);
     struct data d = make_data(1);
@@ -245,7 +245,7 @@ TEST(models_are_those_of_the_reference)
 
 TEST(a_sweep_made_without_noise_has_no_misfit_at_its_truth)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_data(1);
     double raw[ALL];
     static const double truth[3] = {-50.0, 0.5, 2.0};
@@ -270,25 +270,13 @@ TEST(a_sweep_made_without_noise_has_no_misfit_at_its_truth)
 
 TEST(misfits_of_noisy_sweeps_are_those_of_the_reference)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *seven = read_case(context, "case07_noisy_chunks", &document);
     struct data d = make_data(1);
-    double theta[CELLS], phi[CELLS];
-    read_directions(document, theta, phi);
-    numbers_of(seven, "E", d.energy, ROWS);
     for (const struct json *chunk = json_get(seven, "chunks")->first; chunk; chunk = chunk->next) {
-        double b[3], field[3 * ROWS], polarity[ROWS], azimuth[ALL], potentials[32], least[32], best[4];
-        numbers_of(chunk, "B", b, 3);
-        numbers_of(chunk, "flux", d.flux, ALL);
-        for (int i = 0; i < ROWS; i++) {
-            polarity[i] = number_of(chunk, "polarity");
-            d.potential[i] = number_of(chunk, "Usc");
-            memcpy(field + 3 * i, b, sizeof b);
-            for (int j = 0; j < CELLS; j++) azimuth[i * CELLS + j] = fmod(phi[j] + number_of(chunk, "phi_offset") + 7.5 * i, 360.0);
-        }
-        ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d.cosine));
-        ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d.cosine, d.flux, d.flux));
+        double potentials[CHUNK_POTENTIALS], least[CHUNK_POTENTIALS], best[4];
+        read_chunk(context, seven, chunk, &d);
         const struct json *truth = json_get(chunk, "truth");
         double at[3] = {number_of(truth, "U"), number_of(truth, "r"), number_of(truth, "A")}, misfit;
         ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, NULL, 1, at, &misfit, NULL));
@@ -298,10 +286,8 @@ TEST(misfits_of_noisy_sweeps_are_those_of_the_reference)
         ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, NULL, 1, best, &misfit, NULL));
         ASSERT_CLOSE(misfit, best[3], 1e-9 * best[3]);
         /* the profile without beam, on the grid of r that it was made on */
-        const struct json *profile = json_get(chunk, "beamless_profile");
-        numbers_of(profile, "U", potentials, 32);
-        numbers_of(profile, "min_over_r_grid_0.30_1.10_step_0.01", least, 32);
-        for (int u = 0; u < 32; u++) {
+        read_chunk_profile(chunk, potentials, least);
+        for (int u = 0; u < CHUNK_POTENTIALS; u++) {
             double points[81][3], misfits[81], found = 1e300;
             for (int r = 0; r < 81; r++) points[r][0] = potentials[u], points[r][1] = 0.3 + 0.01 * r, points[r][2] = 0.0;
             ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, NULL, 81, points[0], misfits, NULL));
@@ -353,7 +339,7 @@ static void random_points(uint64_t *random, size_t n, double *points)
 TEST(misfits_follow_the_formula)
 {
     enum { sweeps = 20, points = 100 };
-    paritas_context *context = open_context(NULL, 64, 1), *narrow = open_context(NULL, 32, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0), *narrow = open_context(NULL, 32, 1, 0);
     struct data d = make_data(sweeps);
     uint64_t random = 1;
     double at[3 * points], misfit[sweeps * points], raw[sweeps * points], far = 0.0;
@@ -382,49 +368,46 @@ TEST(misfits_follow_the_formula)
 TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
 {
     enum { sweeps = 33, points = 37 };
-    static const char *const isas[] = {"portable", "avx2", "avx512", "neon"};
     struct data d = make_data(sweeps);
     double at[3 * sweeps + 3 * points], *model = make_array(sweeps * ALL, sizeof *model), *expected_model = make_array(sweeps * ALL, sizeof *model);
     double misfit[sweeps * points], expected[sweeps * points];
     for (unsigned precision = 32; precision <= 64; precision += 32) {
         int first = 1;
-        for (size_t v = 0; v < COUNT(isas); v++)
-            for (unsigned threads = 1; threads <= 3; threads += 2) {
-                paritas_context *context = open_context(isas[v], precision, threads);
-                if (!context) continue;
-                uint64_t random = 2;
-                paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-                for (size_t k = 0; k < sweeps && precision == 64; k++) make_sweep(context, NULL, &d, k, &random); /* of f64 also in f32 */
-                if (precision == 32 && first) {
-                    paritas_context *wide = open_context(NULL, 64, 1);
-                    for (size_t k = 0; k < sweeps; k++) make_sweep(wide, NULL, &d, k, &random);
-                    paritas_close(wide);
-                }
-                random = 3;
-                random_points(&random, sweeps + points, at);
-                for (int folded = 0; folded < 2; folded++) {
-                    options.response = folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
-                    ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, &options, points, at, misfit, NULL));
-                    if (folded == 0) {
-                        if (first) memcpy(expected, misfit, sizeof expected);
-                        assert_memory_equal(misfit, expected, sizeof expected);
-                    }
-                    for (size_t k = 0; k < sweeps; k += 5) { /* one by one */
-                        const paritas_sweeps one = {1, d.energy + k * ROWS, d.potential + k * ROWS, d.cosine + k * ALL, d.flux + k * ALL};
-                        double alone[points];
-                        ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, points, at, alone, NULL));
-                        assert_memory_equal(alone, misfit + k * points, sizeof alone);
-                        ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, 1, at + 3 * 11, alone, NULL));
-                        assert_memory_equal(alone, misfit + k * points + 11, sizeof *alone);
-                    }
-                }
-                options.response = PARITAS_RESPONSE_HARD;
-                ASSERT_OK(context, paritas_losscone_model(context, &d.sweeps, &options, at, model, NULL));
-                if (first) memcpy(expected_model, model, sweeps * ALL * sizeof *model);
-                assert_memory_equal(model, expected_model, sweeps * ALL * sizeof *model);
-                first = 0;
-                paritas_close(context);
+        size_t way = 0;
+        for (paritas_context *context; (context = next_context(precision, &way)) != NULL;) {
+            uint64_t random = 2;
+            paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+            for (size_t k = 0; k < sweeps && precision == 64; k++) make_sweep(context, NULL, &d, k, &random); /* of f64 also in f32 */
+            if (precision == 32 && first) {
+                paritas_context *wide = open_context(NULL, 64, 1, 0);
+                for (size_t k = 0; k < sweeps; k++) make_sweep(wide, NULL, &d, k, &random);
+                paritas_close(wide);
             }
+            random = 3;
+            random_points(&random, sweeps + points, at);
+            for (int folded = 0; folded < 2; folded++) {
+                options.response = folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+                ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, &options, points, at, misfit, NULL));
+                if (folded == 0) {
+                    if (first) memcpy(expected, misfit, sizeof expected);
+                    assert_memory_equal(misfit, expected, sizeof expected);
+                }
+                for (size_t k = 0; k < sweeps; k += 5) { /* one by one */
+                    const paritas_sweeps one = part_of(&d, k, 1);
+                    double alone[points];
+                    ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, points, at, alone, NULL));
+                    assert_memory_equal(alone, misfit + k * points, sizeof alone);
+                    ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, 1, at + 3 * 11, alone, NULL));
+                    assert_memory_equal(alone, misfit + k * points + 11, sizeof *alone);
+                }
+            }
+            options.response = PARITAS_RESPONSE_HARD;
+            ASSERT_OK(context, paritas_losscone_model(context, &d.sweeps, &options, at, model, NULL));
+            if (first) memcpy(expected_model, model, sweeps * ALL * sizeof *model);
+            assert_memory_equal(model, expected_model, sweeps * ALL * sizeof *model);
+            first = 0;
+            paritas_close(context);
+        }
     }
     free(model);
     free(expected_model);
@@ -433,7 +416,7 @@ TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
 
 TEST(cells_and_rows_that_cannot_count_do_not)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_data(1);
     uint64_t random = 4;
     static const double at[3] = {-100.0, 0.7, 1.0};
@@ -476,7 +459,7 @@ TEST(cells_and_rows_that_cannot_count_do_not)
 
 TEST(what_makes_no_sense_is_refused_by_name)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_data(1);
     double at[3] = {0.0, 0.5, (double)NAN}, misfit, theta[CELLS] = {91.0};
     assert_int_equal(paritas_losscone_misfit(context, &d.sweeps, NULL, 1, at, &misfit, NULL), PARITAS_INVALID_ARGUMENT);
@@ -495,7 +478,7 @@ TEST(every_refused_allocation_is_reported_and_nothing_leaks)
 {
     struct data d = make_data(3);
     uint64_t random = 5;
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     for (size_t k = 0; k < 3; k++) make_sweep(context, NULL, &d, k, &random);
     paritas_close(context);
     static const double at[9] = {-100.0, 0.7, 1.0, -100.0, 0.7, 1.0, -100.0, 0.7, 1.0};

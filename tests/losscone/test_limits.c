@@ -18,7 +18,7 @@ TEST(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others)
 {
     for (int kind = 0; kind < 4; kind++) {
         const int folded = kind % 2, single = kind / 2;
-        paritas_context *context = open_context(NULL, single ? 32 : 64, 1);
+        paritas_context *context = open_context(NULL, single ? 32 : 64, 1, 0);
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         o.response = folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
         o.amplitude_upper = 0.0;
@@ -50,7 +50,7 @@ TEST(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others)
 TEST(searches_cut_short_answer_a_point_and_how_far_it_may_be_undercut)
 {
     enum { N = 60 };
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     const paritas_losscone_options standard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(N, 7, -300.0, &standard);
     uint64_t seed = 77;
@@ -80,7 +80,7 @@ TEST(searches_cut_short_answer_a_point_and_how_far_it_may_be_undercut)
 
 TEST(beams_that_are_too_narrow_to_be_searched_for_are_refused)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(1, 9, -300.0, &o);
     const paritas_sweeps sweeps = sweeps_of(&data);
@@ -98,7 +98,7 @@ TEST(beams_that_are_too_narrow_to_be_searched_for_are_refused)
 
 TEST(fluxes_that_would_drown_all_others_are_masked)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     for (int lillis = 0; lillis < 2; lillis++) {
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         o.method = lillis ? PARITAS_LILLIS : PARITAS_HALEKAS;
@@ -122,7 +122,7 @@ TEST(fluxes_that_would_drown_all_others_are_masked)
 TEST(a_box_limit_makes_no_threshold_of_the_bootstrap_lower)
 {
     enum { N = 6 };
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(N, 13, -300.0, &o);
     const paritas_sweeps sweeps = sweeps_of(&data);
@@ -144,7 +144,7 @@ TEST(a_box_limit_makes_no_threshold_of_the_bootstrap_lower)
 
 TEST(results_that_are_no_fits_within_the_bounds_are_refused_by_name)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     const paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(2, 15, -300.0, &o);
     const paritas_sweeps sweeps = sweeps_of(&data);
@@ -176,7 +176,7 @@ TEST(profiles_over_wide_bounds_are_nowhere_above_those_within)
 {
     enum { N = 3, POTENTIALS = 4 };
     static const double u[POTENTIALS] = {-60.0, -20.0, -0.3, 5.0};
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT, wide;
     o.response = PARITAS_RESPONSE_FOLDED;
     struct synthetic data = synthetic_sweeps(N, 17, -300.0, &o);
@@ -204,7 +204,7 @@ TEST(profiles_over_wide_bounds_are_nowhere_above_those_within)
 
 TEST(generations_have_a_limit)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     const paritas_sweeps none = {0, NULL, NULL, NULL, NULL};
     paritas_losscone_result r;

@@ -16,7 +16,7 @@ static paritas_losscone_options variant(int v)
 static struct data make_sweeps(size_t n, uint64_t seed)
 {
     struct data d = make_data(n);
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     for (size_t k = 0; k < n; k++) make_sweep(context, NULL, &d, k, &seed);
     paritas_close(context);
     return d;
@@ -25,7 +25,7 @@ static struct data make_sweeps(size_t n, uint64_t seed)
 TEST(profiles_lie_below_every_point_and_on_one)
 {
     enum { sweeps = 4, potentials = 9, ratios = 200, amplitudes = 6 };
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     struct data d = make_sweeps(sweeps, 21);
     static const double u[potentials] = {-2000.0, -600.0, -300.0, -200.0, -120.0, -80.0, -40.0, 0.0, 20.0};
     double *misfit = make_array(sweeps * potentials, sizeof *misfit), *ratio = make_array(sweeps * potentials, sizeof *ratio);
@@ -36,7 +36,7 @@ TEST(profiles_lie_below_every_point_and_on_one)
         double nearest = 1e300;
         ASSERT_OK(context, paritas_losscone_profile(context, &d.sweeps, &options, potentials, u, misfit, ratio, amplitude));
         for (size_t k = 0; k < sweeps; k++) {
-            const paritas_sweeps one = {1, d.energy + k * ROWS, d.potential + k * ROWS, d.cosine + k * ALL, d.flux + k * ALL};
+            const paritas_sweeps one = part_of(&d, k, 1);
             for (int i = 0; i < potentials; i++) {
                 const size_t at = k * potentials + (size_t)i;
                 const double answer[3] = {u[i], ratio[at], amplitude[at]};
@@ -71,14 +71,14 @@ TEST(profiles_lie_below_every_point_and_on_one)
 TEST(the_profile_at_the_minimum_is_the_minimum)
 {
     enum { sweeps = 60 };
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     struct data d = make_sweeps(sweeps, 22);
     for (int v = 0; v < VARIANTS; v++) {
         const paritas_losscone_options options = variant(v);
         paritas_losscone_result results[sweeps];
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results));
         for (size_t k = 0; k < sweeps; k++) {
-            const paritas_sweeps one = {1, d.energy + k * ROWS, d.potential + k * ROWS, d.cosine + k * ALL, d.flux + k * ALL};
+            const paritas_sweeps one = part_of(&d, k, 1);
             const double lower = results[k].potential_lower, upper = results[k].potential_upper;
             double at[12], misfit[12];
             at[0] = results[k].potential;
@@ -98,31 +98,17 @@ TEST(the_profile_at_the_minimum_is_the_minimum)
 
 TEST(the_profile_without_beam_is_nowhere_above_that_of_the_reference)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *seven = read_case(context, "case07_noisy_chunks", &document);
     struct data d = make_data(1);
-    double theta[CELLS], phi[CELLS];
-    directions(theta, phi);
-    numbers_of(seven, "E", d.energy, ROWS);
     for (const struct json *chunk = json_get(seven, "chunks")->first; chunk; chunk = chunk->next) {
-        double b[3], field[3 * ROWS], polarity[ROWS], azimuth[ALL], potentials[32], least[32], misfit[32], ratio[32];
-        numbers_of(chunk, "B", b, 3);
-        numbers_of(chunk, "flux", d.flux, ALL);
-        for (int i = 0; i < ROWS; i++) {
-            polarity[i] = number_of(chunk, "polarity");
-            d.potential[i] = number_of(chunk, "Usc");
-            memcpy(field + 3 * i, b, sizeof b);
-            for (int j = 0; j < CELLS; j++) azimuth[i * CELLS + j] = fmod(phi[j] + number_of(chunk, "phi_offset") + 7.5 * i, 360.0);
-        }
-        ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d.cosine));
-        ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d.cosine, d.flux, d.flux));
-        const struct json *profile = json_get(chunk, "beamless_profile");
-        numbers_of(profile, "U", potentials, 32);
-        numbers_of(profile, "min_over_r_grid_0.30_1.10_step_0.01", least, 32);
+        double potentials[CHUNK_POTENTIALS], least[CHUNK_POTENTIALS], misfit[CHUNK_POTENTIALS], ratio[CHUNK_POTENTIALS];
+        read_chunk(context, seven, chunk, &d);
+        read_chunk_profile(chunk, potentials, least);
         const paritas_losscone_options options = variant(3);
-        ASSERT_OK(context, paritas_losscone_profile(context, &d.sweeps, &options, 32, potentials, misfit, ratio, NULL));
-        for (int u = 0; u < 32; u++) {
+        ASSERT_OK(context, paritas_losscone_profile(context, &d.sweeps, &options, CHUNK_POTENTIALS, potentials, misfit, ratio, NULL));
+        for (int u = 0; u < CHUNK_POTENTIALS; u++) {
             const double at[3] = {potentials[u], ratio[u], 0.0};
             double direct;
             assert_true(misfit[u] <= least[u] * (1.0 + 1e-9));
@@ -146,7 +132,7 @@ TEST(confidence_sets_hold_the_potentials_whose_profile_is_low_enough)
 {
     enum { sweeps = 6, grid = 405 };
     const double step = 5.0;
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     struct data d = make_sweeps(sweeps, 23);
     double u[grid], *misfit = make_array(sweeps * grid, sizeof *misfit), thresholds[sweeps];
     for (int i = 0; i < grid; i++) u[i] = -2000.0 + step * i;
@@ -185,7 +171,7 @@ TEST(confidence_sets_hold_the_potentials_whose_profile_is_low_enough)
 
 TEST(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_sweeps(2, 24);
     for (int c = 0; c < ALL; c++) d.flux[ALL + c] = 0.0;
     paritas_losscone_result results[2];
@@ -227,7 +213,7 @@ TEST(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none)
 TEST(thresholds_of_the_bootstrap_are_those_of_a_simulation)
 {
     enum { draws = 300 };
-    paritas_context *context = open_context(NULL, 64, 2);
+    paritas_context *context = open_context(NULL, 64, 2, 0);
     uint64_t random = 25;
     for (int v = 0; v < VARIANTS; v++) {
         struct data d = make_sweeps(1, 26 + (uint64_t)v), toys = make_data(draws);
@@ -274,7 +260,6 @@ TEST(thresholds_of_the_bootstrap_are_those_of_a_simulation)
 TEST(profiles_sets_and_thresholds_have_the_same_bits_however_the_work_is_cut)
 {
     enum { sweeps = 9, potentials = 11, draws = 6 };
-    static const char *const isas[] = {"portable", "avx2", "avx512", "neon"};
     static const double u[potentials] = {-1500.0, -700.0, -350.0, -220.0, -130.0, -90.0, -45.0, -10.0, 0.0, 5.0, 20.0};
     struct data d = make_sweeps(sweeps, 27);
     for (unsigned precision = 32; precision <= 64; precision += 32) {
@@ -282,42 +267,40 @@ TEST(profiles_sets_and_thresholds_have_the_same_bits_however_the_work_is_cut)
         static double misfit[VARIANTS][sweeps * potentials], thresholds[VARIANTS][sweeps];
         static paritas_confidence sets[VARIANTS][sweeps];
         int first = 1;
-        for (size_t i = 0; i < COUNT(isas); i++)
-            for (unsigned threads = 1; threads <= 3; threads += 2) {
-                paritas_context *context = open_context(isas[i], precision, threads);
-                if (!context) continue;
-                for (int v = 0; v < VARIANTS; v++) {
-                    paritas_losscone_options options = variant(v);
-                    options.first = 0xfffffffc;
-                    double found[sweeps * potentials], limits[sweeps];
-                    paritas_confidence here[sweeps];
-                    memset(here, 0, sizeof here);
-                    if (first) ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results[v]));
-                    ASSERT_OK(context, paritas_losscone_profile(context, &d.sweeps, &options, potentials, u, found, NULL, NULL));
-                    ASSERT_OK(context, paritas_losscone_bootstrap(context, &d.sweeps, &options, results[v], draws, 0.9, limits));
-                    ASSERT_OK(context, paritas_losscone_confidence(context, &d.sweeps, &options, results[v], NULL, 2.0, here));
-                    if (first) {
-                        memcpy(misfit[v], found, sizeof found);
-                        memcpy(thresholds[v], limits, sizeof limits);
-                        memcpy(sets[v], here, sizeof here);
-                    }
-                    assert_memory_equal(found, misfit[v], sizeof found);
-                    assert_memory_equal(limits, thresholds[v], sizeof limits);
-                    for (size_t k = 0; k < sweeps; k++) {
-                        assert_int_equal(here[k].intervals, sets[v][k].intervals);
-                        assert_memory_equal(here[k].lower, sets[v][k].lower, sizeof here[k].lower);
-                        assert_memory_equal(here[k].upper, sets[v][k].upper, sizeof here[k].upper);
-                    }
-                    const paritas_sweeps part = {2, d.energy + 5 * ROWS, d.potential + 5 * ROWS, d.cosine + 5 * ALL, d.flux + 5 * ALL};
-                    options.first += 5;
-                    ASSERT_OK(context, paritas_losscone_bootstrap(context, &part, &options, results[v] + 5, draws, 0.9, limits));
-                    assert_memory_equal(limits, thresholds[v] + 5, 2 * sizeof *limits);
-                    ASSERT_OK(context, paritas_losscone_profile(context, &part, &options, 3, u + 4, found, NULL, NULL));
-                    assert_memory_equal(found + 3, misfit[v] + 6 * potentials + 4, 3 * sizeof *found);
+        size_t way = 0;
+        for (paritas_context *context; (context = next_context(precision, &way)) != NULL;) {
+            for (int v = 0; v < VARIANTS; v++) {
+                paritas_losscone_options options = variant(v);
+                options.first = 0xfffffffc;
+                double found[sweeps * potentials], limits[sweeps];
+                paritas_confidence here[sweeps];
+                memset(here, 0, sizeof here);
+                if (first) ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results[v]));
+                ASSERT_OK(context, paritas_losscone_profile(context, &d.sweeps, &options, potentials, u, found, NULL, NULL));
+                ASSERT_OK(context, paritas_losscone_bootstrap(context, &d.sweeps, &options, results[v], draws, 0.9, limits));
+                ASSERT_OK(context, paritas_losscone_confidence(context, &d.sweeps, &options, results[v], NULL, 2.0, here));
+                if (first) {
+                    memcpy(misfit[v], found, sizeof found);
+                    memcpy(thresholds[v], limits, sizeof limits);
+                    memcpy(sets[v], here, sizeof here);
                 }
-                first = 0;
-                paritas_close(context);
+                assert_memory_equal(found, misfit[v], sizeof found);
+                assert_memory_equal(limits, thresholds[v], sizeof limits);
+                for (size_t k = 0; k < sweeps; k++) {
+                    assert_int_equal(here[k].intervals, sets[v][k].intervals);
+                    assert_memory_equal(here[k].lower, sets[v][k].lower, sizeof here[k].lower);
+                    assert_memory_equal(here[k].upper, sets[v][k].upper, sizeof here[k].upper);
+                }
+                const paritas_sweeps part = part_of(&d, 5, 2);
+                options.first += 5;
+                ASSERT_OK(context, paritas_losscone_bootstrap(context, &part, &options, results[v] + 5, draws, 0.9, limits));
+                assert_memory_equal(limits, thresholds[v] + 5, 2 * sizeof *limits);
+                ASSERT_OK(context, paritas_losscone_profile(context, &part, &options, 3, u + 4, found, NULL, NULL));
+                assert_memory_equal(found + 3, misfit[v] + 6 * potentials + 4, 3 * sizeof *found);
             }
+            first = 0;
+            paritas_close(context);
+        }
     }
     free_data(&d);
 }

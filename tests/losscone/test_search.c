@@ -130,7 +130,7 @@ static void check_against_force(paritas_losscone_options o, size_t n, double cha
 {
     struct synthetic data = synthetic_sweeps(n, seed, lowest, &o);
     paritas_losscone_result *results = calloc(n, sizeof *results);
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     assert_non_null(results);
     assert_non_null(context);
     thin_out(&data, chance, seed);
@@ -277,7 +277,7 @@ static void check_answers(paritas_context *context, const struct synthetic *data
 
 TEST(evolution_never_finds_less)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     for (int kind = 0; kind < 6; kind++) {
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         if (kind == 1) o.method = PARITAS_LILLIS;
@@ -314,7 +314,7 @@ static struct synthetic canonical(const paritas_losscone_options *o)
 
 TEST(data_without_noise_are_found_again)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = canonical(&o);
     paritas_losscone_result r;
@@ -344,7 +344,7 @@ TEST(data_without_noise_are_found_again)
 
 TEST(noisy_sweeps_reach_the_best_known_minimum)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *seven = read_case(context, "case07_noisy_chunks", &document);
     const struct json *chunk = json_get(seven, "chunks")->first;
@@ -415,7 +415,7 @@ static void degenerate(struct synthetic *s, size_t k, int kind, const paritas_lo
 
 TEST(degenerate_sweeps_have_their_minimum_too)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     for (int kind = 0; kind <= 8; kind++)
         for (int folded = 0; folded <= 1; folded++) {
             paritas_losscone_options o = beamless(folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD);
@@ -466,7 +466,7 @@ TEST(degenerate_sweeps_have_their_minimum_too)
 
 TEST(sweeps_without_an_answer_say_why)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(3, 51, -100.0, &o);
     paritas_losscone_result results[3];
@@ -496,7 +496,7 @@ TEST(sweeps_without_an_answer_say_why)
 
 TEST(bounds_may_be_equal)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(3, 61, -200.0, &o);
     paritas_losscone_result results[3];
@@ -525,7 +525,7 @@ TEST(bounds_may_be_equal)
 
 TEST(what_a_box_limit_leaves_is_in_the_gap)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(20, 71, -300.0, &o);
     paritas_losscone_result full[20], cut[20];
@@ -561,7 +561,7 @@ TEST(bits_do_not_depend_on_threads_batches_or_instruction_sets)
             struct synthetic data = synthetic_sweeps(N, 81, -400.0, &o);
             if (kind == 1) mask_lillis(&data);
             paritas_losscone_result expected[N], results[N];
-            paritas_context *context = open_context("portable", precision, 1);
+            paritas_context *context = open_context("portable", precision, 1, 0);
             assert_non_null(context);
             fit(context, &data, &o, expected);
             for (size_t k = 0; k < N; k++) { /* each by itself */
@@ -589,7 +589,7 @@ TEST(bits_do_not_depend_on_threads_batches_or_instruction_sets)
 TEST(f32_comes_close)
 {
     enum { N = 40 / SHARE };
-    paritas_context *f64 = open_context(NULL, 64, 1), *f32 = open_context(NULL, 32, 1);
+    paritas_context *f64 = open_context(NULL, 64, 1, 0), *f32 = open_context(NULL, 32, 1, 0);
     for (int kind = 0; kind < 3; kind++) {
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         if (kind == 1) o.method = PARITAS_LILLIS;
@@ -610,7 +610,7 @@ TEST(f32_comes_close)
 
 TEST(nonsense_is_refused_by_name)
 {
-    paritas_context *context = open_context(NULL, 64, 1);
+    paritas_context *context = open_context(NULL, 64, 1, 0);
     const paritas_losscone_options standard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(1, 1, -100.0, &standard);
     paritas_sweeps sweeps = sweeps_of(&data);

@@ -7,11 +7,6 @@
 
 #include <stdbool.h>
 
-#define ASSERT_OK(context, call)                                                                                                           \
-    do {                                                                                                                                   \
-        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
-    } while (0)
-
 extern const paritas_kernels paritas_model_peak, paritas_model_onoff, paritas_model_decay;
 
 enum { PEAK_BINS = 21, PEAK_PARAMETERS = 5, DECAYS = 13 };

@@ -31,6 +31,8 @@ static const char *const isas[] = {"avx512", "avx2", "neon", "scalar", "portable
 #define SLABS_IN_CACHE ((size_t)512 * 1024)
 /* Entries with queues stream through what they touch and keep all lanes busy: more lanes win far beyond the cache (tHu: 1.8 MB for 8). */
 #define SLABS_OF_QUEUES ((size_t)8 << 20)
+/* What a launch must cost to make another thread worth its start, some 50 microseconds: a test of two bins takes 35 on one thread, 150 on two. */
+#define WORTH_A_THREAD 2.5e7
 
 struct cpu_state {
     void **slabs; /* one a thread, aligned */
@@ -263,7 +265,9 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
         work.in = in;
         work.out = out;
     }
+    const double worth = 1.0 + (double)launch->rows * launch->cost / WORTH_A_THREAD;
     unsigned threads = state->threads < work.teams ? state->threads : work.teams;
+    if (launch->cost > 0.0 && threads > worth) threads = (unsigned)worth;
     const size_t bytes = launch->slab * (device->precision / 8) * variant->lanes, most = launch->slab_most * (device->precision / 8);
     for (unsigned t = 0; t < threads && status == PARITAS_OK; t++) {
         if (state->slab_bytes[t] >= bytes) continue;

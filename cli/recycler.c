@@ -2,7 +2,7 @@
  *
  *   block: │ size, next (of the kept ones) │ piece, aligned to 16 ...
  */
-#include "days/recycler.h"
+#include "recycler.h"
 
 #include <stdint.h>
 #include <stdlib.h>

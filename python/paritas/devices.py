@@ -1,0 +1,92 @@
+"""Devices: what can run, and which engine a call uses."""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Callable, Optional
+
+from . import _engine
+from ._engine import Engine
+
+#: told of finished and all jobs of a call, now and then; what it raises ends the call
+ProgressFunction = Callable[[int, int], object]
+
+
+@dataclass
+class Device:
+    """A device as the installed drivers tell of it; `f64`, `f32`: it runs and passed its self-test in this precision, else the reason why not."""
+
+    name: str
+    description: str
+    isa: str
+    f64: bool
+    f32: bool
+    reason_f64: str
+    reason_f32: str
+
+    @property
+    def usable(self) -> bool:
+        return self.f64 or self.f32
+
+
+def devices() -> list[Device]:
+    """All devices. Opens every driver once, which takes a second or so."""
+    return [Device(*found) for found in _engine.list_devices()]
+
+
+def _has(kind: str) -> bool:
+    try:
+        return any(device.usable and device.name.startswith(kind) for device in devices())
+    except Exception:  # a question is no place for a driver's failure
+        return False
+
+
+def has_cuda() -> bool:
+    """Is there a CUDA device that passes its self-test? Never raises."""
+    return _has("cuda")
+
+
+def has_metal() -> bool:
+    """Is there a Metal device that passes its self-test? Never raises."""
+    return _has("metal")
+
+
+def has_opencl() -> bool:
+    """Is there an OpenCL device that passes its self-test? Never raises."""
+    return _has("opencl")
+
+
+_defaults: dict[str, Any] = {"device": "cpu", "precision": "f64", "threads": 0}
+_engines: dict[tuple[str, str, int], Engine] = {("cpu", "f64", 0): _engine.host_engine()}
+_default_engine: Engine = _engine.host_engine()
+
+
+def cache_folder() -> str:
+    """Where devices keep compiled kernels, as the program does: $PARITAS_CACHE, else the user's cache folder."""
+    given = os.environ.get("PARITAS_CACHE")
+    if given is not None:
+        return given
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "paritas")
+
+
+def engine(device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> Engine:
+    """The engine of a choice; None stands for the default. Raises DeviceUnavailable, with the reason, where it cannot run."""
+    if device is None and precision is None and threads is None:
+        return _default_engine
+    key = (_defaults["device"] if device is None else device, _defaults["precision"] if precision is None else precision,
+           _defaults["threads"] if threads is None else threads)
+    found = _engines.get(key)
+    if found is None:
+        found = _engines[key] = Engine(key[0], key[1], key[2], cache=cache_folder())
+    return found
+
+
+def set_defaults(device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> None:
+    """What calls use that name no device, precision or number of threads (0: one for each processor). None leaves a setting as it is."""
+    global _default_engine
+    chosen = engine(device, precision, threads)
+    for name, value in (("device", device), ("precision", precision), ("threads", threads)):
+        if value is not None:
+            _defaults[name] = value
+    _default_engine = chosen

@@ -1,0 +1,174 @@
+"""Best fits, one and many, and MINOS errors."""
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _engine
+from .devices import ProgressFunction, engine
+from .model import Floats, Model, Values
+from .progress import told
+from .results import FitBatch, FitResult
+
+#: (low, high) by name of parameter, or rows of them, one a parameter
+Bounds = Union[Mapping[str, tuple[float, float]], ArrayLike]
+#: names of fixed parameters, values by name (at which they are fixed), or a flag a parameter
+Fixed = Union[Sequence[str], Mapping[str, float], ArrayLike]
+
+
+class Job:
+    """The common arguments of fits and statistics as arrays, None where the model's own stand."""
+
+    __slots__ = ("start", "lower", "upper", "fixed")
+    start: Optional[Floats]
+    lower: Optional[Floats]
+    upper: Optional[Floats]
+    fixed: Optional[NDArray[np.bool_]]
+
+    def __init__(self, model: Model, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,
+                 at: Optional[Floats] = None) -> None:
+        """at: where toys are drawn, which their fits start from where nothing else is said."""
+        self.start = self.lower = self.upper = self.fixed = None
+        if bounds is not None:
+            self._bound(model, bounds)
+        if fixed is not None:
+            self._fix(model, fixed)
+        if init is not None and not isinstance(init, Mapping):
+            self.start = model.point(init)
+        if isinstance(init, Mapping) or isinstance(fixed, Mapping):
+            self._place(model, init, fixed, at)
+
+    def _bound(self, model: Model, bounds: Bounds) -> None:
+        if isinstance(bounds, Mapping):
+            self.lower, self.upper = np.array(model.lower_bounds), np.array(model.upper_bounds)
+            for name, (low, high) in bounds.items():
+                i = model.index(name)
+                self.lower[i], self.upper[i] = low, high
+            return
+        pairs = np.asarray(bounds, dtype=np.float64)
+        if pairs.shape != (model.parameter_count, 2):
+            raise _engine.InvalidArgument(f"bounds: {model.parameter_count} pairs (low, high) are wanted, the array given has shape {pairs.shape}")
+        self.lower, self.upper = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+    def _fix(self, model: Model, fixed: Fixed) -> None:
+        listed: list[Any] = [fixed] if isinstance(fixed, str) else list(fixed)  # type: ignore[arg-type]
+        if isinstance(fixed, Mapping) or (listed and isinstance(listed[0], str)):
+            self.fixed = np.array(model.suggested_fixed)
+            for name in listed:
+                self.fixed[model.index(name)] = True
+        else:
+            self.fixed = np.asarray(listed, dtype=bool)
+
+    def _place(self, model: Model, init: Optional[Values], fixed: Optional[Fixed], at: Optional[Floats]) -> None:
+        """Starts by name, over those that hold else."""
+        if self.start is None:
+            lower, upper = model.lower_bounds if self.lower is None else self.lower, model.upper_bounds if self.upper is None else self.upper
+            held = model.suggested_fixed if self.fixed is None else self.fixed
+            self.start = np.array(model.suggested_init) if at is None else np.where(held, at, np.clip(at, lower, upper))
+        else:
+            self.start = np.array(self.start)
+        for named in (init, fixed):
+            if isinstance(named, Mapping):
+                for name, value in named.items():
+                    self.start[model.index(name)] = value
+
+
+def fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,
+        covariance: bool = True, starts: int = 1, minimizer: str = "newton", max_iterations: int = 0, population: int = 0, seed: int = 0,
+        device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction,
+                                                                                                                      None] = None) -> FitResult:
+    """The best fit.
+
+    data: main, then auxiliary (None: the observed). init, bounds, fixed: by name or as arrays; what they leave out is the model's own. covariance: with errors,
+    from the inverse of the exact Hessian. starts: fits from so many starts, all but the first drawn at random; the lowest minimum answers. minimizer: "newton",
+    "lbfgsb" or "de" (with population and seed); max_iterations 0: the method's own. device: "cpu", "opencl", "cuda", "metal" or "auto"; precision: "f64", "f32"
+    (polished in f64) or "auto". A fit that fails is no error: see `status`.
+    """
+    job = Job(model, init, bounds, fixed) if starts > 1 or not (init is None and bounds is None and fixed is None) else _NO_JOB
+    used = engine(device, precision, threads)
+    several = None
+    if starts > 1:
+        from .starts import best_start
+        job.start, several = best_start(model, starts, job.start, job.lower, job.upper, job.fixed, lambda rows: fit_batch(
+            model, data, init=rows, bounds=bounds, fixed=job.fixed, minimizer=minimizer, max_iterations=max_iterations, population=population, seed=seed,
+            device=device, precision=precision, threads=threads, progress=progress))
+    with told(progress, "fit") as tell:
+        status, iterations, twice_nll, edm, pull, values, errors, matrix, states = _engine.fit(
+            model, data, job.start, job.lower, job.upper, job.fixed, covariance, minimizer, max_iterations, population, seed, used, tell)
+    words = None if states is None else [_STATES[state] for state in states.tolist()]
+    return FitResult(_STATUSES[status], twice_nll, edm, iterations, pull, model.parameter_names, values, errors, matrix, words, model.poi_name, used.device,
+                     used.precision, several)
+
+
+def fit_batch(model: Model, data: Optional[ArrayLike] = None, *, init: Optional[Any] = None, bounds: Optional[Any] = None, fixed: Optional[Any] = None,
+              errors: bool = False, covariance: bool = False, minimizer: str = "newton", max_iterations: int = 0, population: int = 0, seed: int = 0,
+              device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction,
+                                                                                                                            None] = None) -> FitBatch:
+    """N fits as one batch: vector lanes, threads and devices are filled, and every fit has the bits that it has alone.
+
+    data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): rows of fits; what is given once (without the leading N, or by
+    name) holds for all. errors, covariance: also those.
+    """
+    p = model.parameter_count
+    rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
+    counts = [len(given) for given, dimensions in rows
+              if given is not None and not isinstance(given, (Mapping, str)) and np.ndim(given) == dimensions]
+    n = max(counts, default=1)
+    lower = upper = None
+    if bounds is not None and not isinstance(bounds, Mapping) and np.ndim(bounds) == 3:
+        pairs = np.asarray(bounds, dtype=np.float64)
+        if pairs.shape[1:] != (p, 2):
+            raise _engine.InvalidArgument(f"bounds: rows of {p} pairs (low, high) are wanted, the array given has shape {pairs.shape}")
+        lower, upper, bounds = pairs[:, :, 0], pairs[:, :, 1], None
+    start = flags = None
+    if init is not None and not isinstance(init, Mapping) and np.ndim(init) == 2:
+        start, init = init, None
+    if fixed is not None and not isinstance(fixed, Mapping) and np.ndim(fixed) == 2:
+        flags, fixed = fixed, None
+    job = Job(model, init, bounds, fixed)
+    if start is None:
+        start = job.start
+    elif isinstance(fixed, Mapping):
+        start = np.array(start, dtype=np.float64)
+        for name, value in fixed.items():
+            start[:, model.index(name)] = value
+    used = engine(device, precision, threads)
+    with told(progress, "fits") as tell:
+        codes, iterations, twice_nll, edm, pull, values, widths, matrices = _engine.fit_batch(
+            model, n, data, start, job.lower if lower is None else lower, job.upper if upper is None else upper, job.fixed if flags is None else flags,
+            errors, covariance, minimizer, max_iterations, population, seed, used, tell)
+    return FitBatch(_STATUS_ARRAY[codes], twice_nll, edm, iterations, pull, model.parameter_names, values, widths, matrices, used.device, used.precision)
+
+
+def minos(model: Model, parameters: Union[str, Sequence[str]] = "all", *, best: Optional[FitResult] = None, data: Optional[ArrayLike] = None,
+          init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, device: Optional[str] = None,
+          precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction,
+                                                                                          None] = None) -> dict[str, tuple[float, float]]:
+    """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1; NaN where a bound comes first. parameters: names, one name, or "all"
+    (that are free). best: the converged fit to the same data and settings, made here where it is not given."""
+    if best is None:
+        best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, device=device, precision=precision, threads=threads)
+    if not best.converged or best.errors is None or best.states is None:
+        raise _engine.NotConverged(f"MINOS errors stand around a converged fit with errors; this one is {best.status}")
+    if parameters == "all":
+        parameters = [name for name, state in zip(best.names, best.states) if state == "free"]
+    elif isinstance(parameters, str):
+        parameters = [parameters]
+    job = Job(model, init, bounds, fixed)
+    used = engine(device, precision, threads)
+    found: dict[str, tuple[float, float]] = {}
+    with told(progress, "MINOS") as tell:
+        for name in parameters:
+            i = model.index(name)
+            found[name] = _engine.minos(model, best.values, best.twice_nll, float(best.errors[i]), i, data, job.start, job.lower, job.upper, job.fixed, used,
+                                        tell)
+    return found
+
+
+_NO_JOB = Job.__new__(Job)
+_NO_JOB.start = _NO_JOB.lower = _NO_JOB.upper = _NO_JOB.fixed = None
+_STATUSES = _engine.FIT_STATUSES
+_STATES = _engine.PARAMETER_STATES
+_STATUS_ARRAY = np.array(_STATUSES)

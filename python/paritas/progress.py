@@ -1,0 +1,53 @@
+"""Progress: a bar, a function of the user's, or nothing; whichever, Ctrl-C ends a call."""
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Iterator, Optional, Union
+
+from .devices import ProgressFunction
+
+
+class _Silence:
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+_SILENCE = _Silence()
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[ProgressFunction]:
+    """tqdm's bar, or lines on stderr where tqdm is not installed."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        import sys
+
+        def line(done: int, total: int) -> None:
+            print(f"\r{what}: {done} of {total}", end="", file=sys.stderr, flush=True)
+
+        yield line
+        print(file=sys.stderr)
+        return
+    with tqdm(desc=what, unit_scale=True) as bar:
+        def update(done: int, total: int) -> None:
+            if bar.total != total or done < bar.n:
+                bar.reset(total)
+            bar.update(done - bar.n)
+
+        yield update
+
+
+def told(progress: Union[bool, ProgressFunction, None], what: str):  # type: ignore[no-untyped-def]
+    """A context that gives the function to be told, or None."""
+    if progress is None or progress is False:
+        return _SILENCE
+    return _bar(what) if progress is True else _given(progress)
+
+
+@contextmanager
+def _given(progress: ProgressFunction) -> Iterator[Optional[ProgressFunction]]:
+    yield progress

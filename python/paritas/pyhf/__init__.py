@@ -1,0 +1,58 @@
+"""pyhf's interface, with Paritas in its place: `import paritas.pyhf as pyhf`.
+
+Likelihoods, fits and tests are the engine's; names, arguments, results and exceptions are pyhf's. What differs stands, with reasons, in
+docs/python/pyhf.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paritas import __version__
+from paritas.pyhf.optimize import OptimizerRetriever as optimize  # noqa: F401
+from paritas.pyhf.tensor import BackendRetriever as tensor
+from paritas.pyhf.tensor.manager import get_backend, set_backend
+from paritas.pyhf.pdf import Model  # isort: skip
+from paritas.pyhf.workspace import Workspace
+from paritas.pyhf import compat, infer, schema, simplemodels
+from paritas.pyhf.patchset import PatchSet
+
+__all__ = [
+    "Model",
+    "PatchSet",
+    "Workspace",
+    "__version__",
+    "compat",
+    "default_backend",
+    "exceptions",
+    "get_backend",
+    "infer",
+    "interpolators",
+    "modifiers",
+    "optimizer",
+    "parameters",
+    "patchset",
+    "pdf",
+    "probability",
+    "schema",
+    "set_backend",
+    "simplemodels",
+    "tensor",
+    "tensorlib",
+    "utils",
+    "workspace",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def __getattr__(name: str) -> Any:
+    if name == "tensorlib":
+        return get_backend()[0]
+    if name == "optimizer":
+        return get_backend()[1]
+    if name == "default_backend":
+        return get_backend(default=True)[0]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

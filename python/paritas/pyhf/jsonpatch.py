@@ -1,0 +1,131 @@
+"""JSON Patch (RFC 6902) with JSON Pointers (RFC 6901), on documents of dicts and lists."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any, Iterator, Sequence
+
+
+class JsonPatchException(Exception):
+    """A patch that cannot be applied, or is none."""
+
+
+class JsonPatchConflict(JsonPatchException):
+    """What an operation speaks of is not there."""
+
+
+class JsonPatchTestFailed(JsonPatchException, AssertionError):
+    """A "test" operation found another value."""
+
+
+def _steps(pointer: str) -> list[str]:
+    if pointer and not pointer.startswith("/"):
+        raise JsonPatchException(f"{pointer!r} is no JSON pointer")
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def _index(container: list[Any], step: str, pointer: str, to_insert: bool) -> int:
+    if to_insert and step == "-":
+        return len(container)
+    if not step.isdigit() or int(step) >= len(container) + to_insert:
+        raise JsonPatchConflict(f"{pointer}: a list of {len(container)} has no place {step!r}")
+    return int(step)
+
+
+def _child(container: Any, step: str, pointer: str) -> Any:
+    if isinstance(container, list):
+        return container[_index(container, step, pointer, False)]
+    if not isinstance(container, dict) or step not in container:
+        raise JsonPatchConflict(f"{pointer}: there is no {step!r}")
+    return container[step]
+
+
+class _Root:
+    """A document behind one more step, so that it can itself be replaced."""
+
+    def __init__(self, document: Any) -> None:
+        self.holder = {"": document}
+
+    def parent(self, pointer: str) -> tuple[Any, str]:
+        container: Any = self.holder
+        last = ""
+        for step in _steps(pointer):
+            container, last = _child(container, last, pointer), step
+        return container, last
+
+    def get(self, pointer: str) -> Any:
+        return _child(*self.parent(pointer), pointer)
+
+    def add(self, pointer: str, value: Any) -> None:
+        container, last = self.parent(pointer)
+        if isinstance(container, list):
+            container.insert(_index(container, last, pointer, True), value)
+        elif isinstance(container, dict):
+            container[last] = value
+        else:
+            raise JsonPatchConflict(f"{pointer}: there is nothing that holds it")
+
+    def remove(self, pointer: str) -> Any:
+        container, last = self.parent(pointer)
+        value = _child(container, last, pointer)
+        del container[_index(container, last, pointer, False) if isinstance(container, list) else last]
+        return value
+
+
+def _apply(root: _Root, operation: Any) -> None:
+    kind, path = operation["op"], operation["path"]
+    if kind == "add":
+        root.add(path, copy.deepcopy(operation["value"]))
+    elif kind == "remove":
+        root.remove(path)
+    elif kind == "replace":
+        container, last = root.parent(path)
+        _child(container, last, path)
+        container[int(last) if isinstance(container, list) else last] = copy.deepcopy(operation["value"])
+    elif kind == "move":
+        root.add(path, root.remove(operation["from"]))
+    elif kind == "copy":
+        root.add(path, copy.deepcopy(root.get(operation["from"])))
+    elif kind == "test":
+        found = root.get(path)
+        if found != operation["value"]:
+            raise JsonPatchTestFailed(f"{path}: {found!r} is not {operation['value']!r}")
+    else:
+        raise JsonPatchException(f"{kind!r} is no operation of a JSON Patch")
+
+
+class JsonPatch:
+    """A list of operations. Equal to another with the same ones; iterates over them."""
+
+    def __init__(self, patch: Sequence[Any]) -> None:
+        self.patch = list(patch)
+
+    def apply(self, obj: Any, in_place: bool = False) -> Any:
+        """The document with all operations done; a copy unless `in_place`."""
+        root = _Root(obj if in_place else copy.deepcopy(obj))
+        for operation in self.patch:
+            try:
+                _apply(root, operation)
+            except KeyError as error:
+                raise JsonPatchException(f"the operation {operation!r} has no {error}") from None
+        return root.holder[""]
+
+    def to_string(self) -> str:
+        """As JSON."""
+        return json.dumps(self.patch)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.patch)
+
+    def __bool__(self) -> bool:
+        return bool(self.patch)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JsonPatch) and self.patch == other.patch
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.patch, sort_keys=True))
+
+    def __str__(self) -> str:
+        return self.to_string()

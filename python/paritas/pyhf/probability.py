@@ -1,0 +1,90 @@
+"""Probability densities: Poisson and normal ones, products of them over bins, and products over parts of the data."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Sequence
+
+import numpy as np
+
+from paritas.pyhf.tensor.manager import get_backend
+
+__all__ = ["Independent", "Normal", "Poisson", "Simultaneous"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class _Distribution:
+    _pdf: Any
+
+    def log_prob(self, value: Any) -> Any:
+        return self._pdf.log_prob(value)
+
+    def expected_data(self) -> Any:
+        return self._pdf.expected_data()
+
+    def sample(self, sample_shape: tuple[int, ...] = ()) -> Any:
+        return self._pdf.sample(sample_shape)
+
+
+class Poisson(_Distribution):
+    """Counts around `rate`."""
+
+    def __init__(self, rate: Any) -> None:
+        self.rate = rate
+        self._pdf = get_backend()[0].poisson_dist(rate)
+
+    def expected_data(self) -> Any:
+        return self.rate
+
+
+class Normal(_Distribution):
+    """Normal numbers around `loc` with width `scale`."""
+
+    def __init__(self, loc: Any, scale: Any) -> None:
+        self.loc = loc
+        self.scale = scale
+        self._pdf = get_backend()[0].normal_dist(loc, scale)
+
+    def expected_data(self) -> Any:
+        return self.loc
+
+
+class Independent(_Distribution):
+    """The product over the last axis of `batched_pdf`."""
+
+    def __init__(self, batched_pdf: Any, batch_size: int | None = None) -> None:
+        self.batch_size = batch_size
+        self._pdf = batched_pdf
+
+    def log_prob(self, value: Any) -> Any:
+        return np.sum(self._pdf.log_prob(value), axis=-1)
+
+
+class Simultaneous:
+    """The product of densities of parts of the data, which `tensorview` cuts and puts together."""
+
+    def __init__(self, pdfobjs: Sequence[Any], tensorview: Any, batch_size: int | None = None) -> None:
+        self.tv = tensorview
+        self._pdfobjs = pdfobjs
+        self.batch_size = batch_size
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._pdfobjs
+
+    def __getitem__(self, index: int) -> Any:
+        return self._pdfobjs[index]
+
+    def expected_data(self) -> Any:
+        return self.tv.stitch([pdf.expected_data() for pdf in self])
+
+    def sample(self, sample_shape: tuple[int, ...] = ()) -> Any:
+        return self.tv.stitch([pdf.sample(sample_shape) for pdf in self])
+
+    def log_prob(self, value: Any) -> Any:
+        return self._joint_logpdf([pdf.log_prob(part) for pdf, part in zip(self, self.tv.split(value))])
+
+    @staticmethod
+    def _joint_logpdf(terms: Sequence[Any], batch_size: int | None = None) -> Any:
+        return terms[0] if len(terms) == 1 else np.sum(np.stack(np.broadcast_arrays(*terms)), axis=0)

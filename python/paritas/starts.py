@@ -1,0 +1,59 @@
+"""Several starts: is the minimum that a fit found the lowest one?"""
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Callable, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .model import Floats, Model
+from .results import FitBatch, Starts
+
+SAME_MINIMUM = 1e-6  # of twice the NLL
+
+
+def _uniform(start: int, parameter: int) -> float:
+    """A number in (0, 1) that belongs to (start, parameter): the output function of SplitMix64 on a counter, as the program has it."""
+    mask = (1 << 64) - 1
+    z = ((start << 32 | parameter) * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & mask
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & mask
+    z ^= z >> 31
+    return ((z >> 11) + 0.5) * 2.0**-53
+
+
+def draw_starts(model: Model, n: int, first: Floats, lower: Floats, upper: Floats, fixed: NDArray[np.bool_]) -> Floats:
+    """n starts: the first, and n - 1 around it, (n, parameters). A constrained parameter is drawn with its width; a free one evenly between its bounds, but no
+    further away than three times its size."""
+    quantile = NormalDist().inv_cdf
+    starts = np.tile(first, (n, 1))
+    for i in np.flatnonzero(~fixed):
+        at, width = float(first[i]), float(model.constraint_widths[i])
+        reach = 3.0 * max(abs(at), 1.0)
+        low, high = max(float(lower[i]), at - reach), min(float(upper[i]), at + reach)
+        for k in range(1, n):
+            u = _uniform(k, int(i))
+            value = low + u * (high - low) if np.isnan(width) else at + quantile(u) * width
+            starts[k, i] = min(max(value, float(lower[i])), float(upper[i]))
+    return starts
+
+
+def best_start(model: Model, n: int, first: Optional[Floats], lower: Optional[Floats], upper: Optional[Floats], fixed: Optional[NDArray[np.bool_]],
+               fits: Callable[[Floats], FitBatch]) -> tuple[Floats, Starts]:
+    """The start of the lowest converged fit, the earliest of equal ones, and what became of all. `fits` runs them."""
+    rows = draw_starts(model, n, model.suggested_init if first is None else first, model.lower_bounds if lower is None else lower,
+                       model.upper_bounds if upper is None else upper, np.asarray(model.suggested_fixed if fixed is None else fixed, dtype=bool))
+    found = fits(rows)
+    best, lowest = 0, float("inf")
+    minima: dict[float, int] = {}
+    for k in np.flatnonzero(found.converged):
+        value = float(found.twice_nll[k])
+        if value < lowest - SAME_MINIMUM:
+            best = int(k)
+        lowest = min(lowest, value)
+        same = next((minimum for minimum in minima if abs(minimum - value) <= SAME_MINIMUM), value)
+        minima[same] = minima.get(same, 0) + 1
+    values = found.twice_nll[found.converged]
+    spread = float(values.max() - values.min()) if len(values) else float("nan")
+    return rows[best], Starts(n, len(values), best, spread, sorted(minima.items()))

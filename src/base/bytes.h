@@ -1,0 +1,35 @@
+/* bytes.h: text eight bytes at a time. */
+#ifndef PARITAS_BASE_BYTES_H
+#define PARITAS_BASE_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define EACH_BYTE(byte) ((uint64_t)(byte)*0x0101010101010101u)
+
+/* Eight bytes with the first in the lowest place. */
+static inline uint64_t load_bytes(const char *at)
+{
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bytes = __builtin_bswap64(bytes);
+#endif
+    return bytes;
+}
+
+/* Eight bytes, each xor '0': digits become their values, and nothing else is below 10. */
+static inline uint64_t load_digits(const char *at) { return load_bytes(at) ^ EACH_BYTE('0'); }
+
+/* 0x80 in every byte of load_digits that is no digit. */
+static inline uint64_t not_digits(uint64_t digits) { return (digits | ((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76))) & EACH_BYTE(0x80); }
+
+/* Value of eight digits of load_digits, the first in the lowest byte: neighbours are joined three times. */
+static inline uint64_t value_of_digits(uint64_t digits)
+{
+    digits = (digits * (10 * 256 + 1)) >> 8 & 0x00ff00ff00ff00ffu;
+    digits = (digits * (100 * 65536 + 1)) >> 16 & 0x0000ffff0000ffffu;
+    return (digits * (10000 * 4294967296u + 1)) >> 32;
+}
+
+#endif

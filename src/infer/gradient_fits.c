@@ -1,0 +1,227 @@
+/* gradient_fits.c: the fits behind statistics of many rows, a job list over all rows at each stage. What is found is what infer_points finds row by row: a
+ * conditional fit that ends below the free one repeats that, and where data leave a direction open it is also tried from the job's start. */
+#include "fit/minimum.h"
+#include "infer/asymptotic.h"
+#include "infer/gradient.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Where a fit starts: its own start with mu set, or where that is no point the job's. */
+static void put_start(const struct gradient *g, const struct gradient_fit *fit, double *start)
+{
+    const struct infer *infer = &g->infer;
+    bool finite = true;
+    for (size_t i = 0; i < infer->n_parameters; i++) finite = finite && isfinite(fit->start[i]);
+    memcpy(start, finite ? fit->start : infer->base.start, infer->n_parameters * sizeof *start);
+    if (fit->conditional) start[infer->poi] = fit->mu;
+}
+
+/* Is one answer better than another? */
+static bool is_better(const struct closest_fit *a, const struct closest_fit *b)
+{
+    const bool converged = a->status == PARITAS_FIT_CONVERGED;
+    if (converged != (b->status == PARITAS_FIT_CONVERGED)) return converged;
+    return converged && a->deviance < b->deviance;
+}
+
+/* Runs the fits; `again`: they have answers, which only better ones replace. */
+static paritas_status run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits)
+{
+    struct infer *infer = &g->infer;
+    const size_t p = infer->n_parameters;
+    if (n == 0) return PARITAS_OK;
+    paritas_job *jobs = arena_array(&infer->arena, n, sizeof *jobs);
+    double *starts = arena_array(&infer->arena, n, p * sizeof *starts), *found = arena_array(&infer->arena, n, p * sizeof *found);
+    struct closest_fit *answers = arena_array(&infer->arena, n, sizeof *answers);
+    if (!jobs || !starts || !found || !answers) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < n; i++) {
+        put_start(g, fits[i], starts + i * p);
+        jobs[i] = infer->base;
+        jobs[i].data = fits[i]->data;
+        jobs[i].upper = fits[i]->upper;
+        jobs[i].start = starts + i * p;
+        if (fits[i]->conditional) jobs[i].fixed = g->held;
+    }
+    const paritas_status status = fit_closest(infer->context, infer->model, near, n, jobs, answers, found);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+        if (again && !is_better(&answers[i], &fits[i]->is)) continue;
+        fits[i]->is = answers[i];
+        fits[i]->parameters = found + i * p;
+    }
+    return status;
+}
+
+/* The conditional fits of a row to its data, behind those in `list`; how many there are then. */
+static size_t list_data(const struct gradient *g, struct gradient_row *row, struct gradient_fit **list, size_t n)
+{
+    if (g->needs_asimov) list[n++] = &row->origin;
+    for (size_t k = 0; k < row->n_points; k++)
+        if (row->points[k].wants_data) list[n++] = &row->points[k].data;
+    return n;
+}
+
+static bool is_open(const struct closest_fit *fit) { return fit->open || fit->status != PARITAS_FIT_CONVERGED; }
+
+/* Once more from the job's start: fits without an answer, and those of rows whose data leave a direction open. */
+static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_fit **fits, const struct closest_fit *const *of_row, struct gradient_fit **list)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_open(of_row[i]) && !is_open(&fits[i]->is)) continue;
+        fits[i]->start = g->infer.base.start;
+        list[m++] = fits[i];
+    }
+    return run(g, true, true, m, list);
+}
+
+/* The lowest conditional fit of a row below its free one; NULL: none. */
+static const struct gradient_fit *below_free(const struct gradient *g, struct gradient_row *row)
+{
+    struct gradient_fit *list[1 + PARITAS_QUANTITY_OUTPUTS];
+    const size_t n = list_data(g, row, list, 0);
+    const struct gradient_fit *lowest = NULL;
+    double level = row->free.is.deviance - same_minimum(g->infer.context);
+    for (size_t i = 0; i < n; i++) {
+        if (!(list[i]->is.deviance < level)) continue;
+        level = list[i]->is.deviance;
+        lowest = list[i];
+    }
+    return lowest;
+}
+
+/* Repeats free fits from lower points that are known, and then the row's conditional fits from the result. */
+static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_row **rows, struct gradient_fit **list)
+{
+    struct infer *infer = &g->infer;
+    struct gradient_fit *fresh = arena_array(&infer->arena, n + 1, sizeof *fresh);
+    const struct gradient_fit **lower = arena_array(&infer->arena, n + 1, sizeof *lower);
+    if (!fresh || !lower) return paritas_fail_memory(infer->context);
+    size_t m = 0, conditional = 0;
+    for (size_t i = 0; i < n; i++) {
+        lower[i] = below_free(g, rows[i]);
+        if (!lower[i]) continue;
+        fresh[i] = rows[i]->free;
+        fresh[i].start = lower[i]->parameters;
+        list[m++] = &fresh[i];
+    }
+    if (m == 0) return PARITAS_OK;
+    paritas_status status = run(g, false, false, m, list);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+        if (!lower[i]) continue;
+        if (!(fresh[i].is.deviance <= lower[i]->is.deviance + same_minimum(infer->context))) {
+            /* a lower point is known, and no fit from it says where the minimum is */
+            rows[i]->free.is.status = infer_worse(rows[i]->free.is.status, infer_worse(fresh[i].is.status, PARITAS_FIT_NO_PROGRESS));
+            continue;
+        }
+        rows[i]->free = fresh[i];
+        const size_t first = conditional;
+        conditional = list_data(g, rows[i], list, conditional);
+        for (size_t k = first; k < conditional; k++) list[k]->start = rows[i]->free.parameters;
+    }
+    return status == PARITAS_OK ? run(g, true, true, conditional, list) : status;
+}
+
+static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row **rows)
+{
+    struct infer *infer = &g->infer;
+    const size_t most = n * (1 + PARITAS_QUANTITY_OUTPUTS);
+    struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits), **list = arena_array(&infer->arena, most + 1, sizeof *list);
+    const struct closest_fit **of_row = arena_array(&infer->arena, most + 1, sizeof *of_row);
+    if (!fits || !list || !of_row) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < n; i++) {
+        rows[i]->free.start = infer->base.start;
+        fits[i] = &rows[i]->free;
+    }
+    paritas_status status = run(g, false, false, n, fits);
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t first = m;
+        m = list_data(g, rows[i], fits, m);
+        for (size_t k = first; k < m; k++) {
+            fits[k]->start = rows[i]->free.parameters;
+            of_row[k] = &rows[i]->free.is;
+        }
+    }
+    if (status == PARITAS_OK) status = run(g, true, false, m, fits);
+    if (status == PARITAS_OK) status = try_afresh(g, m, fits, of_row, list);
+    /* two rounds: the first replaces the free fit, the second is for a point that the new start took lower still */
+    for (int round = 0; round < 2 && status == PARITAS_OK; round++) status = mend_free(g, n, rows, list);
+    return status;
+}
+
+/* The data expected at the rows' conditional fits at mu'. */
+static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
+{
+    struct infer *infer = &g->infer;
+    const size_t p = infer->n_parameters, r = g->n_row;
+    double *points = arena_array(&infer->arena, n, p * sizeof *points), *data = arena_array(&infer->arena, n, r * sizeof *data);
+    double *expected = arena_array(&infer->arena, n, r * sizeof *expected);
+    if (!points || !data || !expected) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(points + i * p, rows[i]->origin.parameters, p * sizeof *points);
+        memcpy(data + i * r, rows[i]->data, r * sizeof *data);
+    }
+    const paritas_status status = paritas_expected_data_of(infer->context, infer->model, n, points, data, expected);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+        rows[i]->asimov = expected + i * r;
+        for (size_t k = 0; k < r; k++) rows[i]->no_asimov = rows[i]->no_asimov || !isfinite(rows[i]->asimov[k]);
+    }
+    return status;
+}
+
+/* Conditional fits to the Asimov data. Their free fit is known: the point that they were made at meets them exactly, which no other does better. */
+static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
+{
+    struct infer *infer = &g->infer;
+    const size_t most = n * PARITAS_QUANTITY_OUTPUTS;
+    struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits), **list = arena_array(&infer->arena, most + 1, sizeof *list);
+    const struct closest_fit **of_row = arena_array(&infer->arena, most + 1, sizeof *of_row);
+    if (!fits || !list || !of_row) return paritas_fail_memory(infer->context);
+    paritas_status status = make_asimov(g, n, rows);
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < rows[i]->n_points && !rows[i]->no_asimov; k++) {
+            struct gradient_point *point = &rows[i]->points[k];
+            if (!point->wants_asimov) continue;
+            point->asimov.data = rows[i]->asimov;
+            point->asimov.start = rows[i]->origin.parameters;
+            of_row[m] = &rows[i]->origin.is;
+            fits[m++] = &point->asimov;
+        }
+    }
+    if (status == PARITAS_OK) status = run(g, true, false, m, fits);
+    return status == PARITAS_OK ? try_afresh(g, m, fits, of_row, list) : status;
+}
+
+static void finish(const struct gradient *g, struct gradient_row *row)
+{
+    const paritas_test_statistic statistic = g->options.statistic;
+    const double mu_hat = row->free.parameters[g->infer.poi];
+    row->status = infer_worse(row->status, row->free.is.status);
+    if (g->needs_asimov) row->status = infer_worse(row->status, row->origin.is.status);
+    for (size_t k = 0; k < row->n_points; k++) {
+        struct gradient_point *point = &row->points[k];
+        point->q = point->q_asimov = (double)NAN;
+        if (point->wants_data) {
+            point->q = asymptotic_q(statistic, point->mu, mu_hat, point->data.is.deviance, row->free.is.deviance);
+            row->status = infer_worse(row->status, point->data.is.status);
+        }
+        if (!point->wants_asimov) continue;
+        if (row->no_asimov) {
+            row->status = infer_worse(row->status, PARITAS_FIT_NON_FINITE);
+            continue;
+        }
+        point->q_asimov = asymptotic_q(statistic, point->mu, g->asimov_mu, point->asimov.is.deviance, 0.0);
+        row->status = infer_worse(row->status, point->asimov.is.status);
+    }
+}
+
+paritas_status gradient_fits(struct gradient *g, size_t n, struct gradient_row **rows)
+{
+    if (n == 0) return PARITAS_OK;
+    paritas_status status = fit_data(g, n, rows);
+    if (status == PARITAS_OK && g->needs_asimov) status = fit_asimov(g, n, rows);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) finish(g, rows[i]);
+    return status;
+}
