@@ -6,17 +6,20 @@ import math
 import os
 import tempfile
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Union
 
-try:  # the package's own error where the engine is built, so that one `except` catches both
-    from .._engine import InvalidInput as _InvalidInput
-except ImportError:
-    _InvalidInput = ValueError
+if TYPE_CHECKING:
+    from .._engine import InvalidInput
+else:  # the package's own error where the engine is built, so that one `except` catches both
+    try:
+        from .._engine import InvalidInput
+    except ImportError:
+        InvalidInput = ValueError
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 
-class ConversionError(_InvalidInput):  # type: ignore[misc]
+class ConversionError(InvalidInput):
     """A document that is wrong, or says what the target cannot express: `where` (file, JSON pointer or element) and `why`."""
 
     status = "INVALID_INPUT"
