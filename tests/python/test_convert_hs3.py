@@ -472,6 +472,29 @@ def test_what_hs3_cannot_say_is_refused(change, why):
         hs3.from_pyhf(spec)
 
 
+def _places(value, path=()):
+    if path:
+        yield path
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from _places(value[key], (*path, key))
+
+
+@pytest.mark.parametrize("make, convert", [(every_modifier, hs3.to_pyhf), (odd_workspace, hs3.from_pyhf)], ids=["to_pyhf", "from_pyhf"])
+def test_whatever_stands_anywhere_is_converted_or_refused_by_place(make, convert):
+    text = json.dumps(make())
+    refused = 0
+    for path in _places(make()):
+        for value in (_DELETED, None, [], {}, -1, 10 ** 400, "mu", ["a"]):
+            document = json.loads(text)
+            _set(path, value)(document)
+            try:
+                convert(document)
+            except ConversionError as error:
+                assert error.where and error.why
+                refused += 1
+    assert refused > 1000
+
+
 def _published():
     paths = sorted(SHARED.glob("*.json")) if SHARED.is_dir() else []
     return [TREE / "examples" / "two_bins.json", TREE / "examples" / "sbottom_A" / "BkgOnly.json", *paths]
