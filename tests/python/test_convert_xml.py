@@ -289,6 +289,14 @@ def test_bounds_that_differ_and_second_staterrors_are_refused(tmp_path):
         histfactory_xml.write(spec, tmp_path, tmp_path, "x")
 
 
+@pytest.mark.parametrize("name", ["../outside", "a/b", "a\\b", ""])
+def test_a_channel_cannot_name_a_file_elsewhere(tmp_path, name):
+    spec = _spec()
+    spec["channels"][0]["name"] = spec["observations"][0]["name"] = name
+    with pytest.raises(ConversionError, match="/channels/0/name: .* cannot be empty or have slashes"):
+        _write(spec, tmp_path)
+
+
 def test_names_are_escaped_and_histograms_never_overwrite_each_other(tmp_path):
     spec = _spec()
     sample = spec["channels"][0]["samples"][0]

@@ -1,8 +1,8 @@
 """From a pyhf workspace to an HS3 document.
 
-What ROOT's reader and pyhs3 differ in, or changed over time, is written so that both take it the same way, or else ROOT's: default interpolation is left out, other
-codes are numbers; the kind of a staterror's constraint stands on the modifier (pyhs3) and on the channel (ROOT); vals of a shapesys are relative (ROOT);
-parameters bear the names that ROOT would give them.
+What ROOT's reader and pyhs3 differ in, or changed over time, is written so that both take it the same way, or else ROOT's: default interpolation is left
+out, other codes are numbers; the kind of a staterror's constraint stands on the modifier (pyhs3) and on the channel (ROOT); vals of a shapesys are relative
+(ROOT); parameters bear the names that ROOT would give them.
 """
 from __future__ import annotations
 

@@ -92,6 +92,8 @@ class _Writer:
 
     def _channel(self, channel: Node) -> Path:
         name = channel["name"].string()
+        if not name or re.search(r"[/\\\0]", name):
+            raise channel["name"].refuse("the name of a channel becomes that of a file, and cannot be empty or have slashes")
         file = str(self.data_path)
         content = []
         observed = next((item["data"].numbers() for item in self.root.get("observations") or () if item["name"].value == name), None)
