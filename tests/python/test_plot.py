@@ -253,8 +253,8 @@ def test_nothing_is_clipped_with_300_long_names():
         workspace["channels"][1]["samples"][0]["modifiers"].append(modifier("normsys", long.format(i), {"hi": 1.001 + i * 1e-5, "lo": 0.999}))
     model = paritas.Model.from_workspace(workspace)
     fit, ranked = model.fit(), model.ranking()
-    figures = [plot.pulls(fit, model, top=60), plot.ranking(ranked, top=20, best=fit), plot.correlation(fit, top=12),
-               plot.modifier_grid(workspace, top=40, first=100)]
+    figures = [plot.pulls(fit, model, top=30), plot.ranking(ranked, top=12, best=fit), plot.correlation(fit, top=9),
+               plot.modifier_grid(workspace, top=30, first=100)]
     for figure in figures:
         assert inside(figure)
         assert not overlapping(figure.axes[0], "y")

@@ -31,8 +31,8 @@ def asymptotic_density(q: Any, root: float, true_root: float, test_stat: str) ->
 
 
 def toys(signal: Optional[ArrayLike], background: Optional[ArrayLike], observed: Optional[float] = None, *, q_A: Optional[float] = None,
-         test_stat: str = "qtilde",
-         bins: int = 50, log: bool = True, ax: Optional["Axes"] = None, figure: Any = None, style: Optional[str] = None) -> "Figure":
+         test_stat: str = "qtilde", bins: int = 50, log: bool = True, ax: Optional["Axes"] = None, figure: Any = None,
+         style: Optional[str] = None) -> "Figure":
     """Distributions of a test statistic in toys with signal and of background alone, each normed to 1, with the observed value. Toys without an answer (NaN)
     are left out.
 

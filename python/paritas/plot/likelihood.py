@@ -18,8 +18,7 @@ TWO_PARAMETERS = (2.30, 5.99)
 
 
 def scan(result: ScanResult, *, best: Optional[FitResult] = None, minos: Optional[Mapping[str, tuple[float, float]]] = None, ax: Optional["Axes"] = None,
-         figure: Any = None,
-         style: Optional[str] = None) -> "Figure":
+         figure: Any = None, style: Optional[str] = None) -> "Figure":
     """Twice the NLL above its minimum over one parameter. Points that did not converge leave a gap.
 
     best: the fit, whose error gives the dashed Gaussian approximation. minos: errors (down, up) by parameter, drawn as lines from the minimum.

@@ -93,8 +93,7 @@ def _values(axes: "Axes", names: Sequence[str], at: list[int], values: Any, erro
 
 
 def ranking(result: RankingResult, *, top: Optional[int] = 20, first: int = 0, best: Optional[FitResult] = None, ax: Optional["Axes"] = None,
-            figure: Any = None,
-            style: Optional[str] = None) -> "Figure":
+            figure: Any = None, style: Optional[str] = None) -> "Figure":
     """Impacts on the parameter of interest (bars, upper axis; open: of the prefit errors) and pulls (points, lower axis), largest impact on top.
 
     top, first: so many parameters, from this rank on (0: the largest). best: the fit, whose value and error of the parameter of interest are then written in

@@ -54,16 +54,16 @@ def panels(ax: Any, figure: Any, size: tuple[float, float], style: Optional[str]
     with _matplotlib().rc_context(_settings(style)):
         if ax is not None:
             given = list(ax) if isinstance(ax, (list, tuple)) or hasattr(ax, "shape") else [ax]
-            yield given[0].figure.figure, given
+            figure = given[0].figure
         else:
             if figure is None:
                 from matplotlib.figure import Figure
                 figure = Figure(figsize=size, layout="constrained")
             found = figure.subplots(len(rows), 1, squeeze=False, sharex=len(rows) > 1, gridspec_kw={"height_ratios": list(rows)})
             given = list(found[:, 0])
-            yield figure.figure, given
         for axes in given:
             _pin_ticks(axes)
+        yield figure.figure, given
 
 
 def _pin_ticks(axes: "Axes") -> None:
