@@ -10,6 +10,10 @@ the interpreter's lock; what users see (names instead of indices, result classes
   fits.pxi        fits, MINOS
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
   toys.pxi        toys of all kinds, and their stores
+  er.pxi          day files of the Electron Reflectometer, geometry
+  losscone.pxi    loss cones: fits, confidence sets, profiles, models
+  kappa.pxi       kappa distributions, currents, spacecraft potentials
+  gradient.pxi    statistics of many data rows with their derivatives
 """
 cimport cython
 cimport numpy as cnp
@@ -18,6 +22,9 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 from cpython.exc cimport PyErr_CheckSignals
 from paritas_h cimport *
+from er_h cimport *
+from losscone_h cimport *
+from kappa_h cimport *
 
 import numpy as np
 
@@ -29,3 +36,7 @@ include "model.pxi"
 include "fits.pxi"
 include "statistics.pxi"
 include "toys.pxi"
+include "er.pxi"
+include "losscone.pxi"
+include "kappa.pxi"
+include "gradient.pxi"

@@ -1,24 +1,24 @@
-"""`python -m paritas COMMAND ...`: what the package adds to the program `paritas`."""
+"""python -m paritas COMMAND ...: what the program `paritas` does not do.
+
+  report    one HTML page of an analysis
+  convert   HS3 documents and HistFactory XML into workspaces, and back
+Each has --help.
+"""
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 
-#: module whose `main` takes the rest of the command line and answers the exit code; what it does
-COMMANDS = {
-    "convert": ("paritas.convert.command", "workspaces from HS3 and HistFactory XML"),
-    "report": ("paritas.report.command", "a fit, its statistics and figures as one HTML page"),
-}
+_COMMANDS = {"report": "report", "convert": "convert.command"}  # modules with main(argv)
 
 
 def main(argv: list[str]) -> int:
-    if argv and argv[0] in COMMANDS:
-        code: int = import_module(COMMANDS[argv[0]][0]).main(argv[1:])
-        return code
-    asked = argv[:1] in (["-h"], ["--help"])
-    print("usage: python -m paritas COMMAND ...\n" + "".join(f"  {name:9}{does}\n" for name, (_, does) in COMMANDS.items()), end="",
-          file=sys.stdout if asked else sys.stderr)
-    return 0 if asked else 2
+    """The exit code of the command in argv[0] with the arguments behind it; 2 where there is no such command."""
+    if not argv or argv[0] not in _COMMANDS:
+        asked = bool(argv) and argv[0] in ("-h", "--help")
+        print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)
+        return 0 if asked else 2
+    return int(import_module(f"paritas.{_COMMANDS[argv[0]]}").main(argv[1:]) or 0)
 
 
 if __name__ == "__main__":

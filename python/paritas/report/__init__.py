@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from .analysis import Analysis, Source, analyse
+from .command import main
 from .document import Page, page_of, report
 
-__all__ = ["Analysis", "Page", "Source", "analyse", "page_of", "report"]
+__all__ = ["Analysis", "Page", "Source", "analyse", "main", "page_of", "report"]
