@@ -15,7 +15,8 @@ FONT_SIZE = 9.0
 LONGEST_NAME = 64
 
 _HOUSE = {
-    "font.size": FONT_SIZE, "axes.titlesize": "medium", "legend.fontsize": "small", "legend.frameon": False, "legend.title_fontsize": "small", "axes.linewidth": 0.8,
+    "font.size": FONT_SIZE, "axes.titlesize": "medium", "legend.fontsize": "small", "legend.frameon": False, "legend.title_fontsize": "small",
+    "axes.linewidth": 0.8,
     "xtick.direction": "in", "ytick.direction": "in", "xtick.top": True, "ytick.right": True, "xtick.minor.visible": True, "ytick.minor.visible": True,
     "lines.linewidth": 1.3, "lines.markersize": 4.5, "errorbar.capsize": 0.0, "hatch.linewidth": 0.6, "axes.grid": False, "axes.facecolor": "white",
     "figure.facecolor": "white", "savefig.facecolor": "white", "axes.spines.top": True, "axes.spines.right": True,

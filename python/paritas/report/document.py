@@ -195,7 +195,7 @@ def _ranking(found: Analysis) -> Markup:
         return content
     rows = [[name, *(float(column[i]) for column in (r.impact_up, r.impact_down, r.prefit_up, r.prefit_down))] for i, name in enumerate(r.names[:top])]
     head = ("parameter", "impact up", "impact down", "prefit impact up", "prefit impact down")
-    return Markup(content + table(f"Impacts on {found.poi}, the largest {len(rows)} of {len(r)}", head, rows))
+    return beside(content, table(f"Impacts on {found.poi}, the largest {len(rows)} of {len(r)}", head, rows))
 
 
 def _correlations(found: Analysis) -> Markup:
@@ -206,7 +206,7 @@ def _correlations(found: Analysis) -> Markup:
     values = matrix[first, second]
     order = np.argsort(-np.abs(values), kind="stable")[:STRONGEST]
     rows = [[found.fit.names[first[k]], found.fit.names[second[k]], float(values[k])] for k in order if values[k] != 0]
-    return Markup(content + table("The strongest correlations", ("parameter", "with", "correlation"), rows))
+    return beside(content, table("The strongest correlations", ("parameter", "with", "correlation"), rows))
 
 
 def _yields(found: Analysis) -> Markup:
