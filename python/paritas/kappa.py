@@ -70,7 +70,7 @@ def theta(kappa: ArrayLike, temperature: ArrayLike) -> Floats:
 
 
 def response(energy: ArrayLike, width: float = 0.5) -> Floats:
-    """The energy response of n energies: (n, n), each row of sum 1. width: relative, full at half maximum; 0: the unit matrix."""
+    """The energy response of n energies: (n, n), each row of sum 1. width: relative, full at half maximum, above 0."""
     return _engine.kappa_response(energy, width)
 
 
