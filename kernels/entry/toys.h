@@ -9,6 +9,10 @@ FN void model_draws(HF_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask 
     *counted = drawn;
     *measured = zero > zero;
     if (i < first_aux) return;
+    if (i >= first_aux + mi[HF_SLOTS]) { /* varied numbers are no data */
+        *counted = zero > zero;
+        return;
+    }
     *precision = LOADM(mr + mi[HF_R_PRECISION], i - first_aux);
     *counted = AND(drawn, LOADM(mr + mi[HF_R_TAU], i - first_aux) > zero);
     *measured = AND(AND(drawn, PNOT(*counted)), *precision > zero);

@@ -35,7 +35,8 @@ paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
         for (uint32_t k = 0; shift && k < sample->n_modifiers; k++)
             if (sample->modifiers[k].type == HF_HISTOSYS && !strcmp(spec->sets[sample->modifiers[k].set].name, wanted->modifier)) modifier = &sample->modifiers[k];
         if (shift && !modifier)
-            return paritas_fail(context, PARITAS_NOT_FOUND, "templates[%zu]: the sample '%.200s' has no histosys '%.200s' in the channel '%.200s'", t, wanted->sample, wanted->modifier, wanted->channel);
+            return paritas_fail(context, PARITAS_NOT_FOUND, "templates[%zu]: the sample '%.200s' has no histosys '%.200s' in the channel '%.200s'", t, wanted->sample, wanted->modifier,
+                                wanted->channel);
         uint32_t *mark = !shift ? &sample->data_template : wanted->kind == PARITAS_TEMPLATE_HISTOSYS_UP ? &modifier->hi_template : &modifier->lo_template;
         if (*mark) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "templates[%zu]: this %s is given twice", t, kinds[wanted->kind]);
         *mark = (uint32_t)n + 1;
@@ -234,11 +235,11 @@ paritas_status hf_check_templates(paritas_context *context, const struct frozen 
             bool alive;
             const double number = width_from_rates(w, numbers, b, &alive);
             if (alive != w->alive[b] && !w->set->fixed_given)
-                return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: channel '%.200s', bin %u: these rates would switch the constraint of %.200s[%u] %s, which is decided when the model is made",
+                return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: channel '%.200s', bin %u: these rates would switch the constraint of %.200s[%u] %s, which is decided with the model",
                                     where, w->channel->name, b, w->set->name, w->first + b, alive ? "on" : "off");
             if (w->set->constraint == HF_POISSON ? !hf_is_tau(number) : !hf_is_variance(number))
-                return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: channel '%.200s', bin %u: the width of %.200s[%u] is out of range for these rates", where, w->channel->name, b, w->set->name,
-                                    w->first + b);
+                return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: channel '%.200s', bin %u: the width of %.200s[%u] is out of range for these rates", where, w->channel->name, b,
+                                    w->set->name, w->first + b);
         }
     }
     return PARITAS_OK;

@@ -231,7 +231,7 @@ static void compare_statistics(const struct both *x)
 
 TEST(rows_answer_as_models_made_anew)
 {
-    for (uint64_t seed = 0; seed < 60 / SHARE; seed++) {
+    for (uint64_t seed = 0; seed < 30 / SHARE; seed++) {
         char *text = random_workspace(seed, TRAIT_ALL);
         paritas_model_options clips = PARITAS_MODEL_OPTIONS_DEFAULT;
         if (seed % 3 == 1) {
@@ -243,14 +243,183 @@ TEST(rows_answer_as_models_made_anew)
         struct both x = make_both(text, seed, seed % 4 == 0, NULL, &clips);
         compare_evaluations(&x, seed);
         compare_fits(&x);
-        if (seed % 6 == 0) compare_statistics(&x);
+        if (seed % 5 == 0) compare_statistics(&x);
         free_both(&x);
         free(text);
     }
 }
 
+/* Kernels of other builds, widths and precisions. */
+TEST(every_kernel_build_reads_the_rows)
+{
+    static const struct {
+        const char *isa;
+        unsigned lanes, precision;
+    } kernels[] = {{"portable", 1, 64}, {"avx2", 1, 64}, {"avx2", 4, 64}, {"avx512", 1, 64}, {"avx512", 8, 64}, {NULL, 0, 32}, {"avx2", 8, 32}, {"portable", 1, 32}};
+    size_t ran = 0;
+    for (size_t i = 0; i < COUNT(kernels); i++) {
+        paritas_options how = PARITAS_OPTIONS_DEFAULT;
+        paritas_context *probe;
+        how.isa = kernels[i].isa;
+        how.lanes = kernels[i].lanes;
+        how.precision = kernels[i].precision;
+        const paritas_status opened = paritas_open(&how, &probe);
+        paritas_close(probe);
+        if (opened != PARITAS_OK) continue; /* not built, or not this processor's */
+        ran++;
+        for (uint64_t seed = 100; seed < (SHARE > 1 ? 101 : 104); seed++) {
+            char *text = random_workspace(seed + 4 * i, TRAIT_ALL);
+            struct both x = make_both(text, seed, false, &how, NULL);
+            compare_evaluations(&x, seed);
+            compare_fits(&x);
+            free_both(&x);
+            free(text);
+        }
+    }
+    printf("%zu of %zu kinds of kernels\n", ran, COUNT(kernels));
+    assert_true(ran > 1);
+}
+
+/* ---- rules ---- */
+
+static const char rules_text[] =
+    "{\"channels\": [{\"name\": \"SR\", \"samples\": [{\"name\": \"s\", \"data\": [4.0, 0.0], \"modifiers\": [{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, "
+    "{\"name\": \"a\", \"type\": \"histosys\", \"data\": {\"hi_data\": [4.0, 0.0], \"lo_data\": [4.0, 0.0]}}, {\"name\": \"st\", \"type\": \"staterror\", \"data\": [0.4, 0.1]}]}, "
+    "{\"name\": \"b\", \"data\": [20.0, 0.0], \"modifiers\": [{\"name\": \"st\", \"type\": \"staterror\", \"data\": [1.0, 0.0]}, "
+    "{\"name\": \"sh\", \"type\": \"shapesys\", \"data\": [2.0, 0.0]}]}]}], \"observations\": [{\"name\": \"SR\", \"data\": [22, 0]}], "
+    "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": [%s]}}], \"version\": \"1.0.0\"}";
+
+static struct fixture make_rules(const char *config)
+{
+    static const paritas_template list[] = {{PARITAS_TEMPLATE_NOMINAL, "SR", "s", NULL}, {PARITAS_TEMPLATE_NOMINAL, "SR", "b", NULL}, {PARITAS_TEMPLATE_HISTOSYS_UP, "SR", "s", "a"}};
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    char text[2048];
+    snprintf(text, sizeof text, rules_text, config);
+    options.n_templates = COUNT(list);
+    options.templates = list;
+    return make_fixture(text, NULL, &options);
+}
+
+static void refused(const struct fixture *f, paritas_status status, const char *words)
+{
+    assert_int_equal(status, PARITAS_INVALID_ARGUMENT);
+    if (!strstr(paritas_error_message(f->context), words)) fail_msg("'%s' does not say '%s'", paritas_error_message(f->context), words);
+}
+
+TEST(widths_follow_the_rates_of_the_row)
+{
+    struct fixture f = make_rules("");
+    const double numbers[6] = {5.0, 0.0, 10.0, 0.0, 5.5, 0.0};
+    double row[16], value[2], *init = make_array(f.n_parameters, sizeof *init);
+    assert_int_equal(f.n_parameters, 6); /* a, mu, sh[0], sh[1], st[0], st[1] */
+    assert_int_equal(paritas_model_template_count(f.model), 6);
+    assert_int_equal(f.n_data, 2 + 5);
+    ASSERT_OK(f.context, paritas_model_fill_row(f.context, f.model, NULL, numbers, row));
+    memcpy(init, paritas_model_suggested_init(f.model), f.n_parameters * sizeof *init);
+    size_t shape, stat;
+    ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "sh[0]", &shape));
+    ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "st[0]", &stat));
+    ASSERT_CLOSE(row[2 + 1], 25.0, 0.0); /* (10 / 2)^2 */
+    /* the gradient of ((st - 1) / sigma)^2 with sigma^2 = (0.4^2 + 1) / 15^2, from two points of the same rates */
+    double gradient[12];
+    const double sigma2 = (0.16 + 1.0) / 225.0;
+    double *points = make_array(2 * f.n_parameters, sizeof *points);
+    for (int k = 0; k < 2; k++) memcpy(points + (size_t)k * f.n_parameters, init, f.n_parameters * sizeof *init);
+    points[f.n_parameters + stat] = 1.1;
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 2, points, 1, row, value, gradient, NULL));
+    /* bin 0: lambda = 15 st, n = 22; sh at 1 where its own term is flat */
+    const double constraint = 0.01 / sigma2, counts = 2.0 * (15.0 * 0.1 - 22.0 * log(1.1));
+    ASSERT_CLOSE(value[1] - value[0], constraint + counts, 1e-12);
+    ASSERT_CLOSE(gradient[f.n_parameters + stat], 2.0 * 0.1 / sigma2 + 2.0 * 15.0 * (1.0 - 22.0 / 16.5), 1e-10);
+    /* and the constants hold ln sigma */
+    double own[16], at_own;
+    ASSERT_OK(f.context, paritas_model_fill_row(f.context, f.model, NULL, NULL, own));
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, init, 1, own, &at_own, NULL, NULL));
+    const double sigma2_own = (0.16 + 1.0) / 576.0, own_counts = 2.0 * (24.0 - 22.0 * log(24.0)), row_counts = 2.0 * (15.0 - 22.0 * log(15.0));
+    /* tau of the shapesys: 25 and 100 at its own expectation, n = tau */
+    const double shapes = 2.0 * ((25.0 - 25.0 * log(25.0) + lgamma(26.0)) - (100.0 - 100.0 * log(100.0) + lgamma(101.0)));
+    ASSERT_CLOSE(value[0] - at_own, row_counts - own_counts + log(sigma2 / sigma2_own) + shapes, 1e-11);
+    free(init);
+    free(points);
+    free_fixture(&f);
+}
+
+TEST(what_a_row_cannot_say_is_refused)
+{
+    struct fixture f = make_rules("");
+    double row[16], value;
+    const double on[6] = {4.0, 0.5, 20.0, 0.0, 4.0, 0.0}, off[6] = {-25.0, 0.0, 20.0, 0.0, 4.0, 0.0}, bad[6] = {4.0, 0.0, 20.0, (double)INFINITY, 4.0, 0.0};
+    const double *init = paritas_model_suggested_init(f.model);
+    refused(&f, paritas_model_fill_row(f.context, f.model, NULL, on, row), "templates: channel 'SR', bin 1: these rates would switch the constraint of st[1] on");
+    paritas_job job = {.data = row};
+    paritas_result result;
+    refused(&f, paritas_fit(f.context, f.model, NULL, 1, &job, &result, NULL, NULL, NULL, NULL), "data: channel 'SR', bin 1");
+    refused(&f, paritas_evaluate(f.context, f.model, 1, init, 1, row, &value, NULL, NULL), "data[0]: channel 'SR', bin 1");
+    double expected[16];
+    refused(&f, paritas_expected_data_of(f.context, f.model, 1, init, row, expected), "data[0]: channel 'SR', bin 1");
+    paritas_significance_result significance;
+    refused(&f, paritas_significance(f.context, f.model, &job, &significance), "data: channel 'SR', bin 1");
+    refused(&f, paritas_model_fill_row(f.context, f.model, NULL, off, row), "bin 0: these rates would switch the constraint of st[0] off");
+    refused(&f, paritas_model_fill_row(f.context, f.model, NULL, bad, row), "templates: the template nominal of sample 'b' in channel 'SR', bin 1: must be a finite number");
+    /* toys, by all four functions */
+    paritas_hypotest_toys_result toys;
+    paritas_gof_toys_result gof;
+    paritas_toys_result plain;
+    refused(&f, paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_QTILDE, 1.0, NULL, &toys), "toys of a model with templates");
+    refused(&f, paritas_gof_toys(f.context, f.model, NULL, NULL, &gof), "toys of a model with templates");
+    refused(&f, paritas_toys(f.context, f.model, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, &plain), "toys of a model with templates");
+    paritas_limit_toys_result *limit = make_array(1, sizeof *limit);
+    refused(&f, paritas_limit_toys(f.context, f.model, NULL, PARITAS_QTILDE, 0.05, 0.1, NULL, limit), "toys of a model with templates");
+    free(limit);
+    free_fixture(&f);
+    /* the measurement says itself what is fixed: then rates may switch a constraint */
+    f = make_rules("{\"name\": \"st\", \"fixed\": true}");
+    ASSERT_OK(f.context, paritas_model_fill_row(f.context, f.model, NULL, on, row));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job, &result, NULL, NULL, NULL, NULL));
+    assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
+    free_fixture(&f);
+}
+
+TEST(templates_that_the_workspace_lacks_are_refused)
+{
+    static const struct {
+        paritas_template list[2];
+        size_t n;
+        paritas_status status;
+        const char *words;
+    } cases[] = {
+        {{{PARITAS_TEMPLATE_NOMINAL, "SX", "s", NULL}}, 1, PARITAS_NOT_FOUND, "templates[0]: the model has no channel 'SX'"},
+        {{{PARITAS_TEMPLATE_NOMINAL, "SR", "x", NULL}}, 1, PARITAS_NOT_FOUND, "templates[0]: the channel 'SR' has no sample 'x'"},
+        {{{PARITAS_TEMPLATE_HISTOSYS_UP, "SR", "b", "a"}}, 1, PARITAS_NOT_FOUND, "templates[0]: the sample 'b' has no histosys 'a' in the channel 'SR'"},
+        {{{PARITAS_TEMPLATE_HISTOSYS_UP, "SR", "s", NULL}}, 1, PARITAS_INVALID_ARGUMENT, "templates[0]: a histosys_up takes a channel, a sample and a modifier"},
+        {{{PARITAS_TEMPLATE_NOMINAL, "SR", "s", "a"}}, 1, PARITAS_INVALID_ARGUMENT, "templates[0]: a nominal takes a channel, a sample and no modifier"},
+        {{{(paritas_template_kind)7, "SR", "s", NULL}}, 1, PARITAS_INVALID_ARGUMENT, "templates[0]: kind 7"},
+        {{{PARITAS_TEMPLATE_NOMINAL, "SR", "s", NULL}, {PARITAS_TEMPLATE_NOMINAL, "SR", "s", NULL}}, 2, PARITAS_INVALID_ARGUMENT, "templates[1]: this nominal is given twice"},
+    };
+    char text[2048];
+    snprintf(text, sizeof text, rules_text, "");
+    struct fixture f = make_fixture(text, NULL, NULL);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+        paritas_model *model;
+        options.n_templates = cases[i].n;
+        options.templates = cases[i].list;
+        assert_int_equal(paritas_model_create(f.context, f.workspace, &options, &model), cases[i].status);
+        if (!strstr(paritas_error_message(f.context), cases[i].words)) fail_msg("'%s' does not say '%s'", paritas_error_message(f.context), cases[i].words);
+        assert_null(model);
+    }
+    assert_int_equal(paritas_model_template_count(f.model), 0);
+    free_fixture(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_answer_as_models_made_anew)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_answer_as_models_made_anew),
+        cmocka_unit_test(every_kernel_build_reads_the_rows),
+        cmocka_unit_test(widths_follow_the_rates_of_the_row),
+        cmocka_unit_test(what_a_row_cannot_say_is_refused),
+        cmocka_unit_test(templates_that_the_workspace_lacks_are_refused),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

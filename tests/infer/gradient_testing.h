@@ -42,6 +42,25 @@ static inline struct fixture all_modifiers(const char *observed, const char *bou
     return make_fixture(text);
 }
 
+/* The same with rates and variations of most samples as templates, in a context of these options. */
+static inline struct fixture all_templates(const paritas_options *open, const char *observed)
+{
+    static const paritas_template templates[] = {
+        {PARITAS_TEMPLATE_NOMINAL, "signal", "sig", NULL},           {PARITAS_TEMPLATE_NOMINAL, "signal", "bkg", NULL},       {PARITAS_TEMPLATE_NOMINAL, "signal", "other", NULL},
+        {PARITAS_TEMPLATE_HISTOSYS_UP, "signal", "sig", "scale"},    {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "sig", "scale"}, {PARITAS_TEMPLATE_HISTOSYS_UP, "control", "bkg", "scale"},
+        {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "bkg", "scale"}, {PARITAS_TEMPLATE_NOMINAL, "control", "fakes", NULL}};
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    options.n_templates = COUNT(templates);
+    options.templates = templates;
+    char text[8192];
+    struct fixture f;
+    assert_true((size_t)snprintf(text, sizeof text, every_modifier, observed, "0.0,10.0") < sizeof text);
+    if (paritas_open(open, &f.context) != PARITAS_OK || paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
+        paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f.context));
+    return f;
+}
+
 static inline size_t row_length(const paritas_model *model)
 {
     return paritas_model_main_count(model) + paritas_model_aux_count(model) + paritas_model_template_count(model);

@@ -1,0 +1,207 @@
+/* Gradients by templates, against differences of refitted values; and the bits of rows in batches, lanes and threads. */
+#include "gradient_testing.h"
+#include "refusing.h"
+
+#include <stdbool.h>
+
+static paritas_gradient_options options_of(paritas_quantity quantity, paritas_test_statistic statistic)
+{
+    paritas_gradient_options options = PARITAS_GRADIENT_OPTIONS_DEFAULT;
+    options.quantity = quantity;
+    options.statistic = statistic;
+    return options;
+}
+
+static const struct {
+    paritas_quantity quantity;
+    paritas_test_statistic statistic;
+    size_t outputs;
+    double mu;
+} cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0},          {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5},  {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0},
+             {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_QTILDE, 1, 1.5}, {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5}};
+
+/* A hundredth of every number; auxiliary data, which are 0, 1 or counts, move by as much of a half at least. `follow`: they do not move by themselves. */
+static void fill_steps(const struct fixture *f, const double *row, bool follow, double *steps)
+{
+    const size_t n_main = paritas_model_main_count(f->model), n_data = n_main + paritas_model_aux_count(f->model), r = row_length(f->model);
+    for (size_t i = 0; i < r; i++) steps[i] = i < n_main || i >= n_data ? 0.01 * row[i] : follow ? 0.0 : 0.01 * fmax(0.5, fabs(row[i]) > 2.0 ? row[i] : 0.0);
+}
+
+TEST(gradients_by_templates_are_those_of_refitted_values)
+{
+    struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
+    const double *row = paritas_model_data(f.model);
+    double steps[128];
+    assert_true(row_length(f.model) <= COUNT(steps));
+    fill_steps(&f, row, false, steps);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const paritas_gradient_options o = options_of(cases[i].quantity, cases[i].statistic);
+        check_gradient(&f, &o, cases[i].mu, row, steps, cases[i].outputs, 1e-8);
+    }
+    free_fixture(&f);
+}
+
+TEST(where_auxiliary_data_follow_the_templates_so_do_gradients)
+{
+    struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
+    const double *row = paritas_model_data(f.model);
+    const size_t n_main = paritas_model_main_count(f.model), n_data = n_main + paritas_model_aux_count(f.model);
+    double steps[128], values[6], by_row[6 * 128];
+    fill_steps(&f, row, true, steps);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        paritas_gradient_options o = options_of(cases[i].quantity, cases[i].statistic);
+        o.aux_follow = 1;
+        check_gradient(&f, &o, cases[i].mu, row, steps, cases[i].outputs, 1e-8);
+        differentiate_one(&f, &o, cases[i].mu, row, values, by_row, NULL);
+        for (size_t k = n_main; k < n_data; k++) assert_true(by_row[k] == 0.0);
+    }
+    free_fixture(&f);
+}
+
+TEST(the_likelihood_has_gradients_by_templates_and_parameters)
+{
+    struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_TWICE_NLL, PARITAS_QTILDE);
+    const size_t r = row_length(f.model), p = paritas_model_parameter_count(f.model);
+    const double *row = paritas_model_data(f.model);
+    double points[8 * 64], rows[8 * 128], values[8], one, by_row[128], by_point[64];
+    memcpy(points, paritas_model_suggested_init(f.model), p * sizeof *points);
+    points[0] = 0.4;
+    const paritas_gradient to = {.values = &one, .data = by_row, .at = by_point}, only = {.values = values};
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, points, row, &to), PARITAS_OK);
+    for (size_t number = 0; number < r; number++) {
+        const double h = 0.02 * (fabs(row[number]) > 2.0 ? row[number] : 0.5);
+        for (size_t i = 0; i < 8; i++) {
+            if (i > 0) memcpy(points + i * p, points, p * sizeof *points);
+            memcpy(rows + i * r, row, r * sizeof *row);
+            rows[i * r + number] += (i % 2 ? -h : h) / (double)(1u << (i / 2));
+        }
+        assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 8, points, rows, &only), PARITAS_OK);
+        double slope[4], factor = 4.0;
+        for (size_t i = 0; i < 4; i++) slope[i] = (values[2 * i] - values[2 * i + 1]) / (2.0 * h / (double)(1u << i));
+        for (size_t order = 1; order < 4; order++, factor *= 4.0)
+            for (size_t i = 0; i + order < 4; i++) slope[i] = (factor * slope[i + 1] - slope[i]) / (factor - 1.0);
+        ASSERT_CLOSE(by_row[number], slope[0], 1e-8 * (1.0 + fabs(slope[0])));
+    }
+    double twice, gradient[64];
+    assert_int_equal(paritas_evaluate(f.context, f.model, 1, points, 1, row, &twice, gradient, NULL), PARITAS_OK);
+    assert_true(twice == one);
+    assert_memory_equal(gradient, by_point, p * sizeof *gradient);
+    free_fixture(&f);
+}
+
+/* ---- bits ---- */
+
+enum { ROWS = 11 };
+
+struct answers {
+    double values[COUNT(cases)][ROWS * 6], by_row[COUNT(cases)][ROWS * 6 * 128], by_mu[COUNT(cases)][ROWS * 6];
+    paritas_fit_status statuses[COUNT(cases)][ROWS];
+};
+
+/* All cases for rows of different templates, `each` rows a call. */
+static void answer(const paritas_options *open, size_t each, struct answers *answers)
+{
+    struct fixture f = all_templates(open, "75.0,61.0,39.0");
+    const size_t r = row_length(f.model), n_data = r - paritas_model_template_count(f.model);
+    double rows[ROWS * 128], mu[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        memcpy(rows + i * r, paritas_model_data(f.model), r * sizeof *rows);
+        for (size_t k = n_data; k < r; k++) rows[i * r + k] *= 1.0 + 0.02 * (double)((3 * i + 5 * k + i * k) % 7) - 0.06;
+    }
+    memset(answers, 0, sizeof *answers);
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        const paritas_gradient_options o = options_of(cases[c].quantity, cases[c].statistic);
+        for (size_t i = 0; i < ROWS; i++) mu[i] = cases[c].mu;
+        for (size_t i = 0; i < ROWS; i += each) {
+            const size_t n = i + each < ROWS ? each : ROWS - i, at = i * cases[c].outputs;
+            const paritas_gradient to = {answers->values[c] + at, answers->statuses[c] + i, answers->by_row[c] + at * r, answers->by_mu[c] + at};
+            if (paritas_differentiate(f.context, f.model, &o, NULL, n, mu + i, rows + i * r, &to) != PARITAS_OK) fail_msg("%s", paritas_error_message(f.context));
+        }
+    }
+    free_fixture(&f);
+}
+
+TEST(a_row_has_the_same_bits_alone_and_in_any_batch_lanes_and_threads)
+{
+    static const struct {
+        const char *isa;
+        unsigned lanes, threads;
+        size_t each;
+    } ways[] = {{NULL, 1, 1, ROWS}, {NULL, 4, 1, ROWS}, {NULL, 8, 2, ROWS}, {NULL, 0, 3, 4}, {"portable", 0, 1, ROWS}, {NULL, 4, 1, 1}};
+    struct answers *first = malloc(sizeof *first), *other = malloc(sizeof *other);
+    assert_true(first && other);
+    answer(NULL, 1, first);
+    for (size_t c = 0; c < COUNT(cases); c++)
+        for (size_t i = 0; i < ROWS; i++) assert_int_equal(first->statuses[c][i], PARITAS_FIT_CONVERGED);
+    for (size_t w = 0; w < COUNT(ways); w++) {
+        paritas_options open = PARITAS_OPTIONS_DEFAULT;
+        open.isa = ways[w].isa;
+        open.lanes = ways[w].lanes;
+        open.threads = ways[w].threads;
+        answer(&open, ways[w].each, other);
+        assert_memory_equal(first, other, sizeof *first);
+    }
+    free(other);
+    free(first);
+}
+
+TEST(contexts_in_f32_answer_as_those_in_f64)
+{
+    struct answers *first = malloc(sizeof *first), *other = malloc(sizeof *other);
+    assert_true(first && other);
+    paritas_options open = PARITAS_OPTIONS_DEFAULT;
+    open.precision = 32;
+    answer(NULL, ROWS, first);
+    answer(&open, ROWS, other);
+    assert_memory_equal(first, other, sizeof *first);
+    free(other);
+    free(first);
+}
+
+/* ---- memory ---- */
+
+TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
+{
+    static const paritas_quantity quantities[] = {PARITAS_QUANTITY_TWICE_NLL, PARITAS_QUANTITY_CLS, PARITAS_QUANTITY_LIMIT};
+    for (size_t k = 0; k < COUNT(quantities); k++) {
+        struct ledger ledger = {0};
+        const paritas_allocator allocator = ledger_allocator(&ledger);
+        paritas_options open = PARITAS_OPTIONS_DEFAULT;
+        open.allocator = &allocator;
+        open.threads = 1;
+        struct fixture f = all_templates(&open, "75.0,61.0,39.0");
+        paritas_gradient_options o = options_of(quantities[k], PARITAS_QTILDE);
+        o.aux_follow = 1;
+        double at[64], values[6], by_row[6 * 128];
+        memcpy(at, paritas_model_suggested_init(f.model), paritas_model_parameter_count(f.model) * sizeof *at);
+        const paritas_gradient to = {.values = values, .data = by_row};
+        long refusals = 0;
+        paritas_status status = PARITAS_OUT_OF_MEMORY;
+        for (; status == PARITAS_OUT_OF_MEMORY; refusals++) {
+            const long live = ledger.live;
+            ledger.requests = 0;
+            ledger.fail_at = refusals + 1;
+            status = paritas_differentiate(f.context, f.model, &o, NULL, 1, at, NULL, &to);
+            if (status == PARITAS_OUT_OF_MEMORY) assert_true(ledger.live <= live + 1); /* a slab that has grown is the device's */
+        }
+        assert_int_equal(status, PARITAS_OK);
+        assert_true(refusals > 10);
+        ledger.fail_at = 0;
+        free_fixture(&f);
+        assert_int_equal(ledger.live, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_by_templates_are_those_of_refitted_values),
+        cmocka_unit_test(where_auxiliary_data_follow_the_templates_so_do_gradients),
+        cmocka_unit_test(the_likelihood_has_gradients_by_templates_and_parameters),
+        cmocka_unit_test(a_row_has_the_same_bits_alone_and_in_any_batch_lanes_and_threads),
+        cmocka_unit_test(contexts_in_f32_answer_as_those_in_f64),
+        cmocka_unit_test(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
