@@ -74,7 +74,7 @@ def test_geometry_is_given_to_the_sweeps_that_the_table_has(file, tmp_path):
     assert equal(day.polarity[:, 0], np.array([1.0, np.nan, -1.0])) and day.spacecraft_potential[0] == 4.5
     day.mask_sunlight(14.0)
     day.mask_polarity()
-    assert day.counts["polarity"].count == 15 and day.counts["sunlight"].count > 0 and day.counts["sunlight"].unit == "cell"
+    assert day.counts["polarity"].times == 15 and day.counts["sunlight"].times > 0 and day.counts["sunlight"].unit == "cell"
     sweeps = losscone.load(file, geometry=table, spacecraft_potential=table)
     fit = losscone.fit(sweeps, response="hard")
     assert fit["status"].tolist()[1:] == ["polarity", "no_spacecraft_potential"] and fit["spectrum"].tolist() == [1, 2, 3]
@@ -147,7 +147,8 @@ def test_what_is_no_table_is_named(tables, tmp_path):
     (tmp_path / "bare.csv").write_text("a,b\n1,2\n")
     (tmp_path / "cut.npz").write_bytes((tables / "losscone_1998-01-16.npz").read_bytes()[:5000])
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
-    for name, words in (("cut.csv", r"line \d+ has \d+ fields"), ("bare.csv", "no table of the program"), ("cut.npz", "no whole archive"), ("other.npz", "no table of the program")):
+    wrong = {"cut.csv": r"line \d+ has \d+ fields", "bare.csv": "no table of the program", "cut.npz": "no whole archive", "other.npz": "no table of the program"}
+    for name, words in wrong.items():
         with pytest.raises(paritas.InvalidInput, match=words):
             losscone.read_tables(tmp_path / name)
     with pytest.raises(paritas.Unreadable, match="none.csv"):

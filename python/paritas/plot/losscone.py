@@ -27,7 +27,8 @@ def _edges(energy: Floats) -> Floats:
     at = np.log(energy)
     inner = 0.5 * (at[1:] + at[:-1])
     first, last = (at[0] - inner[0], at[-1] - inner[-1]) if len(at) > 1 else (-0.25, 0.25)
-    return np.exp(np.concatenate([[at[0] + first], inner, [at[-1] + last]]))
+    bounds: Floats = np.exp(np.concatenate([[at[0] + first], inner, [at[-1] + last]]))
+    return bounds
 
 
 def _cells(energy: Floats, pitch: Floats, values: Floats) -> tuple[list[Any], Floats]:
@@ -67,11 +68,13 @@ def _draw_cells(axes: "Axes", energy: Floats, pitch: Floats, values: Floats, nor
     return drawn
 
 
-def sweep(fit: LossconeFit, k: int, *, response: Optional[str] = None, point: Any = None, ax: Any = None, figure: Any = None, style: Optional[str] = None) -> "Figure":
-    """A sweep in three panels over energy and pitch angle: the normalised flux as it was measured, the model, and the difference of their logarithms; each with the edge of the cone.
+def sweep(fit: LossconeFit, k: int, *, response: Optional[str] = None, point: Any = None, ax: Any = None, figure: Any = None,
+          style: Optional[str] = None) -> "Figure":
+    """A sweep in three panels over energy and pitch angle: the normalised flux as it was measured, the model, and the difference of their logarithms; each with
+    the edge of the cone.
 
-    k: which of the fit's sweeps. response: "hard" or "folded" (None: the first that was fitted); the line is the hard edge at the same U and r. point: (U, r, A) instead of the best.
-    ax: three axes.
+    k: which of the fit's sweeps. response: "hard" or "folded" (None: the first that was fitted); the line is the hard edge at the same U and r. point: (U, r,
+    A) instead of the best. ax: three axes.
     """
     from matplotlib.colors import LogNorm, Normalize
 
@@ -117,10 +120,10 @@ def _title(fit: LossconeFit, k: int, response: str, at: Floats) -> str:
 
 # ---- the misfit over U ----
 
-def profile(profiles: Union[Profile, list[Profile]], k: int = 0, *, fit: Optional[LossconeFit] = None, sweep: Optional[int] = None, ax: Any = None, figure: Any = None,
-            style: Optional[str] = None) -> "Figure":
-    """The misfit of sweep k of a profile over U, one curve for each of `profiles`. fit: with it plateau, confidence set and its threshold are shown, of the fit's sweep `sweep`
-    (None: k)."""
+def profile(profiles: Union[Profile, list[Profile]], k: int = 0, *, fit: Optional[LossconeFit] = None, sweep: Optional[int] = None, ax: Any = None,
+            figure: Any = None, style: Optional[str] = None) -> "Figure":
+    """The misfit of sweep k of a profile over U, one curve for each of `profiles`. fit: with it plateau, confidence set and its threshold are shown, of the
+    fit's sweep `sweep` (None: k)."""
     listed = profiles if isinstance(profiles, list) else [profiles]
     which = k if sweep is None else sweep
     with panels(ax, figure, (6.0, 4.0), style) as (drawn, (axes, *_)):
@@ -187,12 +190,12 @@ def _stretches(time: Floats, flag: NDArray[np.bool_]) -> list[tuple[float, float
     return found
 
 
-def time_series(source: Union[LossconeFit, Tables, Table], *, response: Optional[str] = None, intervals: str = "confidence", shade: str = "spacecraft_in_sun", ax: Any = None,
-                figure: Any = None, style: Optional[str] = None) -> "Figure":
+def time_series(source: Union[LossconeFit, Tables, Table], *, response: Optional[str] = None, intervals: str = "confidence", shade: str = "spacecraft_in_sun",
+                ax: Any = None, figure: Any = None, style: Optional[str] = None) -> "Figure":
     """U over time with its intervals; stretches in shade are grey, sweeps whose illumination is not known are not.
 
-    source: a fit of day files, or tables of the program. response: "hard" or "folded" (None: the table's first). intervals: "confidence", "plateau" or "none"; those that reach a
-    bound of U end in an arrow. shade: by the column "spacecraft_in_sun" or "projection_in_sun".
+    source: a fit of day files, or tables of the program. response: "hard" or "folded" (None: the table's first). intervals: "confidence", "plateau" or "none";
+    those that reach a bound of U end in an arrow. shade: by the column "spacecraft_in_sun" or "projection_in_sun".
     """
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
@@ -212,7 +215,8 @@ def time_series(source: Union[LossconeFit, Tables, Table], *, response: Optional
             for side, ends, marker in (("lower", lower, "v"), ("upper", upper, "^")):
                 name = f"confidence_at_{side}_bound{suffix}"
                 if intervals == "confidence" and name in names and np.any(table[name]):
-                    axes.plot(time[table[name]], ends[table[name]], marker, color=GREY, markersize=4, linestyle="none", zorder=2, label=f"open {'below' if side == 'lower' else 'above'}")
+                    axes.plot(time[table[name]], ends[table[name]], marker, color=GREY, markersize=4, linestyle="none", zorder=2,
+                              label=f"open {'below' if side == 'lower' else 'above'}")
         axes.plot(time, U, "o", color=BLUE, markersize=2.6, zorder=3, label="U" + (f", {response}" if response else ""))
         locator = AutoDateLocator()
         axes.xaxis.set_major_locator(locator)
@@ -231,8 +235,8 @@ def _widened(low: float, high: float) -> tuple[float, float]:
 
 def map(source: Union[LossconeFit, Tables, Table], *, response: Optional[str] = None, at: str = "projection", limits: Optional[tuple[float, float]] = None,
         ax: Any = None, figure: Any = None, style: Optional[str] = None) -> "Figure":
-    """U over selenographic longitude and latitude. at: "projection", where the field line meets the Moon, or "spacecraft". limits: of the colours, V (None: 2 % to 98 % of U).
-    Sweeps whose position is not known are left out; there must be one."""
+    """U over selenographic longitude and latitude. at: "projection", where the field line meets the Moon, or "spacecraft". limits: of the colours, V (None: 2 %
+    to 98 % of U). Sweeps whose position is not known are left out; there must be one."""
     table = _rows(source)
     if at not in ("projection", "spacecraft"):
         raise ValueError(f"at {at!r}: there are projection, spacecraft")
