@@ -13,6 +13,7 @@ the interpreter's lock; what users see (names instead of indices, result classes
   er.pxi          day files of the Electron Reflectometer, geometry
   losscone.pxi    loss cones: fits, confidence sets, profiles, models
   kappa.pxi       kappa distributions, currents, spacecraft potentials
+  gradient.pxi    statistics of many data rows with their derivatives
 """
 cimport cython
 cimport numpy as cnp
@@ -38,3 +39,4 @@ include "toys.pxi"
 include "er.pxi"
 include "losscone.pxi"
 include "kappa.pxi"
+include "gradient.pxi"
