@@ -11,6 +11,7 @@ the interpreter's lock; what users see (names instead of indices, result classes
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
   toys.pxi        toys of all kinds, and their stores
   gradient.pxi    statistics of many data rows with their derivatives
+  xla.pxi         functions that JAX calls
 """
 cimport cython
 cimport numpy as cnp
@@ -31,3 +32,4 @@ include "fits.pxi"
 include "statistics.pxi"
 include "toys.pxi"
 include "gradient.pxi"
+include "xla.pxi"

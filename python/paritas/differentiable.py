@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,17 @@ class Session:
     """A model some of whose numbers are arguments of each call; it is made once and keeps what it needs, on its device, between calls. Threads may share it.
 
     signal, background: samples whose nominal rates are arguments; variations: histosys modifiers whose up and down templates are. What is not named, or not given in
-    a call, is as in the workspace. arguments: for each the (channel, sample) or (channel, sample, modifier) whose bins it has, one after the other; sizes: how many."""
+    a call, is as in the workspace. arguments: for each the (channel, sample) or (channel, sample, modifier) whose bins it has, one after the other; sizes: how many.
+
+    Methods take arrays by name, each with the numbers of its argument in the last dimension and, before it, batch dimensions that are broadcast against each other:
+
+      signal, background  nominal rates, as the session names them; or a mapping from (channel, sample), or channel, to arrays
+      variations          (up, down) templates, the same way; either may be None
+      data                main data, auxiliary data then being those that a workspace with these templates has; or main and auxiliary data
+
+    Answers have the shape of the batch. Values and derivatives are computed in float64 whatever the arrays are, and come in their type. A row whose fits do not converge
+    is NaN with NaN derivatives; mask it (where, nansum) and the others train on. return_status=True: (answer, codes), the codes of the worst fit behind each row
+    as integers (names: paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
 
     def __init__(self, workspace: Union[Model, DocumentLike], signal: Optional[Samples] = None, background: Optional[Samples] = None, variations: Optional[Variations] = None, *,
                  poi: Optional[str] = None, measurement: Optional[str] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,
@@ -118,21 +128,68 @@ class Session:
         parts = ", ".join(f"{name} of {size}" for name, size in self.sizes.items() if size)
         return f"<{type(self).__module__}.Session: {self.model.parameter_count} parameters, {self.model.main_count} bins; arguments: {parts or 'data'}>"
 
+    # ---- statistics ----
+
+    def nll(self, parameters: Any = None, *, return_status: bool = False, **rows: Any) -> Any:
+        """The negative log-likelihood at points (..., parameters); None: at the suggested start."""
+        return self._one(NLL, self.model.suggested_init.copy() if parameters is None else parameters, return_status, rows)
+
+    def q0(self, *, return_status: bool = False, **rows: Any) -> Any:
+        """The discovery test statistic; 0 with a zero gradient where the best fit is at or below mu = 0."""
+        return self._one(Q0, None, return_status, rows)
+
+    def qmu(self, mu: Any = 1.0, *, test_stat: str = "qtilde", return_status: bool = False, **rows: Any) -> Any:
+        """The test statistic "qtilde" or "q" for upper limits at mu (...), differentiable by mu as well."""
+        return self._one(Statistic("q", test_stat), _with_tail(mu), return_status, rows)
+
+    def Z0(self, *, return_status: bool = False, **rows: Any) -> Any:
+        """The significance of a discovery, sqrt(q0). Where q0 is 0 the gradient is given as 0."""
+        return self._one(Z0, None, return_status, rows)
+
+    def expected_significance(self, *, return_status: bool = False, **rows: Any) -> Any:
+        """The significance expected for mu = 1: sqrt(q0) of the Asimov data at the conditional fit to the data at mu = 1."""
+        return self._one(EXPECTED_SIGNIFICANCE, None, return_status, rows)
+
+    def cls(self, mu: Any = 1.0, *, test_stat: str = "qtilde", curve: Union[None, str, int] = None, return_status: bool = False, **rows: Any) -> Any:
+        """CLs at mu (...): Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone, which costs less."""
+        return self._curves(Statistic("cls", test_stat, curve_bits(curve)), _with_tail(mu), curve, return_status, rows)
+
+    def upper_limit(self, *, level: float = 0.05, test_stat: str = "qtilde", curve: Union[None, str, int] = None, return_status: bool = False, **rows: Any) -> Any:
+        """Upper limits on mu, where CLs = level: Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone. NaN where there is none."""
+        return self._curves(Statistic("limit", test_stat, curve_bits(curve), level), None, curve, return_status, rows)
+
+    def _one(self, statistic: Statistic, at: Any, return_status: bool, rows: dict[str, Any]) -> Any:
+        return self._answer(statistic, at, self._row_arguments(rows), return_status)
+
+    def _curves(self, statistic: Statistic, at: Any, curve: Union[None, str, int], return_status: bool, rows: dict[str, Any]) -> Any:
+        found = self._answer(statistic, at, self._row_arguments(rows), return_status)
+        values = found[0] if return_status else found
+        curves = Curves(values[..., 0], values[..., 1:]) if curve is None else values
+        return (curves, found[1]) if return_status else curves
+
+    def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
+        """Of a front end: values (..., k), or (...) where there is one output; with the codes (...) of statuses if asked for. rows: as ROW_ARGUMENTS."""
+        raise NotImplementedError
+
+    def _join(self, pieces: list[Any]) -> Any:
+        """Of a front end: arrays broadcast and laid end to end."""
+        raise NotImplementedError
+
     # ---- what the front ends call ----
 
-    def row_arguments(self, given: dict[str, Any], join: Callable[[list[Any]], Any]) -> list[Any]:
-        """A call's arguments as ROW_ARGUMENTS: `variations` parted into up and down, mappings joined by `join`, which broadcasts arrays and lays them end to end."""
+    def _row_arguments(self, given: dict[str, Any]) -> list[Any]:
+        """A call's arguments as ROW_ARGUMENTS: `variations` parted into up and down, mappings joined."""
         if "variations" in given:
-            up, down = given["variations"] or (None, None)
-            given = {name: value for name, value in given.items() if name != "variations"} | {"variations_up": up, "variations_down": down}
+            up, down = given.pop("variations") or (None, None)
+            given["variations_up"], given["variations_down"] = up, down
         if not given.keys() <= _ROW_ARGUMENTS:
             raise TypeError(f"{', '.join(sorted(given.keys() - _ROW_ARGUMENTS))}: the arguments are data, signal, background and variations")
         found: list[Any] = [None] * len(ROW_ARGUMENTS)
         for name, value in given.items():
-            found[ROW_ARGUMENTS.index(name)] = self._joined(name, value, join) if isinstance(value, Mapping) else value
+            found[ROW_ARGUMENTS.index(name)] = self._joined(name, value) if isinstance(value, Mapping) else value
         return found
 
-    def _joined(self, name: str, given: Mapping[Any, Any], join: Callable[[list[Any]], Any]) -> Any:
+    def _joined(self, name: str, given: Mapping[Any, Any]) -> Any:
         wanted = self.arguments[name]
         pieces = {}
         for key, piece in given.items():
@@ -143,7 +200,7 @@ class Session:
         missing = [of for of in wanted if of not in pieces]
         if missing:
             raise InvalidArgument(f"{name}: {', '.join('/'.join(of) for of in missing)} missing")
-        return join([pieces[of] for of in wanted])
+        return self._join([pieces[of] for of in wanted])
 
     def place_of(self, name: str, shape: tuple[int, ...]) -> slice:
         """Where a row argument of this shape stands in a row; raises where the shape is wrong."""
@@ -169,7 +226,7 @@ class Session:
         n = prod(batch)
         points = data = None
         if at is not None:
-            self._check_at(statistic, at.shape)
+            self.check_at(statistic, at.shape)
             points = (at if at.shape[:-1] == batch else np.broadcast_to(at, (*batch, at.shape[-1]))).reshape((n, at.shape[-1]) if statistic.is_likelihood else n)
         places: list[Any] = [None] * len(rows)
         for i, array in enumerate(rows):
@@ -189,7 +246,7 @@ class Session:
         slopes = [at_slopes, *[row_slopes[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])]]
         return Answer(batch, values, codes, slopes)
 
-    def _check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
+    def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):
             raise InvalidArgument(f"parameters: the last dimension is {self.model.parameter_count}, the shape given is {shape}")
 
@@ -223,6 +280,11 @@ def summed_to(array: Floats, shape: tuple[int, ...]) -> Floats:
     array = array.sum(axis=tuple(range(extra)))
     stretched = tuple(i for i, size in enumerate(shape) if size == 1 and array.shape[i] != 1)
     return array.sum(axis=stretched, keepdims=True) if stretched else array
+
+
+def _with_tail(mu: Any) -> Any:
+    """Values of mu with a last dimension of 1, as all arguments of a call have one."""
+    return mu[..., None] if hasattr(mu, "ndim") else np.asarray(mu, dtype=np.float64)[..., None]
 
 
 def batch_of(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
