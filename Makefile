@@ -1,5 +1,6 @@
 # make            the release program, build/release/bin/paritas
-# make demo       a real analysis, fitted, with its limits
+# make demo       a real analysis, fitted, with its limits, and as a page that Python writes
+# make python     the Python package as a wheel in dist/
 # make test       every test
 # make bench      speed, beside pyhf and nextstat
 # make install    into PREFIX (/usr/local)
@@ -12,8 +13,11 @@ CMAKE_FLAGS ?=
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 BUILD = build/release
 PROGRAM = $(BUILD)/bin/paritas
+VENV = build/venv
+# the extension module beside the Python sources, of the objects of this build (SKBUILD: what pip's build leaves in the cache)
+PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
 
-.PHONY: all build demo test bench install clean setup
+.PHONY: all build demo python test bench install clean setup
 all: build
 
 build:
@@ -27,10 +31,21 @@ demo:
 	@echo "building (a minute or two, once) ..."
 	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_program >$(BUILD)/build.log 2>&1 || { cat $(BUILD)/build.log; exit 1; }
 	@examples/sbottom_A/demo $(PROGRAM)
+	@$(MAKE) python
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/paritas-*.whl
+	@$(VENV)/bin/python examples/sbottom_A/demo.py build/sbottom_A.html
+
+# with the objects of the build above, by the same generator
+python: build
+	@tools/setup python
+	@rm -rf dist
+	@CMAKE_GENERATOR="$$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' $(BUILD)/CMakeCache.txt)" $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check \
+	    --no-build-isolation --no-deps --config-settings=build-dir=$(BUILD) -w dist .
+	@ls dist/paritas-*.whl
 
 test:
 	@tools/setup test
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(CMAKE_FLAGS) >/dev/null
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run --build $(BUILD)
 

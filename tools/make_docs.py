@@ -16,8 +16,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # the headers and their groups, in the page's order, each with the example that shows it
 HEADERS = {
-    "paritas.h": {"statuses": None, "context": "context", "workspaces": "workspaces", "models": "models", "templates": "templates", "evaluation": "evaluation", "fits": "fits", "statistics": "statistics",
-                  "toys": "toys"},
+    "paritas.h": {"statuses": None, "context": "context", "workspaces": "workspaces", "models": "models", "templates": "templates", "evaluation": "evaluation", "fits": "fits",
+                  "statistics": "statistics", "toys": "toys"},
     "paritas_gradient.h": {"quantities": None, "gradients": "gradient"},
     "paritas_er.h": {"reasons": None, "a day": "er", "the instrument": None, "geometry": None, "masks that need geometry": None},
     "paritas_kappa.h": {"kappa distributions": None, "spectra from sweeps": None, "fits": None, "currents and the spacecraft's potential": "kappa"},

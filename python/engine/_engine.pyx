@@ -12,6 +12,9 @@ the interpreter's lock; what users see (names instead of indices, result classes
   toys.pxi        toys of all kinds, and their stores
   gradient.pxi    statistics of many data rows with their derivatives
   xla.pxi         functions that JAX calls
+  er.pxi          day files of the Electron Reflectometer, geometry
+  losscone.pxi    loss cones: fits, confidence sets, profiles, models
+  kappa.pxi       kappa distributions, currents, spacecraft potentials
 """
 cimport cython
 cimport numpy as cnp
@@ -20,6 +23,9 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 from cpython.exc cimport PyErr_CheckSignals
 from paritas_h cimport *
+from er_h cimport *
+from losscone_h cimport *
+from kappa_h cimport *
 
 import numpy as np
 
@@ -33,3 +39,6 @@ include "statistics.pxi"
 include "toys.pxi"
 include "gradient.pxi"
 include "xla.pxi"
+include "er.pxi"
+include "losscone.pxi"
+include "kappa.pxi"

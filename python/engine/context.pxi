@@ -44,8 +44,9 @@ class OutOfMemory(Error, MemoryError):
 
 
 cdef dict ERRORS = {
-    <int>PARITAS_OUT_OF_MEMORY: OutOfMemory, <int>PARITAS_INVALID_ARGUMENT: InvalidArgument, <int>PARITAS_NOT_FOUND: NotFound, <int>PARITAS_INVALID_INPUT: InvalidInput,
-    <int>PARITAS_UNREADABLE: Unreadable, <int>PARITAS_UNWRITABLE: Unwritable, <int>PARITAS_NO_DEVICE: DeviceUnavailable, <int>PARITAS_NOT_CONVERGED: NotConverged,
+    <int>PARITAS_OUT_OF_MEMORY: OutOfMemory, <int>PARITAS_INVALID_ARGUMENT: InvalidArgument, <int>PARITAS_NOT_FOUND: NotFound,
+    <int>PARITAS_INVALID_INPUT: InvalidInput, <int>PARITAS_UNREADABLE: Unreadable, <int>PARITAS_UNWRITABLE: Unwritable,
+    <int>PARITAS_NO_DEVICE: DeviceUnavailable, <int>PARITAS_NOT_CONVERGED: NotConverged,
 }
 
 cdef object raise_status(paritas_status status, str message):
@@ -135,7 +136,8 @@ cdef class Engine:
     cdef object notes
     cdef readonly str device, precision, polish, kernels
 
-    def __init__(self, device="cpu", precision="f64", unsigned threads=0, isa=None, unsigned lanes=0, unsigned workers=0, cache=None, bint polish=True, size_t stream=0, notes=None):
+    def __init__(self, device="cpu", precision="f64", unsigned threads=0, isa=None, unsigned lanes=0, unsigned workers=0, cache=None, bint polish=True,
+                 size_t stream=0, notes=None):
         if precision not in ("f64", "f32", "auto"):
             raise InvalidArgument(f"precision {precision!r}: there are 'f64', 'f32' and 'auto'")
         self.idle = []

@@ -41,8 +41,8 @@ cdef int fill_fit_options(paritas_fit_options *options, str minimizer, unsigned 
     return 0
 
 
-def fit(Model model not None, data=None, start=None, lower=None, upper=None, fixed=None, bint covariance=True, str minimizer="newton", unsigned max_iterations=0,
-        unsigned population=0, uint64_t seed=0, Engine engine=None, progress=None):
+def fit(Model model not None, data=None, start=None, lower=None, upper=None, fixed=None, bint covariance=True, str minimizer="newton",
+        unsigned max_iterations=0, unsigned population=0, uint64_t seed=0, Engine engine=None, progress=None):
     """One fit: (status, iterations, twice_nll, edm, projected_gradient, parameters, errors, covariance, states); the last three None unless `covariance`."""
     cdef Engine e = engine or HOST
     cdef Py_ssize_t p = model.parameter_count
@@ -80,9 +80,10 @@ cdef inline const double *row_or_null(object rows, Py_ssize_t i, Py_ssize_t n) e
     return numbers(rows) + (i if cnp.PyArray_DIM(<cnp.ndarray>rows, 0) > 1 else 0) * n
 
 
-def fit_batch(Model model not None, Py_ssize_t n, data=None, start=None, lower=None, upper=None, fixed=None, bint errors=False, bint covariance=False, str minimizer="newton",
-              unsigned max_iterations=0, unsigned population=0, uint64_t seed=0, Engine engine=None, progress=None):
-    """n fits, row i of each matrix given belonging to fit i (one row serves all). (status, iterations, twice_nll, edm, projected_gradient, parameters, errors, covariance)"""
+def fit_batch(Model model not None, Py_ssize_t n, data=None, start=None, lower=None, upper=None, fixed=None, bint errors=False, bint covariance=False,
+              str minimizer="newton", unsigned max_iterations=0, unsigned population=0, uint64_t seed=0, Engine engine=None, progress=None):
+    """n fits, row i of each matrix given belonging to fit i (one row serves all). (status, iterations, twice_nll, edm, projected_gradient, parameters, errors,
+    covariance)"""
     cdef Engine e = engine or HOST
     cdef Py_ssize_t p = model.parameter_count, i
     cdef object data_rows = None if data is None else matrix(data, model.data_count, "data")

@@ -74,7 +74,8 @@ cdef extern from "paritas.h" nogil:
     paritas_status paritas_workspace_read(paritas_context *context, const char *path, paritas_workspace **workspace)
     paritas_status paritas_workspace_parse(paritas_context *context, const char *text, size_t length, const char *label, paritas_workspace **workspace)
     void paritas_workspace_free(paritas_workspace *workspace)
-    paritas_status paritas_workspace_patch(paritas_context *context, const paritas_workspace *workspace, const paritas_workspace *patch, paritas_workspace **patched)
+    paritas_status paritas_workspace_patch(paritas_context *context, const paritas_workspace *workspace, const paritas_workspace *patch,
+                                           paritas_workspace **patched)
     paritas_status paritas_patchset_verify(paritas_context *context, const paritas_workspace *workspace, const paritas_workspace *patchset)
     paritas_status paritas_patchset_count(paritas_context *context, const paritas_workspace *patchset, size_t *count)
     paritas_status paritas_patchset_name(paritas_context *context, const paritas_workspace *patchset, size_t index, const char **name)
@@ -104,7 +105,8 @@ cdef extern from "paritas.h" nogil:
         double clip_bin_at
         size_t n_templates
         const paritas_template *templates
-    paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace, const paritas_model_options *options, paritas_model **model)
+    paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace, const paritas_model_options *options,
+                                        paritas_model **model)
     void paritas_model_free(paritas_model *model)
     size_t paritas_model_parameter_count(const paritas_model *model)
     size_t paritas_model_main_count(const paritas_model *model)
@@ -125,8 +127,8 @@ cdef extern from "paritas.h" nogil:
     size_t paritas_model_sample_count(const paritas_model *model, size_t channel)
     const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample)
 
-    paritas_status paritas_evaluate(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, size_t n_data, const double *data,
-                                    double *twice_nll, double *gradient, double *hessian)
+    paritas_status paritas_evaluate(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, size_t n_data,
+                                    const double *data, double *twice_nll, double *gradient, double *hessian)
     paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, double *expected)
     paritas_status paritas_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point, double *jacobian)
     paritas_status paritas_expected_by_sample(paritas_context *context, const paritas_model *model, const double *point, double *expected)
@@ -152,8 +154,8 @@ cdef extern from "paritas.h" nogil:
         uint64_t seed
     paritas_status paritas_fit(paritas_context *context, const paritas_model *model, const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                                paritas_result *results, double *parameters, double *errors, double *covariance, paritas_parameter_state *states)
-    paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *best, double best_twice_nll, double error,
-                                 size_t parameter, double *down, double *up)
+    paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *best, double best_twice_nll,
+                                 double error, size_t parameter, double *down, double *up)
 
     ctypedef struct paritas_hypotest_result:
         double mu, cls_obs
@@ -226,8 +228,8 @@ cdef extern from "paritas.h" nogil:
         paritas_fit_status status
         uint64_t n_tested, n_other
         paritas_toys_tally tally
-    paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double mu,
-                                         const paritas_toys_options *options, paritas_hypotest_toys_result *result)
+    paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic,
+                                         double mu, const paritas_toys_options *options, paritas_hypotest_toys_result *result)
     ctypedef struct paritas_toy_fit:
         uint64_t toy
         paritas_result result
@@ -244,8 +246,9 @@ cdef extern from "paritas.h" nogil:
     ctypedef struct paritas_toys_result:
         paritas_fit_status status
         paritas_toys_tally tally
-    paritas_status paritas_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *point, const double *expected, unsigned flags,
-                                const paritas_toys_options *options, paritas_toy_fits_taker take, void *user, paritas_toys_parameter *parameters, paritas_toys_result *result)
+    paritas_status paritas_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *point, const double *expected,
+                                unsigned flags, const paritas_toys_options *options, paritas_toy_fits_taker take, void *user,
+                                paritas_toys_parameter *parameters, paritas_toys_result *result)
     ctypedef struct paritas_gof_toys_result:
         paritas_gof_result gof
         double p_toys, p_toys_error
@@ -274,8 +277,8 @@ cdef extern from "paritas.h" nogil:
         paritas_toys_tally tally
         size_t n_scan
         paritas_hypotest_toys_result scan[64]
-    paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double level, double rtol,
-                                      const paritas_toys_options *options, paritas_limit_toys_result *result)
+    paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic,
+                                      double level, double rtol, const paritas_toys_options *options, paritas_limit_toys_result *result)
     paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths, const char *output)
     paritas_status paritas_store_hypotest(paritas_context *context, const char *path, paritas_hypotest_toys_result *result)
 

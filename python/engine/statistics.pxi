@@ -11,7 +11,8 @@ cdef paritas_test_statistic statistic_of(str name) except? PARITAS_QTILDE:
 
 
 def hypotest(Model model not None, mu, str statistic="qtilde", data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
-    """Asymptotic tests of values of mu (an array): a list of (mu, cls_obs, cls_exp, clsb, clb, p0, q, q_asimov, mu_hat, twice_nll_free, twice_nll_fixed, status)."""
+    """Asymptotic tests of values of mu (an array): a list of (mu, cls_obs, cls_exp, clsb, clb, p0, q, q_asimov, mu_hat, twice_nll_free, twice_nll_fixed,
+    status)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef object values = vector(mu, np.size(mu), "mu")
@@ -36,7 +37,8 @@ def hypotest(Model model not None, mu, str statistic="qtilde", data=None, start=
             free(results)
 
 
-def limit(Model model not None, double level=0.05, str statistic="qtilde", data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
+def limit(Model model not None, double level=0.05, str statistic="qtilde", data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None,
+          progress=None):
     """Upper limits: (limit_obs, limit_exp, upper_bound, bound_widened, status, scan as hypotest's list)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
@@ -53,8 +55,8 @@ def limit(Model model not None, double level=0.05, str statistic="qtilde", data=
             status = paritas_limit(context.c, model.c, &job.c, kind, level, r)
         e.give(context)
         context.check(status)
-        return (r.limit_obs, [r.limit_exp[0], r.limit_exp[1], r.limit_exp[2], r.limit_exp[3], r.limit_exp[4]], r.upper_bound, bool(r.bound_widened), <int>r.status,
-                [test_of(&r.scan[i]) for i in range(r.n_scan)])
+        return (r.limit_obs, [r.limit_exp[0], r.limit_exp[1], r.limit_exp[2], r.limit_exp[3], r.limit_exp[4]], r.upper_bound, bool(r.bound_widened),
+                <int>r.status, [test_of(&r.scan[i]) for i in range(r.n_scan)])
     finally:
         free(r)
 
@@ -74,7 +76,8 @@ def significance(Model model not None, data=None, start=None, lower=None, upper=
 
 
 def scan(Model model not None, parameters, values, data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
-    """Profile over one or two parameters (indices) at n points (n, k): ((status, iterations, twice_nll, edm, pull) of the free fit, its parameters, q, twice_nll, status)."""
+    """Profile over one or two parameters (indices) at n points (n, k): ((status, iterations, twice_nll, edm, pull) of the free fit, its parameters, q,
+    twice_nll, status)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef size_t which[2]
@@ -125,8 +128,8 @@ def ranking(Model model not None, data=None, start=None, lower=None, upper=None,
             status = paritas_ranking(context.c, model.c, &job.c, entries, &n)
         e.give(context)
         context.check(status)
-        return [(entries[i].parameter, entries[i].pull, entries[i].constraint, entries[i].impact_up, entries[i].impact_down, entries[i].prefit_up, entries[i].prefit_down,
-                 <int>entries[i].status) for i in range(n)]
+        return [(entries[i].parameter, entries[i].pull, entries[i].constraint, entries[i].impact_up, entries[i].impact_down, entries[i].prefit_up,
+                 entries[i].prefit_down, <int>entries[i].status) for i in range(n)]
     finally:
         free(entries)
 

@@ -50,7 +50,8 @@ cdef struct fit_row:
     unsigned iterations
 
 #: a toy's free fit, without its parameters
-TOY_FIT = np.dtype([("toy", np.uint64), ("twice_nll", np.float64), ("edm", np.float64), ("statistic", np.float64), ("status", np.int32), ("iterations", np.uint32)])
+TOY_FIT = np.dtype([("toy", np.uint64), ("twice_nll", np.float64), ("edm", np.float64), ("statistic", np.float64), ("status", np.int32),
+                    ("iterations", np.uint32)])
 
 assert TOY.itemsize == sizeof(paritas_toy) and TOY_FIT.itemsize == sizeof(fit_row)
 
@@ -141,16 +142,18 @@ cdef tuple toy_test_of(const paritas_hypotest_toys_result *r):
             r.twice_nll_free, r.twice_nll_fixed, <int>r.status, r.n_tested, r.n_other, tally_of(&r.tally))
 
 
-def fit_toys(Model model not None, uint64_t n, uint64_t seed, params=None, expected=None, bint errors=False, bint keep=True, bint save_parameters=False, shard=None,
-             bint fix_aux=False, bint newton_only=False, store=None, bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None,
-             Engine engine=None, progress=None):
-    """Toys, each with its best fit: (status, tally, summary of parameters, rows of TOY_FIT, parameters, errors); the last three None unless `keep`, errors unless asked for.
-    Of a run that is resumed the rows are those that this call fitted."""
+def fit_toys(Model model not None, uint64_t n, uint64_t seed, params=None, expected=None, bint errors=False, bint keep=True, bint save_parameters=False,
+             shard=None, bint fix_aux=False, bint newton_only=False, store=None, bint resume=False, entries=(), data=None, start=None, lower=None, upper=None,
+             fixed=None, Engine engine=None, progress=None):
+    """Toys, each with its best fit: (status, tally, summary of parameters, rows of TOY_FIT, parameters, errors); the last three None unless `keep`, errors
+    unless asked for. Of a run that is resumed the rows are those that this call fitted."""
     cdef Engine e = engine or HOST
     cdef Py_ssize_t p = model.parameter_count, i
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef ToyOptions options = ToyOptions.make(n, seed, shard, fix_aux, newton_only, store, resume, entries)
-    cdef object at = None if params is None else vector(params, p, "params"), around = None if expected is None else vector(expected, model.data_count, "expected")
+    cdef object at = None if params is None else vector(params, p, "params"), around = None
+    if expected is not None:
+        around = vector(expected, model.data_count, "expected")
     cdef const double *at_numbers = NULL if at is None else numbers(at)
     cdef const double *around_numbers = NULL if around is None else numbers(around)
     cdef unsigned flags = (PARITAS_TOYS_ERRORS if errors else 0) | (PARITAS_TOYS_PARAMETERS if save_parameters else 0)
@@ -172,7 +175,8 @@ def fit_toys(Model model not None, uint64_t n, uint64_t seed, params=None, expec
             status = paritas_toys(context.c, model.c, &job.c, at_numbers, around_numbers, flags, &options.c, take, &taken, moments, &result)
         e.give(context)
         context.check(status)
-        summary = [(moments[i].generated, moments[i].n, moments[i].mean, moments[i].rms, moments[i].n_pulls, moments[i].pull_mean, moments[i].pull_rms) for i in range(p)]
+        summary = [(moments[i].generated, moments[i].n, moments[i].mean, moments[i].rms, moments[i].n_pulls, moments[i].pull_mean,
+                    moments[i].pull_rms) for i in range(p)]
     finally:
         free(moments)
     if not keep:
@@ -182,8 +186,9 @@ def fit_toys(Model model not None, uint64_t n, uint64_t seed, params=None, expec
             error_rows.array(np.float64).reshape(len(found), p) if errors else None)
 
 
-def hypotest_toys(Model model not None, double mu, str statistic, uint64_t n, uint64_t seed, bint keep=True, shard=None, bint fix_aux=False, bint newton_only=False, store=None,
-                  bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
+def hypotest_toys(Model model not None, double mu, str statistic, uint64_t n, uint64_t seed, bint keep=True, shard=None, bint fix_aux=False,
+                  bint newton_only=False, store=None, bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None,
+                  Engine engine=None, progress=None):
     """A test by toys: (toy_test_of's tuple, rows of TOY that this call fitted or None)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
@@ -203,8 +208,8 @@ def hypotest_toys(Model model not None, double mu, str statistic, uint64_t n, ui
     return toy_test_of(&result), rows.array(TOY) if keep else None
 
 
-def significance_toys(Model model not None, uint64_t n, uint64_t seed, bint keep=True, shard=None, bint fix_aux=False, bint newton_only=False, store=None, bint resume=False,
-                      entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
+def significance_toys(Model model not None, uint64_t n, uint64_t seed, bint keep=True, shard=None, bint fix_aux=False, bint newton_only=False, store=None,
+                      bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
     """((p0, p0_error, z, z_error, z_at_least, p0_exp, p0_exp_error, z_exp, z_exp_error, z_exp_at_least), toy_test_of's tuple, rows of TOY or None)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
@@ -224,10 +229,11 @@ def significance_toys(Model model not None, uint64_t n, uint64_t seed, bint keep
             rows.array(TOY) if keep else None)
 
 
-def limit_toys(Model model not None, double level, double rtol, str statistic, uint64_t n, uint64_t seed, bint keep=False, bint fix_aux=False, bint newton_only=False, store=None,
-               bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
-    """(limit_obs, error, reached, limit_exp, errors, reached, asymptotic_obs, asymptotic_exp, mu_hat, twice_nll_free, upper_bound, bound_widened, status, tally,
-    list of toy_test_of's, rows of TOY or None). n: 0 for PARITAS_LIMIT_TOYS."""
+def limit_toys(Model model not None, double level, double rtol, str statistic, uint64_t n, uint64_t seed, bint keep=False, bint fix_aux=False,
+               bint newton_only=False, store=None, bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None,
+               progress=None):
+    """(limit_obs, error, reached, limit_exp, errors, reached, asymptotic_obs, asymptotic_exp, mu_hat, twice_nll_free, upper_bound, bound_widened, status,
+    tally, list of toy_test_of's, rows of TOY or None). n: 0 for PARITAS_LIMIT_TOYS."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef ToyOptions options = ToyOptions.make(n or PARITAS_LIMIT_TOYS, seed, None, fix_aux, newton_only, store, resume, entries)
@@ -247,15 +253,15 @@ def limit_toys(Model model not None, double level, double rtol, str statistic, u
             status = paritas_limit_toys(context.c, model.c, &job.c, kind, level, rtol, &options.c, r)
         e.give(context)
         context.check(status)
-        return (r.limit_obs, r.limit_obs_error, bool(r.reached_obs), five(r.limit_exp), five(r.limit_exp_error), np.array([r.reached_exp[i] != 0 for i in range(5)]),
-                r.asymptotic_obs, five(r.asymptotic_exp), r.mu_hat, r.twice_nll_free, r.upper_bound, bool(r.bound_widened), <int>r.status, tally_of(&r.tally),
-                [toy_test_of(&r.scan[i]) for i in range(r.n_scan)], rows.array(TOY) if keep else None)
+        return (r.limit_obs, r.limit_obs_error, bool(r.reached_obs), five(r.limit_exp), five(r.limit_exp_error),
+                np.array([r.reached_exp[i] != 0 for i in range(5)]), r.asymptotic_obs, five(r.asymptotic_exp), r.mu_hat, r.twice_nll_free, r.upper_bound,
+                bool(r.bound_widened), <int>r.status, tally_of(&r.tally), [toy_test_of(&r.scan[i]) for i in range(r.n_scan)], rows.array(TOY) if keep else None)
     finally:
         free(r)
 
 
-def goodness_of_fit_toys(Model model not None, uint64_t n, uint64_t seed, shard=None, bint fix_aux=False, bint newton_only=False, store=None, bint resume=False, entries=(),
-                         data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
+def goodness_of_fit_toys(Model model not None, uint64_t n, uint64_t seed, shard=None, bint fix_aux=False, bint newton_only=False, store=None, bint resume=False,
+                         entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
     """((twice_nll, saturated, statistic, p, ndof, status), p_toys, p_toys_error, n, tally)"""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)

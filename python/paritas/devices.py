@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 from . import _engine
 from ._engine import Engine
@@ -56,8 +56,8 @@ def has_opencl() -> bool:
     return _has("opencl")
 
 
-_defaults: dict[str, object] = {"device": "cpu", "precision": "f64", "threads": 0}
-_engines: dict[tuple[object, ...], Engine] = {("cpu", "f64", 0): _engine.host_engine()}
+_defaults: dict[str, Any] = {"device": "cpu", "precision": "f64", "threads": 0}
+_engines: dict[tuple[str, str, int], Engine] = {("cpu", "f64", 0): _engine.host_engine()}
 _default_engine: Engine = _engine.host_engine()
 
 
@@ -74,7 +74,8 @@ def engine(device: Optional[str] = None, precision: Optional[str] = None, thread
     """The engine of a choice; None stands for the default. Raises DeviceUnavailable, with the reason, where it cannot run."""
     if device is None and precision is None and threads is None:
         return _default_engine
-    key = (_defaults["device"] if device is None else device, _defaults["precision"] if precision is None else precision, _defaults["threads"] if threads is None else threads)
+    key = (_defaults["device"] if device is None else device, _defaults["precision"] if precision is None else precision,
+           _defaults["threads"] if threads is None else threads)
     found = _engines.get(key)
     if found is None:
         found = _engines[key] = Engine(key[0], key[1], key[2], cache=cache_folder())

@@ -27,7 +27,8 @@ class Job:
     upper: Optional[Floats]
     fixed: Optional[NDArray[np.bool_]]
 
-    def __init__(self, model: Model, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, at: Optional[Floats] = None) -> None:
+    def __init__(self, model: Model, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,
+                 at: Optional[Floats] = None) -> None:
         """at: where toys are drawn, which their fits start from where nothing else is said."""
         self.start = self.lower = self.upper = self.fixed = None
         if bounds is not None:
@@ -52,7 +53,7 @@ class Job:
         self.lower, self.upper = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
     def _fix(self, model: Model, fixed: Fixed) -> None:
-        listed = [fixed] if isinstance(fixed, str) else list(fixed)  # type: ignore[arg-type]
+        listed: list[Any] = [fixed] if isinstance(fixed, str) else list(fixed)  # type: ignore[arg-type]
         if isinstance(fixed, Mapping) or (listed and isinstance(listed[0], str)):
             self.fixed = np.array(model.suggested_fixed)
             for name in listed:
@@ -75,13 +76,15 @@ class Job:
 
 
 def fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,
-        covariance: bool = True, starts: int = 1, minimizer: str = "newton", max_iterations: int = 0, population: int = 0, seed: int = 0, device: Optional[str] = None,
-        precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction, None] = None) -> FitResult:
+        covariance: bool = True, starts: int = 1, minimizer: str = "newton", max_iterations: int = 0, population: int = 0, seed: int = 0,
+        device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction,
+                                                                                                                      None] = None) -> FitResult:
     """The best fit.
 
-    data: main, then auxiliary (None: the observed). init, bounds, fixed: by name or as arrays; what they leave out is the model's own. covariance: with errors, from the
-    inverse of the exact Hessian. starts: fits from so many starts, all but the first drawn at random; the lowest minimum answers. minimizer: "newton", "lbfgsb" or "de" (with population and seed); max_iterations 0: the method's own. device: "cpu", "opencl", "cuda",
-    "metal" or "auto"; precision: "f64", "f32" (polished in f64) or "auto". A fit that fails is no error: see `status`.
+    data: main, then auxiliary (None: the observed). init, bounds, fixed: by name or as arrays; what they leave out is the model's own. covariance: with errors,
+    from the inverse of the exact Hessian. starts: fits from so many starts, all but the first drawn at random; the lowest minimum answers. minimizer: "newton",
+    "lbfgsb" or "de" (with population and seed); max_iterations 0: the method's own. device: "cpu", "opencl", "cuda", "metal" or "auto"; precision: "f64", "f32"
+    (polished in f64) or "auto". A fit that fails is no error: see `status`.
     """
     job = Job(model, init, bounds, fixed) if starts > 1 or not (init is None and bounds is None and fixed is None) else _NO_JOB
     used = engine(device, precision, threads)
@@ -95,20 +98,22 @@ def fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values
         status, iterations, twice_nll, edm, pull, values, errors, matrix, states = _engine.fit(
             model, data, job.start, job.lower, job.upper, job.fixed, covariance, minimizer, max_iterations, population, seed, used, tell)
     words = None if states is None else [_STATES[state] for state in states.tolist()]
-    return FitResult(_STATUSES[status], twice_nll, edm, iterations, pull, model.parameter_names, values, errors, matrix, words, model.poi_name, used.device, used.precision,
-                     several)
+    return FitResult(_STATUSES[status], twice_nll, edm, iterations, pull, model.parameter_names, values, errors, matrix, words, model.poi_name, used.device,
+                     used.precision, several)
 
 
-def fit_batch(model: Model, data: Optional[ArrayLike] = None, *, init: Optional[Any] = None, bounds: Optional[Any] = None, fixed: Optional[Any] = None, errors: bool = False,
-              covariance: bool = False, minimizer: str = "newton", max_iterations: int = 0, population: int = 0, seed: int = 0, device: Optional[str] = None,
-              precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction, None] = None) -> FitBatch:
+def fit_batch(model: Model, data: Optional[ArrayLike] = None, *, init: Optional[Any] = None, bounds: Optional[Any] = None, fixed: Optional[Any] = None,
+              errors: bool = False, covariance: bool = False, minimizer: str = "newton", max_iterations: int = 0, population: int = 0, seed: int = 0,
+              device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction,
+                                                                                                                            None] = None) -> FitBatch:
     """N fits as one batch: vector lanes, threads and devices are filled, and every fit has the bits that it has alone.
 
-    data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): rows of fits; what is given once (without the leading N, or by name) holds for
-    all. errors, covariance: also those.
+    data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): rows of fits; what is given once (without the leading N, or by
+    name) holds for all. errors, covariance: also those.
     """
     p = model.parameter_count
-    counts = [len(given) for given, dimensions in ((data, 2), (init, 2), (bounds, 3), (fixed, 2))
+    rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
+    counts = [len(given) for given, dimensions in rows
               if given is not None and not isinstance(given, (Mapping, str)) and np.ndim(given) == dimensions]
     n = max(counts, default=1)
     lower = upper = None
@@ -137,11 +142,12 @@ def fit_batch(model: Model, data: Optional[ArrayLike] = None, *, init: Optional[
     return FitBatch(_STATUS_ARRAY[codes], twice_nll, edm, iterations, pull, model.parameter_names, values, widths, matrices, used.device, used.precision)
 
 
-def minos(model: Model, parameters: Union[str, Sequence[str]] = "all", *, best: Optional[FitResult] = None, data: Optional[ArrayLike] = None, init: Optional[Values] = None,
-          bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
-          progress: Union[bool, ProgressFunction, None] = None) -> dict[str, tuple[float, float]]:
-    """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1; NaN where a bound comes first. parameters: names, one name, or "all" (that are free).
-    best: the converged fit to the same data and settings, made here where it is not given."""
+def minos(model: Model, parameters: Union[str, Sequence[str]] = "all", *, best: Optional[FitResult] = None, data: Optional[ArrayLike] = None,
+          init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, device: Optional[str] = None,
+          precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction,
+                                                                                          None] = None) -> dict[str, tuple[float, float]]:
+    """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1; NaN where a bound comes first. parameters: names, one name, or "all"
+    (that are free). best: the converged fit to the same data and settings, made here where it is not given."""
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, device=device, precision=precision, threads=threads)
     if not best.converged or best.errors is None or best.states is None:
@@ -156,7 +162,8 @@ def minos(model: Model, parameters: Union[str, Sequence[str]] = "all", *, best: 
     with told(progress, "MINOS") as tell:
         for name in parameters:
             i = model.index(name)
-            found[name] = _engine.minos(model, best.values, best.twice_nll, float(best.errors[i]), i, data, job.start, job.lower, job.upper, job.fixed, used, tell)
+            found[name] = _engine.minos(model, best.values, best.twice_nll, float(best.errors[i]), i, data, job.start, job.lower, job.upper, job.fixed, used,
+                                        tell)
     return found
 
 

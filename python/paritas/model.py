@@ -12,8 +12,8 @@ from .devices import engine
 from .workspace import DocumentLike, document
 
 if TYPE_CHECKING:
-    from .results import (FitBatch, FitResult, GoodnessOfFit, GoodnessOfFitToys, LimitResult, LimitToysResult, Prediction, RankingResult, ScanResult, SignificanceResult,
-                          SignificanceToysResult, ToyFits, ToyHypotestResult)
+    from .results import (FitBatch, FitResult, GoodnessOfFit, GoodnessOfFitToys, LimitResult, LimitToysResult, Prediction, RankingResult, ScanResult,
+                          SignificanceResult, SignificanceToysResult, ToyFits, ToyHypotestResult)
 
 Floats = NDArray[np.float64]
 #: values by name of parameter, or an array of all
@@ -38,11 +38,13 @@ class Model(_engine.Model):
     """
 
     @classmethod
-    def from_workspace(cls, workspace: DocumentLike, patches: Union[DocumentLike, Iterable[DocumentLike]] = (), measurement: Optional[str] = None, poi: Optional[str] = None,
-                       normsys_code: Optional[int] = None, histosys_code: Union[None, int, str] = None, clip_sample: Optional[float] = None,
+    def from_workspace(cls, workspace: DocumentLike, patches: Union[DocumentLike, Iterable[DocumentLike]] = (), measurement: Optional[str] = None,
+                       poi: Optional[str] = None, normsys_code: Optional[int] = None, histosys_code: Union[None, int,
+                                                                                                           str] = None, clip_sample: Optional[float] = None,
                        clip_bin: Optional[float] = None) -> "Model":
-        """The model of a workspace (path, dict or Workspace) with JSON patches applied, one after the other. measurement None: the first; poi: "" for none, None for the
-        measurement's. normsys_code 1 or 4 (default), histosys_code 0, 2 or "4p" (default); clips: expected rates of a sample, of a bin, from below."""
+        """The model of a workspace (path, dict or Workspace) with JSON patches applied, one after the other. measurement None: the first; poi: "" for none,
+        None for the measurement's. normsys_code 1 or 4 (default), histosys_code 0, 2 or "4p" (default); clips: expected rates of a sample, of a bin, from
+        below."""
         found = document(workspace, "workspace")
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))
@@ -61,7 +63,8 @@ class Model(_engine.Model):
         return found
 
     def __repr__(self) -> str:
-        return f"<paritas.Model: {self.parameter_count} parameters, {self.main_count} bins in {len(self.channel_layout)} channels, parameter of interest {self.poi_name!r}>"
+        return (f"<paritas.Model: {self.parameter_count} parameters, {self.main_count} bins in {len(self.channel_layout)} channels, "
+                f"parameter of interest {self.poi_name!r}>")
 
     # ---- parameters by name ----
 
@@ -108,14 +111,14 @@ class Model(_engine.Model):
     def gradient(self, point: Optional[Values] = None, data: Optional[ArrayLike] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
                  threads: Optional[int] = None) -> Floats:
         """Gradient of twice the NLL by the parameters: exact, not by differences."""
-        found = _engine.evaluate(self, self.point(point), data, True, False, engine(device, precision, threads))[1]
-        return found[0, 0]
+        found: Floats = _engine.evaluate(self, self.point(point), data, True, False, engine(device, precision, threads))[1][0, 0]
+        return found
 
     def hessian(self, point: Optional[Values] = None, data: Optional[ArrayLike] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
                 threads: Optional[int] = None) -> Floats:
         """Hessian of twice the NLL by the parameters, all taken as free: exact."""
-        found = _engine.evaluate(self, self.point(point), data, False, True, engine(device, precision, threads))[2]
-        return found[0, 0]
+        found: Floats = _engine.evaluate(self, self.point(point), data, False, True, engine(device, precision, threads))[2][0, 0]
+        return found
 
     def twice_nll_batch(self, points: ArrayLike, data: Optional[ArrayLike] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
                         threads: Optional[int] = None) -> Floats:
@@ -127,7 +130,7 @@ class Model(_engine.Model):
     def expected_data(self, point: Optional[Values] = None, include_aux: bool = True, *, device: Optional[str] = None, precision: Optional[str] = None,
                       threads: Optional[int] = None) -> Floats:
         """Expected main data, and with `include_aux` auxiliary data behind them."""
-        found = _engine.expected_data(self, self.point(point), engine(device, precision, threads))[0]
+        found: Floats = _engine.expected_data(self, self.point(point), engine(device, precision, threads))[0]
         return found if include_aux else found[:self.main_count]
 
     def expected_by_sample(self, point: Optional[Values] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
@@ -136,7 +139,8 @@ class Model(_engine.Model):
         parts = _engine.expected_by_sample(self, self.point(point), engine(device, precision, threads))
         return {name: dict(zip(samples, rows)) for (name, _, samples), rows in zip(self.channel_layout, parts)}
 
-    def expected_jacobian(self, point: Optional[Values] = None, *, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> Floats:
+    def expected_jacobian(self, point: Optional[Values] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
+                          threads: Optional[int] = None) -> Floats:
         """Derivatives of the expected main data by the parameters: (bins, parameters)."""
         return _engine.expected_jacobian(self, self.point(point), engine(device, precision, threads))
 

@@ -23,8 +23,8 @@ def _html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 @dataclass
 class Starts:
-    """What became of a fit from several starts: how many converged, which of them answers (0: the suggested one), the spread of their minima of twice the NLL, and how many
-    found each minimum, lowest first."""
+    """What became of a fit from several starts: how many converged, which of them answers (0: the suggested one), the spread of their minima of twice the NLL,
+    and how many found each minimum, lowest first."""
 
     n: int
     converged: int
@@ -113,7 +113,8 @@ class FitBatch:
 
     @property
     def converged(self) -> NDArray[np.bool_]:
-        return self.status == "converged"
+        found: NDArray[np.bool_] = self.status == "converged"
+        return found
 
     def __getitem__(self, name: str) -> Floats:
         """Fitted values of a parameter."""
@@ -192,7 +193,8 @@ class SignificanceResult:
         return self.status == "converged"
 
     def _repr_html_(self) -> str:
-        return _html_table(f"discovery, {self.status}", ("p0", "Z", "p0 expected", "Z expected", "mu_hat"), [[self.p0, self.Z, self.p0_exp, self.Z_exp, self.mu_hat]])
+        return _html_table(f"discovery, {self.status}", ("p0", "Z", "p0 expected", "Z expected", "mu_hat"),
+                           [[self.p0, self.Z, self.p0_exp, self.Z_exp, self.mu_hat]])
 
 
 @dataclass
@@ -244,8 +246,8 @@ class RankingResult:
 
 @dataclass
 class ChannelPrediction:
-    """A channel before and after the fit. error: of the postfit yields, from the covariance; prefit_error: of the prefit yields, from the widths of the constraints alone;
-    total_error, prefit_total_error: of their sums over bins. samples: postfit yields by sample."""
+    """A channel before and after the fit. error: of the postfit yields, from the covariance; prefit_error: of the prefit yields, from the widths of the
+    constraints alone; total_error, prefit_total_error: of their sums over bins. samples: postfit yields by sample."""
 
     name: str
     prefit: Floats
@@ -273,7 +275,8 @@ class Prediction:
         raise KeyError(name)
 
     def _repr_html_(self) -> str:
-        rows: list[Sequence[Any]] = [(c.name, i, float(c.data[i]), float(c.prefit[i]), float(c.postfit[i]), float(c.error[i])) for c in self.channels for i in range(len(c.data))]
+        rows: list[Sequence[Any]] = [(c.name, i, float(c.data[i]), float(c.prefit[i]), float(c.postfit[i]),
+                                      float(c.error[i])) for c in self.channels for i in range(len(c.data))]
         return _html_table(f"yields, fit {self.fit.status}", ("channel", "bin", "data", "prefit", "postfit", "error"), rows)
 
 
@@ -315,7 +318,8 @@ class Tally:
 
 @dataclass
 class ToySummary:
-    """Over all toys with an answer, in the order of the parameters. generated: where they were drawn, NaN where that is not known; pull: (fitted - generated) / error."""
+    """Over all toys with an answer, in the order of the parameters. generated: where they were drawn, NaN where that is not known; pull: (fitted - generated) /
+    error."""
 
     generated: Floats
     n: Floats
@@ -328,8 +332,8 @@ class ToySummary:
 
 @dataclass
 class ToyFits:
-    """Toys with their best fits: row i of every array belongs to toy number toy[i]. statistic: twice the NLL less that of the saturated model. The arrays are None where
-    keep=False. status_observed: of the fit that the toys were drawn at."""
+    """Toys with their best fits: row i of every array belongs to toy number toy[i]. statistic: twice the NLL less that of the saturated model. The arrays are
+    None where keep=False. status_observed: of the fit that the toys were drawn at."""
 
     names: list[str]
     status_observed: str
@@ -354,7 +358,8 @@ class ToyFits:
         """Toy by toy."""
         if self.status is None:
             raise ValueError("the toys were not kept: keep=True")
-        return self.status == "converged"
+        found: NDArray[np.bool_] = self.status == "converged"
+        return found
 
     @property
     def pulls(self) -> Floats:
@@ -381,8 +386,9 @@ class ToyFits:
 
 @dataclass
 class ToyHypotestResult:
-    """Test by toys of one value of the parameter of interest, with standard errors from the number of toys. toys: every one, as rows of `toy, mu, hypothesis, q, mu_hat,
-    twice_nll_free, twice_nll_fixed, status, iterations`; None where they were not kept. n_tested, n_other: toys with an answer, of the tested value and of the other."""
+    """Test by toys of one value of the parameter of interest, with standard errors from the number of toys. toys: every one, as rows of `toy, mu, hypothesis,
+    q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations`; None where they were not kept. n_tested, n_other: toys with an answer, of the tested value
+    and of the other."""
 
     mu: float
     CLs_obs: float
@@ -431,8 +437,9 @@ class ToyHypotestResult:
         return found
 
     def _repr_html_(self) -> str:
-        rows = [["CLs", self.CLs_obs, self.CLs_obs_error], ["CLs+b", self.CLsb, self.CLsb_error], ["CLb", self.CLb, self.CLb_error], ["p0", self.p0, self.p0_error],
-                *([f"CLs expected, {s:+d} sigma", float(e), float(d)] for s, e, d in zip(range(-2, 3), self.CLs_exp, self.CLs_exp_error))]
+        rows = [["CLs", self.CLs_obs, self.CLs_obs_error], ["CLs+b", self.CLsb, self.CLsb_error], ["CLb", self.CLb, self.CLb_error],
+                ["p0", self.p0, self.p0_error], *([f"CLs expected, {s:+d} sigma", float(e), float(d)] for s, e,
+                                                  d in zip(range(-2, 3), self.CLs_exp, self.CLs_exp_error))]
         return _html_table(f"mu = {self.mu:g}, {self.status}; toys: {self.tally}", ("", "value", "error"), rows)
 
 
@@ -464,7 +471,8 @@ class SignificanceToysResult:
 
 @dataclass
 class LimitToysResult:
-    """Upper limits by toys, with standard errors. reached: the error is at most rtol, or there is no limit. asymptotic: where the search began. scan: the tested values."""
+    """Upper limits by toys, with standard errors. reached: the error is at most rtol, or there is no limit. asymptotic: where the search began. scan: the
+    tested values."""
 
     level: float
     rtol: float

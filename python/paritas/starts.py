@@ -24,8 +24,8 @@ def _uniform(start: int, parameter: int) -> float:
 
 
 def draw_starts(model: Model, n: int, first: Floats, lower: Floats, upper: Floats, fixed: NDArray[np.bool_]) -> Floats:
-    """n starts: the first, and n - 1 around it, (n, parameters). A constrained parameter is drawn with its width; a free one evenly between its bounds, but no further
-    away than three times its size."""
+    """n starts: the first, and n - 1 around it, (n, parameters). A constrained parameter is drawn with its width; a free one evenly between its bounds, but no
+    further away than three times its size."""
     quantile = NormalDist().inv_cdf
     starts = np.tile(first, (n, 1))
     for i in np.flatnonzero(~fixed):
@@ -45,17 +45,15 @@ def best_start(model: Model, n: int, first: Optional[Floats], lower: Optional[Fl
     rows = draw_starts(model, n, model.suggested_init if first is None else first, model.lower_bounds if lower is None else lower,
                        model.upper_bounds if upper is None else upper, np.asarray(model.suggested_fixed if fixed is None else fixed, dtype=bool))
     found = fits(rows)
-    best, minima = -1, []
+    best, lowest = 0, float("inf")
+    minima: dict[float, int] = {}
     for k in np.flatnonzero(found.converged):
         value = float(found.twice_nll[k])
-        if best < 0 or value < lowest - SAME_MINIMUM:
+        if value < lowest - SAME_MINIMUM:
             best = int(k)
-        lowest = value if best == k else min(lowest, value)
-        same = next((entry for entry in minima if abs(entry[0] - value) <= SAME_MINIMUM), None)
-        if same is None:
-            minima.append([value, 1])
-        else:
-            same[1] += 1
+        lowest = min(lowest, value)
+        same = next((minimum for minimum in minima if abs(minimum - value) <= SAME_MINIMUM), value)
+        minima[same] = minima.get(same, 0) + 1
     values = found.twice_nll[found.converged]
     spread = float(values.max() - values.min()) if len(values) else float("nan")
-    return rows[max(best, 0)], Starts(n, len(values), max(best, 0), spread, sorted((value, int(count)) for value, count in minima))
+    return rows[best], Starts(n, len(values), best, spread, sorted(minima.items()))

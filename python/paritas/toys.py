@@ -1,8 +1,9 @@
 """Toys: data drawn at random from a model, each with its fits; tests, limits, significance and goodness of fit from them.
 
-Toy t depends on `seed` and t alone: not on the number of toys, of shards, of threads, nor on the device. `store` keeps every toy in an SQLite file, whose table `toys` other
-tools can read; a run that was interrupted goes on with resume=True, and shards, shard=(i, n) with i from 1 to n, are pooled by `merge` into the rows of the run that was not
-cut. The stores are those of the program `paritas`. All functions take the keywords of `paritas.fit`: data, init, bounds, fixed, device, precision, threads, progress.
+Toy t depends on `seed` and t alone: not on the number of toys, of shards, of threads, nor on the device. `store` keeps every toy in an SQLite file, whose table
+`toys` other tools can read; a run that was interrupted goes on with resume=True, and shards, shard=(i, n) with i from 1 to n, are pooled by `merge` into the
+rows of the run that was not cut. The stores are those of the program `paritas`. All functions take the keywords of `paritas.fit`: data, init, bounds, fixed,
+device, precision, threads, progress.
 """
 from __future__ import annotations
 
@@ -33,66 +34,80 @@ def fit_toys(model: Model, params: Optional[Values] = None, n: int = 2000, seed:
              keep: bool = True, minimizer: str = "auto", store: Optional[Path] = None, resume: bool = False, save_parameters: bool = False,
              shard: Optional[tuple[int, int]] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
              progress: Progress = None) -> ToyFits:
-    """n toys drawn at `params`, or around `expected` data (main, then auxiliary), or at the best fit to the data, each fitted freely within bounds and fixed flags.
+    """n toys drawn at `params`, or around `expected` data (main, then auxiliary), or at the best fit to the data, each fitted freely within bounds and fixed
+    flags.
 
-    init: where fits start, else `params`; a fixed parameter stays there, wherever toys are drawn. fix_aux: auxiliary data stay as observed. errors: of every fit, from its
-    exact Hessian, 0.2 to 1 times the time of the fits. keep: the result has the values of every toy, not only their means. minimizer: "auto" or "newton". save_parameters:
-    the store keeps them. Toys that the store had before are in the counts and, with save_parameters, in the means; their rows are read by `read_store`.
+    init: where fits start, else `params`; a fixed parameter stays there, wherever toys are drawn. fix_aux: auxiliary data stay as observed. errors: of every
+    fit, from its exact Hessian, 0.2 to 1 times the time of the fits. keep: the result has the values of every toy, not only their means. minimizer: "auto" or
+    "newton". save_parameters: the store keeps them. Toys that the store had before are in the counts and, with save_parameters, in the means; their rows are
+    read by `read_store`.
     """
     at = None if params is None else model.point(params)
     job = Job(model, init, bounds, fixed, at)
     with told(progress, "toys") as tell:
         status, tally, summary, rows, values, widths = _engine.fit_toys(
-            model, n, seed, at, expected, errors, keep, save_parameters, shard, fix_aux, _newton_only(minimizer), _path(store), resume, _key(model, store), data,
+            model, n, seed, at, expected, errors, keep, save_parameters, shard, fix_aux, _newton_only(minimizer), _path(store), resume, _key(model,
+                                                                                                                                             store), data,
             job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)
     columns = [np.array([row[k] for row in summary]) for k in range(7)]
     if rows is None:
         return ToyFits(model.parameter_names, _STATUSES[status], n, seed, ToySummary(*columns), Tally(*tally), None, None, None, None, None, None, None, None)
-    return ToyFits(model.parameter_names, _STATUSES[status], n, seed, ToySummary(*columns), Tally(*tally), rows["toy"], _STATUS_ARRAY[rows["status"]], rows["twice_nll"],
-                   rows["statistic"], rows["edm"], rows["iterations"], values, widths)
+    return ToyFits(model.parameter_names, _STATUSES[status], n, seed, ToySummary(*columns), Tally(*tally), rows["toy"], _STATUS_ARRAY[rows["status"]],
+                   rows["twice_nll"], rows["statistic"], rows["edm"], rows["iterations"], values, widths)
 
 
-def hypotest_toys(model: Model, mu: float = 1.0, n: int = 2000, seed: int = 0, *, test_stat: str = "qtilde", data: Optional[ArrayLike] = None, init: Optional[Values] = None,
-                  bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, fix_aux: bool = False, keep: bool = True, minimizer: str = "auto",
-                  store: Optional[Path] = None, resume: bool = False, shard: Optional[tuple[int, int]] = None, device: Optional[str] = None, precision: Optional[str] = None,
+def hypotest_toys(model: Model, mu: float = 1.0, n: int = 2000, seed: int = 0, *, test_stat: str = "qtilde", data: Optional[ArrayLike] = None,
+                  init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, fix_aux: bool = False, keep: bool = True,
+                  minimizer: str = "auto", store: Optional[Path] = None, resume: bool = False, shard: Optional[tuple[int,
+                                                                                                                     int]] = None, device: Optional[str] = None,
+                                                                                                                     precision: Optional[str] = None,
                   threads: Optional[int] = None, progress: Progress = None) -> ToyHypotestResult:
-    """CLs of a value of the parameter of interest from n toys of each hypothesis: mu, and 0 (test_stat "q0": 0, and 1), drawn around the conditional fits to the data, each
-    with a free and a conditional fit. keep: the result has every toy."""
+    """CLs of a value of the parameter of interest from n toys of each hypothesis: mu, and 0 (test_stat "q0": 0, and 1), drawn around the conditional fits to
+    the data, each with a free and a conditional fit. keep: the result has every toy."""
     job = Job(model, init, bounds, fixed)
     with told(progress, "toys") as tell:
-        found, toys = _engine.hypotest_toys(model, mu, test_stat, n, seed, keep, shard, fix_aux, _newton_only(minimizer), _path(store), resume, _key(model, store), data,
-                                            job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)
+        found, toys = _engine.hypotest_toys(model, mu, test_stat, n, seed, keep, shard, fix_aux, _newton_only(minimizer), _path(store), resume,
+                                            _key(model, store), data, job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)
     return _test(found, _all_toys(toys, store, resume))
 
 
-def significance_toys(model: Model, n: int = 2000, seed: int = 0, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None,
-                      fixed: Optional[Fixed] = None, fix_aux: bool = False, keep: bool = True, minimizer: str = "auto", store: Optional[Path] = None, resume: bool = False,
-                      shard: Optional[tuple[int, int]] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
+def significance_toys(model: Model, n: int = 2000, seed: int = 0, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None,
+                      bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, fix_aux: bool = False, keep: bool = True, minimizer: str = "auto",
+                      store: Optional[Path] = None, resume: bool = False, shard: Optional[tuple[int,
+                                                                                                int]] = None, device: Optional[str] = None,
+                                                                                                precision: Optional[str] = None, threads: Optional[int] = None,
                       progress: Progress = None) -> SignificanceToysResult:
     """Discovery by toys: p0 is the part of the toys drawn at 0 whose q0 is at least the observed one; expected: at least the median of toys drawn at 1."""
     job = Job(model, init, bounds, fixed)
     with told(progress, "toys") as tell:
-        numbers, found, toys = _engine.significance_toys(model, n, seed, keep, shard, fix_aux, _newton_only(minimizer), _path(store), resume, _key(model, store), data,
-                                                         job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)
-    return SignificanceToysResult(*numbers, _test(found, _all_toys(toys, store, resume)))
+        numbers, found, toys = _engine.significance_toys(model, n, seed, keep, shard, fix_aux, _newton_only(minimizer), _path(store), resume,
+                                                         _key(model, store), data, job.start, job.lower, job.upper, job.fixed, engine(device, precision,
+                                                                                                                                      threads), tell)
+    fields: list[Any] = [*numbers, _test(found, _all_toys(toys, store, resume))]
+    return SignificanceToysResult(*fields)
 
 
-def upper_limit_toys(model: Model, n: int = 0, seed: int = 0, *, level: float = 0.05, rtol: float = 0.05, test_stat: str = "qtilde", data: Optional[ArrayLike] = None,
-                     init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, fix_aux: bool = False, keep: bool = False,
-                     minimizer: str = "auto", store: Optional[Path] = None, resume: bool = False, device: Optional[str] = None, precision: Optional[str] = None,
-                     threads: Optional[int] = None, progress: Progress = None) -> LimitToysResult:
+def upper_limit_toys(model: Model, n: int = 0, seed: int = 0, *, level: float = 0.05, rtol: float = 0.05, test_stat: str = "qtilde",
+                     data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,
+                     fix_aux: bool = False, keep: bool = False, minimizer: str = "auto", store: Optional[Path] = None, resume: bool = False,
+                     device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
+                     progress: Progress = None) -> LimitToysResult:
     """Upper limits by toys, each to a standard error of rtol relative. n: most toys of each tested value and hypothesis; 0: 100000."""
     job = Job(model, init, bounds, fixed)
     with told(progress, "toys") as tell:
         *numbers, status, tally, scanned, toys = _engine.limit_toys(
             model, level, rtol, test_stat, n, seed, keep, fix_aux, _newton_only(minimizer), _path(store), resume, _key(model, store), data,
             job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)
-    return LimitToysResult(level, rtol, *numbers, _STATUSES[status], Tally(*tally), [_test(one, None) for one in scanned], _all_toys(toys, store, resume))
+    fields: list[Any] = [level, rtol, *numbers, _STATUSES[status], Tally(*tally), [_test(one, None) for one in scanned], _all_toys(toys, store, resume)]
+    return LimitToysResult(*fields)
 
 
-def goodness_of_fit_toys(model: Model, n: int = 2000, seed: int = 0, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None,
-                         fixed: Optional[Fixed] = None, fix_aux: bool = False, minimizer: str = "auto", store: Optional[Path] = None, resume: bool = False,
-                         shard: Optional[tuple[int, int]] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
+def goodness_of_fit_toys(model: Model, n: int = 2000, seed: int = 0, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None,
+                         bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, fix_aux: bool = False, minimizer: str = "auto",
+                         store: Optional[Path] = None, resume: bool = False, shard: Optional[tuple[int,
+                                                                                                   int]] = None, device: Optional[str] = None,
+                                                                                                   precision: Optional[str] = None,
+                                                                                                   threads: Optional[int] = None,
                          progress: Progress = None) -> GoodnessOfFitToys:
     """Of the best fit against the saturated model, by toys drawn at it: p_toys is the part of them whose statistic is at least the observed one."""
     job = Job(model, init, bounds, fixed)
@@ -129,10 +144,15 @@ def read_store(store: Path) -> NDArray[Any]:
     `paritas.toys.STATUSES`; parameters and errors, where they were kept: rows of parameters."""
     connection = sqlite3.connect(f"file:{quote(os.path.abspath(store))}?mode=ro", uri=True)
     try:
-        cursor = connection.execute("SELECT * FROM toys")
-        names = [column[0] for column in cursor.description]
+        names = [column[1] for column in connection.execute("PRAGMA table_info(toys)")]
+        if not names:
+            raise _engine.InvalidInput(f"{os.fspath(store)}: holds no table of toys")
+        if set(names) == set(_engine.TOY.names or ()):  # in the order of toys that were not read
+            names = list(_engine.TOY.names or ())
+        cursor = connection.execute(f"SELECT {', '.join(names)} FROM toys")
         p = connection.execute("SELECT count(*) FROM parameters").fetchone()[0] if "parameters" in names else 0
-        kinds: dict[str, Any] = {"toy": (np.uint64,), "status": (np.int32,), "iterations": (np.uint32,), "parameters": (np.float64, (p,)), "errors": (np.float64, (p,))}
+        kinds: dict[str, Any] = {"toy": (np.uint64,), "status": (np.int32,), "iterations": (np.uint32,), "parameters": (np.float64, (p,)),
+                                 "errors": (np.float64, (p,))}
         dtype = np.dtype([(name, *kinds.get(name, (np.float64,))) for name in names])
         chunks = [np.empty(0, dtype)]
         while rows := cursor.fetchmany(_CHUNK):
@@ -149,11 +169,12 @@ def _all_toys(fitted: Optional[NDArray[Any]], store: Optional[Path], resume: boo
     """Toys of a run: those fitted now, and with a store that was there before, also those in it."""
     if fitted is None or not resume or store is None:
         return fitted
-    return read_store(store)[list(_engine.TOY.names)].astype(_engine.TOY)
+    return read_store(store)
 
 
 def _test(found: Any, toys: Optional[NDArray[Any]]) -> ToyHypotestResult:
-    return ToyHypotestResult(*found[:15], _STATUSES[found[15]], found[16], found[17], Tally(*found[18]), toys)
+    fields: list[Any] = [*found[:15], _STATUSES[found[15]], found[16], found[17], Tally(*found[18]), toys]
+    return ToyHypotestResult(*fields)
 
 
 def _newton_only(minimizer: str) -> bool:

@@ -1,5 +1,6 @@
 /* Gradients by templates, against differences of refitted values; and the bits of rows in batches, lanes and threads. */
 #include "gradient_testing.h"
+#include "refusing.h"
 
 #include <stdbool.h>
 
@@ -158,6 +159,40 @@ TEST(contexts_in_f32_answer_as_those_in_f64)
     free(first);
 }
 
+/* ---- memory ---- */
+
+TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
+{
+    static const paritas_quantity quantities[] = {PARITAS_QUANTITY_TWICE_NLL, PARITAS_QUANTITY_CLS, PARITAS_QUANTITY_LIMIT};
+    for (size_t k = 0; k < COUNT(quantities); k++) {
+        struct ledger ledger = {0};
+        const paritas_allocator allocator = ledger_allocator(&ledger);
+        paritas_options open = PARITAS_OPTIONS_DEFAULT;
+        open.allocator = &allocator;
+        open.threads = 1;
+        struct fixture f = all_templates(&open, "75.0,61.0,39.0");
+        paritas_gradient_options o = options_of(quantities[k], PARITAS_QTILDE);
+        o.aux_follow = 1;
+        double at[64], values[6], by_row[6 * 128];
+        memcpy(at, paritas_model_suggested_init(f.model), paritas_model_parameter_count(f.model) * sizeof *at);
+        const paritas_gradient to = {.values = values, .data = by_row};
+        long refusals = 0;
+        paritas_status status = PARITAS_OUT_OF_MEMORY;
+        for (; status == PARITAS_OUT_OF_MEMORY; refusals++) {
+            const long live = ledger.live;
+            ledger.requests = 0;
+            ledger.fail_at = refusals + 1;
+            status = paritas_differentiate(f.context, f.model, &o, NULL, 1, at, NULL, &to);
+            if (status == PARITAS_OUT_OF_MEMORY) assert_true(ledger.live <= live + 1); /* a slab that has grown is the device's */
+        }
+        assert_int_equal(status, PARITAS_OK);
+        assert_true(refusals > 10);
+        ledger.fail_at = 0;
+        free_fixture(&f);
+        assert_int_equal(ledger.live, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +201,7 @@ int main(void)
         cmocka_unit_test(the_likelihood_has_gradients_by_templates_and_parameters),
         cmocka_unit_test(a_row_has_the_same_bits_alone_and_in_any_batch_lanes_and_threads),
         cmocka_unit_test(contexts_in_f32_answer_as_those_in_f64),
+        cmocka_unit_test(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ def every_modifier():
                       "data": {"hi": {"contents": [54.0, 41.0]}, "lo": {"contents": [47.0, 38.0]}}},
                      {"name": "staterror", "type": "staterror", "parameters": ["gamma_stat_SR_bin_0", "gamma_stat_SR_bin_1"], "constraint": "Gauss"}]},
                  {"name": "fakes", "data": {"contents": [10.0, 8.0]}, "modifiers": [
-                     {"name": "uncorrelated", "type": "shapesys", "parameters": ["gamma_u_bin_0", "gamma_u_bin_1"], "constraint": "Poisson", "data": {"vals": [0.2, 0.25]}}]},
+                     {"name": "uncorrelated", "type": "shapesys", "parameters": ["gamma_u_bin_0", "gamma_u_bin_1"], "constraint": "Poisson",
+                      "data": {"vals": [0.2, 0.25]}}]},
              ]},
             {"name": "model_CR", "type": "histfactory_dist", "axes": AXES_CR,
              "samples": [{"name": "fakes", "data": {"contents": [100.0]}, "modifiers": [
@@ -89,14 +90,9 @@ def closed_form(p, factor=None):
     return -2 * total
 
 
-POINTS = [
-    {"mu": 1.0, "Lumi": 1.0, "alpha_xs": 0.0, "alpha_shape": 0.0, "gamma_stat_SR_bin_0": 1.0, "gamma_stat_SR_bin_1": 1.0, "gamma_u_bin_0": 1.0, "gamma_u_bin_1": 1.0,
-     "gamma_free_bin_0": 1.0},
-    {"mu": 2.2, "Lumi": 1.03, "alpha_xs": 1.5, "alpha_shape": 0.4, "gamma_stat_SR_bin_0": 0.96, "gamma_stat_SR_bin_1": 1.05, "gamma_u_bin_0": 1.2, "gamma_u_bin_1": 0.8,
-     "gamma_free_bin_0": 0.93},
-    {"mu": 0.3, "Lumi": 0.99, "alpha_xs": -2.0, "alpha_shape": -1.7, "gamma_stat_SR_bin_0": 1.1, "gamma_stat_SR_bin_1": 0.9, "gamma_u_bin_0": 0.7, "gamma_u_bin_1": 1.4,
-     "gamma_free_bin_0": 1.3},
-]
+NAMES = ("mu", "Lumi", "alpha_xs", "alpha_shape", "gamma_stat_SR_bin_0", "gamma_stat_SR_bin_1", "gamma_u_bin_0", "gamma_u_bin_1", "gamma_free_bin_0")
+POINTS = [dict(zip(NAMES, values)) for values in ((1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0), (2.2, 1.03, 1.5, 0.4, 0.96, 1.05, 1.2, 0.8, 0.93),
+                                                  (0.3, 0.99, -2.0, -1.7, 1.1, 0.9, 0.7, 1.4, 1.3))]
 
 
 @pytest.mark.parametrize("names", ["keep", "pyhf"])
@@ -158,7 +154,8 @@ def test_an_analysis_is_chosen_by_name():
     ("normsys", {"type": "mult", "in": "poly6", "out": "exp"}, "code4"), ("normsys", {"type": "mult", "in": "exp", "out": None}, "code1"),
     ("histosys", 0, "code0"), ("histosys", 4, "code4p"), ("histosys", "lin", "code0"), ("histosys", "poly6", "code4p"), ("histosys", "code2", "code2"),
     ("histosys", {"type": "add", "in": "poly1", "out": None}, "code0"),
-    ("normsys", 0, None), ("normsys", 2, None), ("normsys", "poly6", None), ("normsys", {"type": "add", "in": "poly1", "out": None}, None), ("normsys", True, None),
+    ("normsys", 0, None), ("normsys", 2, None), ("normsys", "poly6", None), ("normsys", True, None),
+    ("normsys", {"type": "add", "in": "poly1", "out": None}, None),
     ("histosys", 2, None), ("histosys", "parabolic", None), ("histosys", 5, None), ("histosys", {"type": "add", "in": "poly2", "out": "poly1"}, None)])
 def test_interpolation_is_understood_in_each_form_or_refused(kind, given, code):
     document = every_modifier()
@@ -364,20 +361,23 @@ def test_a_file_that_is_no_json_is_refused(tmp_path):
 
 
 def odd_workspace():
-    """What the writer must take apart: several staterrors in a channel, one that spans channels, a shared shapefactor, measurements that differ, shifted auxiliary data."""
+    """What the writer must take apart: several staterrors in a channel, one that spans channels, a shared shapefactor, measurements that differ, auxiliary data
+    away from 0."""
     def sample(name, data, *modifiers):
         return {"name": name, "data": data, "modifiers": [{"name": n, "type": t, "data": d} for n, t, d in modifiers]}
 
     return {
         "channels": [
             {"name": "A", "samples": [
-                sample("s", [5.0, 6.0], ("mu", "normfactor", None), ("lumi", "lumi", None), ("st_s", "staterror", [0.5, 0.6]), ("xs", "normsys", {"hi": 1.1, "lo": 0.95})),
+                sample("s", [5.0, 6.0], ("mu", "normfactor", None), ("lumi", "lumi", None), ("st_s", "staterror", [0.5, 0.6]),
+                       ("xs", "normsys", {"hi": 1.1, "lo": 0.95})),
                 sample("b", [50.0, 60.0], ("st_b", "staterror", [2.0, 0.0]),
                        ("shape", "histosys", {"hi_data": [55.0, 61.0], "lo_data": [48.0, 57.0]}))]},
             {"name": "B", "samples": [
                 sample("b", [30.0, 20.0, 10.0], ("span", "staterror", [1.0, 2.0, 1.5]), ("free", "shapefactor", None)),
                 sample("c", [3.0, 0.0, 1.0], ("span", "staterror", [0.3, 0.1, 0.2]), ("sys", "shapesys", [1.0, 0.5, 0.0]))]},
-            {"name": "C", "samples": [sample("b", [9.0], ("span", "staterror", [1.1]), ("free", "shapefactor", None)), sample("c", [1.0], ("span", "staterror", [0.2]))]},
+            {"name": "C", "samples": [
+                sample("b", [9.0], ("span", "staterror", [1.1]), ("free", "shapefactor", None)), sample("c", [1.0], ("span", "staterror", [0.2]))]},
         ],
         "observations": [{"name": "A", "data": [60, 66]}, {"name": "B", "data": [34.0, 19.0, 12.0]}, {"name": "C", "data": [8]}],
         "measurements": [
@@ -461,7 +461,10 @@ def test_published_workspaces_come_back_as_they_were(path):
     back = hs3.to_pyhf(json.loads(json.dumps(hs3.from_pyhf(spec).spec)), names="pyhf").spec
 
     def canonical(channels):
-        return [{"name": c["name"], "samples": [{**s, "modifiers": sorted(s["modifiers"], key=lambda m: (m["type"], m["name"]))} for s in c["samples"]]} for c in channels]
+        def ordered(sample):
+            return {**sample, "modifiers": sorted(sample["modifiers"], key=lambda modifier: (modifier["type"], modifier["name"]))}
+
+        return [{"name": channel["name"], "samples": [ordered(sample) for sample in channel["samples"]]} for channel in channels]
 
     assert canonical(back["channels"]) == canonical(spec["channels"])
     names = {channel["name"] for channel in spec["channels"]}

@@ -16,7 +16,7 @@ except ImportError:
 PathLike = Union[str, "os.PathLike[str]"]
 
 
-class ConversionError(_InvalidInput):  # type: ignore[misc, valid-type]
+class ConversionError(_InvalidInput):  # type: ignore[misc]
     """A document that is wrong, or says what the target cannot express: `where` (file, JSON pointer or element) and `why`."""
 
     status = "INVALID_INPUT"

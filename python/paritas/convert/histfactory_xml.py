@@ -1,7 +1,7 @@
 """HistFactory's XML and ROOT files to a pyhf workspace (as pyhf's readxml does it) and back.
 
-ROOT files go through uproot, which is wanted only here. Where pyhf and the files differ (laws of constraints, thresholds, constraint terms), `constraints` says who is
-followed: "file" represents what the files say or refuses it by name, "pyhf" takes pyhf's choice and notes it.
+ROOT files go through uproot, which is wanted only here. Where pyhf and the files differ (laws of constraints, thresholds, constraint terms), `constraints`
+says who is followed: "file" represents what the files say or refuses it by name, "pyhf" takes pyhf's choice and notes it.
 """
 from __future__ import annotations
 
@@ -100,13 +100,15 @@ class _Reader:
 
     # Channels
 
-    def _histogram(self, element: Element, parents: Sequence[Element], kind: str = "", file_keys: Sequence[str] = ("InputFile",)) -> tuple[list[float], list[float]]:
+    def _histogram(self, element: Element, parents: Sequence[Element], kind: str = "",
+                   file_keys: Sequence[str] = ("InputFile",)) -> tuple[list[float], list[float]]:
         """Contents and errors of the histogram that HistoName (HistoPath, InputFile), with an ending, name; file and path are inherited from the parents."""
-        name = element.get(f"HistoName{kind}")
-        if not name and element.tag in ("Sample", "Data"):
-            name = next((parent.get("HistoName") for parent in parents if parent.get("HistoName")), "")
-        file = next((element.get(key) for key in file_keys if element.get(key)), "") or next((parent.get("InputFile") for parent in parents if parent.get("InputFile")), "")
-        path = element.get(f"HistoPath{kind}") or next((parent.get("HistoPath") for parent in parents if parent.get("HistoPath")), "")
+        def inherited(key: str) -> str:
+            return next((parent.get(key) for parent in parents if parent.get(key)), "")
+
+        name = element.get(f"HistoName{kind}") or (inherited("HistoName") if element.tag in ("Sample", "Data") else "")
+        file = next((element.get(key) for key in file_keys if element.get(key)), "") or inherited("InputFile")
+        path = element.get(f"HistoPath{kind}") or inherited("HistoPath")
         for what, given in ((f"HistoName{kind}", name), ("InputFile", file)):
             if not given:
                 raise element.refuse(f"{what} is missing")
@@ -207,7 +209,7 @@ class _Reader:
             total = [sum(column) for column in zip(*(contents for contents, _ in active))]
             squares = [sum(error * error for error in column) for column in zip(*(modifier["data"] for _, modifier in active))]
             for i, (content, square) in enumerate(zip(total, squares)):
-                if square > 0 and not (content > 0 and math.sqrt(square) / content >= threshold):
+                if content > 0 and math.sqrt(square) / content < threshold:
                     for _, modifier in active:
                         modifier["data"][i] = 0.0
             if law == "Poisson" and len(active) == 1:
@@ -220,6 +222,8 @@ class _Reader:
     def _measurement(self, element: Element) -> dict[str, Any]:
         lumi = element.number("Lumi")
         width = lumi * element.number("LumiRelErr")
+        if width == 0 and "lumi" in self.parameters:
+            self._note(element, "LumiRelErr is 0 where samples are normalized by theory: no model can be made of a lumi without width")
         pois = [name for poi in element.all("POI") for name in (poi.text.split() or [""])]
         if not pois:
             raise element.refuse("it has no <POI>")
@@ -241,7 +245,9 @@ class _Reader:
                 given["inits"] = [setting.number("Val")]
             for root_name in setting.text.split():
                 name = self._parameter(setting, root_name)
-                configs.setdefault(name, {"name": name}).update(given)
+                config = configs["lumi"] if name == "lumi" else configs.pop(name, {"name": name})  # what is set goes last, as in pyhf
+                config.update(given)
+                configs[name] = config
         return {"name": element.attributes["Name"], "config": {"poi": pois[0], "parameters": list(configs.values())}}
 
     def _parameter(self, setting: Element, root_name: str) -> str:

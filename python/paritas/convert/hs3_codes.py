@@ -33,5 +33,6 @@ def pyhf_code(node: Node, kind: str) -> str:
         code = _NAMED[kind].get(value) if isinstance(value, (int, str)) and not isinstance(value, bool) else None
     if code is None:
         known = ", ".join(sorted(set(_NAMED[kind].values())))
-        raise node.refuse(f"the interpolation {node.value!r} of a {kind} is none that a pyhf workspace can express ({known}; HS3's parabolic differs from code2 beyond 1)")
+        raise node.refuse(f"the interpolation {node.value!r} of a {kind} is none that a pyhf workspace can express ({known}; HS3's parabolic differs from "
+                          "code2 beyond 1)")
     return code

@@ -46,11 +46,11 @@ class Constraints:
             raise node.refuse(f"'{parameter}' is constrained by {known[1].path} already")
 
     def of_modifier(self, node: Node, parameter: str, role: str) -> Optional[Constraint]:
-        """The constraint of a modifier with one parameter; an alpha that says nothing has a Gaussian one, as ROOT and pyhs3 take it."""
+        """The constraint that a modifier with one parameter states; None where it states none."""
         given = node.get("constraint_name") or node.get("constraint")
         if given is not None and given.string() in self.distributions:
             dist = self.distributions[given.string()]
-            found, constraint = self._resolve(dist, None)
+            found, constraint = self._resolve(dist, None, parameter)
             if found != parameter:
                 raise given.refuse(f"'{given.value}' constrains '{found}', not '{parameter}'")
             self._note(parameter, constraint, dist)
@@ -59,7 +59,7 @@ class Constraints:
             raise node["constraint_name"].refuse(f"'{node['constraint_name'].value}' is not in distributions")
         given = node.get("constraint_type") or node.get("constraint")
         if given is None:
-            return KINDS["Gauss"] if role == "alpha" else None
+            return None
         kind = self._kind(given)
         if kind.kind == "Poisson" or (kind.kind == "Gauss" and role == "factor"):
             raise given.refuse(f"a {kind.kind} constraint of a {node['type'].value} without its nominal value and width cannot stand in a pyhf workspace")
@@ -87,7 +87,7 @@ class Constraints:
                 if item.string() not in self.distributions:
                     raise item.refuse(f"'{item.value}' is not in distributions")
                 target = self.distributions[item.string()]
-                found, constraint = self._resolve(target, None)
+                found, constraint = self._resolve(target, None, parameter)
                 if found != parameter:
                     raise item.refuse(f"'{item.value}' constrains '{found}', not '{parameter}'")
                 self._note(parameter, constraint, target)
@@ -123,8 +123,8 @@ class Constraints:
             return None
         return [self.by_parameter[name][0].width if name in self.by_parameter else 0.0 for name in parameters]
 
-    def _resolve(self, node: Node, value: Optional[float]) -> tuple[str, Constraint]:
-        """The parameter that a distribution constrains, and how."""
+    def _resolve(self, node: Node, value: Optional[float], wanted: Optional[str] = None) -> tuple[str, Constraint]:
+        """The parameter that a distribution constrains, and how. `wanted`: the parameter it should be, which tells it from a global observable."""
         self.used.add(node["name"].string())
         kind = node.value.get("type")
         if kind == "gaussian_dist":
@@ -132,9 +132,10 @@ class Constraints:
             if value is not None:  # data for x: its name is an observable's, not a parameter's
                 return node["mean"].string(), Constraint("Gauss", value, self._number(node["sigma"]))
             sides = [(node["x"], node["mean"]), (node["mean"], node["x"])]
-            for parameter, nominal in sides:
-                if isinstance(parameter.value, str) and self._is_number(nominal) and not self._is_nominal(parameter):
-                    return parameter.string(), Constraint("Gauss", self._number(nominal), self._number(node["sigma"]))
+            for side, nominal in sides:
+                if isinstance(side.value, str) and self._is_number(nominal) and (side.value == wanted if wanted in (node["x"].value, node["mean"].value)
+                                                                                 else not self._is_nominal(side)):
+                    return side.string(), Constraint("Gauss", self._number(nominal), self._number(node["sigma"]))
             raise node.refuse("a constraint has a parameter on one side and a number, or a constant of the parameter point, on the other")
         if kind == "poisson_dist":
             node.object("name type x mean", "integer")

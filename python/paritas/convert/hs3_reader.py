@@ -49,6 +49,10 @@ class _Scalar:
     node: Node
     name: str = ""
 
+    def is_lumi(self) -> bool:
+        """A factor with a Gaussian constraint, for which pyhf has one modifier, lumi."""
+        return self.role == "factor" and self.constraint is not None and self.constraint.kind == "Gauss"
+
 
 @dataclass
 class _Set:
@@ -81,6 +85,14 @@ class _Analysis:
         """What two analyses must share to be measurements of one workspace."""
         return tuple(repr(self.likelihood.value.get(key)) for key in ("distributions", "data", "aux_distributions"))
 
+    def is_asimov(self) -> bool:
+        """Whether its data are predictions, by the name that ROOT gives those."""
+        return any(str(entry).startswith("asimovData") for entry in self.likelihood.value.get("data") or [])
+
+    def is_asimov(self) -> bool:
+        """Whether its data are predictions, by the name that ROOT gives those."""
+        return any(str(entry).startswith("asimovData") for entry in self.likelihood.value.get("data") or [])
+
 
 class Reader:
     def __init__(self, document: Any, names: str, analysis: Optional[str], shapesys_vals: Optional[str], poisson_staterror: str) -> None:
@@ -97,6 +109,7 @@ class Reader:
         self.scalars: dict[str, _Scalar] = {}
         self.sets: dict[str, _Set] = {}  # by first parameter
         self.channels: list[_Channel] = []
+        self.half_open: dict[str, str] = {}  # parameters with one bound, and where it stands
 
     def _table(self, key: str) -> dict[str, Node]:
         found: dict[str, Node] = {}
@@ -146,7 +159,7 @@ class Reader:
                 raise ConversionError("/analyses", f"there is no analysis '{self.wanted}', only " + ", ".join(analysis.name for analysis in every))
         else:
             groups = {analysis.data(): analysis for analysis in reversed(every)}
-            real = [analysis for analysis in groups.values() if not any(str(entry).startswith("asimovData") for entry in analysis.likelihood.value.get("data") or [])]
+            real = [analysis for analysis in groups.values() if not analysis.is_asimov()]
             if len(groups) > 1 and len(real) != 1:
                 raise ConversionError("/analyses", "analyses differ in channels or data, of which a workspace has one set; choose one: "
                                       + ", ".join(analysis.name for analysis in groups.values()))
@@ -159,21 +172,30 @@ class Reader:
 
     # Parameter points and domains
 
-    def _point(self, analysis: _Analysis) -> dict[str, tuple[float, bool]]:
+    def _point_node(self, analysis: _Analysis) -> Optional[Node]:
         points = self.tables["parameter_points"]
-        node = points.get(analysis.init or "default_values") or (next(iter(points.values())) if len(points) == 1 else None)
+        return points.get(analysis.init or "default_values") or (next(iter(points.values())) if len(points) == 1 else None)
+
+    def _point(self, analysis: _Analysis) -> dict[str, tuple[float, bool]]:
+        """Values by name, and whether they are constant."""
+        node = self._point_node(analysis)
         if node is None:
-            if points:
-                self.notes.append(f"/parameter_points: '{analysis.name}' names none of them and none is called default_values; pyhf's starting values were taken")
+            if self.tables["parameter_points"]:
+                self.notes.append(f"/parameter_points: '{analysis.name}' names none of them and none is called default_values; "
+                                  "pyhf's starting values were taken")
             return {}
         found: dict[str, tuple[float, bool]] = {}
         for item in node.object("name parameters")["parameters"]:
-            item.object("name value", "const error nbins")
+            item.object("name value", "const error nbins min max")
             found[item["name"].string()] = (item["value"].number(), bool(item.value.get("const", False)))
         return found
 
     def _bounds(self, analysis: _Analysis) -> dict[str, tuple[float, float]]:
+        """By name: those of the analysis' domains, else of the default domain, else those that ROOT gives with the parameter point."""
         found: dict[str, tuple[float, float]] = {}
+        point = self._point_node(analysis)
+        for item in point["parameters"] if point is not None else ():
+            self._take_bounds(item, found)
         for name in ["default_domain", *analysis.domains]:
             node = self.tables["domains"].get(name)
             if node is None:
@@ -181,12 +203,15 @@ class Reader:
             if node.object("name type axes")["type"].string() != "product_domain":
                 raise node["type"].refuse(f"the domain type '{node['type'].value}' is not known here")
             for axis in node["axes"]:
-                axis.object("name", "min max")
-                if axis.get("min") is None or axis.get("max") is None:
-                    self.notes.append(f"{axis.path}: '{axis['name'].value}' has no bound on one side; pyhf's default bounds were taken")
-                    continue
-                found[axis["name"].string()] = (axis["min"].number(), axis["max"].number())
+                self._take_bounds(axis.object("name", "min max"), found)
         return found
+
+    def _take_bounds(self, node: Node, found: dict[str, tuple[float, float]]) -> None:
+        name, low, high = node["name"].string(), node.get("min"), node.get("max")
+        if low is not None and high is not None:
+            found[name] = (low.number(), high.number())
+        elif low is not None or high is not None:
+            self.half_open[name] = node.path
 
     # Channels
 
@@ -398,8 +423,8 @@ class Reader:
             for name, reading in readings.items():
                 if all(reading[i] > 0 and abs((bounds[parameters[i]][1] - 1.0) / 5.0 - reading[i]) <= 1e-6 * reading[i] for i in evidence):
                     return reading
-        raise node["data"]["vals"].refuse("nothing says whether these are relative or absolute widths (or tau, or 1/width): no domain bounds each parameter by 1 + 5 widths; "
-                                          "say which with shapesys_vals")
+        raise node["data"]["vals"].refuse("nothing says whether these are relative or absolute widths (or tau, or 1/width): no domain bounds each parameter by "
+                                          "1 + 5 widths; say which with shapesys_vals")
 
     def _finish_statistical(self, dist: Node, found: _Set) -> None:
         """Widths of a staterror: errors of all samples that carry it, in quadrature, over the sum of their contents. Bins below the threshold are constant."""
@@ -430,21 +455,21 @@ class Reader:
             for sample in channel.samples:
                 for kind, parameter, data in sample.scalars:
                     name = self.scalars[parameter].name
-                    lumi = kind == "normfactor" and self.scalars[parameter].constraint is not None and self.scalars[parameter].constraint.kind == "Gauss"
+                    lumi = kind == "normfactor" and self.scalars[parameter].is_lumi()
                     sample.modifiers.append({"name": name, "type": "lumi" if lumi else kind, "data": data})
         for key in ("distributions", "functions"):
             for name, node in self.tables[key].items():
                 if name not in self.used:
                     self.notes.append(f"{node.path}: nothing in '{analyses[0].name}' uses '{name}'; it was left out")
         spec = {
-            "channels": [{"name": channel.name, "samples": [{"name": sample.name, "data": sample.contents, "modifiers": sample.modifiers} for sample in channel.samples]}
-                         for channel in self.channels],
+            "channels": [{"name": channel.name, "samples": [{"name": sample.name, "data": sample.contents, "modifiers": sample.modifiers}
+                                                            for sample in channel.samples]} for channel in self.channels],
             "observations": [{"name": channel.name, "data": channel.data} for channel in self.channels],
             "measurements": [self._measurement(analysis, point) for analysis, point in zip(analyses, points)],
             "version": "1.0.0",
         }
         codes = {kind: self.codes[kind][0] if kind in self.codes else DEFAULT[kind] for kind in DEFAULT}
-        return Conversion(spec, self.notes, self._names(), settings(codes["normsys"], codes["histosys"]))
+        return Conversion(spec, list(dict.fromkeys(self.notes)), self._names(), settings(codes["normsys"], codes["histosys"]))
 
     def _apply_named_constraints(self) -> None:
         """Constraints that stand in the likelihood, not on a modifier; then what pyhf can make of those of single parameters."""
@@ -452,7 +477,7 @@ class Reader:
         for parameter, constraint, node in self.constraints.extra():
             if parameter in self.scalars:
                 known = self.scalars[parameter]
-                if known.constraint not in (None, constraint) and not (known.role == "alpha" and known.constraint == KINDS["Gauss"]):
+                if known.constraint not in (None, constraint):
                     raise node.refuse(f"'{parameter}' has another constraint at {known.node.path}")
                 known.constraint = constraint
             elif parameter not in gammas:
@@ -461,10 +486,12 @@ class Reader:
             if found.kind is None and self.constraints.any_of(found.parameters):
                 found.kind = self.constraints.kind_by_name(found.parameters, found.node)
                 found.relative = self.constraints.widths(found.parameters)
-        factors = [name for name, scalar in self.scalars.items() if scalar.role == "factor" and scalar.constraint and scalar.constraint.kind == "Gauss"]
+        factors = [name for name, scalar in self.scalars.items() if scalar.is_lumi()]
         if len(factors) > 1:
             raise self.scalars[factors[1]].node.refuse(f"'{factors[1]}' and '{factors[0]}' are factors with a constraint; a pyhf workspace has one, lumi")
         for parameter, scalar in self.scalars.items():
+            if scalar.role == "alpha" and scalar.constraint is None:
+                scalar.constraint = KINDS["Gauss"]  # as ROOT and pyhs3 take it
             if scalar.role == "alpha" and scalar.constraint is not None and scalar.constraint.kind == "Gauss" and scalar.constraint.width != 1:
                 raise scalar.node.refuse(f"the constraint of '{parameter}' has width {scalar.constraint.width}; pyhf's alphas have width 1")
 
@@ -479,7 +506,7 @@ class Reader:
             raise node.refuse(f"a name for its parameters is wanted, and {', '.join(map(repr, candidates))} stand for others already")
 
         for parameter, scalar in self.scalars.items():
-            if scalar.role == "factor" and scalar.constraint is not None and scalar.constraint.kind == "Gauss":
+            if scalar.is_lumi():
                 scalar.name = take(scalar.node, "lumi")
                 if self.name_style == "keep" and parameter != "lumi":
                     self.notes.append(f"{scalar.node.path}: '{parameter}' is a factor with a constraint, which pyhf calls lumi")
@@ -502,23 +529,25 @@ class Reader:
         relative = found.relative
         if found.kind is None and found.vals is not None:
             raise found.vals.refuse("widths are given but no kind of constraint: readers differ in which they take")
-        for i, name in enumerate(found.parameters):
-            if self.constraints.any_of(found.parameters) and not self.constraints.any_of([name]) and not all(point.get(name, (1.0, False))[1] for point in points):
-                raise found.node.refuse(f"'{name}' has no constraint and is not constant, the others have one; in pyhf a set is free or constrained as a whole")
         frozen = [tuple(i for i, name in enumerate(found.parameters) if point.get(name, (1.0, False))[1]) for point in points]
+        if self.constraints.any_of(found.parameters):
+            for i, name in enumerate(found.parameters):
+                if not self.constraints.any_of([name]) and not all(i in which for which in frozen):
+                    raise found.node.refuse(f"'{name}' has no constraint and is not constant, others have one; in pyhf a set is free or constrained as a whole")
         partly = [which for which in frozen if 0 < len(which) < len(found.parameters)]
         if found.kind in ("Gauss", "Poisson") and relative is not None and partly:
             loose = {i for i, width in enumerate(relative) if width > 0}
             kept = {frozenset(which) & loose for which in frozen}
             if len(kept) > 1 or any(point.get(found.parameters[i], (1.0, True))[0] != 1 for point in points for i in next(iter(kept))):
-                raise found.node.refuse("some of its parameters are held constant, away from 1 or not in every analysis; a pyhf workspace fixes all of a set or none")
+                raise found.node.refuse("some of its parameters are held constant, away from 1 or not in every analysis; a pyhf workspace fixes all of a set "
+                                        "or none")
             relative = [0.0 if i in next(iter(kept)) else width for i, width in enumerate(relative)]
         elif partly:
             raise found.node.refuse("some of its free parameters are held constant; a pyhf workspace fixes all of a set or none")
         first = min(found.lengths)
         if found.lengths[first] < len(found.parameters):
-            raise found.node.refuse(f"channel '{first}' has {found.lengths[first]} of the {len(found.parameters)} parameters; pyhf shares them if the channel that comes "
-                                    "first by name has all")
+            raise found.node.refuse(f"channel '{first}' has {found.lengths[first]} of the {len(found.parameters)} parameters; pyhf shares them if the channel "
+                                    "that comes first by name has all")
         if found.kind == "Const" or found.kind is None:
             found.type = "shapefactor"
             for sample in found.samples:
@@ -528,8 +557,10 @@ class Reader:
         found.type = "staterror" if found.kind == "Gauss" else "shapesys"
         if found.kind == "Poisson" and len(found.samples) > 1:
             if not (found.statistical and self.poisson == "gauss"):
-                raise found.node.refuse(f"Poisson-constrained parameters are shared by samples {', '.join(sample.name for sample in found.samples)}; pyhf's shapesys belongs "
-                                        "to one sample and its staterror is Gaussian (poisson_staterror='gauss' takes a Gaussian of the same width)")
+                sharing = ", ".join(sample.name for sample in found.samples)
+                remedy = " (poisson_staterror='gauss' takes a Gaussian of the same width)" if found.statistical else ""
+                raise found.node.refuse(f"Poisson-constrained parameters are shared by samples {sharing}; pyhf's shapesys belongs to one sample and its "
+                                        f"staterror is Gaussian{remedy}")
             found.type = "staterror"
             self.notes.append(f"{found.node.path}: Poisson constraints shared by samples became Gaussian ones of the same width")
         total = [sum(sample.contents[i] for sample in found.samples) for i in range(found.channel.nbins)]
@@ -545,11 +576,14 @@ class Reader:
 
     def _measurement(self, analysis: _Analysis, point: dict[str, tuple[float, bool]]) -> dict[str, Any]:
         bounds = self._bounds(analysis)
+        of_model = {*self.scalars, *(name for found in self.sets.values() for name in found.parameters)}
+        self.notes += [f"{path}: '{name}' has a bound on one side alone; pyhf's default bounds were taken" for name, path in self.half_open.items()
+                       if name in of_model and name not in bounds]
         parameters = []
         for parameter, scalar in self.scalars.items():
             config: dict[str, Any] = {}
             constraint = scalar.constraint
-            if scalar.role == "factor" and constraint is not None and constraint.kind == "Gauss":
+            if constraint is not None and scalar.is_lumi():
                 config.update(auxdata=[constraint.nominal], sigmas=[constraint.width], inits=[constraint.nominal],
                               bounds=[[constraint.nominal - 5 * constraint.width, constraint.nominal + 5 * constraint.width]])
             elif constraint is not None and constraint.kind == "Gauss" and constraint.nominal != 0:
@@ -578,5 +612,6 @@ class Reader:
             if not poi:
                 raise analysis.node["parameters_of_interest"].refuse(f"'{analysis.poi[0]}' is not a parameter of a whole sample in these channels")
             if len(analysis.poi) > 1:
-                self.notes.append(f"{analysis.node.path}: of {len(analysis.poi)} parameters of interest the first, '{poi}', was taken; the others are free parameters")
+                self.notes.append(f"{analysis.node.path}: of {len(analysis.poi)} parameters of interest the first, '{poi}', was taken; the others are free "
+                                  "parameters")
         return {"name": analysis.name, "config": {"poi": poi, "parameters": parameters}}

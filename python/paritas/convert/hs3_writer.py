@@ -41,7 +41,8 @@ class Writer:
         self.root = Node(spec).object("channels observations measurements version")
         for kind, code in (("normsys", normsys_code), ("histosys", histosys_code)):
             if code not in WRITTEN[kind]:
-                raise ConversionError("modifier_settings", f"HS3 readers have no interpolation that is pyhf's {code} for {kind}, only {' and '.join(WRITTEN[kind])}")
+                known = " and ".join(WRITTEN[kind])
+                raise ConversionError("modifier_settings", f"HS3 readers have no interpolation that is pyhf's {code} for {kind}, only {known}")
         self.codes = {"normsys": normsys_code, "histosys": histosys_code}
         self.notes: list[str] = []
         self.scalars: dict[str, str] = {}  # pyhf's name -> alpha, factor or lumi
@@ -91,7 +92,8 @@ class Writer:
             found.widths[channel] = [u / n if u > 0 and n > 0 else 0.0 for u, n in zip(modifier["data"].numbers(nbins), sample["data"].numbers())]
 
     def _channels_of(self, name: str) -> int:
-        return sum(any(modifier["name"].value == name for sample in channel["samples"] for modifier in sample["modifiers"]) for channel in self.root["channels"])
+        return sum(any(modifier["name"].value == name for sample in channel["samples"] for modifier in sample["modifiers"])
+                   for channel in self.root["channels"])
 
     def _statistical_widths(self, channel: Node, name: str) -> list[float]:
         squares, totals = [], []
@@ -199,6 +201,9 @@ class Writer:
         self.notes += [f"/observations: '{name}' is no channel; its data were left out" for name in observed if name not in channels]
         nbins = {channel["name"].value: len(channel["samples"][0]["data"].value) for channel in self.root["channels"]}
         data = {"obsData": {name: observed[name].numbers(nbins[name]) for name in channels}}
+        if self.codes["histosys"] != "code4p" and "histosys" in {modifier["type"].value for channel in self.root["channels"] for sample in channel["samples"]
+                                                                 for modifier in sample["modifiers"]}:
+            self.notes.append("interpolation of histosys: ROOT up to 6.40 reads each with its code 4 (pyhf's code4p), whatever a document says")
         asimov = self._asimov()
         if asimov is not None:
             data["asimovData"] = asimov
@@ -215,25 +220,30 @@ class Writer:
             "parameter_points": points,
             "misc": {"ROOT_internal": self._root_internal(channels, list(data), analyses), "paritas": {"shapesys_vals": "relative"}},
         }
-        names = {name: parameter.owner if parameter.owner in self.scalars else f"{parameter.owner}[{parameter.index}]" for name, parameter in self.parameters.items()}
+        names = {name: parameter.owner if parameter.owner in self.scalars else f"{parameter.owner}[{parameter.index}]"
+                 for name, parameter in self.parameters.items()}
         return Conversion(document, self.notes, names, settings(self.codes["normsys"], self.codes["histosys"]))
 
     def _constraints_of_scalars(self) -> None:
         for owner, role in self.scalars.items():
             if role == "lumi":
-                nominal = self._common(owner, "auxdata", [])[0]
-                self.extra_distributions.append({"name": "lumiConstraint", "type": "gaussian_dist", "x": "Lumi", "mean": nominal, "sigma": self._common(owner, "sigmas", [])[0]})
+                nominal, width = self._common(owner, "auxdata", [])[0], self._common(owner, "sigmas", [])[0]
+                self._constraint("lumiConstraint", "Lumi", nominal, width)
             elif role == "alpha":
                 nominal = self._common(owner, "auxdata", [0.0])[0]
                 if nominal != 0:
-                    self.extra_distributions.append({"name": f"{owner}_constraint", "type": "gaussian_dist", "x": self._scalar_name(owner), "mean": nominal, "sigma": 1.0})
+                    self._constraint(f"{owner}_constraint", self._scalar_name(owner), nominal, 1.0)
+
+    def _constraint(self, name: str, parameter: str, nominal: float, width: float) -> None:
+        self.extra_distributions.append({"name": name, "type": "gaussian_dist", "x": parameter, "mean": nominal, "sigma": width})
 
     def _axes(self, channel: str, nbins: int) -> list[dict[str, Any]]:
         return [{"name": f"obs_x_{channel}", "min": 0.0, "max": float(nbins), "nbins": nbins}]
 
     def _distribution(self, channel: Node, nbins: int) -> dict[str, Any]:
         name = channel["name"].string()
-        statistical = sorted({modifier["name"].string() for sample in channel["samples"] for modifier in sample["modifiers"] if modifier["type"].value == "staterror"})
+        modifiers_of = [modifier for sample in channel["samples"] for modifier in sample["modifiers"]]
+        statistical = sorted({modifier["name"].string() for modifier in modifiers_of if modifier["type"].value == "staterror"})
         native = statistical[0] if len(statistical) == 1 else None  # HS3 has one staterror a channel; several become Gaussian shapesys
         samples = []
         for sample in channel["samples"]:
@@ -257,7 +267,9 @@ class Writer:
             return {"name": name, "type": "normfactor", "parameter": name}
         if kind in ("normsys", "histosys"):
             named = any(extra["name"] == f"{name}_constraint" for extra in self.extra_distributions)
-            found: dict[str, Any] = {"name": name, "type": kind, "parameter": self._scalar_name(name), "constraint": f"{name}_constraint" if named else "Gauss"}
+            found: dict[str, Any] = {"name": name, "type": kind, "parameter": self._scalar_name(name), "constraint": "Gauss"}
+            if named:
+                found["constraint"] = found["constraint_name"] = f"{name}_constraint"
             code = WRITTEN[kind][self.codes[kind]]
             if code is not None:
                 found["interpolation"] = code
@@ -274,7 +286,8 @@ class Writer:
         if name == native:
             return {"name": "staterror", "type": "staterror", "parameters": parameters, "constraint": "Gauss"}
         law = "Poisson" if kind == "shapesys" else "Gauss"
-        return {"name": name, "type": "shapesys", "parameters": parameters, "constraint": law, "constraint_type": law, "data": {"vals": self.sets[name].widths[channel]}}
+        return {"name": name, "type": "shapesys", "parameters": parameters, "constraint": law, "constraint_type": law,
+                "data": {"vals": self.sets[name].widths[channel]}}
 
     def _asimov(self) -> Optional[dict[str, list[float]]]:
         """Expected counts at the first measurement's start; None (with a note) where a systematic variation does not start at 0."""

@@ -41,8 +41,8 @@ class RootFiles:
         return self.folder / path
 
     def histogram(self, element: Element, file_name: str, folder: str, name: str) -> tuple[list[float], list[float]]:
-        """Contents and errors of a histogram, without under- and overflow; two-dimensional ones row by row. Errors: root of the sum of squared weights, or of the
-        contents where there are none (NaN for a negative content). Looked up below its folder first, then as a plain name, as pyhf does, with a note."""
+        """Contents and errors of a histogram, without under- and overflow; two-dimensional ones row by row. Errors: root of the sum of squared weights, or of
+        the contents where there are none (NaN for a negative content). Looked up below its folder first, then as a plain name, as pyhf does, with a note."""
         import numpy
 
         path = self.resolve(file_name)

@@ -99,9 +99,9 @@ class Element:
 
 
 def parse_xml(source: Union[PathLike, IO[bytes], IO[str]], root_tag: str) -> Element:
-    """The tree of a configuration. Refused, with file and line: declarations of entities (which could expand without bound or name other files) and references to
-    undeclared ones, elements and attributes that the rules do not know, missing attributes, files above 64 MiB. A DOCTYPE is allowed and never fetched."""
-    opened = None if hasattr(source, "read") else open(source, "rb")  # type: ignore[arg-type]
+    """The tree of a configuration. Refused, with file and line: declarations of entities (which could expand without bound or name other files) and references
+    to undeclared ones, elements and attributes that the rules do not know, missing attributes, files above 64 MiB. A DOCTYPE is allowed and never fetched."""
+    opened = None if hasattr(source, "read") else open(source, "rb")
     stream: Any = opened or source
     file = str(getattr(stream, "name", "(stream)"))
     try:

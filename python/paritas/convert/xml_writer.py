@@ -23,8 +23,8 @@ _ALPHA = ("normsys", "histosys")
 
 
 def write(spec: Any, specdir: PathLike, datadir: PathLike, prefix: str) -> bytes:
-    """Writes `specdir/prefix_CHANNEL.xml` for each channel, `datadir/data.root` and, beside specdir, the DTD; answers the top-level XML, which names those files by
-    these paths and which the caller stores beside the DTD. Folders must exist. What is left out is logged. ConversionError with the place in the workspace."""
+    """Writes `specdir/prefix_CHANNEL.xml` for each channel, `datadir/data.root` and, beside specdir, the DTD; answers the top-level XML, which names those
+    files by these paths and which the caller stores beside the DTD. Folders must exist. What is left out is logged. ConversionError says where in the spec."""
     return _Writer(spec, Path(specdir), Path(datadir), prefix).write()
 
 
@@ -46,8 +46,10 @@ class _Writer:
             for sample in channel.object("name samples")["samples"]:
                 for modifier in sample.object("name data modifiers")["modifiers"]:
                     self.types.setdefault(modifier.object("name type", "data")["name"].string(), set()).add(modifier["type"].string())
-        self.configs = [{config["name"].string(): config.object("name", "inits bounds auxdata factors sigmas fixed")
-                         for config in measurement.object("name config")["config"].object("poi parameters")["parameters"]} for measurement in self.root["measurements"]]
+        self.configs = []
+        for measurement in self.root["measurements"]:
+            configs = measurement.object("name config")["config"].object("poi parameters")["parameters"]
+            self.configs.append({config["name"].string(): config.object("name", "inits bounds auxdata factors sigmas fixed") for config in configs})
         if not self.configs:
             raise self.root["measurements"].refuse("one or more measurements are wanted")
         self.histograms: dict[str, tuple[list[float], Optional[list[float]]]] = {}

@@ -3,6 +3,7 @@
 Likelihoods, fits and tests are the engine's; names, arguments, results and exceptions are pyhf's. What differs stands, with reasons, in
 docs/python/pyhf.md.
 """
+
 from __future__ import annotations
 
 from typing import Any

@@ -2,6 +2,7 @@
 
 Here alone the engine's module is used. It is told of a model when it is first asked for a number; what it refuses is an InvalidModel.
 """
+
 from __future__ import annotations
 
 import json
@@ -17,7 +18,7 @@ STATUSES: list[str] = _engine.FIT_STATUSES
 CONVERGED = STATUSES.index("converged")
 #: models of more parameters are tested by threads; below, to start them takes longer than the fits
 _SMALL = 64
-_CODES = {"normsys": {"code1": 1, "code4": 4}, "histosys": {"code0": 0, "code2": 2, "code4p": "4p"}}
+_CODES: dict[str, dict[str, Any]] = {"normsys": {"code1": 1, "code4": 4}, "histosys": {"code0": 0, "code2": 2, "code4p": "4p"}}
 
 
 @lru_cache(maxsize=None)
@@ -46,7 +47,13 @@ def make(spec: Any, channel_nbins: Any, poi_name: str | None, settings: Any, cli
     try:
         text = json.dumps(document, default=_plain, ensure_ascii=False).encode()
         return _engine.Model(
-            _engine.Document.parse(text, "specification"), None, None, _code(settings, "normsys", "code1"), _code(settings, "histosys", "code0"), clip_sample, clip_bin
+            _engine.Document.parse(text, "specification"),
+            None,
+            None,
+            _code(settings, "normsys", "code1"),
+            _code(settings, "histosys", "code0"),
+            clip_sample,
+            clip_bin,
         )
     except _engine.Error as error:
         raise exceptions.InvalidModel(f"the engine refuses this model: {error}") from error

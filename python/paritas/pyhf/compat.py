@@ -1,4 +1,5 @@
 """Names of parameters in ROOT's workspaces."""
+
 from __future__ import annotations
 
 import re

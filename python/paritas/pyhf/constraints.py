@@ -1,4 +1,5 @@
 """The densities of the auxiliary data: all normal measurements in one, all counts in one."""
+
 from __future__ import annotations
 
 from typing import Any

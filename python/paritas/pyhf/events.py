@@ -1,4 +1,5 @@
 """Callbacks by the name of an event. They are held weakly: what is subscribed lives as long as its owner."""
+
 from __future__ import annotations
 
 import weakref

@@ -1,4 +1,5 @@
 """The exceptions of this interface, by pyhf's names."""
+
 from __future__ import annotations
 
 from typing import Any

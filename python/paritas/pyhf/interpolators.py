@@ -4,6 +4,7 @@ All take histogram sets [systematic][histogram][down, nominal, up][bin] and are 
 [systematic][histogram][alpha][bin]: what is added to nominal (codes 0, 2, 4p), or what it is multiplied by (codes 1, 4). Definitions:
 histfactory's, CERN-OPEN-2012-016, section 4.1, and RooStats' for 4 and 4p.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -76,7 +77,11 @@ class code4(_Interpolator):
         powers = np.arange(1, 7)
         rows = []
         for at in (alpha0, -alpha0):
-            rows += [at**powers, powers * float(at) ** (powers - 1), powers * (powers - 1) * np.where(powers > 1, float(at) ** np.maximum(powers - 2, 0), 0.0)]
+            rows += [
+                at**powers,
+                powers * float(at) ** (powers - 1),
+                powers * (powers - 1) * np.where(powers > 1, float(at) ** np.maximum(powers - 2, 0), 0.0),
+            ]
         right = np.stack([value_up, slope_up, curve_up, value_down, slope_down, curve_down])
         self.coefficients = np.tensordot(np.linalg.inv(np.asarray(rows, dtype=np.float64)), right, axes=1)
 
@@ -110,7 +115,10 @@ def _one_by_one(interpolator: type[_Interpolator]) -> Any:
             tensorlib, _ = get_backend()
             results = [
                 [
-                    [[float(interpolator([[[[low], [middle], [high]]]], **self._options)([[alpha]])[0, 0, 0, 0]) for low, middle, high in zip(*histogram)] for alpha in alphas]
+                    [
+                        [float(interpolator([[[[low], [middle], [high]]]], **self._options)([[alpha]])[0, 0, 0, 0]) for low, middle, high in zip(*histogram)]
+                        for alpha in alphas
+                    ]
                     for histogram in histograms
                 ]
                 for histograms, alphas in zip(self._sets, np.asarray(alphasets).tolist())

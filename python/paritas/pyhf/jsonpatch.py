@@ -1,4 +1,5 @@
 """JSON Patch (RFC 6902) with JSON Pointers (RFC 6901), on documents of dicts and lists."""
+
 from __future__ import annotations
 
 import copy
@@ -100,9 +101,9 @@ class JsonPatch:
     def __init__(self, patch: Sequence[Any]) -> None:
         self.patch = list(patch)
 
-    def apply(self, document: Any, in_place: bool = False) -> Any:
+    def apply(self, obj: Any, in_place: bool = False) -> Any:
         """The document with all operations done; a copy unless `in_place`."""
-        root = _Root(document if in_place else copy.deepcopy(document))
+        root = _Root(obj if in_place else copy.deepcopy(obj))
         for operation in self.patch:
             try:
                 _apply(root, operation)

@@ -1,4 +1,5 @@
 """What a list of channels holds: names, bins, samples, modifiers."""
+
 from __future__ import annotations
 
 from typing import Any

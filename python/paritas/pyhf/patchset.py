@@ -1,4 +1,5 @@
 """Sets of patches, each told apart by its name and by the values of the set's labels."""
+
 from __future__ import annotations
 
 from typing import Any, Iterator
@@ -26,7 +27,7 @@ class Patch(JsonPatch):
         return self._metadata
 
     @property
-    def name(self) -> str:
+    def name(self) -> Any:
         return self._metadata["name"]
 
     @property
@@ -63,7 +64,7 @@ class PatchSet:
             self._patches_by_key[patch.name] = self._patches_by_key[patch.values] = patch
 
     @property
-    def version(self) -> str | None:
+    def version(self) -> Any:
         return self._version
 
     @property
@@ -75,7 +76,7 @@ class PatchSet:
         return self._metadata["references"]
 
     @property
-    def description(self) -> str:
+    def description(self) -> Any:
         return self._metadata["description"]
 
     @property
@@ -84,7 +85,7 @@ class PatchSet:
         return self._metadata["digests"]
 
     @property
-    def labels(self) -> list[str]:
+    def labels(self) -> Any:
         """What the values of a patch are values of."""
         return self._metadata["labels"]
 
@@ -114,7 +115,9 @@ class PatchSet:
         for algorithm, expected in self.digests.items():
             found = utils.digest(spec, algorithm=algorithm)
             if found != expected:
-                raise exceptions.PatchSetVerificationError(f"The digest verification failed for hash algorithm '{algorithm}'. Expected: {expected}. Got: {found}")
+                raise exceptions.PatchSetVerificationError(
+                    f"The digest verification failed for hash algorithm '{algorithm}'. Expected: {expected}. Got: {found}"
+                )
 
     def apply(self, spec: Any, key: Any) -> Workspace:
         """Verifies, then applies a patch."""

@@ -1,4 +1,5 @@
 """Models: the likelihood of a specification, and its configuration."""
+
 from __future__ import annotations
 
 import copy
@@ -106,7 +107,8 @@ class _ModelConfig(_ChannelSummaryMixin):
 
     def par_slice(self, name: str) -> slice:
         """Where the parameters of a set stand among all."""
-        return self.par_map[name]["slice"]
+        found: slice = self.par_map[name]["slice"]
+        return found
 
     def param_set(self, name: str) -> Any:
         """A parameter set."""
@@ -344,7 +346,12 @@ class Model:
         if self._engine is None or self._engine_poi != self._config._poi_name:
             main = self.main_model
             self._engine = bridge.make(
-                self.spec, self._config.channel_nbins, self._config.poi_name, self._config.modifier_settings, main.clip_sample_data, main.clip_bin_data
+                self.spec,
+                self._config.channel_nbins,
+                self._config.poi_name,
+                self._config.modifier_settings,
+                main.clip_sample_data,
+                main.clip_bin_data,
             )
             self._engine_poi = self._config.poi_name
         return self._engine

@@ -1,4 +1,5 @@
 """HistFactory's XML and ROOT files, read as a workspace."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Models of one channel, a signal and a background."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Digests, options from the command line, citation, environment."""
+
 from __future__ import annotations
 
 import hashlib
@@ -73,4 +74,5 @@ def environment_info() -> str:
 
     from paritas import __version__
 
-    return f"* os version: {platform.platform()}\n* python version: {platform.python_version()}\n* numpy version: {numpy.__version__}\n* paritas version: {__version__}\n"
+    versions = (("os", platform.platform()), ("python", platform.python_version()), ("numpy", numpy.__version__), ("paritas", __version__))
+    return "".join(f"* {what} version: {version}\n" for what, version in versions)

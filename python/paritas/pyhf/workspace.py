@@ -1,4 +1,5 @@
 """Workspaces: channels, observations and measurements."""
+
 from __future__ import annotations
 
 import copy
@@ -10,6 +11,7 @@ from paritas.pyhf import exceptions, schema
 from paritas.pyhf.jsonpatch import JsonPatch
 from paritas.pyhf.mixins import _ChannelSummaryMixin
 from paritas.pyhf.pdf import Model
+from paritas.pyhf.schema.variables import SCHEMA_VERSION
 
 log = logging.getLogger(__name__)
 
@@ -131,7 +133,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return object.__repr__(self)
@@ -142,7 +144,9 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
             raise exceptions.InvalidMeasurement("No measurements have been defined.")
         if measurement_name is not None:
             if measurement_name not in self.measurement_names:
-                raise exceptions.InvalidMeasurement(f"no measurement by name '{measurement_name}' was found in the workspace, there are {self.measurement_names}")
+                raise exceptions.InvalidMeasurement(
+                    f"no measurement by name '{measurement_name}' was found in the workspace, there are {self.measurement_names}"
+                )
             measurement_index = self.measurement_names.index(measurement_name)
         elif measurement_index is None:
             if len(self.measurement_names) > 1:
@@ -295,6 +299,6 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
             "channels": copy.deepcopy(model.spec["channels"]),
             "measurements": [{"name": name, "config": {"poi": config.poi_name, "parameters": parameters}}],
             "observations": [{"name": channel, "data": list(data[config.channel_slices[channel]])} for channel in config.channels],
-            "version": schema.version,
+            "version": SCHEMA_VERSION,
         }
         return cls(spec, validate=validate)

@@ -1,4 +1,5 @@
 """A workspace, written as HistFactory's XML and ROOT files."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -14,4 +15,5 @@ def writexml(spec: Any, specdir: Any, data_rootdir: Any, resultprefix: str) -> b
     """Writes the channels' XML into `specdir` and histograms into `data_rootdir`; the top-level XML is returned."""
     from paritas.convert import histfactory_xml
 
-    return histfactory_xml.writexml(spec, specdir, data_rootdir, resultprefix)
+    written: bytes = histfactory_xml.writexml(spec, specdir, data_rootdir, resultprefix)
+    return written

@@ -1,4 +1,5 @@
 """Tests of hypotheses."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -19,7 +20,9 @@ def _check_hypotest_prerequisites(pdf: Any, data: Any, init_pars: Any, par_bound
     if pdf.config.poi_index is None:
         raise exceptions.UnspecifiedPOI("No POI is defined. A POI is required to run a hypothesis test.")
     if not utils.all_pois_floating(pdf, fixed_params):
-        raise exceptions.InvalidModel(f"POI at index [{pdf.config.poi_index}] is set as fixed, which makes profile likelihood ratio based inference impossible.")
+        raise exceptions.InvalidModel(
+            f"POI at index [{pdf.config.poi_index}] is set as fixed, which makes profile likelihood ratio based inference impossible."
+        )
 
 
 def hypotest(

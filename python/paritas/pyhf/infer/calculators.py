@@ -1,4 +1,5 @@
 """Calculators: a test statistic, its distributions under both hypotheses, and p-values; asymptotically (arXiv:1007.1727, section 3) or by toys."""
+
 from __future__ import annotations
 
 import logging
@@ -29,7 +30,8 @@ def __dir__() -> list[str]:
 
 
 def generate_asimov_data(asimov_mu: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any, return_fitted_pars: bool = False) -> Any:
-    """What is expected, auxiliary data included, at the best fit with the parameter of interest at `asimov_mu`; with `return_fitted_pars` also that fit's parameters."""
+    """What is expected, auxiliary data included, at the best fit with the parameter of interest at `asimov_mu`;
+    with `return_fitted_pars` also that fit's parameters."""
     found = fixed_poi_fit(asimov_mu, data, pdf, init_pars, par_bounds, fixed_params)
     asimov_data = pdf.expected_data(found)
     return (asimov_data, found) if return_fitted_pars else asimov_data
@@ -151,7 +153,11 @@ class AsymptoticCalculator(_Calculator):
         asimov_data, asimov_pars = generate_asimov_data(self._other_mu(), self.data, self.pdf, *self._settings, return_fitted_pars=True)
         q_asimov, (held_asimov, free_asimov) = statistic(mu, asimov_data, self.pdf, *self._settings, return_fitted_pars=True)
         fits = HypoTestFitResults(
-            asimov_pars=asimov_pars, free_fit_to_data=free, free_fit_to_asimov=free_asimov, fixed_poi_fit_to_data=held, fixed_poi_fit_to_asimov=held_asimov
+            asimov_pars=asimov_pars,
+            free_fit_to_data=free,
+            free_fit_to_asimov=free_asimov,
+            fixed_poi_fit_to_data=held,
+            fixed_poi_fit_to_asimov=held_asimov,
         )
         return float(q), float(q_asimov), fits
 
@@ -224,11 +230,10 @@ class ToyCalculator(_Calculator):
         """Of the statistic with signal and without. FailedMinimization: a toy's fit did not converge."""
         tensorlib, _ = get_backend()
         shown = self.track_progress if track_progress is None else track_progress
-        samples = [
-            self.pdf.make_pdf(fixed_poi_fit(mu, self.data, self.pdf, *self._settings)).sample((self.ntoys,)) for mu in (poi_test, self._other_mu())
-        ]
+        samples = [self.pdf.make_pdf(fixed_poi_fit(mu, self.data, self.pdf, *self._settings)).sample((self.ntoys,)) for mu in (poi_test, self._other_mu())]
         with_signal, without = (
-            EmpiricalDistribution(tensorlib.astensor(self._statistics(poi_test, rows, shown, name))) for rows, name in zip(samples, ("Signal-like", "Background-like"))
+            EmpiricalDistribution(tensorlib.astensor(self._statistics(poi_test, rows, shown, name)))
+            for rows, name in zip(samples, ("Signal-like", "Background-like"))
         )
         return with_signal, without
 
@@ -266,4 +271,7 @@ class ToyCalculator(_Calculator):
         above_signal = np.array([sig_plus_bkg_distribution.pvalue(value) for value in toys], dtype=np.float64)
         above_background = np.array([bkg_only_distribution.pvalue(value) for value in toys], dtype=np.float64)
         percentiles = [100 * float(tensorlib.normal_cdf(-n_sigma)) for n_sigma in _N_SIGMA]
-        return [[tensorlib.astensor(value) for value in np.percentile(curve, percentiles)] for curve in (above_signal, above_background, above_signal / above_background)]
+        return [
+            [tensorlib.astensor(value) for value in np.percentile(curve, percentiles)]
+            for curve in (above_signal, above_background, above_signal / above_background)
+        ]

@@ -1,4 +1,5 @@
 """Maximum likelihood fits."""
+
 from __future__ import annotations
 
 from typing import Any

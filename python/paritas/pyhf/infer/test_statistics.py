@@ -1,4 +1,5 @@
 """Test statistics (Cowan, Cranmer, Gross, Vitells, arXiv:1007.1727, section 2)."""
+
 from __future__ import annotations
 
 import logging

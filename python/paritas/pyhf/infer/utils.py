@@ -1,4 +1,5 @@
 """Calculators and test statistics by name."""
+
 from __future__ import annotations
 
 from typing import Any

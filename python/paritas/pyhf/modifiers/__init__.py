@@ -1,4 +1,5 @@
 """The modifiers of HistFactory, in the order in which their parameters stand in a model."""
+
 from __future__ import annotations
 
 from typing import Any

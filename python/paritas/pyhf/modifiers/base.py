@@ -4,6 +4,7 @@ A builder collects the modifiers of one type from a specification; an applier ho
 of all channels and answers what a point of parameter space makes of them. The engine needs neither: builders say which parameters a model
 has, appliers show single factors and terms to whom asks, and evaluate models with modifiers of a user's own.
 """
+
 from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
@@ -57,7 +58,10 @@ class Builder:
         sizes = {field: len(values) for field, values in part.items()}
         if len(set(sizes.values())) != 1:
             told = ", ".join(f"{size} in '{field}'" for field, size in sizes.items())
-            raise InvalidModifier(f"The '{sample}' sample {kind} modifier '{name}' has data shape inconsistent with the sample.\n{sample} has 'data' of length {len(nom)}: {told}.")
+            raise InvalidModifier(
+                f"The '{sample}' sample {kind} modifier '{name}' has data shape inconsistent with the sample.\n"
+                f"{sample} has 'data' of length {len(nom)}: {told}."
+            )
         if name not in self.required_parsets:
             requirement = self.requirement(thismod["data"], nom)
             if requirement is not None:
@@ -128,6 +132,7 @@ class InterpolationApplier(Applier):
     """One parameter interpolates between histograms, which `histograms` names (down, nominal, up)."""
 
     histograms: tuple[str, str, str]
+    _interpolator: Any
 
     def _prepare(self, pdfconfig: Any) -> None:
         fields = [self._field(field)[:, :, 0] for field in self.histograms]

@@ -1,4 +1,5 @@
 """The luminosity, a factor of all samples that have it; value, width and bounds are the measurement's."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """A free factor of a sample."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """A constrained parameter that interpolates between two factors."""
+
 from __future__ import annotations
 
 from typing import Any, Sequence

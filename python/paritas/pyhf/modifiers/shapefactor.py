@@ -1,4 +1,5 @@
 """A free factor of each bin: bin i of every channel has parameter i."""
+
 from __future__ import annotations
 
 from typing import Any

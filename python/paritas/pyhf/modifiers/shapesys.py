@@ -1,4 +1,5 @@
 """A factor of each bin, constrained by a count: what an auxiliary measurement with the sample's relative uncertainty would see."""
+
 from __future__ import annotations
 
 from typing import Any, Sequence

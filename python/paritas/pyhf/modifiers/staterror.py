@@ -1,4 +1,5 @@
 """A factor of each bin for the limited statistics of all samples that have it together."""
+
 from __future__ import annotations
 
 from typing import Any, Sequence

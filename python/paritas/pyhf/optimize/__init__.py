@@ -1,4 +1,5 @@
 """Optimizers by name: "scipy" and "minuit", which both stand for the engine's Newton."""
+
 from __future__ import annotations
 
 from typing import Any

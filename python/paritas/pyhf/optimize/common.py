@@ -1,4 +1,5 @@
 """An objective as a minimiser of functions of one vector wants it."""
+
 from __future__ import annotations
 
 from typing import Any, Callable

@@ -1,4 +1,5 @@
 """What optimizers share: the fit by the engine, and the fit of any other function by a minimiser that a class brings along."""
+
 from __future__ import annotations
 
 import logging
@@ -24,10 +25,19 @@ class OptimizeResult(dict):  # type: ignore[type-arg]
         except KeyError:
             raise AttributeError(name) from None
 
-    __setattr__ = dict.__setitem__  # type: ignore[assignment]
+    __setattr__ = dict.__setitem__
 
     def __dir__(self) -> list[str]:
         return list(self)
+
+
+def _as_scipy_has_it(result: Any) -> Any:
+    """The result as SciPy's class where SciPy is installed, so that scripts that ask for the class find it."""
+    try:
+        from scipy.optimize import OptimizeResult as scipy_result
+    except ImportError:
+        return result
+    return result if isinstance(result, scipy_result) else scipy_result(result)
 
 
 def _correlations(covariance: Any) -> Any:
@@ -47,13 +57,17 @@ class OptimizerMixin:
         if kwargs:
             raise exceptions.Unsupported(f"Unsupported kwargs were passed in: {list(kwargs)}.")
 
-    def _get_minimizer(self, objective_and_grad: Any, init_pars: Any, init_bounds: Any, fixed_vals: Any = None, do_grad: bool = False, par_names: Any = None) -> Any:
+    def _get_minimizer(
+        self, objective_and_grad: Any, init_pars: Any, init_bounds: Any, fixed_vals: Any = None, do_grad: bool = False, par_names: Any = None
+    ) -> Any:
         raise NotImplementedError
 
     def _minimize(self, minimizer: Any, func: Any, x0: Any, do_grad: bool = False, bounds: Any = None, fixed_vals: Any = None, options: Any = None) -> Any:
         raise NotImplementedError
 
-    def _by_own_minimizer(self, objective: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_vals: Any, do_grad: bool, do_stitch: bool, options: Any) -> Any:
+    def _by_own_minimizer(
+        self, objective: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_vals: Any, do_grad: bool, do_stitch: bool, options: Any
+    ) -> Any:
         arguments, stitch_pars = shim(objective, data, pdf, [*init_pars], par_bounds, fixed_vals, do_grad=do_grad, do_stitch=do_stitch)
         names = getattr(pdf.config, "par_names", None)
         if names and do_stitch:
@@ -74,7 +88,19 @@ class OptimizerMixin:
         result.fun = tensorlib.astensor(result.fun)
         return result
 
-    def _fit(self, objective: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_vals: Any, do_grad: bool, do_stitch: bool, errors: bool, options: Any) -> Any:
+    def _fit(
+        self,
+        objective: Any,
+        data: Any,
+        pdf: Any,
+        init_pars: Any,
+        par_bounds: Any,
+        fixed_vals: Any,
+        do_grad: bool,
+        do_stitch: bool,
+        errors: bool,
+        options: Any,
+    ) -> Any:
         return self._by_own_minimizer(objective, data, pdf, init_pars, par_bounds, fixed_vals, do_grad, do_stitch, options)
 
     def minimize(
@@ -108,7 +134,7 @@ class OptimizerMixin:
         if return_fitted_val:
             returned.append(result.fun)
         if return_result_obj:
-            returned.append(result)
+            returned.append(_as_scipy_has_it(result))
         return tuple(returned) if len(returned) > 1 else returned[0]
 
 
@@ -128,9 +154,23 @@ class EngineOptimizer(OptimizerMixin):
             raise exceptions.Unsupported(f"Unsupported options were passed in: {unknown}.")
         return options.get("maxiter", self.maxiter)
 
-    def _fit(self, objective: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_vals: Any, do_grad: bool, do_stitch: bool, errors: bool, options: Any) -> Any:
+    def _fit(
+        self,
+        objective: Any,
+        data: Any,
+        pdf: Any,
+        init_pars: Any,
+        par_bounds: Any,
+        fixed_vals: Any,
+        do_grad: bool,
+        do_stitch: bool,
+        errors: bool,
+        options: Any,
+    ) -> Any:
         from paritas.pyhf.infer.mle import twice_nll
 
+        if do_grad:
+            raise exceptions.Unsupported("Numpy does not support autodifferentiation: the engine's derivatives are exact without it.")
         if objective is not twice_nll or not self.handles(pdf):
             return self._by_own_minimizer(objective, data, pdf, init_pars, par_bounds, fixed_vals, do_grad, do_stitch, options)
         maxiter = self._options(options)
@@ -156,7 +196,9 @@ class EngineOptimizer(OptimizerMixin):
             hess_inv=covariance,
         )
 
-    def _get_minimizer(self, objective_and_grad: Any, init_pars: Any, init_bounds: Any, fixed_vals: Any = None, do_grad: bool = False, par_names: Any = None) -> Any:
+    def _get_minimizer(
+        self, objective_and_grad: Any, init_pars: Any, init_bounds: Any, fixed_vals: Any = None, do_grad: bool = False, par_names: Any = None
+    ) -> Any:
         try:
             from scipy.optimize import minimize
         except ImportError:

@@ -1,4 +1,5 @@
 """The optimizer called "minuit"."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Sets of parameters: what a modifier brings into a model under one name."""
+
 from __future__ import annotations
 
 import math
@@ -30,7 +31,8 @@ class paramset:
     def suggested_fixed(self) -> list[bool]:
         if isinstance(self._suggested_fixed, bool):
             return [self._suggested_fixed] * self.n_parameters
-        return self._suggested_fixed
+        flags: list[bool] = self._suggested_fixed
+        return flags
 
     @suggested_fixed.setter
     def suggested_fixed(self, value: Any) -> None:

@@ -1,4 +1,5 @@
 """Where the parameters of some sets stand among all."""
+
 from __future__ import annotations
 
 from typing import Any, Mapping, Sequence

@@ -1,4 +1,5 @@
 """What modifiers ask of one name, and what the user configures of it, made into one parameter set."""
+
 from __future__ import annotations
 
 from typing import Any, Mapping, Sequence

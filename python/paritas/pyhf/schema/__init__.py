@@ -1,4 +1,5 @@
 """Schemas of documents. `with schema(folder):` uses those of another folder."""
+
 from __future__ import annotations
 
 import pathlib
@@ -16,7 +17,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-class Schema(sys.modules[__name__].__class__):  # type: ignore[misc, name-defined]
+class Schema(sys.modules[__name__].__class__):  # type: ignore[misc]
     """This module: called with a folder it takes schemas from there, until the end of a `with` if it is called in one."""
 
     def __call__(self, new_path: pathlib.Path) -> Schema:

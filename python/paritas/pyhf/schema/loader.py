@@ -1,4 +1,5 @@
 """Schemas, read from their folder when they are first asked for."""
+
 from __future__ import annotations
 
 import json

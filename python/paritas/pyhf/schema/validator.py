@@ -1,4 +1,5 @@
 """Documents against JSON schemas (draft 6), as far as schemas of workspaces use it."""
+
 from __future__ import annotations
 
 import numbers

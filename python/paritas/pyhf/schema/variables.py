@@ -1,4 +1,5 @@
 """Where schemas are, and those that were read."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,5 @@
 """Tensor backends by name. There is one, `numpy_backend`; asking for another says so."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -15,7 +16,8 @@ class _BackendRetriever:
     def __getattr__(self, name: str) -> Any:
         if name in _OTHER_FRAMEWORKS:
             raise exceptions.ImportBackendError(
-                f"The {name.removesuffix('_backend')} backend does not exist here: Paritas computes in an engine of its own, for which the numpy backend stands. "
+                f"The {name.removesuffix('_backend')} backend does not exist here: Paritas computes in an engine of its own, "
+                "for which the numpy backend stands. "
                 f"Models that {_OTHER_FRAMEWORKS[name]} can differentiate are in paritas.torch and paritas.jax."
             )
         if name.startswith("__"):

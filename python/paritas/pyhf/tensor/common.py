@@ -1,4 +1,5 @@
 """Views of tensors by named parts of their last axis."""
+
 from __future__ import annotations
 
 from typing import Any, Sequence

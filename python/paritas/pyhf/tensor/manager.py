@@ -1,4 +1,5 @@
 """Which backend and which optimizer are in use."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,6 +12,7 @@ _PRECISIONS = ("32b", "64b")
 _OPTIMIZERS = ("scipy", "minuit")
 
 state: dict[str, tuple[Any, Any]] = {}
+
 
 def get_backend(default: bool = False) -> tuple[Any, Any]:
     """The backend and the optimizer in use, or the default ones."""
@@ -47,7 +49,9 @@ def _optimizer(optimizer: Any) -> Any:
             raise exceptions.InvalidOptimizer(f"The optimizer provided is not supported: {optimizer}. There are {', '.join(_OPTIMIZERS)}.")
         return getattr(OptimizerRetriever, f"{optimizer.lower()}_optimizer")()
     if optimizer.name in _OPTIMIZERS and not isinstance(optimizer, getattr(OptimizerRetriever, f"{optimizer.name}_optimizer")):
-        raise AttributeError(f"'{optimizer.name}' is not a valid name attribute for optimizer type {type(optimizer)}: custom optimizers need names of their own")
+        raise AttributeError(
+            f"'{optimizer.name}' is not a valid name attribute for optimizer type {type(optimizer)}: custom optimizers need names of their own"
+        )
     return optimizer
 
 

@@ -1,4 +1,5 @@
 """The functions of a tensor backend, over NumPy arrays. Special functions are those of the standard library, so that nothing else is imported."""
+
 from __future__ import annotations
 
 import logging
@@ -126,7 +127,7 @@ class numpy_backend:
     def to_numpy(self, tensor_in: Any) -> Any:
         return tensor_in
 
-    def shape(self, tensor: Any) -> tuple[int, ...]:
+    def shape(self, tensor: Any) -> Any:
         return tensor.shape
 
     def clip(self, tensor_in: Any, min_value: Any, max_value: Any) -> Any:

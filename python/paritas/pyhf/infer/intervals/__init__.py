@@ -1,4 +1,5 @@
 """Intervals."""
+
 from __future__ import annotations
 
 from typing import Any

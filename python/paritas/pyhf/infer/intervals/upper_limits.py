@@ -1,4 +1,5 @@
 """Upper limits on the parameter of interest: where CLs reaches a level."""
+
 from __future__ import annotations
 
 import math
@@ -87,7 +88,8 @@ def toms748_scan(
 
 
 def linear_grid_scan(data: Any, model: Any, scan: Any, level: float = 0.05, return_results: bool = False, **hypotest_kwargs: Any) -> Any:
-    """(observed limit, the five expected ones) by linear interpolation between tests at the values of `scan`, ascending; with `return_results` also (scan, tests)."""
+    """(observed limit, the five expected ones) by linear interpolation between tests at the values of `scan`, ascending;
+    with `return_results` also (scan, tests)."""
     tensorlib, _ = get_backend()
     tests = [hypotest(mu, data, model, return_expected_set=True, **hypotest_kwargs) for mu in scan]
     curves = np.array([[observed, *expected] for observed, expected in (test[:2] for test in tests)], dtype=np.float64).T

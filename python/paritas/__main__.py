@@ -1,0 +1,25 @@
+"""python -m paritas COMMAND ...: what the program `paritas` does not do.
+
+  report    one HTML page of an analysis
+  convert   HS3 documents and HistFactory XML into workspaces, and back
+Each has --help.
+"""
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+_COMMANDS = {"report": "report", "convert": "convert.command"}  # modules with main(argv)
+
+
+def main(argv: list[str]) -> int:
+    """The exit code of the command in argv[0] with the arguments behind it; 2 where there is no such command."""
+    if not argv or argv[0] not in _COMMANDS:
+        asked = bool(argv) and argv[0] in ("-h", "--help")
+        print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)
+        return 0 if asked else 2
+    return int(import_module(f"paritas.{_COMMANDS[argv[0]]}").main(argv[1:]) or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,50 @@
+"""Structured arrays from columns, and words for codes."""
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _engine
+
+Floats = NDArray[np.float64]
+#: a structured array: one row a sweep, a row or a spectrum
+Table = NDArray[np.void]
+
+
+def words(codes: NDArray[Any], names: Sequence[str]) -> NDArray[np.str_]:
+    """The word of each code."""
+    found: NDArray[np.str_] = np.array(names)[codes]
+    return found
+
+
+def structured(columns: Mapping[str, ArrayLike]) -> Table:
+    """A structured array of columns of equal lengths, in their order; a column may have rows of its own shape."""
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    n = {len(values) for values in arrays.values()}
+    if len(n) != 1:
+        raise _engine.InvalidArgument(f"columns of lengths {', '.join(map(str, sorted(n)))}: they must be equal")
+    table = np.empty(n.pop(), [(name, values.dtype, values.shape[1:]) for name, values in arrays.items()])
+    for name, values in arrays.items():
+        table[name] = values
+    return table
+
+
+def where(exists: NDArray[np.bool_], values: NDArray[Any]) -> Floats:
+    """Values, NaN where there are none."""
+    return np.where(exists, values, np.nan)
+
+
+def html_of(table: Table, title: str, rows: int = 10) -> str:
+    """The first rows of a table, columns of one dimension alone."""
+    from .results import _html_table
+    names = [name for name in table.dtype.names or () if table[name].ndim == 1]
+    body = [[row[name].item() for name in names] for row in table[:rows]]
+    more = f", the first {rows} of {len(table)}" if len(table) > rows else ""
+    return _html_table(title + more, names, body)
+
+
+def repeated(values: Iterable[float], times: int) -> Floats:
+    """(n, times): each value so often."""
+    return np.repeat(np.asarray(values, dtype=np.float64)[:, None], times, axis=1)

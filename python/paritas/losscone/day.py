@@ -1,0 +1,208 @@
+"""Day files of the Electron Reflectometer, in and out, and the geometry that goes with them."""
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _engine
+from ..arrays import Floats, Table, structured, words
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Count(NamedTuple):
+    """How often a reason was met. unit: "cell", "row" or "sweep"; line, column: of the first in the file, from 1; column 0: the whole row."""
+
+    count: int
+    unit: str
+    line: int
+    column: int
+
+
+class Geometry:
+    """A table of geometry: CSV with a header; the columns stand in docs/losscone.md."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = os.fspath(path)
+        self._table = _engine.Geometry.read(self.path)
+
+    def has(self, column: str) -> bool:
+        return self._table.has(column)
+
+
+class Attitude:
+    """The spin axis over time, from attitude.tab. time (Unix seconds), right_ascension, declination (ECLIPJ2000): arrays of the table."""
+
+    time: Floats
+    right_ascension: Floats
+    declination: Floats
+
+    def __init__(self, path: Path) -> None:
+        self._table = _engine.Attitude.read(os.fspath(path))
+        for name, values in self._table.arrays().items():
+            setattr(self, name, values)
+
+    def at(self, times: ArrayLike) -> tuple[Floats, Floats]:
+        """(right ascension, declination) at n times; NaN outside the table."""
+        return self._table.at(np.atleast_1d(times))
+
+
+class Day:
+    """The sweeps of a day file, in the order in which their numbers first appear.
+
+    Arrays are views of the library's memory and may be written to: number, utc (of the first row), sweep_reason, spacecraft_potential, spacecraft_in_sun, projection_in_sun,
+    spacecraft_latitude, spacecraft_longitude, projection_latitude, projection_longitude, sun_azimuth, sun_elevation (n); time, energy, polarity, row_reason, line (n, 15);
+    field (n, 15, 3); flux, azimuth, cell_reason (n, 15, 88). Geometry is NaN until it is given. What is masked has no flux; why, say the reasons: codes in these arrays, words in
+    `sweeps`, `rows` and `counts`.
+    """
+
+    number: NDArray[np.int64]
+    utc: NDArray[np.bytes_]
+    sweep_reason: NDArray[np.uint8]
+    row_reason: NDArray[np.uint8]
+    cell_reason: NDArray[np.uint8]
+    line: NDArray[np.uint64]
+    time: Floats
+    energy: Floats
+    field: Floats
+    flux: Floats
+    azimuth: Floats
+    polarity: Floats
+    spacecraft_potential: Floats
+    spacecraft_in_sun: Floats
+    projection_in_sun: Floats
+    spacecraft_latitude: Floats
+    spacecraft_longitude: Floats
+    projection_latitude: Floats
+    projection_longitude: Floats
+    sun_azimuth: Floats
+    sun_elevation: Floats
+
+    def __init__(self, memory: _engine.Day, path: str = "") -> None:
+        self._memory = memory
+        self.path = path
+        for name, values in memory.arrays().items():
+            setattr(self, name, values)
+
+    @classmethod
+    def read(cls, path: Path, *, strict: bool = False, digest: bool = False, field_limits: tuple[float, float] = (1e-9, 1e3)) -> Day:
+        """Reads a day file. A damaged row costs that row and is counted; with `strict` the file is refused at its first damage. field_limits: sweeps with a field outside are masked."""
+        name = os.fspath(path)
+        return cls(_engine.Day.read(name, field_limits[0], field_limits[1], digest, strict), name)
+
+    @classmethod
+    def parse(cls, text: Union[str, bytes], label: str = "day", *, strict: bool = False, digest: bool = False, field_limits: tuple[float, float] = (1e-9, 1e3)) -> Day:
+        """The same from the text of a day file; `label` names it in messages."""
+        return cls(_engine.Day.parse(text.encode() if isinstance(text, str) else text, label, field_limits[0], field_limits[1], digest, strict), label)
+
+    @classmethod
+    def empty(cls, n: int) -> Day:
+        """n sweeps to be filled, numbered from 1: all numbers NaN, all rows missing."""
+        return cls(_engine.Day.create(n))
+
+    def write(self, path: Path, *, exact: bool = False) -> None:
+        """Writes a day file as the archive's; `exact`: numbers that read back to the same bits. Rows without an energy are left out. The file is there whole or not at all."""
+        self._memory.write(os.fspath(path), exact)
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    @property
+    def date(self) -> int:
+        """YYYYMMDD of the first row, else of the file's name; 0: neither tells."""
+        for stamp in self.utc:
+            digits = stamp[:10].replace(b"-", b"")
+            if len(digits) == 8 and digits.isdigit():
+                return int(digits)
+        return _engine.er_file_date(self.path)
+
+    @property
+    def digest(self) -> str:
+        """Of the file, "sha256:..."; "" where it was not asked for."""
+        return self._memory.source()[2]
+
+    @property
+    def counts(self) -> dict[str, Count]:
+        """How often each reason was met. Cells of masked rows and sweeps are not counted again, nor rows of masked sweeps."""
+        units = dict(zip(_engine.ER_REASONS, _engine.ER_UNITS))
+        return {word: Count(count, units[word], line, column) for word, (count, line, column) in self._memory.counts().items()}
+
+    @property
+    def sweeps(self) -> Table:
+        """One row a sweep: spectrum, utc, time (of its first row), rows (that stand in the file), reason ("": kept), polarity, and the geometry. A copy."""
+        time = _first_of(self.time)
+        columns: dict[str, Any] = {
+            "spectrum": self.number, "utc": np.array(["" if np.isnan(at) else utc(at) for at in time], dtype="U24"), "time": time, "rows": (self.line != 0).sum(axis=1),
+            "reason": np.where(self.sweep_reason != 0, words(self.sweep_reason, _engine.ER_REASONS), ""), "polarity": _first_of(self.polarity),
+        }
+        for name in ("spacecraft_potential", "spacecraft_latitude", "spacecraft_longitude", "projection_latitude", "projection_longitude", "spacecraft_in_sun", "projection_in_sun"):
+            columns[name] = getattr(self, name)
+        return structured(columns)
+
+    @property
+    def rows(self) -> Table:
+        """(n, 15) rows: spectrum, line in the file (0: nowhere), time, energy, field (3), polarity, reason ("kept", or why it is masked). A copy."""
+        n = len(self)
+        table = structured({
+            "spectrum": np.repeat(self.number, 15), "line": self.line.reshape(-1), "time": self.time.reshape(-1), "energy": self.energy.reshape(-1),
+            "field": self.field.reshape(-1, 3), "polarity": self.polarity.reshape(-1), "reason": words(self.row_reason.reshape(-1), _engine.ER_REASONS)})
+        return table.reshape(n, 15)
+
+    # ---- geometry and masks ----
+
+    def apply(self, geometry: Union[Geometry, Path]) -> int:
+        """Gives a table's values to the sweeps that it has; how many those are."""
+        table = geometry if isinstance(geometry, Geometry) else Geometry(geometry)
+        return table._table.apply(self._memory)
+
+    def apply_spice(self, folder: Path, attitude: Union[Attitude, Path], library: Optional[str] = None) -> int:
+        """Geometry from the SPICE kernels in a folder, where libcspice is installed (else DeviceUnavailable); how many sweeps they do not cover."""
+        spin = attitude if isinstance(attitude, Attitude) else Attitude(attitude)
+        return _engine.Spice.open(os.fspath(folder), library).apply(spin._table, self._memory)
+
+    def mask_sunlight(self, angle: float = 14.0, theta: Optional[ArrayLike] = None) -> None:
+        """Masks cells within `angle` degrees of the Sun, where its direction is known. theta: inclinations of the 88 cells (None: the built-in order)."""
+        self._memory.mask_sunlight(_engine.er_theta() if theta is None else theta, angle)
+
+    def mask_polarity(self) -> None:
+        """Masks rows whose polarity is neither +1 nor -1."""
+        self._memory.mask_polarity()
+
+
+def _first_of(values: Floats) -> Floats:
+    """The first number of each row that is one."""
+    exists = ~np.isnan(values)
+    return np.where(exists.any(axis=1), values[np.arange(len(values)), exists.argmax(axis=1)], np.nan)
+
+
+def find(folder: Path, *, year: int = 0, month: int = 0, day: int = 0) -> list[tuple[str, int]]:
+    """(path, date as YYYYMMDD) of the day files in a folder and the folders in it, sorted by date; 0: any."""
+    return _engine.er_find(os.fspath(folder), year, month, day)
+
+
+def theta(path: Optional[Path] = None) -> Floats:
+    """Inclinations of the 88 cells, degrees, from theta.tab; None: the built-in order, which need not be the archive's."""
+    return _engine.er_theta(None if path is None else os.fspath(path))
+
+
+def solid_angles(theta: ArrayLike) -> Floats:
+    """Solid angles (sr) of the 88 cells; NaN at another inclination than the instrument's."""
+    return _engine.er_solid_angles(theta)
+
+
+def utc(time: float) -> str:
+    """UTC text of Unix seconds, rounded down to seconds."""
+    return _engine.er_utc(time)
+
+
+def despun_axes(right_ascension: float, declination: float, sun: ArrayLike) -> Floats:
+    """Axes of the despun spacecraft's frame (SCD), columns x, y, z, from the spin axis (degrees) and the Sun's direction (3): (3, 3). NaN where there is no x."""
+    return _engine.er_despun_axes(right_ascension, declination, sun)
+
+
+def footpoint(position: ArrayLike, field: ArrayLike) -> tuple[Floats, int, float, float]:
+    """Where the line from `position` (km) along the field meets the Moon: (point, polarity, latitude, longitude). Polarity +1: along the field, -1: against it, 0: both or none."""
+    return _engine.er_footpoint(position, field)

@@ -1,0 +1,142 @@
+"""The tables that `paritas losscone fit` and `paritas kappa fit` write, read back."""
+from __future__ import annotations
+
+import csv
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _engine
+from ..arrays import Table, html_of, structured
+from .day import Path
+
+_TEXT = {"utc", "time_start", "time_end", "reason", "status", "preferred", "plasma_status", "spacecraft_potential_status", "kappa_state", "theta_state"}
+_WHOLE = {"spectrum": np.int64, "rows": np.int64, "cells": np.uint32, "boxes": np.uint32, "solved": np.uint32, "plasma_rows": np.uint32, "plasma_empty_rows": np.uint32}
+_FLAGS = {"sunlit", "beam_found", "confidence_at_lower_bound", "confidence_at_upper_bound"}
+_INTERVALS = 8
+#: names of the arrays that are other than those of the text
+_RENAMED = {"spec_no": "spectrum", "time_start": "utc", "row_count": "rows"}
+#: of rows, equal in a sweep, that the text has a column of
+_OF_SWEEPS = ("spacecraft_latitude", "spacecraft_longitude", "projection_latitude", "projection_longitude")
+
+
+@dataclass
+class Tables:
+    """sweeps: one row a sweep, under the names of the program's columns; confidence_set has the shape (8, 2), NaN behind the last interval. rows: of NPZ the 15 rows of each sweep,
+    (n, 15), without the prefix rows_; None of text. provenance: what each table was made from and how, one document a file."""
+
+    sweeps: Table
+    rows: Optional[Table]
+    provenance: list[dict[str, Any]]
+
+    def __len__(self) -> int:
+        return len(self.sweeps)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        found: NDArray[Any] = self.sweeps[name]
+        return found
+
+    def _repr_html_(self) -> str:
+        return html_of(self.sweeps, "Sweeps")
+
+
+def read_tables(path: Path) -> Tables:
+    """Tables of the program: a .csv, an .npz, or a folder, all of whose .csv are joined in the order of their names (which have the dates)."""
+    name = os.fspath(path)
+    if os.path.isdir(name):
+        files = sorted(file for file in os.listdir(name) if file.endswith(".csv") and file.startswith(("losscone_", "kappa_")))
+        if not files:
+            raise _engine.Unreadable(f"{name}: there is no table, losscone_YYYY-MM-DD.csv, in this folder")
+        read = [_read_csv(os.path.join(name, file)) for file in files]
+        others = [file for file, one in zip(files, read) if one.sweeps.dtype.names != read[0].sweeps.dtype.names]
+        if others:
+            raise _engine.InvalidInput(f"{os.path.join(name, others[0])}: has other columns than {files[0]}; tables of other options cannot be joined")
+        return Tables(np.concatenate([one.sweeps for one in read]), None, [one.provenance[0] for one in read])
+    return _read_npz(name) if name.endswith(".npz") else _read_csv(name)
+
+
+def _plain(name: str) -> str:
+    return name[:-len("_folded")] if name.endswith("_folded") else name
+
+
+def _set_of(text: str) -> NDArray[np.float64]:
+    """"LOWER UPPER;LOWER UPPER" as (8, 2)."""
+    found = np.full((_INTERVALS, 2), np.nan)
+    for i, pair in enumerate(text.split(";") if text else []):
+        found[i] = [float(number) for number in pair.split()]
+    return found
+
+
+def _column(name: str, texts: list[str]) -> NDArray[Any]:
+    plain = _plain(name)
+    if plain == "confidence_set":
+        return np.array([_set_of(text) for text in texts]).reshape(len(texts), _INTERVALS, 2)
+    if plain in _TEXT:
+        return np.array(texts, dtype="U24")
+    if plain in _WHOLE:
+        return np.array([int(text) for text in texts], dtype=_WHOLE[plain])
+    if plain in _FLAGS:
+        return np.array([text == "true" for text in texts], dtype=bool)
+    return np.array([float(text) if text else np.nan for text in texts], dtype=np.float64)
+
+
+def _read_csv(path: str) -> Tables:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            lines = file.read().splitlines()
+    except OSError as error:
+        raise _engine.Unreadable(f"{path}: cannot be read: {error.strerror}") from None
+    head = [line[2:] for line in lines if line.startswith("# ")]
+    rows = list(csv.reader(line for line in lines if not line.startswith("#")))
+    if not rows or not head:
+        raise _engine.InvalidInput(f"{path}: is no table of the program: its first lines are no provenance")
+    names, body = rows[0], rows[1:]
+    for i, row in enumerate(body):
+        if len(row) != len(names):
+            raise _engine.InvalidInput(f"{path}: line {len(lines) - len(body) + i + 1} has {len(row)} fields, the first has {len(names)}")
+    columns = {}
+    for k, name in enumerate(names):
+        try:
+            columns[name] = _column(name, [row[k] for row in body])
+        except ValueError as error:
+            raise _engine.InvalidInput(f"{path}: column {name}: {error}") from None
+    return Tables(structured(columns), None, [_document(path, "\n".join(head))])
+
+
+def _document(path: str, text: str) -> dict[str, Any]:
+    try:
+        document: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise _engine.InvalidInput(f"{path}: its provenance is no JSON: {error}") from None
+    return document
+
+
+def _read_npz(path: str) -> Tables:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise _engine.Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # a cut archive shows as one of many
+        raise _engine.InvalidInput(f"{path}: is no whole archive of arrays: {error}") from None
+    if "provenance" not in arrays or "spec_spec_no" not in arrays:
+        raise _engine.InvalidInput(f"{path}: is no table of the program: it has no provenance or no sweeps")
+    sweeps = {_RENAMED.get(name[5:], name[5:]): values for name, values in arrays.items() if name.startswith("spec_")}
+    rows = {name[5:]: values for name, values in arrays.items() if name.startswith("rows_")}
+    n = len(sweeps["spectrum"])
+    for suffix in ("", "_folded"):
+        if f"confidence_lower{suffix}" in sweeps:
+            pairs = np.stack([sweeps[f"confidence_lower{suffix}"], sweeps[f"confidence_upper{suffix}"]], axis=2)
+            sweeps[f"confidence_set{suffix}"] = pairs
+            sweeps[f"confidence_lower{suffix}"] = pairs[:, 0, 0]
+            sweeps[f"confidence_upper{suffix}"] = np.fmax.reduce(pairs[:, :, 1], axis=1)
+    for name in _OF_SWEEPS:
+        sweeps[name] = rows[name].reshape(n, 15)[:, 0]
+    known = rows["illumination_known"].reshape(n, 15)[:, 0]
+    for name in ("spacecraft_in_sun", "projection_in_sun"):
+        sweeps[name] = np.where(known, rows[name].reshape(n, 15)[:, 0], np.nan)
+    return Tables(structured(sweeps), structured(rows).reshape(n, 15), [_document(path, str(arrays["provenance"]))])

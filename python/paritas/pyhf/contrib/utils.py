@@ -1,0 +1,66 @@
+"""Archives of published likelihoods."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+import urllib.error
+import urllib.request
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from paritas.pyhf import exceptions
+
+__all__ = ["download"]
+
+_HOSTS = ("www.hepdata.net", "doi.org")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _unpack(content: bytes, url: str, folder: Path) -> None:
+    """A tar archive as it is; of a zip archive what is in its only folder."""
+    try:
+        with tarfile.open(mode="r:*", fileobj=BytesIO(content)) as archive:
+            if hasattr(tarfile, "data_filter"):
+                archive.extractall(folder, filter="data")
+            else:
+                archive.extractall(folder)
+        return
+    except tarfile.ReadError:
+        pass
+    if not zipfile.is_zipfile(BytesIO(content)):
+        raise exceptions.InvalidArchive(f"The archive downloaded from {url} is not a tarfile or a zipfile and so can not be opened as one.")
+    if folder.exists():
+        shutil.rmtree(folder)
+    with zipfile.ZipFile(BytesIO(content)) as archive:
+        archive.extractall(folder)
+    inside = list(folder.iterdir())
+    if len(inside) == 1 and inside[0].is_dir():
+        moved = inside[0].replace(folder.with_name(folder.name + "__tmp__"))
+        folder.rmdir()
+        moved.replace(folder)
+
+
+def download(archive_url: str, output_directory: str, force: bool = False, compress: bool = False) -> None:
+    """Fetches an archive and unpacks it into a folder; with `compress` it is kept as the file `output_directory`. InvalidArchiveHost: not from
+    HEPData, and not with `force`; InvalidArchive: it is not there, or no archive."""
+    host = urlsplit(archive_url).netloc
+    if not force and host not in _HOSTS:
+        raise exceptions.InvalidArchiveHost(
+            f"{host} is not an approved archive host: {', '.join(_HOSTS)}\nTo download an archive from this host use the --force option."
+        )
+    request = urllib.request.Request(archive_url, headers={"Accept": "application/x-tar, application/zip"})
+    try:
+        with urllib.request.urlopen(request) as response:
+            content = response.read()
+    except urllib.error.HTTPError as error:
+        raise exceptions.InvalidArchive(f"{archive_url} gives a response code of {error.code}.") from None
+    if compress:
+        Path(output_directory).write_bytes(content)
+    else:
+        _unpack(content, archive_url, Path(output_directory))

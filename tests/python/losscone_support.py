@@ -1,0 +1,61 @@
+"""What tests of loss cones share: the program, synthetic day files, sweeps of known truth, reference numbers."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CASES = os.path.join(os.path.dirname(ROOT), "shared", "losscone", "cases.json")
+
+
+def program():
+    """The program of this installation; the test is skipped where there is none."""
+    beside = os.path.join(os.path.dirname(sys.executable), "paritas")
+    found = os.environ.get("PARITAS_PROGRAM") or (beside if os.path.exists(beside) else shutil.which("paritas"))
+    if not found:
+        pytest.skip("there is no program: PARITAS_PROGRAM, or paritas on the PATH")
+    return found
+
+
+def run(*arguments):
+    return subprocess.run([program(), *map(str, arguments)], check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+def synthesize(folder, *options):
+    """A folder of synthetic day files, and the table of their truth."""
+    run("losscone", "synthesize", "-o", folder, "--quiet", *options)
+    return str(folder), os.path.join(str(folder), "truth.csv")
+
+
+def cases():
+    if not os.path.exists(CASES):
+        pytest.skip("no reference numbers here")
+    with open(CASES) as file:
+        return json.load(file)
+
+
+def numbers(values):
+    return np.array(values, dtype=np.float64)
+
+
+def directions(n=1, seed=1):
+    """energy (n, 15) and cosines (n, 15, 88) of fields in any direction."""
+    from paritas import losscone
+
+    random = np.random.default_rng(seed)
+    energy = np.broadcast_to(np.geomspace(38.0, 16000.0, 15), (n, 15)).copy()
+    field = np.repeat(random.normal(size=(n, 1, 3)), 15, axis=1)
+    azimuth = random.uniform(0.0, 360.0, (n, 15, 88))
+    return energy, losscone.cosines(losscone.theta(), field, azimuth)
+
+
+def equal(one, other):
+    """Equal to the last bit, NaN to NaN; texts whatever room they have, structures field by field: what lies between fields is nobody's."""
+    one, other = np.asarray(one), np.asarray(other)
+    if one.dtype.names:
+        return one.dtype.names == other.dtype.names and all(equal(one[name], other[name]) for name in one.dtype.names)
+    return one.shape == other.shape and (one.tolist() == other.tolist() if one.dtype.kind == "U" else one.tobytes() == other.astype(one.dtype).tobytes())
