@@ -58,7 +58,7 @@ cdef list arrays_of(const xla_buffers *buffers):
     cdef list found = []
     for i in range(buffers.count):
         buffer = buffers.at[i]
-        kind = cnp.NPY_FLOAT64 if buffer.type == XLA_F64 else cnp.NPY_FLOAT32 if buffer.type == XLA_F32 else cnp.NPY_INT32 if buffer.type == XLA_S32 else cnp.NPY_NOTYPE
+        kind = {XLA_F64: cnp.NPY_FLOAT64, XLA_F32: cnp.NPY_FLOAT32, XLA_S32: cnp.NPY_INT32}.get(buffer.type, cnp.NPY_NOTYPE)
         if kind == cnp.NPY_NOTYPE or buffer.rank > 32:
             raise InvalidArgument("arrays of float32, float64 or int32 are wanted, of 32 dimensions at most")
         for d in range(buffer.rank):

@@ -20,8 +20,8 @@ class Histogram(NamedTuple):
 def soft_histogram(x: Any, edges: Any, bandwidth: Any, weights: Optional[Any] = None, kernel: str = "gaussian") -> Histogram:
     """A histogram of events each of which is smeared with a kernel, as paritas.torch.SoftHistogram's: differentiable by all arguments but the kernel.
 
-    x: observables (..., events); weights: of this shape, or one that broadcasts (None: 1). edges: ascending, bins + 1, -inf and inf allowed at the ends; with both of them
-    the sums over bins are those of the weights and of their squares. kernel: "gaussian" (bandwidth: its sigma) or "logistic" (its scale)."""
+    x: observables (..., events); weights: of this shape, or one that broadcasts (None: 1). edges: ascending, bins + 1, -inf and inf allowed at the ends; with
+    both of them the sums over bins are those of the weights and of their squares. kernel: "gaussian" (bandwidth: its sigma) or "logistic" (its scale)."""
     if not isinstance(edges, jax.core.Tracer) and not isinstance(bandwidth, jax.core.Tracer):
         check_soft_histogram(np.asarray(edges), float(bandwidth), kernel)
     x = jnp.asarray(x)

@@ -31,8 +31,8 @@ FOREIGN_FUNCTIONS = _register()
 class Session(differentiable.Session):
     __doc__ = (differentiable.Session.__doc__ or "") + """
 
-    Methods are functions of arrays that jit, grad and vmap go through; a vmap is one call of the engine with a row for each of its elements. Arrays on other devices
-    than the CPU go over the host."""
+    Methods are functions of arrays that jit, grad and vmap go through; a vmap is one call of the engine with a row for each of its elements. Arrays on other
+    devices than the CPU go over the host."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -66,7 +66,7 @@ class Session(differentiable.Session):
                 for i, array in zip([i for i, there in enumerate(present) if there], arguments):
                     arrays[i] = np.asarray(array, dtype=np.float64)
                 answer = self.call(statistic, arrays[0], arrays[1:], wanted)
-                found = [answer.values, answer.codes, *[slope for slope, wish in zip(answer.slopes, wanted) if wish]]
+                found: list[Any] = [answer.values, answer.codes, *[slope for slope, wish in zip(answer.slopes, wanted) if wish]]
                 for result, one in zip(results, found):
                     result[...] = one.reshape(result.shape)
 
