@@ -9,11 +9,51 @@ cdef object borrowed(object owner, const double *at, Py_ssize_t n):
     return array
 
 
+cdef const char *template_kind_text(int kind) noexcept: return paritas_template_kind_name(<paritas_template_kind>kind)
+
+TEMPLATE_KINDS = names_of(3, template_kind_text)
+
+
+cdef class Templates:
+    """An array of paritas_template, with its texts."""
+
+    cdef paritas_template *c
+    cdef size_t n
+    cdef list texts
+
+    def __cinit__(self, given):
+        cdef size_t i = 0
+        cdef bytes text
+        self.texts = []
+        self.n = len(given)
+        self.c = <paritas_template *>calloc(self.n + 1, sizeof(paritas_template))
+        if self.c == NULL:
+            raise MemoryError()
+        for kind, channel, sample, modifier in given:
+            if kind not in TEMPLATE_KINDS:
+                raise InvalidArgument(f"template of kind {kind!r}: there are {', '.join(TEMPLATE_KINDS)}")
+            self.c[i].kind = <paritas_template_kind><int>TEMPLATE_KINDS.index(kind)
+            self.c[i].channel = self.text(channel)
+            self.c[i].sample = self.text(sample)
+            if modifier is not None:
+                self.c[i].modifier = self.text(modifier)
+            i += 1
+
+    cdef const char *text(self, str given) except NULL:
+        cdef bytes made = given.encode()
+        self.texts.append(made)
+        return made
+
+    def __dealloc__(self):
+        free(self.c)
+
+
 cdef class Model:
     """A frozen model. Immutable: threads may share it. Arrays are read-only views of the library's."""
 
     cdef paritas_model *c
-    cdef readonly Py_ssize_t parameter_count, main_count, aux_count, data_count
+    cdef readonly Py_ssize_t parameter_count, main_count, aux_count, template_count
+    cdef readonly Py_ssize_t data_count            # of a data row: main, auxiliary, templates
     cdef readonly object data, suggested_init, lower_bounds, upper_bounds, suggested_fixed, constraint_widths
     cdef readonly list parameter_names
     cdef readonly object poi_index                 # int or None
@@ -34,7 +74,8 @@ cdef class Model:
         self.parameter_count = n
         self.main_count = paritas_model_main_count(m)
         self.aux_count = paritas_model_aux_count(m)
-        self.data_count = self.main_count + self.aux_count
+        self.template_count = paritas_model_template_count(m)
+        self.data_count = self.main_count + self.aux_count + self.template_count
         self.data = borrowed(self, paritas_model_data(m), self.data_count)
         self.suggested_init = borrowed(self, paritas_model_suggested_init(m), n)
         self.lower_bounds = borrowed(self, paritas_model_lower_bounds(m), n)
@@ -49,8 +90,10 @@ cdef class Model:
                                for c in range(paritas_model_channel_count(m))]
         return 0
 
-    def __init__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None, histosys_code=None, clip_sample=None, clip_bin=None):
-        """Validates the workspace and freezes one measurement's model; the arguments are paritas_model_options'. poi: "" for none."""
+    def __init__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None, histosys_code=None, clip_sample=None, clip_bin=None,
+                 templates=None):
+        """Validates the workspace and freezes one measurement's model; the arguments are paritas_model_options'. poi: "" for none. templates: (kind, channel,
+        sample, modifier or None) of each, a kind one of TEMPLATE_KINDS."""
         cdef paritas_model_options options
         cdef bytes measurement_name = measurement.encode() if measurement is not None else None
         cdef bytes poi_name = poi.encode() if poi is not None else None
@@ -70,13 +113,16 @@ cdef class Model:
             options.clip_bin, options.clip_bin_at = 1, clip_bin
         if self.c != NULL:
             raise InvalidArgument("a model is made once")
+        cdef Templates varied = Templates(templates or ())
+        options.n_templates, options.templates = varied.n, varied.c
         context = HOST.take(None)
         with nogil:
             status = paritas_model_create(context.c, workspace.c, &options, &self.c)
         HOST.give(context)
         context.check(status)
         self.document = workspace
-        given = dict(measurement=measurement, poi=poi, normsys_code=normsys_code, histosys_code=histosys_code, clip_sample=clip_sample, clip_bin=clip_bin)
+        given = dict(measurement=measurement, poi=poi, normsys_code=normsys_code, histosys_code=histosys_code, clip_sample=clip_sample, clip_bin=clip_bin,
+                     templates=[tuple(one) for one in templates] if templates else None)
         self.options = {name: value for name, value in given.items() if value is not None}
         self.fill()
 

@@ -85,6 +85,14 @@ cdef extern from "paritas.h" nogil:
     paritas_status paritas_workspace_write(paritas_context *context, const paritas_workspace *workspace, unsigned indent, char **text, size_t *length)
     void paritas_text_free(paritas_context *context, char *text)
 
+    ctypedef enum paritas_template_kind:
+        PARITAS_TEMPLATE_NOMINAL
+    const char *paritas_template_kind_name(paritas_template_kind kind)
+    ctypedef struct paritas_template:
+        paritas_template_kind kind
+        const char *channel
+        const char *sample
+        const char *modifier
     ctypedef struct paritas_model_options:
         size_t size
         const char *measurement
@@ -95,6 +103,8 @@ cdef extern from "paritas.h" nogil:
         double clip_sample_at
         int clip_bin
         double clip_bin_at
+        size_t n_templates
+        const paritas_template *templates
     paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace, const paritas_model_options *options,
                                         paritas_model **model)
     void paritas_model_free(paritas_model *model)
@@ -109,6 +119,8 @@ cdef extern from "paritas.h" nogil:
     const unsigned char *paritas_model_suggested_fixed(const paritas_model *model)
     const double *paritas_model_constraint_widths(const paritas_model *model)
     const double *paritas_model_data(const paritas_model *model)
+    size_t paritas_model_template_count(const paritas_model *model)
+    paritas_status paritas_model_fill_row(paritas_context *context, const paritas_model *model, const double *main_data, const double *templates, double *row)
     size_t paritas_model_channel_count(const paritas_model *model)
     const char *paritas_model_channel_name(const paritas_model *model, size_t channel)
     size_t paritas_model_channel_bins(const paritas_model *model, size_t channel)
@@ -269,3 +281,26 @@ cdef extern from "paritas.h" nogil:
                                       double level, double rtol, const paritas_toys_options *options, paritas_limit_toys_result *result)
     paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths, const char *output)
     paritas_status paritas_store_hypotest(paritas_context *context, const char *path, paritas_hypotest_toys_result *result)
+
+cdef extern from "paritas_gradient.h" nogil:
+    ctypedef enum paritas_quantity:
+        PARITAS_QUANTITY_NLL
+        PARITAS_QUANTITY_TWICE_NLL
+        PARITAS_QUANTITY_CLS
+        PARITAS_QUANTITY_LIMIT
+    int PARITAS_QUANTITY_OUTPUTS
+    const char *paritas_quantity_name(paritas_quantity quantity)
+    ctypedef struct paritas_gradient_options:
+        size_t size
+        paritas_quantity quantity
+        paritas_test_statistic statistic
+        unsigned outputs
+        double level
+        int aux_follow
+    ctypedef struct paritas_gradient:
+        double *values
+        paritas_fit_status *statuses
+        double *data
+        double *at
+    paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model, const paritas_gradient_options *options,
+                                         const paritas_job *job, size_t n, const double *at, const double *data, const paritas_gradient *gradient)

@@ -1,0 +1,102 @@
+"""Sessions whose arguments and answers are torch tensors."""
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any, Optional, Sequence
+
+import numpy as np
+import torch
+from torch.autograd.function import once_differentiable
+
+from .. import differentiable
+from ..differentiable import STATUSES, Statistic
+
+_HOST = torch.device("cpu")
+
+
+def _array(tensor: torch.Tensor) -> Any:
+    """As float64 on the host: the tensor's own memory where it is that. Converted on the host, since not every device has float64."""
+    if not tensor.is_cpu:
+        tensor = tensor.cpu()
+    return (tensor if tensor.dtype is torch.float64 else tensor.to(torch.float64)).detach().numpy()
+
+
+def _dtype(given: Sequence[tuple[int, torch.Tensor]]) -> torch.dtype:
+    """Of the answer: the widest of the arguments'."""
+    found = functools.reduce(torch.promote_types, [tensor.dtype for _, tensor in given])
+    return found if found.is_floating_point else torch.float64
+
+
+def _device(given: Sequence[tuple[int, torch.Tensor]]) -> torch.device:
+    """Of the answer: that of the first argument that is not on the host."""
+    return next((tensor.device for _, tensor in given if not tensor.is_cpu), _HOST)
+
+
+class _Call(torch.autograd.Function):
+    """Values of a statistic (..., k), or (...) where it has one output, for `at` and the row arguments."""
+
+    @staticmethod
+    def forward(ctx: Any, session: "Session", statistic: Statistic, *tensors: Optional[torch.Tensor]) -> Any:
+        ctx.given = given = [(i, tensor) for i, tensor in enumerate(tensors) if tensor is not None]
+        arrays: list[Any] = [None] * len(tensors)
+        plain = True
+        for i, tensor in given:
+            if tensor.dtype is not torch.float64 or not tensor.is_cpu:
+                plain = False
+            arrays[i] = _array(tensor)
+        ctx.answer = answer = session.call(statistic, arrays[0], arrays[1:], ctx.needs_input_grad[2:])
+        session.last.codes = answer.codes.reshape(answer.batch)
+        values = torch.from_numpy(answer.values.reshape(answer.batch if answer.values.shape[1] == 1 else (*answer.batch, -1)))
+        return values if plain else values.to(_dtype(given)).to(_device(given))
+
+    @staticmethod
+    def backward(ctx: Any, weights: torch.Tensor) -> Any:
+        return _refusing(ctx, weights) if torch.is_grad_enabled() else _pulled_back(ctx, weights)
+
+
+def _pulled_back(ctx: Any, weights: torch.Tensor) -> Any:
+    answer = ctx.answer
+    numbers = _array(weights).reshape(answer.values.shape)
+    slopes: list[Optional[torch.Tensor]] = [None] * len(ctx.needs_input_grad)
+    for i, tensor in ctx.given:
+        if ctx.needs_input_grad[2 + i]:
+            slope = torch.from_numpy(answer.pulled_back(numbers, i, tensor.shape))
+            slopes[2 + i] = slope if tensor.dtype is torch.float64 and tensor.is_cpu else slope.to(tensor.dtype).to(tensor.device)
+    return tuple(slopes)
+
+
+_refusing = once_differentiable(_pulled_back)  # where a graph of the gradient is made
+
+
+class Session(differentiable.Session):
+    __doc__ = (differentiable.Session.__doc__ or "") + """
+
+    Tensors on other devices than the CPU are copied to the host and answers back. Numbers that are no tensors are taken for float64."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.last = threading.local()
+
+    __init__.__doc__ = differentiable.Session.__init__.__doc__
+
+    @property
+    def status(self) -> Any:
+        """Of this thread's last call: "converged" or what else became of the worst fit behind it; of a batch an array of its shape; None before the first."""
+        codes = getattr(self.last, "codes", None)
+        if codes is None:
+            return None
+        return STATUSES[int(codes)] if codes.ndim == 0 else np.array(STATUSES)[codes]
+
+    def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
+        values = _Call.apply(self, statistic, _tensor(at), *[_tensor(part) for part in rows])
+        return (values, torch.from_numpy(self.last.codes).to(values.device)) if with_codes else values
+
+    def _join(self, pieces: list[Any]) -> torch.Tensor:
+        tensors = [torch.as_tensor(piece) for piece in pieces]
+        batch = torch.broadcast_shapes(*[tensor.shape[:-1] for tensor in tensors])
+        return torch.cat([tensor.expand(*batch, tensor.shape[-1]) for tensor in tensors], dim=-1)
+
+
+def _tensor(given: Any) -> Optional[torch.Tensor]:
+    return given if given is None or isinstance(given, torch.Tensor) else torch.from_numpy(np.asarray(given, dtype=np.float64))
