@@ -21,8 +21,8 @@ Progress = Union[bool, ProgressFunction, None]
 
 
 def _test(found: Any) -> HypotestResult:
-    *fields, status = found
-    return HypotestResult(*fields, status=_STATUSES[status])
+    fields: list[Any] = [*found[:11], _STATUSES[found[11]]]
+    return HypotestResult(*fields)
 
 
 @overload
