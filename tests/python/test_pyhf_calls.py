@@ -383,6 +383,25 @@ def test_expected_values_of_toys_are_percentiles():  # theirs asks NumPy for the
         )
 
 
+def test_keyed_toys_depend_on_the_seed_alone():
+    model = counting(ours)
+
+    def samples(seed, ntoys):
+        calculator = ours.infer.calculators.ToyCalculator(observed(model), model, ntoys=ntoys, track_progress=False, seed=seed)
+        return [np.sort(distribution.samples) for distribution in calculator.distributions(1.0)]
+
+    first, again, other = samples(5, 400), samples(5, 400), samples(6, 400)
+    for mine, same_seed, other_seed in zip(first, again, other):
+        assert len(mine) == 400 and np.array_equal(mine, same_seed) and not np.array_equal(mine, other_seed)
+    asymptotic = float(ours.infer.hypotest(1.0, observed(model), model))
+    np.random.seed(1)
+    numpys = float(ours.infer.hypotest(1.0, observed(model), model, calctype="toybased", ntoys=4000, track_progress=False))
+    keyed = float(ours.infer.hypotest(1.0, observed(model), model, calctype="toybased", ntoys=4000, track_progress=False, seed=9))
+    assert abs(keyed - numpys) < 0.03 and abs(keyed - asymptotic) < 0.05
+    with pytest.raises(ours.exceptions.Unsupported):
+        ours.infer.hypotest(0.0, observed(model), model, calctype="toybased", seed=1)
+
+
 def test_upper_limits():
     def scanned(module):
         model = counting(module)
