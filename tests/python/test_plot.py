@@ -293,6 +293,38 @@ def test_given_axes_and_figures_are_drawn_into(results):
     assert len(alone.axes) == 1
 
 
+def test_a_figure_of_nothing_is_refused_with_the_reason(results):
+    lost = [dataclasses.replace(test, status="non_finite") for test in results.tests]
+    nowhere = dataclasses.replace(results.limit, limit_obs=np.nan, limit_exp=np.full(5, np.nan))
+    fixed = dataclasses.replace(results.fit, states=["fixed"] * len(results.fit.names))
+    for reason, make in {
+        "none converged": lambda: plot.brazil_band(lost),
+        "none was found": lambda: plot.mass_limits([1, 2], [nowhere, nowhere]),
+        "of 21 points none converged": lambda: plot.scan(dataclasses.replace(results.scan, status=np.full(21, "non_finite"))),
+        "of 143 points none converged": lambda: plot.contours(dataclasses.replace(results.grid, status=np.full(143, "non_finite"))),
+        "all are fixed": lambda: plot.pulls(fixed, results.model),
+        "no toy with an answer": lambda: plot.toys([np.nan], []),
+        "no covariance": lambda: plot.correlation(dataclasses.replace(results.fit, covariance=None)),
+        "no channel 'X'": lambda: plot.modifier_grid(WORKSPACE, channel="X"),
+        "3 bins have 4": lambda: plot.data_model(results.prediction["SR"], edges=[0.0, 1.0]),
+    }.items():
+        with pytest.raises(ValueError, match=reason):
+            make()
+
+
+@pytest.mark.filterwarnings("error")
+def test_odd_results_are_drawn(results):
+    channel, zero = results.prediction["SR"], np.zeros(3)
+    empty = dataclasses.replace(channel, data=zero, postfit=zero, error=np.full(3, np.nan), samples={name: zero for name in channel.samples})
+    negative = dataclasses.replace(channel, postfit=-channel.postfit, samples={name: -values for name, values in channel.samples.items()})
+    some = np.where(np.arange(143) % 7 == 0, "non_finite", "converged")
+    still = dataclasses.replace(results.ranking, **{name: np.zeros(len(results.ranking)) for name in ("impact_up", "impact_down", "prefit_up", "prefit_down")})
+    for figure in (plot.data_model(empty), plot.data_model(negative), plot.data_model(dataclasses.replace(channel, data=1e5 * channel.data)),
+                   plot.contours(dataclasses.replace(results.grid, status=some)), plot.ranking(still), plot.brazil_band(results.tests[:1]),
+                   plot.pulls(dataclasses.replace(results.fit, errors=None), results.model), plot.toys([0.0], None, 0.0, q_A=0.0)):
+        assert inside(figure)
+
+
 def test_a_style_that_is_not_there_is_named(results):
     with pytest.raises((ImportError, ValueError), match="mplhep"):
         plot.scan(results.scan, style="NO_SUCH_STYLE")

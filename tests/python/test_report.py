@@ -267,6 +267,17 @@ def test_a_browser_shows_the_whole_page(made, tmp_path):
     assert seen["title"].startswith("Fit report") and seen["overflow"] <= 0
 
 
+@pytest.mark.parametrize("page", ["plots", "report"])
+def test_the_examples_of_the_pages_run(undrawn, page, tmp_path, monkeypatch):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "python", f"{page}.md"), encoding="utf-8") as file:
+        examples = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+    write(tmp_path / "workspace.json", WORKSPACE)
+    monkeypatch.chdir(tmp_path)
+    for example in examples:
+        exec(compile(example, f"{page}.md", "exec"), {})
+    assert len(os.listdir(tmp_path)) > 1
+
+
 def test_tables_are_written_as_numbers_are():
     from paritas.report.html import Markup, table
 
