@@ -219,7 +219,7 @@ def test_a_patch_and_a_patch_set_are_named(undrawn, tmp_path):
 def test_300_parameters_make_no_large_page(made):
     assert made.analysis.model.parameter_count >= 300
     assert len(made.html.encode()) < 5e6
-    assert section(made.html, "pulls").count("<img") == 9  # 40 a figure, then the factors
+    assert section(made.html, "pulls").count("<img") == 10  # 40 a figure, then free parameters, then factors of bins
 
 
 def browser():
