@@ -182,6 +182,11 @@ def test_a_wrong_shape_is_named(noisy, change, words):
     ({"colour": 3}, TypeError, "there is no option 'colour'"),
     ({"ratio_lower": 2.0}, ValueError, "ratio_lower 2 and ratio_upper 1.1 are not bounds"),
     ({"box_limit": 0}, ValueError, "box_limit 0"),
+    ({"seed": -1}, ValueError, "seed -1: a whole number from 0"),
+    ({"background": "low"}, ValueError, "background 'low': a number"),
+    ({"confidence": -1.0}, ValueError, "confidence -1.0: a number from 0"),
+    ({"confidence": "bootstrap", "draws": 0}, ValueError, "draws 0"),
+    ({"step": -1.0}, ValueError, "step -1 V"),
 ])
 def test_a_wrong_option_is_named(noisy, options, error, words):
     with pytest.raises(error, match=words):
@@ -201,16 +206,31 @@ def test_other_mistakes_are_told(noisy):
         losscone.normalise(noisy.cosine, noisy.flux, out=noisy.flux[:, ::-1])
 
 
+def test_no_sweeps_have_no_answers():
+    none = losscone.fit((np.empty((0, 15)), np.empty((0, 15)), np.empty((0, 15, 88)), np.empty((0, 15, 88))), confidence="bootstrap", draws=2)
+    assert len(none) == 0 and "confidence_set" in none.table.dtype.names
+
+
+def test_calls_from_threads_are_those_of_one(noisy):
+    from concurrent.futures import ThreadPoolExecutor
+
+    alone = losscone.fit(noisy)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(equal(fit.table, alone.table) for fit in pool.map(lambda _: losscone.fit(noisy, threads=1), range(8)))
+
+
 def test_progress_is_told_and_may_end_a_call(noisy):
+    # calls of a few milliseconds tell nothing
+    many = losscone.Sweeps.of(*(np.repeat(getattr(noisy, name), 60, axis=0) for name in ("energy", "potential", "cosine", "flux")))
     told = []
-    losscone.fit(noisy, response="hard", confidence="none", progress=lambda done, total: told.append((done, total)))
-    assert told and all(0 <= done <= total == 3 for done, total in told)
+    losscone.fit(many, response="hard", confidence="bootstrap", draws=20, progress=lambda done, total: told.append((done, total)))
+    assert told and all(0 <= done <= total for done, total in told)
 
     def stop(done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        losscone.fit(noisy, progress=stop)
+        losscone.fit(many, confidence="bootstrap", draws=20, progress=stop)
     assert equal(losscone.fit(noisy).table, losscone.fit(noisy, threads=1).table)
 
 

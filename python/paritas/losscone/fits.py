@@ -206,6 +206,8 @@ def fit(sweeps: Given, *, response: str = "both", confidence: Union[str, float, 
     kind = ("none" if search == "de" else "residuals") if confidence is None else confidence
     if isinstance(kind, str) and kind not in ("none", "residuals", "bootstrap"):
         raise _engine.InvalidArgument(f"confidence {kind!r}: there are none, residuals, bootstrap, or a number from 0")
+    if not isinstance(kind, str) and not kind >= 0.0:
+        raise _engine.InvalidArgument(f"confidence {kind!r}: a number from 0 is wanted, or none, residuals, bootstrap")
     if search == "de" and kind != "none":
         raise _engine.InvalidArgument("confidence sets need search='exact'")
     used = engine(device, precision, threads)
