@@ -10,10 +10,11 @@ the interpreter's lock; what users see (names instead of indices, result classes
   fits.pxi        fits, MINOS
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
   toys.pxi        toys of all kinds, and their stores
+  gradient.pxi    statistics of many data rows with their derivatives
+  xla.pxi         functions that JAX calls
   er.pxi          day files of the Electron Reflectometer, geometry
   losscone.pxi    loss cones: fits, confidence sets, profiles, models
   kappa.pxi       kappa distributions, currents, spacecraft potentials
-  gradient.pxi    statistics of many data rows with their derivatives
 """
 cimport cython
 cimport numpy as cnp
@@ -36,7 +37,8 @@ include "model.pxi"
 include "fits.pxi"
 include "statistics.pxi"
 include "toys.pxi"
+include "gradient.pxi"
+include "xla.pxi"
 include "er.pxi"
 include "losscone.pxi"
 include "kappa.pxi"
-include "gradient.pxi"

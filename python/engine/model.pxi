@@ -101,8 +101,8 @@ cdef class Model:
 
     def __init__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None, histosys_code=None, clip_sample=None, clip_bin=None,
                  templates=None):
-        """Validates the workspace and freezes one measurement's model; the arguments are paritas_model_options'. poi: "" for none. templates: (kind, channel, sample,
-        modifier or None) of each, a kind one of TEMPLATE_KINDS."""
+        """Validates the workspace and freezes one measurement's model; the arguments are paritas_model_options'. poi: "" for none. templates: (kind, channel,
+        sample, modifier or None) of each, a kind one of TEMPLATE_KINDS."""
         cdef paritas_model_options options
         cdef bytes measurement_name = measurement.encode() if measurement is not None else None
         cdef bytes poi_name = poi.encode() if poi is not None else None

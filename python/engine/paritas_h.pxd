@@ -302,5 +302,5 @@ cdef extern from "paritas_gradient.h" nogil:
         paritas_fit_status *statuses
         double *data
         double *at
-    paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model, const paritas_gradient_options *options, const paritas_job *job, size_t n,
-                                         const double *at, const double *data, const paritas_gradient *gradient)
+    paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model, const paritas_gradient_options *options,
+                                         const paritas_job *job, size_t n, const double *at, const double *data, const paritas_gradient *gradient)

@@ -9,6 +9,8 @@ FIT_STATUSES: list[str]
 PARAMETER_STATES: list[str]
 MINIMIZERS: list[str]
 TEST_STATISTICS: list[str]
+TEMPLATE_KINDS: list[str]
+QUANTITIES: list[str]
 TOY: np.dtype[np.void]
 TOY_FIT: np.dtype[np.void]
 
@@ -58,6 +60,7 @@ class Model:
     parameter_count: int
     main_count: int
     aux_count: int
+    template_count: int
     data_count: int
     data: _Floats
     suggested_init: _Floats
@@ -71,7 +74,8 @@ class Model:
     document: Document
     options: dict[str, Any]
     def __init__(self, workspace: Document, measurement: Optional[str] = None, poi: Optional[str] = None, normsys_code: Optional[int] = None,
-                 histosys_code: int | str | None = None, clip_sample: Optional[float] = None, clip_bin: Optional[float] = None) -> None: ...
+                 histosys_code: int | str | None = None, clip_sample: Optional[float] = None, clip_bin: Optional[float] = None,
+                 templates: Optional[Sequence[tuple[str, str, str, Optional[str]]]] = None) -> None: ...
 
 def evaluate(model: Model, points: ArrayLike, data: Optional[ArrayLike] = None, gradient: bool = False, hessian: bool = False,
              engine: Optional[Engine] = None) -> tuple[_Floats, Any, Any]: ...
@@ -251,3 +255,11 @@ def spacecraft_potential(plasma: ArrayLike, covariance: Optional[ArrayLike], sun
                          progress: _Progress = None) -> _Rows: ...
 def spacecraft_potential_of_spectra(spectra: SpectrumArrays, sunlit: ArrayLike, kappa: dict[str, Any], given: dict[str, Any], engine: Optional[Engine] = None,
                                     progress: _Progress = None) -> tuple[_Rows, _Rows]: ...
+
+def differentiate(model: Model, quantity: str, statistic: str, n: int, at: Optional[ArrayLike] = None, data: Optional[ArrayLike] = None, outputs: int = 0,
+                  level: float = 0.05, aux_follow: bool = False, by_data: bool = False, by_at: bool = False, start: Optional[ArrayLike] = None,
+                  lower: Optional[ArrayLike] = None, upper: Optional[ArrayLike] = None, fixed: _Flags = None,
+                  engine: Optional[Engine] = None) -> tuple[_Floats, NDArray[np.int32], Any, Any]: ...
+
+def xla_function(function: Callable[[list[Any], list[Any]], object]) -> int: ...
+def xla_handler() -> object: ...

@@ -1,6 +1,7 @@
-"""What paritas.torch and paritas.jax share, over NumPy arrays: which numbers of a workspace are arguments, and statistics of many rows of them with derivatives.
+"""What paritas.torch and paritas.jax share, over NumPy arrays: which numbers of a workspace are arguments, and statistics of many rows of them with
+derivatives.
 
-    arguments, each (..., its numbers) ─► data rows (n, main + auxiliary + templates) ─► one call of the engine ─► values, statuses, derivatives ─► by each argument
+  arguments (..., numbers) ─► data rows (main, auxiliary, templates) ─► one call of the engine ─► values, statuses, derivatives by each argument
 
 Leading dimensions are a batch: those of all arguments are broadcast against each other, and each combination is a row with fits of its own.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,21 +80,34 @@ def curve_bits(curve: Union[None, str, int]) -> int:
 class Session:
     """A model some of whose numbers are arguments of each call; it is made once and keeps what it needs, on its device, between calls. Threads may share it.
 
-    signal, background: samples whose nominal rates are arguments; variations: histosys modifiers whose up and down templates are. What is not named, or not given in
-    a call, is as in the workspace. arguments: for each the (channel, sample) or (channel, sample, modifier) whose bins it has, one after the other; sizes: how many."""
+    signal, background: samples whose nominal rates are arguments; variations: histosys modifiers whose up and down templates are. What is not named, or not
+    given in a call, is as in the workspace. arguments: for each the (channel, sample) or (channel, sample, modifier) whose bins it has, one after the other;
+    sizes: how many.
 
-    def __init__(self, workspace: Union[Model, DocumentLike], signal: Optional[Samples] = None, background: Optional[Samples] = None, variations: Optional[Variations] = None, *,
-                 poi: Optional[str] = None, measurement: Optional[str] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,
+    Methods take arrays by name, each with the numbers of its argument in the last dimension and, before it, batch dimensions that are broadcast against each
+    other:
+
+      signal, background  nominal rates, as the session names them; or a mapping from (channel, sample), or channel, to arrays
+      variations          (up, down) templates, the same way; either may be None
+      data                main data, auxiliary data then being those that a workspace with these templates has; or main and auxiliary data
+
+    Answers have the shape of the batch. Values and derivatives are computed in float64 whatever the arrays are, and come in their type. A row whose fits do
+    not converge is NaN with NaN derivatives; mask it (where, nansum) and the others train on. return_status=True: (answer, codes), the codes of the worst fit
+    behind each row as integers (names: paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
+
+    def __init__(self, workspace: Union[Model, DocumentLike], signal: Optional[Samples] = None, background: Optional[Samples] = None,
+                 variations: Optional[Variations] = None, *, poi: Optional[str] = None, measurement: Optional[str] = None, init: Optional[Values] = None,
+                 bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,
                  device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, **options: Any) -> None:
-        """workspace: path, dict, Workspace or Model; options: normsys_code, histosys_code, clip_sample, clip_bin of the model. init, bounds, fixed: of all fits, as in `paritas.fit`.
-        threads: of one call, 1 is best for calls of one row."""
+        """workspace: path, dict, Workspace or Model; options: normsys_code, histosys_code, clip_sample, clip_bin of the model. init, bounds, fixed: of all
+        fits, as in `paritas.fit`. threads: of one call, 1 is best for calls of one row."""
         given = {name: value for name, value in (("poi", poi), ("measurement", measurement), *options.items()) if value is not None}
         if isinstance(workspace, Model):
             given = {**workspace.options, **given}
             if given.pop("templates", None):
                 raise InvalidArgument("the model has templates already: give the one without")
             found = workspace.document
-            plain = workspace
+            plain = workspace if given == workspace.options else Model(found, **given)
         else:
             found = document(workspace, "workspace")
             plain = Model(found, **given)
@@ -103,7 +117,7 @@ class Session:
         templates: list[Template] = [("nominal", *pair, None) for pairs in samples.values() for pair in pairs]
         templates += [(kind, *triple) for kind in ("histosys_up", "histosys_down") for triple in modifiers]
         self.model = Model(found, **given, templates=templates) if templates else plain
-        self.arguments: dict[str, list[tuple[str, ...]]] = {"data": [], **samples, "variations_up": modifiers, "variations_down": list(modifiers)}
+        self.arguments: dict[str, Sequence[tuple[str, ...]]] = {"data": [], **samples, "variations_up": modifiers, "variations_down": modifiers}
         self.sizes = {name: sum(bins[of[0]] for of in self.arguments[name]) for name in ROW_ARGUMENTS[1:]}
         self._places = _places(self.model, self.sizes)
         self._row = np.array(self.model.data)
@@ -118,32 +132,80 @@ class Session:
         parts = ", ".join(f"{name} of {size}" for name, size in self.sizes.items() if size)
         return f"<{type(self).__module__}.Session: {self.model.parameter_count} parameters, {self.model.main_count} bins; arguments: {parts or 'data'}>"
 
+    # ---- statistics ----
+
+    def nll(self, parameters: Any = None, *, return_status: bool = False, **rows: Any) -> Any:
+        """The negative log-likelihood at points (..., parameters); None: at the suggested start."""
+        return self._one(NLL, self.model.suggested_init.copy() if parameters is None else parameters, return_status, rows)
+
+    def q0(self, *, return_status: bool = False, **rows: Any) -> Any:
+        """The discovery test statistic; 0 with a zero gradient where the best fit is at or below mu = 0."""
+        return self._one(Q0, None, return_status, rows)
+
+    def qmu(self, mu: Any = 1.0, *, test_stat: str = "qtilde", return_status: bool = False, **rows: Any) -> Any:
+        """The test statistic "qtilde" or "q" for upper limits at mu (...), differentiable by mu as well."""
+        return self._one(Statistic("q", test_stat), _with_tail(mu), return_status, rows)
+
+    def Z0(self, *, return_status: bool = False, **rows: Any) -> Any:
+        """The significance of a discovery, sqrt(q0). Where q0 is 0 the gradient is given as 0."""
+        return self._one(Z0, None, return_status, rows)
+
+    def expected_significance(self, *, return_status: bool = False, **rows: Any) -> Any:
+        """The significance expected for mu = 1: sqrt(q0) of the Asimov data at the conditional fit to the data at mu = 1."""
+        return self._one(EXPECTED_SIGNIFICANCE, None, return_status, rows)
+
+    def cls(self, mu: Any = 1.0, *, test_stat: str = "qtilde", curve: Union[None, str, int] = None, return_status: bool = False, **rows: Any) -> Any:
+        """CLs at mu (...): Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone, which costs less."""
+        return self._curves(Statistic("cls", test_stat, curve_bits(curve)), _with_tail(mu), curve, return_status, rows)
+
+    def upper_limit(self, *, level: float = 0.05, test_stat: str = "qtilde", curve: Union[None, str, int] = None, return_status: bool = False,
+                    **rows: Any) -> Any:
+        """Upper limits on mu, where CLs = level: Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone. NaN where there is none."""
+        return self._curves(Statistic("limit", test_stat, curve_bits(curve), level), None, curve, return_status, rows)
+
+    def _one(self, statistic: Statistic, at: Any, return_status: bool, rows: dict[str, Any]) -> Any:
+        return self._answer(statistic, at, self._row_arguments(rows), return_status)
+
+    def _curves(self, statistic: Statistic, at: Any, curve: Union[None, str, int], return_status: bool, rows: dict[str, Any]) -> Any:
+        found = self._answer(statistic, at, self._row_arguments(rows), return_status)
+        values = found[0] if return_status else found
+        curves = Curves(values[..., 0], values[..., 1:]) if curve is None else values
+        return (curves, found[1]) if return_status else curves
+
+    def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
+        """Of a front end: values (..., k), or (...) where there is one output; with the codes (...) of statuses if asked for. rows: as ROW_ARGUMENTS."""
+        raise NotImplementedError
+
+    def _join(self, pieces: list[Any]) -> Any:
+        """Of a front end: arrays broadcast and laid end to end."""
+        raise NotImplementedError
+
     # ---- what the front ends call ----
 
-    def row_arguments(self, given: dict[str, Any], join: Callable[[list[Any]], Any]) -> list[Any]:
-        """A call's arguments as ROW_ARGUMENTS: `variations` parted into up and down, mappings joined by `join`, which broadcasts arrays and lays them end to end."""
+    def _row_arguments(self, given: dict[str, Any]) -> list[Any]:
+        """A call's arguments as ROW_ARGUMENTS: `variations` parted into up and down, mappings joined."""
         if "variations" in given:
-            up, down = given["variations"] or (None, None)
-            given = {name: value for name, value in given.items() if name != "variations"} | {"variations_up": up, "variations_down": down}
+            up, down = given.pop("variations") or (None, None)
+            given["variations_up"], given["variations_down"] = up, down
         if not given.keys() <= _ROW_ARGUMENTS:
             raise TypeError(f"{', '.join(sorted(given.keys() - _ROW_ARGUMENTS))}: the arguments are data, signal, background and variations")
         found: list[Any] = [None] * len(ROW_ARGUMENTS)
         for name, value in given.items():
-            found[ROW_ARGUMENTS.index(name)] = self._joined(name, value, join) if isinstance(value, Mapping) else value
+            found[ROW_ARGUMENTS.index(name)] = self._joined(name, value) if isinstance(value, Mapping) else value
         return found
 
-    def _joined(self, name: str, given: Mapping[Any, Any], join: Callable[[list[Any]], Any]) -> Any:
+    def _joined(self, name: str, given: Mapping[Any, Any]) -> Any:
         wanted = self.arguments[name]
         pieces = {}
         for key, piece in given.items():
             found = [of for of in wanted if key in (of, of[0])]
             if len(found) != 1:
-                raise InvalidArgument(f"{name}: {key!r} names {len(found)} of {', '.join('/'.join(of) for of in wanted)}")
+                raise InvalidArgument(f"{name}: {key!r} names {len(found)} of {_listed(wanted)}")
             pieces[found[0]] = piece
         missing = [of for of in wanted if of not in pieces]
         if missing:
-            raise InvalidArgument(f"{name}: {', '.join('/'.join(of) for of in missing)} missing")
-        return join([pieces[of] for of in wanted])
+            raise InvalidArgument(f"{name}: {_listed(missing)} missing")
+        return self._join([pieces[of] for of in wanted])
 
     def place_of(self, name: str, shape: tuple[int, ...]) -> slice:
         """Where a row argument of this shape stands in a row; raises where the shape is wrong."""
@@ -157,20 +219,22 @@ class Session:
 
     def _misfit(self, name: str, shape: tuple[int, ...]) -> str:
         if name == "data":
-            return f"data: the last dimension is {self.model.main_count} (main data) or {self.model.main_count + self.model.aux_count} (auxiliary data behind them), not of shape {shape}"
+            main, aux = self.model.main_count, self.model.aux_count
+            return f"data: the last dimension is {main} (main data) or {main + aux} (auxiliary data behind them), the shape given is {shape}"
         if not self.sizes[name]:
             return f"{name}: the session was made without; name it there"
-        return f"{name}: the last dimension is {self.sizes[name]} (bins of {', '.join('/'.join(of) for of in self.arguments[name])}), the shape given is {shape}"
+        return f"{name}: the last dimension is {self.sizes[name]} (bins of {_listed(self.arguments[name])}), the shape given is {shape}"
 
     def call(self, statistic: Statistic, at: Optional[Floats], rows: Sequence[Optional[Floats]], wanted: Sequence[bool]) -> "Answer":
-        """at: points (..., parameters) of the likelihood, values of mu (..., 1) else, or None; rows: ROW_ARGUMENTS or None. wanted: for `at` and each of rows, whether its
-        derivatives are asked for."""
+        """at: points (..., parameters) of the likelihood, values of mu (..., 1) else, or None; rows: ROW_ARGUMENTS or None. wanted: for `at` and each of
+        rows, whether its derivatives are asked for."""
         batch = batch_of([array.shape for array in (at, *rows) if array is not None])
         n = prod(batch)
         points = data = None
         if at is not None:
-            self._check_at(statistic, at.shape)
-            points = (at if at.shape[:-1] == batch else np.broadcast_to(at, (*batch, at.shape[-1]))).reshape((n, at.shape[-1]) if statistic.is_likelihood else n)
+            self.check_at(statistic, at.shape)
+            wide = at if at.shape[:-1] == batch else np.broadcast_to(at, (*batch, at.shape[-1]))
+            points = wide.reshape((n, at.shape[-1]) if statistic.is_likelihood else n)
         places: list[Any] = [None] * len(rows)
         for i, array in enumerate(rows):
             if array is not None:
@@ -184,12 +248,13 @@ class Session:
         follow = rows[0] is None or places[0].stop == self.model.main_count
         by_at, by_rows = wanted[0], True in wanted[1:]
         job = self._job
-        values, codes, row_slopes, at_slopes = _engine.differentiate(self.model, statistic.quantity, statistic.test, n, points, data, statistic.outputs, statistic.level,
-                                                                     follow, by_rows, by_at, job.start, job.lower, job.upper, job.fixed, self._engine)
+        values, codes, row_slopes, at_slopes = _engine.differentiate(
+            self.model, statistic.quantity, statistic.test, n, points, data, statistic.outputs, statistic.level, follow, by_rows, by_at,
+            job.start, job.lower, job.upper, job.fixed, self._engine)
         slopes = [at_slopes, *[row_slopes[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])]]
         return Answer(batch, values, codes, slopes)
 
-    def _check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
+    def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):
             raise InvalidArgument(f"parameters: the last dimension is {self.model.parameter_count}, the shape given is {shape}")
 
@@ -202,9 +267,9 @@ class Answer(NamedTuple):
     codes: NDArray[np.int32]
     slopes: list[Optional[Floats]]
 
-    def pulled_back(self, weights: Floats, index: int, shape: tuple[int, ...]) -> Floats:
-        """The sum over outputs of weights (n, k) times the slopes by argument `index`, of its shape. Outputs of weight 0 say nothing, be they NaN: who masks rows that did
-        not converge keeps the gradients of the others."""
+    def pulled_back(self, weights: Floats, index: int, shape: tuple[int, ...]) -> Any:
+        """The sum over outputs of weights (n, k) times the slopes by argument `index`, of its shape. Outputs of weight 0 say nothing, be they NaN: who masks
+        rows that did not converge keeps the gradients of the others."""
         slopes = self.slopes[index]
         assert slopes is not None
         if len(shape) == 1 and slopes.shape[:2] == (1, 1) and self.codes[0] == 0:
@@ -215,7 +280,7 @@ class Answer(NamedTuple):
         return summed_to(parts.sum(axis=1).reshape((*self.batch, -1)), shape)
 
 
-def summed_to(array: Floats, shape: tuple[int, ...]) -> Floats:
+def summed_to(array: Any, shape: tuple[int, ...]) -> Any:
     """The sum over the dimensions that broadcasting from `shape` made."""
     if array.shape == shape:
         return array
@@ -223,6 +288,15 @@ def summed_to(array: Floats, shape: tuple[int, ...]) -> Floats:
     array = array.sum(axis=tuple(range(extra)))
     stretched = tuple(i for i, size in enumerate(shape) if size == 1 and array.shape[i] != 1)
     return array.sum(axis=stretched, keepdims=True) if stretched else array
+
+
+def _listed(names: Sequence[tuple[str, ...]]) -> str:
+    return ", ".join("/".join(of) for of in names)
+
+
+def _with_tail(mu: Any) -> Any:
+    """Values of mu with a last dimension of 1, as all arguments of a call have one."""
+    return mu[..., None] if hasattr(mu, "ndim") else np.asarray(mu, dtype=np.float64)[..., None]
 
 
 def batch_of(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -276,8 +350,8 @@ def _modifiers(workspace: _engine.Document, model: Model, given: Optional[Variat
         return []
     content = json.loads(workspace.text())
     order = {name: i for i, (name, _, _) in enumerate(model.channel_layout)}
-    having = [(channel["name"], sample["name"], modifier["name"]) for channel in content["channels"] for sample in channel["samples"] for modifier in sample["modifiers"]
-              if modifier["type"] == "histosys"]
+    having = [(channel["name"], sample["name"], modifier["name"]) for channel in content["channels"] for sample in channel["samples"]
+              for modifier in sample["modifiers"] if modifier["type"] == "histosys"]
     having.sort(key=lambda of: order[of[0]])
     found: list[tuple[str, str, str]] = []
     for one in wished:

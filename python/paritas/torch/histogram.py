@@ -18,12 +18,13 @@ class Histogram(NamedTuple):
 class SoftHistogram(torch.nn.Module):
     """A histogram of events each of which is smeared with a kernel: differentiable by their observables, their weights, the edges and the bandwidth.
 
-    An event of weight w adds w c to the content of a bin and w^2 c to its sum of squared weights, c being the part of its kernel that lies in the bin. With infinite
-    outer edges, the sums over bins are those of the weights and of their squares, whatever the bandwidth. As the bandwidth goes to 0, the histogram becomes the usual one."""
+    An event of weight w adds w c to the content of a bin and w^2 c to its sum of squared weights, c being the part of its kernel that lies in the bin. With
+    infinite outer edges, the sums over bins are those of the weights and of their squares, whatever the bandwidth. As the bandwidth goes to 0, the histogram
+    becomes the usual one."""
 
     def __init__(self, edges: Any, bandwidth: Union[float, torch.Tensor], kernel: str = "gaussian") -> None:
-        """edges: ascending, bins + 1, -inf and inf allowed at the ends; kernel: "gaussian" (bandwidth: its sigma) or "logistic" (its scale: bins are differences of sigmoids).
-        Edges and bandwidth may be tensors that need gradients, or parameters."""
+        """edges: ascending, bins + 1, -inf and inf allowed at the ends; kernel: "gaussian" (bandwidth: its sigma) or "logistic" (its scale: bins are
+        differences of sigmoids). Edges and bandwidth may be tensors that need gradients, or parameters."""
         super().__init__()
         self.edges = edges if isinstance(edges, torch.Tensor) else torch.as_tensor(edges, dtype=torch.float64)
         self.bandwidth = bandwidth

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Optional, Sequence
 
 import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
 from .. import differentiable
-from ..differentiable import EXPECTED_SIGNIFICANCE, NLL, Q0, STATUSES, Z0, Curves, Statistic, curve_bits
+from ..differentiable import STATUSES, Statistic
 
 _HOST = torch.device("cpu")
 
@@ -72,15 +72,7 @@ _refusing = once_differentiable(_pulled_back)  # where a graph of the gradient i
 class Session(differentiable.Session):
     __doc__ = (differentiable.Session.__doc__ or "") + """
 
-    Methods take tensors by name, each with the numbers of its argument in the last dimension and, before it, batch dimensions that are broadcast against each other:
-
-      signal, background  nominal rates, as the session names them; or a mapping from (channel, sample) to tensors
-      variations          (up, down) templates, the same way; either may be None
-      data                main data, auxiliary data then following the templates as in a workspace; or main and auxiliary data
-
-    Answers have the shape of the batch. Values and derivatives are computed in float64 whatever the tensors are, and come in their type, on their device. A row
-    whose fits do not converge is NaN with NaN derivatives; mask it (torch.where, nansum) and the others train on. return_status=True: (answer, codes), the codes of the
-    fits behind each row, an int tensor (names: paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
+    Tensors on other devices than the CPU are copied to the host and answers back. Numbers that are no tensors are taken for float64."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -96,56 +88,15 @@ class Session(differentiable.Session):
             return None
         return STATUSES[int(codes)] if codes.ndim == 0 else np.array(STATUSES)[codes]
 
-    def nll(self, parameters: Any = None, *, return_status: bool = False, **rows: Any) -> Any:
-        """The negative log-likelihood at points (..., parameters); None: at the suggested start."""
-        at = self.model.suggested_init.copy() if parameters is None else parameters
-        return self._one(NLL, at, return_status, rows)
+    def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
+        values = _Call.apply(self, statistic, _tensor(at), *[_tensor(part) for part in rows])
+        return (values, torch.from_numpy(self.last.codes).to(values.device)) if with_codes else values
 
-    def q0(self, *, return_status: bool = False, **rows: Any) -> Any:
-        """The discovery test statistic; 0 with a zero gradient where the best fit is at or below mu = 0."""
-        return self._one(Q0, None, return_status, rows)
-
-    def qmu(self, mu: Any = 1.0, *, test_stat: str = "qtilde", return_status: bool = False, **rows: Any) -> Any:
-        """The test statistic "qtilde" or "q" for upper limits at mu (...), differentiable by mu as well."""
-        return self._one(Statistic("q", test_stat), self._mu(mu), return_status, rows)
-
-    def Z0(self, *, return_status: bool = False, **rows: Any) -> Any:
-        """The significance of a discovery, sqrt(q0). Where q0 is 0 the gradient is given as 0."""
-        return self._one(Z0, None, return_status, rows)
-
-    def expected_significance(self, *, return_status: bool = False, **rows: Any) -> Any:
-        """The significance expected for mu = 1: sqrt(q0) of the Asimov data at the conditional fit to the data at mu = 1."""
-        return self._one(EXPECTED_SIGNIFICANCE, None, return_status, rows)
-
-    def cls(self, mu: Any = 1.0, *, test_stat: str = "qtilde", curve: Union[None, str, int] = None, return_status: bool = False, **rows: Any) -> Any:
-        """CLs at mu (...): Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone, which costs less."""
-        return self._curves(Statistic("cls", test_stat, curve_bits(curve)), self._mu(mu), curve, return_status, rows)
-
-    def upper_limit(self, *, level: float = 0.05, test_stat: str = "qtilde", curve: Union[None, str, int] = None, return_status: bool = False, **rows: Any) -> Any:
-        """Upper limits on mu, where CLs = level: Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone. NaN where there is none."""
-        return self._curves(Statistic("limit", test_stat, curve_bits(curve), level), None, curve, return_status, rows)
-
-    # ---- the call ----
-
-    def _one(self, statistic: Statistic, at: Any, return_status: bool, rows: dict[str, Any]) -> Any:
-        values = _Call.apply(self, statistic, _tensor(at), *[_tensor(part) for part in self.row_arguments(rows, _join)])
-        return (values, torch.from_numpy(self.last.codes).to(values.device)) if return_status else values
-
-    def _curves(self, statistic: Statistic, at: Any, curve: Union[None, str, int], return_status: bool, rows: dict[str, Any]) -> Any:
-        values = self._one(statistic, at, False, rows)
-        found = Curves(values[..., 0], values[..., 1:]) if curve is None else values
-        return (found, torch.from_numpy(self.last.codes).to(values.device)) if return_status else found
-
-    @staticmethod
-    def _mu(mu: Any) -> Any:
-        return mu.unsqueeze(-1) if isinstance(mu, torch.Tensor) else np.asarray(mu, dtype=np.float64)[..., None]
+    def _join(self, pieces: list[Any]) -> torch.Tensor:
+        tensors = [torch.as_tensor(piece) for piece in pieces]
+        batch = torch.broadcast_shapes(*[tensor.shape[:-1] for tensor in tensors])
+        return torch.cat([tensor.expand(*batch, tensor.shape[-1]) for tensor in tensors], dim=-1)
 
 
 def _tensor(given: Any) -> Optional[torch.Tensor]:
     return given if given is None or isinstance(given, torch.Tensor) else torch.from_numpy(np.asarray(given, dtype=np.float64))
-
-
-def _join(pieces: list[Any]) -> torch.Tensor:
-    tensors = [torch.as_tensor(piece) for piece in pieces]
-    batch = torch.broadcast_shapes(*[tensor.shape[:-1] for tensor in tensors])
-    return torch.cat([tensor.expand(*batch, tensor.shape[-1]) for tensor in tensors], dim=-1)

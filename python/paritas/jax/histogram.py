@@ -1,0 +1,35 @@
+"""Histograms that can be differentiated."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..differentiable import check_soft_histogram
+
+
+class Histogram(NamedTuple):
+    """values: sums of weights by bin (..., bins); variances: sums of squared weights."""
+
+    values: jax.Array
+    variances: jax.Array
+
+
+def soft_histogram(x: Any, edges: Any, bandwidth: Any, weights: Optional[Any] = None, kernel: str = "gaussian") -> Histogram:
+    """A histogram of events each of which is smeared with a kernel, as paritas.torch.SoftHistogram's: differentiable by all arguments but the kernel.
+
+    x: observables (..., events); weights: of this shape, or one that broadcasts (None: 1). edges: ascending, bins + 1, -inf and inf allowed at the ends; with
+    both of them the sums over bins are those of the weights and of their squares. kernel: "gaussian" (bandwidth: its sigma) or "logistic" (its scale)."""
+    if not isinstance(edges, jax.core.Tracer) and not isinstance(bandwidth, jax.core.Tracer):
+        check_soft_histogram(np.asarray(edges), float(bandwidth), kernel)
+    x = jnp.asarray(x)
+    distance = (jnp.asarray(edges) - x[..., None]) / bandwidth
+    below = jax.scipy.special.ndtr(distance) if kernel == "gaussian" else jax.nn.sigmoid(distance)
+    parts = below[..., 1:] - below[..., :-1]
+    if weights is None:
+        found = parts.sum(-2)
+        return Histogram(found, found)
+    weight = jnp.asarray(weights)[..., None]
+    return Histogram((weight * parts).sum(-2), (weight * weight * parts).sum(-2))
