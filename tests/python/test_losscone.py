@@ -274,3 +274,38 @@ def test_models_are_the_reference_cases():
         rows = np.isfinite(model[0]).all(axis=1)
         assert model[0, rows].sum() == pytest.approx(one["model_sum"], rel=1e-9)
         np.testing.assert_allclose(edge[0, rows], numbers(one["alpha_c"])[rows], rtol=1e-9)
+
+
+def test_exact_fits_reach_the_best_that_is_known_of_the_reference_cases():
+    c, reference = cases()["case07_noisy_chunks"], cases()["case01_geometry_pitch_counts"]
+    for chunk in c["chunks"]:
+        azimuth = (numbers(reference["phi_deg"]) + chunk["phi_offset"] + 7.5 * np.arange(15)[:, None]) % 360
+        cosine = losscone.cosines(reference["theta_deg"], np.broadcast_to(numbers(chunk["B"]), (1, 15, 3)), azimuth[None], np.full((1, 15), float(chunk["polarity"])))
+        measured = numbers(chunk["flux"])[None]
+        sweeps = losscone.Sweeps.of(numbers(c["E"]), chunk["Usc"], cosine, losscone.normalise(cosine, measured), measured=measured)
+        *point, best = chunk["halekas_best_known"]
+        assert losscone.misfit(sweeps, [point])[0][0, 0] == pytest.approx(best, rel=1e-9)
+        fit = losscone.fit(sweeps, response="hard")
+        assert fit["misfit"][0] <= best + 1e-6 * (1 + best) and fit["gap"][0] == 0
+        grid = chunk["beamless_profile"]
+        beamless = losscone.profile(sweeps, grid["U"], amplitude_upper=0.0)
+        assert (beamless.misfit[0] <= numbers(grid["min_over_r_grid_0.30_1.10_step_0.01"]) * (1 + 1e-9)).all() and (beamless.amplitude == 0).all()
+
+
+def test_beams_and_footpoints_are_the_reference_cases():
+    c = cases()["case11_beam_detector"]
+    found, row, ratio, energy = c["result"]
+    cosine = np.broadcast_to(np.cos(np.radians(np.linspace(0, 180, 88))), (1, 15, 88))
+    flux = np.where(cosine[0] < 0, numbers(c["profile"])[:, None], 1.0)[None]
+    beam = losscone.beam(losscone.Sweeps.of(numbers(c["E"]), 5.0, cosine, flux))[0]
+    assert beam["beam_found"] == found and (beam["beam_energy"], beam["beam_potential"]) == (energy, 5.0 - energy) and beam["beam_ratio"] == pytest.approx(ratio)
+    ray = cases()["case10_geometry"]["ray"]
+    for position, direction, expected in zip(ray["pos"], ray["dir"], ray["points"]):
+        point, polarity, _, _ = losscone.footpoint(position, direction)
+        wanted = numbers(expected)
+        assert (polarity != 0) == bool(np.isfinite(wanted).all())
+        if polarity != 0:
+            np.testing.assert_allclose(point, wanted, rtol=1e-10, atol=1e-9)
+    scd = cases()["case10_geometry"]["scd"]
+    for spin, sun, axes in zip(scd["spin_radec"], scd["sun"], scd["matrix_rows_XYZ_columns"]):
+        np.testing.assert_allclose(losscone.despun_axes(*spin, sun), numbers(axes), atol=1e-12)
