@@ -112,8 +112,8 @@ def spectrum(energy: ArrayLike, flux: ArrayLike, cosine: ArrayLike, theta: Optio
     cells.update({name: value for name, value in (("geometric_factor", geometric_factor), ("accumulation", accumulation)) if value is not None})
     inclination = _engine.er_theta() if theta is None else theta
     energies = np.ascontiguousarray(energy, dtype=np.float64)
-    omni, coverage, sensitivity, counts, error = _engine.kappa_spectrum(inclination, solid_angle, cells["geometric_factor"], cells["accumulation"], energies,
-                                                                        flux, cosine)
+    omni, coverage, sensitivity, counts, error = _engine.kappa_spectrum(
+        inclination, solid_angle, cells["geometric_factor"], cells["accumulation"], energies, flux, cosine)
     return Spectra(energies, omni, sensitivity, counts, coverage, error)
 
 
