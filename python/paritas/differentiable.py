@@ -113,6 +113,10 @@ class Session:
             plain = Model(found, **given)
         samples = {"signal": _samples(plain, signal, "signal"), "background": _samples(plain, background, "background")}
         modifiers = _modifiers(found, plain, variations)
+        for what, chosen in (("signal and background", [*samples["signal"], *samples["background"]]), ("variations", modifiers)):
+            for one in chosen:
+                if chosen.count(one) > 1:
+                    raise InvalidArgument(f"{what}: {'/'.join(one)} is named twice")
         bins = {name: count for name, count, _ in plain.channel_layout}
         templates: list[Template] = [("nominal", *pair, None) for pairs in samples.values() for pair in pairs]
         templates += [(kind, *triple) for kind in ("histosys_up", "histosys_down") for triple in modifiers]
