@@ -4,7 +4,7 @@
  *
  * The rates of the samples named are templates, in every channel that has them, and all rows have different ones, up to 10 % away from the workspace's. Prints
  * a line a quantity: microseconds a row of a call with one row without and with gradients, and of one with 64 rows with gradients: the median of
- * repetitions over a quarter of a second at least, rows in turn. */
+ * repetitions over a quarter of a second at least, rows in turn; of q also the latter with curvature that rows share. */
 #define _POSIX_C_SOURCE 200809L
 #include "measuring.h"
 
@@ -110,7 +110,11 @@ static paritas_status run(struct bench *b, const char *path, int n_samples, char
             fprintf(stderr, "%s: %s\n", cases[k].name, paritas_error_message(b->context));
             continue;
         }
-        printf("%-14s value %9.1f us   with gradient %9.1f us   of %d rows, each %9.1f us\n", cases[k].name, 1e6 * value, 1e6 * one, ROWS, 1e6 * many);
+        printf("%-14s value %9.1f us   with gradient %9.1f us   of %d rows, each %9.1f us", cases[k].name, 1e6 * value, 1e6 * one, ROWS, 1e6 * many);
+        b->options.shared = cases[k].quantity == PARITAS_QUANTITY_Q;
+        if (b->options.shared) printf("   shared %9.1f us", 1e6 * measure(b, ROWS, 1));
+        b->options.shared = 0;
+        printf("\n");
         fflush(stdout);
     }
     free(b->by_at);

@@ -64,10 +64,13 @@ typedef struct paritas_gradient_options {
     paritas_test_statistic statistic; /* of all but the likelihoods; a limit takes qtilde or q */
     unsigned outputs;                 /* of cls and limit: bit 0 for the observed one, bits 1 to 5 for the expected ones; 0: all */
     double level;                     /* of limit: CLs there */
+    int shared;                       /* nonzero: fits of q and z take their curvature from the fits to the job's own data (NULL: the workspace's), as toys do, and a row that is
+                                       * not finished so goes its own way. For rows by the dozen that are like these data; each still has the same bits in any
+                                       * batch, which are others than without, within what the fits leave open */
     int aux_follow;                   /* nonzero: auxiliary data of the rows are not read but are those that the row's templates suggest (paritas_model_fill_row),
                                        * and what a template does through them belongs to its derivative, while that by auxiliary data is 0 */
 } paritas_gradient_options;
-#define PARITAS_GRADIENT_OPTIONS_DEFAULT { sizeof(paritas_gradient_options), PARITAS_QUANTITY_Q, PARITAS_QTILDE, 0, 0.05, 0 }
+#define PARITAS_GRADIENT_OPTIONS_DEFAULT { sizeof(paritas_gradient_options), PARITAS_QUANTITY_Q, PARITAS_QTILDE, 0, 0.05, 0, 0 }
 
 /* What paritas_differentiate answers, k outputs a row; each array is the caller's, all but `values` may be NULL. What is not asked for is not
  * computed. Jacobians come whole, since a row has few outputs: what a backward pass weights later needs no fit. */

@@ -191,13 +191,13 @@ FN void job_fit_de(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, 
     job_store_point(MODEL, out, rows);
 }
 
-/* Free and conditional fits to many data sets with a shared matrix: rows in and out as qn_run has them. */
+/* Free and conditional fits to many data sets with a shared matrix: rows in and out as qn_run has them; a further flag, 16: down to EDM_CLOSEST. */
 FN void job_profile(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     job_prepare(MODEL);
     TEAM_FOR(i, MODEL_DATA) (MODEL_MAIN)[i] = R(1.0); /* lanes without a task have data, too */
     TEAM_BARRIER();
-    qn_run(MODEL, args, in, out, team, MODEL_DATA, R(0.01) * JOB_EDM_TOLERANCE);
+    qn_run(MODEL, args, in, out, team, MODEL_DATA, (args[3] & 16 ? R(EDM_CLOSEST) : R(0.01)) * JOB_EDM_TOLERANCE);
 }
 
 #endif

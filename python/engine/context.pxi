@@ -52,7 +52,7 @@ cdef dict ERRORS = {
 cdef object raise_status(paritas_status status, str message):
     kind = ERRORS.get(<int>status, Error)
     error = kind(message if message else paritas_status_message(status).decode())
-    error.status = paritas_status_name(status).decode()
+    error.status = paritas_status_name(status).decode().removeprefix("PARITAS_")
     raise error
 
 

@@ -87,21 +87,21 @@ def kappa_flux(plasma, energy, Engine engine=None):
 
 
 cdef object of_two(double (*function)(double, double) noexcept nogil, first, second):
+    """A function of numbers over arrays that broadcast against each other."""
     cdef object a, b, found
     cdef Py_ssize_t i
-    a, b = np.broadcast_arrays(np.asarray(first, np.float64), np.asarray(second, np.float64))
-    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    a, b = [np.array(each, order="C") for each in np.broadcast_arrays(np.asarray(first, np.float64), np.asarray(second, np.float64))]
     found = np.empty(a.shape)
     for i in range(found.size):
         numbers(found)[i] = function(numbers(a)[i], numbers(b)[i])
-    return found
+    return found[()]
 
 cdef object of_one(double (*function)(double) noexcept nogil, given):
-    cdef object a = np.ascontiguousarray(given, np.float64).reshape(np.shape(given)), found = np.empty(a.shape)
+    cdef object a = np.asarray(given, np.float64, order="C"), found = np.empty(a.shape)
     cdef Py_ssize_t i
     for i in range(found.size):
         numbers(found)[i] = function(numbers(a)[i])
-    return found
+    return found[()]
 
 cdef double temperature_of(double kappa, double theta) noexcept nogil: return paritas_kappa_temperature(kappa, theta)
 cdef double theta_of(double kappa, double temperature) noexcept nogil: return paritas_kappa_theta(kappa, temperature)

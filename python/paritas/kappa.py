@@ -1,11 +1,11 @@
 """Electrons around a spacecraft: kappa distributions fitted to spectra, and the potential that their currents give the spacecraft.
 
-A distribution is a row of density (1/m^3), kappa and theta (thermal speed, m/s). Fluxes are omnidirectional, 1/(cm^2 s eV); energies and temperatures in eV, potentials in V,
-currents in A/m^2. A spectrum has 15 rows, each with an energy of its own. See paritas_kappa.h, where every formula stands.
+A distribution is a row of density (1/m^3), kappa and theta (thermal speed, m/s). Fluxes are omnidirectional, 1/(cm^2 s eV); energies and temperatures in eV,
+potentials in V, currents in A/m^2. A spectrum has 15 rows, each with an energy of its own. See paritas_kappa.h, where every formula stands.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 import numpy as np
@@ -70,7 +70,7 @@ def theta(kappa: ArrayLike, temperature: ArrayLike) -> Floats:
 
 
 def response(energy: ArrayLike, width: float = 0.5) -> Floats:
-    """The energy response of n energies: (n, n), each row of sum 1. width: relative, full at half maximum; 0: the unit matrix."""
+    """The energy response of n energies: (n, n), each row of sum 1. width: relative, full at half maximum, above 0."""
     return _engine.kappa_response(energy, width)
 
 
@@ -78,7 +78,8 @@ def response(energy: ArrayLike, width: float = 0.5) -> Floats:
 
 @dataclass
 class Spectra:
-    """n spectra, arrays of shape (n, 15): energy, flux (omnidirectional) and what the weights of fits need; coverage: the part of the hemisphere that was measured."""
+    """n spectra, arrays of shape (n, 15): energy, flux (omnidirectional) and what the weights of fits need; coverage: the part of the hemisphere that was
+    measured."""
 
     energy: Floats
     flux: Floats
@@ -90,6 +91,12 @@ class Spectra:
     def __len__(self) -> int:
         return len(self.energy)
 
+    def shifted(self, potential: ArrayLike, liouville: bool = True) -> Spectra:
+        """Spectra away from a spacecraft of this potential (V, one or n): energies less it, fluxes as the density in phase space asks, or, without liouville,
+        as they were."""
+        energy = self.energy - np.asarray(potential, dtype=np.float64).reshape(-1, 1)
+        return replace(self, energy=energy, flux=self.flux * (energy / self.energy) if liouville else self.flux)
+
     def arrays(self) -> _engine.SpectrumArrays:
         return _engine.SpectrumArrays(self.energy, self.flux, self.sensitivity, self.counts)
 
@@ -98,14 +105,15 @@ def spectrum(energy: ArrayLike, flux: ArrayLike, cosine: ArrayLike, theta: Optio
              geometric_factor: Optional[float] = None, accumulation: Optional[float] = None) -> Spectra:
     """Omnidirectional spectra of the incident hemisphere of n sweeps.
 
-    energy (n, 15), flux (n, 15, 88) in 1/(cm^2 s sr eV), cosine (n, 15, 88) of the pitch angle, above 0 incident; NaN is masked. theta: inclinations of the 88 cells in degrees
-    (None: the built-in order). geometric_factor (cm^2 sr), accumulation (s a row): of the instrument where they are not given.
+    energy (n, 15), flux (n, 15, 88) in 1/(cm^2 s sr eV), cosine (n, 15, 88) of the pitch angle, above 0 incident; NaN is masked. theta: inclinations of the 88
+    cells in degrees (None: the built-in order). geometric_factor (cm^2 sr), accumulation (s a row): of the instrument where they are not given.
     """
     cells = dict(_engine.CELL_DEFAULTS)
     cells.update({name: value for name, value in (("geometric_factor", geometric_factor), ("accumulation", accumulation)) if value is not None})
     inclination = _engine.er_theta() if theta is None else theta
     energies = np.ascontiguousarray(energy, dtype=np.float64)
-    omni, coverage, sensitivity, counts, error = _engine.kappa_spectrum(inclination, solid_angle, cells["geometric_factor"], cells["accumulation"], energies, flux, cosine)
+    omni, coverage, sensitivity, counts, error = _engine.kappa_spectrum(inclination, solid_angle, cells["geometric_factor"], cells["accumulation"], energies,
+                                                                        flux, cosine)
     return Spectra(energies, omni, sensitivity, counts, coverage, error)
 
 
@@ -115,7 +123,8 @@ def spectrum(energy: ArrayLike, flux: ArrayLike, cosine: ArrayLike, theta: Optio
 class KappaFit:
     """Fits of n spectra.
 
-    table: one row a spectrum, under the names of the program's tables; numbers are NaN where `plasma_status` is not "fitted". results: the library's own rows (paritas_kappa_result).
+    table: one row a spectrum, under the names of the program's tables; numbers are NaN where `plasma_status` is not "fitted". results: the library's own rows
+    (paritas_kappa_result).
     """
 
     table: Table
@@ -202,8 +211,8 @@ def electron_current(distribution: ArrayLike, lower: float = 0.0, upper: float =
     return _engine.electron_current(distribution, lower, upper)
 
 
-def shade_currents(distribution: ArrayLike, potentials: ArrayLike, *, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
-                   **options: Unpack[PotentialOptions]) -> Floats:
+def shade_currents(distribution: ArrayLike, potentials: ArrayLike, *, device: Optional[str] = None, precision: Optional[str] = None,
+                   threads: Optional[int] = None, **options: Unpack[PotentialOptions]) -> Floats:
     """Currents of electrons, secondaries and ions of a spacecraft in shade at m potentials, in plasma whose n spectra were measured there: (n, m, 3)."""
     return _engine.shade_currents(distribution, dict(options), potentials, engine(device, precision, threads))
 
@@ -214,8 +223,9 @@ def shade_currents(distribution: ArrayLike, potentials: ArrayLike, *, device: Op
 class SpacecraftPotentials:
     """Potentials of n spacecraft.
 
-    table: one row each, with the program's names, behind those of the distribution's fit where there is one; numbers are NaN where `spacecraft_potential_status` is not "found".
-    results: the library's own rows (paritas_potential), with the currents. fits: of the spectra; None where the distribution was given.
+    table: one row each, with the program's names, behind those of the distribution's fit where there is one; numbers are NaN where
+    `spacecraft_potential_status` is not "found". results: the library's own rows (paritas_potential), with the currents. fits: of the spectra; None where the
+    distribution was given.
     """
 
     table: Table
@@ -254,12 +264,12 @@ def _potentials(results: Table, fits: Optional[KappaFit], used: _engine.Engine) 
 
 
 def spacecraft_potential(source: Union[Spectra, KappaFit, ArrayLike], sunlit: ArrayLike, *, covariance: Optional[ArrayLike] = None,
-                         kappa: Optional[Mapping[str, Any]] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
-                         progress: Progress = None, **options: Unpack[PotentialOptions]) -> SpacecraftPotentials:
+                         kappa: Optional[Mapping[str, Any]] = None, device: Optional[str] = None, precision: Optional[str] = None,
+                         threads: Optional[int] = None, progress: Progress = None, **options: Unpack[PotentialOptions]) -> SpacecraftPotentials:
     """The potentials at which the currents of spacecraft balance.
 
-    source: Spectra, which are fitted (in sunlight again and again, with energies less the potential; `kappa` has the options of these fits), or a KappaFit, or rows of density,
-    kappa, theta (n, 3) with, for errors, their `covariance` (n, 3, 3) of ln density, kappa, ln theta. sunlit: one flag, or n.
+    source: Spectra, which are fitted (in sunlight again and again, with energies less the potential; `kappa` has the options of these fits), or a KappaFit, or
+    rows of density, kappa, theta (n, 3) with, for errors, their `covariance` (n, 3, 3) of ln density, kappa, ln theta. sunlit: one flag, or n.
     """
     used = engine(device, precision, threads)
     fits: Optional[KappaFit] = None

@@ -56,6 +56,7 @@ struct quasi_newton {
     const double *data, *starts;
     struct profile *profiles;
     double *ends;
+    bool closest; /* down to EDM_CLOSEST */
 };
 
 static paritas_status quasi_newton(paritas_context *context, const struct quasi_newton *call)
@@ -95,7 +96,7 @@ static paritas_status quasi_newton(paritas_context *context, const struct quasi_
         rows.args[2] = model->slot_of[plan->poi];
         row[3 * slots + rows.args[2]] = 0.0; /* its state is the fit's */
     }
-    rows.args[3] = (plan->conditional ? 1u : 0u) | (call->ends ? 2u : 0u) | (plan->poi >= 0 && !plan->fixed[plan->poi] ? 4u : 0u) | (call->starts ? 8u : 0u);
+    rows.args[3] = (plan->conditional ? 1u : 0u) | (call->ends ? 2u : 0u) | (plan->poi >= 0 && !plan->fixed[plan->poi] ? 4u : 0u) | (call->starts ? 8u : 0u) | (call->closest ? 16u : 0u);
     rows.args[4] = call->evaluations;
     rows.args[5] = (uint32_t)count;
     size_t at = 0;
@@ -129,6 +130,13 @@ static paritas_status quasi_newton(paritas_context *context, const struct quasi_
 }
 
 static const struct profile no_answer = {NAN, NAN, NAN, NAN, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER, false};
+
+paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n, const double *data, struct profile *profiles, double *ends)
+{
+    for (size_t i = 0; i < n; i++) profiles[i] = no_answer;
+    const struct quasi_newton call = {.plan = plan, .device = rows_device_f64(context), .n = n, .evaluations = EVALUATIONS, .data = data, .profiles = profiles, .ends = ends, .closest = true};
+    return quasi_newton(context, &call);
+}
 
 /* Only the iterations that were spent stay. */
 static void forget(struct profile *profile)

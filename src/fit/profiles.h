@@ -55,4 +55,7 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
 /* Fits `n` data rows (kernel order, n_places each). `points`: NULL or n rows of n_slots for the free fits' parameters. */
 paritas_status profiles_fit(paritas_context *context, const struct profile_plan *plan, size_t n, const double *data, struct profile *profiles, double *points);
 
+/* By quasi-Newton alone, in f64 and down to EDM_CLOSEST: what it does not finish has PROFILE_NO_ANSWER. `ends`: n rows of both fits' points (2 n_slots). */
+paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n, const double *data, struct profile *profiles, double *ends);
+
 #endif

@@ -316,6 +316,7 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
     g->n_data = paritas_model_main_count(infer->model) + paritas_model_aux_count(infer->model);
     g->n_row = g->n_data + g->n_templates;
     g->asimov_mu = g->options.statistic == PARITAS_Q0 ? 1.0 : 0.0;
+    g->shares = g->options.shared && (quantity == PARITAS_QUANTITY_Q || quantity == PARITAS_QUANTITY_Z);
     g->needs_asimov = quantity >= PARITAS_QUANTITY_Q_ASIMOV;
     const unsigned all = quantities[quantity].outputs, wished = all > 1 && g->options.outputs ? g->options.outputs : (1u << all) - 1;
     if (wished >> all) return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "outputs %u: %s has %u", wished, paritas_quantity_name(quantity), all);

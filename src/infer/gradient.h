@@ -53,11 +53,15 @@ struct gradient {
     unsigned outputs[PARITAS_QUANTITY_OUTPUTS];
     const unsigned char *held;    /* fixed flags of conditional fits */
     const double *follows;        /* n_row: 1 for auxiliary data that follow the templates; NULL: none does */
-    bool needs_asimov, wants_rows, wants_mu;
+    bool needs_asimov, wants_rows, wants_mu, shares;
 };
 
+/* gradient_shared.c: free and conditional fits of rows with one point each, with a matrix that all share; done[i]: row i has both. */
+paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row **rows, bool *done);
 /* gradient_fits.c: fits of all rows, their statuses, q and q_A. */
 paritas_status gradient_fits(struct gradient *g, size_t n, struct gradient_row **rows);
+/* One list of fits; `again`: they have answers, which only better ones replace. */
+paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits);
 /* gradient_slopes.c: derivatives of q and q_A at the fitted points, as far as the call wants them. */
 paritas_status gradient_slopes(struct gradient *g, size_t n, struct gradient_row **rows);
 

@@ -25,8 +25,7 @@ static bool is_better(const struct closest_fit *a, const struct closest_fit *b)
     return converged && a->deviance < b->deviance;
 }
 
-/* Runs the fits; `again`: they have answers, which only better ones replace. */
-static paritas_status run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits)
+paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits)
 {
     struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters;
@@ -72,7 +71,7 @@ static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_f
         fits[i]->start = g->infer.base.start;
         list[m++] = fits[i];
     }
-    return run(g, true, true, m, list);
+    return gradient_run(g, true, true, m, list);
 }
 
 /* The lowest conditional fit of a row below its free one; NULL: none. */
@@ -106,7 +105,7 @@ static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_ro
         list[m++] = &fresh[i];
     }
     if (m == 0) return PARITAS_OK;
-    paritas_status status = run(g, false, false, m, list);
+    paritas_status status = gradient_run(g, false, false, m, list);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         if (!lower[i]) continue;
         if (!(fresh[i].is.deviance <= lower[i]->is.deviance + same_minimum(infer->context))) {
@@ -119,7 +118,7 @@ static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_ro
         conditional = list_data(g, rows[i], list, conditional);
         for (size_t k = first; k < conditional; k++) list[k]->start = rows[i]->free.parameters;
     }
-    return status == PARITAS_OK ? run(g, true, true, conditional, list) : status;
+    return status == PARITAS_OK ? gradient_run(g, true, true, conditional, list) : status;
 }
 
 static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row **rows)
@@ -128,14 +127,19 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
     const size_t most = n * (1 + PARITAS_QUANTITY_OUTPUTS);
     struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits), **list = arena_array(&infer->arena, most + 1, sizeof *list);
     const struct closest_fit **of_row = arena_array(&infer->arena, most + 1, sizeof *of_row);
-    if (!fits || !list || !of_row) return paritas_fail_memory(infer->context);
-    for (size_t i = 0; i < n; i++) {
-        rows[i]->free.start = infer->base.start;
-        fits[i] = &rows[i]->free;
-    }
-    paritas_status status = run(g, false, false, n, fits);
+    bool *done = arena_array(&infer->arena, n + 1, sizeof *done);
+    if (!fits || !list || !of_row || !done) return paritas_fail_memory(infer->context);
+    paritas_status status = g->shares ? gradient_shared(g, n, rows, done) : PARITAS_OK;
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
+        if (done[i]) continue;
+        rows[i]->free.start = infer->base.start;
+        fits[m++] = &rows[i]->free;
+    }
+    if (status == PARITAS_OK) status = gradient_run(g, false, false, m, fits);
+    m = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (done[i]) continue;
         const size_t first = m;
         m = list_data(g, rows[i], fits, m);
         for (size_t k = first; k < m; k++) {
@@ -143,7 +147,7 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
             of_row[k] = &rows[i]->free.is;
         }
     }
-    if (status == PARITAS_OK) status = run(g, true, false, m, fits);
+    if (status == PARITAS_OK) status = gradient_run(g, true, false, m, fits);
     if (status == PARITAS_OK) status = try_afresh(g, m, fits, of_row, list);
     /* two rounds: the first replaces the free fit, the second is for a point that the new start took lower still */
     for (int round = 0; round < 2 && status == PARITAS_OK; round++) status = mend_free(g, n, rows, list);
@@ -190,7 +194,7 @@ static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_r
             fits[m++] = &point->asimov;
         }
     }
-    if (status == PARITAS_OK) status = run(g, true, false, m, fits);
+    if (status == PARITAS_OK) status = gradient_run(g, true, false, m, fits);
     return status == PARITAS_OK ? try_afresh(g, m, fits, of_row, list) : status;
 }
 

@@ -17,8 +17,17 @@ static const struct {
     paritas_test_statistic statistic;
     size_t outputs;
     double mu;
-} cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0},          {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5},  {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0},
-             {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_QTILDE, 1, 1.5}, {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5}};
+    int shared;
+} cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0, 0},          {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5, 0},  {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0, 0},
+             {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_QTILDE, 1, 1.5, 0}, {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5, 0}, {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.0, 1},
+             {PARITAS_QUANTITY_Z, PARITAS_Q0, 1, 0.0, 1}};
+
+static paritas_gradient_options case_options(size_t i)
+{
+    paritas_gradient_options options = options_of(cases[i].quantity, cases[i].statistic);
+    options.shared = cases[i].shared;
+    return options;
+}
 
 /* A hundredth of every number; auxiliary data, which are 0, 1 or counts, move by as much of a half at least. `follow`: they do not move by themselves. */
 static void fill_steps(const struct fixture *f, const double *row, bool follow, double *steps)
@@ -35,7 +44,7 @@ TEST(gradients_by_templates_are_those_of_refitted_values)
     assert_true(row_length(f.model) <= COUNT(steps));
     fill_steps(&f, row, false, steps);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const paritas_gradient_options o = options_of(cases[i].quantity, cases[i].statistic);
+        const paritas_gradient_options o = case_options(i);
         check_gradient(&f, &o, cases[i].mu, row, steps, cases[i].outputs, 1e-8);
     }
     free_fixture(&f);
@@ -49,7 +58,7 @@ TEST(where_auxiliary_data_follow_the_templates_so_do_gradients)
     double steps[128], values[6], by_row[6 * 128];
     fill_steps(&f, row, true, steps);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        paritas_gradient_options o = options_of(cases[i].quantity, cases[i].statistic);
+        paritas_gradient_options o = case_options(i);
         o.aux_follow = 1;
         check_gradient(&f, &o, cases[i].mu, row, steps, cases[i].outputs, 1e-8);
         differentiate_one(&f, &o, cases[i].mu, row, values, by_row, NULL);
@@ -111,7 +120,7 @@ static void answer(const paritas_options *open, size_t each, struct answers *ans
     }
     memset(answers, 0, sizeof *answers);
     for (size_t c = 0; c < COUNT(cases); c++) {
-        const paritas_gradient_options o = options_of(cases[c].quantity, cases[c].statistic);
+        const paritas_gradient_options o = case_options(c);
         for (size_t i = 0; i < ROWS; i++) mu[i] = cases[c].mu;
         for (size_t i = 0; i < ROWS; i += each) {
             const size_t n = i + each < ROWS ? each : ROWS - i, at = i * cases[c].outputs;
@@ -146,6 +155,25 @@ TEST(a_row_has_the_same_bits_alone_and_in_any_batch_lanes_and_threads)
     free(first);
 }
 
+TEST(rows_that_share_curvature_answer_as_alone_within_rounding)
+{
+    struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
+    const size_t r = row_length(f.model), n_data = r - paritas_model_template_count(f.model);
+    double row[128], shared[128], own[128], values[2];
+    memcpy(row, paritas_model_data(f.model), r * sizeof *row);
+    for (size_t k = n_data; k < r; k++) row[k] *= 1.0 + 0.02 * (double)(5 * k % 7) - 0.06;
+    for (int s = PARITAS_QTILDE; s <= PARITAS_Q0; s++) {
+        paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, (paritas_test_statistic)s);
+        differentiate_one(&f, &o, 3.0, row, values, own, NULL);
+        o.shared = 1;
+        differentiate_one(&f, &o, 3.0, row, values + 1, shared, NULL);
+        ASSERT_CLOSE(values[0], values[1], 1e-11);
+        for (size_t k = 0; k < r; k++) ASSERT_CLOSE(shared[k], own[k], 1e-9 * (1.0 + fabs(own[k])));
+        assert_true(memcmp(shared, own, r * sizeof *own) != 0); /* it did go the other way */
+    }
+    free_fixture(&f);
+}
+
 TEST(contexts_in_f32_answer_as_those_in_f64)
 {
     struct answers *first = malloc(sizeof *first), *other = malloc(sizeof *other);
@@ -163,7 +191,7 @@ TEST(contexts_in_f32_answer_as_those_in_f64)
 
 TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
 {
-    static const paritas_quantity quantities[] = {PARITAS_QUANTITY_TWICE_NLL, PARITAS_QUANTITY_CLS, PARITAS_QUANTITY_LIMIT};
+    static const paritas_quantity quantities[] = {PARITAS_QUANTITY_TWICE_NLL, PARITAS_QUANTITY_Z, PARITAS_QUANTITY_CLS, PARITAS_QUANTITY_LIMIT};
     for (size_t k = 0; k < COUNT(quantities); k++) {
         struct ledger ledger = {0};
         const paritas_allocator allocator = ledger_allocator(&ledger);
@@ -172,9 +200,10 @@ TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
         open.threads = 1;
         struct fixture f = all_templates(&open, "75.0,61.0,39.0");
         paritas_gradient_options o = options_of(quantities[k], PARITAS_QTILDE);
-        o.aux_follow = 1;
+        o.aux_follow = o.shared = 1;
         double at[64], values[6], by_row[6 * 128];
         memcpy(at, paritas_model_suggested_init(f.model), paritas_model_parameter_count(f.model) * sizeof *at);
+        if (quantities[k] == PARITAS_QUANTITY_Z) at[0] = 3.0;
         const paritas_gradient to = {.values = values, .data = by_row};
         long refusals = 0;
         paritas_status status = PARITAS_OUT_OF_MEMORY;
@@ -200,6 +229,7 @@ int main(void)
         cmocka_unit_test(where_auxiliary_data_follow_the_templates_so_do_gradients),
         cmocka_unit_test(the_likelihood_has_gradients_by_templates_and_parameters),
         cmocka_unit_test(a_row_has_the_same_bits_alone_and_in_any_batch_lanes_and_threads),
+        cmocka_unit_test(rows_that_share_curvature_answer_as_alone_within_rounding),
         cmocka_unit_test(contexts_in_f32_answer_as_those_in_f64),
         cmocka_unit_test(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost),
     };

@@ -43,14 +43,18 @@ def numbers(values):
 
 
 def directions(n=1, seed=1):
-    """energy (n, 15) and cosines (n, 15, 88) of fields in any direction."""
+    """energy (n, 15) and cosines (n, 15, 88) of fields in any direction; cells of a ring stand evenly around it, and it turns by 7.5 degrees a row."""
     from paritas import losscone
 
     random = np.random.default_rng(seed)
     energy = np.broadcast_to(np.geomspace(38.0, 16000.0, 15), (n, 15)).copy()
     field = np.repeat(random.normal(size=(n, 1, 3)), 15, axis=1)
-    azimuth = random.uniform(0.0, 360.0, (n, 15, 88))
-    return energy, losscone.cosines(losscone.theta(), field, azimuth)
+    theta = losscone.theta()
+    azimuth = np.empty(88)
+    for ring in np.unique(theta):
+        cells = np.flatnonzero(theta == ring)
+        azimuth[cells] = 360.0 * np.arange(len(cells)) / len(cells)
+    return energy, losscone.cosines(theta, field, (azimuth + 7.5 * np.arange(15)[:, None] + random.uniform(0.0, 360.0, (n, 1, 1))) % 360.0)
 
 
 def equal(one, other):

@@ -18,18 +18,17 @@ WORKSPACE = {
     "version": "1.0.0",
     "channels": [
         {"name": "CR", "samples": [
-            {"name": "background", "data": [100.0, 80.0], "modifiers": [modifier("normfactor", "k"), modifier("normsys", "scale", {"hi": 1.05, "lo": 0.95}),
-                                                                       modifier("staterror", "stat_CR", [4.0, 3.5])]},
+            {"name": "background", "data": [100.0, 80.0], "modifiers": [
+                modifier("normfactor", "k"), modifier("normsys", "scale", {"hi": 1.05, "lo": 0.95}), modifier("staterror", "stat_CR", [4.0, 3.5])]},
             {"name": "other", "data": [10.0, 12.0], "modifiers": [modifier("normsys", "theory", {"hi": 1.3, "lo": 0.8})]}]},
         {"name": "SR", "samples": [
-            {"name": "background", "data": [50.0, 30.0, 12.0], "modifiers": [modifier("normfactor", "k"),
-                                                                             modifier("normsys", "scale", {"hi": 1.08, "lo": 0.93}),
-                                                                            modifier("histosys", "shape",
-                                                                                     {"hi_data": [52.0, 31.0, 14.0], "lo_data": [48.5, 29.0, 10.5]}),
-                                                                            modifier("staterror", "stat_SR", [3.0, 2.0, 1.2])]},
+            {"name": "background", "data": [50.0, 30.0, 12.0], "modifiers": [
+                modifier("normfactor", "k"), modifier("normsys", "scale", {"hi": 1.08, "lo": 0.93}),
+                modifier("histosys", "shape", {"hi_data": [52.0, 31.0, 14.0], "lo_data": [48.5, 29.0, 10.5]}),
+                modifier("staterror", "stat_SR", [3.0, 2.0, 1.2])]},
             {"name": "other", "data": [5.0, 4.0, 3.0], "modifiers": [modifier("normsys", "theory", {"hi": 1.2, "lo": 0.9})]},
-            {"name": "signal", "data": [2.0, 8.0, 10.0], "modifiers": [modifier("normfactor", "mu"), modifier("normsys", "theory",
-                                                                                                              {"hi": 1.1, "lo": 0.92})]}]}],
+            {"name": "signal", "data": [2.0, 8.0, 10.0], "modifiers": [
+                modifier("normfactor", "mu"), modifier("normsys", "theory", {"hi": 1.1, "lo": 0.92})]}]}],
     "observations": [{"name": "CR", "data": [112.0, 95.0]}, {"name": "SR", "data": [57.0, 41.0, 24.0]}],
     "measurements": [{"name": "fit", "config": {"poi": "mu", "parameters": []}}],
 }
@@ -45,7 +44,7 @@ class Results:
         self.limit = self.model.upper_limit()
         self.ranking = self.model.ranking()
         self.prediction = self.model.predict(best=self.fit)
-        self.scan = self.model.scan(("mu", np.linspace(-0.0, 2.5, 21)))
+        self.scan = self.model.scan(("mu", np.linspace(0.0, 2.5, 21)))
         self.grid = self.model.scan(("mu", np.linspace(0.0, 2.5, 13)), ("k", np.linspace(0.8, 1.3, 11)))
         self.minos = self.model.minos("mu", best=self.fit)
         # quantiles of the asymptotic distributions: toys without chance

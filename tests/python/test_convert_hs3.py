@@ -343,6 +343,28 @@ def test_a_constraint_in_the_likelihood_counts_like_one_on_the_modifier():
     assert hs3.to_pyhf(other).spec == hs3.to_pyhf(document).spec
 
 
+def test_documents_as_root_writes_them_are_read():
+    """Global observables named like parameters, bounds beside the values of a point, half-open domains, 5 for the code of a normsys, constraint_type."""
+    document = every_modifier()
+    channel = document["distributions"][0]
+    xs, stat = channel["samples"][0]["modifiers"][2:]
+    other = channel["samples"][1]["modifiers"][1]
+    del xs["constraint"], stat["constraint"], other["constraint"], channel["staterror"]
+    xs.update(constraint_name="alpha_xsConstraint", interpolation=5)
+    stat["constraint_type"] = other["constraint_type"] = "Gauss"
+    document["distributions"].append({"name": "alpha_xsConstraint", "type": "gaussian_dist", "x": "alpha_xs_observed", "mean": "alpha_xs", "sigma": 1.0})
+    document["parameter_points"][0]["parameters"] += [{"name": "alpha_xs_observed", "value": 0.0, "const": True},
+                                                       {"name": "alpha_shape", "value": 0.5, "min": -3.0, "max": 3.0}]
+    document["domains"][0]["axes"] += [{"name": "gamma_free_bin_0", "min": 0.0}, {"name": "alpha_xs_observed", "min": -10.0}]
+    answer = hs3.to_pyhf(document)
+    found = twice_nll(answer, [{answer.names[name]: value for name, value in point.items()} for point in POINTS])
+    assert found == pytest.approx([closed_form(point) for point in POINTS], rel=1e-12)
+    shape = next(p for p in answer.spec["measurements"][0]["config"]["parameters"] if p["name"] == "alpha_shape")
+    assert shape == {"name": "alpha_shape", "auxdata": [0.3], "inits": [0.5], "bounds": [[-3.0, 3.0]]}
+    assert [note for note in answer.notes if "one side alone" in note] == [
+        "/domains/0/axes/5: 'gamma_free_bin_0' has a bound on one side alone; pyhf's default bounds were taken"]
+
+
 def test_what_nothing_uses_is_noted():
     document = every_modifier()
     document["distributions"].append({"name": "lost", "type": "gaussian_dist", "x": "mu", "mean": 1.0, "sigma": 0.5})
@@ -422,6 +444,7 @@ def test_a_workspace_with_oddities_has_the_same_likelihood_after_a_round_trip():
 
 def test_other_interpolation_survives_a_round_trip():
     same_likelihood(odd_workspace(), {"normsys_code": "code1", "histosys_code": "code0"})
+    assert any("ROOT up to 6.40 reads each with its code 4" in note for note in hs3.from_pyhf(odd_workspace(), histosys_code="code0").notes)
     with pytest.raises(ConversionError, match="no interpolation that is pyhf's code2"):
         hs3.from_pyhf(odd_workspace(), histosys_code="code2")
 
@@ -447,6 +470,29 @@ def test_what_hs3_cannot_say_is_refused(change, why):
     change(spec)
     with pytest.raises(ConversionError, match=why):
         hs3.from_pyhf(spec)
+
+
+def _places(value, path=()):
+    if path:
+        yield path
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from _places(value[key], (*path, key))
+
+
+@pytest.mark.parametrize("make, convert", [(every_modifier, hs3.to_pyhf), (odd_workspace, hs3.from_pyhf)], ids=["to_pyhf", "from_pyhf"])
+def test_whatever_stands_anywhere_is_converted_or_refused_by_place(make, convert):
+    text = json.dumps(make())
+    refused = 0
+    for path in _places(make()):
+        for value in (_DELETED, None, [], {}, -1, 10 ** 400, "mu", ["a"]):
+            document = json.loads(text)
+            _set(path, value)(document)
+            try:
+                convert(document)
+            except ConversionError as error:
+                assert error.where and error.why
+                refused += 1
+    assert refused > 1000
 
 
 def _published():

@@ -289,6 +289,14 @@ def test_bounds_that_differ_and_second_staterrors_are_refused(tmp_path):
         histfactory_xml.write(spec, tmp_path, tmp_path, "x")
 
 
+@pytest.mark.parametrize("name", ["../outside", "a/b", "a\\b", ""])
+def test_a_channel_cannot_name_a_file_elsewhere(tmp_path, name):
+    spec = _spec()
+    spec["channels"][0]["name"] = spec["observations"][0]["name"] = name
+    with pytest.raises(ConversionError, match="/channels/0/name: .* cannot be empty or have slashes"):
+        _write(spec, tmp_path)
+
+
 def test_names_are_escaped_and_histograms_never_overwrite_each_other(tmp_path):
     spec = _spec()
     sample = spec["channels"][0]["samples"][0]
@@ -297,3 +305,13 @@ def test_names_are_escaped_and_histograms_never_overwrite_each_other(tmp_path):
     spec["channels"][0]["samples"].append(second)
     back = histfactory_xml.read(_write(spec, tmp_path), tmp_path).spec
     assert {s["name"]: s["data"] for s in back["channels"][0]["samples"]} == {sample["name"]: [10.0, 0.0], second["name"]: [1.0, 2.0]}
+
+
+def test_the_functions_of_pyhfs_names_are_these(tmp_path):
+    readxml, writexml = pytest.importorskip("paritas.pyhf.readxml"), pytest.importorskip("paritas.pyhf.writexml")
+    spec = json.loads((TREE / "examples" / "two_bins.json").read_text())
+    for part in ("config", "data"):
+        (tmp_path / part).mkdir()
+    top = tmp_path / "FitConfig.xml"
+    top.write_bytes(writexml.writexml(spec, tmp_path / "config", tmp_path / "data", "FitConfig"))
+    assert readxml.parse(top, tmp_path) == histfactory_xml.parse(top, tmp_path)

@@ -32,8 +32,8 @@ def days(tmp_path_factory):
     """Two days of clean sweeps, and one of damaged ones in a plasma, of either polarity."""
     folder = tmp_path_factory.mktemp("er")
     clean, clean_truth = synthesize(folder / "clean", "--days", 2, "--sweeps", 6, "--seed", 3, "--truth", "folded")
-    plasma, plasma_truth = synthesize(folder / "plasma", "--sweeps", 8, "--plasma", "--missing-cells", 0.02, "--missing-rows", 0.05, "--bad-fields", 0.2, "--true-polarity", "drawn",
-                                      "--low-energies")
+    plasma, plasma_truth = synthesize(folder / "plasma", "--sweeps", 8, "--plasma", "--missing-cells", 0.02, "--missing-rows", 0.05, "--bad-fields", 0.2,
+                                      "--true-polarity", "drawn", "--low-energies")
     return {"clean": (os.path.join(clean, "3D980116.TAB"), clean_truth, clean), "plasma": (os.path.join(plasma, "3D980116.TAB"), plasma_truth, plasma)}
 
 
@@ -44,7 +44,8 @@ SAME = [
     ("clean", "--polarity=+1 --spacecraft-potential 7.5 --response hard --method lillis --threshold 0.02 --normalisation max --step 2",
      {"polarity": 1, "spacecraft_potential": 7.5, "normalisation": "max"}, {"response": "hard", "method": "lillis", "confidence": 0.02, "step": 2.0}),
     ("clean", "--polarity=-1 --spacecraft-potential 0 --response folded --search de --population 20 --generations 40 --seed 7 --normalisation pairs",
-     {"polarity": -1, "spacecraft_potential": 0.0, "normalisation": "pairs"}, {"response": "folded", "search": "de", "population": 20, "generations": 40, "seed": 7}),
+     {"polarity": -1, "spacecraft_potential": 0.0, "normalisation": "pairs"},
+     {"response": "folded", "search": "de", "population": 20, "generations": 40, "seed": 7}),
     ("plasma", "--geometry TRUTH --confidence bootstrap --draws 4 --level 0.9", {"geometry": "TRUTH"}, {"confidence": "bootstrap", "draws": 4, "level": 0.9}),
     ("plasma", "--geometry TRUTH --spacecraft-potential TRUTH --precision f32 --potential-lower=-900 --amplitude-upper 0 --confidence none",
      {"geometry": "TRUTH", "spacecraft_potential": "TRUTH"}, {"precision": "f32", "potential_lower": -900.0, "amplitude_upper": 0.0, "confidence": "none"}),
@@ -203,7 +204,7 @@ def test_other_mistakes_are_told(noisy):
 def test_progress_is_told_and_may_end_a_call(noisy):
     told = []
     losscone.fit(noisy, response="hard", confidence="none", progress=lambda done, total: told.append((done, total)))
-    assert told and told[-1][0] == told[-1][1]
+    assert told and all(0 <= done <= total == 3 for done, total in told)
 
     def stop(done, total):
         raise KeyboardInterrupt

@@ -195,6 +195,22 @@ def test_poisson_errors_are_the_central_intervals():
     np.testing.assert_allclose(n + up, stats.chi2.isf(tail, 2 * n + 2) / 2, atol=0.02)
 
 
+def test_toys_of_results_are_drawn(results):
+    tested = results.model.hypotest_toys(1.0, 300, 1)
+    figure = plot.toys(tested, q_A=results.model.hypotest(1.0).q_A)
+    drawn = [patch for patch in figure.axes[0].patches if not patch.get_fill()]
+    for patch, hypothesis in zip(drawn, (1.0, 0.0)):
+        heights, edges, _ = patch.get_data()
+        q = tested.toys["q"][tested.toys["hypothesis"] == hypothesis]
+        np.testing.assert_allclose(heights, np.histogram(q, edges, density=True)[0])
+    assert [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_label() == "observed"] == [tested.q]
+    fits, observed = results.model.fit_toys(n=300, seed=1), results.model.goodness_of_fit()
+    axes = plot.goodness_of_fit(fits, observed).axes[0]
+    assert sum(patch.get_height() for patch in axes.patches) == 300
+    share = np.mean(fits.statistic >= observed.statistic)
+    assert f"{share:.3f}" in axes.get_legend().get_texts()[-1].get_text()
+
+
 @pytest.mark.parametrize("test_stat, root, true_root", [("q", 2.0, 0.0), ("q", 2.0, 2.0), ("qtilde", 1.5, 0.0), ("qtilde", 1.5, 1.5), ("q0", 2.0, 2.0)])
 def test_asymptotic_densities_integrate_to_what_is_not_at_zero(test_stat, root, true_root):
     from math import erf, sqrt
@@ -253,8 +269,8 @@ def test_nothing_is_clipped_with_300_long_names():
         workspace["channels"][1]["samples"][0]["modifiers"].append(modifier("normsys", long.format(i), {"hi": 1.001 + i * 1e-5, "lo": 0.999}))
     model = paritas.Model.from_workspace(workspace)
     fit, ranked = model.fit(), model.ranking()
-    figures = [plot.pulls(fit, model, top=60), plot.ranking(ranked, top=20, best=fit), plot.correlation(fit, top=12),
-               plot.modifier_grid(workspace, top=40, first=100)]
+    figures = [plot.pulls(fit, model, top=30), plot.ranking(ranked, top=12, best=fit), plot.correlation(fit, top=9),
+               plot.modifier_grid(workspace, top=30, first=100)]
     for figure in figures:
         assert inside(figure)
         assert not overlapping(figure.axes[0], "y")

@@ -2,21 +2,24 @@
 from __future__ import annotations
 
 import json
-import math
 import os
+import sys
 import tempfile
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Union
 
-try:  # the package's own error where the engine is built, so that one `except` catches both
-    from .._engine import InvalidInput as _InvalidInput
-except ImportError:
-    _InvalidInput = ValueError
+if TYPE_CHECKING:
+    from .._engine import InvalidInput
+else:  # the package's own error where the engine is built, so that one `except` catches both
+    try:
+        from .._engine import InvalidInput
+    except ImportError:
+        InvalidInput = ValueError
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 
-class ConversionError(_InvalidInput):  # type: ignore[misc]
+class ConversionError(InvalidInput):
     """A document that is wrong, or says what the target cannot express: `where` (file, JSON pointer or element) and `why`."""
 
     status = "INVALID_INPUT"
@@ -72,16 +75,21 @@ class Node:
                 raise ConversionError(f"{self.path}/{key}", "this key is not known here")
         return self
 
-    def __getitem__(self, key: Union[str, int]) -> "Node":
+    def __getitem__(self, key: str) -> "Node":
+        if not isinstance(self.value, dict) or key not in self.value:
+            raise self.refuse(f"an object with '{key}' is wanted")
         return Node(self.value[key], f"{self.path}/{key}")
 
     def get(self, key: str) -> Optional["Node"]:
+        """The value of a key that may be absent; null counts as absent."""
+        if not isinstance(self.value, dict):
+            raise self.refuse("an object is wanted")
         return self[key] if self.value.get(key) is not None else None
 
     def __iter__(self) -> Iterator["Node"]:
         if not isinstance(self.value, list):
             raise self.refuse("an array is wanted")
-        return (self[i] for i in range(len(self.value)))
+        return (Node(item, f"{self.path}/{i}") for i, item in enumerate(self.value))
 
     def string(self) -> str:
         if not isinstance(self.value, str):
@@ -92,7 +100,7 @@ class Node:
         return [item.string() for item in self]
 
     def number(self) -> float:
-        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)) or not math.isfinite(self.value):
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)) or not abs(self.value) <= sys.float_info.max:
             raise self.refuse("a finite number is wanted")
         return self.value
 

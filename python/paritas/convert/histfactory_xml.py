@@ -207,9 +207,9 @@ class _Reader:
                     self._beyond(config, f"RelErrorThreshold=\"{config.get('RelErrorThreshold')}\"")
                 continue
             total = [sum(column) for column in zip(*(contents for contents, _ in active))]
-            squares = [sum(error * error for error in column) for column in zip(*(modifier["data"] for _, modifier in active))]
-            for i, (content, square) in enumerate(zip(total, squares)):
-                if content > 0 and math.sqrt(square) / content < threshold:
+            errors = [math.hypot(*column) for column in zip(*(modifier["data"] for _, modifier in active))]
+            for i, (content, error) in enumerate(zip(total, errors)):
+                if content > 0 and error / content < threshold:
                     for _, modifier in active:
                         modifier["data"][i] = 0.0
             if law == "Poisson" and len(active) == 1:

@@ -37,7 +37,7 @@ def to_pyhf(document: Any, *, names: str = "keep", analysis: Optional[str] = Non
 
 
 def from_pyhf(spec: Any, *, normsys_code: str = "code4", histosys_code: str = "code4p") -> Conversion:
-    """An HS3 document of a pyhf workspace, such as ROOT and pyhs3 read: `model_CHANNEL` distributions, obsData and asimovData, default_domain, an analysis on
+    """An HS3 document of a pyhf workspace, such as ROOT reads: `model_CHANNEL` distributions, obsData and asimovData, default_domain, an analysis on
     the observed and one on the Asimov data for each measurement.
 
     normsys_code, histosys_code: the interpolation that the model is built with (code1 or code4; code0 or code4p), which a workspace does not carry.

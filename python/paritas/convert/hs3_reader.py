@@ -87,11 +87,8 @@ class _Analysis:
 
     def is_asimov(self) -> bool:
         """Whether its data are predictions, by the name that ROOT gives those."""
-        return any(str(entry).startswith("asimovData") for entry in self.likelihood.value.get("data") or [])
-
-    def is_asimov(self) -> bool:
-        """Whether its data are predictions, by the name that ROOT gives those."""
-        return any(str(entry).startswith("asimovData") for entry in self.likelihood.value.get("data") or [])
+        data = self.likelihood.get("data")
+        return any(str(entry.value).startswith("asimovData") for entry in data or ())
 
 
 class Reader:
@@ -429,8 +426,8 @@ class Reader:
     def _finish_statistical(self, dist: Node, found: _Set) -> None:
         """Widths of a staterror: errors of all samples that carry it, in quadrature, over the sum of their contents. Bins below the threshold are constant."""
         total = [sum(sample.contents[i] for sample in found.samples) for i in range(found.channel.nbins)]
-        squares = [sum((sample.errors or [])[i] ** 2 for sample in found.samples) for i in range(found.channel.nbins)]
-        found.relative = [math.sqrt(s) / t if t > 0 else 0.0 for s, t in zip(squares, total)]
+        errors = [math.hypot(*((sample.errors or [])[i] for sample in found.samples)) for i in range(found.channel.nbins)]
+        found.relative = [error / t if t > 0 else 0.0 for error, t in zip(errors, total)]
         config = dist.get("staterror")
         threshold = config["relThreshold"].number() if config and config.get("relThreshold") else 0.0
         for i, width in enumerate(found.relative):

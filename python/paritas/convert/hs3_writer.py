@@ -1,7 +1,8 @@
 """From a pyhf workspace to an HS3 document.
 
-What ROOT's reader and pyhs3 differ in, or changed over time, is written so that both take it the same way: default interpolation is left out, other codes are
-numbers; the kind of a staterror's constraint stands on the modifier (pyhs3) and on the channel (ROOT); parameters bear the names that ROOT would give them.
+What ROOT's reader and pyhs3 differ in, or changed over time, is written so that both take it the same way, or else ROOT's: default interpolation is left
+out, other codes are numbers; the kind of a staterror's constraint stands on the modifier (pyhs3) and on the channel (ROOT); vals of a shapesys are relative
+(ROOT); parameters bear the names that ROOT would give them.
 """
 from __future__ import annotations
 
@@ -48,6 +49,7 @@ class Writer:
         self.scalars: dict[str, str] = {}  # pyhf's name -> alpha, factor or lumi
         self.sets: dict[str, _Set] = {}
         self.parameters: dict[str, _Parameter] = {}
+        self.nbins: dict[str, int] = {}
         self.extra_distributions: list[dict[str, Any]] = []
 
     # What there is
@@ -59,7 +61,7 @@ class Writer:
             bins = {len(sample["data"].numbers()) for sample in channel["samples"]}
             if len(bins) != 1:
                 raise channel.refuse("its samples are to have the same number of bins")
-            nbins = bins.pop()
+            nbins = self.nbins[name] = bins.pop()
             for sample in channel["samples"]:
                 sample.object("name data modifiers")
                 for modifier in sample["modifiers"]:
@@ -96,14 +98,14 @@ class Writer:
                    for channel in self.root["channels"])
 
     def _statistical_widths(self, channel: Node, name: str) -> list[float]:
-        squares, totals = [], []
+        errors, totals = [], []
         for sample in channel["samples"]:
             for modifier in sample["modifiers"]:
                 if modifier["name"].value == name:
                     contents = sample["data"].numbers()
-                    squares.append([error ** 2 for error in modifier["data"].numbers(len(contents))])
+                    errors.append(modifier["data"].numbers(len(contents)))
                     totals.append(contents)
-        return [math.sqrt(sum(s)) / sum(t) if sum(t) > 0 else 0.0 for s, t in zip(zip(*squares), zip(*totals))]
+        return [math.hypot(*e) / sum(t) if sum(t) > 0 else 0.0 for e, t in zip(zip(*errors), zip(*totals))]
 
     # Parameters of a measurement
 
@@ -199,8 +201,7 @@ class Writer:
             if channel["name"].value not in observed:
                 raise channel.refuse("it has no observation")
         self.notes += [f"/observations: '{name}' is no channel; its data were left out" for name in observed if name not in channels]
-        nbins = {channel["name"].value: len(channel["samples"][0]["data"].value) for channel in self.root["channels"]}
-        data = {"obsData": {name: observed[name].numbers(nbins[name]) for name in channels}}
+        data = {"obsData": {name: observed[name].numbers(self.nbins[name]) for name in channels}}
         if self.codes["histosys"] != "code4p" and "histosys" in {modifier["type"].value for channel in self.root["channels"] for sample in channel["samples"]
                                                                  for modifier in sample["modifiers"]}:
             self.notes.append("interpolation of histosys: ROOT up to 6.40 reads each with its code 4 (pyhf's code4p), whatever a document says")
@@ -210,8 +211,8 @@ class Writer:
         analyses, domains, points = self._analyses(measurements, by_measurement, list(data))
         document = {
             "metadata": {"hs3_version": "0.2", "packages": [{"name": "paritas", "version": "0"}]},
-            "distributions": [self._distribution(channel, nbins[channel["name"].value]) for channel in self.root["channels"]] + self.extra_distributions,
-            "data": [{"name": f"{kind}_{name}", "type": "binned", "axes": self._axes(name, nbins[name]), "contents": contents}
+            "distributions": [self._distribution(channel) for channel in self.root["channels"]] + self.extra_distributions,
+            "data": [{"name": f"{kind}_{name}", "type": "binned", "axes": self._axes(name), "contents": contents}
                      for kind, by_channel in data.items() for name, contents in by_channel.items()],
             "likelihoods": [{"name": f"simPdf_{kind}", "distributions": [f"model_{name}" for name in channels], "data": [f"{kind}_{name}" for name in channels]}
                             for kind in data],
@@ -237,11 +238,13 @@ class Writer:
     def _constraint(self, name: str, parameter: str, nominal: float, width: float) -> None:
         self.extra_distributions.append({"name": name, "type": "gaussian_dist", "x": parameter, "mean": nominal, "sigma": width})
 
-    def _axes(self, channel: str, nbins: int) -> list[dict[str, Any]]:
+    def _axes(self, channel: str) -> list[dict[str, Any]]:
+        nbins = self.nbins[channel]
         return [{"name": f"obs_x_{channel}", "min": 0.0, "max": float(nbins), "nbins": nbins}]
 
-    def _distribution(self, channel: Node, nbins: int) -> dict[str, Any]:
+    def _distribution(self, channel: Node) -> dict[str, Any]:
         name = channel["name"].string()
+        nbins = self.nbins[name]
         modifiers_of = [modifier for sample in channel["samples"] for modifier in sample["modifiers"]]
         statistical = sorted({modifier["name"].string() for modifier in modifiers_of if modifier["type"].value == "staterror"})
         native = statistical[0] if len(statistical) == 1 else None  # HS3 has one staterror a channel; several become Gaussian shapesys
@@ -254,7 +257,7 @@ class Writer:
                     data["errors"] = modifier["data"].numbers(nbins)
                 modifiers.append(self._modifier(name, nbins, modifier, native))
             samples.append({"name": sample["name"].string(), "data": data, "modifiers": modifiers})
-        found: dict[str, Any] = {"name": f"model_{name}", "type": "histfactory_dist", "axes": self._axes(name, nbins), "samples": samples}
+        found: dict[str, Any] = {"name": f"model_{name}", "type": "histfactory_dist", "axes": self._axes(name), "samples": samples}
         if native is not None:
             found["staterror"] = {"constraint": "Gauss", "constraint_type": "Gauss", "relThreshold": 0.0}
         return found
@@ -297,7 +300,7 @@ class Writer:
         found = {}
         for channel in self.root["channels"]:
             name = channel["name"].string()
-            total = [0.0] * len(channel["samples"][0]["data"].value)
+            total = [0.0] * self.nbins[name]
             for sample in channel["samples"]:
                 contents = sample["data"].numbers(len(total))
                 for modifier in sample["modifiers"]:

@@ -92,6 +92,8 @@ class _Writer:
 
     def _channel(self, channel: Node) -> Path:
         name = channel["name"].string()
+        if not name or re.search(r"[/\\\0]", name):
+            raise channel["name"].refuse("the name of a channel becomes that of a file, and cannot be empty or have slashes")
         file = str(self.data_path)
         content = []
         observed = next((item["data"].numbers() for item in self.root.get("observations") or () if item["name"].value == name), None)
@@ -151,7 +153,12 @@ class _Writer:
     def _factor(self, modifier: Node, name: str) -> tuple[float, list[float]]:
         """Start (that of the first measurement; others are set by ParamSetting) and bounds of a factor, which XML has on the modifier."""
         configs = [configs.get(name) for configs in self.configs]
-        bounds = [config["bounds"][0].numbers(2) if config is not None and config.get("bounds") is not None else [0.0, 10.0] for config in configs]
+        bounds = []
+        for config in configs:
+            rows = list(config["bounds"]) if config is not None and config.get("bounds") is not None else [Node([0.0, 10.0])]
+            if len(rows) != 1:
+                raise modifier.refuse("a factor has one pair of bounds")
+            bounds.append(rows[0].numbers(2))
         if any(other != bounds[0] for other in bounds):
             raise modifier.refuse("its bounds differ among measurements; in XML they belong to the factor")
         return self._start(configs[0], 1.0), bounds[0]

@@ -14,9 +14,9 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Count(NamedTuple):
-    """How often a reason was met. unit: "cell", "row" or "sweep"; line, column: of the first in the file, from 1; column 0: the whole row."""
+    """How often (`times`) a reason was met. unit: "cell", "row" or "sweep"; line, column: of the first in the file, from 1; column 0: the whole row."""
 
-    count: int
+    times: int
     unit: str
     line: int
     column: int
@@ -53,10 +53,10 @@ class Attitude:
 class Day:
     """The sweeps of a day file, in the order in which their numbers first appear.
 
-    Arrays are views of the library's memory and may be written to: number, utc (of the first row), sweep_reason, spacecraft_potential, spacecraft_in_sun, projection_in_sun,
-    spacecraft_latitude, spacecraft_longitude, projection_latitude, projection_longitude, sun_azimuth, sun_elevation (n); time, energy, polarity, row_reason, line (n, 15);
-    field (n, 15, 3); flux, azimuth, cell_reason (n, 15, 88). Geometry is NaN until it is given. What is masked has no flux; why, say the reasons: codes in these arrays, words in
-    `sweeps`, `rows` and `counts`.
+    Arrays are views of the library's memory and may be written to: number, utc (of the first row), sweep_reason, spacecraft_potential, spacecraft_in_sun,
+    projection_in_sun, spacecraft_latitude, spacecraft_longitude, projection_latitude, projection_longitude, sun_azimuth, sun_elevation (n); time, energy,
+    polarity, row_reason, line (n, 15); field (n, 15, 3); flux, azimuth, cell_reason (n, 15, 88). Geometry is NaN until it is given. What is masked has no flux;
+    why, say the reasons: codes in these arrays, words in `sweeps`, `rows` and `counts`.
     """
 
     number: NDArray[np.int64]
@@ -89,12 +89,14 @@ class Day:
 
     @classmethod
     def read(cls, path: Path, *, strict: bool = False, digest: bool = False, field_limits: tuple[float, float] = (1e-9, 1e3)) -> Day:
-        """Reads a day file. A damaged row costs that row and is counted; with `strict` the file is refused at its first damage. field_limits: sweeps with a field outside are masked."""
+        """Reads a day file. A damaged row costs that row and is counted; with `strict` the file is refused at its first damage. field_limits: sweeps with a
+        field outside are masked."""
         name = os.fspath(path)
         return cls(_engine.Day.read(name, field_limits[0], field_limits[1], digest, strict), name)
 
     @classmethod
-    def parse(cls, text: Union[str, bytes], label: str = "day", *, strict: bool = False, digest: bool = False, field_limits: tuple[float, float] = (1e-9, 1e3)) -> Day:
+    def parse(cls, text: Union[str, bytes], label: str = "day", *, strict: bool = False, digest: bool = False, field_limits: tuple[float, float] = (1e-9,
+              1e3)) -> Day:
         """The same from the text of a day file; `label` names it in messages."""
         return cls(_engine.Day.parse(text.encode() if isinstance(text, str) else text, label, field_limits[0], field_limits[1], digest, strict), label)
 
@@ -104,7 +106,8 @@ class Day:
         return cls(_engine.Day.create(n))
 
     def write(self, path: Path, *, exact: bool = False) -> None:
-        """Writes a day file as the archive's; `exact`: numbers that read back to the same bits. Rows without an energy are left out. The file is there whole or not at all."""
+        """Writes a day file as the archive's; `exact`: numbers that read back to the same bits. Rows without an energy are left out. The file is there whole or
+        not at all."""
         self._memory.write(os.fspath(path), exact)
 
     def __len__(self) -> int:
@@ -128,17 +131,19 @@ class Day:
     def counts(self) -> dict[str, Count]:
         """How often each reason was met. Cells of masked rows and sweeps are not counted again, nor rows of masked sweeps."""
         units = dict(zip(_engine.ER_REASONS, _engine.ER_UNITS))
-        return {word: Count(count, units[word], line, column) for word, (count, line, column) in self._memory.counts().items()}
+        return {word: Count(times, units[word], line, column) for word, (times, line, column) in self._memory.counts().items()}
 
     @property
     def sweeps(self) -> Table:
         """One row a sweep: spectrum, utc, time (of its first row), rows (that stand in the file), reason ("": kept), polarity, and the geometry. A copy."""
         time = _first_of(self.time)
         columns: dict[str, Any] = {
-            "spectrum": self.number, "utc": np.array(["" if np.isnan(at) else utc(at) for at in time], dtype="U24"), "time": time, "rows": (self.line != 0).sum(axis=1),
-            "reason": np.where(self.sweep_reason != 0, words(self.sweep_reason, _engine.ER_REASONS), ""), "polarity": _first_of(self.polarity),
+            "spectrum": self.number, "utc": np.array(["" if np.isnan(at) else utc(at) for at in time], dtype="U24"), "time": time,
+            "rows": (self.line != 0).sum(axis=1), "reason": np.where(self.sweep_reason != 0, words(self.sweep_reason, _engine.ER_REASONS), ""),
+            "polarity": _first_of(self.polarity),
         }
-        for name in ("spacecraft_potential", "spacecraft_latitude", "spacecraft_longitude", "projection_latitude", "projection_longitude", "spacecraft_in_sun", "projection_in_sun"):
+        for name in ("spacecraft_potential", "spacecraft_latitude", "spacecraft_longitude", "projection_latitude", "projection_longitude", "spacecraft_in_sun",
+                     "projection_in_sun"):
             columns[name] = getattr(self, name)
         return structured(columns)
 
@@ -199,10 +204,12 @@ def utc(time: float) -> str:
 
 
 def despun_axes(right_ascension: float, declination: float, sun: ArrayLike) -> Floats:
-    """Axes of the despun spacecraft's frame (SCD), columns x, y, z, from the spin axis (degrees) and the Sun's direction (3): (3, 3). NaN where there is no x."""
+    """Axes of the despun spacecraft's frame (SCD), columns x, y, z, from the spin axis (degrees) and the Sun's direction (3): (3, 3). NaN where there is no
+    x."""
     return _engine.er_despun_axes(right_ascension, declination, sun)
 
 
 def footpoint(position: ArrayLike, field: ArrayLike) -> tuple[Floats, int, float, float]:
-    """Where the line from `position` (km) along the field meets the Moon: (point, polarity, latitude, longitude). Polarity +1: along the field, -1: against it, 0: both or none."""
+    """Where the line from `position` (km) along the field meets the Moon: (point, polarity, latitude, longitude). Polarity +1: along the field, -1: against it,
+    0: both or none."""
     return _engine.er_footpoint(position, field)

@@ -52,8 +52,7 @@ def sweeps_of(given: Given) -> Sweeps:
         return load(given)  # type: ignore[arg-type]
     if len(given) != 4:
         raise _engine.InvalidArgument(f"sweeps: four arrays (energy, potential, cosine, flux) are wanted, {len(given)} are given")
-    energy, potential, cosine, flux = given
-    return Sweeps.of(energy, potential, cosine, flux)
+    return Sweeps.of(*given)
 
 
 def options_of(options: Any, response: str, part: Optional[Part] = None) -> dict[str, Any]:
@@ -87,8 +86,8 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
 class LossconeFit:
     """Fits of n sweeps.
 
-    table: one row a sweep, under the names of the program's tables (docs/losscone.md), with the suffix _folded where both models are fitted; of day files also what is known of the
-    sweeps. Numbers are NaN where there is no fit; `status` says why. confidence_set: (8, 2), NaN behind the last interval.
+    table: one row a sweep, under the names of the program's tables (docs/losscone.md), with the suffix _folded where both models are fitted; of day files also
+    what is known of the sweeps. Numbers are NaN where there is no fit; `status` says why. confidence_set: (8, 2), NaN behind the last interval.
     results, sets: by response, the library's own rows (paritas_losscone_result, paritas_confidence).
     """
 
@@ -189,14 +188,16 @@ def _columns(sweeps: Sweeps, response: str, results: Table, sets: Optional[Table
     return {name + suffix: values for name, values in columns.items()}
 
 
-def fit(sweeps: Given, *, response: str = "both", confidence: Union[str, float, None] = None, draws: int = 40, level: float = 0.68, step: Optional[float] = None,
-        device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Progress = None, **options: Unpack[Options]) -> LossconeFit:
+def fit(sweeps: Given, *, response: str = "both", confidence: Union[str, float, None] = None, draws: int = 40, level: float = 0.68,
+        step: Optional[float] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Progress = None,
+        **options: Unpack[Options]) -> LossconeFit:
     """Fits every sweep.
 
-    sweeps: Sweeps (see `load`, `Sweeps.of`), day files, or the arrays (energy, potential, cosine, flux). response: the cone's edge at the row's energy ("hard"), averaged over the
-    instrument's energy response ("folded"), or "both" side by side. confidence: sets of U around the minimum: "residuals" (4 times the mean square residual above it), "bootstrap"
-    (calibrated by so many `draws` to the coverage `level`), a number (so far above), or "none"; None: "residuals", and none with search="de", which knows no sets. step: their
-    resolution, V (None: 1, of the folded edge 0.2). Equal bits as the program's tables for equal options, whatever the threads. A sweep without a fit is no error: see `status`.
+    sweeps: Sweeps (see `load`, `Sweeps.of`), day files, or the arrays (energy, potential, cosine, flux). response: the cone's edge at the row's energy
+    ("hard"), averaged over the instrument's energy response ("folded"), or "both" side by side. confidence: sets of U around the minimum: "residuals" (4 times
+    the mean square residual above it), "bootstrap" (calibrated by so many `draws` to the coverage `level`), a number (so far above), or "none"; None:
+    "residuals", and none with search="de", which knows no sets. step: their resolution, V (None: 1, of the folded edge 0.2). Equal bits as the program's tables
+    for equal options, whatever the threads. A sweep without a fit is no error: see `status`.
     """
     data = sweeps_of(sweeps)
     search = options.get("search", "exact")
@@ -249,8 +250,8 @@ def _fit_part(arrays: _engine.SweepArrays, options: dict[str, Any], kind: Union[
     return results, _engine.losscone_confidence(arrays, options, results, thresholds, step, used, tell)
 
 
-def bootstrap(found: LossconeFit, response: Optional[str] = None, *, draws: int = 40, level: float = 0.68, device: Optional[str] = None, precision: Optional[str] = None,
-              threads: Optional[int] = None, progress: Progress = None) -> Floats:
+def bootstrap(found: LossconeFit, response: Optional[str] = None, *, draws: int = 40, level: float = 0.68, device: Optional[str] = None,
+              precision: Optional[str] = None, threads: Optional[int] = None, progress: Progress = None) -> Floats:
     """Thresholds for confidence sets of this coverage by the parametric bootstrap around fits that were found exactly: n, NaN where there is no fit."""
     def one(arrays: _engine.SweepArrays, options: dict[str, Any], rows: Table, tell: Optional[ProgressFunction], _: slice) -> NDArray[Any]:
         return _engine.losscone_bootstrap(arrays, options, rows, draws, level, engine(device, precision, threads), tell)
@@ -260,8 +261,8 @@ def bootstrap(found: LossconeFit, response: Optional[str] = None, *, draws: int 
 
 def confidence(found: LossconeFit, response: Optional[str] = None, *, thresholds: Union[float, ArrayLike, None] = None, step: Optional[float] = None,
                device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Progress = None) -> Table:
-    """Confidence sets around fits that were found exactly: rows of threshold, intervals, lower (8), upper (8), at_lower_bound, at_upper_bound. thresholds: above the minimum, one or
-    n; None: 4 times the mean square residual of each sweep."""
+    """Confidence sets around fits that were found exactly: rows of threshold, intervals, lower (8), upper (8), at_lower_bound, at_upper_bound. thresholds:
+    above the minimum, one or n; None: 4 times the mean square residual of each sweep."""
     above = None if thresholds is None else np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
 
     def one(arrays: _engine.SweepArrays, options: dict[str, Any], rows: Table, tell: Optional[ProgressFunction], at: slice) -> NDArray[Any]:
@@ -277,7 +278,8 @@ def _around(found: LossconeFit, response: Optional[str], one: Callable[..., NDAr
     chosen = found._response(response)
     arrays, options = found.sweeps.arrays(found.options["method"]), {name: found.options[name] for name in _engine.LOSSCONE_DEFAULTS}
     with told(progress, what) as tell:
-        return _joined([one(_part_of(arrays, part), options_of(options, chosen, part), found.results[chosen][part.start:part.stop], tell, slice(part.start, part.stop))
+        return _joined([one(_part_of(arrays, part), options_of(options, chosen, part), found.results[chosen][part.start:part.stop], tell, slice(part.start,
+                                                                                                                                                part.stop))
                         for part in found.sweeps.parts])
 
 
@@ -285,7 +287,8 @@ def _around(found: LossconeFit, response: Optional[str], one: Callable[..., NDAr
 
 @dataclass
 class Profile:
-    """The misfit of n sweeps over U: potentials (m), and at each the least misfit over r and A with the r and A where it is: misfit, ratio, amplitude (n, m)."""
+    """The misfit of n sweeps over U: potentials (m), and at each the least misfit over r and A with the r and A where it is: misfit, ratio, amplitude (n,
+    m)."""
 
     potentials: Floats
     misfit: Floats
@@ -308,8 +311,8 @@ def profile(sweeps: Given, potentials: Optional[ArrayLike] = None, *, response: 
     return Profile(at, least, ratio, amplitude, response)
 
 
-def misfit(sweeps: Given, points: ArrayLike, *, response: str = "hard", device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
-           progress: Progress = None, **options: Unpack[Options]) -> tuple[Floats, NDArray[np.uint32]]:
+def misfit(sweeps: Given, points: ArrayLike, *, response: str = "hard", device: Optional[str] = None, precision: Optional[str] = None,
+           threads: Optional[int] = None, progress: Progress = None, **options: Unpack[Options]) -> tuple[Floats, NDArray[np.uint32]]:
     """The misfit of each of n sweeps at each of m points (rows of U, r, A): (n, m), NaN where too few cells are left; and the cells that entered it, n."""
     data = sweeps_of(sweeps)
     with told(progress, "misfits") as tell:
@@ -323,9 +326,11 @@ def options_of_points(options: Any, response: str) -> dict[str, Any]:
     return {**options, "response": response}
 
 
-def model(sweeps: Given, points: ArrayLike, *, response: str = "hard", device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
-          **options: Unpack[Options]) -> tuple[Floats, Optional[Floats]]:
-    """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the cone's edge, degrees, (n, 15), of the hard response alone. Fluxes of the sweeps are not looked at."""
+def model(sweeps: Given, points: ArrayLike, *, response: str = "hard", device: Optional[str] = None, precision: Optional[str] = None,
+          threads: Optional[int] = None, **options: Unpack[Options]) -> tuple[Floats, Optional[Floats]]:
+    """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the cone's edge, degrees, (n, 15), of the hard response alone. Fluxes of the sweeps are not
+    looked at."""
     data = sweeps_of(sweeps)
     at = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    return _engine.losscone_model(data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", engine(device, precision, threads))
+    return _engine.losscone_model(data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", engine(device, precision,
+                                                                                                                                      threads))

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
@@ -30,8 +31,8 @@ class Part(NamedTuple):
 class Sweeps:
     """n sweeps. energy, potential (of the spacecraft) (n, 15); cosine (of the pitch angle, above 0 incident), flux (normalised) (n, 15, 88).
 
-    measured: the fluxes as they were measured, (n, 15, 88): by them a method's masks are made. None: `flux` is masked already. days, parts: where the sweeps come from;
-    potentials: how the spacecraft's were found, one for each day.
+    measured: the fluxes as they were measured, (n, 15, 88): by them a method's masks are made. None: `flux` is masked already. days, parts: where the sweeps
+    come from; potentials: how the spacecraft's were found, one for each day.
     """
 
     energy: Floats
@@ -48,14 +49,16 @@ class Sweeps:
     def of(cls, energy: ArrayLike, potential: ArrayLike, cosine: ArrayLike, flux: ArrayLike, *, measured: Optional[ArrayLike] = None, first: int = 0) -> Sweeps:
         """From arrays; borrowed where they are contiguous and float64.
 
-        energy: (n, 15), or (15,) for all; potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88), or (15, 88) of one sweep. first: number of the first sweep.
+        energy: (n, 15), or (15,) for all; potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88), or (15, 88) of one sweep. first: number of the
+        first sweep.
         """
         angles, fluxes = _sweeps_of(cosine, "cosine"), _sweeps_of(flux, "flux")
         n = len(fluxes)
         volts = np.asarray(potential, dtype=np.float64)
         if volts.ndim == 1:
             volts = volts[:, None]
-        made = cls(_broadcast(energy, n, "energy"), _broadcast(volts, n, "potential"), angles, fluxes, None if measured is None else _sweeps_of(measured, "measured"))
+        made = cls(_broadcast(energy, n, "energy"), _broadcast(volts, n, "potential"), angles, fluxes, None if measured is None else _sweeps_of(measured,
+                                                                                                                                                "measured"))
         made.parts = [Part(0, n, first)]
         made.arrays("halekas")
         return made
@@ -74,7 +77,8 @@ class Sweeps:
         rows = slice(start, stop)
         parts = [Part(max(part.start - start, 0), min(part.stop, stop) - start, part.first + max(start - part.start, 0)) for part in self.parts
                  if part.start < stop and part.stop > start]
-        return Sweeps(self.energy[rows], self.potential[rows], self.cosine[rows], self.flux[rows], None if self.measured is None else self.measured[rows], parts=parts)
+        return Sweeps(self.energy[rows], self.potential[rows], self.cosine[rows], self.flux[rows], None if self.measured is None else self.measured[rows],
+                      parts=parts)
 
     def arrays(self, method: str) -> _engine.SweepArrays:
         """The arrays that a method's misfit sees. Where `measured` is there, fluxes that the method does not take are masked in a copy, made once."""
@@ -119,14 +123,14 @@ def _broadcast(given: ArrayLike, n: int, what: str) -> Floats:
 # ---- steps ----
 
 def cosines(theta: ArrayLike, field: ArrayLike, azimuth: ArrayLike, polarity: Optional[ArrayLike] = None) -> Floats:
-    """Cosines of pitch angles, (n, 15, 88). theta: 88 inclinations; field (n, 15, 3); azimuth (n, 15, 88) of the cells, degrees; polarity (n, 15), +1 or -1, else the row is NaN
-    (None: -1 everywhere)."""
+    """Cosines of pitch angles, (n, 15, 88). theta: 88 inclinations; field (n, 15, 3); azimuth (n, 15, 88) of the cells, degrees; polarity (n, 15), +1 or -1,
+    else the row is NaN (None: -1 everywhere)."""
     return _engine.losscone_cosines(theta, field, polarity, azimuth)
 
 
 def normalise(cosine: ArrayLike, flux: ArrayLike, how: str = "ratio", *, out: Optional[Floats] = None) -> Floats:
-    """Fluxes (n, 15, 88) made comparable between energies: over the mean ("ratio") or the largest ("max") of the row's valid incident cells, or each reflected cell over the
-    mirrored one ("pairs"). out: where they go, and may be `flux`."""
+    """Fluxes (n, 15, 88) made comparable between energies: over the mean ("ratio") or the largest ("max") of the row's valid incident cells, or each reflected
+    cell over the mirrored one ("pairs"). out: where they go, and may be `flux`."""
     return _engine.losscone_normalise(cosine, flux, how, out)
 
 
@@ -141,8 +145,8 @@ def mask(cosine: ArrayLike, measured: ArrayLike, normalised: ArrayLike, method: 
 
 
 def beam(sweeps: Sweeps) -> Table:
-    """A beam of electrons that comes up along the field, looked for in the fluxes of each sweep: beam_found, beam_energy (eV), beam_ratio (mean normalised flux there),
-    beam_potential (V: of the surface if its electrons started at rest there); NaN where there is none."""
+    """A beam of electrons that comes up along the field, looked for in the fluxes of each sweep: beam_found, beam_energy (eV), beam_ratio (mean normalised flux
+    there), beam_potential (V: of the surface if its electrons started at rest there); NaN where there is none."""
     found = _engine.losscone_beam(_engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux))
     there = found["found"] != 0
     return structured({"beam_found": there, **{f"beam_{name}": where(there, found[name]) for name in ("energy", "ratio", "potential")}})
@@ -151,16 +155,17 @@ def beam(sweeps: Sweeps) -> Table:
 # ---- from day files ----
 
 def load(files: Union[Path, Day, Sequence[Union[Path, Day]]], *, theta: Union[Path, ArrayLike, None] = None, geometry: Optional[Path] = None,
-         polarity: Union[float, Path, None] = None, spacecraft_potential: Union[str, float, Path] = "auto", sunlight: float = 14.0, normalisation: str = "ratio",
-         strict: bool = False, illumination: str = "sun", spice: Optional[Path] = None, attitude: Optional[Path] = None, kappa_options: Optional[Mapping[str, Any]] = None,
-         potential_options: Optional[Mapping[str, Any]] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
-         progress: Union[bool, ProgressFunction, None] = None) -> Sweeps:
+         polarity: Union[float, Path, None] = None, spacecraft_potential: Union[str, float, Path] = "auto", sunlight: float = 14.0,
+         normalisation: str = "ratio", strict: bool = False, illumination: str = "sun", spice: Optional[Path] = None, attitude: Optional[Path] = None,
+         kappa_options: Optional[Mapping[str, Any]] = None, potential_options: Optional[Mapping[str, Any]] = None, device: Optional[str] = None,
+         precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction, None] = None) -> Sweeps:
     """Day files as `paritas losscone fit` takes them, to sweeps that are ready to be fitted.
 
-    files: one day file or several, each a day of its own, or days that were read (and are changed). theta: theta.tab or 88 inclinations. geometry: a table (CSV); or spice, a folder of
-    kernels, with attitude. polarity: +1 or -1 of all rows, or a table; None: that of the geometry, without any -1, with a warning. spacecraft_potential: "auto", from the plasma's
-    currents (kappa_options, potential_options; illumination "sun" or "shade" where the geometry does not tell); or volts; or a table. sunlight: cells this many degrees around the Sun
-    are masked, where its direction is known; 0: none. All is held in memory, about 50 MB a day: for whole months there is the program.
+    files: one day file or several, each a day of its own, or days that were read (and are changed). theta: theta.tab or 88 inclinations. geometry: a table
+    (CSV); or spice, a folder of kernels, with attitude. polarity: +1 or -1 of all rows, or a table; None: that of the geometry, without any -1, with a warning.
+    spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination "sun" or "shade" where the geometry does not tell);
+    or volts; or a table. sunlight: cells this many degrees around the Sun are masked, where its direction is known; 0: none. All is held in memory, about 50 MB
+    a day: for whole months there is the program.
     """
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
     if not given:
@@ -170,7 +175,8 @@ def load(files: Union[Path, Day, Sequence[Union[Path, Day]]], *, theta: Union[Pa
     if illumination not in ("sun", "shade"):
         raise _engine.InvalidArgument(f"illumination {illumination!r}: there are sun, shade")
     inclination = theta_of(theta) if theta is None or isinstance(theta, (str, os.PathLike)) else np.asarray(theta, dtype=np.float64)
-    tables = [_table(geometry, None), _table(polarity, "polarity"), _table(None if spacecraft_potential == "auto" else spacecraft_potential, "spacecraft_potential")]
+    tables = [_table(geometry, None), _table(polarity, "polarity"), _table(None if spacecraft_potential == "auto" else spacecraft_potential,
+                                                                           "spacecraft_potential")]
     spin = None if attitude is None else Attitude(attitude)
     sign = _sign(polarity, spice is not None or (tables[0] is not None and tables[0].has("polarity")))
     made: list[Sweeps] = []
@@ -192,10 +198,10 @@ def load(files: Union[Path, Day, Sequence[Union[Path, Day]]], *, theta: Union[Pa
             sunlit = np.where(np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0)
             spectra = kappa.spectrum(day.energy, day.flux, angles, inclination)
             found = kappa.spacecraft_potential(spectra, sunlit, kappa=kappa_options, device=device, precision=precision, threads=threads, progress=progress,
-                                               **(potential_options or {}))  # type: ignore[typeddict-item]
+                                               **(potential_options or {}))
             day.spacecraft_potential[:] = found["spacecraft_potential"]
             potentials = [found]
-        elif isinstance(spacecraft_potential, (int, float)):
+        elif isinstance(spacecraft_potential, Real):
             day.spacecraft_potential[:] = spacecraft_potential
         made.append(Sweeps(day.energy, repeated(day.spacecraft_potential, ROWS), angles, normalise(angles, day.flux, normalisation), day.flux, [day],
                            [Part(0, len(day), day.date << 24)], potentials))

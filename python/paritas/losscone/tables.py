@@ -15,7 +15,8 @@ from ..arrays import Table, html_of, structured
 from .day import Path
 
 _TEXT = {"utc", "time_start", "time_end", "reason", "status", "preferred", "plasma_status", "spacecraft_potential_status", "kappa_state", "theta_state"}
-_WHOLE = {"spectrum": np.int64, "rows": np.int64, "cells": np.uint32, "boxes": np.uint32, "solved": np.uint32, "plasma_rows": np.uint32, "plasma_empty_rows": np.uint32}
+_WHOLE = {"spectrum": np.int64, "rows": np.int64, "cells": np.uint32, "boxes": np.uint32, "solved": np.uint32, "plasma_rows": np.uint32,
+          "plasma_empty_rows": np.uint32}
 _FLAGS = {"sunlit", "beam_found", "confidence_at_lower_bound", "confidence_at_upper_bound"}
 _INTERVALS = 8
 #: names of the arrays that are other than those of the text
@@ -26,8 +27,8 @@ _OF_SWEEPS = ("spacecraft_latitude", "spacecraft_longitude", "projection_latitud
 
 @dataclass
 class Tables:
-    """sweeps: one row a sweep, under the names of the program's columns; confidence_set has the shape (8, 2), NaN behind the last interval. rows: of NPZ the 15 rows of each sweep,
-    (n, 15), without the prefix rows_; None of text. provenance: what each table was made from and how, one document a file."""
+    """sweeps: one row a sweep, under the names of the program's columns; confidence_set has the shape (8, 2), NaN behind the last interval. rows: of NPZ the 15
+    rows of each sweep, (n, 15), without the prefix rows_; None of text. provenance: what each table was made from and how, one document a file."""
 
     sweeps: Table
     rows: Optional[Table]

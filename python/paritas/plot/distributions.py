@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 from math import lgamma, log, pi, sqrt
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._engine import FIT_STATUSES
+from ..results import GoodnessOfFit, ToyFits, ToyHypotestResult
 from .style import BLUE, RED, finite_range, panels
 
 if TYPE_CHECKING:
@@ -30,15 +32,23 @@ def asymptotic_density(q: Any, root: float, true_root: float, test_stat: str) ->
     return density
 
 
-def toys(signal: Optional[ArrayLike], background: Optional[ArrayLike], observed: Optional[float] = None, *, q_A: Optional[float] = None,
-         test_stat: str = "qtilde",
-         bins: int = 50, log: bool = True, ax: Optional["Axes"] = None, figure: Any = None, style: Optional[str] = None) -> "Figure":
+def toys(signal: Union[ToyHypotestResult, ArrayLike, None], background: Optional[ArrayLike] = None, observed: Optional[float] = None, *,
+         q_A: Optional[float] = None, test_stat: str = "qtilde", bins: int = 50, log: bool = True, ax: Optional["Axes"] = None, figure: Any = None,
+         style: Optional[str] = None) -> "Figure":
     """Distributions of a test statistic in toys with signal and of background alone, each normed to 1, with the observed value. Toys without an answer (NaN)
     are left out.
 
-    q_A: the statistic of the Asimov data, for the asymptotic curves. test_stat: "qtilde", "q" or "q0".
+    signal: of the toys with signal; or the result of a test by toys that kept them, which has both kinds and the observed value. q_A: the statistic of the
+    Asimov data, for the asymptotic curves. test_stat: "qtilde", "q" or "q0".
     """
-    kinds = [(values, colour, name) for values, colour, name in ((_finite(signal), BLUE, "signal + background"),
+    with_signal: Any = signal
+    if isinstance(signal, ToyHypotestResult):
+        if signal.toys is None:
+            raise ValueError("the toys were not kept: keep=True")
+        rows = signal.toys[signal.toys["status"] == FIT_STATUSES.index("converged")]
+        observed = signal.q if observed is None else observed
+        with_signal, background = rows["q"][rows["hypothesis"] != 0], rows["q"][rows["hypothesis"] == 0]
+    kinds = [(values, colour, name) for values, colour, name in ((_finite(with_signal), BLUE, "signal + background"),
                                                                  (_finite(background), "C1", "background")) if len(values)]
     if not kinds:
         raise ValueError("there is no toy with an answer")
@@ -73,10 +83,19 @@ def toys(signal: Optional[ArrayLike], background: Optional[ArrayLike], observed:
     return drawn
 
 
-def goodness_of_fit(statistics: ArrayLike, observed: float, *, ndof: Optional[int] = None, bins: int = 40, ax: Optional["Axes"] = None, figure: Any = None,
-                    style: Optional[str] = None) -> "Figure":
-    """The goodness-of-fit statistic in toys, the observed one with its p-value (the share of toys at or above it, with its binomial error). ndof: also the
-    chi-squared curve."""
+def goodness_of_fit(statistics: Union[ToyFits, ArrayLike], observed: Union[GoodnessOfFit, float], *, ndof: Optional[int] = None, bins: int = 40,
+                    ax: Optional["Axes"] = None, figure: Any = None, style: Optional[str] = None) -> "Figure":
+    """The goodness-of-fit statistic in toys, the observed one with its p-value (the share of toys at or above it, with its binomial error).
+
+    statistics: of toys, or the result of `fit_toys`. observed: a number, or the result of `goodness_of_fit`, which has ndof too. ndof: for the chi-squared
+    curve."""
+    if isinstance(statistics, ToyFits):
+        if statistics.statistic is None:
+            raise ValueError("the toys were not kept: keep=True")
+        statistics = statistics.statistic[statistics.converged]
+    if isinstance(observed, GoodnessOfFit):
+        ndof = observed.ndof if ndof is None else ndof
+        observed = observed.statistic
     values = _finite(statistics)
     if not len(values):
         raise ValueError("there is no toy with an answer")

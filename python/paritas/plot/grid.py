@@ -19,8 +19,7 @@ SEVERAL = "#7f4f24"
 
 
 def modifier_grid(workspace: DocumentLike, *, channel: Optional[str] = None, top: Optional[int] = None, first: int = 0, ax: Optional["Axes"] = None,
-                  figure: Any = None,
-                  style: Optional[str] = None) -> "Figure":
+                  figure: Any = None, style: Optional[str] = None) -> "Figure":
     """Modifiers (rows, by name) and samples (columns), coloured by type.
 
     channel: of this channel only, else of all. top, first: so many modifiers, in order of their names, from this one on.

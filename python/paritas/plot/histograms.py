@@ -66,10 +66,8 @@ def _stack(channel: ChannelPrediction, after: bool, on_top: Sequence[str], most:
 
 
 def data_model(channel: ChannelPrediction, when: str = "postfit", *, signal: Sequence[str] = (), colours: Mapping[str, str] = {},
-               edges: Optional[ArrayLike] = None, xlabel: Optional[str] = None,
-               ylabel: str = "events", log: Optional[bool] = None, most_samples: int = 12, ratio: tuple[float, float] = (0.5,
-                                                                                                                         1.5), ax: Any = None, figure: Any = None,
-               style: Optional[str] = None) -> "Figure":
+               edges: Optional[ArrayLike] = None, xlabel: Optional[str] = None, ylabel: str = "events", log: Optional[bool] = None, most_samples: int = 12,
+               ratio: tuple[float, float] = (0.5, 1.5), ax: Any = None, figure: Any = None, style: Optional[str] = None) -> "Figure":
     """Data and the stacked model of a channel, with the hatched band of the model's error; below, data over model (triangles: beyond the panel).
 
     when: "prefit" or "postfit". signal: samples drawn on top of the stack. colours: of samples, by name; others have the house's. edges: (bins + 1), of the
@@ -131,8 +129,7 @@ def _ratio(axes: "Axes", centres: Any, widths: Any, total: Any, band: Any, data:
 
 
 def templates(model: Model, channel: str, sample: str, parameter: str, *, shift: Optional[float] = None, edges: Optional[ArrayLike] = None,
-              xlabel: Optional[str] = None,
-              ax: Any = None, figure: Any = None, style: Optional[str] = None) -> "Figure":
+              xlabel: Optional[str] = None, ax: Any = None, figure: Any = None, style: Optional[str] = None) -> "Figure":
     """A sample's yields at the suggested start, and with one parameter moved up and down by `shift` (None: its prefit error; it must then be constrained);
     below, over nominal.
 

@@ -18,8 +18,7 @@ TWO_PARAMETERS = (2.30, 5.99)
 
 
 def scan(result: ScanResult, *, best: Optional[FitResult] = None, minos: Optional[Mapping[str, tuple[float, float]]] = None, ax: Optional["Axes"] = None,
-         figure: Any = None,
-         style: Optional[str] = None) -> "Figure":
+         figure: Any = None, style: Optional[str] = None) -> "Figure":
     """Twice the NLL above its minimum over one parameter. Points that did not converge leave a gap.
 
     best: the fit, whose error gives the dashed Gaussian approximation. minos: errors (down, up) by parameter, drawn as lines from the minimum.
@@ -66,7 +65,8 @@ def contours(result: ScanResult, *, expected: Optional[tuple[float, float]] = No
         raise ValueError(f"a scan over two parameters is wanted, this one is over {len(result.parameters)}")
     x, y = np.unique(result.values[:, 0]), np.unique(result.values[:, 1])
     if len(x) * len(y) != len(result.values) or min(len(x), len(y)) < 2:
-        raise ValueError(f"contours need a full grid: {len(result.values)} points, {len(x)} values of {result.parameters[0]}, {len(y)} of {result.parameters[1]}")
+        counts = f"{len(result.values)} points, {len(x)} values of {result.parameters[0]}, {len(y)} of {result.parameters[1]}"
+        raise ValueError(f"contours need a full grid: {counts}")
     z = np.full((len(y), len(x)), np.nan)
     rise = np.where(result.status == "converged", result.twice_nll - result.best_twice_nll, np.nan)
     z[np.searchsorted(y, result.values[:, 1]), np.searchsorted(x, result.values[:, 0])] = rise

@@ -71,9 +71,8 @@ def _padded(x: Any) -> tuple[float, float]:
 
 
 def mass_limits(masses: ArrayLike, limits: Sequence[LimitResult], *, theory: Optional[ArrayLike] = None, theory_label: str = "theory",
-                scale: Optional[ArrayLike] = None,
-                log: bool = True, xlabel: str = "mass [GeV]", ylabel: Optional[str] = None, ax: Optional["Axes"] = None, figure: Any = None,
-                style: Optional[str] = None) -> "Figure":
+                scale: Optional[ArrayLike] = None, log: bool = True, xlabel: str = "mass [GeV]", ylabel: Optional[str] = None, ax: Optional["Axes"] = None,
+                figure: Any = None, style: Optional[str] = None) -> "Figure":
     """Upper limits over a mass: observed, expected with bands, a theory's curve. Limits that did not converge leave a gap.
 
     masses: (points,). limits: one a mass. scale: what a limit on mu is multiplied by, cross section times branching ratio of mu = 1 [pb], one number or one a

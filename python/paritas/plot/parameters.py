@@ -8,6 +8,7 @@ import numpy as np
 from ..model import Model
 from ..results import FitResult, RankingResult
 from .style import BLUE, FONT_SIZE, GREEN, LIGHT_BLUE, YELLOW, finite_range, legend_above, panels, plain, rows_of_names, width_of
+from .tables import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,12 +94,10 @@ def _values(axes: "Axes", names: Sequence[str], at: list[int], values: Any, erro
 
 
 def ranking(result: RankingResult, *, top: Optional[int] = 20, first: int = 0, best: Optional[FitResult] = None, ax: Optional["Axes"] = None,
-            figure: Any = None,
-            style: Optional[str] = None) -> "Figure":
+            figure: Any = None, style: Optional[str] = None) -> "Figure":
     """Impacts on the parameter of interest (bars, upper axis; open: of the prefit errors) and pulls (points, lower axis), largest impact on top.
 
-    top, first: so many parameters, from this rank on (0: the largest). best: the fit, whose value and error of the parameter of interest are then written in
-    the corner.
+    top, first: so many parameters, from this rank on (0: the largest). best: the fit, whose value and error of the parameter of interest are then written below.
     """
     part = slice(first, None if top is None else first + top)
     names = result.names[part]
@@ -128,16 +127,14 @@ def ranking(result: RankingResult, *, top: Optional[int] = 20, first: int = 0, b
         low, high = finite_range(pull - np.nan_to_num(constraint), pull + np.nan_to_num(constraint), [-2.0, 2.0])
         far = max(-low, high)
         axes.set_xlim(-far if far == 2.0 else -far - 0.1, far if far == 2.0 else far + 0.1)
-        axes.set_xlabel(r"$(\hat{\theta} - \theta_0) / \Delta\theta$")
+        below = r"$(\hat{\theta} - \theta_0) / \Delta\theta$"
+        if best is not None:
+            value, error = rounded(*best[result.poi])
+            below += f"\n{plain(result.poi)} = {value}" + (rf" $\pm$ {error}" if error else "")
+        axes.set_xlabel(below)
         labels = [r"impact, $\hat{\theta} + \Delta\hat{\theta}$", r"impact, $\hat{\theta} - \Delta\hat{\theta}$", r"before the fit, $\theta_0 + \Delta\theta$",
                   r"before the fit, $\theta_0 - \Delta\theta$", "pull"]
-        legend_above(axes, [*bars, points], labels, 2 if len(labels) < 5 else 3, gap=4.0)
-        if best is not None:
-            value, error = best[result.poi]
-            said = f"{value:.3g}" + (rf" $\pm$ {error:.2g}" if np.isfinite(error) else "")
-            axes.annotate(f"{plain(result.poi)} = {said}", (1, 0), xytext=(-4, 5), xycoords="axes fraction", textcoords="offset points", ha="right",
-                          va="bottom",
-                          bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5}, zorder=6)
+        legend_above(axes, [*bars, points], labels, 3, gap=4.0)
     return drawn
 
 

@@ -15,7 +15,8 @@ FONT_SIZE = 9.0
 LONGEST_NAME = 64
 
 _HOUSE = {
-    "font.size": FONT_SIZE, "axes.titlesize": "medium", "legend.fontsize": "small", "legend.frameon": False, "legend.title_fontsize": "small", "axes.linewidth": 0.8,
+    "font.size": FONT_SIZE, "axes.titlesize": "medium", "legend.fontsize": "small", "legend.frameon": False, "legend.title_fontsize": "small",
+    "axes.linewidth": 0.8,
     "xtick.direction": "in", "ytick.direction": "in", "xtick.top": True, "ytick.right": True, "xtick.minor.visible": True, "ytick.minor.visible": True,
     "lines.linewidth": 1.3, "lines.markersize": 4.5, "errorbar.capsize": 0.0, "hatch.linewidth": 0.6, "axes.grid": False, "axes.facecolor": "white",
     "figure.facecolor": "white", "savefig.facecolor": "white", "axes.spines.top": True, "axes.spines.right": True,
@@ -54,16 +55,16 @@ def panels(ax: Any, figure: Any, size: tuple[float, float], style: Optional[str]
     with _matplotlib().rc_context(_settings(style)):
         if ax is not None:
             given = list(ax) if isinstance(ax, (list, tuple)) or hasattr(ax, "shape") else [ax]
-            yield given[0].figure.figure, given
+            figure = given[0].figure
         else:
             if figure is None:
                 from matplotlib.figure import Figure
                 figure = Figure(figsize=size, layout="constrained")
             found = figure.subplots(len(rows), 1, squeeze=False, sharex=len(rows) > 1, gridspec_kw={"height_ratios": list(rows)})
             given = list(found[:, 0])
-            yield figure.figure, given
         for axes in given:
             _pin_ticks(axes)
+        yield figure.figure, given
 
 
 def _pin_ticks(axes: "Axes") -> None:

@@ -1,1 +1,14 @@
-"""A fit, its statistics and its figures as one HTML page: `python -m paritas report WORKSPACE -o report.html`."""
+"""A fit with its statistics and figures as one HTML page that needs nothing else: `python -m paritas report WORKSPACE -o report.html`, or
+
+    from paritas.report import report
+
+    page = report("workspace.json", patches=["signal.json"])
+    page.write("report.html")
+"""
+from __future__ import annotations
+
+from .analysis import Analysis, Source, analyse
+from .command import main
+from .document import Page, page_of, report
+
+__all__ = ["Analysis", "Page", "Source", "analyse", "main", "page_of", "report"]

@@ -206,6 +206,7 @@ class EngineOptimizer(OptimizerMixin):
         return minimize
 
     def _minimize(self, minimizer: Any, func: Any, x0: Any, do_grad: bool = False, bounds: Any = None, fixed_vals: Any = None, options: Any = None) -> Any:
+        options = options or {}
         maxiter = self._options(options)
         tolerance = options.get("tolerance", getattr(self, "tolerance", None)) if self.name == "scipy" else None
         solver_options = options.get("solver_options", getattr(self, "solver_options", {}))

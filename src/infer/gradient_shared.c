@@ -1,0 +1,103 @@
+/* gradient_shared.c: fits of rows that are like the job's own data, which are fitted first: the inverse Hessian there serves all rows (quasi-Newton, as for toys), and so do
+ * the ends of its fits as starts. On tHu a row then costs some twenty gradients, many rows side by side, in place of four Hessians one by one.
+ *
+ *   job's data ─► free fit ─► conditional fit at mu ─► matrix at the free fit ─► rows of that mu
+ *
+ * What is shared depends on model, job and mu alone. */
+#include "fit/profiles.h"
+#include "fit/rows.h"
+#include "infer/gradient.h"
+
+#include <math.h>
+#include <string.h>
+
+struct shared {
+    struct gradient_fit free, fixed; /* to the job's data */
+    struct profile_plan plan;
+    bool usable;
+};
+
+/* The plan for one value of mu. */
+static paritas_status prepare(struct gradient *g, double mu, struct shared *shared)
+{
+    struct infer *infer = &g->infer;
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    struct gradient_fit *free = &shared->free, *fixed = &shared->fixed;
+    *free = (struct gradient_fit){.data = infer->base.data, .upper = infer->base.upper, .start = infer->base.start};
+    paritas_status status = gradient_run(g, false, false, 1, &free);
+    if (status != PARITAS_OK || free->is.status != PARITAS_FIT_CONVERGED) return status;
+    *fixed = *free;
+    fixed->conditional = true;
+    fixed->mu = mu;
+    fixed->start = free->parameters;
+    status = gradient_run(g, true, false, 1, &fixed);
+    if (status != PARITAS_OK || fixed->is.status != PARITAS_FIT_CONVERGED) return status;
+    double *matrix = arena_array(&infer->arena, model->n_slots * model->n_slots, sizeof *matrix), *expected = arena_array(&infer->arena, g->n_row, sizeof *expected);
+    double *row = arena_array(&infer->arena, model->n_places, sizeof *row);
+    if (!matrix || !expected || !row) return paritas_fail_memory(infer->context);
+    status = paritas_expected_data_of(infer->context, infer->model, 1, free->parameters, infer->base.data, expected);
+    if (status != PARITAS_OK) return status;
+    for (size_t i = 0; i < g->n_row; i++)
+        if (!isfinite(expected[i])) return PARITAS_OK;
+    rows_put_data(model, expected, row);
+    shared->plan = (struct profile_plan){.model = infer->model, .start = free->parameters, .lower = infer->base.lower, .upper = infer->base.upper, .fixed = infer->base.fixed,
+                                         .poi = (ptrdiff_t)infer->poi, .conditional = true, .mu = mu, .conditional_start = fixed->parameters, .in_f64 = true};
+    status = profiles_matrix(infer->context, &shared->plan, row, matrix, &shared->usable);
+    shared->plan.matrix = matrix;
+    return status;
+}
+
+/* Takes what quasi-Newton answered for a row. */
+static paritas_status take(struct gradient *g, struct gradient_row *row, const struct profile *profile, const double *ends)
+{
+    struct infer *infer = &g->infer;
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    const double values[2] = {profile->value_free, profile->value_fixed};
+    struct gradient_fit *fits[2] = {&row->free, &row->points[0].data};
+    for (int k = 0; k < 2; k++) {
+        fits[k]->parameters = arena_array(&infer->arena, infer->n_parameters, sizeof *fits[k]->parameters);
+        if (!fits[k]->parameters) return paritas_fail_memory(infer->context);
+        fits[k]->is = (struct closest_fit){.status = PARITAS_FIT_CONVERGED, .deviance = 2.0 * values[k]};
+        rows_get_point(model, ends + (size_t)k * model->n_slots, fits[k]->parameters);
+    }
+    return PARITAS_OK;
+}
+
+/* The rows of one mu, n of them. */
+static paritas_status fit_group(struct gradient *g, size_t n, const size_t *which, struct gradient_row **rows, bool *done)
+{
+    struct infer *infer = &g->infer;
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    struct shared shared = {.usable = false};
+    paritas_status status = prepare(g, rows[which[0]]->points[0].mu, &shared);
+    if (status != PARITAS_OK || !shared.usable) return status;
+    double *data = arena_array(&infer->arena, n, model->n_places * sizeof *data), *ends = arena_array(&infer->arena, n, 2 * model->n_slots * sizeof *ends);
+    struct profile *profiles = arena_array(&infer->arena, n, sizeof *profiles);
+    if (!data || !ends || !profiles) return paritas_fail_memory(infer->context);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+        status = rows_check_templates(infer->context, model, rows[which[k]]->data, "data");
+        rows_put_data(model, rows[which[k]]->data, data + k * model->n_places);
+    }
+    if (status == PARITAS_OK) status = profiles_closest(infer->context, &shared.plan, n, data, profiles, ends);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+        done[which[k]] = profiles[k].rung == PROFILE_QUASI_NEWTON;
+        if (done[which[k]]) status = take(g, rows[which[k]], &profiles[k], ends + k * 2 * model->n_slots);
+    }
+    return status;
+}
+
+paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row **rows, bool *done)
+{
+    size_t *which = arena_array(&g->infer.arena, n + 1, sizeof *which);
+    bool *seen = arena_array(&g->infer.arena, n + 1, sizeof *seen);
+    if (!which || !seen) return paritas_fail_memory(g->infer.context);
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+        size_t m = 0;
+        for (size_t k = i; k < n && !seen[i]; k++)
+            if (!seen[k] && rows[k]->points[0].mu == rows[i]->points[0].mu) which[m++] = k;
+        for (size_t k = 0; k < m; k++) seen[which[k]] = true;
+        if (m > 0) status = fit_group(g, m, which, rows, done);
+    }
+    return status;
+}
