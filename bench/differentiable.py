@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Costs of differentiable statistics in PyTorch and JAX: differentiable.py [WORKSPACE, by default that of tHu in ../shared/workspaces]
 
-Of each the least and the median time of the processor over rounds, on one thread, so that a busy machine matters little, with what PyTorch itself needs for a function that does nothing. Beside it what was published
-elsewhere, where there is such a number. Models: one of 8 parameters, made here, and a real analysis of 184."""
+Of each the least and the median time of the processor over rounds, on one thread, so that a busy machine matters little; with what PyTorch itself needs for a
+function that does nothing. Beside it what was published elsewhere, where there is such a number. Models: one of 8 parameters, made here, and a real analysis of 184."""
 import json
 import os
 import statistics
@@ -37,7 +37,8 @@ def small():
                 {"name": "scale", "type": "normsys", "data": {"hi": 1.07, "lo": 0.94}}, {"name": "theory", "type": "normsys", "data": {"hi": 1.03, "lo": 0.98}},
                 {"name": "shape", "type": "histosys", "data": {"hi_data": [55.0, 62.0, 38.0], "lo_data": [46.0, 60.5, 42.5]}},
                 {"name": "mc", "type": "staterror", "data": [2.0, 2.5, 1.5]}]}]}],
-        "observations": [{"name": "search", "data": [55.0, 75.0, 48.0]}], "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}], "version": "1.0.0"}
+        "observations": [{"name": "search", "data": [55.0, 75.0, 48.0]}],
+        "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}], "version": "1.0.0"}
 
 
 def timed(function, rounds=15, least=0.02):
@@ -97,7 +98,8 @@ def in_torch(analysis):
     signal, data = torch.tensor(signal, requires_grad=True), torch.tensor(data)
     one = line(f"torch: q0 and gradient by {len(signal)} bins, {len(point)} parameters", timed(pulled(lambda: large.q0(signal=signal, data=data), signal)),
                elsewhere="3.66, NLL alone, on a GPU")
-    line(f"torch: expected significance and gradient, {len(point)} parameters", timed(pulled(lambda: large.expected_significance(signal=signal, data=data), signal)))
+    line(f"torch: expected significance and gradient, {len(point)} parameters",
+         timed(pulled(lambda: large.expected_significance(signal=signal, data=data), signal)))
     many = (signal.detach() * torch.linspace(0.8, 1.25, BATCH, dtype=torch.float64)[:, None]).requires_grad_()
     each = line(f"torch: q0 and gradient, one of a batch of {BATCH}", timed(pulled(lambda: large.q0(signal=many, data=data).sum(), many), 7), BATCH)
     print(f"{'':62} {one / each:9.2f} times as fast each as alone")

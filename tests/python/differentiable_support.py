@@ -12,7 +12,8 @@ from paritas.differentiable import EXPECTED_SIGNIFICANCE, NLL, Q0, ROW_ARGUMENTS
 
 #: all that a session answers, and the mu at which it is asked
 STATISTICS: dict[str, tuple[Statistic, Any]] = {
-    "q0": (Q0, None), "Z0": (Z0, None), "expected_significance": (EXPECTED_SIGNIFICANCE, None), "qmu": (Statistic("q", "qtilde"), 2.5), "q": (Statistic("q", "q"), 2.5),
+    "q0": (Q0, None), "Z0": (Z0, None), "expected_significance": (EXPECTED_SIGNIFICANCE, None),
+    "qmu": (Statistic("q", "qtilde"), 2.5), "q": (Statistic("q", "q"), 2.5),
     "cls": (Statistic("cls", "qtilde", 63), 2.5), "cls_q": (Statistic("cls", "q", 63), 2.2), "upper_limit": (Statistic("limit", "qtilde", 63), None),
 }
 
@@ -39,7 +40,8 @@ def analysis() -> dict[str, Any]:
                 {"name": "fakes", "data": [6.0, 4.0, 3.0], "modifiers": [{"name": "tau", "type": "shapesys", "data": [2.0, 1.2, 1.1]}]}]},
             {"name": "control", "samples": [
                 {"name": "signal", "data": [1.5], "modifiers": [mu]},
-                {"name": "top", "data": [210.0], "modifiers": [scale, {"name": "shape", "type": "histosys", "data": {"hi_data": [214.0], "lo_data": [205.0]}}]}]}],
+                {"name": "top", "data": [210.0], "modifiers": [scale, {"name": "shape", "type": "histosys",
+                                                                       "data": {"hi_data": [214.0], "lo_data": [205.0]}}]}]}],
         "observations": [{"name": "search", "data": [63.0, 82.0, 45.0]}, {"name": "control", "data": [216.0]}],
         "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}], "version": "1.0.0"}
 

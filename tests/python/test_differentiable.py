@@ -1,6 +1,7 @@
 """Statistics of data rows and their derivatives, as the front ends of PyTorch and JAX share them."""
 import json
 import math
+import re
 import threading
 
 import numpy as np
@@ -10,7 +11,7 @@ pytest.importorskip("paritas")
 
 import paritas
 from differentiable_support import CHOSEN, STATISTICS, analysis, counting, derivative, discovery, numbers_of, rebuilt
-from package_support import SHARED
+from package_support import SHARED, TREE
 from paritas.differentiable import EXPECTED_SIGNIFICANCE, NLL, Q0, ROW_ARGUMENTS, STATUSES, Z0, Session, Statistic
 
 ALL = (True,) * 6
@@ -171,7 +172,11 @@ def test_auxiliary_data_follow_templates_or_stand_in_the_data(session):
     assert np.array_equal(following.values, given.values)
     aux = given.slopes[1][0, 0, model.main_count:]
     assert np.abs(aux).max() > 1e-3
-    exact = derivative(lambda x: session.call(Q0, None, [np.concatenate([main_and_aux[:-1], [x]]), *rows[1:]], (False,) * 6).values[0, 0], main_and_aux[-1], 0.05)
+
+    def value(x):
+        return session.call(Q0, None, [np.concatenate([main_and_aux[:-1], [x]]), *rows[1:]], (False,) * 6).values[0, 0]
+
+    exact = derivative(value, main_and_aux[-1], 0.05)
     assert aux[-1] == pytest.approx(exact, rel=1e-8, abs=1e-8)
     fakes = slice(len(rows[2]) - 3, None)  # their shapesys has its auxiliary data from them
     assert not np.allclose(following.slopes[3][0, 0, fakes], given.slopes[3][0, 0, fakes], rtol=1e-6)
@@ -199,7 +204,8 @@ def test_pulled_back(session):
     """Weights go to every argument in its shape; what broadcasting doubled is summed."""
     data, signal, background, _, _ = numbers_of(analysis(), session)
     many = signal * np.linspace(0.5, 2.0, 4)[:, None]
-    answer = session.call(STATISTICS["cls"][0], np.array([[2.0], [2.5], [3.0], [3.5]]), [None, many, background, None, None], (True, False, True, True, False, False))
+    mu = np.array([[2.0], [2.5], [3.0], [3.5]])
+    answer = session.call(STATISTICS["cls"][0], mu, [None, many, background, None, None], (True, False, True, True, False, False))
     weights = np.arange(24.0).reshape(4, 6)
     assert answer.pulled_back(weights, 0, (4, 1)) == pytest.approx((weights[:, :, None] * answer.slopes[0]).sum(1))
     assert answer.pulled_back(weights, 3, background.shape) == pytest.approx((weights[:, :, None] * answer.slopes[3]).sum((0, 1)))
@@ -297,3 +303,13 @@ def test_a_large_analysis():
             return Session(rebuilt(workspace, large, moved)).call(statistic, None, [None] * 5, (False,) * 6).values[0, 0]
 
         assert slope == pytest.approx(derivative(value, rows[1][k], 0.002 * rows[1][k], 3), rel=1e-8, abs=1e-10)
+
+
+def test_the_examples_of_the_page_run(monkeypatch, capsys):
+    pytest.importorskip("torch").set_num_threads(1)
+    pytest.importorskip("jax")
+    monkeypatch.chdir(TREE)
+    scope = {"__name__": "page"}
+    for block in re.findall(r"^```python\n(.*?)^```", (TREE / "docs" / "python" / "differentiable.md").read_text(), re.S | re.M):
+        exec(block, scope)
+    assert "converged" in capsys.readouterr().out

@@ -216,13 +216,18 @@ def test_soft_histogram_gradients(kernel):
     weights = torch.tensor([0.5, 1.5, 1.0, 2.0], dtype=torch.float64, requires_grad=True)
     edges = torch.tensor([-1.0, 0.3, 1.0], dtype=torch.float64, requires_grad=True)
     bandwidth = torch.tensor(0.4, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x, weights, edges, bandwidth: tuple(SoftHistogram(edges, bandwidth, kernel)(x, weights)), (x, weights, edges, bandwidth))
+
+    def function(x, weights, edges, bandwidth):
+        return tuple(SoftHistogram(edges, bandwidth, kernel)(x, weights))
+
+    assert torch.autograd.gradcheck(function, (x, weights, edges, bandwidth))
     assert len(list(SoftHistogram(torch.nn.Parameter(edges.detach()), 0.1).parameters())) == 1
 
 
 def test_soft_histograms_that_cannot_be():
-    for edges, bandwidth, kernel, what in (([0.0, 0.0, 1.0], 0.1, "gaussian", "edges"), ([0.0], 0.1, "gaussian", "edges"), ([0.0, float("inf"), 1.0], 0.1, "gaussian", "edges"),
-                                           ([0.0, 1.0], 0.0, "gaussian", "bandwidth"), ([0.0, 1.0], 0.1, "box", "kernel")):
+    for edges, bandwidth, kernel, what in (([0.0, 0.0, 1.0], 0.1, "gaussian", "edges"), ([0.0], 0.1, "gaussian", "edges"),
+                                           ([0.0, float("inf"), 1.0], 0.1, "gaussian", "edges"), ([0.0, 1.0], 0.0, "gaussian", "bandwidth"),
+                                           ([0.0, 1.0], 0.1, "box", "kernel")):
         with pytest.raises(paritas.InvalidArgument, match=what):
             SoftHistogram(edges, bandwidth, kernel)
 
