@@ -113,6 +113,8 @@ class Session:
             plain = Model(found, **given)
         samples = {"signal": _samples(plain, signal, "signal"), "background": _samples(plain, background, "background")}
         modifiers = _modifiers(found, plain, variations)
+        _check_once("signal and background", [*samples["signal"], *samples["background"]])
+        _check_once("variations", modifiers)
         bins = {name: count for name, count, _ in plain.channel_layout}
         templates: list[Template] = [("nominal", *pair, None) for pairs in samples.values() for pair in pairs]
         templates += [(kind, *triple) for kind in ("histosys_up", "histosys_down") for triple in modifiers]
@@ -342,6 +344,12 @@ def _samples(model: Model, given: Optional[Samples], what: str) -> list[tuple[st
             raise NotFound(f"{what}: the model has no {f'sample {one!r}' if isinstance(one, str) else f'sample {one[1]!r} in a channel {one[0]!r}'}")
         found += chosen
     return found
+
+
+def _check_once(what: str, chosen: Sequence[tuple[str, ...]]) -> None:
+    for one in chosen:
+        if chosen.count(one) > 1:
+            raise InvalidArgument(f"{what}: {'/'.join(one)} is named twice")
 
 
 def _modifiers(workspace: _engine.Document, model: Model, given: Optional[Variations]) -> list[tuple[str, str, str]]:

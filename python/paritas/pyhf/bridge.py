@@ -95,6 +95,17 @@ def fit_rows(model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: A
     return status, value, parameters
 
 
+def toys(
+    model: Any, mu: float, statistic: str, n: int, seed: int, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, progress: Any
+) -> tuple[Any, Any, int]:
+    """Statistics of n toys drawn at mu and of n at the other hypothesis, and how many of all had no answer, which are left out."""
+    rows: Any
+    _, rows = _engine.hypotest_toys(model, mu, statistic, n, seed, data=data, start=start, lower=lower, upper=upper, fixed=fixed, progress=progress)
+    answered = rows[rows["status"] == CONVERGED]
+    at_mu = answered["hypothesis"] == mu
+    return answered["q"][at_mu], answered["q"][~at_mu], len(rows) - len(answered)
+
+
 def hypotest(model: Any, mu: float, statistic: str, data: Any, start: Any, lower: Any, upper: Any, fixed: Any) -> tuple[float, float, int]:
     """The statistic on the data and on Asimov data, and the worst status of the fits."""
     engine = _one_thread() if model.parameter_count <= _SMALL else None
