@@ -103,6 +103,9 @@ def in_torch(analysis):
     many = (signal.detach() * torch.linspace(0.8, 1.25, BATCH, dtype=torch.float64)[:, None]).requires_grad_()
     each = line(f"torch: q0 and gradient, one of a batch of {BATCH}", timed(pulled(lambda: large.q0(signal=many, data=data).sum(), many), 7), BATCH)
     print(f"{'':62} {one / each:9.2f} times as fast each as alone")
+    alike = paritas.torch.Session(analysis, signal=["utH_dec", "utH_prod"], shared=True, threads=1)
+    each = line("torch: the same with shared curvature", timed(pulled(lambda: alike.q0(signal=many, data=data).sum(), many), 7), BATCH)
+    print(f"{'':62} {one / each:9.2f} times as fast each as alone")
 
 
 def excess(session):
