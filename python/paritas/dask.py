@@ -107,7 +107,7 @@ def scan_patchset(workspace: DocumentLike, patchset: DocumentLike, function: Fun
                   progress: Progress = None, **options: Any) -> dict[str, Outcome]:
     """A function of every patched workspace of a patch set (or of those named in `patches`), by name, in the patch set's order.
 
-    function: "hypotest", "upper_limit" or another function of models, by name, which gets `options` and threads; or one's own, function(model, **options),
+    function: "hypotest", "upper_limit" or another function of models, by name, which gets `options` and threads; or one's own, `function(model, **options)`,
     which gets threads only where they are given. model_options: keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips. A patch that
     fails has its error in its place and ends nothing; a patch set of another workspace raises InvalidInput, an unknown name NotFound. progress: of patches.
     """
