@@ -3,6 +3,8 @@ import re
 import sys
 from pathlib import Path
 
+from sphinx.util import inspect
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
@@ -17,7 +19,10 @@ root_doc = "python/index"  # sources are all of docs/, so that pages of the libr
 myst_heading_anchors = 3
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_preserve_defaults = True
-autodoc_type_aliases = {name: name for name in ("ArrayLike", "Bounds", "DocumentLike", "Fixed", "Floats", "Function", "Path", "Progress", "ProgressFunction", "Values")}
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "Bounds", "DocumentLike", "Fixed", "Floats", "Function", "Path", "Progress", "ProgressFunction",
+                                                "Values")}
+if hasattr(inspect, "TypeAliasForwardRef"):  # newer Sphinx would show this word around each
+    inspect.TypeAliasForwardRef.__repr__ = lambda alias: alias.name
 python_maximum_signature_line_length = 100
 python_use_unqualified_type_names = True
 
@@ -40,14 +45,18 @@ def marked_up(text):
 
 
 def mark_up_docstring(app, what, name, thing, options, lines):
-    """Docstrings here are plain text: paragraphs, lines that begin with "name:" (and may hang over, indented), code that is indented as a whole."""
+    """Docstrings here are plain text: paragraphs, items ("name: ...") that hang over into indented lines, code that is indented as a whole."""
     out = []
     for paragraph in re.split(r"\n\s*\n", "\n".join(lines).strip("\n")):
         rows = paragraph.splitlines()
         if all(row.startswith("    ") for row in rows):
             out += ["::", "", *rows, ""]
         else:
-            out += [*marked_up("\n".join(row.strip() for row in rows)).splitlines(), ""]
+            hanging = any(row.startswith(" ") for row in rows)
+            for row in marked_up(paragraph).splitlines():
+                out += [""] * (hanging and not row.startswith(" "))  # an item is a paragraph
+                out.append(row.lstrip())
+            out.append("")
     lines[:] = out
 
 

@@ -149,7 +149,7 @@ def map_models(function: Function, models: Mapping[str, Union[Model, DocumentLik
 
 def _shard(version: str, model: Model, mu: float, n: int, seed: int, shard: tuple[int, int],
            options: dict[str, Any]) -> tuple[bytes, Tally]:
-    """A shard's store, deflated to a third, and the tally of its fits."""
+    """A shard's store, deflated, and the tally of its fits."""
     _check_version(version)
     with tempfile.TemporaryDirectory() as folder:
         path = _part(folder, shard[0])
@@ -199,17 +199,25 @@ def _answers(client: Any, name: str, function: Callable[..., Any], shared: Seque
             else:
                 yield key, answer, None
         return
+    from asyncio import CancelledError
+
     from distributed import as_completed
     run = f"{name}-{uuid4().hex}"
     common = [client.submit(_itself, one, key=f"{run}-shared-{i}") for i, one in enumerate(shared)]
     futures = {client.submit(function, version, *common, *own, key=f"{run}-{i}"): key for i, (key, own) in enumerate(tasks.items())}
     try:
         for future in as_completed(list(futures)):
-            raised = future.exception()
-            yield futures.pop(future), None if raised is not None else future.result(), raised
+            key = futures.pop(future)
+            try:
+                answer = future.result()
+            except (Exception, CancelledError) as error:
+                yield key, None, error
+            else:
+                yield key, answer, None
             future.release()
     finally:  # nothing is left behind where the caller gave up
-        client.cancel([*futures, *common])
+        if client.status == "running":
+            client.cancel([*futures, *common])
 
 
 def _outcomes(client: Any, name: str, function: Callable[..., Any], shared: Sequence[Any], tasks: Mapping[str, tuple[Any, ...]],

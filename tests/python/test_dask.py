@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import fields
 
 import numpy as np
@@ -19,7 +20,7 @@ BASE, PATCHES = SBOTTOM / "BkgOnly.json", SBOTTOM / "patchset.json"
 @pytest.fixture(scope="module")
 def client():
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50) as cluster:
         with distributed.Client(cluster) as one:
             yield one
 
@@ -167,6 +168,17 @@ def test_a_patch_set_on_a_cluster(client):
         for name in ("limit_obs", "limit_exp", "upper_bound"):
             assert_same(getattr(one.value, name), line[name], f"{line['name']}: {name}")
         assert [test.CLs_obs for test in one.value.scan] == [test["CLs_obs"] for test in line["scan"]]
+
+
+def test_models_that_no_answer_came_of_keep_their_place(client):
+    def slow(model):
+        time.sleep(0.3)
+        return model.fit()
+
+    with pytest.importorskip("distributed").Client(client.scheduler.address) as other:
+        found = paritas.dask.map_models(slow, {name: TWO for name in "abcdef"}, client=other, progress=lambda done, total: other.close())
+    assert list(found) == list("abcdef") and {one.status for one in found.values()} == {"converged", "failed"}
+    assert all(one.converged == (one.error is None) for one in found.values())
 
 
 def test_a_model_that_kills_its_workers_fails_alone(client):
