@@ -72,9 +72,18 @@ FIGURES = {
 
 
 def draw(figure):
-    """Its picture: (height, width, 3) from 0 to 1, drawn with matplotlib's own font whatever is installed."""
+    """Its picture: (height, width, 3) from 0 to 1, without text and legends and with the axes where they are before these are given room: what text
+    looks like, and so how much room it takes, is another with every version of matplotlib and of FreeType."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
 
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.tick_params(which="both", labelleft=False, labelright=False, labeltop=False, labelbottom=False)
+        if axes.get_legend() is not None:
+            axes.get_legend().remove()
+    for text in figure.findobj(Text):
+        text.set_visible(False)
     figure.set_dpi(DPI)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
@@ -82,14 +91,12 @@ def draw(figure):
 
 
 def main():
-    import matplotlib
     from matplotlib.image import imsave
 
     os.makedirs(PICTURES, exist_ok=True)
     results = Results()
-    with matplotlib.rc_context({"font.family": "DejaVu Sans"}):
-        for name, make in FIGURES.items():
-            imsave(os.path.join(PICTURES, name + ".png"), draw(make(results)), pil_kwargs={"optimize": True})
+    for name, make in FIGURES.items():
+        imsave(os.path.join(PICTURES, name + ".png"), draw(make(results)), pil_kwargs={"optimize": True})
 
 
 if __name__ == "__main__":

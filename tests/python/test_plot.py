@@ -1,4 +1,5 @@
 """Figures show the numbers that they were given, in the conventions of the field, and look as they did."""
+import dataclasses
 import json
 import os
 import subprocess
@@ -17,9 +18,8 @@ from paritas.plot.histograms import poisson_errors
 from paritas.plot.style import plain
 from plots import DPI, FIGURES, PICTURES, WORKSPACE, Results, draw, modifier
 
-# Root mean square difference of pictures (0 black, 1 white), of means over blocks of 8 x 8 pixels: other versions of matplotlib and of FreeType, which move
-# text by a
-# pixel or two, stay below a third of it; a band drawn half a sigma off does not.
+# Root mean square difference of pictures (0 black, 1 white), of means over blocks of 8 x 8 pixels. matplotlib 3.6 and 3.11 differ by 0.024 at most; a
+# band one sigma too wide differs by 0.12.
 TOLERANCE = 0.03
 
 
@@ -43,27 +43,22 @@ def figures(results):
     before, opened = dict(matplotlib.rcParams), "matplotlib.pyplot" in sys.modules
     made = {name: make(results) for name, make in FIGURES.items()}
     untouched = dict(matplotlib.rcParams) == before and ("matplotlib.pyplot" in sys.modules) == opened
-    with matplotlib.rc_context({"font.family": "DejaVu Sans"}):
-        return {"made": made, "pictures": {name: draw(figure) for name, figure in made.items()}, "untouched": untouched}
+    return {"made": made, "untouched": untouched}
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_looks_as_its_reference(figures, name):
+def test_a_figure_looks_as_its_reference(results, name):
     from matplotlib.image import imread
 
-    drawn = figures["pictures"][name]
+    drawn = draw(FIGURES[name](results))
     reference = imread(os.path.join(PICTURES, name + ".png"))[:, :, :3]
     assert drawn.shape == reference.shape
     assert difference(drawn, reference) < TOLERANCE
 
 
 def test_the_tolerance_tells_a_wrong_band(results):
-    with matplotlib.rc_context({"font.family": "DejaVu Sans"}):
-        right = draw(plot.brazil_band(results.tests))
-        for test in results.tests:
-            test.CLs_exp = test.CLs_exp[[0, 1, 2, 4, 4]]
-        wrong = draw(plot.brazil_band(results.tests))
-        results.tests = results.model.hypotest(np.linspace(0.0, 3.0, 16))
+    right = draw(plot.brazil_band(results.tests))
+    wrong = draw(plot.brazil_band([dataclasses.replace(test, CLs_exp=test.CLs_exp[[0, 1, 2, 4, 4]]) for test in results.tests]))
     assert difference(right, wrong) > TOLERANCE
 
 
@@ -245,19 +240,15 @@ def test_names_are_shown_as_they_are():
 
 def inside(figure):
     """Does all that a figure shows lie on its paper?"""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    box = figure.get_tightbbox(canvas.get_renderer())
+    figure.draw_without_rendering()
+    box = figure.get_tightbbox()
     width, height = figure.get_size_inches()
     return box.x0 > -0.01 and box.y0 > -0.01 and box.x1 < width + 0.01 and box.y1 < height + 0.01
 
 
 def overlapping(axes, along):
     """Do labels of the ticks of an axis overlap?"""
-    renderer = axes.figure.canvas.get_renderer()
-    boxes = sorted((getattr(text.get_window_extent(renderer), f"{along}0"), getattr(text.get_window_extent(renderer), f"{along}1"))
+    boxes = sorted((getattr(text.get_window_extent(), f"{along}0"), getattr(text.get_window_extent(), f"{along}1"))
                    for text in getattr(axes, f"get_{along}ticklabels")() if text.get_text())
     return any(later[0] < former[1] - 0.5 for former, later in zip(boxes, boxes[1:]))
 
@@ -296,6 +287,38 @@ def test_given_axes_and_figures_are_drawn_into(results):
     alone = Figure()
     plot.data_model(results.prediction["SR"], ax=alone.subplots())
     assert len(alone.axes) == 1
+
+
+def test_a_figure_of_nothing_is_refused_with_the_reason(results):
+    lost = [dataclasses.replace(test, status="non_finite") for test in results.tests]
+    nowhere = dataclasses.replace(results.limit, limit_obs=np.nan, limit_exp=np.full(5, np.nan))
+    fixed = dataclasses.replace(results.fit, states=["fixed"] * len(results.fit.names))
+    for reason, make in {
+        "none converged": lambda: plot.brazil_band(lost),
+        "none was found": lambda: plot.mass_limits([1, 2], [nowhere, nowhere]),
+        "of 21 points none converged": lambda: plot.scan(dataclasses.replace(results.scan, status=np.full(21, "non_finite"))),
+        "of 143 points none converged": lambda: plot.contours(dataclasses.replace(results.grid, status=np.full(143, "non_finite"))),
+        "all are fixed": lambda: plot.pulls(fixed, results.model),
+        "no toy with an answer": lambda: plot.toys([np.nan], []),
+        "no covariance": lambda: plot.correlation(dataclasses.replace(results.fit, covariance=None)),
+        "no channel 'X'": lambda: plot.modifier_grid(WORKSPACE, channel="X"),
+        "3 bins have 4": lambda: plot.data_model(results.prediction["SR"], edges=[0.0, 1.0]),
+    }.items():
+        with pytest.raises(ValueError, match=reason):
+            make()
+
+
+@pytest.mark.filterwarnings("error")
+def test_odd_results_are_drawn(results):
+    channel, zero = results.prediction["SR"], np.zeros(3)
+    empty = dataclasses.replace(channel, data=zero, postfit=zero, error=np.full(3, np.nan), samples={name: zero for name in channel.samples})
+    negative = dataclasses.replace(channel, postfit=-channel.postfit, samples={name: -values for name, values in channel.samples.items()})
+    some = np.where(np.arange(143) % 7 == 0, "non_finite", "converged")
+    still = dataclasses.replace(results.ranking, **{name: np.zeros(len(results.ranking)) for name in ("impact_up", "impact_down", "prefit_up", "prefit_down")})
+    for figure in (plot.data_model(empty), plot.data_model(negative), plot.data_model(dataclasses.replace(channel, data=1e5 * channel.data)),
+                   plot.contours(dataclasses.replace(results.grid, status=some)), plot.ranking(still), plot.brazil_band(results.tests[:1]),
+                   plot.pulls(dataclasses.replace(results.fit, errors=None), results.model), plot.toys([0.0], None, 0.0, q_A=0.0)):
+        assert inside(figure)
 
 
 def test_a_style_that_is_not_there_is_named(results):

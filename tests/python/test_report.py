@@ -189,6 +189,17 @@ def test_exit_codes_are_the_programs(undrawn, tmp_path, capsys):
     assert sorted(os.listdir(tmp_path)) == ["report.html", "w.json"]  # nothing half written is left
 
 
+@pytest.mark.parametrize("text", ["", "{}", "3", "{", "\0\xff", '{"channels": []}', '{"measurements": 3}',
+                                  '{"measurements": [1], "channels": [], "observations": []}', json.dumps({**WORKSPACE, "measurements": []}),
+                                  json.dumps({**WORKSPACE, "channels": 1})])
+def test_what_is_no_workspace_is_wrong_input(text, tmp_path, capsys):
+    path = tmp_path / "w.json"
+    path.write_text(text, encoding="latin-1")
+    good, out = write(tmp_path / "good.json", WORKSPACE), str(tmp_path / "r.html")
+    assert main([str(path), "-o", out]) == main([good, "--patch", str(path), "-o", out]) == 3
+    assert "w.json" in capsys.readouterr().err and not os.path.exists(out)
+
+
 def test_the_module_is_a_program(tmp_path):
     def run(*words):
         return subprocess.run([sys.executable, "-m", "paritas", *words], capture_output=True, text=True, cwd=tmp_path,
@@ -219,7 +230,7 @@ def test_a_patch_and_a_patch_set_are_named(undrawn, tmp_path):
 def test_300_parameters_make_no_large_page(made):
     assert made.analysis.model.parameter_count >= 300
     assert len(made.html.encode()) < 5e6
-    assert section(made.html, "pulls").count("<img") == 9  # 40 a figure, then the factors
+    assert section(made.html, "pulls").count("<img") == 10  # 40 a figure, then free parameters, then factors of bins
 
 
 def browser():
@@ -265,6 +276,17 @@ def test_a_browser_shows_the_whole_page(made, tmp_path):
     assert seen["errors"] == [] and seen["refused"] == [] and seen["fetched"] == [] and "CONSOLE" not in done.stderr
     assert len(seen["headings"]) == len(SECTIONS) and seen["images"] == made.html.count("<img") and seen["empty"] == []
     assert seen["title"].startswith("Fit report") and seen["overflow"] <= 0
+
+
+@pytest.mark.parametrize("page", ["plots", "report"])
+def test_the_examples_of_the_pages_run(undrawn, page, tmp_path, monkeypatch):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "python", f"{page}.md"), encoding="utf-8") as file:
+        examples = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+    write(tmp_path / "workspace.json", WORKSPACE)
+    monkeypatch.chdir(tmp_path)
+    for example in examples:
+        exec(compile(example, f"{page}.md", "exec"), {})
+    assert len(os.listdir(tmp_path)) > 1
 
 
 def test_tables_are_written_as_numbers_are():

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 #: of samples, in the model's order; the merged small ones are grey
 COLOURS = ("#4e79a7", "#a0cbe8", "#59a14f", "#8cd17d", "#f1ce63", "#b6992d", "#79706e", "#bab0ac", "#d4a6c8", "#b07aa1", "#9d7660", "#d7b5a6", "#86bcb6",
            "#499894")
-SIGNAL_COLOUR = "#e15759"
+#: of samples on top
+SIGNAL_COLOURS = ("#e15759", "#ff9d9a", "#a3001e")
 
 
 def poisson_errors(counts: ArrayLike) -> tuple[Any, Any]:
@@ -56,7 +57,8 @@ def _stack(channel: ChannelPrediction, after: bool, on_top: Sequence[str], most:
     the order is the same before and after), then those on top."""
     samples = channel.samples if after else channel.prefit_samples
     own = [name for name in channel.prefit_samples if name not in on_top]
-    coloured = {**{name: COLOURS[i % len(COLOURS)] for i, name in enumerate(own)}, **{name: SIGNAL_COLOUR for name in on_top}, **colours}
+    signal = {name: SIGNAL_COLOURS[i % len(SIGNAL_COLOURS)] for i, name in enumerate(on_top)}
+    coloured = {**signal, **{name: COLOURS[i % len(COLOURS)] for i, name in enumerate(own)}, **colours}
     lower = sorted(own, key=lambda name: float(np.sum(channel.prefit_samples[name])))
     upper = [name for name in on_top if name in samples]
     surplus = len(lower) + len(upper) - most

@@ -28,6 +28,8 @@ def scan(result: ScanResult, *, best: Optional[FitResult] = None, minos: Optiona
     name = result.parameters[0]
     order = np.argsort(result.values[:, 0], kind="stable")
     x = result.values[order, 0]
+    if not np.any(result.status == "converged"):
+        raise ValueError(f"of {len(x)} points none converged")
     y = np.where(result.status[order] == "converged", result.twice_nll[order] - result.best_twice_nll, np.nan)
     with panels(ax, figure, (6.0, 4.2), style) as (drawn, (axes, *_)):
         points, = axes.plot(x, y, color="black", marker="x", zorder=3)
@@ -67,6 +69,8 @@ def contours(result: ScanResult, *, expected: Optional[tuple[float, float]] = No
     if len(x) * len(y) != len(result.values) or min(len(x), len(y)) < 2:
         counts = f"{len(result.values)} points, {len(x)} values of {result.parameters[0]}, {len(y)} of {result.parameters[1]}"
         raise ValueError(f"contours need a full grid: {counts}")
+    if not np.any(result.status == "converged"):
+        raise ValueError(f"of {len(result.values)} points none converged")
     z = np.full((len(y), len(x)), np.nan)
     rise = np.where(result.status == "converged", result.twice_nll - result.best_twice_nll, np.nan)
     z[np.searchsorted(y, result.values[:, 1]), np.searchsorted(x, result.values[:, 0])] = rise

@@ -38,6 +38,8 @@ def brazil_band(result: Union[LimitResult, Sequence[HypotestResult]], *, level: 
         level = result.level if isinstance(result, LimitResult) else 0.05
     mu = np.array([test.mu for test in tests])
     good = np.array([test.converged for test in tests], dtype=bool)
+    if not np.any(good):
+        raise ValueError(f"of {len(tests)} tests none converged")
     expected = np.where(good[:, None], np.array([test.CLs_exp for test in tests]).reshape(len(tests), 5), np.nan)
 
     def curve(name: str) -> Any:
@@ -85,6 +87,8 @@ def mass_limits(masses: ArrayLike, limits: Sequence[LimitResult], *, theory: Opt
     order = np.argsort(x, kind="stable")
     factor = np.broadcast_to(np.asarray(1.0 if scale is None else scale, dtype=np.float64), x.shape)
     good = np.array([limit.converged for limit in limits], dtype=bool)
+    if not any(limit.converged and np.any(np.isfinite([limit.limit_obs, *limit.limit_exp])) for limit in limits):
+        raise ValueError(f"of {len(x)} limits none was found")
     observed = np.where(good, [limit.limit_obs for limit in limits], np.nan) * factor
     expected = np.where(good[:, None], np.array([limit.limit_exp for limit in limits]).reshape(len(limits), 5), np.nan) * factor[:, None]
     if ylabel is None:

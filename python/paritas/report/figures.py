@@ -67,8 +67,10 @@ def scan(found: Analysis) -> Markup:
 
 def pulls(found: Analysis) -> Markup:
     """Pages of pulls, then of values."""
+    constrained, values = pulled(found.fit, found.model)
+    free = [name for name in values if not name.endswith("]")]
     pieces = []
-    for kind, names in zip(("Pulls", "Values of factors"), pulled(found.fit, found.model)):
+    for kind, names in (("Pulls", constrained), ("Parameters without constraint", free), ("Factors of bins", [name for name in values if name.endswith("]")])):
         for first in range(0, len(names), PULLS_A_FIGURE):
             part = names[first:first + PULLS_A_FIGURE]
             caption = f"{kind}: {part[0]} to {part[-1]} ({first + 1} to {first + len(part)} of {len(names)})"

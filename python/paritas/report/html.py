@@ -28,7 +28,8 @@ caption { text-align: left; white-space: nowrap; color: #57606a; padding: 0.2rem
 th, td { padding: 0.18rem 0.7rem 0.18rem 0; border-bottom: 1px solid #e4e8ec; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child, td.text, th.text { text-align: left; }
 td.text, th[scope=row] { white-space: normal; overflow-wrap: anywhere; min-width: 7rem; font-weight: normal; }
-thead th { border-bottom: 2px solid #8c959f; vertical-align: bottom; }
+th[scope=row] { min-width: 11rem; }
+thead th { white-space: normal; border-bottom: 2px solid #8c959f; vertical-align: bottom; }
 .figures { display: flex; flex-wrap: wrap; gap: 1rem 1.5rem; align-items: flex-start; }
 figure { margin: 0.4rem 0; max-width: 100%; }
 figure img { max-width: 100%; height: auto; display: block; }
@@ -39,6 +40,8 @@ pre { background: #f6f8fa; padding: 0.6rem 0.8rem; white-space: pre-wrap; overfl
   body { font-size: 10.5pt; max-width: none; padding: 0; }
   nav { display: none; }
   .wide { overflow: visible; }
+  .figures { display: block; }
+  figure img { max-height: 23cm; width: auto; }
   table { font-size: 8pt; }
   figure, .verdict, .warnings, tr { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
