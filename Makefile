@@ -53,10 +53,11 @@ test:
 bench:
 	@tools/setup test
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt || echo "nextstat could not be installed: left out"
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(CMAKE_FLAGS) >/dev/null
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@$(BUILD)/bench/kernels examples/sbottom_A/BkgOnly.json
 	@.venv/bin/python bench/bench.py --build $(BUILD)
+	@PYTHONPATH=python .venv/bin/python bench/python.py --build $(BUILD)
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
