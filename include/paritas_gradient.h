@@ -7,7 +7,7 @@
  * the minimum's own derivative comes from the exact Hessian (implicit function theorem), one solution of it a number asked for.
  *
  * A row answers the same bits whatever other rows the call has, on any device in f64, with any number of threads. Contexts in f32 do this
- * work on the host in f64. For HistFactory models; counts are taken as real numbers. The rules of paritas.h hold.
+ * work on the host in f64. Derivatives by rows are those of HistFactory models; counts are taken as real numbers. The rules of paritas.h hold.
  *
  * Where a statistic has a kink the derivative is that of the side where it stays what it is:
  *   - q where the best fit lies beyond the tested mu (below 0 for q0), and at mu_hat = mu: q is 0, and so is its gradient.
@@ -87,7 +87,7 @@ typedef struct paritas_gradient {
  *
  * Never an error of the call: a fit that does not converge, a number in a row that is not finite or a negative count (non_finite). Such a row has NaN
  * in all its values and derivatives, and its status. A limit that does not exist is NaN, too, but an answer. INVALID_ARGUMENT: options that
- * name nothing, a mu outside its bounds, a model of another family, a row that no job may have (see "templates" in paritas.h). Memory does not
+ * name nothing, a mu outside its bounds, derivatives by rows of a model of another family, a row that no job may have (see "templates" in paritas.h). Memory does not
  * depend on n but for the caller's arrays. */
 PARITAS_API paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model, const paritas_gradient_options *options, const paritas_job *job, size_t n,
                                                  const double *at, const double *data, const paritas_gradient *gradient);

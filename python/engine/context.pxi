@@ -228,6 +228,11 @@ cdef inline object new_matrix(cnp.npy_intp rows, cnp.npy_intp columns):
 cdef inline double *numbers(object array):
     return <double *>cnp.PyArray_DATA(<cnp.ndarray>array)
 
+cdef inline object five(const double *at):
+    cdef object array = new_array(5)
+    memcpy(numbers(array), at, 5 * sizeof(double))
+    return array
+
 cdef object vector(object given, Py_ssize_t n, str what):
     """`given` as a contiguous float64 array of n numbers: itself where it is one."""
     cdef object array = cnp.PyArray_FROMANY(given, cnp.NPY_FLOAT64, 0, 0, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)

@@ -47,9 +47,15 @@ cdef int choice(list words, object word, str what) except -1:
     return words.index(word)
 
 cdef dict with_defaults(dict defaults, dict given, str what):
-    for name in given:
+    """Defaults and what is given: options that are there, and of their kind."""
+    for name, value in given.items():
         if name not in defaults:
             raise TypeError(f"{what}: there is no option {name!r}; there are {', '.join(defaults)}")
+        kind = type(defaults[name])
+        if kind is int and not (isinstance(value, (int, np.integer)) and 0 <= value < 2 ** (64 if name in ("seed", "first") else 32)):
+            raise InvalidArgument(f"{name} {value!r}: a whole number from 0 is wanted")
+        if kind is float and not isinstance(value, (int, float, np.integer, np.floating)):
+            raise InvalidArgument(f"{name} {value!r}: a number is wanted")
     return {**defaults, **given}
 
 cdef paritas_losscone_options losscone_options(dict given) except *:

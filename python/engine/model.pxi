@@ -48,10 +48,20 @@ cdef class Templates:
         free(self.c)
 
 
+cdef class ModelMemory:
+    """Owns a model, for a Model and for its arrays, which may outlive it. Arrays that kept the Model itself, which has them, would keep it for ever."""
+
+    cdef paritas_model *c
+
+    def __dealloc__(self):
+        paritas_model_free(self.c)
+
+
 cdef class Model:
     """A frozen model. Immutable: threads may share it. Arrays are read-only views of the library's."""
 
     cdef paritas_model *c
+    cdef ModelMemory memory
     cdef readonly Py_ssize_t parameter_count, main_count, aux_count, template_count
     cdef readonly Py_ssize_t data_count            # of a data row: main, auxiliary, templates
     cdef readonly object data, suggested_init, lower_bounds, upper_bounds, suggested_fixed, constraint_widths
@@ -65,22 +75,21 @@ cdef class Model:
     def __cinit__(self, *args, **keywords):
         self.c = NULL
 
-    def __dealloc__(self):
-        paritas_model_free(self.c)
-
     cdef int fill(self) except -1:
         cdef const paritas_model *m = self.c
+        self.memory = ModelMemory()
+        self.memory.c = self.c
         cdef Py_ssize_t n = paritas_model_parameter_count(m), c, s
         self.parameter_count = n
         self.main_count = paritas_model_main_count(m)
         self.aux_count = paritas_model_aux_count(m)
         self.template_count = paritas_model_template_count(m)
         self.data_count = self.main_count + self.aux_count + self.template_count
-        self.data = borrowed(self, paritas_model_data(m), self.data_count)
-        self.suggested_init = borrowed(self, paritas_model_suggested_init(m), n)
-        self.lower_bounds = borrowed(self, paritas_model_lower_bounds(m), n)
-        self.upper_bounds = borrowed(self, paritas_model_upper_bounds(m), n)
-        self.constraint_widths = borrowed(self, paritas_model_constraint_widths(m), n)
+        self.data = borrowed(self.memory, paritas_model_data(m), self.data_count)
+        self.suggested_init = borrowed(self.memory, paritas_model_suggested_init(m), n)
+        self.lower_bounds = borrowed(self.memory, paritas_model_lower_bounds(m), n)
+        self.upper_bounds = borrowed(self.memory, paritas_model_upper_bounds(m), n)
+        self.constraint_widths = borrowed(self.memory, paritas_model_constraint_widths(m), n)
         self.suggested_fixed = np.array([paritas_model_suggested_fixed(m)[s] != 0 for s in range(n)], dtype=bool)
         self.suggested_fixed.flags.writeable = False
         self.parameter_names = [paritas_model_parameter_name(m, s).decode() for s in range(n)]

@@ -1,7 +1,7 @@
 # Tests, limits, scans, rankings, goodness of fit.
 
 cdef tuple test_of(const paritas_hypotest_result *r):
-    return (r.mu, r.cls_obs, [r.cls_exp[0], r.cls_exp[1], r.cls_exp[2], r.cls_exp[3], r.cls_exp[4]], r.clsb, r.clb, r.p0, r.q, r.q_asimov, r.mu_hat,
+    return (r.mu, r.cls_obs, five(r.cls_exp), r.clsb, r.clb, r.p0, r.q, r.q_asimov, r.mu_hat,
             r.twice_nll_free, r.twice_nll_fixed, <int>r.status)
 
 cdef paritas_test_statistic statistic_of(str name) except? PARITAS_QTILDE:
@@ -15,7 +15,7 @@ def hypotest(Model model not None, mu, str statistic="qtilde", data=None, start=
     status)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
-    cdef object values = vector(mu, np.size(mu), "mu")
+    cdef object values = vector(mu, len(mu), "mu")
     cdef Py_ssize_t n = len(values), i
     cdef const double *mu_numbers = numbers(values)
     cdef paritas_test_statistic kind = statistic_of(statistic)
@@ -55,7 +55,7 @@ def limit(Model model not None, double level=0.05, str statistic="qtilde", data=
             status = paritas_limit(context.c, model.c, &job.c, kind, level, r)
         e.give(context)
         context.check(status)
-        return (r.limit_obs, [r.limit_exp[0], r.limit_exp[1], r.limit_exp[2], r.limit_exp[3], r.limit_exp[4]], r.upper_bound, bool(r.bound_widened),
+        return (r.limit_obs, five(r.limit_exp), r.upper_bound, bool(r.bound_widened),
                 <int>r.status, [test_of(&r.scan[i]) for i in range(r.n_scan)])
     finally:
         free(r)

@@ -134,9 +134,6 @@ cdef tuple tally_of(const paritas_toys_tally *t):
             {"quasi_newton": t.by_quasi_newton, "newton": t.by_newton, "suggested_start": t.from_suggested_start, "from_the_other_fit": t.from_the_other_fit,
              "from_further_starts": t.from_further_starts, "at_edge": t.at_edge, "refitted": t.refitted})
 
-cdef object five(const double *at):
-    return np.array([at[0], at[1], at[2], at[3], at[4]])
-
 cdef tuple toy_test_of(const paritas_hypotest_toys_result *r):
     return (r.mu, r.cls_obs, r.cls_obs_error, five(r.cls_exp), five(r.cls_exp_error), r.clsb, r.clsb_error, r.clb, r.clb_error, r.p0, r.p0_error, r.q, r.mu_hat,
             r.twice_nll_free, r.twice_nll_fixed, <int>r.status, r.n_tested, r.n_other, tally_of(&r.tally))

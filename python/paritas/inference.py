@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import _engine
 from .devices import ProgressFunction, engine
-from .fits import _STATUS_ARRAY, _STATUSES, Bounds, Fixed, Job, fit
+from .fits import _STATUS_ARRAY, _STATUSES, Bounds, Fixed, fit, job_of
 from .model import Channel, Model, Values
 from .progress import told
 from .results import (ChannelPrediction, FitResult, Floats, GoodnessOfFit, HypotestResult, LimitResult, Prediction, RankingResult, ScanResult,
@@ -21,7 +21,7 @@ Progress = Union[bool, ProgressFunction, None]
 
 
 def _test(found: Any) -> HypotestResult:
-    fields: list[Any] = [found[0], found[1], np.array(found[2]), *found[3:11], _STATUSES[found[11]]]
+    fields: list[Any] = [*found[:11], _STATUSES[found[11]]]
     return HypotestResult(*fields)
 
 
@@ -40,8 +40,8 @@ def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", data: Op
              threads: Optional[int] = None, progress: Progress = None) -> Any:
     """CLs of a value of the parameter of interest, asymptotically; of several values a list, for which free fit and Asimov data are made once. test_stat:
     "qtilde", "q", "q0"."""
-    job = Job(model, init, bounds, fixed)
-    several = np.ndim(mu) > 0
+    job = job_of(model, init, bounds, fixed)
+    several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
     with told(progress, "tests") as tell:
         found = _engine.hypotest(model, mu if several else (mu,), test_stat, data, job.start, job.lower, job.upper, job.fixed,
                                  engine(device, precision, threads), tell)
@@ -52,18 +52,18 @@ def upper_limit(model: Model, *, level: float = 0.05, test_stat: str = "qtilde",
                 bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, device: Optional[str] = None, precision: Optional[str] = None,
                 threads: Optional[int] = None, progress: Progress = None) -> LimitResult:
     """Upper limits: the roots of CLs = level of the observed and the five expected curves, to 1e-7 relative."""
-    job = Job(model, init, bounds, fixed)
+    job = job_of(model, init, bounds, fixed)
     with told(progress, "limit") as tell:
         obs, exp, bound, widened, status, scanned = _engine.limit(model, level, test_stat, data, job.start, job.lower, job.upper, job.fixed,
                                                                   engine(device, precision, threads), tell)
-    return LimitResult(obs, np.array(exp), level, bound, widened, _STATUSES[status], [_test(one) for one in scanned])
+    return LimitResult(obs, exp, level, bound, widened, _STATUSES[status], [_test(one) for one in scanned])
 
 
 def significance(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None,
                  fixed: Optional[Fixed] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
                  progress: Progress = None) -> SignificanceResult:
     """Discovery: p0 and Z, observed and expected for mu = 1."""
-    job = Job(model, init, bounds, fixed)
+    job = job_of(model, init, bounds, fixed)
     with told(progress, "significance") as tell:
         p0, z, p0_exp, z_exp, q0, mu_hat, status = _engine.significance(model, data, job.start, job.lower, job.upper, job.fixed,
                                                                         engine(device, precision, threads), tell)
@@ -75,7 +75,7 @@ def scan(model: Model, *parameters: Any, values: Optional[ArrayLike] = None, dat
          threads: Optional[int] = None, progress: Progress = None) -> ScanResult:
     """Profile likelihood over one or two parameters. Each argument is (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES",
     alphas)), whose grid runs through the second parameter first. Or names alone with `values` (points, parameters). Without any: the parameter of interest."""
-    job = Job(model, init, bounds, fixed)
+    job = job_of(model, init, bounds, fixed)
     if values is not None:
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
@@ -95,7 +95,7 @@ def ranking(model: Model, *, top: Optional[int] = None, data: Optional[ArrayLike
             fixed: Optional[Fixed] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
             progress: Progress = None) -> RankingResult:
     """Impacts of all free parameters on the parameter of interest, largest first; `top`: so many of them."""
-    job = Job(model, init, bounds, fixed)
+    job = job_of(model, init, bounds, fixed)
     with told(progress, "ranking") as tell:
         found = _engine.ranking(model, data, job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)[:top]
     pull, constraint, up, down, prefit_up, prefit_down = np.array([entry[1:7] for entry in found], dtype=np.float64).reshape(-1, 6).T.copy()
@@ -109,7 +109,7 @@ def predict(model: Model, *, best: Optional[FitResult] = None, data: Optional[Ar
     Those before the fit take the constraints' widths, without correlations; parameters without constraint add nothing there."""
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
-    job = Job(model, init, bounds, fixed)
+    job = job_of(model, init, bounds, fixed)
     start, held = model.suggested_init if job.start is None else job.start, model.suggested_fixed if job.fixed is None else job.fixed
     channels = model.channels
     error, total_error = np.full(model.main_count, np.nan), np.full(len(channels), np.nan)
@@ -140,7 +140,7 @@ def goodness_of_fit(model: Model, *, data: Optional[ArrayLike] = None, init: Opt
                     fixed: Optional[Fixed] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
                     progress: Progress = None) -> GoodnessOfFit:
     """Of the best fit against the saturated model."""
-    job = Job(model, init, bounds, fixed)
+    job = job_of(model, init, bounds, fixed)
     with told(progress, "goodness of fit") as tell:
         twice_nll, saturated, statistic, p, ndof, status = _engine.goodness_of_fit(model, data, job.start, job.lower, job.upper, job.fixed,
                                                                                    engine(device, precision, threads), tell)

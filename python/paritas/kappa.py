@@ -112,8 +112,8 @@ def spectrum(energy: ArrayLike, flux: ArrayLike, cosine: ArrayLike, theta: Optio
     cells.update({name: value for name, value in (("geometric_factor", geometric_factor), ("accumulation", accumulation)) if value is not None})
     inclination = _engine.er_theta() if theta is None else theta
     energies = np.ascontiguousarray(energy, dtype=np.float64)
-    omni, coverage, sensitivity, counts, error = _engine.kappa_spectrum(inclination, solid_angle, cells["geometric_factor"], cells["accumulation"], energies,
-                                                                        flux, cosine)
+    omni, coverage, sensitivity, counts, error = _engine.kappa_spectrum(
+        inclination, solid_angle, cells["geometric_factor"], cells["accumulation"], energies, flux, cosine)
     return Spectra(energies, omni, sensitivity, counts, coverage, error)
 
 
@@ -263,6 +263,13 @@ def _potentials(results: Table, fits: Optional[KappaFit], used: _engine.Engine) 
     return SpacecraftPotentials(structured(columns), results, fits, used.device, used.precision)
 
 
+def _sun(sunlit: ArrayLike, n: int) -> NDArray[np.bool_]:
+    flags = np.asarray(sunlit, dtype=bool)
+    if flags.shape not in ((), (n,)):
+        raise _engine.InvalidArgument(f"sunlit: one flag or {n} are wanted, the array given has shape {flags.shape}")
+    return np.broadcast_to(flags, (n,))
+
+
 def spacecraft_potential(source: Union[Spectra, KappaFit, ArrayLike], sunlit: ArrayLike, *, covariance: Optional[ArrayLike] = None,
                          kappa: Optional[Mapping[str, Any]] = None, device: Optional[str] = None, precision: Optional[str] = None,
                          threads: Optional[int] = None, progress: Progress = None, **options: Unpack[PotentialOptions]) -> SpacecraftPotentials:
@@ -274,7 +281,7 @@ def spacecraft_potential(source: Union[Spectra, KappaFit, ArrayLike], sunlit: Ar
     used = engine(device, precision, threads)
     fits: Optional[KappaFit] = None
     if isinstance(source, Spectra):
-        sun = np.broadcast_to(np.asarray(sunlit, dtype=bool), (len(source),))
+        sun = _sun(sunlit, len(source))
         with told(progress, "spacecraft potentials") as tell:
             rows, results = _engine.spacecraft_potential_of_spectra(source.arrays(), sun, dict(kappa or {}), dict(options), used, tell)
         fits = KappaFit(structured(_table(rows)), rows, used.device, used.precision)
@@ -282,7 +289,7 @@ def spacecraft_potential(source: Union[Spectra, KappaFit, ArrayLike], sunlit: Ar
     if isinstance(source, KappaFit):
         fits, covariance = source, source.covariance if covariance is None else covariance
     distribution = source.plasma if isinstance(source, KappaFit) else np.atleast_2d(np.asarray(source, dtype=np.float64))
-    sun = np.broadcast_to(np.asarray(sunlit, dtype=bool), (len(distribution),))
+    sun = _sun(sunlit, len(distribution))
     with told(progress, "spacecraft potentials") as tell:
         results = _engine.spacecraft_potential(distribution, covariance, sun, dict(options), used, tell)
     return _potentials(results, fits, used)

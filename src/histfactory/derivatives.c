@@ -161,8 +161,9 @@ paritas_status hf_data_derivatives(paritas_context *context, const paritas_model
     const struct hf_model *model = (const struct hf_model *)given;
     const struct frozen *frozen = &model->frozen;
     const size_t stride = tangent_stride(model), step = ROWS_ELEMENTS / (stride + 2 * rows_of_point(frozen)) + 1, row_size = frozen->n_data;
-    double *room = paritas_allocate(context, 2 * frozen->n_main + row_size + 1, sizeof *room), *own = room + 2 * frozen->n_main;
+    double *room = paritas_allocate(context, 2 * frozen->n_main + row_size + 1, sizeof *room);
     if (!room) return paritas_fail_memory(context);
+    double *const own = room + 2 * frozen->n_main;
     paritas_status status = PARITAS_OK;
     for (size_t first = 0; first < n && status == PARITAS_OK; first += step) {
         const size_t count = first + step < n ? step : n - first;

@@ -20,7 +20,7 @@ static const char *const signal_patch =
     "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}}]";
 
 /* How far a run goes, so that late steps need not be reached through all failures of the early ones. */
-enum step { READ, MODEL, EVALUATE, FIT, COVARIANCE, SCAN, HYPOTEST, LIMIT, RANKING, SIGNIFICANCE, GOF, TOYS, TOYS_GOF, STEPS };
+enum step { READ, MODEL, EVALUATE, FIT, COVARIANCE, SCAN, HYPOTEST, LIMIT, RANKING, SIGNIFICANCE, GOF, TOYS, TOYS_GOF, TEMPLATES, STEPS };
 
 struct run {
     paritas_context *context;
@@ -40,6 +40,30 @@ static paritas_status open_and_read(struct run *run, const struct paritas_alloca
         status = paritas_workspace_parse(run->context, background, strlen(background), "background.json", &run->plain);
     if (status == PARITAS_OK) status = paritas_workspace_parse(run->context, signal_patch, strlen(signal_patch), "patch.json", &run->patch);
     if (status == PARITAS_OK) status = paritas_workspace_patch(run->context, run->plain, run->patch, &run->patched);
+    return status;
+}
+
+/* A model with templates: its rows, their derivatives, and a statistic that looks at their widths. */
+static paritas_status take_templates(struct run *run)
+{
+    static const paritas_template list[] = {{PARITAS_TEMPLATE_NOMINAL, "c", "b", NULL}, {PARITAS_TEMPLATE_NOMINAL, "c", "d", NULL}, {PARITAS_TEMPLATE_HISTOSYS_UP, "c", "b", "shape"}};
+    static double row[32], derivatives[64], points[16];
+    static paritas_ranking_entry entries[16];
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    paritas_model *model = NULL;
+    const paritas_job job = {.data = row};
+    size_t n;
+    options.n_templates = COUNT(list);
+    options.templates = list;
+    paritas_status status = paritas_model_create(run->context, run->patched, &options, &model);
+    if (status != PARITAS_OK) return status;
+    const double *init = paritas_model_suggested_init(model);
+    status = paritas_model_fill_row(run->context, model, NULL, NULL, row);
+    if (status == PARITAS_OK) status = paritas_data_derivatives(run->context, model, 1, init, NULL, init, derivatives, derivatives + 32);
+    if (status == PARITAS_OK) status = paritas_expected_pullback(run->context, model, 1, init, row, row, points, derivatives);
+    if (status == PARITAS_OK) status = paritas_expected_data_of(run->context, model, 1, init, row, derivatives);
+    if (status == PARITAS_OK) status = paritas_ranking(run->context, model, &job, entries, &n);
+    paritas_model_free(model);
     return status;
 }
 
@@ -102,6 +126,8 @@ static paritas_status take(struct run *run, enum step step)
         toys.n = 40;
         toys.newton_only = 1;
         return paritas_gof_toys(context, run->model, NULL, &toys, &toys_gof);
+    case TEMPLATES:
+        return take_templates(run);
     default:
         return PARITAS_INVALID_ARGUMENT;
     }

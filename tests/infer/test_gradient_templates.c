@@ -177,9 +177,17 @@ TEST(rows_that_share_curvature_answer_as_alone_within_rounding)
 TEST(contexts_in_f32_answer_as_those_in_f64)
 {
     struct answers *first = malloc(sizeof *first), *other = malloc(sizeof *other);
+    paritas_context *context = NULL;
     assert_true(first && other);
     paritas_options open = PARITAS_OPTIONS_DEFAULT;
     open.precision = 32;
+    const paritas_status there = paritas_open(&open, &context);
+    paritas_close(context);
+    if (there == PARITAS_NO_DEVICE) { /* a build of some kernels only */
+        free(other);
+        free(first);
+        skip();
+    }
     answer(NULL, ROWS, first);
     answer(&open, ROWS, other);
     assert_memory_equal(first, other, sizeof *first);

@@ -12,12 +12,12 @@
 #include "metal/fake.h"
 #endif
 
-enum { TOYS_PART = RESULTS_PART_COUNT, DRAW_PART, PARTS };
+enum { TOYS_PART = RESULTS_PART_COUNT, DRAW_PART, TANGENT_PART, PARTS };
 #define BIT(part) (1u << (part))
 #define ALL_PARTS (BIT(PARTS) - 1)
 /* every entry once */
 #define ENTRY_PARTS                                                                                                                                \
-    (BIT(RESULTS_EVALUATE) | BIT(RESULTS_EXPECTED) | BIT(RESULTS_FIT) | BIT(RESULTS_LBFGSB) | BIT(RESULTS_DE) | BIT(TOYS_PART) | BIT(DRAW_PART))
+    (BIT(RESULTS_EVALUATE) | BIT(RESULTS_EXPECTED) | BIT(RESULTS_FIT) | BIT(RESULTS_LBFGSB) | BIT(RESULTS_DE) | BIT(TOYS_PART) | BIT(DRAW_PART) | BIT(TANGENT_PART))
 
 static paritas_status open_device(const char *name, unsigned workers, paritas_context **context)
 {
@@ -99,6 +99,18 @@ static void collect_draw(paritas_context *context, const paritas_model *model, s
     free(drawn);
 }
 
+/* The entry behind derivatives by data rows. */
+static void collect_tangent(paritas_context *context, const paritas_model *model, struct results *results)
+{
+    const size_t n = paritas_model_frozen(model)->n_data;
+    const double *init = paritas_model_suggested_init(model);
+    double *derivatives = calloc(2 * n, sizeof *derivatives);
+    assert_non_null(derivatives);
+    ASSERT_OK(context, paritas_data_derivatives(context, model, 1, init, NULL, init, derivatives, derivatives + n));
+    append_bytes(results, derivatives, 2 * n * sizeof *derivatives);
+    free(derivatives);
+}
+
 static struct results collect(paritas_context *context, const paritas_model *model, unsigned part)
 {
     struct results results = {0};
@@ -108,6 +120,8 @@ static struct results collect(paritas_context *context, const paritas_model *mod
         collect_toys(context, model, &results);
     else if (part == DRAW_PART)
         collect_draw(context, model, &results);
+    else if (part == TANGENT_PART)
+        collect_tangent(context, model, &results);
     else
         assert_true(results_collect(context, model, (enum results_part)part, 7, &results));
     context->host = host;

@@ -146,6 +146,8 @@ def test_mistakes_are_named(spectra):
         kappa.fit(kappa.Spectra(spectra.energy, spectra.flux[:2]))
     with pytest.raises(paritas.InvalidArgument, match="sensitivity"):
         kappa.fit(kappa.Spectra(spectra.energy, spectra.flux))
+    with pytest.raises(paritas.InvalidArgument, match=r"sunlit: one flag or 3 are wanted, the array given has shape \(2,\)"):
+        kappa.spacecraft_potential(spectra, [True, False])
     with pytest.raises(paritas.InvalidArgument, match="plasma: rows of 3 numbers"):
         kappa.flux(ENERGY, PLASMA[:, :2])
 

@@ -160,6 +160,8 @@ def test_one_energy_table_and_one_potential_serve_all(noisy):
     other = losscone.Sweeps.of(noisy.energy[0], [8.0] * 3, noisy.cosine, noisy.flux)
     assert equal(losscone.fit(other, response="hard").table, losscone.fit(noisy, response="hard").table)
     assert len(losscone.Sweeps.of(noisy.energy[0], 8.0, noisy.cosine[0], noisy.flux[0])) == 1
+    plain = losscone.Sweeps(noisy.energy, noisy.potential, noisy.cosine, noisy.flux)
+    assert equal(losscone.fit(plain, response="hard").table, losscone.fit(noisy, response="hard").table)
 
 
 @pytest.mark.parametrize("change, words", [
@@ -182,6 +184,11 @@ def test_a_wrong_shape_is_named(noisy, change, words):
     ({"colour": 3}, TypeError, "there is no option 'colour'"),
     ({"ratio_lower": 2.0}, ValueError, "ratio_lower 2 and ratio_upper 1.1 are not bounds"),
     ({"box_limit": 0}, ValueError, "box_limit 0"),
+    ({"seed": -1}, ValueError, "seed -1: a whole number from 0"),
+    ({"background": "low"}, ValueError, "background 'low': a number"),
+    ({"confidence": -1.0}, ValueError, "confidence -1.0: a number from 0"),
+    ({"confidence": "bootstrap", "draws": 0}, ValueError, "draws 0"),
+    ({"step": -1.0}, ValueError, "step -1 V"),
 ])
 def test_a_wrong_option_is_named(noisy, options, error, words):
     with pytest.raises(error, match=words):
@@ -201,16 +208,31 @@ def test_other_mistakes_are_told(noisy):
         losscone.normalise(noisy.cosine, noisy.flux, out=noisy.flux[:, ::-1])
 
 
+def test_no_sweeps_have_no_answers():
+    none = losscone.fit((np.empty((0, 15)), np.empty((0, 15)), np.empty((0, 15, 88)), np.empty((0, 15, 88))), confidence="bootstrap", draws=2)
+    assert len(none) == 0 and "confidence_set" in none.table.dtype.names
+
+
+def test_calls_from_threads_are_those_of_one(noisy):
+    from concurrent.futures import ThreadPoolExecutor
+
+    alone = losscone.fit(noisy)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(equal(fit.table, alone.table) for fit in pool.map(lambda _: losscone.fit(noisy, threads=1), range(8)))
+
+
 def test_progress_is_told_and_may_end_a_call(noisy):
+    # calls of a few milliseconds tell nothing
+    many = losscone.Sweeps.of(*(np.repeat(getattr(noisy, name), 60, axis=0) for name in ("energy", "potential", "cosine", "flux")))
     told = []
-    losscone.fit(noisy, response="hard", confidence="none", progress=lambda done, total: told.append((done, total)))
-    assert told and all(0 <= done <= total == 3 for done, total in told)
+    losscone.fit(many, response="hard", progress=lambda done, total: told.append((done, total)))
+    assert told and all(0 <= done <= total for done, total in told)
 
     def stop(done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        losscone.fit(noisy, progress=stop)
+        losscone.fit(many, progress=stop)
     assert equal(losscone.fit(noisy).table, losscone.fit(noisy, threads=1).table)
 
 
@@ -254,3 +276,40 @@ def test_models_are_the_reference_cases():
         rows = np.isfinite(model[0]).all(axis=1)
         assert model[0, rows].sum() == pytest.approx(one["model_sum"], rel=1e-9)
         np.testing.assert_allclose(edge[0, rows], numbers(one["alpha_c"])[rows], rtol=1e-9)
+
+
+def test_exact_fits_reach_the_best_that_is_known_of_the_reference_cases():
+    c, reference = cases()["case07_noisy_chunks"], cases()["case01_geometry_pitch_counts"]
+    for chunk in c["chunks"]:
+        azimuth = (numbers(reference["phi_deg"]) + chunk["phi_offset"] + 7.5 * np.arange(15)[:, None]) % 360
+        field, polarity = np.broadcast_to(numbers(chunk["B"]), (1, 15, 3)), np.full((1, 15), float(chunk["polarity"]))
+        cosine = losscone.cosines(reference["theta_deg"], field, azimuth[None], polarity)
+        measured = numbers(chunk["flux"])[None]
+        sweeps = losscone.Sweeps.of(numbers(c["E"]), chunk["Usc"], cosine, losscone.normalise(cosine, measured), measured=measured)
+        *point, best = chunk["halekas_best_known"]
+        assert losscone.misfit(sweeps, [point])[0][0, 0] == pytest.approx(best, rel=1e-9)
+        fit = losscone.fit(sweeps, response="hard")
+        assert fit["misfit"][0] <= best + 1e-6 * (1 + best) and fit["gap"][0] == 0
+        grid = chunk["beamless_profile"]
+        beamless = losscone.profile(sweeps, grid["U"], amplitude_upper=0.0)
+        assert (beamless.misfit[0] <= numbers(grid["min_over_r_grid_0.30_1.10_step_0.01"]) * (1 + 1e-9)).all() and (beamless.amplitude == 0).all()
+
+
+def test_beams_and_footpoints_are_the_reference_cases():
+    c = cases()["case11_beam_detector"]
+    found, row, ratio, energy = c["result"]
+    cosine = np.broadcast_to(np.cos(np.radians(np.linspace(0, 180, 88))), (1, 15, 88))
+    flux = np.where(cosine[0] < 0, numbers(c["profile"])[:, None], 1.0)[None]
+    beam = losscone.beam(losscone.Sweeps.of(numbers(c["E"]), 5.0, cosine, flux))[0]
+    assert beam["beam_found"] == found and beam["beam_energy"] == energy and beam["beam_potential"] == 5.0 - energy
+    assert beam["beam_ratio"] == pytest.approx(ratio)
+    ray = cases()["case10_geometry"]["ray"]
+    for position, direction, expected in zip(ray["pos"], ray["dir"], ray["points"]):
+        point, polarity, _, _ = losscone.footpoint(position, direction)
+        wanted = numbers(expected)
+        assert (polarity != 0) == bool(np.isfinite(wanted).all())
+        if polarity != 0:
+            np.testing.assert_allclose(point, wanted, rtol=1e-10, atol=1e-9)
+    scd = cases()["case10_geometry"]["scd"]
+    for spin, sun, axes in zip(scd["spin_radec"], scd["sun"], scd["matrix_rows_XYZ_columns"]):
+        np.testing.assert_allclose(losscone.despun_axes(*spin, sun), numbers(axes), atol=1e-12)

@@ -147,7 +147,8 @@ def test_what_is_no_table_is_named(tables, tmp_path):
     (tmp_path / "bare.csv").write_text("a,b\n1,2\n")
     (tmp_path / "cut.npz").write_bytes((tables / "losscone_1998-01-16.npz").read_bytes()[:5000])
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
-    wrong = {"cut.csv": r"line \d+ has \d+ fields", "bare.csv": "no table of the program", "cut.npz": "no whole archive", "other.npz": "no table of the program"}
+    wrong = {"cut.csv": r"line \d+ has \d+ fields", "bare.csv": "no table of the program", "cut.npz": "no whole archive",
+             "other.npz": "no table of the program"}
     for name, words in wrong.items():
         with pytest.raises(paritas.InvalidInput, match=words):
             losscone.read_tables(tmp_path / name)

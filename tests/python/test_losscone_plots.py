@@ -28,8 +28,8 @@ class Results:
         self.fit = losscone.fit(self.sweeps)
         self.profiles = [losscone.profile(self.sweeps, np.linspace(-200.0, 0.0, 401), response=response) for response in ("hard", "folded")]
         k = np.arange(100)
-        numbers = ("time", "potential", "potential_lower", "potential_upper", "confidence_lower", "confidence_upper", "spacecraft_in_sun", "projection_longitude",
-                   "projection_latitude")
+        numbers = ("time", "potential", "potential_lower", "potential_upper", "confidence_lower", "confidence_upper", "spacecraft_in_sun",
+                   "projection_longitude", "projection_latitude")
         flags = ("confidence_at_lower_bound", "confidence_at_upper_bound")
         t = self.table = np.zeros(100, [*((name, "f8") for name in numbers), *((name, "?") for name in flags)])
         t["time"], t["potential"] = 884908800.0 + 80.0 * k, -150.0 + 100.0 * np.sin(0.1 * k)

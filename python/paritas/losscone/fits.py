@@ -206,6 +206,8 @@ def fit(sweeps: Given, *, response: str = "both", confidence: Union[str, float, 
     kind = ("none" if search == "de" else "residuals") if confidence is None else confidence
     if isinstance(kind, str) and kind not in ("none", "residuals", "bootstrap"):
         raise _engine.InvalidArgument(f"confidence {kind!r}: there are none, residuals, bootstrap, or a number from 0")
+    if not isinstance(kind, str) and not kind >= 0.0:
+        raise _engine.InvalidArgument(f"confidence {kind!r}: a number from 0 is wanted, or none, residuals, bootstrap")
     if search == "de" and kind != "none":
         raise _engine.InvalidArgument("confidence sets need search='exact'")
     used = engine(device, precision, threads)
@@ -278,9 +280,8 @@ def _around(found: LossconeFit, response: Optional[str], one: Callable[..., NDAr
     chosen = found._response(response)
     arrays, options = found.sweeps.arrays(found.options["method"]), {name: found.options[name] for name in _engine.LOSSCONE_DEFAULTS}
     with told(progress, what) as tell:
-        return _joined([one(_part_of(arrays, part), options_of(options, chosen, part), found.results[chosen][part.start:part.stop], tell, slice(part.start,
-                                                                                                                                                part.stop))
-                        for part in found.sweeps.parts])
+        return _joined([one(_part_of(arrays, part), options_of(options, chosen, part), found.results[chosen][rows], tell, rows)
+                        for part in found.sweeps.parts for rows in [slice(part.start, part.stop)]])
 
 
 # ---- profiles, models, misfits ----
@@ -332,5 +333,5 @@ def model(sweeps: Given, points: ArrayLike, *, response: str = "hard", device: O
     looked at."""
     data = sweeps_of(sweeps)
     at = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    return _engine.losscone_model(data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", engine(device, precision,
-                                                                                                                                      threads))
+    used = engine(device, precision, threads)
+    return _engine.losscone_model(data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", used)

@@ -45,6 +45,10 @@ class Sweeps:
     potentials: list[kappa.SpacecraftPotentials] = field(default_factory=list)
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        if not self.parts:
+            self.parts = [Part(0, len(self.energy), 0)]
+
     @classmethod
     def of(cls, energy: ArrayLike, potential: ArrayLike, cosine: ArrayLike, flux: ArrayLike, *, measured: Optional[ArrayLike] = None, first: int = 0) -> Sweeps:
         """From arrays; borrowed where they are contiguous and float64.
@@ -57,9 +61,8 @@ class Sweeps:
         volts = np.asarray(potential, dtype=np.float64)
         if volts.ndim == 1:
             volts = volts[:, None]
-        made = cls(_broadcast(energy, n, "energy"), _broadcast(volts, n, "potential"), angles, fluxes, None if measured is None else _sweeps_of(measured,
-                                                                                                                                                "measured"))
-        made.parts = [Part(0, n, first)]
+        raw = None if measured is None else _sweeps_of(measured, "measured")
+        made = cls(_broadcast(energy, n, "energy"), _broadcast(volts, n, "potential"), angles, fluxes, raw, parts=[Part(0, n, first)])
         made.arrays("halekas")
         return made
 
@@ -81,7 +84,8 @@ class Sweeps:
                       parts=parts)
 
     def arrays(self, method: str) -> _engine.SweepArrays:
-        """The arrays that a method's misfit sees. Where `measured` is there, fluxes that the method does not take are masked in a copy, made once."""
+        """The arrays that a method's misfit sees. Where `measured` is there, fluxes that the method does not take are masked in a copy, made once:
+        change the arrays before the first call, or make other Sweeps."""
         found = self._masked.get(method)
         if found is None:
             flux = self.flux if self.measured is None else mask(self.cosine, self.measured, self.flux, method)
@@ -175,8 +179,8 @@ def load(files: Union[Path, Day, Sequence[Union[Path, Day]]], *, theta: Union[Pa
     if illumination not in ("sun", "shade"):
         raise _engine.InvalidArgument(f"illumination {illumination!r}: there are sun, shade")
     inclination = theta_of(theta) if theta is None or isinstance(theta, (str, os.PathLike)) else np.asarray(theta, dtype=np.float64)
-    tables = [_table(geometry, None), _table(polarity, "polarity"), _table(None if spacecraft_potential == "auto" else spacecraft_potential,
-                                                                           "spacecraft_potential")]
+    of_potentials = None if spacecraft_potential == "auto" else spacecraft_potential
+    tables = [_table(geometry, None), _table(polarity, "polarity"), _table(of_potentials, "spacecraft_potential")]
     spin = None if attitude is None else Attitude(attitude)
     sign = _sign(polarity, spice is not None or (tables[0] is not None and tables[0].has("polarity")))
     made: list[Sweeps] = []

@@ -9,7 +9,8 @@ Every function takes a result and answers a matplotlib Figure of its own (no pyp
 this empty
 figure or subfigure; then the Figure they belong to is answered. `style`: None for the house style, "user" for the settings as they are, or the name of a
 style of mplhep
-("ATLAS", "CMS", ...), which must be installed. No global setting of matplotlib is changed.
+("ATLAS", "CMS", ...), which must be installed. No global setting of matplotlib is changed. Figures of loss cones
+are in paritas.plot.losscone.
 """
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _draw_cells(axes: "Axes", energy: Floats, pitch: Floats, values: Floats, nor
 
     boxes, shown = _cells(energy, pitch, values)
     drawn = PolyCollection(boxes, array=shown, cmap=colours, norm=norm, edgecolors="face", linewidths=0.1, rasterized=True)
-    axes.add_collection(drawn)
+    axes.add_collection(drawn, autolim=False)
     axes.set_facecolor("0.8")  # where there is no value
     axes.set_xscale("log")
     axes.set_xlim(*_edges(energy)[[0, -1]])

@@ -33,7 +33,10 @@ def _plain(value: Any) -> Any:
 
 def _code(settings: Any, kind: str, fallback: str) -> Any:
     """The interpolation that `settings` say; pyhf falls back to the oldest code where they leave a type out."""
-    return _CODES[kind][settings.get(kind, {}).get("interpcode", fallback)]
+    code = settings.get(kind, {}).get("interpcode", fallback)
+    if code not in _CODES[kind]:
+        raise exceptions.InvalidInterpCode(f"{code!r} of {kind}: there are {', '.join(_CODES[kind])}")
+    return _CODES[kind][code]
 
 
 def make(spec: Any, channel_nbins: Any, poi_name: str | None, settings: Any, clip_sample: float | None, clip_bin: float | None) -> Any:
@@ -93,6 +96,17 @@ def fit_rows(model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: A
     """A fit of each row of data: statuses, twice NLL and parameters."""
     status, _, value, _, _, parameters, _, _ = _engine.fit_batch(model, len(data), data, start, lower, upper, fixed, progress=progress)
     return status, value, parameters
+
+
+def toys(
+    model: Any, mu: float, statistic: str, n: int, seed: int, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, progress: Any
+) -> tuple[Any, Any, int]:
+    """Statistics of n toys drawn at mu and of n at the other hypothesis, and how many of all had no answer, which are left out."""
+    rows: Any
+    _, rows = _engine.hypotest_toys(model, mu, statistic, n, seed, data=data, start=start, lower=lower, upper=upper, fixed=fixed, progress=progress)
+    answered = rows[rows["status"] == CONVERGED]
+    at_mu = answered["hypothesis"] == mu
+    return answered["q"][at_mu], answered["q"][~at_mu], len(rows) - len(answered)
 
 
 def hypotest(model: Any, mu: float, statistic: str, data: Any, start: Any, lower: Any, upper: Any, fixed: Any) -> tuple[float, float, int]:

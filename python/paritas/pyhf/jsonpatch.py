@@ -7,6 +7,15 @@ import json
 from typing import Any, Iterator, Sequence
 
 
+def copied(value: Any) -> Any:
+    """A copy of a document that shares nothing which can change: what copy.deepcopy gives, in a fraction of its time."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value if value is None or isinstance(value, (str, float, int)) else copy.deepcopy(value)
+
+
 class JsonPatchException(Exception):
     """A patch that cannot be applied, or is none."""
 
@@ -76,17 +85,17 @@ class _Root:
 def _apply(root: _Root, operation: Any) -> None:
     kind, path = operation["op"], operation["path"]
     if kind == "add":
-        root.add(path, copy.deepcopy(operation["value"]))
+        root.add(path, copied(operation["value"]))
     elif kind == "remove":
         root.remove(path)
     elif kind == "replace":
         container, last = root.parent(path)
         _child(container, last, path)
-        container[int(last) if isinstance(container, list) else last] = copy.deepcopy(operation["value"])
+        container[int(last) if isinstance(container, list) else last] = copied(operation["value"])
     elif kind == "move":
         root.add(path, root.remove(operation["from"]))
     elif kind == "copy":
-        root.add(path, copy.deepcopy(root.get(operation["from"])))
+        root.add(path, copied(root.get(operation["from"])))
     elif kind == "test":
         found = root.get(path)
         if found != operation["value"]:
@@ -103,7 +112,7 @@ class JsonPatch:
 
     def apply(self, obj: Any, in_place: bool = False) -> Any:
         """The document with all operations done; a copy unless `in_place`."""
-        root = _Root(obj if in_place else copy.deepcopy(obj))
+        root = _Root(obj if in_place else copied(obj))
         for operation in self.patch:
             try:
                 _apply(root, operation)

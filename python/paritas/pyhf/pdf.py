@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from typing import Any, Mapping
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from paritas.pyhf import bridge, exceptions, parameters, probability, schema
 from paritas.pyhf.constraints import gaussian_constraint_combined, poisson_constraint_combined
+from paritas.pyhf.jsonpatch import copied
 from paritas.pyhf.mixins import _ChannelSummaryMixin
 from paritas.pyhf.modifiers import histfactory_set
 from paritas.pyhf.parameters import reduce_paramsets_requirements
@@ -32,7 +32,7 @@ class _ModelConfig(_ChannelSummaryMixin):
 
     def __init__(self, spec: Mapping[str, Any], **config_kwargs: Any) -> None:
         super().__init__(channels=spec["channels"])
-        self.modifier_settings = config_kwargs.pop("modifier_settings", None) or copy.deepcopy(_DEFAULT_SETTINGS)
+        self.modifier_settings = config_kwargs.pop("modifier_settings", None) or copied(_DEFAULT_SETTINGS)
         if config_kwargs:
             raise exceptions.Unsupported(f"Unsupported options were passed in: {list(config_kwargs)}.")
         self._par_order: list[str] = []
@@ -311,7 +311,7 @@ class Model:
     ) -> None:
         self._modifier_set = modifier_set or histfactory_set
         self.batch_size = batch_size
-        self.spec = copy.deepcopy(spec)
+        self.spec = copied(spec)
         self.schema = config_kwargs.pop("schema", "model.json")
         self.version = config_kwargs.pop("version", None)
         if validate:
@@ -333,6 +333,10 @@ class Model:
         self._own = all(histfactory_set.get(kind) == pair for kind, pair in self._modifier_set.items())
         self._engine: Any = None
         self._engine_poi: str | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the engine's model, which a copy makes for itself."""
+        return {**self.__dict__, "_engine": None}
 
     @property
     def config(self) -> _ModelConfig:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from collections import Counter
 from typing import Any, ClassVar, Iterable
 
 from paritas.pyhf import exceptions, schema
-from paritas.pyhf.jsonpatch import JsonPatch
+from paritas.pyhf.jsonpatch import JsonPatch, copied
 from paritas.pyhf.mixins import _ChannelSummaryMixin
 from paritas.pyhf.pdf import Model
 from paritas.pyhf.schema.variables import SCHEMA_VERSION
@@ -33,14 +32,14 @@ def _join_items(join: str, left_items: Any, right_items: Any, key: str = "name",
     """All of the first (right outer: the second) list, and of the other: with "none" everything, with "outer" what differs, else what has another
     name. With `deep_merge_key`, items of one name are merged under it."""
     first, second = (right_items, left_items) if join == "right outer" else (left_items, right_items)
-    joined = copy.deepcopy(first)
+    joined = copied(first)
     place = {item[key]: index for index, item in reversed(list(enumerate(joined)))}
     for item in second:
         if item[key] in place and deep_merge_key is not None:
             mine = joined[place[item[key]]]
             mine[deep_merge_key] = _join_items("left outer", mine[deep_merge_key], item[deep_merge_key])
         elif join == "none" or (join == "outer" and item not in first) or (join in _UNSAFE_JOINS and item[key] not in place):
-            joined.append(copy.deepcopy(item))
+            joined.append(copied(item))
     return joined
 
 
@@ -116,7 +115,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
     valid_joins: ClassVar[list[str]] = _JOINS
 
     def __init__(self, spec: Any, validate: bool = True, **config_kwargs: Any) -> None:
-        spec = copy.deepcopy(dict(spec))
+        spec = copied(dict(spec))
         self.schema = config_kwargs.pop("schema", "workspace.json")
         self.version = config_kwargs.pop("version", spec.get("version", None))
         if validate:
@@ -217,7 +216,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         def kept(items: Any, dropped: set[str]) -> Any:
             return [item for item in items if item["name"] not in dropped]
 
-        spec = copy.deepcopy(dict(self))
+        spec = copied(dict(self))
         spec["channels"] = [renamed(channel, channels) for channel in kept(spec["channels"], no_channels)]
         for channel in spec["channels"]:
             channel["samples"] = [renamed(sample, samples) for sample in kept(channel["samples"], no_samples)]
@@ -271,7 +270,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         def name(item: Any) -> Any:
             return item["name"]
 
-        spec = copy.deepcopy(dict(workspace))
+        spec = copied(dict(workspace))
         for part in ("channels", "measurements", "observations"):
             spec[part].sort(key=name)
         for channel in spec["channels"]:
@@ -296,7 +295,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
             for parameter, entry in config.par_map.items()
         ]
         spec = {
-            "channels": copy.deepcopy(model.spec["channels"]),
+            "channels": copied(model.spec["channels"]),
             "measurements": [{"name": name, "config": {"poi": config.poi_name, "parameters": parameters}}],
             "observations": [{"name": channel, "data": list(data[config.channel_slices[channel]])} for channel in config.channels],
             "version": SCHEMA_VERSION,

@@ -15,5 +15,4 @@ def writexml(spec: Any, specdir: Any, data_rootdir: Any, resultprefix: str) -> b
     """Writes the channels' XML into `specdir` and histograms into `data_rootdir`; the top-level XML is returned."""
     from paritas.convert import histfactory_xml
 
-    written: bytes = histfactory_xml.write(spec, specdir, data_rootdir, resultprefix)
-    return written
+    return histfactory_xml.write(spec, specdir, data_rootdir, resultprefix)

@@ -29,7 +29,7 @@ class SoftHistogram(torch.nn.Module):
         self.edges = edges if isinstance(edges, torch.Tensor) else torch.as_tensor(edges, dtype=torch.float64)
         self.bandwidth = bandwidth
         self.kernel = kernel
-        check_soft_histogram(self.edges.detach().cpu().numpy(), float(bandwidth), kernel)
+        check_soft_histogram(self.edges.detach().cpu().numpy(), float(torch.as_tensor(bandwidth).detach()), kernel)
 
     def forward(self, x: torch.Tensor, weights: Optional[torch.Tensor] = None) -> Histogram:
         """x: observables (..., events); weights of the same shape, or one that broadcasts (None: 1)."""

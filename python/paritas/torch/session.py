@@ -7,7 +7,6 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 import torch
-from torch.autograd.function import once_differentiable
 
 from .. import differentiable
 from ..differentiable import STATUSES, Statistic
@@ -52,21 +51,27 @@ class _Call(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, weights: torch.Tensor) -> Any:
-        return _refusing(ctx, weights) if torch.is_grad_enabled() else _pulled_back(ctx, weights)
+        answer = ctx.answer
+        numbers = _array(weights).reshape(answer.values.shape)
+        slopes: list[Optional[torch.Tensor]] = [None] * len(ctx.needs_input_grad)
+        for i, tensor in ctx.given:
+            if ctx.needs_input_grad[2 + i]:
+                slope = torch.from_numpy(answer.pulled_back(numbers, i, tensor.shape))
+                slope = slope if tensor.dtype is torch.float64 and tensor.is_cpu else slope.to(tensor.dtype).to(tensor.device)
+                slopes[2 + i] = _Refusal.apply(slope.requires_grad_()) if torch.is_grad_enabled() else slope
+        return tuple(slopes)
 
 
-def _pulled_back(ctx: Any, weights: torch.Tensor) -> Any:
-    answer = ctx.answer
-    numbers = _array(weights).reshape(answer.values.shape)
-    slopes: list[Optional[torch.Tensor]] = [None] * len(ctx.needs_input_grad)
-    for i, tensor in ctx.given:
-        if ctx.needs_input_grad[2 + i]:
-            slope = torch.from_numpy(answer.pulled_back(numbers, i, tensor.shape))
-            slopes[2 + i] = slope if tensor.dtype is torch.float64 and tensor.is_cpu else slope.to(tensor.dtype).to(tensor.device)
-    return tuple(slopes)
+class _Refusal(torch.autograd.Function):
+    """A gradient in a graph of gradients, of which none is taken. (once_differentiable refuses only where the weights ask for one; the arguments may, too.)"""
 
+    @staticmethod
+    def forward(ctx: Any, slope: torch.Tensor) -> torch.Tensor:
+        return slope.clone()
 
-_refusing = once_differentiable(_pulled_back)  # where a graph of the gradient is made
+    @staticmethod
+    def backward(ctx: Any, weights: torch.Tensor) -> Any:
+        raise NotImplementedError("second derivatives of a statistic: sessions have first derivatives only")
 
 
 class Session(differentiable.Session):
@@ -99,4 +104,4 @@ class Session(differentiable.Session):
 
 
 def _tensor(given: Any) -> Optional[torch.Tensor]:
-    return given if given is None or isinstance(given, torch.Tensor) else torch.from_numpy(np.asarray(given, dtype=np.float64))
+    return given if given is None or isinstance(given, torch.Tensor) else torch.from_numpy(np.array(given, dtype=np.float64))

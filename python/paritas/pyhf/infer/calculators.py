@@ -11,7 +11,7 @@ import numpy as np
 
 from paritas.progress import told
 from paritas.pyhf import bridge
-from paritas.pyhf.exceptions import FailedMinimization
+from paritas.pyhf.exceptions import FailedMinimization, Unsupported
 from paritas.pyhf.infer import test_statistics, utils
 from paritas.pyhf.infer.mle import _at_poi, _given, _validate_fit_inputs, fixed_poi_fit
 from paritas.pyhf.optimize.mixins import EngineOptimizer, OptimizeResult
@@ -99,11 +99,13 @@ class _Calculator:
 
     def _arrays(self, mu: float) -> tuple[Any, Any, Any, Any]:
         """Start, lower and upper bounds and fixed flags as arrays. ValueError: a start, or mu, outside its bounds."""
-        for value in (mu, self._other_mu()):
-            _validate_fit_inputs(_at_poi(value, self.pdf, self.init_pars, self.fixed_params)[0], self.par_bounds, self.fixed_params)
-        _validate_fit_inputs(self.init_pars, self.par_bounds, self.fixed_params)
-        bounds = np.array(self.par_bounds, dtype=np.float64)
-        return np.array(self.init_pars, dtype=np.float64), bounds[:, 0], bounds[:, 1], np.array(self.fixed_params, dtype=np.uint8)
+        start, bounds = np.array(self.init_pars, dtype=np.float64), np.array(self.par_bounds, dtype=np.float64)
+        lower, upper = bounds[:, 0], bounds[:, 1]
+        poi = self.pdf.config.poi_index
+        if ((start < lower) | (start > upper)).any() or not (lower[poi] <= min(mu, self._other_mu()) and max(mu, self._other_mu()) <= upper[poi]):
+            for value in (start[poi], mu, self._other_mu()):
+                _validate_fit_inputs(_at_poi(value, self.pdf, self.init_pars, self.fixed_params)[0], self.par_bounds, self.fixed_params)
+        return start, lower, upper, np.array(self.fixed_params, dtype=np.uint8)
 
     def pvalues(self, teststat: Any, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> tuple[Any, Any, Any]:
         """CLs+b, CLb and CLs of a value of the statistic."""
@@ -208,8 +210,11 @@ class EmpiricalDistribution:
 
 
 class ToyCalculator(_Calculator):
-    """`ntoys` toys of each hypothesis, drawn by NumPy's global generator in pyhf's order: after numpy.random.seed the toys are the same as pyhf's. All of a
-    hypothesis are fitted as one batch."""
+    """`ntoys` toys of each hypothesis.
+
+    Without `seed` they are drawn by NumPy's global generator in pyhf's order, so that after numpy.random.seed they are pyhf's toys, and all of a hypothesis
+    are fitted as one batch. With it they are the engine's own: toy t depends on the seed and t alone, whatever the number of toys, threads or devices.
+    """
 
     def __init__(
         self,
@@ -221,21 +226,37 @@ class ToyCalculator(_Calculator):
         test_stat: str = "qtilde",
         ntoys: int = 2000,
         track_progress: bool = True,
+        seed: int | None = None,
     ) -> None:
         super().__init__(data, pdf, init_pars, par_bounds, fixed_params, test_stat)
         self.ntoys = ntoys
+        self.seed = seed
         self.track_progress = track_progress
 
     def distributions(self, poi_test: Any, track_progress: bool | None = None) -> tuple[EmpiricalDistribution, EmpiricalDistribution]:
-        """Of the statistic with signal and without. FailedMinimization: a toy's fit did not converge."""
+        """Of the statistic with signal and without. FailedMinimization: a toy's fit did not converge; with a seed such toys are left out with a warning.
+        Unsupported: a seed for a model that is not the engine's, or for a test of the value that the other hypothesis has."""
         tensorlib, _ = get_backend()
         shown = self.track_progress if track_progress is None else track_progress
+        if self.seed is not None:
+            return self._by_engine(float(poi_test), self.seed, shown)
         samples = [self.pdf.make_pdf(fixed_poi_fit(mu, self.data, self.pdf, *self._settings)).sample((self.ntoys,)) for mu in (poi_test, self._other_mu())]
         with_signal, without = (
             EmpiricalDistribution(tensorlib.astensor(self._statistics(poi_test, rows, shown, name)))
             for rows, name in zip(samples, ("Signal-like", "Background-like"))
         )
         return with_signal, without
+
+    def _by_engine(self, mu: float, seed: int, shown: bool) -> tuple[EmpiricalDistribution, EmpiricalDistribution]:
+        engine = self._engine()
+        if engine is None or mu == self._other_mu():
+            raise Unsupported(f"seed: only for the engine's models, and only where the tested value is not {self._other_mu()}")
+        test_statistics._check(utils.get_test_stat(self.test_stat).__name__, self.pdf, self.par_bounds)
+        with told(shown, "toys") as tell:
+            with_signal, without, failed = bridge.toys(engine, mu, self.test_stat, self.ntoys, seed, self.data, *self._arrays(mu), tell)
+        if failed:
+            log.warning("%d of %d toys had no answer and are left out", failed, 2 * self.ntoys)
+        return EmpiricalDistribution(with_signal), EmpiricalDistribution(without)
 
     def _statistics(self, poi_test: Any, rows: Any, shown: bool, name: str) -> Any:
         """The statistic of each toy."""

@@ -26,6 +26,9 @@ class ValidationError(Exception):
 
 
 def _is_number(value: Any) -> bool:
+    kind = type(value)
+    if kind is float or kind is int:  # what nearly all are: an abstract class takes ten times as long to ask
+        return True
     return isinstance(value, numbers.Number) and not isinstance(value, (bool, np.bool_))
 
 
@@ -46,13 +49,17 @@ class _Validator:
 
     def __init__(self, allow_tensors: bool) -> None:
         self.types = _TYPES_WITH_TENSORS if allow_tensors else _TYPES
+        self.resolved: dict[tuple[str, str], tuple[Any, str]] = {}
 
     def _resolve(self, reference: str, base: str) -> tuple[Any, str]:
-        target, _, fragment = urljoin(base, reference).partition("#")
-        schema = load_schema(target.removeprefix(variables.SCHEMA_BASE))
-        for step in fragment.strip("/").split("/") if fragment.strip("/") else []:
-            schema = schema[step]
-        return schema, target
+        found = self.resolved.get((reference, base))
+        if found is None:
+            target, _, fragment = urljoin(base, reference).partition("#")
+            schema = load_schema(target.removeprefix(variables.SCHEMA_BASE))
+            for step in fragment.split("/"):
+                schema = schema[step] if step else schema
+            found = self.resolved[reference, base] = (schema, target)
+        return found
 
     def errors(self, value: Any, schema: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
         """All errors of a value, the nearest first."""

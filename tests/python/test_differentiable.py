@@ -1,0 +1,329 @@
+"""Statistics of data rows and their derivatives, as the front ends of PyTorch and JAX share them."""
+import json
+import math
+import re
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("paritas")
+
+import paritas
+from differentiable_support import CHOSEN, STATISTICS, analysis, counting, derivative, discovery, numbers_of, rebuilt
+from package_support import SHARED, TREE
+from paritas.differentiable import EXPECTED_SIGNIFICANCE, NLL, Q0, ROW_ARGUMENTS, STATUSES, Z0, Session, Statistic
+
+ALL = (True,) * 6
+
+
+@pytest.fixture(scope="module")
+def session():
+    return Session(analysis(), **CHOSEN, threads=1)
+
+
+def asked(session, name, rows, wanted=ALL, mu=None):
+    statistic, at = STATISTICS[name]
+    at = at if mu is None else mu
+    return session.call(statistic, None if at is None else np.array([at]), rows, (wanted[0] and at is not None, *wanted[1:]))
+
+
+# ---- closed forms: one bin ----
+
+N, S, B = 17.0, 4.0, 9.0
+
+
+def one_bin(statistic, at=None):
+    counter = Session(counting(N, S, B), signal="signal", background="background")
+    answer = counter.call(statistic, at, [np.array([N]), np.array([S]), np.array([B]), None, None], (at is not None, True, True, True, False, False))
+    assert answer.codes[0] == 0
+    return float(answer.values[0, 0]), [None if slope is None else slope[0, 0] for slope in answer.slopes]
+
+
+def test_nll():
+    mu = 1.3
+    rate = mu * S + B
+    value, (by_mu, by_n, by_s, by_b, _, _) = one_bin(NLL, np.array([mu]))
+    digamma = -0.57721566490153286061 + sum(1.0 / i for i in range(1, int(N) + 1))
+    assert value == pytest.approx(rate - N * math.log(rate) + math.lgamma(N + 1.0), rel=1e-14)
+    for slope, expected in ((by_mu, S * (1.0 - N / rate)), (by_n, digamma - math.log(rate)), (by_s, mu * (1.0 - N / rate)), (by_b, 1.0 - N / rate)):
+        assert slope[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_q0_and_z0():
+    value, (_, by_n, by_s, by_b, _, _) = one_bin(Q0)
+    assert value == pytest.approx(discovery(N, B), rel=1e-12)
+    assert by_n[0] == pytest.approx(2.0 * math.log(N / B), rel=1e-11)
+    assert by_s[0] == pytest.approx(0.0, abs=1e-11)
+    assert by_b[0] == pytest.approx(2.0 * (1.0 - N / B), rel=1e-11)
+    z, slopes = one_bin(Z0)
+    assert z == pytest.approx(math.sqrt(value), rel=1e-14)
+    assert slopes[1][0] == pytest.approx(math.log(N / B) / z, rel=1e-11)
+
+
+def test_expected_significance():
+    value, (_, by_n, by_s, by_b, _, _) = one_bin(EXPECTED_SIGNIFICANCE)
+    assert value == pytest.approx(math.sqrt(discovery(S + B, B)), rel=1e-12)
+    assert by_n[0] == pytest.approx(0.0, abs=1e-11)
+    assert by_s[0] == pytest.approx(math.log(1.0 + S / B) / value, rel=1e-11)
+    assert by_b[0] == pytest.approx((math.log(1.0 + S / B) - S / B) / value, rel=1e-11)
+
+
+def test_where_there_is_no_excess_slopes_are_one_sided():
+    """At mu_hat = 0 and below it, q0 and Z0 are 0, and so are their slopes; Z0's slope on the other side, 1 / sqrt(b), is not."""
+    counter = Session(counting(B, S, B), background="background")
+    for statistic in (Q0, Z0):
+        for n in (B, B - 3.0):
+            answer = counter.call(statistic, None, [np.array([n]), None, np.array([B]), None, None], (False, True, False, True, False, False))
+            assert answer.codes[0] == 0
+            assert abs(answer.values[0, 0]) < 1e-6
+            assert np.abs(answer.slopes[1]).max() < 1e-6 and np.abs(answer.slopes[3]).max() < 1e-6
+    above = counter.call(Z0, None, [np.array([B + 1e-3]), None, None, None, None], (False, True, False, False, False, False))
+    assert above.slopes[1][0, 0, 0] == pytest.approx(1.0 / math.sqrt(B), rel=1e-3)
+    expected = counter.call(EXPECTED_SIGNIFICANCE, None, [np.array([B - 3.0]), None, np.array([B]), None, None], (False, False, False, True, False, False))
+    assert expected.slopes[3][0, 0, 0] < -1e-2  # the expected significance has a direction also there
+
+
+# ---- against workspaces that are made anew ----
+
+@pytest.mark.parametrize("name", [name for name in STATISTICS if name != "upper_limit"])
+def test_slopes_are_those_of_rebuilt_workspaces(session, name):
+    """One number of each argument at a time: nested central differences of values from workspaces that have it in place of their own."""
+    rows = numbers_of(analysis(), session)
+    slopes = asked(session, name, rows).slopes
+    for i, (argument, numbers) in enumerate(zip(ROW_ARGUMENTS, rows)):
+        k = (3 * i + 1) % len(numbers)
+
+        def value(x):
+            moved = [row.copy() for row in rows]
+            moved[i][k] = x
+            fresh = Session(rebuilt(analysis(), session, moved), threads=1)
+            return asked(fresh, name, [None] * 5, (False,) * 6).values[0]
+
+        exact = derivative(value, numbers[k], 0.005 * numbers[k])
+        assert slopes[1 + i][0, :, k] == pytest.approx(exact, rel=1e-8, abs=1e-8), argument
+
+
+@pytest.mark.parametrize("name", ["qmu", "q", "cls", "cls_q"])
+def test_slopes_by_mu(session, name):
+    mu = STATISTICS[name][1]
+    exact = derivative(lambda x: asked(session, name, [None] * 5, (False,) * 6, x).values[0], mu, 0.05)
+    assert asked(session, name, [None] * 5).slopes[0][0, :, 0] == pytest.approx(exact, rel=1e-8, abs=1e-8)
+
+
+def test_slopes_of_limits_are_those_of_the_curves_whose_roots_they_are(session):
+    rows = numbers_of(analysis(), session)
+    limits = asked(session, "upper_limit", rows)
+    for k in range(6):
+        curve = session.call(Statistic("cls", "qtilde", 1 << k), limits.values[0, k:k + 1], rows, ALL)
+        assert curve.values[0, 0] == pytest.approx(0.05, rel=1e-6)
+        for i in range(1, 6):
+            assert limits.slopes[i][0, k] == pytest.approx(-curve.slopes[i][0, 0] / curve.slopes[0][0, 0, 0], rel=1e-9, abs=1e-12)
+
+
+def test_nll_slopes(session):
+    rows = numbers_of(analysis(), session)
+    point = np.array(session.model.suggested_init)
+    point[session.model.index("shape")], point[session.model.index("scale")] = 0.4, -0.3
+    answer = session.call(NLL, point, rows, ALL)
+    plain = paritas.Model.from_workspace(rebuilt(analysis(), session, rows))
+    assert answer.values[0, 0] == plain.nll(point)
+    assert answer.slopes[0][0, 0] == pytest.approx(0.5 * plain.gradient(point), rel=1e-13, abs=1e-13)
+    for i, numbers in enumerate(rows[1:], 1):
+        for k in range(len(numbers)):
+            def value(x):
+                moved = [row.copy() for row in rows]
+                moved[i][k] = x
+                return paritas.Model.from_workspace(rebuilt(analysis(), session, moved)).nll(point)
+            assert answer.slopes[1 + i][0, 0, k] == pytest.approx(derivative(value, numbers[k], 0.05 * numbers[k]), rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_rows_answer_what_a_rebuilt_workspace_answers_bit_by_bit(session, name):
+    rows = [numbers * factor for numbers, factor in zip(numbers_of(analysis(), session), (1.05, 1.3, 0.97, 0.98, 0.96))]
+    fresh = Session(rebuilt(analysis(), session, rows))
+    there, here = asked(fresh, name, [None] * 5, (False,) * 6), asked(session, name, rows)
+    assert np.array_equal(there.values, here.values)
+    assert there.codes[0] == here.codes[0] == 0
+
+
+def test_values_are_those_of_the_statistics(session):
+    """The likelihood and limits bit by bit; what is made of differences of minima to what the minima are found to."""
+    rows = [numbers * factor for numbers, factor in zip(numbers_of(analysis(), session), (1.05, 1.3, 0.97, 0.98, 0.96))]
+    model = paritas.Model.from_workspace(rebuilt(analysis(), session, rows))
+    significance, test, limit = model.significance(), model.hypotest(2.5), model.upper_limit()
+    value = {name: asked(session, name, rows, (False,) * 6).values[0] for name in STATISTICS}
+    assert value["q0"][0] == pytest.approx(significance.q0, abs=1e-9)
+    assert value["Z0"][0] == pytest.approx(significance.Z, abs=1e-9)
+    assert value["expected_significance"][0] == pytest.approx(significance.Z_exp, abs=1e-9)
+    assert value["qmu"][0] == pytest.approx(test.q, abs=1e-9)
+    assert value["cls"] == pytest.approx([test.CLs_obs, *test.CLs_exp], abs=1e-9)
+    assert value["upper_limit"].tolist() == [limit.limit_obs, *limit.limit_exp]
+
+
+# ---- auxiliary data ----
+
+def test_auxiliary_data_follow_templates_or_stand_in_the_data(session):
+    rows = numbers_of(analysis(), session)
+    model = session.model
+    main_and_aux = np.array(model.data[:model.main_count + model.aux_count])
+    following = session.call(Q0, None, [None, *rows[1:]], (False, False, True, True, True, True))
+    given = session.call(Q0, None, [main_and_aux, *rows[1:]], (False, True, True, True, True, True))
+    assert np.array_equal(following.values, given.values)
+    aux = given.slopes[1][0, 0, model.main_count:]
+    assert np.abs(aux).max() > 1e-3
+
+    def value(x):
+        return session.call(Q0, None, [np.concatenate([main_and_aux[:-1], [x]]), *rows[1:]], (False,) * 6).values[0, 0]
+
+    exact = derivative(value, main_and_aux[-1], 0.05)
+    assert aux[-1] == pytest.approx(exact, rel=1e-8, abs=1e-8)
+    fakes = slice(len(rows[2]) - 3, None)  # their shapesys has its auxiliary data from them
+    assert not np.allclose(following.slopes[3][0, 0, fakes], given.slopes[3][0, 0, fakes], rtol=1e-6)
+
+
+# ---- batches ----
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_a_batch_is_its_rows(session, name):
+    rng = np.random.default_rng(7)
+    data, signal, background, up, down = numbers_of(analysis(), session)
+    batch = [data, signal * rng.uniform(0.5, 2.0, (3, 1, len(signal))), background * rng.uniform(0.9, 1.1, (5, len(background))), up, None]
+    together = Session(analysis(), **CHOSEN, threads=3)
+    answer = asked(together, name, batch)
+    assert answer.batch == (3, 5)
+    for i in range(3):
+        for j in range(5):
+            alone = asked(session, name, [data, batch[1][i, 0], batch[2][j], up, None])
+            assert np.array_equal(answer.values[5 * i + j], alone.values[0])
+            for one, of_all in zip(alone.slopes, answer.slopes):
+                assert one is None if of_all is None else np.array_equal(one[0], of_all[5 * i + j])
+
+
+@pytest.mark.parametrize("name", ["q0", "Z0", "qmu"])
+def test_rows_may_share_their_curvature(session, name):
+    """Answers within what fits leave open, and the same bits in any batch."""
+    alike = Session(analysis(), **CHOSEN, shared=True, threads=1)
+    data, signal, background, _, _ = numbers_of(analysis(), session)
+    signals = signal * np.linspace(0.8, 1.25, 16)[:, None]
+    own, shared = asked(session, name, [data, signals, background, None, None]), asked(alike, name, [data, signals, background, None, None])
+    assert (shared.codes == 0).all()
+    assert shared.values == pytest.approx(own.values, rel=1e-9, abs=1e-9)
+    for one, other in zip(shared.slopes[1:4], own.slopes[1:4]):
+        assert one == pytest.approx(other, rel=1e-5, abs=1e-6)
+    assert np.array_equal(asked(alike, name, [data, signals[5], background, None, None]).values[0], shared.values[5])
+
+
+def test_pulled_back(session):
+    """Weights go to every argument in its shape; what broadcasting doubled is summed."""
+    data, signal, background, _, _ = numbers_of(analysis(), session)
+    many = signal * np.linspace(0.5, 2.0, 4)[:, None]
+    mu = np.array([[2.0], [2.5], [3.0], [3.5]])
+    answer = session.call(STATISTICS["cls"][0], mu, [None, many, background, None, None], (True, False, True, True, False, False))
+    weights = np.arange(24.0).reshape(4, 6)
+    assert answer.pulled_back(weights, 0, (4, 1)) == pytest.approx((weights[:, :, None] * answer.slopes[0]).sum(1))
+    assert answer.pulled_back(weights, 3, background.shape) == pytest.approx((weights[:, :, None] * answer.slopes[3]).sum((0, 1)))
+
+
+def test_threads_share_a_session(session):
+    rows = numbers_of(analysis(), session)
+    signals = [rows[1] * factor for factor in np.linspace(0.5, 2.0, 16)]
+    alone = [asked(session, "upper_limit", [None, signal, None, None, None]).values for signal in signals]
+    found = [None] * len(signals)
+
+    def work(first):
+        for i in range(first, len(signals), 4):
+            found[i] = asked(session, "upper_limit", [None, signals[i], None, None, None]).values
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(a, b) for a, b in zip(alone, found))
+
+
+# ---- what fails ----
+
+def test_a_row_that_is_no_data_is_nan_and_says_so(session):
+    rows = numbers_of(analysis(), session)
+    many = np.tile(rows[0], (3, 1))
+    many[1, 0] = np.nan
+    for name in STATISTICS:
+        answer = asked(session, name, [many, None, None, None, None])
+        assert [STATUSES[code] for code in answer.codes] == ["converged", "non_finite", "converged"]
+        assert np.isnan(answer.values[1]).all() and np.isfinite(answer.values[[0, 2]]).all()
+        assert np.isnan(answer.slopes[1][1]).all()
+        weights = np.ones_like(answer.values)
+        weights[1] = 0.0
+        assert np.isfinite(answer.pulled_back(weights, 1, many.shape)).all()
+
+
+def test_a_fit_that_does_not_converge_is_nan_and_says_so():
+    """Signal only, no event, and no bound from above that a rate of 0 could not go on to: the likelihood falls for ever."""
+    workspace = counting(0.0, 1.0, 0.0)
+    workspace["channels"][0]["samples"] = workspace["channels"][0]["samples"][:1]
+    free = Session(workspace, signal="signal", bounds={"mu": (-10.0, 10.0)})
+    answer = free.call(Statistic("q", "q"), np.array([1.0]), [None, np.array([1.0]), None, None, None], (True, False, True, False, False, False))
+    assert STATUSES[answer.codes[0]] != "converged"
+    assert np.isnan(answer.values).all() and np.isnan(answer.slopes[2]).all()
+
+
+def test_what_is_wrong_is_named(session):
+    with pytest.raises(paritas.NotFound, match="no sample 'higgs'"):
+        Session(analysis(), signal="higgs")
+    with pytest.raises(paritas.NotFound, match="channel 'nowhere'"):
+        Session(analysis(), signal={("nowhere", "signal")})
+    with pytest.raises(paritas.NotFound, match="no histosys 'scale'"):
+        Session(analysis(), variations="scale")
+    with pytest.raises(paritas.InvalidArgument, match="control/signal is named twice"):
+        Session(analysis(), signal="signal", background="signal")
+    with pytest.raises(paritas.InvalidArgument, match="signal: the last dimension is 4"):
+        session.call(Q0, None, [None, np.ones(3), None, None, None], ALL)
+    with pytest.raises(paritas.InvalidArgument, match="data: the last dimension is 4"):
+        session.call(Q0, None, [np.ones(3), None, None, None, None], ALL)
+    with pytest.raises(paritas.InvalidArgument, match="made without"):
+        Session(analysis()).call(Q0, None, [None, np.ones(4), None, None, None], ALL)
+    with pytest.raises(paritas.InvalidArgument, match="parameters: the last dimension"):
+        session.call(NLL, np.ones(2), [None] * 5, ALL)
+    with pytest.raises(paritas.InvalidArgument, match="curve 3"):
+        session.cls(curve=3)
+    with pytest.raises(TypeError, match="sgnal"):
+        session.q0(sgnal=np.ones(4))
+
+
+def test_a_model_gives_its_workspace_and_choices():
+    model = paritas.Model.from_workspace(analysis(), histosys_code=0)
+    from_model, from_workspace = Session(model, **CHOSEN), Session(analysis(), histosys_code=0, **CHOSEN)
+    rows = [None, None, None, numbers_of(analysis(), from_model)[3] * 1.1, None]
+    assert np.array_equal(asked(from_model, "q0", rows).values, asked(from_workspace, "q0", rows).values)
+    assert not np.array_equal(asked(from_model, "q0", rows).values, asked(Session(analysis(), **CHOSEN), "q0", rows).values)
+
+
+@pytest.mark.skipif(not (SHARED / "tHu_FCNC.json").exists(), reason="the analyses are not here")
+def test_a_large_analysis():
+    """184 parameters, its signal in all channels: slopes of q0 and of the expected significance by one bin, from workspaces made anew."""
+    workspace = json.loads((SHARED / "tHu_FCNC.json").read_text())
+    large = Session(workspace, signal=["utH_dec", "utH_prod"])
+    rows = numbers_of(workspace, large)
+    rows[0] = np.round(rows[0] + 0.2 * rows[1].reshape(2, -1).sum(0))  # an excess
+    k = int(np.argmax(rows[1]))
+    for statistic in (Q0, EXPECTED_SIGNIFICANCE):
+        slope = large.call(statistic, None, [*rows[:2], None, None, None], (False, False, True, False, False, False)).slopes[2][0, 0, k]
+
+        def value(x):
+            moved = [row.copy() for row in rows]
+            moved[1][k] = x
+            return Session(rebuilt(workspace, large, moved)).call(statistic, None, [None] * 5, (False,) * 6).values[0, 0]
+
+        assert slope == pytest.approx(derivative(value, rows[1][k], 0.002 * rows[1][k], 3), rel=1e-8, abs=1e-10)
+
+
+def test_the_examples_of_the_page_run(monkeypatch, capsys):
+    pytest.importorskip("torch").set_num_threads(1)
+    pytest.importorskip("jax")
+    monkeypatch.chdir(TREE)
+    scope = {"__name__": "page"}
+    for block in re.findall(r"^```python\n(.*?)^```", (TREE / "docs" / "python" / "differentiable.md").read_text(), re.S | re.M):
+        exec(block, scope)
+    assert "converged" in capsys.readouterr().out
