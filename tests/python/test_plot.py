@@ -240,19 +240,15 @@ def test_names_are_shown_as_they_are():
 
 def inside(figure):
     """Does all that a figure shows lie on its paper?"""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    box = figure.get_tightbbox(canvas.get_renderer())
+    figure.draw_without_rendering()
+    box = figure.get_tightbbox()
     width, height = figure.get_size_inches()
     return box.x0 > -0.01 and box.y0 > -0.01 and box.x1 < width + 0.01 and box.y1 < height + 0.01
 
 
 def overlapping(axes, along):
     """Do labels of the ticks of an axis overlap?"""
-    renderer = axes.figure.canvas.get_renderer()
-    boxes = sorted((getattr(text.get_window_extent(renderer), f"{along}0"), getattr(text.get_window_extent(renderer), f"{along}1"))
+    boxes = sorted((getattr(text.get_window_extent(), f"{along}0"), getattr(text.get_window_extent(), f"{along}1"))
                    for text in getattr(axes, f"get_{along}ticklabels")() if text.get_text())
     return any(later[0] < former[1] - 0.5 for former, later in zip(boxes, boxes[1:]))
 

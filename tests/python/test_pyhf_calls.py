@@ -295,6 +295,12 @@ def test_uncertainties_and_correlations():
     fixed = ours.infer.mle.fixed_poi_fit(1.0, data, model, return_uncertainties=True)
     assert fixed.shape == (2, 2) and fixed[0].tolist() == [1.0, 0.0] and fixed[1, 1] > 0
     assert value == result.fun
+    ours.set_backend("numpy", "minuit")
+    try:  # as cabinetry calls it
+        *_, result = ours.infer.mle.fit(data, model, return_result_obj=True, tolerance=None, maxiter=None, strategy=None)
+    finally:
+        ours.set_backend("numpy")
+    assert result.minuit.valid and result.minuit.fmin.edm < 1e-6 and result.minuit.values == pytest.approx(pars[:, 0]) and result.minuit.fixed == [False, False]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,8 @@ def ranking(result: RankingResult, *, top: Optional[int] = 20, first: int = 0, b
             figure: Any = None, style: Optional[str] = None) -> "Figure":
     """Impacts on the parameter of interest (bars, upper axis; open: of the prefit errors) and pulls (points, lower axis), largest impact on top.
 
-    top, first: so many parameters, from this rank on (0: the largest). best: the fit, whose value and error of the parameter of interest are then written below.
+    top, first: so many parameters, from this rank on (0: the largest). best: the fit, whose value and error of the parameter of interest are
+    then written below.
     """
     part = slice(first, None if top is None else first + top)
     names = result.names[part]

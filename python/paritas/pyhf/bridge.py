@@ -33,7 +33,10 @@ def _plain(value: Any) -> Any:
 
 def _code(settings: Any, kind: str, fallback: str) -> Any:
     """The interpolation that `settings` say; pyhf falls back to the oldest code where they leave a type out."""
-    return _CODES[kind][settings.get(kind, {}).get("interpcode", fallback)]
+    code = settings.get(kind, {}).get("interpcode", fallback)
+    if code not in _CODES[kind]:
+        raise exceptions.InvalidInterpCode(f"{code!r} of {kind}: there are {', '.join(_CODES[kind])}")
+    return _CODES[kind][code]
 
 
 def make(spec: Any, channel_nbins: Any, poi_name: str | None, settings: Any, clip_sample: float | None, clip_bin: float | None) -> Any:
