@@ -38,8 +38,8 @@ Progress = Union[bool, ProgressFunction, None]
 #: the name of a function of models (a method of Model), or a function of one's own: function(model, **options)
 Function = Union[str, Callable[..., Any]]
 
-TASKS_PER_THREAD = 4      # so that threads end at about the same time
-TOYS_PER_SHARD = 20000    # at most, of each hypothesis: what is lost with a worker
+TASKS_PER_THREAD = 4  # so that threads end at about the same time
+TOYS_PER_SHARD = 250, 20000  # at least, for a shard begins with fits of its own; at most, for it is lost with its worker
 
 _FUNCTIONS = frozenset(("fit", "fit_toys", "goodness_of_fit", "goodness_of_fit_toys", "hypotest", "hypotest_toys", "minos", "predict", "ranking", "scan",
                         "significance", "significance_toys", "upper_limit", "upper_limit_toys"))
@@ -66,7 +66,7 @@ def hypotest_toys(model: Union[Model, DocumentLike], mu: float = 1.0, n: int = 2
                   **options: Any) -> ToyHypotestResult:
     """`paritas.hypotest_toys` in shards: the same result, bit for bit.
 
-    model: or a workspace. shards: tasks (default: 4 for each thread of the cluster, more where a task had over 20000 toys of a hypothesis).
+    model: or a workspace. shards: tasks (default: 4 for each thread of the cluster, with 250 to 20000 toys of each hypothesis).
     keep: with all toys. store: a file, which must not exist, for the pooled store. progress: of toys, told when a task ends. options: test_stat, data, init,
     bounds, fixed, fix_aux, minimizer, device, precision, as `paritas.hypotest_toys` has them. An error of a task ends the run, and so does a worker's death
     where the same task was on four that died (Dask's setting `distributed.scheduler.allowed-failures`).
@@ -80,7 +80,7 @@ def hypotest_toys(model: Union[Model, DocumentLike], mu: float = 1.0, n: int = 2
     model = _as_model(model)
     if shards is None:
         at_once = 0 if client is None else TASKS_PER_THREAD * sum(client.nthreads().values())
-        shards = max(min(max(at_once, math.ceil(n / TOYS_PER_SHARD)), n), 1)
+        shards = max(min(max(at_once, math.ceil(n / TOYS_PER_SHARD[1])), n // TOYS_PER_SHARD[0]), 1)
     elif shards < 1:
         raise _engine.InvalidArgument(f"shards: {shards}; at least 1 is wanted")
     options = {**options, "threads": _threads(client, threads)}

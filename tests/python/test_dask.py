@@ -140,7 +140,7 @@ def test_patch_sets_of_others_and_unknown_names_are_refused():
 
 def test_a_cluster_gives_the_bits_of_one_process(client):
     model = model_of("sbottom")
-    assert_same_test(paritas.dask.hypotest_toys(model, 1.0, 100, 5, client=client), model.hypotest_toys(1.0, 100, 5))
+    assert_same_test(paritas.dask.hypotest_toys(model, 1.0, 100, 5, client=client, shards=4), model.hypotest_toys(1.0, 100, 5))
 
 
 def test_a_worker_that_is_killed_loses_nothing(client):
