@@ -31,14 +31,15 @@ demo:
 	@echo "building (a minute or two, once) ..."
 	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_program >$(BUILD)/build.log 2>&1 || { cat $(BUILD)/build.log; exit 1; }
 	@examples/sbottom_A/demo $(PROGRAM)
-	@$(MAKE) python
+	@echo "the Python package into $(VENV) ..."
+	@$(MAKE) python >>$(BUILD)/build.log 2>&1 || { cat $(BUILD)/build.log; exit 1; }
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/paritas-*.whl
 	@$(VENV)/bin/python examples/sbottom_A/demo.py build/sbottom_A.html
 
-# with the objects of the build above, by the same generator
+# with the objects of the build above, by the same generator (the file removed is where scikit-build-core sees that another environment built, and throws them away)
 python: build
 	@tools/setup python
-	@rm -rf dist
+	@rm -rf dist $(BUILD)/.skbuild-info.json
 	@CMAKE_GENERATOR="$$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' $(BUILD)/CMakeCache.txt)" $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check \
 	    --no-build-isolation --no-deps --config-settings=build-dir=$(BUILD) -w dist .
 	@ls dist/paritas-*.whl
@@ -52,10 +53,11 @@ test:
 bench:
 	@tools/setup test
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt || echo "nextstat could not be installed: left out"
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(CMAKE_FLAGS) >/dev/null
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@$(BUILD)/bench/kernels examples/sbottom_A/BkgOnly.json
 	@.venv/bin/python bench/bench.py --build $(BUILD)
+	@PYTHONPATH=python .venv/bin/python bench/python.py --build $(BUILD)
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

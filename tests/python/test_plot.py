@@ -327,6 +327,14 @@ def test_a_style_that_is_not_there_is_named(results):
     plot.scan(results.scan, style="user")
 
 
+def test_a_style_of_mplhep_holds_for_its_figure(results):
+    pytest.importorskip("mplhep")
+    before = dict(matplotlib.rcParams)
+    figure = plot.data_model(results.prediction["SR"], style="CMS")
+    assert dict(matplotlib.rcParams) == before and inside(figure)
+    assert figure.axes[0].spines["left"].get_linewidth() == 2.0
+
+
 def test_a_label_names_experiment_and_luminosity(results):
     figure = plot.scan(results.scan)
     plot.label(figure.axes[0], "ATLAS", "Internal", r"$\sqrt{s}$ = 13 TeV, 139 fb$^{-1}$")
