@@ -296,6 +296,7 @@ cdef extern from "paritas_gradient.h" nogil:
         paritas_test_statistic statistic
         unsigned outputs
         double level
+        int shared
         int aux_follow
     ctypedef struct paritas_gradient:
         double *values

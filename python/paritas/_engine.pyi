@@ -257,8 +257,8 @@ def spacecraft_potential_of_spectra(spectra: SpectrumArrays, sunlit: ArrayLike, 
                                     progress: _Progress = None) -> tuple[_Rows, _Rows]: ...
 
 def differentiate(model: Model, quantity: str, statistic: str, n: int, at: Optional[ArrayLike] = None, data: Optional[ArrayLike] = None, outputs: int = 0,
-                  level: float = 0.05, aux_follow: bool = False, by_data: bool = False, by_at: bool = False, start: Optional[ArrayLike] = None,
-                  lower: Optional[ArrayLike] = None, upper: Optional[ArrayLike] = None, fixed: _Flags = None,
+                  level: float = 0.05, shared: bool = False, aux_follow: bool = False, by_data: bool = False, by_at: bool = False,
+                  start: Optional[ArrayLike] = None, lower: Optional[ArrayLike] = None, upper: Optional[ArrayLike] = None, fixed: _Flags = None,
                   engine: Optional[Engine] = None) -> tuple[_Floats, NDArray[np.int32], Any, Any]: ...
 
 def xla_function(function: Callable[[list[Any], list[Any]], object]) -> int: ...

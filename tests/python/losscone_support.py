@@ -7,18 +7,18 @@ import sys
 
 import numpy as np
 import pytest
+from package_support import PROGRAM
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CASES = os.path.join(os.path.dirname(ROOT), "shared", "losscone", "cases.json")
 
 
 def program():
-    """The program of this installation; the test is skipped where there is none."""
-    beside = os.path.join(os.path.dirname(sys.executable), "paritas")
-    found = os.environ.get("PARITAS_PROGRAM") or (beside if os.path.exists(beside) else shutil.which("paritas"))
-    if not found:
-        pytest.skip("there is no program: PARITAS_PROGRAM, or paritas on the PATH")
-    return found
+    """The program (PARITAS_BIN, else that of the tree or of this installation); the test is skipped where there is none."""
+    for found in (PROGRAM, os.path.join(os.path.dirname(sys.executable), "paritas"), shutil.which("paritas")):
+        if found and os.path.exists(found):
+            return found
+    pytest.skip("there is no program: PARITAS_BIN, or paritas on the PATH")
 
 
 def run(*arguments):

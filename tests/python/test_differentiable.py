@@ -200,6 +200,20 @@ def test_a_batch_is_its_rows(session, name):
                 assert one is None if of_all is None else np.array_equal(one[0], of_all[5 * i + j])
 
 
+@pytest.mark.parametrize("name", ["q0", "Z0", "qmu"])
+def test_rows_may_share_their_curvature(session, name):
+    """Answers within what fits leave open, and the same bits in any batch."""
+    alike = Session(analysis(), **CHOSEN, shared=True, threads=1)
+    data, signal, background, _, _ = numbers_of(analysis(), session)
+    signals = signal * np.linspace(0.8, 1.25, 16)[:, None]
+    own, shared = asked(session, name, [data, signals, background, None, None]), asked(alike, name, [data, signals, background, None, None])
+    assert (shared.codes == 0).all()
+    assert shared.values == pytest.approx(own.values, rel=1e-9, abs=1e-9)
+    for one, other in zip(shared.slopes[1:4], own.slopes[1:4]):
+        assert one == pytest.approx(other, rel=1e-5, abs=1e-6)
+    assert np.array_equal(asked(alike, name, [data, signals[5], background, None, None]).values[0], shared.values[5])
+
+
 def test_pulled_back(session):
     """Weights go to every argument in its shape; what broadcasting doubled is summed."""
     data, signal, background, _, _ = numbers_of(analysis(), session)

@@ -240,19 +240,15 @@ def test_names_are_shown_as_they_are():
 
 def inside(figure):
     """Does all that a figure shows lie on its paper?"""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    box = figure.get_tightbbox(canvas.get_renderer())
+    figure.draw_without_rendering()
+    box = figure.get_tightbbox()
     width, height = figure.get_size_inches()
     return box.x0 > -0.01 and box.y0 > -0.01 and box.x1 < width + 0.01 and box.y1 < height + 0.01
 
 
 def overlapping(axes, along):
     """Do labels of the ticks of an axis overlap?"""
-    renderer = axes.figure.canvas.get_renderer()
-    boxes = sorted((getattr(text.get_window_extent(renderer), f"{along}0"), getattr(text.get_window_extent(renderer), f"{along}1"))
+    boxes = sorted((getattr(text.get_window_extent(), f"{along}0"), getattr(text.get_window_extent(), f"{along}1"))
                    for text in getattr(axes, f"get_{along}ticklabels")() if text.get_text())
     return any(later[0] < former[1] - 0.5 for former, later in zip(boxes, boxes[1:]))
 
@@ -329,6 +325,14 @@ def test_a_style_that_is_not_there_is_named(results):
     with pytest.raises((ImportError, ValueError), match="mplhep"):
         plot.scan(results.scan, style="NO_SUCH_STYLE")
     plot.scan(results.scan, style="user")
+
+
+def test_a_style_of_mplhep_holds_for_its_figure(results):
+    pytest.importorskip("mplhep")
+    before = dict(matplotlib.rcParams)
+    figure = plot.data_model(results.prediction["SR"], style="CMS")
+    assert dict(matplotlib.rcParams) == before and inside(figure)
+    assert figure.axes[0].spines["left"].get_linewidth() == 2.0
 
 
 def test_a_label_names_experiment_and_luminosity(results):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import re
 
 import numpy as np
@@ -190,6 +191,13 @@ def test_other_frameworks_say_that_they_are_not_there(backend):
     with pytest.raises(ours.exceptions.ImportBackendError, match="engine"):
         ours.set_backend(backend)
     assert ours.tensorlib.name == "numpy"
+
+
+def test_models_can_be_copied_and_pickled():
+    model = counting(ours)
+    value = model.logpdf([1.0, 1.0, 1.0], observed(model))
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert other.logpdf([1.0, 1.0, 1.0], observed(model)) == value and other.config.par_names == model.config.par_names
 
 
 def test_a_fit_that_does_not_converge_says_so():

@@ -189,6 +189,17 @@ def test_exit_codes_are_the_programs(undrawn, tmp_path, capsys):
     assert sorted(os.listdir(tmp_path)) == ["report.html", "w.json"]  # nothing half written is left
 
 
+@pytest.mark.parametrize("text", ["", "{}", "3", "{", "\0\xff", '{"channels": []}', '{"measurements": 3}',
+                                  '{"measurements": [1], "channels": [], "observations": []}', json.dumps({**WORKSPACE, "measurements": []}),
+                                  json.dumps({**WORKSPACE, "channels": 1})])
+def test_what_is_no_workspace_is_wrong_input(text, tmp_path, capsys):
+    path = tmp_path / "w.json"
+    path.write_text(text, encoding="latin-1")
+    good, out = write(tmp_path / "good.json", WORKSPACE), str(tmp_path / "r.html")
+    assert main([str(path), "-o", out]) == main([good, "--patch", str(path), "-o", out]) == 3
+    assert "w.json" in capsys.readouterr().err and not os.path.exists(out)
+
+
 def test_the_module_is_a_program(tmp_path):
     def run(*words):
         return subprocess.run([sys.executable, "-m", "paritas", *words], capture_output=True, text=True, cwd=tmp_path,

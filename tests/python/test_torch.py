@@ -221,6 +221,8 @@ def test_soft_histogram_gradients(kernel):
         return tuple(SoftHistogram(edges, bandwidth, kernel)(x, weights))
 
     assert torch.autograd.gradcheck(function, (x, weights, edges, bandwidth))
+    outer = torch.tensor([-float("inf"), 0.3, float("inf")], dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda x, bandwidth: tuple(SoftHistogram(outer, bandwidth, kernel)(x, weights)), (x, bandwidth))
     assert len(list(SoftHistogram(torch.nn.Parameter(edges.detach()), 0.1).parameters())) == 1
 
 

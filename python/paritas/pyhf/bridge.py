@@ -33,7 +33,10 @@ def _plain(value: Any) -> Any:
 
 def _code(settings: Any, kind: str, fallback: str) -> Any:
     """The interpolation that `settings` say; pyhf falls back to the oldest code where they leave a type out."""
-    return _CODES[kind][settings.get(kind, {}).get("interpcode", fallback)]
+    code = settings.get(kind, {}).get("interpcode", fallback)
+    if code not in _CODES[kind]:
+        raise exceptions.InvalidInterpCode(f"{code!r} of {kind}: there are {', '.join(_CODES[kind])}")
+    return _CODES[kind][code]
 
 
 def make(spec: Any, channel_nbins: Any, poi_name: str | None, settings: Any, clip_sample: float | None, clip_bin: float | None) -> Any:
@@ -87,6 +90,19 @@ def expected_by_sample(model: Any, point: Any, samples: Sequence[str], channel_s
 def fit(model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, covariance: bool, max_iterations: int) -> Any:
     """(status, iterations, twice NLL, edm, projected gradient, parameters, errors, covariance, states); see paritas._engine.fit."""
     return _engine.fit(model, data, start, lower, upper, fixed, covariance, "newton", max_iterations)
+
+
+def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
+    """Errors of the parameters that are not fixed from the exact Hessian at a point, as if none were at a bound; NaN where it is no minimum's."""
+    errors = np.full(len(point), np.nan)
+    free = np.flatnonzero(fixed == 0)
+    hessian = _engine.evaluate(model, point, data, False, True)[2]
+    try:
+        variances = 2.0 * np.diag(np.linalg.inv(hessian[0, 0][np.ix_(free, free)]))
+    except np.linalg.LinAlgError:
+        return errors
+    errors[free] = np.sqrt(np.where(variances > 0, variances, np.nan))
+    return errors
 
 
 def fit_rows(model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, progress: Any) -> tuple[Any, Any, Any]:

@@ -334,6 +334,10 @@ class Model:
         self._engine: Any = None
         self._engine_poi: str | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the engine's model, which a copy makes for itself."""
+        return {**self.__dict__, "_engine": None}
+
     @property
     def config(self) -> _ModelConfig:
         """What the model consists of."""

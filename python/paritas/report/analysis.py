@@ -20,19 +20,17 @@ BAND_POINTS, SCAN_POINTS = 31, 31
 
 @dataclass
 class Source:
-    """Where a model comes from: files as they were named, digests before and after patching, the measurement's name."""
+    """Where a model comes from: files as they were named, digests before and after patching."""
 
     workspace: Workspace
     name: str
     digest: str
     patches: list[str]
     patched_digest: Optional[str]
-    measurement: str
-    named_poi: str
 
     @classmethod
-    def of(cls, given: DocumentLike, patches: Iterable[DocumentLike] = (), patchset: Optional[DocumentLike] = None, patch_name: Optional[str] = None,
-           measurement: Optional[str] = None) -> "Source":
+    def of(cls, given: DocumentLike, patches: Iterable[DocumentLike] = (), patchset: Optional[DocumentLike] = None,
+           patch_name: Optional[str] = None) -> "Source":
         """Reads a workspace and applies a patch of a patch set, then JSON patches in their order."""
         found = Workspace(given)
         name, digest, applied = _called(given, "workspace"), found.digest(), []
@@ -42,12 +40,12 @@ class Source:
         for patch in patches:
             found = found.patch(patch)
             applied.append(_called(patch, "patch"))
-        measurements = found.to_dict().get("measurements") or [{}]
-        chosen = next((one for one in measurements if one.get("name") == measurement), measurements[0])
-        return cls(found, name, digest, applied, found.digest() if applied else None, str(chosen.get("name", "")), str(chosen.get("config", {}).get("poi", "")))
+        return cls(found, name, digest, applied, found.digest() if applied else None)
 
 
 def _called(given: Any, otherwise: str) -> str:
+    if given == "-":
+        return "standard input"
     return str(given) if isinstance(given, str) or hasattr(given, "__fspath__") else otherwise
 
 
@@ -70,6 +68,7 @@ class Analysis:
     source: Source
     fit: FitResult
     steps: list[Step]
+    measurement: str
     missing: dict[str, str] = field(default_factory=dict)
     minos: Optional[dict[str, tuple[float, float]]] = None
     goodness_of_fit: Optional[GoodnessOfFit] = None
@@ -113,13 +112,16 @@ def analyse(source: Source, poi: Optional[str] = None, measurement: Optional[str
     steps = [Step("reading the model", "done", True, read - started),
              Step("best fit", fit.status, fit.converged, perf_counter() - read,
                   f"EDM {fit.edm:.2g}, {fit.iterations} iterations, projected gradient {fit.projected_gradient:.2g}")]
-    found = Analysis(model, source, fit, steps)
+    measurements = source.workspace.to_dict()["measurements"]  # the model was made of it: it is as it should be
+    chosen = next((one for one in measurements if one["name"] == measurement), measurements[0])
+    found = Analysis(model, source, fit, steps, chosen["name"])
     found.goodness_of_fit = _made(found, "goodness_of_fit", "goodness of fit", lambda: model.goodness_of_fit(**options), lambda r: [r.status])
     found.prediction = _made(found, "prediction", "yields", lambda: model.predict(best=fit), lambda r: [fit.status])
     if model.poi_index is None:
         reason = "The model has no parameter of interest"
-        if source.named_poi and poi is None:
-            reason += f": the measurement names {source.named_poi}, which no sample has"
+        named = chosen["config"].get("poi")
+        if named and poi is None:
+            reason += f": the measurement names {named}, which no sample has"
         found.missing.update(dict.fromkeys(("minos", "limit", "tests", "significance", "scan", "ranking"), reason + "."))
         return found
     return _of_interest(found, model.poi_index, options)

@@ -69,7 +69,7 @@ def report(workspace: DocumentLike, patches: Iterable[DocumentLike] = (), *, pat
 
     options: device, precision, threads, as of `paritas.fit`. command: the words of the command line, where there is one, for the reader to type again. Raises
     where the input is wrong or the device not available; a fit that does not converge is told in the page."""
-    found = analyse(Source.of(workspace, patches, patchset, patch_name, measurement), poi, measurement, **options)
+    found = analyse(Source.of(workspace, patches, patchset, patch_name), poi, measurement, **options)
     return Page(page_of(found, command), found)
 
 
@@ -167,7 +167,7 @@ def _fitted(found: Analysis) -> Markup:
     rows += [["Patch", name] for name in source.patches]
     if source.patched_digest is not None:
         rows.append(["Digest when patched", source.patched_digest])
-    rows += [["Measurement", source.measurement], ["Parameter of interest", found.poi if found.poi is not None else found.missing["limit"]],
+    rows += [["Measurement", found.measurement], ["Parameter of interest", found.poi if found.poi is not None else found.missing["limit"]],
              ["Model", f"{len(model.channels)} channels, {len({name for c in model.channels for name in c.samples})} samples, {model.main_count} bins, "
                        f"{model.parameter_count} parameters, {model.aux_count} auxiliary data"],
              ["Device, precision", f"{found.fit.device}, {found.fit.precision}"],

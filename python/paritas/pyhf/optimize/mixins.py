@@ -179,8 +179,12 @@ class EngineOptimizer(OptimizerMixin):
         fixed = np.zeros(len(start), dtype=np.uint8)
         for index, value in fixed_vals or []:
             start[index], fixed[index] = value, 1
-        limit = 0 if maxiter == _MAXITER else max(1, int(maxiter))
+        limit = 0 if maxiter in (None, _MAXITER) else max(1, int(maxiter))
         status, iterations, value, edm, _, found, widths, covariance, _ = bridge.fit(pdf._engine_model(), data, start, lower, upper, fixed, errors, limit)
+        if widths is not None:
+            at_bound = np.isnan(widths) & (fixed == 0)
+            if at_bound.any():
+                widths = np.where(at_bound, bridge.errors_without_bounds(pdf._engine_model(), data, found, fixed), widths)
         converged = status == bridge.CONVERGED
         tensorlib, _ = get_backend()
         return OptimizeResult(
