@@ -308,7 +308,7 @@ def test_a_figure_of_nothing_is_refused_with_the_reason(results):
             make()
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_odd_results_are_drawn(results):
     channel, zero = results.prediction["SR"], np.zeros(3)
     empty = dataclasses.replace(channel, data=zero, postfit=zero, error=np.full(3, np.nan), samples={name: zero for name in channel.samples})
