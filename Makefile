@@ -2,6 +2,7 @@
 # make demo       a real analysis, fitted, with its limits, and as a page that Python writes
 # make python     the Python package as a wheel in dist/
 # make test       every test
+# make docs       the pages with their examples run, in build/docs/python/html
 # make bench      speed, beside pyhf and nextstat
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
@@ -16,8 +17,9 @@ PROGRAM = $(BUILD)/bin/paritas
 VENV = build/venv
 # the extension module beside the Python sources, of the objects of this build (SKBUILD: what pip's build leaves in the cache)
 PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
+SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -c docs/python -d build/docs/doctrees
 
-.PHONY: all build demo python test bench install clean setup
+.PHONY: all build demo python test docs bench install clean setup
 all: build
 
 build:
@@ -31,14 +33,15 @@ demo:
 	@echo "building (a minute or two, once) ..."
 	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_program >$(BUILD)/build.log 2>&1 || { cat $(BUILD)/build.log; exit 1; }
 	@examples/sbottom_A/demo $(PROGRAM)
-	@$(MAKE) python
+	@echo "the Python package into $(VENV) ..."
+	@$(MAKE) python >>$(BUILD)/build.log 2>&1 || { cat $(BUILD)/build.log; exit 1; }
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/paritas-*.whl
 	@$(VENV)/bin/python examples/sbottom_A/demo.py build/sbottom_A.html
 
-# with the objects of the build above, by the same generator
+# with the objects of the build above, by the same generator (the file removed is where scikit-build-core sees that another environment built, and throws them away)
 python: build
 	@tools/setup python
-	@rm -rf dist
+	@rm -rf dist $(BUILD)/.skbuild-info.json
 	@CMAKE_GENERATOR="$$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' $(BUILD)/CMakeCache.txt)" $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check \
 	    --no-build-isolation --no-deps --config-settings=build-dir=$(BUILD) -w dist .
 	@ls dist/paritas-*.whl
@@ -49,13 +52,23 @@ test:
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run --build $(BUILD)
 
+docs:
+	@tools/setup test
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
+	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_python
+	@rm -rf build/docs
+	@$(SPHINX) -b html docs build/docs/python/html
+	@$(SPHINX) -b doctest docs build/docs/examples
+	@echo build/docs/python/html/python/index.html
+
 bench:
 	@tools/setup test
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt || echo "nextstat could not be installed: left out"
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(CMAKE_FLAGS) >/dev/null
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@$(BUILD)/bench/kernels examples/sbottom_A/BkgOnly.json
 	@.venv/bin/python bench/bench.py --build $(BUILD)
+	@PYTHONPATH=python .venv/bin/python bench/python.py --build $(BUILD)
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -41,7 +41,7 @@ def small():
         "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}], "version": "1.0.0"}
 
 
-def timed(function, rounds=15, least=0.02):
+def timed(function, rounds=60, least=0.005):
     """Least and median seconds a call."""
     function()
     started = time.process_time()
@@ -101,10 +101,10 @@ def in_torch(analysis):
     line(f"torch: expected significance and gradient, {len(point)} parameters",
          timed(pulled(lambda: large.expected_significance(signal=signal, data=data), signal)))
     many = (signal.detach() * torch.linspace(0.8, 1.25, BATCH, dtype=torch.float64)[:, None]).requires_grad_()
-    each = line(f"torch: q0 and gradient, one of a batch of {BATCH}", timed(pulled(lambda: large.q0(signal=many, data=data).sum(), many), 7), BATCH)
+    each = line(f"torch: q0 and gradient, one of a batch of {BATCH}", timed(pulled(lambda: large.q0(signal=many, data=data).sum(), many), 15), BATCH)
     print(f"{'':62} {one / each:9.2f} times as fast each as alone")
     alike = paritas.torch.Session(analysis, signal=["utH_dec", "utH_prod"], shared=True, threads=1)
-    each = line("torch: the same with shared curvature", timed(pulled(lambda: alike.q0(signal=many, data=data).sum(), many), 7), BATCH)
+    each = line("torch: the same with shared curvature", timed(pulled(lambda: alike.q0(signal=many, data=data).sum(), many), 15), BATCH)
     print(f"{'':62} {one / each:9.2f} times as fast each as alone")
 
 
@@ -137,7 +137,7 @@ def in_jax(analysis):
     jax.config.update("jax_enable_x64", True)
     import jax.numpy as jnp
 
-    def line_of(what, function, *arguments, rows=1, rounds=15):
+    def line_of(what, function, *arguments, rows=1, rounds=60):
         compiled = jax.jit(jax.value_and_grad(function))
         return line(what, timed(lambda: compiled(*arguments)[1].block_until_ready(), rounds), rows)
 
@@ -154,7 +154,7 @@ def in_jax(analysis):
     signal, data = map(jnp.asarray, excess(large))
     one = line_of("jax: q0 and gradient, 184 parameters", lambda signal: large.q0(signal=signal, data=data), signal)
     many = signal * jnp.linspace(0.8, 1.25, BATCH)[:, None]
-    each = line_of(f"jax: q0 and gradient, one of a batch of {BATCH}", lambda signal: large.q0(signal=signal, data=data).sum(), many, rows=BATCH, rounds=7)
+    each = line_of(f"jax: q0 and gradient, one of a batch of {BATCH}", lambda signal: large.q0(signal=signal, data=data).sum(), many, rows=BATCH, rounds=15)
     print(f"{'':62} {one / each:9.2f} times as fast each as alone")
 
 

@@ -17,7 +17,8 @@ print(f"""3. One of these signal points from Python {sys.version.split()[0]}:
 model = paritas.Model.from_workspace(here / "BkgOnly.json", signal)
 best, limit = model.fit(), model.upper_limit()
 value, error = best[model.poi_name]
-print(f"   {model.poi_name} = {value:.4g} +- {error:.2g} ({best.status}), upper limit {limit.limit_obs:.4g}, expected {limit.limit_exp[2]:.4g}")
+width = f" +- {error:.2g}" if best.states[model.poi_index] == "free" else ", at its bound"
+print(f"   {model.poi_name} = {value:.4g}{width} ({best.status}), upper limit {limit.limit_obs:.4g}, expected {limit.limit_exp[2]:.4g}")
 if find_spec("paritas.report"):
     from paritas.__main__ import main
 

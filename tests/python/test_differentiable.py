@@ -327,3 +327,15 @@ def test_the_examples_of_the_page_run(monkeypatch, capsys):
     for block in re.findall(r"^```python\n(.*?)^```", (TREE / "docs" / "python" / "differentiable.md").read_text(), re.S | re.M):
         exec(block, scope)
     assert "converged" in capsys.readouterr().out
+
+
+def test_no_rows_and_float32_contexts(session):
+    """Derivatives are made in float64 on the host whatever the context's precision is."""
+    assert session.call(Q0, None, [None, np.empty((0, 4)), None, None, None], (False, False, True, False, False, False)).values.shape == (0, 1)
+    try:
+        narrow = Session(analysis(), **CHOSEN, precision="f32", threads=1)
+    except paritas.DeviceUnavailable as reason:
+        pytest.skip(str(reason))
+    rows = numbers_of(analysis(), session)
+    for name in STATISTICS:
+        assert np.array_equal(asked(narrow, name, rows).values, asked(session, name, rows).values)

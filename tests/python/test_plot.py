@@ -308,7 +308,7 @@ def test_a_figure_of_nothing_is_refused_with_the_reason(results):
             make()
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_odd_results_are_drawn(results):
     channel, zero = results.prediction["SR"], np.zeros(3)
     empty = dataclasses.replace(channel, data=zero, postfit=zero, error=np.full(3, np.nan), samples={name: zero for name in channel.samples})
@@ -325,6 +325,14 @@ def test_a_style_that_is_not_there_is_named(results):
     with pytest.raises((ImportError, ValueError), match="mplhep"):
         plot.scan(results.scan, style="NO_SUCH_STYLE")
     plot.scan(results.scan, style="user")
+
+
+def test_a_style_of_mplhep_holds_for_its_figure(results):
+    pytest.importorskip("mplhep")
+    before = dict(matplotlib.rcParams)
+    figure = plot.data_model(results.prediction["SR"], style="CMS")
+    assert dict(matplotlib.rcParams) == before and inside(figure)
+    assert figure.axes[0].spines["left"].get_linewidth() == 2.0
 
 
 def test_a_label_names_experiment_and_luminosity(results):

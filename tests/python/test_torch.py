@@ -122,13 +122,12 @@ def test_float32_goes_in_and_comes_out(session, rows):
     assert value.dtype is torch.float32
     value.backward()
     assert signal.grad.dtype is torch.float32
-    exact = rows[1].detach()
     wide = signal.detach().double().requires_grad_()
     session.q0(signal=wide).backward()
     assert torch.equal(signal.grad, wide.grad.float())
-    mixed = session.q0(signal=signal, background=rows[2])
-    assert mixed.dtype is torch.float64
-    assert exact.dtype is torch.float64
+    assert session.q0(signal=signal, background=rows[2]).dtype is torch.float64
+    assert session.qmu(2.5, signal=signal, data=rows[0].detach().numpy()).dtype is torch.float32  # numbers that are no tensors do not widen it
+    assert session.qmu(2.5).dtype is torch.float64
 
 
 def test_an_argument_in_pieces(session, rows):
@@ -230,6 +229,8 @@ def test_soft_histogram_gradients(kernel):
         return tuple(SoftHistogram(edges, bandwidth, kernel)(x, weights))
 
     assert torch.autograd.gradcheck(function, (x, weights, edges, bandwidth))
+    outer = torch.tensor([-float("inf"), 0.3, float("inf")], dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda x, bandwidth: tuple(SoftHistogram(outer, bandwidth, kernel)(x, weights)), (x, bandwidth))
     assert len(list(SoftHistogram(torch.nn.Parameter(edges.detach()), 0.1).parameters())) == 1
 
 

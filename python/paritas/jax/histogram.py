@@ -24,9 +24,11 @@ def soft_histogram(x: Any, edges: Any, bandwidth: Any, weights: Optional[Any] = 
     both of them the sums over bins are those of the weights and of their squares. kernel: "gaussian" (bandwidth: its sigma) or "logistic" (its scale)."""
     if not isinstance(edges, jax.core.Tracer) and not isinstance(bandwidth, jax.core.Tracer):
         check_soft_histogram(np.asarray(edges), float(bandwidth), kernel)
-    x = jnp.asarray(x)
-    distance = (jnp.asarray(edges) - x[..., None]) / bandwidth
-    below = jax.scipy.special.ndtr(distance) if kernel == "gaussian" else jax.nn.sigmoid(distance)
+    x, edges = jnp.asarray(x), jnp.asarray(edges)
+    finite = jnp.isfinite(edges)
+    distance = (jnp.where(finite, edges, 0.0) - x[..., None]) / bandwidth
+    smeared = jax.scipy.special.ndtr(distance) if kernel == "gaussian" else jax.nn.sigmoid(distance)
+    below = jnp.where(finite, smeared, jnp.where(edges > 0.0, 1.0, 0.0))  # what has no slope is kept out: infinity times 0 is NaN
     parts = below[..., 1:] - below[..., :-1]
     if weights is None:
         found = parts.sum(-2)

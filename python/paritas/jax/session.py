@@ -42,13 +42,13 @@ class Session(differentiable.Session):
     __init__.__doc__ = differentiable.Session.__init__.__doc__
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
-        given = [array if array is None else jnp.asarray(array) for array in (at, *rows)]
-        floats = [array.dtype for array in given if array is not None and jnp.issubdtype(array.dtype, jnp.floating)]
+        given = (at, *rows)
+        floats = [array.dtype for array in given if isinstance(array, jax.Array) and jnp.issubdtype(array.dtype, jnp.floating)]
         dtype = jnp.result_type(*floats) if floats else jnp.result_type(float)
         function = self._functions.get(statistic)
         if function is None:
             function = self._functions[statistic] = _differentiable(self, statistic)
-        values, codes = function(*[array if array is None else array.astype(dtype) for array in given])
+        values, codes = function(*[array if array is None else jnp.asarray(array, dtype) for array in given])
         return (values, codes) if with_codes else values
 
     def _join(self, pieces: list[Any]) -> jax.Array:

@@ -117,9 +117,10 @@ def data_model(channel: ChannelPrediction, when: str = "postfit", *, signal: Seq
 
 
 def _ratio(axes: "Axes", centres: Any, widths: Any, total: Any, band: Any, data: Any, down: Any, up: Any, limits: tuple[float, float]) -> None:
-    known = np.where(total > 0, total, np.nan)
     axes.axhline(1.0, color="black", linewidth=0.8, zorder=1)
-    relative = np.nan_to_num(band / known)
+    some = total > 0
+    centres, widths, known, band, data, down, up = (array[some] for array in (centres, widths, total, band, data, down, up))
+    relative = band / known
     axes.bar(centres, 2 * relative, widths, bottom=1 - relative, fill=False, hatch="//////", edgecolor="0.4", linewidth=0, zorder=2)
     values, (low, high) = data / known, limits
     axes.errorbar(centres, values, yerr=[down / known, up / known], fmt="o", color="black", zorder=3)

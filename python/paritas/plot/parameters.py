@@ -53,13 +53,7 @@ def pulls(fit: FitResult, model: Model, *, parameters: Optional[Sequence[str]] =
         raise ValueError("there is no parameter to show: all are fixed, or none was named")
     count = sum(map(len, kinds))
     size = (3.6 + width_of([name for names in kinds for name in names]), (1.0 if len(kinds) == 1 else 1.6) + count / 4)
-    from matplotlib.figure import Figure
-
-    if ax is None and figure is None:
-        figure = Figure(figsize=size, layout="constrained")
-    if ax is None and len(kinds) == 2:  # not `panels`' own: these do not share their x axis
-        ax = list(figure.subplots(2, 1, gridspec_kw={"height_ratios": [len(names) + 1 for names in kinds]}))
-    with panels(ax, figure, size, style) as (drawn, given):
+    with panels(ax, figure, size, style, [len(names) + 1 for names in kinds], share=False) as (drawn, given):
         if constrained:
             _pulls(given[0], constrained, [at[name] for name in constrained], fit.values, errors, nominal, width)
         if others and len(given) > len(kinds) - 1:

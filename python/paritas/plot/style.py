@@ -43,15 +43,15 @@ def _settings(style: Optional[str]) -> dict[str, Any]:
     found = getattr(mplhep.style, style, None)
     if not isinstance(found, dict):
         raise ValueError(f"mplhep has no style {style!r}")
-    # a figure's size is its function's affair
-    return {key: value for key, value in found.items() if not key.startswith("figure.")}
+    # sizes, of figures and so of text, are the functions' affair: mplhep's are made for slides
+    return {**_HOUSE, **{key: value for key, value in found.items() if not key.startswith("figure.") and not key.endswith("size")}}
 
 
 @contextmanager
-def panels(ax: Any, figure: Any, size: tuple[float, float], style: Optional[str], rows: Sequence[float] = (1.0,)) -> Iterator[tuple["Figure", list["Axes"]]]:
+def panels(ax: Any, figure: Any, size: tuple[float, float], style: Optional[str], rows: Sequence[float] = (1.0,),
+           share: bool = True) -> Iterator[tuple["Figure", list["Axes"]]]:
     """The axes to draw into, top first, heights as `rows`, while the style holds: `ax` (axes, or as many as there are panels; fewer leave out the lower
-    ones), else those of
-    `figure`, else those of a new figure of `size` inches."""
+    ones), else those of `figure`, else those of a new figure of `size` inches. share: their x axis."""
     with _matplotlib().rc_context(_settings(style)):
         if ax is not None:
             given = list(ax) if isinstance(ax, (list, tuple)) or hasattr(ax, "shape") else [ax]
@@ -60,7 +60,7 @@ def panels(ax: Any, figure: Any, size: tuple[float, float], style: Optional[str]
             if figure is None:
                 from matplotlib.figure import Figure
                 figure = Figure(figsize=size, layout="constrained")
-            found = figure.subplots(len(rows), 1, squeeze=False, sharex=len(rows) > 1, gridspec_kw={"height_ratios": list(rows)})
+            found = figure.subplots(len(rows), 1, squeeze=False, sharex=share, gridspec_kw={"height_ratios": list(rows)})
             given = list(found[:, 0])
         for axes in given:
             _pin_ticks(axes)

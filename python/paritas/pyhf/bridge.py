@@ -92,6 +92,19 @@ def fit(model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, c
     return _engine.fit(model, data, start, lower, upper, fixed, covariance, "newton", max_iterations)
 
 
+def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
+    """Errors of the parameters that are not fixed from the exact Hessian at a point, as if none were at a bound; NaN where it is no minimum's."""
+    errors = np.full(len(point), np.nan)
+    free = np.flatnonzero(fixed == 0)
+    hessian = _engine.evaluate(model, point, data, False, True)[2]
+    try:
+        variances = 2.0 * np.diag(np.linalg.inv(hessian[0, 0][np.ix_(free, free)]))
+    except np.linalg.LinAlgError:
+        return errors
+    errors[free] = np.sqrt(np.where(variances > 0, variances, np.nan))
+    return errors
+
+
 def fit_rows(model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, progress: Any) -> tuple[Any, Any, Any]:
     """A fit of each row of data: statuses, twice NLL and parameters."""
     status, _, value, _, _, parameters, _, _ = _engine.fit_batch(model, len(data), data, start, lower, upper, fixed, progress=progress)

@@ -33,8 +33,11 @@ class SoftHistogram(torch.nn.Module):
 
     def forward(self, x: torch.Tensor, weights: Optional[torch.Tensor] = None) -> Histogram:
         """x: observables (..., events); weights of the same shape, or one that broadcasts (None: 1)."""
-        distance = (self.edges.to(x) - x[..., None]) / self.bandwidth
-        below = torch.special.ndtr(distance) if self.kernel == "gaussian" else torch.sigmoid(distance)
+        edges = self.edges.to(x)
+        finite = torch.isfinite(edges)
+        distance = (torch.where(finite, edges, 0.0) - x[..., None]) / self.bandwidth
+        smeared = torch.special.ndtr(distance) if self.kernel == "gaussian" else torch.sigmoid(distance)
+        below = torch.where(finite, smeared, (edges > 0.0).to(x))  # what has no slope is kept out: infinity times 0 is NaN
         parts = below[..., 1:] - below[..., :-1]
         if weights is None:
             found = parts.sum(-2)

@@ -12,6 +12,7 @@ from .. import differentiable
 from ..differentiable import STATUSES, Statistic
 
 _HOST = torch.device("cpu")
+_FIRST = 3  # tensor among the arguments of _Call
 
 
 def _array(tensor: torch.Tensor) -> Any:
@@ -21,33 +22,26 @@ def _array(tensor: torch.Tensor) -> Any:
     return (tensor if tensor.dtype is torch.float64 else tensor.to(torch.float64)).detach().numpy()
 
 
-def _dtype(given: Sequence[tuple[int, torch.Tensor]]) -> torch.dtype:
-    """Of the answer: the widest of the arguments'."""
-    found = functools.reduce(torch.promote_types, [tensor.dtype for _, tensor in given])
-    return found if found.is_floating_point else torch.float64
-
-
-def _device(given: Sequence[tuple[int, torch.Tensor]]) -> torch.device:
-    """Of the answer: that of the first argument that is not on the host."""
-    return next((tensor.device for _, tensor in given if not tensor.is_cpu), _HOST)
+def _kind(given: Sequence[Any]) -> Optional[tuple[torch.dtype, torch.device]]:
+    """Of the answer: the widest type of the tensors among the arguments, and the device of the first that is not on the host; None: float64 on the host."""
+    others = [one for one in given if isinstance(one, torch.Tensor) and (one.dtype is not torch.float64 or not one.is_cpu)]
+    if not others:
+        return None
+    dtype = functools.reduce(torch.promote_types, [one.dtype for one in given if isinstance(one, torch.Tensor)])
+    return (dtype if dtype.is_floating_point else torch.float64), next((one.device for one in others if not one.is_cpu), _HOST)
 
 
 class _Call(torch.autograd.Function):
     """Values of a statistic (..., k), or (...) where it has one output, for `at` and the row arguments."""
 
     @staticmethod
-    def forward(ctx: Any, session: "Session", statistic: Statistic, *tensors: Optional[torch.Tensor]) -> Any:
-        ctx.given = given = [(i, tensor) for i, tensor in enumerate(tensors) if tensor is not None]
-        arrays: list[Any] = [None] * len(tensors)
-        plain = True
-        for i, tensor in given:
-            if tensor.dtype is not torch.float64 or not tensor.is_cpu:
-                plain = False
-            arrays[i] = _array(tensor)
-        ctx.answer = answer = session.call(statistic, arrays[0], arrays[1:], ctx.needs_input_grad[2:])
-        session.last.codes = answer.codes.reshape(answer.batch)
+    def forward(ctx: Any, session: "Session", statistic: Statistic, kind: Optional[tuple[torch.dtype, torch.device]], *tensors: Optional[torch.Tensor]) -> Any:
+        ctx.given = [(i, tensor) for i, tensor in enumerate(tensors) if tensor is not None]
+        arrays = [None if tensor is None else _array(tensor) for tensor in tensors]
+        ctx.answer = answer = session.call(statistic, arrays[0], arrays[1:], ctx.needs_input_grad[_FIRST:])
+        session._last.codes = answer.codes.reshape(answer.batch)
         values = torch.from_numpy(answer.values.reshape(answer.batch if answer.values.shape[1] == 1 else (*answer.batch, -1)))
-        return values if plain else values.to(_dtype(given)).to(_device(given))
+        return values if kind is None else values.to(kind[0]).to(kind[1])
 
     @staticmethod
     def backward(ctx: Any, weights: torch.Tensor) -> Any:
@@ -55,10 +49,10 @@ class _Call(torch.autograd.Function):
         numbers = _array(weights).reshape(answer.values.shape)
         slopes: list[Optional[torch.Tensor]] = [None] * len(ctx.needs_input_grad)
         for i, tensor in ctx.given:
-            if ctx.needs_input_grad[2 + i]:
+            if ctx.needs_input_grad[_FIRST + i]:
                 slope = torch.from_numpy(answer.pulled_back(numbers, i, tensor.shape))
                 slope = slope if tensor.dtype is torch.float64 and tensor.is_cpu else slope.to(tensor.dtype).to(tensor.device)
-                slopes[2 + i] = _Refusal.apply(slope, tensor) if torch.is_grad_enabled() else slope
+                slopes[_FIRST + i] = _Refusal.apply(slope, tensor) if torch.is_grad_enabled() else slope
         return tuple(slopes)
 
 
@@ -82,21 +76,21 @@ class Session(differentiable.Session):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.last = threading.local()
+        self._last = threading.local()
 
     __init__.__doc__ = differentiable.Session.__init__.__doc__
 
     @property
     def status(self) -> Any:
         """Of this thread's last call: "converged" or what else became of the worst fit behind it; of a batch an array of its shape; None before the first."""
-        codes = getattr(self.last, "codes", None)
+        codes = getattr(self._last, "codes", None)
         if codes is None:
             return None
         return STATUSES[int(codes)] if codes.ndim == 0 else np.array(STATUSES)[codes]
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
-        values = _Call.apply(self, statistic, _tensor(at), *[_tensor(part) for part in rows])
-        return (values, torch.from_numpy(self.last.codes).to(values.device)) if with_codes else values
+        values = _Call.apply(self, statistic, _kind((at, *rows)), _tensor(at), *[_tensor(part) for part in rows])
+        return (values, torch.from_numpy(self._last.codes).to(values.device)) if with_codes else values
 
     def _join(self, pieces: list[Any]) -> torch.Tensor:
         tensors = [torch.as_tensor(piece) for piece in pieces]

@@ -51,7 +51,7 @@ class AsymptoticTestStatDistribution:
     def pvalue(self, value: Any) -> Any:
         """Probability of at least `value`, from the tail itself; NaN below the cutoff."""
         tensorlib, _ = get_backend()
-        if np.ndim(value) == 0:
+        if isinstance(value, float) or np.ndim(value) == 0:
             value, shift = float(value), float(self.shift)
             return tensorlib.astensor(0.5 * math.erfc((value - shift) / _ROOT2) if value >= self.cutoff else math.nan)
         value = np.asarray(value)
@@ -59,6 +59,8 @@ class AsymptoticTestStatDistribution:
 
     def expected_value(self, nsigma: Any) -> Any:
         """The value `nsigma` above the middle, at least the cutoff."""
+        if isinstance(nsigma, (int, float)):
+            return get_backend()[0].astensor(max(float(self.shift) + nsigma, float(self.cutoff)))
         return get_backend()[0].astensor(np.maximum(self.shift + nsigma, self.cutoff))
 
 

@@ -181,6 +181,10 @@ class EngineOptimizer(OptimizerMixin):
             start[index], fixed[index] = value, 1
         limit = 0 if maxiter in (None, _MAXITER) else max(1, int(maxiter))
         status, iterations, value, edm, _, found, widths, covariance, _ = bridge.fit(pdf._engine_model(), data, start, lower, upper, fixed, errors, limit)
+        if widths is not None:
+            at_bound = np.isnan(widths) & (fixed == 0)
+            if at_bound.any():
+                widths = np.where(at_bound, bridge.errors_without_bounds(pdf._engine_model(), data, found, fixed), widths)
         converged = status == bridge.CONVERGED
         tensorlib, _ = get_backend()
         return OptimizeResult(
