@@ -65,7 +65,7 @@ cdef class Model:
     cdef readonly Py_ssize_t parameter_count, main_count, aux_count, template_count
     cdef readonly Py_ssize_t data_count            # of a data row: main, auxiliary, templates
     cdef readonly object data, suggested_init, lower_bounds, upper_bounds, suggested_fixed, constraint_widths
-    cdef readonly list parameter_names
+    cdef list names
     cdef readonly object poi_index                 # int or None
     cdef readonly list channel_layout              # (name, bins, [samples])
     cdef readonly Document document                # of its workspace
@@ -92,7 +92,7 @@ cdef class Model:
         self.constraint_widths = borrowed(self.memory, paritas_model_constraint_widths(m), n)
         self.suggested_fixed = np.array([paritas_model_suggested_fixed(m)[s] != 0 for s in range(n)], dtype=bool)
         self.suggested_fixed.flags.writeable = False
-        self.parameter_names = [paritas_model_parameter_name(m, s).decode() for s in range(n)]
+        self.names = [paritas_model_parameter_name(m, s).decode() for s in range(n)]
         self.poi_index = paritas_model_poi_index(m) if paritas_model_poi_index(m) >= 0 else None
         self.channel_layout = [(paritas_model_channel_name(m, c).decode(), paritas_model_channel_bins(m, c),
                                 [paritas_model_sample_name(m, c, s).decode() for s in range(paritas_model_sample_count(m, c))])
@@ -134,6 +134,11 @@ cdef class Model:
                      templates=[tuple(one) for one in templates] if templates else None)
         self.options = {name: value for name, value in given.items() if value is not None}
         self.fill()
+
+    @property
+    def parameter_names(self):
+        """In the order of parameters; a list of the caller's own, who may take names out of it."""
+        return self.names[:]
 
     def __reduce__(self):
         return remade, (type(self), self.document, self.options)

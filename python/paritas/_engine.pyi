@@ -74,7 +74,8 @@ class Model:
     upper_bounds: _Floats
     suggested_fixed: NDArray[np.bool_]
     constraint_widths: _Floats
-    parameter_names: list[str]
+    @property
+    def parameter_names(self) -> list[str]: ...
     poi_index: Optional[int]
     channel_layout: list[tuple[str, int, list[str]]]
     document: Document

@@ -7,6 +7,7 @@ Leading dimensions are a batch: those of all arguments are broadcast against eac
 """
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import dataclass
 from math import prod
@@ -126,6 +127,9 @@ class Session:
         self._row = np.array(self.model.data)
         self._job = Job(self.model, init, bounds, fixed)
         self._shared = shared
+        self._made_of = {"workspace": found, "signal": samples["signal"] or None, "background": samples["background"] or None, "variations": modifiers or None,
+                         **given, **copy.deepcopy({"init": init, "bounds": bounds, "fixed": fixed}), "shared": shared, "device": device,
+                         "precision": precision, "threads": threads}
         self._engine = engine(device, precision, threads)
 
     @property
@@ -135,6 +139,10 @@ class Session:
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} of {size}" for name, size in self.sizes.items() if size)
         return f"<{type(self).__module__}.Session: {self.model.parameter_count} parameters, {self.model.main_count} bins; arguments: {parts or 'data'}>"
+
+    def __reduce__(self) -> Any:
+        """Pickled and deeply copied (with a torch module that has it) as what it is made of, to be made anew."""
+        return _session, (type(self), self._made_of)
 
     # ---- statistics ----
 
@@ -335,6 +343,11 @@ def _several(given: Any, length: int) -> list[Any]:
     if isinstance(given, str) or (isinstance(given, tuple) and len(given) == length and all(isinstance(part, str) for part in given)):
         return [given]
     return sorted(given, key=str) if isinstance(given, (set, frozenset)) else list(given)
+
+
+def _session(kind: type[Session], made_of: dict[str, Any]) -> Session:
+    """The session that was pickled."""
+    return kind(**made_of)
 
 
 def _samples(model: Model, given: Optional[Samples], what: str) -> list[tuple[str, str]]:

@@ -53,13 +53,16 @@ class Job:
         self.lower, self.upper = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
     def _fix(self, model: Model, fixed: Fixed) -> None:
-        listed: list[Any] = [fixed] if isinstance(fixed, str) else list(fixed)  # type: ignore[arg-type]
-        if isinstance(fixed, Mapping) or (listed and isinstance(listed[0], str)):
+        listed: list[Any] = [fixed] if isinstance(fixed, str) or not np.iterable(fixed) else list(fixed)
+        if isinstance(fixed, Mapping) or not listed or isinstance(listed[0], str):
             self.fixed = np.array(model.suggested_fixed)
             for name in listed:
                 self.fixed[model.index(name)] = True
         else:
-            self.fixed = np.asarray(listed, dtype=bool)
+            flags = np.asarray(listed)
+            if not np.all((flags == 0) | (flags == 1)):
+                raise _engine.InvalidArgument(f"fixed: names, values by name, or {model.parameter_count} flags are wanted, not {fixed!r:.80}")
+            self.fixed = flags.astype(bool)
 
     def _place(self, model: Model, init: Optional[Values], fixed: Optional[Fixed], at: Optional[Floats]) -> None:
         """Starts by name, over those that hold else."""
@@ -98,6 +101,8 @@ def fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values
     job = job_of(model, init, bounds, fixed)
     used = engine(device, precision, threads)
     start, several = job.start, None
+    if starts < 1:
+        raise _engine.InvalidArgument(f"starts {starts}: at least 1 is wanted")
     if starts > 1:
         from .starts import best_start
         start, several = best_start(model, starts, job.start, job.lower, job.upper, job.fixed, lambda rows: fit_batch(

@@ -95,6 +95,8 @@ def ranking(model: Model, *, top: Optional[int] = None, data: Optional[ArrayLike
             fixed: Optional[Fixed] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
             progress: Progress = None) -> RankingResult:
     """Impacts of all free parameters on the parameter of interest, largest first; `top`: so many of them."""
+    if top is not None and top < 0:
+        raise _engine.InvalidArgument(f"top {top}: must not be negative")
     job = job_of(model, init, bounds, fixed)
     with told(progress, "ranking") as tell:
         found = _engine.ranking(model, data, job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)[:top]

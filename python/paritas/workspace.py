@@ -5,10 +5,19 @@ import json
 import os
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
+import numpy as np
+
 from ._engine import Document
 
 #: what stands for a document: a file's path, its content, or the document itself
 DocumentLike = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], "Workspace", Document]
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's arrays and numbers as JSON knows them."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"a document holds dicts, lists, texts and numbers, not {type(value).__name__}: {value!r:.60}")
 
 
 def document(given: DocumentLike, label: str = "document") -> Document:
@@ -19,9 +28,9 @@ def document(given: DocumentLike, label: str = "document") -> Document:
         return given.document
     if isinstance(given, (str, os.PathLike)):
         return Document.read(os.fspath(given))
-    if isinstance(given, (Mapping, Sequence)):
-        return Document.parse(json.dumps(given, ensure_ascii=False, allow_nan=True).encode(), label)
-    raise TypeError(f"a path, a dict or a Workspace is wanted, not {type(given).__name__}")
+    if isinstance(given, (Mapping, Sequence)) and not isinstance(given, (bytes, bytearray)):
+        return Document.parse(json.dumps(given, default=_plain, ensure_ascii=False, allow_nan=True).encode(), label)
+    raise TypeError(f"a path, a dict or a Workspace is wanted, not {type(given).__name__}; JSON text is read by Workspace.loads")
 
 
 def _names(given: Iterable[str]) -> list[str]:

@@ -54,6 +54,13 @@ def test_arrays_of_a_model_are_views_that_cannot_be_written():
             array[0] = 1
 
 
+def test_names_taken_out_of_a_models_list_stay_in_the_model():
+    model, names = model_of("two_bins"), model_of("two_bins").parameter_names
+    model.parameter_names.remove("mu")
+    model.fit().names.sort(reverse=True)
+    assert model.parameter_names == names == model.fit().names
+
+
 def test_views_outlive_their_model():
     data = paritas.Model.from_workspace(TWO).data
     others = [paritas.Model.from_workspace(TWO) for _ in range(50)]
@@ -164,6 +171,8 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path):
     with pytest.raises(paritas.Unreadable, match="nowhere.json") as caught:
         paritas.Model.from_workspace(tmp_path / "nowhere.json")
     assert isinstance(caught.value, OSError) and caught.value.status == "UNREADABLE"
+    with pytest.raises(paritas.Unreadable, match="nowhere.db"):
+        paritas.toys.read_store(tmp_path / "nowhere.db")
     with pytest.raises(paritas.InvalidInput, match="channels") as caught:
         paritas.Model.from_workspace({"version": "1.0.0"})
     assert isinstance(caught.value, ValueError)
@@ -178,7 +187,30 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path):
     assert all(issubclass(kind, paritas.Error) for kind in (paritas.InvalidArgument, paritas.NotConverged, paritas.OutOfMemory, paritas.Unwritable))
 
 
+def test_numpy_in_documents_is_read_and_what_is_no_json_is_refused():
+    plain = paritas.Workspace(TWO)
+    given = plain.to_dict()
+    for channel in given["channels"]:
+        for sample in channel["samples"]:
+            sample["data"] = np.array(sample["data"])
+    for observed in given["observations"]:
+        observed["data"] = [np.float64(count) for count in observed["data"]]
+    assert paritas.Model.from_workspace(given).fit().twice_nll == paritas.Model.from_workspace(plain).fit().twice_nll
+    given["version"] = {1.0}
+    with pytest.raises(TypeError, match="set"):
+        paritas.Workspace(given)
+    with pytest.raises(TypeError, match="loads"):
+        paritas.Workspace(plain.to_json().encode())
+
+
+def test_a_list_of_no_names_fixes_nothing():
+    model = model_of("two_bins")
+    assert model.fit(fixed=[]).twice_nll == model.fit(fixed={}).twice_nll == model.fit_batch(fixed=[]).twice_nll[0] == model.fit().twice_nll
+
+
 @pytest.mark.parametrize("call", [
+    lambda m: m.fit(fixed=list(range(m.parameter_count))), lambda m: m.fit(fixed=True), lambda m: m.fit(fixed=[None] * m.parameter_count),
+    lambda m: m.fit(starts=0), lambda m: m.ranking(top=-1),
     lambda m: m.fit(data=[1.0, 2.0]), lambda m: m.fit(data=np.ones((2, 4))), lambda m: m.fit(data=[1, 2, np.nan, 4]), lambda m: m.fit(data=[-1, 2, 3, 4]),
     lambda m: m.fit(init=[1.0]), lambda m: m.fit(init={"mu": -5}), lambda m: m.fit(bounds=[[0, 1]]), lambda m: m.fit(bounds={"mu": (2, 1)}),
     lambda m: m.fit(fixed=[True]), lambda m: m.fit(minimizer="simplex"), lambda m: m.hypotest(11.0), lambda m: m.hypotest(test_stat="t"),
@@ -276,12 +308,13 @@ def test_other_threads_run_during_a_call():
 
 def test_threads_fit_at_the_same_time_with_the_same_bits():
     model = model_of("sbottom")
-    expected = model.fit_toys(n=50, seed=8, threads=1).values
-    found, spans = {}, {}
+    expected = model.fit_toys(n=400, seed=8, threads=1).values
+    found, spans, together = {}, {}, threading.Barrier(4)
 
     def work(k):
+        together.wait()
         started = time.monotonic()
-        found[k] = model.fit_toys(n=50, seed=8, threads=1).values
+        found[k] = model.fit_toys(n=400, seed=8, threads=1).values
         spans[k] = (started, time.monotonic())
 
     workers = [threading.Thread(target=work, args=(k,)) for k in range(4)]

@@ -52,15 +52,16 @@ class _Call(torch.autograd.Function):
             if ctx.needs_input_grad[_FIRST + i]:
                 slope = torch.from_numpy(answer.pulled_back(numbers, i, tensor.shape))
                 slope = slope if tensor.dtype is torch.float64 and tensor.is_cpu else slope.to(tensor.dtype).to(tensor.device)
-                slopes[_FIRST + i] = _Refusal.apply(slope.requires_grad_()) if torch.is_grad_enabled() else slope
+                slopes[_FIRST + i] = _Refusal.apply(slope, tensor) if torch.is_grad_enabled() else slope
         return tuple(slopes)
 
 
 class _Refusal(torch.autograd.Function):
-    """A gradient in a graph of gradients, of which none is taken. (once_differentiable refuses only where the weights ask for one; the arguments may, too.)"""
+    """A gradient in a graph of gradients, of which none is taken. (once_differentiable refuses only where the weights ask for one; the arguments may, too.)
+    It stands behind the argument: a gradient that nothing joins to it would be taken for a constant."""
 
     @staticmethod
-    def forward(ctx: Any, slope: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, slope: torch.Tensor, argument: torch.Tensor) -> torch.Tensor:
         return slope.clone()
 
     @staticmethod
