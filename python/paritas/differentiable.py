@@ -93,7 +93,8 @@ class Session:
       data                main data, auxiliary data then being those that a workspace with these templates has; or main and auxiliary data
 
     Answers have the shape of the batch. Values and derivatives are computed in float64 whatever the arrays are, and come in their type. A row whose fits do
-    not converge is NaN with NaN derivatives; mask it (where, nansum) and the others train on. return_status=True: (answer, codes), the codes of the worst fit
+    not converge, or whose numbers no fit can have ("non_finite": NaN, a negative count, rates that switch the constraint of a bin on or off), is NaN with NaN
+    derivatives; mask it (where, nansum) and the others train on. return_status=True: (answer, codes), the codes of the worst fit
     behind each row as integers (names: paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
 
     def __init__(self, workspace: Union[Model, DocumentLike], signal: Optional[Samples] = None, background: Optional[Samples] = None,

@@ -1,6 +1,6 @@
 /* gradient.c: paritas_differentiate: arguments, rows in chunks, and outputs from q and q_A with their derivatives. */
 #include "infer/gradient.h"
-#include "fit/family.h"
+#include "fit/rows.h"
 #include "infer/asymptotic.h"
 #include "infer/limit.h"
 #include "infer/probability.h"
@@ -99,7 +99,7 @@ static void give_up(const struct gradient *g, size_t index, paritas_fit_status s
     if (to->statuses) to->statuses[index] = status;
 }
 
-/* Numbers, and counts that are not negative. Auxiliary data that are not read may be anything. */
+/* Numbers, counts that are not negative, and templates that the model can take. Auxiliary data that are not read may be anything. */
 static bool is_sound(const struct gradient *g, const double *row)
 {
     const struct frozen *model = paritas_model_frozen(g->infer.model);
@@ -107,7 +107,7 @@ static bool is_sound(const struct gradient *g, const double *row)
         if (g->options.aux_follow && i >= model->n_main && i < g->n_data) continue;
         if (!isfinite(row[i]) || (i < model->n_main && frozen_counts(model, i) && row[i] < 0.0)) return false;
     }
-    return true;
+    return rows_check_templates(g->infer.context, model, row, "data") == PARITAS_OK;
 }
 
 /* The chunk's sound rows as they are fitted; others are given up. *m: how many there are. */
@@ -292,15 +292,18 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
 static paritas_status find_followers(struct gradient *g, struct arena *arena)
 {
     struct infer *infer = &g->infer;
-    const size_t r = g->n_row, n_main = paritas_model_main_count(infer->model);
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    const size_t r = g->n_row, n_main = model->n_main;
     double *rows = arena_array(arena, 2 * r + 1, sizeof *rows), *scaled = arena_array(arena, g->n_templates + 1, sizeof *scaled);
     if (!rows || !scaled) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < g->n_templates; i++) scaled[i] = 1.5 * paritas_model_data(infer->model)[g->n_data + i];
-    paritas_status status = paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows);
-    if (status == PARITAS_OK) status = paritas_model_fill_row(infer->context, infer->model, NULL, scaled, rows + r);
+    const paritas_status status = paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows);
+    if (status != PARITAS_OK) return status;
+    memcpy(rows + r, rows, r * sizeof *rows);
+    model->family->suggest_aux(model, scaled, rows + r + n_main); /* not asking whether a row may have such templates */
     for (size_t i = 0; i < r; i++) rows[i] = i >= n_main && i < g->n_data && rows[i] != rows[r + i] ? 1.0 : 0.0;
     g->follows = rows;
-    return status;
+    return PARITAS_OK;
 }
 
 static paritas_status open_call(struct gradient *g, struct arena *keep)

@@ -259,6 +259,32 @@ def test_a_row_that_is_no_data_is_nan_and_says_so(session):
         assert np.isfinite(answer.pulled_back(weights, 1, many.shape)).all()
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_row_without_a_rate_that_a_constraint_follows_from_is_nan_alone(shared):
+    """Of rows whose statistical errors or tau have nothing left to be relative to, or lie out of range, nobody else's numbers take notice."""
+    chosen = Session(analysis(), **CHOSEN, shared=shared, threads=1)
+    many = np.tile(numbers_of(analysis(), chosen)[2], (5, 1)) * np.linspace(0.95, 1.05, 5)[:, None]
+    assert chosen.arguments["background"] == [("control", "top"), ("search", "top"), ("search", "fakes")]
+    top, fakes = slice(1, 4), slice(4, 7)
+    many[1, top][0] = 0.0
+    many[2, fakes][1] = 0.0
+    many[3, top][2] = 1e-170
+    by_at_and_background = (True, False, False, True, False, False)
+    for name in [*STATISTICS, "nll"]:
+
+        def answer_of(background):
+            rows = [None, None, background, None, None]
+            return chosen.call(NLL, chosen.model.suggested_init, rows, by_at_and_background) if name == "nll" else asked(chosen, name, rows, by_at_and_background)
+
+        answer, sound = answer_of(many), answer_of(many[[0, 4]])
+        assert [STATUSES[code] for code in answer.codes] == ["converged", "non_finite", "non_finite", "non_finite", "converged"]
+        for found, expected in [(answer.values, sound.values), *((a, b) for a, b in zip(answer.slopes, sound.slopes) if a is not None)]:
+            assert np.isnan(found[1:4]).all() and np.array_equal(found[[0, 4]], expected)
+        weights = np.ones_like(answer.values)
+        weights[1:4] = 0.0
+        assert np.isfinite(answer.pulled_back(weights, 3, many.shape)).all()
+
+
 def test_a_fit_that_does_not_converge_is_nan_and_says_so():
     """Signal only, no event, and no bound from above that a rate of 0 could not go on to: the likelihood falls for ever."""
     workspace = counting(0.0, 1.0, 0.0)
