@@ -59,7 +59,7 @@ class Job:
             for name in listed:
                 self.fixed[model.index(name)] = True
         else:
-            self.fixed = np.asarray(listed, dtype=bool)
+            self.fixed = flags_of(listed)
 
     def _place(self, model: Model, init: Optional[Values], fixed: Optional[Fixed], at: Optional[Floats]) -> None:
         """Starts by name, over those that hold else."""
@@ -77,6 +77,14 @@ class Job:
 
 _NO_JOB = Job.__new__(Job)
 _NO_JOB.start = _NO_JOB.lower = _NO_JOB.upper = _NO_JOB.fixed = None
+
+
+def flags_of(given: ArrayLike) -> NDArray[np.bool_]:
+    """Flags, or 0 and 1 that stand for them; numbers of parameters, which could be taken for flags, are refused."""
+    found = np.asarray(given)
+    if found.dtype != bool and not np.isin(found, (0, 1)).all():
+        raise _engine.InvalidArgument("fixed: names, values by name or a flag a parameter are wanted")
+    return found.astype(bool)
 
 
 def job_of(model: Model, init: Optional[Values], bounds: Optional[Bounds], fixed: Optional[Fixed]) -> Job:
@@ -135,7 +143,7 @@ def fit_batch(model: Model, data: Optional[ArrayLike] = None, *, init: Optional[
     if init is not None and not isinstance(init, Mapping) and np.ndim(init) == 2:
         start, init = init, None
     if fixed is not None and not isinstance(fixed, Mapping) and np.ndim(fixed) == 2:
-        flags, fixed = fixed, None
+        flags, fixed = flags_of(fixed), None
     job = Job(model, init, bounds, fixed)
     if start is None:
         start = job.start
