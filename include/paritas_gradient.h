@@ -86,7 +86,8 @@ typedef struct paritas_gradient {
  * and takes none), of limits nothing.
  *
  * Never an error of the call: a fit that does not converge, a number in a row that is not finite or a negative count (non_finite). Such a row has NaN
- * in all its values and derivatives, and its status. A limit that does not exist is NaN, too, but an answer. INVALID_ARGUMENT: options that
+ * in all its values and derivatives, and its status. So has a row of limits whose derivatives are asked for where the model has several minima and the fits there end in
+ * another than the limit was found with (no_progress). A limit that does not exist is NaN, too, but an answer. INVALID_ARGUMENT: options that
  * name nothing, a mu outside its bounds, derivatives by rows of a model of another family, a row that no job may have (see "templates" in paritas.h). Memory does not
  * depend on n but for the caller's arrays. */
 PARITAS_API paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model, const paritas_gradient_options *options, const paritas_job *job, size_t n,
