@@ -2,6 +2,7 @@
 # make demo       a real analysis, fitted, with its limits, and as a page that Python writes
 # make python     the Python package as a wheel in dist/
 # make test       every test
+# make docs       the pages with their examples run, in build/docs/python/html
 # make bench      speed, beside pyhf and nextstat
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
@@ -16,8 +17,9 @@ PROGRAM = $(BUILD)/bin/paritas
 VENV = build/venv
 # the extension module beside the Python sources, of the objects of this build (SKBUILD: what pip's build leaves in the cache)
 PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
+SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -c docs/python -d build/docs/doctrees
 
-.PHONY: all build demo python test bench install clean setup
+.PHONY: all build demo python test docs bench install clean setup
 all: build
 
 build:
@@ -49,6 +51,15 @@ test:
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run --build $(BUILD)
+
+docs:
+	@tools/setup test
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
+	@cmake --build $(BUILD) --parallel $(JOBS) --target paritas_python
+	@rm -rf build/docs
+	@$(SPHINX) -b html docs build/docs/python/html
+	@$(SPHINX) -b doctest docs build/docs/examples
+	@echo build/docs/python/html/python/index.html
 
 bench:
 	@tools/setup test

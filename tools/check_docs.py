@@ -20,7 +20,8 @@ def without_times(text):
     return re.sub(r"fitted in .* a second", "fitted", text).strip()
 
 
-pages = [os.path.join(folder, name) for folder in (ROOT, os.path.join(ROOT, "docs"), os.path.join(ROOT, "examples", "sbottom_A")) for name in sorted(os.listdir(folder)) if name.endswith(".md")]
+pages = [os.path.join(folder, name) for folder in (ROOT, os.path.join(ROOT, "docs"), os.path.join(ROOT, "docs", "python"), os.path.join(ROOT, "examples", "sbottom_A"),
+         os.path.join(ROOT, "examples", "batch")) for name in sorted(os.listdir(folder)) if name.endswith(".md")]
 commands = set(re.findall(r"^  ([a-z][a-z0-9-]*(?: [a-z]+)?)(?:  +\S|$)", subprocess.run([program, "--help"], capture_output=True, text=True).stdout, re.M))
 for page in pages:
     with open(page, encoding="utf-8") as file:

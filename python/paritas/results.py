@@ -387,8 +387,8 @@ class ToyFits:
 @dataclass
 class ToyHypotestResult:
     """Test by toys of one value of the parameter of interest, with standard errors from the number of toys. toys: every one, as rows of `toy, mu, hypothesis,
-    q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations`; None where they were not kept. n_tested, n_other: toys with an answer, of the tested value
-    and of the other."""
+    q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations`, in the order of hypothesis and number; None where they were not kept. n_tested, n_other:
+    toys with an answer, of the tested value and of the other."""
 
     mu: float
     CLs_obs: float

@@ -161,15 +161,19 @@ def read_store(store: Path) -> NDArray[Any]:
         raise _engine.Unreadable(f"{os.fspath(store)}: {error}") from error
     finally:
         connection.close()
-    found = np.concatenate(chunks)
-    return found[np.lexsort([found[name] for name in ("toy", "hypothesis", "mu") if name in names])]
+    return _in_order(np.concatenate(chunks))
+
+
+def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
+    """By tested value, hypothesis and number, whatever the chunks that they were fitted in."""
+    return toys[np.lexsort([toys[name] for name in ("toy", "hypothesis", "mu") if name in (toys.dtype.names or ())])]
 
 
 def _all_toys(fitted: Optional[NDArray[Any]], store: Optional[Path], resume: bool) -> Optional[NDArray[Any]]:
     """Toys of a run: those fitted now, and with a store that was there before, also those in it."""
-    if fitted is None or not resume or store is None:
-        return fitted
-    return read_store(store)
+    if fitted is None:
+        return None
+    return read_store(store) if resume and store is not None else _in_order(fitted)
 
 
 def _test(found: Any, toys: Optional[NDArray[Any]]) -> ToyHypotestResult:

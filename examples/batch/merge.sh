@@ -1,0 +1,17 @@
+#!/bin/sh
+# Pools the stores of all shards into all.db, and writes the answer of the run that was not cut into answer.json. A shard that is missing, not of this run or
+# not at its end is an error.
+set -eu
+here=${BATCH_FOLDER:-$(dirname "$0")}
+. "$here/settings.sh"
+shard=1
+while [ "$shard" -le "$SHARDS" ]; do
+    set -- "$@" "$STORES/shard_$shard.db"
+    shard=$((shard + 1))
+done
+"$PARITAS" merge "$@" -o "$STORES/all.db" --json --quiet >"$STORES/answer.part"
+if ! grep -q "^  \"toys\": $((2 * TOYS)),\$" "$STORES/answer.part"; then
+    echo "merge.sh: all.db has not the $((2 * TOYS)) toys of the run: a shard did not end" >&2
+    exit 1
+fi
+mv "$STORES/answer.part" "$STORES/answer.json"

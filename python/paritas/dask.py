@@ -1,0 +1,300 @@
+"""Toys and patch sets cut into tasks, for the workers of a Dask cluster; without a client the same tasks run in this process, one after the other.
+
+    from distributed import Client
+
+    with Client("tcp://scheduler:8786") as client:
+        test = paritas.dask.hypotest_toys("workspace.json", 1.0, n=1_000_000, seed=1, client=client, progress=True)
+        limits = paritas.dask.scan_patchset("BkgOnly.json", "patchset.json", "upper_limit", client=client)
+
+Answers have the bits of one process: a toy's random numbers depend on the seed and its number alone, and shards are pooled as the program's `merge` does.
+Tasks have no effect but their answer, so that Dask repeats those of a worker that dies; each answer is taken once. Workers must have the client's version of
+Paritas. `import paritas.dask` does not import Dask.
+
+threads: of each task. With a client the default is 1, since a worker runs as many tasks at once as it has threads; workers that run one task at a time, on
+several processors, want threads=0 (all). Without a client the default is that of all calls. client: a `distributed.Client` that is not asynchronous.
+"""
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+import zlib
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, Callable, Generator, Iterator, Mapping, Optional, Sequence, Union
+from uuid import uuid4
+
+import numpy as np
+
+from . import _engine, toys
+from .devices import ProgressFunction
+from .model import Model
+from .progress import told
+from .results import Tally, ToyHypotestResult
+from .workspace import DocumentLike, document
+
+Progress = Union[bool, ProgressFunction, None]
+#: the name of a function of models (a method of Model), or a function of one's own: function(model, **options)
+Function = Union[str, Callable[..., Any]]
+
+TASKS_PER_THREAD = 4  # so that threads end at about the same time
+TOYS_PER_SHARD = 250, 20000  # at least, for a shard begins with fits of its own; at most, for it is lost with its worker
+
+_FUNCTIONS = frozenset(("fit", "fit_toys", "goodness_of_fit", "goodness_of_fit_toys", "hypotest", "hypotest_toys", "minos", "predict", "ranking", "scan",
+                        "significance", "significance_toys", "upper_limit", "upper_limit_toys"))
+
+
+@dataclass
+class Outcome:
+    """Of one model: what the function answered, or why it did not. status: that of the answer ("answered" where it has none), "failed" where the function
+    raised or its worker died too often; error: None, or kind and message. labels: the patch's values in its patch set (masses of a signal)."""
+
+    value: Any
+    status: str
+    error: Optional[str] = None
+    labels: tuple[Any, ...] = ()
+
+    @property
+    def converged(self) -> bool:
+        """There is an answer, and its fits converged; an answer that does not say counts as converged."""
+        return self.error is None and _converged(self.value)
+
+
+def hypotest_toys(model: Union[Model, DocumentLike], mu: float = 1.0, n: int = 2000, seed: int = 0, *, client: Any = None, shards: Optional[int] = None,
+                  keep: bool = True, store: Optional[toys.Path] = None, threads: Optional[int] = None, progress: Progress = None,
+                  **options: Any) -> ToyHypotestResult:
+    """`paritas.hypotest_toys` in shards: the same result, bit for bit.
+
+    model: or a workspace. shards: tasks (default: 4 for each thread of the cluster, with 250 to 20000 toys of each hypothesis).
+    keep: with all toys. store: a file, which must not exist, for the pooled store. progress: of toys, told when a task ends. options: test_stat, data, init,
+    bounds, fixed, fix_aux, minimizer, device, precision, as `paritas.hypotest_toys` has them. An error of a task ends the run, and so does a worker's death
+    where the same task was on four that died (Dask's setting `distributed.scheduler.allowed-failures`).
+    """
+    _check_client(client)
+    for name in ("shard", "resume"):
+        if name in options:
+            raise _engine.InvalidArgument(f"{name}: of a run in shards the store is written once, at its end")
+    if store is not None and os.path.exists(store):
+        raise _engine.InvalidArgument(f"{os.fspath(store)}: is there already")
+    model = _as_model(model)
+    if shards is None:
+        at_once = 0 if client is None else TASKS_PER_THREAD * sum(client.nthreads().values())
+        shards = max(min(max(at_once, math.ceil(n / TOYS_PER_SHARD[1])), n // TOYS_PER_SHARD[0]), 1)
+    elif shards < 1:
+        raise _engine.InvalidArgument(f"shards: {shards}; at least 1 is wanted")
+    options = {**options, "threads": _threads(client, threads)}
+    tallies: dict[int, Tally] = {}
+    with tempfile.TemporaryDirectory() as folder, told(progress, "toys") as tell:
+        tasks = {i: (mu, n, seed, (i, shards), options) for i in range(1, shards + 1)}
+        with closing(_answers(client, "paritas-toys", _shard, [model], tasks)) as answers:
+            for i, answer, error in answers:
+                if error is not None:
+                    raise error
+                packed, tallies[i] = answer
+                with open(_part(folder, i), "wb") as file:
+                    file.write(zlib.decompress(packed))
+                if tell is not None:
+                    tell(sum(sum(tally.counts.values()) for tally in tallies.values()), 2 * n)
+        pooled = os.fspath(store) if store is not None else os.path.join(folder, "all.db")
+        toys.merge([_part(folder, i) for i in tasks], pooled)
+        found = toys.hypotest_of_store(pooled, keep)
+    return replace(found, tally=_sum([tallies[i] for i in tasks]))
+
+
+def scan_patchset(workspace: DocumentLike, patchset: DocumentLike, function: Function = "hypotest", *, client: Any = None,
+                  patches: Optional[Sequence[str]] = None, model_options: Optional[Mapping[str, Any]] = None, threads: Optional[int] = None,
+                  progress: Progress = None, **options: Any) -> dict[str, Outcome]:
+    """A function of every patched workspace of a patch set (or of those named in `patches`), by name, in the patch set's order.
+
+    function: "hypotest", "upper_limit" or another function of models, by name, which gets `options` and threads; or one's own, `function(model, **options)`,
+    which gets threads only where they are given. model_options: keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips. A patch that
+    fails has its error in its place and ends nothing; a patch set of another workspace raises InvalidInput, an unknown name NotFound. progress: of patches.
+    """
+    _check_client(client)
+    _check_function(function)
+    base, patch_document = document(workspace, "workspace"), document(patchset, "patch set")
+    patch_document.verify(base)
+    labels = {name: tuple(labels) for name, labels in _labels(patch_document)}
+    names = list(labels) if patches is None else list(patches)
+    for name in names:
+        if name not in labels:
+            raise _engine.NotFound(f"the patch set has no patch {name!r}")
+    options = _options(function, client, threads, options)
+    tasks = {name: (name, dict(model_options or {}), function, options) for name in names}
+    found = _outcomes(client, "paritas-patches", _of_patch, [base, patch_document], tasks, progress)
+    for name, outcome in found.items():
+        outcome.labels = labels[name]
+    return found
+
+
+def map_models(function: Function, models: Mapping[str, Union[Model, DocumentLike]], *, client: Any = None, threads: Optional[int] = None,
+               progress: Progress = None, **options: Any) -> dict[str, Outcome]:
+    """A function of every model (or workspace) of a mapping, by its names and in its order. function and options are those of `scan_patchset`. A model that
+    fails, or a file that cannot be read, has its error in its place."""
+    _check_client(client)
+    _check_function(function)
+    options = _options(function, client, threads, options)
+    tasks, unread = {}, {}
+    for name, given in models.items():
+        try:  # files are the client's, not the workers'
+            tasks[name] = (given if isinstance(given, Model) else document(given, name), function, options)
+        except Exception as error:
+            unread[name] = _failed(error)
+    found = {**unread, **_outcomes(client, "paritas-models", _of_model, [], tasks, progress)}
+    return {name: found[name] for name in models}
+
+
+# ---- tasks: what runs on workers; the version comes first, then what all tasks share, then what is each one's own ----
+
+def _shard(version: str, model: Model, mu: float, n: int, seed: int, shard: tuple[int, int],
+           options: dict[str, Any]) -> tuple[bytes, Tally]:
+    """A shard's store, deflated, and the tally of its fits."""
+    _check_version(version)
+    with tempfile.TemporaryDirectory() as folder:
+        path = _part(folder, shard[0])
+        found = toys.hypotest_toys(model, mu, n, seed, keep=False, store=path, shard=shard, **options)
+        with open(path, "rb") as file:
+            return zlib.compress(file.read(), 1), found.tally
+
+
+def _of_patch(version: str, workspace: _engine.Document, patchset: _engine.Document, name: str, model_options: dict[str, Any], function: Function,
+              options: dict[str, Any]) -> Outcome:
+    _check_version(version)
+    return _called(function, Model.from_workspace(patchset.apply(workspace, name), **model_options), options)
+
+
+def _of_model(version: str, model: Union[Model, _engine.Document], function: Function, options: dict[str, Any]) -> Outcome:
+    _check_version(version)
+    return _called(function, _as_model(model), options)
+
+
+def _called(function: Function, model: Model, options: dict[str, Any]) -> Outcome:
+    value = getattr(model, function)(**options) if isinstance(function, str) else function(model, **options)
+    return Outcome(value, _status(value))
+
+
+def _itself(given: Any) -> Any:
+    return given
+
+
+def _check_version(version: str) -> None:
+    if version != _engine.VERSION:
+        raise _engine.Error(f"the client has Paritas {version}, this worker {_engine.VERSION}")
+
+
+# ---- running them ----
+
+def _answers(client: Any, name: str, function: Callable[..., Any], shared: Sequence[Any], tasks: Mapping[Any, tuple[Any, ...]]
+             ) -> Generator[tuple[Any, Any, Optional[BaseException]], None, None]:
+    """(key, answer, error) of each task as it ends: function(version, *shared, *task). What is shared is a task of its own, so that it goes to each worker
+    once, and is made again where its worker dies."""
+    version = _engine.VERSION
+    if client is None:
+        for key, own in tasks.items():
+            try:
+                answer = function(version, *shared, *own)
+            except Exception as error:
+                yield key, None, error
+            else:
+                yield key, answer, None
+        return
+    from asyncio import CancelledError
+
+    from distributed import as_completed
+    run = f"{name}-{uuid4().hex}"
+    common = [client.submit(_itself, one, key=f"{run}-shared-{i}") for i, one in enumerate(shared)]
+    futures = {client.submit(function, version, *common, *own, key=f"{run}-{i}"): key for i, (key, own) in enumerate(tasks.items())}
+    try:
+        for future in as_completed(list(futures)):
+            key = futures.pop(future)
+            try:
+                answer = future.result()
+            except (Exception, CancelledError) as error:
+                yield key, None, error
+            else:
+                yield key, answer, None
+            future.release()
+    finally:  # nothing is left behind where the caller gave up
+        if client.status == "running":
+            client.cancel([*futures, *common])
+
+
+def _outcomes(client: Any, name: str, function: Callable[..., Any], shared: Sequence[Any], tasks: Mapping[str, tuple[Any, ...]],
+              progress: Progress) -> dict[str, Outcome]:
+    found: dict[str, Outcome] = {}
+    with told(progress, "models") as tell, closing(_answers(client, name, function, shared, tasks)) as answers:
+        for key, answer, error in answers:
+            found[key] = answer if error is None else _failed(error)
+            if tell is not None:
+                tell(len(found), len(tasks))
+    return {key: found[key] for key in tasks}
+
+
+def _failed(error: BaseException) -> Outcome:
+    return Outcome(None, "failed", f"{type(error).__name__}: {error}")
+
+
+# ---- small things ----
+
+def _check_client(client: Any) -> None:
+    if client is not None and (getattr(client, "asynchronous", None) is not False or not hasattr(client, "nthreads")):
+        raise _engine.InvalidArgument("client: a distributed.Client that is not asynchronous is wanted")
+
+
+def _check_function(function: Function) -> None:
+    if isinstance(function, str) and function not in _FUNCTIONS:
+        raise _engine.InvalidArgument(f"function {function!r}: there are {', '.join(sorted(_FUNCTIONS))}")
+
+
+def _threads(client: Any, threads: Optional[int]) -> Optional[int]:
+    return 1 if threads is None and client is not None else threads
+
+
+def _options(function: Function, client: Any, threads: Optional[int], options: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(function, str):
+        threads = _threads(client, threads)
+    return options if threads is None else {**options, "threads": threads}
+
+
+def _as_model(given: Union[Model, DocumentLike]) -> Model:
+    return given if isinstance(given, Model) else Model.from_workspace(given)
+
+
+def _labels(patchset: _engine.Document) -> Iterator[tuple[str, Sequence[Any]]]:
+    for patch in json.loads(patchset.text())["patches"]:
+        yield patch["metadata"]["name"], patch["metadata"]["values"]
+
+
+def _part(folder: str, i: int) -> str:
+    return os.path.join(folder, f"{i}.db")
+
+
+def _sum(tallies: Sequence[Tally]) -> Tally:
+    def added(maps: Sequence[dict[str, int]]) -> dict[str, int]:
+        return {name: sum(one[name] for one in maps) for name in maps[0]}
+
+    return Tally(added([one.counts for one in tallies]), sum(one.fitted for one in tallies), sum(one.iterations for one in tallies),
+                 added([one.methods for one in tallies]))
+
+
+def _converged(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(_converged(one) for one in value)
+    return bool(np.all(getattr(value, "converged", True)))
+
+
+def _status(value: Any) -> str:
+    """An answer's status; of several the first that is not "converged"."""
+    if isinstance(value, (list, tuple)):
+        statuses = [_status(one) for one in value]
+        return next((status for status in statuses if status not in ("converged", "answered")), statuses[0] if statuses else "answered")
+    status = getattr(value, "status", None)
+    if isinstance(status, str):
+        return status
+    if not hasattr(value, "converged"):
+        return "answered"
+    return "converged" if _converged(value) else "not converged"
+
+
+__all__ = ["Outcome", "hypotest_toys", "map_models", "scan_patchset"]
