@@ -69,11 +69,8 @@ cdef class Model:
     cdef readonly object poi_index                 # int or None
     cdef readonly list channel_layout              # (name, bins, [samples])
     cdef readonly Document document                # of its workspace
-    cdef readonly dict options                     # those of __init__ that were given
+    cdef readonly dict options                     # those of __cinit__ that were given
     cdef object __weakref__
-
-    def __cinit__(self, *args, **keywords):
-        self.c = NULL
 
     cdef int fill(self) except -1:
         cdef const paritas_model *m = self.c
@@ -99,7 +96,7 @@ cdef class Model:
                                for c in range(paritas_model_channel_count(m))]
         return 0
 
-    def __init__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None, histosys_code=None, clip_sample=None, clip_bin=None,
+    def __cinit__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None, histosys_code=None, clip_sample=None, clip_bin=None,
                  templates=None):
         """Validates the workspace and freezes one measurement's model; the arguments are paritas_model_options'. poi: "" for none. templates: (kind, channel,
         sample, modifier or None) of each, a kind one of TEMPLATE_KINDS."""
@@ -120,8 +117,6 @@ cdef class Model:
             options.clip_sample, options.clip_sample_at = 1, clip_sample
         if clip_bin is not None:
             options.clip_bin, options.clip_bin_at = 1, clip_bin
-        if self.c != NULL:
-            raise InvalidArgument("a model is made once")
         cdef Templates varied = Templates(templates or ())
         options.n_templates, options.templates = varied.n, varied.c
         context = HOST.take(None)

@@ -79,7 +79,8 @@ def curve_bits(curve: Union[None, str, int]) -> int:
 
 
 class Session:
-    """A model some of whose numbers are arguments of each call; it is made once and keeps what it needs, on its device, between calls. Threads may share it.
+    """A model some of whose numbers are arguments of each call; it is made once and keeps what it needs, on its device, between calls. Threads may share it;
+    a pickled one is made anew where it is loaded, on the device that it names.
 
     signal, background: samples whose nominal rates are arguments; variations: histosys modifiers whose up and down templates are. What is not named, or not
     given in a call, is as in the workspace. arguments: for each the (channel, sample) or (channel, sample, modifier) whose bins it has, one after the other;
@@ -132,6 +133,17 @@ class Session:
                          **given, **copy.deepcopy({"init": init, "bounds": bounds, "fixed": fixed}), "shared": shared, "device": device,
                          "precision": precision, "threads": threads}
         self._engine = engine(device, precision, threads)
+        self._made: dict[str, Any] = {**plain.options, **samples, "variations": modifiers, "init": init, "bounds": bounds, "fixed": fixed, "shared": shared,
+                                      "device": device, "precision": precision, "threads": threads}
+
+    def __reduce__(self) -> Any:
+        return _remade, (type(self), self.model.document, self._made)
+
+    def __copy__(self) -> "Session":
+        return self  # it does not change: networks that hold one may be copied
+
+    def __deepcopy__(self, memo: Any) -> "Session":
+        return self
 
     @property
     def parameter_names(self) -> list[str]:
@@ -270,6 +282,11 @@ class Session:
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):
             raise InvalidArgument(f"parameters: the last dimension is {self.model.parameter_count}, the shape given is {shape}")
+
+
+def _remade(kind: type[Session], workspace: _engine.Document, made: dict[str, Any]) -> Session:
+    """The session that was pickled."""
+    return kind(workspace, **made)
 
 
 class Answer(NamedTuple):

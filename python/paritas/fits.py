@@ -59,10 +59,7 @@ class Job:
             for name in listed:
                 self.fixed[model.index(name)] = True
         else:
-            flags = np.asarray(listed)
-            if not np.all((flags == 0) | (flags == 1)):
-                raise _engine.InvalidArgument(f"fixed: names, values by name, or {model.parameter_count} flags are wanted, not {fixed!r:.80}")
-            self.fixed = flags.astype(bool)
+            self.fixed = flags_of(listed)
 
     def _place(self, model: Model, init: Optional[Values], fixed: Optional[Fixed], at: Optional[Floats]) -> None:
         """Starts by name, over those that hold else."""
@@ -80,6 +77,14 @@ class Job:
 
 _NO_JOB = Job.__new__(Job)
 _NO_JOB.start = _NO_JOB.lower = _NO_JOB.upper = _NO_JOB.fixed = None
+
+
+def flags_of(given: ArrayLike) -> NDArray[np.bool_]:
+    """Flags, or 0 and 1 that stand for them; numbers of parameters, which could be taken for flags, are refused."""
+    found = np.asarray(given)
+    if found.dtype != bool and not np.isin(found, (0, 1)).all():
+        raise _engine.InvalidArgument("fixed: names, values by name or a flag a parameter are wanted")
+    return found.astype(bool)
 
 
 def job_of(model: Model, init: Optional[Values], bounds: Optional[Bounds], fixed: Optional[Fixed]) -> Job:
@@ -140,7 +145,7 @@ def fit_batch(model: Model, data: Optional[ArrayLike] = None, *, init: Optional[
     if init is not None and not isinstance(init, Mapping) and np.ndim(init) == 2:
         start, init = init, None
     if fixed is not None and not isinstance(fixed, Mapping) and np.ndim(fixed) == 2:
-        flags, fixed = fixed, None
+        flags, fixed = flags_of(fixed), None
     job = Job(model, init, bounds, fixed)
     if start is None:
         start = job.start

@@ -80,6 +80,8 @@ def scan(model: Model, *parameters: Any, values: Optional[ArrayLike] = None, dat
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
     else:
+        if any(isinstance(pair, str) or len(pair) != 2 for pair in parameters):
+            raise _engine.InvalidArgument("scan: each argument is a pair (name, values) where `values` is not given")
         names = [name for name, _ in parameters]
         axes = np.meshgrid(*(np.asarray(axis, dtype=np.float64) for _, axis in parameters), indexing="ij")
         points = np.stack([axis.ravel() for axis in axes], axis=1) if axes else np.empty((0, 0))

@@ -10,6 +10,7 @@
 
 #define CHUNK_ELEMENTS ((size_t)4 << 20) /* of the largest arrays of the rows in hand */
 #define Q_OF_ROUNDING 1e-11              /* below, the slope of a root is noise */
+#define SAME_LEVEL 1e-4                  /* relative: CLs at a limit, found anew; limits are good to some 1e-7, another minimum is far off */
 
 static const struct {
     const char *name;
@@ -237,6 +238,15 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row, 
     return PARITAS_OK;
 }
 
+/* A model with several minima: where the fits at a limit end in others than those that it was found with, their slopes are not the limit's. */
+static void check_limits(const struct gradient *g, struct gradient_row *row)
+{
+    for (size_t k = 0; k < row->n_points; k++) {
+        const double cls = output_of(g, &row->points[k], row->points[k].output).value;
+        if (!(fabs(cls - g->options.level) <= SAME_LEVEL * g->options.level)) row->status = infer_worse(row->status, PARITAS_FIT_NO_PROGRESS);
+    }
+}
+
 static paritas_status statistics(struct gradient *g, size_t n, struct gradient_row **rows, const double *at, const paritas_gradient *to)
 {
     struct infer *infer = &g->infer;
@@ -260,6 +270,7 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
     for (size_t i = 0; i < n; i++) /* of limits the fits serve derivatives alone */
         if (!limit || (g->wants_rows && rows[i]->n_points > 0)) sound[m++] = rows[i];
     if (status == PARITAS_OK) status = gradient_fits(g, m, sound);
+    for (size_t i = 0; i < m && status == PARITAS_OK && limit; i++) check_limits(g, sound[i]);
     m = 0;
     for (size_t i = 0; i < n; i++)
         if (rows[i]->n_points > 0 && rows[i]->status == PARITAS_FIT_CONVERGED) sound[m++] = rows[i];

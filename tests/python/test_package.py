@@ -67,6 +67,28 @@ def test_views_outlive_their_model():
     assert data.tolist() == others[0].data.tolist()
 
 
+def test_there_is_no_model_without_a_workspace():
+    with pytest.raises(TypeError):
+        paritas.Model.__new__(paritas.Model)
+
+
+def test_centres_of_constraints_are_where_auxiliary_data_pull():
+    """Pulls are measured from there, not from where fits start."""
+    model = model_of("two_bins")
+    constrained = ~np.isnan(model.constraint_widths)
+    assert constrained.any() and np.array_equal(model.constraint_centres[constrained], model.suggested_init[constrained])
+    assert np.isnan(model.constraint_centres[~constrained]).all()
+    workspace = paritas.Workspace(TWO).to_dict()
+    workspace["channels"][0]["samples"][0]["modifiers"].append({"name": "shift", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}})
+    workspace["measurements"][0]["config"]["parameters"] = [{"name": "shift", "inits": [1.0], "auxdata": [0.5]}]
+    model = paritas.Model.from_workspace(workspace)
+    shift = model.index("shift")
+    assert model.suggested_init[shift] == 1.0 and model.constraint_centres[shift] == 0.5
+    ranked, fit = model.ranking(), model.fit()
+    pulls = (fit.values - model.constraint_centres) / model.constraint_widths
+    assert np.allclose(ranked.pull, [pulls[model.index(name)] for name in ranked.names], rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["two_bins", "sbottom"])
 def test_a_model_survives_pickling_and_copying(name):
     model = paritas.Model.from_workspace(ANALYSES[name][0], ANALYSES[name][1] or (), normsys_code=1, histosys_code=0)
@@ -216,7 +238,8 @@ def test_a_list_of_no_names_fixes_nothing():
     lambda m: m.fit(fixed=[True]), lambda m: m.fit(minimizer="simplex"), lambda m: m.hypotest(11.0), lambda m: m.hypotest(test_stat="t"),
     lambda m: m.twice_nll([1.0]), lambda m: m.expected_data([1.0]), lambda m: m.fit_batch(np.ones((3, 4)), init=np.ones((2, 3))),
     lambda m: m.fit_toys(params=[1, 1, 1], expected=[1, 1, 1, 1]), lambda m: m.hypotest_toys(shard=(3, 2)), lambda m: m.fit_toys(minimizer="de"),
-    lambda m: m.scan("mu", "mu", "mu", values=[[1, 1, 1]]), lambda m: m.upper_limit(level=2.0), lambda m: m.upper_limit_toys(rtol=2.0),
+    lambda m: m.fit(fixed=[0, 2, 1]), lambda m: m.fit_batch(np.ones((2, 4)), fixed=[[0, 2, 1]]), lambda m: m.fit_batch(np.ones((2, 4)), fixed=np.zeros((1, 3, 2))),
+    lambda m: m.scan("mu", [0, 1]), lambda m: m.scan("mu", "mu", "mu", values=[[1, 1, 1]]), lambda m: m.upper_limit(level=2.0), lambda m: m.upper_limit_toys(rtol=2.0),
 ])
 def test_invalid_arguments_are_named(call):
     with pytest.raises(paritas.InvalidArgument) as caught:

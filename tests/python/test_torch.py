@@ -147,6 +147,14 @@ def test_numbers_that_are_no_tensors(session, rows):
     numbers = rows[1].detach().numpy()
     assert session.q0(signal=numbers).item() == session.q0(signal=list(numbers)).item() == session.q0(signal=rows[1]).item()
     assert session.nll().item() == session.nll(session.model.suggested_init).item()
+    pieces = session.q0(signal={"control": [float(number) for number in numbers[:1]], "search": [float(number) for number in numbers[1:]]})
+    assert pieces.dtype is torch.float64 and pieces.item() == session.q0(signal=numbers).item()
+
+
+def test_a_session_survives_pickling_and_copying(session, rows):
+    again = pickle.loads(pickle.dumps(session))
+    assert again.sizes == session.sizes and torch.equal(again.q0(signal=rows[1]), session.q0(signal=rows[1]))
+    assert copy.copy(session) is session and copy.deepcopy([session])[0] is session
 
 
 # ---- statuses ----

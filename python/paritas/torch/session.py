@@ -89,14 +89,14 @@ class Session(differentiable.Session):
         return STATUSES[int(codes)] if codes.ndim == 0 else np.array(STATUSES)[codes]
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
-        values = _Call.apply(self, statistic, _kind((at, *rows)), _tensor(at), *[_tensor(part) for part in rows])
+        values = _Call.apply(self, statistic, _kind((at, *rows)), *[part if part is None else _tensor(part) for part in (at, *rows)])
         return (values, torch.from_numpy(self._last.codes).to(values.device)) if with_codes else values
 
     def _join(self, pieces: list[Any]) -> torch.Tensor:
-        tensors = [torch.as_tensor(piece) for piece in pieces]
+        tensors = [_tensor(piece) for piece in pieces]
         batch = torch.broadcast_shapes(*[tensor.shape[:-1] for tensor in tensors])
         return torch.cat([tensor.expand(*batch, tensor.shape[-1]) for tensor in tensors], dim=-1)
 
 
-def _tensor(given: Any) -> Optional[torch.Tensor]:
-    return given if given is None or isinstance(given, torch.Tensor) else torch.from_numpy(np.array(given, dtype=np.float64))
+def _tensor(given: Any) -> torch.Tensor:
+    return given if isinstance(given, torch.Tensor) else torch.from_numpy(np.array(given, dtype=np.float64))
