@@ -62,8 +62,9 @@ def test_names_that_differ_are_those_the_documentation_lists():
     for name in MODULES:
         try:
             found |= set(differences(name))
-        except ImportError as error:  # an optional package of theirs is not installed
+        except ImportError as error:  # an optional package of theirs is not installed: what is listed of this module cannot be held against it
             assert error.name.split(".")[0] not in ("pyhf", "paritas"), error
+            listed = {entry for entry in listed if not entry.startswith(f"{name}.")}
     assert found == listed
 
 
