@@ -60,12 +60,11 @@ def test_names_that_differ_are_those_the_documentation_lists():
     listed = set(re.findall(r"^\| `([a-z_]+\.[\w.]+)` \|", DOCUMENT.read_text(), re.M))
     found = set()
     for name in MODULES:
-        if name in ("readxml", "writexml"):  # the documentation has them as wholes; theirs need uproot
-            continue
         try:
             found |= set(differences(name))
-        except ImportError as error:  # an optional package of theirs is not installed
+        except ImportError as error:  # an optional package of theirs is not installed: what is listed of this module cannot be held against it
             assert error.name.split(".")[0] not in ("pyhf", "paritas"), error
+            listed = {entry for entry in listed if not entry.startswith(f"{name}.")}
     assert found == listed
 
 

@@ -76,12 +76,23 @@ def nasty():
 
 @pytest.fixture(scope="module")
 def made():
-    """A page with all that makes one hard: 300 parameters, long names, names that are programs and mathematics."""
+    """A page with all that makes one hard: 300 parameters, long names, names that are programs and mathematics. All its figures are made, and one of each
+    size is drawn and stands for all of that size: pages of pulls differ in little else, and drawing takes most of the time."""
     workspace = nasty()
     for i in range(290):
         workspace["channels"][1]["samples"][0]["modifiers"].append(modifier("normsys", f"a_systematic_uncertainty_with_a_long_name_that_goes_on_and_on_{i}",
                                                                             {"hi": 1.001 + i * 1e-5, "lo": 0.999}))
-    return report(workspace)
+    svg, drawn = figures.svg, {}
+
+    def one_of_each_size(figure):
+        size = tuple(figure.get_size_inches())
+        if size not in drawn:
+            drawn[size] = svg(figure)
+        return drawn[size]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "svg", one_of_each_size)
+        return report(workspace)
 
 
 @pytest.fixture
