@@ -284,9 +284,9 @@ typedef struct paritas_model_options {
     const char *poi;         /* NULL: the measurement's; "": none */
     int normsys_code;        /* 1 or 4; 0: 4 */
     int histosys_code;       /* PARITAS_HISTOSYS_...; 0: 4p */
-    int clip_sample;         /* nonzero: expected rates of a sample in a bin are clipped from below at clip_sample_at */
+    int clip_sample;         /* nonzero: expected rates of a sample in a bin are clipped from below at clip_sample_at (finite) */
     double clip_sample_at;
-    int clip_bin;            /* nonzero: expected rates of a bin are clipped from below at clip_bin_at */
+    int clip_bin;            /* nonzero: expected rates of a bin are clipped from below at clip_bin_at (finite) */
     double clip_bin_at;
     size_t n_templates;      /* see "templates" below */
     const paritas_template *templates;
@@ -439,7 +439,8 @@ typedef struct paritas_fit_options {
  * parameter_count squared; zero rows where not free) and `states` (same shape as parameters) are the
  * caller's and may each be NULL. Covariance is the inverse of the exact Hessian at the returned point
  * on the free parameters, times that of a likelihood (units of the parameters). The answer depends on
- * (model, data, options, precision) alone. */
+ * (model, data, options, precision) alone. INVALID_ARGUMENT: a job with a start, bounds or data that no
+ * fit can have; the message names them, and of several jobs which one, counted from 0 ("job 3: ..."). */
 PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_model *model, const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                                        paritas_result *results, double *parameters, double *errors, double *covariance, paritas_parameter_state *states);
 

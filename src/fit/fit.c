@@ -307,7 +307,7 @@ static paritas_status check_jobs(const struct chunk *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         const paritas_status status = check_job(c, i);
-        if (status != PARITAS_OK) return status;
+        if (status != PARITAS_OK) return c->n == 1 ? status : paritas_fail(c->context, status, "job %zu: %s", i, paritas_error_message(c->context));
     }
     return PARITAS_OK;
 }

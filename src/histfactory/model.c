@@ -14,6 +14,10 @@ paritas_status paritas_model_create(paritas_context *context, const paritas_work
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "normsys code %d: there are 1 and 4", options.normsys_code);
     if (options.histosys_code != 0 && options.histosys_code != PARITAS_HISTOSYS_0 && options.histosys_code != PARITAS_HISTOSYS_2 && options.histosys_code != PARITAS_HISTOSYS_4P)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "histosys code: there are PARITAS_HISTOSYS_0, _2 and _4P");
+    if (options.clip_sample && !(options.clip_sample_at - options.clip_sample_at == 0.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "clip of samples at %g: must be a finite number", options.clip_sample_at);
+    if (options.clip_bin && !(options.clip_bin_at - options.clip_bin_at == 0.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "clip of bins at %g: must be a finite number", options.clip_bin_at);
     struct hf_spec *spec = NULL;
     const paritas_status status = hf_spec_read(context, workspace, options.measurement, options.poi, &spec);
     if (status != PARITAS_OK) return status;

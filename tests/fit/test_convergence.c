@@ -459,6 +459,10 @@ TEST(bad_jobs_are_refused_by_name)
     for (size_t k = 0; k < COUNT(jobs); k++) {
         assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &jobs[k], &result, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
         assert_non_null(strstr(paritas_error_message(f.context), jobs[k].data ? "data[0]" : "mu"));
+        const paritas_job pair[] = {{.data = NULL}, jobs[k]};
+        paritas_result results[2];
+        assert_int_equal(paritas_fit(f.context, f.model, NULL, 2, pair, results, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+        assert_ptr_equal(strstr(paritas_error_message(f.context), "job 1: "), paritas_error_message(f.context));
     }
     free_fixture(&f);
 }
