@@ -19,7 +19,7 @@ Fixed = Union[Sequence[str], Mapping[str, float], ArrayLike]
 
 
 class Job:
-    """The common arguments of fits and statistics as arrays, None where the model's own stand."""
+    """The common arguments of fits and statistics as arrays, or as rows of them, None where the model's own stand."""
 
     __slots__ = ("start", "lower", "upper", "fixed")
     start: Optional[Floats]
@@ -35,10 +35,13 @@ class Job:
             self._bound(model, bounds)
         if fixed is not None:
             self._fix(model, fixed)
+        named = [given for given in (init, fixed) if isinstance(given, Mapping)]
         if init is not None and not isinstance(init, Mapping):
             self.start = model.point(init)
-        if isinstance(init, Mapping) or isinstance(fixed, Mapping):
-            self._place(model, init, fixed, at)
+        elif bounds is not None or named:
+            self._suggest(model, at)
+        if named:
+            self._place(model, named)
 
     def _bound(self, model: Model, bounds: Bounds) -> None:
         if isinstance(bounds, Mapping):
@@ -48,9 +51,9 @@ class Job:
                 self.lower[i], self.upper[i] = low, high
             return
         pairs = np.asarray(bounds, dtype=np.float64)
-        if pairs.shape != (model.parameter_count, 2):
+        if pairs.shape[-2:] != (model.parameter_count, 2):
             raise _engine.InvalidArgument(f"bounds: {model.parameter_count} pairs (low, high) are wanted, the array given has shape {pairs.shape}")
-        self.lower, self.upper = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+        self.lower, self.upper = np.ascontiguousarray(pairs[..., 0]), np.ascontiguousarray(pairs[..., 1])
 
     def _fix(self, model: Model, fixed: Fixed) -> None:
         listed: list[Any] = [fixed] if isinstance(fixed, str) or not np.iterable(fixed) else list(fixed)
@@ -61,18 +64,20 @@ class Job:
         else:
             self.fixed = flags_of(listed)
 
-    def _place(self, model: Model, init: Optional[Values], fixed: Optional[Fixed], at: Optional[Floats]) -> None:
+    def _suggest(self, model: Model, at: Optional[Floats]) -> None:
+        """A start that nobody gave: moved into the bounds, unless it holds a fixed parameter; None where that is the model's own."""
+        lower, upper = model.lower_bounds if self.lower is None else self.lower, model.upper_bounds if self.upper is None else self.upper
+        suggested = model.suggested_init if at is None else at
+        moved = np.where(model.suggested_fixed if self.fixed is None else self.fixed, suggested, np.fmin(np.fmax(suggested, lower), upper))
+        if at is not None or (moved != suggested).any():
+            self.start = moved
+
+    def _place(self, model: Model, named: Sequence[Mapping[str, float]]) -> None:
         """Starts by name, over those that hold else."""
-        if self.start is None:
-            lower, upper = model.lower_bounds if self.lower is None else self.lower, model.upper_bounds if self.upper is None else self.upper
-            held = model.suggested_fixed if self.fixed is None else self.fixed
-            self.start = np.array(model.suggested_init) if at is None else np.where(held, at, np.clip(at, lower, upper))
-        else:
-            self.start = np.array(self.start)
-        for named in (init, fixed):
-            if isinstance(named, Mapping):
-                for name, value in named.items():
-                    self.start[model.index(name)] = value
+        self.start = np.array(model.suggested_init if self.start is None else self.start)
+        for given in named:
+            for name, value in given.items():
+                self.start[..., model.index(name)] = value
 
 
 _NO_JOB = Job.__new__(Job)
@@ -130,34 +135,17 @@ def fit_batch(model: Model, data: Optional[ArrayLike] = None, *, init: Optional[
     data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): rows of fits; what is given once (without the leading N, or by
     name) holds for all. errors, covariance: also those.
     """
-    p = model.parameter_count
     rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
     counts = [len(given) for given, dimensions in rows
               if given is not None and not isinstance(given, (Mapping, str)) and np.ndim(given) == dimensions]
     n = max(counts, default=1)
-    lower = upper = None
-    if bounds is not None and not isinstance(bounds, Mapping) and np.ndim(bounds) == 3:
-        pairs = np.asarray(bounds, dtype=np.float64)
-        if pairs.shape[1:] != (p, 2):
-            raise _engine.InvalidArgument(f"bounds: rows of {p} pairs (low, high) are wanted, the array given has shape {pairs.shape}")
-        lower, upper, bounds = pairs[:, :, 0], pairs[:, :, 1], None
-    start = flags = None
-    if init is not None and not isinstance(init, Mapping) and np.ndim(init) == 2:
-        start, init = init, None
-    if fixed is not None and not isinstance(fixed, Mapping) and np.ndim(fixed) == 2:
-        flags, fixed = flags_of(fixed), None
+    if not {1, n}.issuperset(counts):
+        raise _engine.InvalidArgument(f"rows of data, init, bounds and fixed: {', '.join(map(str, counts))}; their numbers must agree")
     job = Job(model, init, bounds, fixed)
-    if start is None:
-        start = job.start
-    elif isinstance(fixed, Mapping):
-        start = np.array(start, dtype=np.float64)
-        for name, value in fixed.items():
-            start[:, model.index(name)] = value
     used = engine(device, precision, threads)
     with told(progress, "fits") as tell:
         codes, iterations, twice_nll, edm, pull, values, widths, matrices = _engine.fit_batch(
-            model, n, data, start, job.lower if lower is None else lower, job.upper if upper is None else upper, job.fixed if flags is None else flags,
-            errors, covariance, minimizer, max_iterations, population, seed, used, tell)
+            model, n, data, job.start, job.lower, job.upper, job.fixed, errors, covariance, minimizer, max_iterations, population, seed, used, tell)
     return FitBatch(_STATUS_ARRAY[codes], twice_nll, edm, iterations, pull, model.parameter_names, values, widths, matrices, used.device, used.precision)
 
 

@@ -156,6 +156,43 @@ def test_starts_and_fixed_parameters_by_name_and_as_arrays():
         first["nothing"]
 
 
+def test_a_suggested_start_is_moved_into_the_bounds_and_one_that_was_given_is_refused():
+    model, narrow = model_of("two_bins"), {"mu": (0, 0.5)}  # suggested: 1
+    assert model.fit(bounds=narrow)["mu"][0] == 0.0 == model.fit()["mu"][0]
+    assert (model.fit(bounds=narrow, init={model.parameter_names[1]: 1.0}).values == model.fit(bounds=narrow).values).all()
+    assert model.hypotest(0.25, bounds=narrow).converged and model.upper_limit(bounds={"mu": (0, 0.9)}).converged
+    assert (model.fit_toys(n=20, bounds=narrow)["mu"] <= 0.5).all()
+    assert model.hypotest_toys(0.25, 20, bounds=narrow).converged
+    rows = np.tile(np.stack([model.lower_bounds, model.upper_bounds], axis=1), (2, 1, 1))
+    rows[1, 0] = narrow["mu"]
+    assert model.fit_batch(bounds=rows)["mu"].tolist() == [0.0, 0.0]
+    assert model.fit(bounds=narrow, fixed=["mu"])["mu"][0] == 1.0  # what is held stays
+    for init in ({"mu": 1.0}, model.suggested_init):
+        with pytest.raises(paritas.InvalidArgument, match="start of mu: 1 lies outside its bounds"):
+            model.fit(bounds=narrow, init=init)
+    with pytest.raises(paritas.InvalidArgument, match="bounds of mu"):
+        model.fit(bounds={"mu": (np.nan, 0.5)})
+
+
+def test_a_batch_says_which_row_is_wrong():
+    model = model_of("two_bins")
+    rows = np.tile(model.data, (5, 1))
+    rows[3, 0] = -1.0
+    with pytest.raises(paritas.InvalidArgument, match=r"^job 3: data\[0\]: "):
+        model.fit_batch(rows)
+    with pytest.raises(paritas.InvalidArgument, match=r"^data\[0\]: "):
+        model.fit(data=rows[3])
+    with pytest.raises(paritas.InvalidArgument, match="5, 2; their numbers must agree"):
+        model.fit_batch(rows, init=[model.suggested_init] * 2)
+
+
+@pytest.mark.parametrize("clip", [np.nan, np.inf, -np.inf])
+def test_clips_are_finite(clip):
+    for name in ("clip_sample", "clip_bin"):
+        with pytest.raises(paritas.InvalidArgument, match="must be a finite number"):
+            paritas.Model.from_workspace(TWO, **{name: clip})
+
+
 def test_no_false_success():
     model = model_of("two_bins")
     short = model.fit(max_iterations=1)
