@@ -1,6 +1,7 @@
-"""Structured arrays from columns, and words for codes."""
+"""Structured arrays from columns, words for codes, whole numbers."""
 from __future__ import annotations
 
+import operator
 from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -11,6 +12,17 @@ from . import _engine
 Floats = NDArray[np.float64]
 #: a structured array: one row a sweep, a row or a spectrum
 Table = NDArray[np.void]
+
+
+def whole(value: Any, name: str, least: int = 0, bits: int = 64) -> int:
+    """An argument that is a whole number below 2^bits; a float is none, whatever it holds: C would cut it without a word."""
+    try:
+        found = operator.index(value)
+    except TypeError:
+        found = -1
+    if not least <= found < 1 << bits:
+        raise _engine.InvalidArgument(f"{name} {value!r}: a whole number from {least} is wanted, below 2^{bits}")
+    return found
 
 
 def words(codes: NDArray[Any], names: Sequence[str]) -> NDArray[np.str_]:

@@ -28,6 +28,7 @@ from uuid import uuid4
 import numpy as np
 
 from . import _engine, toys
+from .arrays import whole
 from .devices import ProgressFunction
 from .model import Model
 from .progress import told
@@ -77,12 +78,12 @@ def hypotest_toys(model: Union[Model, DocumentLike], mu: float = 1.0, n: int = 2
             raise _engine.InvalidArgument(f"{name}: of a run in shards the store is written once, at its end")
     if store is not None and os.path.exists(store):
         raise _engine.InvalidArgument(f"{os.fspath(store)}: is there already")
-    model = _as_model(model)
+    model, n = _as_model(model), whole(n, "n", 1)
     if shards is None:
         at_once = 0 if client is None else TASKS_PER_THREAD * sum(client.nthreads().values())
         shards = max(min(max(at_once, math.ceil(n / TOYS_PER_SHARD[1])), n // TOYS_PER_SHARD[0]), 1)
-    elif shards < 1:
-        raise _engine.InvalidArgument(f"shards: {shards}; at least 1 is wanted")
+    else:
+        shards = whole(shards, "shards", 1, 32)
     options = {**options, "threads": _threads(client, threads)}
     tallies: dict[int, Tally] = {}
     with tempfile.TemporaryDirectory() as folder, told(progress, "toys") as tell:

@@ -7,6 +7,7 @@ from typing import Any, Callable, Optional
 
 from . import _engine
 from ._engine import Engine
+from .arrays import whole
 
 #: told of finished and all jobs of a call, now and then; what it raises ends the call
 ProgressFunction = Callable[[int, int], object]
@@ -75,7 +76,7 @@ def engine(device: Optional[str] = None, precision: Optional[str] = None, thread
     if device is None and precision is None and threads is None:
         return _default_engine
     key = (_defaults["device"] if device is None else device, _defaults["precision"] if precision is None else precision,
-           _defaults["threads"] if threads is None else threads)
+           _defaults["threads"] if threads is None else whole(threads, "threads", bits=32))
     found = _engines.get(key)
     if found is None:
         found = _engines[key] = Engine(key[0], key[1], key[2], cache=cache_folder())

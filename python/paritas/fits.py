@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
+from .arrays import whole
 from .devices import ProgressFunction, engine
 from .model import Floats, Model, Values
 from .progress import told
@@ -97,6 +98,10 @@ def job_of(model: Model, init: Optional[Values], bounds: Optional[Bounds], fixed
     return _NO_JOB if init is None and bounds is None and fixed is None else Job(model, init, bounds, fixed)
 
 
+def _settings(max_iterations: int, population: int, seed: int) -> tuple[int, int, int]:
+    return whole(max_iterations, "max_iterations", bits=32), whole(population, "population", bits=32), whole(seed, "seed")
+
+
 def fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None,
         covariance: bool = True, starts: int = 1, minimizer: str = "newton", max_iterations: int = 0, population: int = 0, seed: int = 0,
         device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction,
@@ -111,9 +116,10 @@ def fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values
     job = job_of(model, init, bounds, fixed)
     used = engine(device, precision, threads)
     start, several = job.start, None
-    if starts < 1:
-        raise _engine.InvalidArgument(f"starts {starts}: at least 1 is wanted")
-    if starts > 1:
+    if max_iterations or population or seed:
+        max_iterations, population, seed = _settings(max_iterations, population, seed)
+    if starts != 1:
+        starts = whole(starts, "starts", 1, 32)
         from .starts import best_start
         start, several = best_start(model, starts, job.start, job.lower, job.upper, job.fixed, lambda rows: fit_batch(
             model, data, init=rows, bounds=bounds, fixed=job.fixed, minimizer=minimizer, max_iterations=max_iterations, population=population, seed=seed,
@@ -142,6 +148,7 @@ def fit_batch(model: Model, data: Optional[ArrayLike] = None, *, init: Optional[
     if not {1, n}.issuperset(counts):
         raise _engine.InvalidArgument(f"rows of data, init, bounds and fixed: {', '.join(map(str, counts))}; their numbers must agree")
     job = Job(model, init, bounds, fixed)
+    max_iterations, population, seed = _settings(max_iterations, population, seed)
     used = engine(device, precision, threads)
     with told(progress, "fits") as tell:
         codes, iterations, twice_nll, edm, pull, values, widths, matrices = _engine.fit_batch(

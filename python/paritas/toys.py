@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from typing import Any, Optional, Sequence, Union
+from contextlib import contextmanager
+from typing import Any, Iterator, Optional, Sequence, Union
 from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
+from .arrays import whole
 from .devices import ProgressFunction, engine
 from .fits import _STATUS_ARRAY, _STATUSES, Bounds, Fixed, Job
 from .model import Model, Values
@@ -42,9 +44,10 @@ def fit_toys(model: Model, params: Optional[Values] = None, n: int = 2000, seed:
     "newton". save_parameters: the store keeps them. Toys that the store had before are in the counts and, with save_parameters, in the means; their rows are
     read by `read_store`.
     """
+    n, seed, shard = _cut(n, seed, shard)
     at = None if params is None else model.point(params)
     job = Job(model, init, bounds, fixed, at)
-    with told(progress, "toys") as tell:
+    with _toys(progress) as tell:
         status, tally, summary, rows, values, widths = _engine.fit_toys(
             model, n, seed, at, expected, errors, keep, save_parameters, shard, fix_aux, _newton_only(minimizer), _path(store), resume, _key(model,
                                                                                                                                              store), data,
@@ -64,8 +67,9 @@ def hypotest_toys(model: Model, mu: float = 1.0, n: int = 2000, seed: int = 0, *
                   threads: Optional[int] = None, progress: Progress = None) -> ToyHypotestResult:
     """CLs of a value of the parameter of interest from n toys of each hypothesis: mu, and 0 (test_stat "q0": 0, and 1), drawn around the conditional fits to
     the data, each with a free and a conditional fit. keep: the result has every toy."""
+    n, seed, shard = _cut(n, seed, shard)
     job = Job(model, init, bounds, fixed)
-    with told(progress, "toys") as tell:
+    with _toys(progress) as tell:
         found, toys = _engine.hypotest_toys(model, mu, test_stat, n, seed, keep, shard, fix_aux, _newton_only(minimizer), _path(store), resume,
                                             _key(model, store), data, job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)
     return _test(found, _all_toys(toys, store, resume))
@@ -78,8 +82,9 @@ def significance_toys(model: Model, n: int = 2000, seed: int = 0, *, data: Optio
                                                                                                 precision: Optional[str] = None, threads: Optional[int] = None,
                       progress: Progress = None) -> SignificanceToysResult:
     """Discovery by toys: p0 is the part of the toys drawn at 0 whose q0 is at least the observed one; expected: at least the median of toys drawn at 1."""
+    n, seed, shard = _cut(n, seed, shard)
     job = Job(model, init, bounds, fixed)
-    with told(progress, "toys") as tell:
+    with _toys(progress) as tell:
         numbers, found, toys = _engine.significance_toys(model, n, seed, keep, shard, fix_aux, _newton_only(minimizer), _path(store), resume,
                                                          _key(model, store), data, job.start, job.lower, job.upper, job.fixed, engine(device, precision,
                                                                                                                                       threads), tell)
@@ -93,8 +98,9 @@ def upper_limit_toys(model: Model, n: int = 0, seed: int = 0, *, level: float = 
                      device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
                      progress: Progress = None) -> LimitToysResult:
     """Upper limits by toys, each to a standard error of rtol relative. n: most toys of each tested value and hypothesis; 0: 100000."""
+    n, seed = whole(n, "n"), whole(seed, "seed")
     job = Job(model, init, bounds, fixed)
-    with told(progress, "toys") as tell:
+    with _toys(progress) as tell:
         *numbers, status, tally, scanned, toys = _engine.limit_toys(
             model, level, rtol, test_stat, n, seed, keep, fix_aux, _newton_only(minimizer), _path(store), resume, _key(model, store), data,
             job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)
@@ -110,8 +116,9 @@ def goodness_of_fit_toys(model: Model, n: int = 2000, seed: int = 0, *, data: Op
                                                                                                    threads: Optional[int] = None,
                          progress: Progress = None) -> GoodnessOfFitToys:
     """Of the best fit against the saturated model, by toys drawn at it: p_toys is the part of them whose statistic is at least the observed one."""
+    n, seed, shard = _cut(n, seed, shard)
     job = Job(model, init, bounds, fixed)
-    with told(progress, "toys") as tell:
+    with _toys(progress) as tell:
         (twice_nll, saturated, statistic, p, ndof, status), p_toys, error, answered, tally = _engine.goodness_of_fit_toys(
             model, n, seed, shard, fix_aux, _newton_only(minimizer), _path(store), resume, _key(model, store), data,
             job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)
@@ -182,6 +189,28 @@ def _all_toys(fitted: Optional[NDArray[Any]], store: Optional[Path], resume: boo
 def _test(found: Any, toys: Optional[NDArray[Any]]) -> ToyHypotestResult:
     fields: list[Any] = [*found[:15], _STATUSES[found[15]], found[16], found[17], Tally(*found[18]), toys]
     return ToyHypotestResult(*fields)
+
+
+def _cut(n: int, seed: int, shard: Optional[tuple[int, int]]) -> tuple[int, int, Optional[tuple[int, int]]]:
+    """A number of toys, their seed and shard, as whole numbers."""
+    if shard is not None:
+        i, shards = shard
+        shard = whole(i, "shard", 1, 32), whole(shards, "shards", 1, 32)
+    return whole(n, "n", 1), whole(seed, "seed"), shard
+
+
+@contextmanager
+def _toys(progress: Progress) -> Iterator[Optional[ProgressFunction]]:
+    """A run of toys, which is told of; the library's errors speak of the program's option, here they name the argument."""
+    try:
+        with told(progress, "toys") as tell:
+            yield tell
+    except _engine.InvalidArgument as error:
+        if "--resume" not in str(error):
+            raise
+        rephrased = _engine.InvalidArgument(str(error).replace("--resume", "resume=True"))
+        rephrased.status = error.status
+        raise rephrased from None
 
 
 def _newton_only(minimizer: str) -> bool:

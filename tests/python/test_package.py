@@ -174,6 +174,32 @@ def test_a_suggested_start_is_moved_into_the_bounds_and_one_that_was_given_is_re
         model.fit(bounds={"mu": (np.nan, 0.5)})
 
 
+def test_whole_numbers_are_whole():
+    model = model_of("two_bins")
+    for name, values in {"n": (1.5, 0, -1, "10", 2**64), "seed": (1.9, -1, 2**64), "threads": (1.5, -1, 2**32), "shard": ((1.5, 2), (0, 2), (1, 2.0))}.items():
+        for value in values:
+            for run in (model.fit_toys, model.hypotest_toys, model.significance_toys, model.goodness_of_fit_toys):
+                with pytest.raises(paritas.InvalidArgument, match=rf"^{name}s? .*: a whole number from [01] is wanted"):
+                    run(**{"n": 4, name: value})
+    for name in ("max_iterations", "population", "seed", "starts", "threads"):
+        for value in (1.5, -1):
+            for run in (model.fit, model.fit_batch)[:1 if name == "starts" else 2]:
+                with pytest.raises(paritas.InvalidArgument, match=f"^{name} {value}: a whole number"):
+                    run(**{name: value})
+    with pytest.raises(paritas.InvalidArgument, match="^n 1.5"):
+        model.upper_limit_toys(1.5)
+    assert model.fit_toys(n=np.int64(4), seed=np.uint64(3), threads=np.int32(1)).n == 4
+
+
+def test_a_store_that_exists_is_named_with_what_goes_on_with_it(tmp_path):
+    model, store = model_of("two_bins"), tmp_path / "toys.db"
+    model.fit_toys(n=4, store=store)
+    with pytest.raises(paritas.InvalidArgument, match=r"toys\.db: exists already; resume=True goes on with it$") as refused:
+        model.fit_toys(n=4, store=store)
+    assert refused.value.status == "INVALID_ARGUMENT"
+    assert len(model.fit_toys(n=4, store=store, resume=True)) == 4
+
+
 def test_a_batch_says_which_row_is_wrong():
     model = model_of("two_bins")
     rows = np.tile(model.data, (5, 1))
