@@ -98,6 +98,12 @@ def job_of(model: Model, init: Optional[Values], bounds: Optional[Bounds], fixed
     return _NO_JOB if init is None and bounds is None and fixed is None else Job(model, init, bounds, fixed)
 
 
+def check_of(model: Model, best: FitResult) -> None:
+    """Refuses the fit of a model with other parameters."""
+    if best.names != model.parameter_names:
+        raise _engine.InvalidArgument("best: the fit of another model, whose parameters have other names or another order")
+
+
 def _settings(max_iterations: int, population: int, seed: int) -> tuple[int, int, int]:
     return whole(max_iterations, "max_iterations", bits=32), whole(population, "population", bits=32), whole(seed, "seed")
 
@@ -164,6 +170,7 @@ def minos(model: Model, parameters: Union[str, Sequence[str]] = "all", *, best: 
     (that are free). best: the converged fit to the same data and settings, made here where it is not given."""
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, device=device, precision=precision, threads=threads)
+    check_of(model, best)
     if not best.converged or best.errors is None or best.states is None:
         raise _engine.NotConverged(f"MINOS errors stand around a converged fit with errors; this one is {best.status}")
     if parameters == "all":

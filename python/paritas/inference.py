@@ -4,14 +4,14 @@ All take the keywords of `paritas.fit`: data, init, bounds, fixed, device, preci
 """
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Sequence, Union, overload
+from typing import Any, Optional, Sequence, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
 from .devices import ProgressFunction, engine
-from .fits import _STATUS_ARRAY, _STATUSES, Bounds, Fixed, fit, job_of
+from .fits import _STATUS_ARRAY, _STATUSES, Bounds, Fixed, Job, check_of, fit, job_of
 from .model import Channel, Model, Values
 from .progress import told
 from .results import (ChannelPrediction, FitResult, Floats, GoodnessOfFit, HypotestResult, LimitResult, Prediction, RankingResult, ScanResult,
@@ -74,17 +74,17 @@ def scan(model: Model, *parameters: Any, values: Optional[ArrayLike] = None, dat
          bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, device: Optional[str] = None, precision: Optional[str] = None,
          threads: Optional[int] = None, progress: Progress = None) -> ScanResult:
     """Profile likelihood over one or two parameters. Each argument is (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES",
-    alphas)), whose grid runs through the second parameter first. Or names alone with `values` (points, parameters). Without any: the parameter of interest."""
+    alphas)), whose grid runs through the second parameter first. Or names alone, none for the parameter of interest, with `values` (points, parameters)."""
     job = job_of(model, init, bounds, fixed)
     if values is not None:
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
     else:
-        if any(isinstance(pair, str) or len(pair) != 2 for pair in parameters):
-            raise _engine.InvalidArgument("scan: each argument is a pair (name, values) where `values` is not given")
+        if not parameters or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in parameters):
+            raise _engine.InvalidArgument("scan: values are wanted: as pairs, scan((name, values)), or as scan(name, values=...)")
         names = [name for name, _ in parameters]
         axes = np.meshgrid(*(np.asarray(axis, dtype=np.float64) for _, axis in parameters), indexing="ij")
-        points = np.stack([axis.ravel() for axis in axes], axis=1) if axes else np.empty((0, 0))
+        points = np.stack([axis.ravel() for axis in axes], axis=1)
     which = [model.index(name) for name in names]
     with told(progress, "scan") as tell:
         best, best_values, q, twice_nll, codes = _engine.scan(model, which, points, data, job.start, job.lower, job.upper, job.fixed,
@@ -113,6 +113,7 @@ def predict(model: Model, *, best: Optional[FitResult] = None, data: Optional[Ar
     Those before the fit take the constraints' widths, without correlations; parameters without constraint add nothing there."""
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
+    check_of(model, best)
     job = job_of(model, init, bounds, fixed)
     start, held = model.suggested_init if job.start is None else job.start, model.suggested_fixed if job.fixed is None else job.fixed
     channels = model.channels
@@ -152,12 +153,14 @@ def goodness_of_fit(model: Model, *, data: Optional[ArrayLike] = None, init: Opt
 
 
 def asimov_data(model: Model, mu: float, *, data: Optional[ArrayLike] = None, init: Optional[Values] = None, bounds: Optional[Bounds] = None,
-                fixed: Optional[Mapping[str, float]] = None,
-                device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> Floats:
+                fixed: Optional[Fixed] = None, device: Optional[str] = None, precision: Optional[str] = None,
+                threads: Optional[int] = None) -> Floats:
     """Data without fluctuations, main then auxiliary: expected at the fit to the data with the parameter of interest held at mu. Raises NotConverged where that
     fit fails."""
-    held = fit(model, data=data, init=init, bounds=bounds, fixed={**(fixed or {}), _poi(model): mu}, covariance=False, device=device, precision=precision,
-               threads=threads)
+    job, poi = Job(model, init, bounds, fixed), model.index(_poi(model))
+    start, flags = model.point(job.start).copy(), np.array(model.suggested_fixed if job.fixed is None else job.fixed)
+    start[poi], flags[poi] = mu, True
+    held = fit(model, data=data, init=start, bounds=bounds, fixed=flags, covariance=False, device=device, precision=precision, threads=threads)
     if not held.converged:
         raise _engine.NotConverged(f"the fit with {_poi(model)} = {mu:g}, which Asimov data are expected at, ended as {held.status}")
     return model.expected_data(held.values)

@@ -200,6 +200,32 @@ def test_a_store_that_exists_is_named_with_what_goes_on_with_it(tmp_path):
     assert len(model.fit_toys(n=4, store=store, resume=True)) == 4
 
 
+def test_a_scan_without_values_says_that_they_are_wanted():
+    model = model_of("two_bins")
+    for arguments in ((), ("mu",), (3,), (("mu", [0, 1]), "mu")):
+        with pytest.raises(paritas.InvalidArgument, match="^scan: values are wanted"):
+            model.scan(*arguments)
+    pairs = model.scan(("mu", [0.5, 1.0]))
+    assert (model.scan(values=[0.5, 1.0]).q == pairs.q).all() and (model.scan("mu", values=[0.5, 1.0]).q == pairs.q).all()
+
+
+def test_asimov_data_hold_parameters_as_fits_do():
+    model = model_of("two_bins")
+    name = model.parameter_names[1]
+    held = model.asimov_data(1.0, fixed={name: 1.0})
+    for fixed in ([name], name, [False, True, False]):
+        assert (model.asimov_data(1.0, fixed=fixed) == held).all()
+    assert (held != model.asimov_data(1.0)).any() and (model.asimov_data(0.2, bounds={"mu": (0, 0.5)}) == model.asimov_data(0.2)).all()
+
+
+def test_the_fit_of_another_model_is_refused():
+    model, other = model_of("two_bins"), model_of("two_bins").fit()
+    other.names[1] = "another"
+    for run in (model.predict, model.minos):
+        with pytest.raises(paritas.InvalidArgument, match="^best: the fit of another model"):
+            run(best=other)
+
+
 def test_a_batch_says_which_row_is_wrong():
     model = model_of("two_bins")
     rows = np.tile(model.data, (5, 1))

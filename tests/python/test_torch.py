@@ -167,6 +167,8 @@ def test_rows_that_fail_do_not_stop_training(session, rows):
     assert torch.isnan(value).tolist() == [False, True, False]
     torch.where(codes == 0, value, 0.0).sum().backward()
     assert torch.isfinite(rows[1].grad).all()
+    codes.zero_()
+    assert session.status[1] == "non_finite"
     rows[1].grad = None
     torch.nansum(session.Z0(data=data.detach(), signal=rows[1])).backward()
     assert torch.isfinite(rows[1].grad).all()

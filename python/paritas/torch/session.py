@@ -90,7 +90,7 @@ class Session(differentiable.Session):
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
         values = _Call.apply(self, statistic, _kind((at, *rows)), *[part if part is None else _tensor(part) for part in (at, *rows)])
-        return (values, torch.from_numpy(self._last.codes).to(values.device)) if with_codes else values
+        return (values, torch.from_numpy(self._last.codes.copy()).to(values.device)) if with_codes else values
 
     def _join(self, pieces: list[Any]) -> torch.Tensor:
         tensors = [_tensor(piece) for piece in pieces]
