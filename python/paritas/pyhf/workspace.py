@@ -63,22 +63,22 @@ def _join_versions(join: str, left_version: str, right_version: str) -> str:
     return left_version
 
 
-def _join_channels(join: str, left_channels: Any, right_channels: Any, merge: bool = False) -> Any:
-    joined = _join_items(join, left_channels, right_channels, deep_merge_key="samples" if merge else None)
+def _join_named(join: str, what: str, left: Any, right: Any, deep_merge_key: str | None = None) -> Any:
+    """Channels, or observations: with "none" no name may be in both, with "outer" only what is equal."""
+    joined = _join_items(join, left, right, deep_merge_key=deep_merge_key)
     if join == "none":
-        _refuse_common("channels", left_channels, right_channels)
+        _refuse_common(what, left, right)
     elif join == "outer":
-        _refuse_twice("channels in common with incompatible structure", joined)
+        _refuse_twice(f"{what} in common with incompatible structure", joined)
     return joined
+
+
+def _join_channels(join: str, left_channels: Any, right_channels: Any, merge: bool = False) -> Any:
+    return _join_named(join, "channels", left_channels, right_channels, "samples" if merge else None)
 
 
 def _join_observations(join: str, left_observations: Any, right_observations: Any) -> Any:
-    joined = _join_items(join, left_observations, right_observations)
-    if join == "none":
-        _refuse_common("observations", left_observations, right_observations)
-    elif join == "outer":
-        _refuse_twice("observations in common with incompatible structure", joined)
-    return joined
+    return _join_named(join, "observations", left_observations, right_observations)
 
 
 def _join_parameter_configs(measurement_name: str, left_parameters: Any, right_parameters: Any) -> Any:
