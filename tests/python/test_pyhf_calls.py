@@ -416,6 +416,34 @@ def test_keyed_toys_depend_on_the_seed_alone():
         ours.infer.hypotest(0.0, observed(model), model, calctype="toybased", seed=1)
 
 
+def test_data_and_starts_of_another_length_are_refused_as_by_pyhf():
+    def refused(module, call):
+        model = counting(module)
+        try:
+            call(module, model)
+        except Exception as error:
+            return type(error).__name__, str(error)
+
+    calls = {
+        "InvalidPdfData": [
+            lambda m, model: m.infer.hypotest(1.0, [51.0, 48.0], model),
+            lambda m, model: m.infer.hypotest(0.0, [51.0, 48.0], model, test_stat="q0"),
+            lambda m, model: m.infer.mle.fit([51.0, 48.0], model),
+            lambda m, model: m.infer.hypotest(1.0, [51.0, 48.0], model, calctype="toybased", ntoys=5, track_progress=False),
+        ],
+        "InvalidPdfParameters": [
+            lambda m, model: m.infer.hypotest(1.0, observed(model), model, init_pars=[1.0] * 4, par_bounds=[(0, 10)] * 4, fixed_params=[False] * 4),
+            lambda m, model: m.infer.mle.fit(observed(model), model, [1.0, 1.0], [(0, 10)] * 2, [False] * 2),
+        ],
+    }
+    for kind, some in calls.items():
+        for call in some:
+            mine = refused(ours, call)
+            assert mine[0] == kind and mine == refused(theirs, call)
+    with pytest.raises(ours.exceptions.InvalidPdfData):
+        ours.infer.hypotest(1.0, [51.0, 48.0], counting(ours), calctype="toybased", ntoys=5, track_progress=False, seed=1)
+
+
 def test_upper_limits():
     def scanned(module):
         model = counting(module)
@@ -430,3 +458,5 @@ def test_upper_limits():
     for bound, curve in zip((limit, *expected), range(6)):
         observed_cls, band = ours.infer.hypotest(bound, observed(model), model, return_expected_set=True)
         assert [observed_cls, *band][curve] == pytest.approx(0.1, rel=1e-3)
+    with pytest.raises(ValueError, match="CLs is above 0.05 at 0.0"):
+        ours.infer.intervals.upper_limits.toms748_scan(observed(model), model, 0.0, 0.0)

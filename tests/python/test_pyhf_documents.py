@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from pyhf_support import GENERATED, both, counting, observed, ours, same, theirs
 
+from paritas.pyhf.jsonpatch import JsonPatch, JsonPatchTestFailed
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 # ---- documents ----
@@ -76,6 +78,17 @@ def patchset(name="point", values=(1, 2)):
             "digests": {"sha256": theirs.utils.digest(GENERATED[0])},
         },
     }
+
+
+def test_a_patch_tells_true_from_one():
+    for document, value, equal in ((1, True, False), (True, 1, False), (True, True, True), (1, 1.0, True), ([0, {"a": 1}], [False, {"a": 1}], False),
+                                   ([0, {"a": 1}], [0.0, {"a": 1}], True), ({"a": 1}, {"a": 1, "b": 2}, False), ([1], [1, 2], False), (None, False, False)):
+        patch = JsonPatch([{"op": "test", "path": "/x", "value": value}])
+        if equal:
+            assert patch.apply({"x": document}) == {"x": document}
+        else:
+            with pytest.raises(JsonPatchTestFailed):
+                patch.apply({"x": document})
 
 
 def test_patch_sets():

@@ -51,6 +51,15 @@ def _child(container: Any, step: str, pointer: str) -> Any:
     return container[step]
 
 
+def _same(found: Any, wanted: Any) -> bool:
+    """Equal as JSON: numbers by value, but true and false are none, as they are in Python."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return found.keys() == wanted.keys() and all(_same(value, wanted[key]) for key, value in found.items())
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(map(_same, found, wanted))
+    return isinstance(found, bool) == isinstance(wanted, bool) and bool(found == wanted)
+
+
 class _Root:
     """A document behind one more step, so that it can itself be replaced."""
 
@@ -99,7 +108,7 @@ def _apply(root: _Root, operation: Any) -> None:
         root.add(path, copied(root.get(operation["from"])))
     elif kind == "test":
         found = root.get(path)
-        if found != operation["value"]:
+        if not _same(found, operation["value"]):
             raise JsonPatchTestFailed(f"{path}: {found!r} is not {operation['value']!r}")
     else:
         raise JsonPatchException(f"{kind!r} is no operation of a JSON Patch")

@@ -402,14 +402,17 @@ class Model:
             parts.append(self.constraint_model.make_pdf(pars))
         return probability.Simultaneous(parts, self.fullpdf_tv, self.batch_size)
 
+    def _check_lengths(self, pars: int, data: int) -> None:
+        config = self._config
+        if pars != config.npars:
+            raise exceptions.InvalidPdfParameters(f"eval failed as pars has len {pars} but {config.npars} was expected")
+        if data != config._nmaindata + len(config._auxdata):
+            raise exceptions.InvalidPdfData(f"eval failed as data has len {data} but {config.nmaindata + config.nauxdata} was expected")
+
     def logpdf(self, pars: Any, data: Any) -> Any:
         """log of the density, all constants included: (1,), or (batch,). InvalidPdfParameters, InvalidPdfData: another number of them is expected."""
         pars, data = np.asarray(pars, dtype=np.float64), np.asarray(data, dtype=np.float64)
-        config = self._config
-        if pars.shape[-1] != config.npars:
-            raise exceptions.InvalidPdfParameters(f"eval failed as pars has len {pars.shape[-1]} but {config.npars} was expected")
-        if data.shape[-1] != config._nmaindata + len(config._auxdata):
-            raise exceptions.InvalidPdfData(f"eval failed as data has len {data.shape[-1]} but {config.nmaindata + config.nauxdata} was expected")
+        self._check_lengths(pars.shape[-1], data.shape[-1])
         engine = self._engine_model()
         value = self.make_pdf(pars).log_prob(data) if engine is None else -0.5 * bridge.twice_nll(engine, pars, data)
         return get_backend()[0].astensor(value if self.batch_size else (value,)).reshape(-1)

@@ -100,7 +100,9 @@ class _Calculator:
         return 1.0 if self.test_stat == "q0" else 0.0
 
     def _arrays(self, mu: float) -> tuple[Any, Any, Any, Any]:
-        """Start, lower and upper bounds and fixed flags as arrays. ValueError: a start, or mu, outside its bounds."""
+        """Start, lower and upper bounds and fixed flags as arrays. ValueError: a start, or mu, outside its bounds; InvalidPdfParameters, InvalidPdfData:
+        another number of them is expected."""
+        self.pdf._check_lengths(len(self.init_pars), np.shape(self.data)[-1])
         start, bounds = np.array(self.init_pars, dtype=np.float64), np.array(self.par_bounds, dtype=np.float64)
         lower, upper = bounds[:, 0], bounds[:, 1]
         poi = self.pdf.config.poi_index

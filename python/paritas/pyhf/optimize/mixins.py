@@ -65,8 +65,18 @@ class OptimizerMixin:
     def _minimize(self, minimizer: Any, func: Any, x0: Any, do_grad: bool = False, bounds: Any = None, fixed_vals: Any = None, options: Any = None) -> Any:
         raise NotImplementedError
 
-    def _by_own_minimizer(
-        self, objective: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_vals: Any, do_grad: bool, do_stitch: bool, options: Any
+    def _fit(
+        self,
+        objective: Any,
+        data: Any,
+        pdf: Any,
+        init_pars: Any,
+        par_bounds: Any,
+        fixed_vals: Any,
+        do_grad: bool,
+        do_stitch: bool,
+        errors: bool,
+        options: Any,
     ) -> Any:
         arguments, stitch_pars = shim(objective, data, pdf, [*init_pars], par_bounds, fixed_vals, do_grad=do_grad, do_stitch=do_stitch)
         names = getattr(pdf.config, "par_names", None)
@@ -87,21 +97,6 @@ class OptimizerMixin:
         result.corr = correlations
         result.fun = tensorlib.astensor(result.fun)
         return result
-
-    def _fit(
-        self,
-        objective: Any,
-        data: Any,
-        pdf: Any,
-        init_pars: Any,
-        par_bounds: Any,
-        fixed_vals: Any,
-        do_grad: bool,
-        do_stitch: bool,
-        errors: bool,
-        options: Any,
-    ) -> Any:
-        return self._by_own_minimizer(objective, data, pdf, init_pars, par_bounds, fixed_vals, do_grad, do_stitch, options)
 
     def minimize(
         self,
@@ -172,8 +167,9 @@ class EngineOptimizer(OptimizerMixin):
         if do_grad:
             raise exceptions.Unsupported("Numpy does not support autodifferentiation: the engine's derivatives are exact without it.")
         if objective is not twice_nll or not self.handles(pdf):
-            return self._by_own_minimizer(objective, data, pdf, init_pars, par_bounds, fixed_vals, do_grad, do_stitch, options)
+            return super()._fit(objective, data, pdf, init_pars, par_bounds, fixed_vals, do_grad, do_stitch, errors, options)
         maxiter = self._options(options)
+        pdf._check_lengths(len(init_pars), np.shape(data)[-1])
         start = np.array(init_pars, dtype=np.float64)
         lower, upper = np.array(par_bounds, dtype=np.float64).T
         fixed = np.zeros(len(start), dtype=np.uint8)

@@ -74,6 +74,8 @@ def toms748_scan(
             raise ValueError(f"CLs is below {level} at {bounds_low} already")
         bounds_low /= 2
     while any(value > 0 for value in curves(bounds_up)):
+        if bounds_up <= 0:
+            raise ValueError(f"CLs is above {level} at {bounds_up}, which doubling does not raise")
         bounds_up *= 2
     tensorlib, _ = get_backend()
     limits = []
