@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._engine import Document
+from ._engine import Document, InvalidInput
+
+if TYPE_CHECKING:
+    from .model import Model
 
 #: what stands for a document: a file's path, its content, or the document itself
 DocumentLike = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], "Workspace", Document]
@@ -65,6 +68,26 @@ class Workspace:
     def loads(cls, text: Union[str, bytes]) -> "Workspace":
         """From JSON text."""
         return cls(Document.parse(text.encode() if isinstance(text, str) else text, "workspace"))
+
+    def __repr__(self) -> str:
+        try:
+            found = self.inspect()
+        except InvalidInput:
+            return f"<paritas.Workspace: not valid, {self.digest()}>"
+        channels, measurements = (", ".join(one[0] for one in found[part]) for part in ("channels", "measurements"))
+        return f"<paritas.Workspace: channels {channels}; measurements {measurements}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Of the same digest: the order of keys does not matter."""
+        return self.digest() == other.digest() if isinstance(other, Workspace) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
+    def model(self, **options: Any) -> "Model":
+        """Its model; see `paritas.Model.from_workspace` for the options."""
+        from .model import Model
+        return Model.from_workspace(self, **options)
 
     def patch(self, patch: DocumentLike) -> "Workspace":
         """A copy with a JSON Patch (RFC 6902) applied."""

@@ -124,3 +124,14 @@ def test_what_is_no_list_of_names_is_refused():
     for given in ([("signal", "s")], {"signal": None}, {1: "s"}):
         with pytest.raises(TypeError, match="names"):
             two.rename(samples=given)
+
+
+def test_workspaces_show_and_compare_what_is_in_them():
+    ws = paritas.Workspace.read(TWO)
+    again = paritas.Workspace(dict(reversed(ws.to_dict().items())))
+    assert ws == again and hash(ws) == hash(again) and len({ws, again}) == 1
+    assert ws != ws.rename(modifiers={"mu": "nu"}) and ws != ws.to_dict()
+    assert repr(ws) == "<paritas.Workspace: channels singlechannel; measurements measurement>"
+    assert "not valid" in repr(paritas.Workspace({"channels": []}))
+    model = ws.model(poi="", normsys_code=1)
+    assert model.poi_name is None and model.options == {"poi": "", "normsys_code": 1}
