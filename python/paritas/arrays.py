@@ -1,4 +1,4 @@
-"""Structured arrays from columns, words for codes, whole numbers."""
+"""Structured arrays from columns, results that are tables, words for codes, whole numbers."""
 from __future__ import annotations
 
 import operator
@@ -41,6 +41,19 @@ def structured(columns: Mapping[str, ArrayLike]) -> Table:
     for name, values in arrays.items():
         table[name] = values
     return table
+
+
+class Tabular:
+    """A result whose numbers stand in `table`, one row each, columns by name."""
+
+    table: Table
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        found: NDArray[Any] = self.table[name]
+        return found
 
 
 def where(exists: NDArray[np.bool_], values: NDArray[Any]) -> Floats:

@@ -133,11 +133,10 @@ class Session:
                          **given, **copy.deepcopy({"init": init, "bounds": bounds, "fixed": fixed}), "shared": shared, "device": device,
                          "precision": precision, "threads": threads}
         self._engine = engine(device, precision, threads)
-        self._made: dict[str, Any] = {**plain.options, **samples, "variations": modifiers, "init": init, "bounds": bounds, "fixed": fixed, "shared": shared,
-                                      "device": device, "precision": precision, "threads": threads}
 
     def __reduce__(self) -> Any:
-        return _remade, (type(self), self.model.document, self._made)
+        """Pickled as what it is made of, to be made anew."""
+        return _session, (type(self), self._made_of)
 
     def __copy__(self) -> "Session":
         return self  # it does not change: networks that hold one may be copied
@@ -152,10 +151,6 @@ class Session:
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} of {size}" for name, size in self.sizes.items() if size)
         return f"<{type(self).__module__}.Session: {self.model.parameter_count} parameters, {self.model.main_count} bins; arguments: {parts or 'data'}>"
-
-    def __reduce__(self) -> Any:
-        """Pickled and deeply copied (with a torch module that has it) as what it is made of, to be made anew."""
-        return _session, (type(self), self._made_of)
 
     # ---- statistics ----
 
@@ -282,11 +277,6 @@ class Session:
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):
             raise InvalidArgument(f"parameters: the last dimension is {self.model.parameter_count}, the shape given is {shape}")
-
-
-def _remade(kind: type[Session], workspace: _engine.Document, made: dict[str, Any]) -> Session:
-    """The session that was pickled."""
-    return kind(workspace, **made)
 
 
 class Answer(NamedTuple):

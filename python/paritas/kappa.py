@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import Floats, Table, html_of, structured, where, words
+from .arrays import Floats, Table, Tabular, html_of, structured, where, words
 from .devices import ProgressFunction, engine
 from .progress import told
 
@@ -120,7 +120,7 @@ def spectrum(energy: ArrayLike, flux: ArrayLike, cosine: ArrayLike, theta: Optio
 # ---- fits ----
 
 @dataclass
-class KappaFit:
+class KappaFit(Tabular):
     """Fits of n spectra.
 
     table: one row a spectrum, under the names of the program's tables; numbers are NaN where `plasma_status` is not "fitted". results: the library's own rows
@@ -131,13 +131,6 @@ class KappaFit:
     results: Table
     device: str
     precision: str
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        found: NDArray[Any] = self.table[name]
-        return found
 
     @property
     def fitted(self) -> NDArray[np.bool_]:
@@ -220,7 +213,7 @@ def shade_currents(distribution: ArrayLike, potentials: ArrayLike, *, device: Op
 # ---- spacecraft potentials ----
 
 @dataclass
-class SpacecraftPotentials:
+class SpacecraftPotentials(Tabular):
     """Potentials of n spacecraft.
 
     table: one row each, with the program's names, behind those of the distribution's fit where there is one; numbers are NaN where
@@ -233,13 +226,6 @@ class SpacecraftPotentials:
     fits: Optional[KappaFit]
     device: str
     precision: str
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        found: NDArray[Any] = self.table[name]
-        return found
 
     @property
     def found(self) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
-from ..arrays import Floats, Table, html_of, structured, where, words
+from ..arrays import Floats, Table, Tabular, html_of, structured, where, words
 from ..devices import ProgressFunction, engine
 from ..progress import told
 from .day import Day, Path
@@ -83,7 +83,7 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
 # ---- fits ----
 
 @dataclass
-class LossconeFit:
+class LossconeFit(Tabular):
     """Fits of n sweeps.
 
     table: one row a sweep, under the names of the program's tables (docs/losscone.md), with the suffix _folded where both models are fitted; of day files also
@@ -98,13 +98,6 @@ class LossconeFit:
     options: dict[str, Any]
     device: str
     precision: str
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        found: NDArray[Any] = self.table[name]
-        return found
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         return np.array(self.table, dtype=dtype) if copy else np.asarray(self.table, dtype=dtype)
