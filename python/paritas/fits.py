@@ -114,10 +114,10 @@ def fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values
                                                                                                                       None] = None) -> FitResult:
     """The best fit.
 
-    data: main, then auxiliary (None: the observed). init, bounds, fixed: by name or as arrays; what they leave out is the model's own. covariance: with errors,
-    from the inverse of the exact Hessian. starts: fits from so many starts, all but the first drawn at random; the lowest minimum answers. minimizer: "newton",
-    "lbfgsb" or "de" (with population and seed); max_iterations 0: the method's own. device: "cpu", "opencl", "cuda", "metal" or "auto"; precision: "f64", "f32"
-    (polished in f64) or "auto". A fit that fails is no error: see `status`.
+    data: main, then auxiliary (None: the observed). init, bounds, fixed: by name or as arrays; what they leave out is the model's own, its start moved into
+    the bounds where need be. covariance: with errors, from the inverse of the exact Hessian. starts: fits from so many starts, all but the first drawn at
+    random; the lowest minimum answers. minimizer: "newton", "lbfgsb" or "de" (with population and seed); max_iterations 0: the method's own. device: "cpu",
+    "opencl", "cuda", "metal" or "auto"; precision: "f64", "f32" (polished in f64) or "auto". A fit that fails is no error: see `status`.
     """
     job = job_of(model, init, bounds, fixed)
     used = engine(device, precision, threads)
