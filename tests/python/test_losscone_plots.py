@@ -100,14 +100,19 @@ def test_a_sweep_without_a_fit_is_refused(results):
         figures.sweep(fit, 0)
 
 
+def span(patch):
+    """Least and largest x of a span, which older matplotlibs draw as a polygon."""
+    x = patch.get_patch_transform().transform(patch.get_path().vertices)[:, 0]
+    return x.min(), x.max()
+
+
 def test_a_profile_has_its_curve_its_plateau_and_its_threshold(results):
     axes = figures.profile(results.profiles, fit=results.fit).axes[0]
     curves = [line for line in axes.lines if line.get_label().startswith("misfit")]
     for line, profile in zip(curves, results.profiles):
         np.testing.assert_array_equal(line.get_ydata(), profile.misfit[0])
     spans = {patch.get_label(): patch for patch in axes.patches}
-    x = spans["plateau, hard"].get_corners()[:, 0]
-    assert (x.min(), x.max()) == (results.fit["potential_lower"][0], results.fit["potential_upper"][0])
+    assert span(spans["plateau, hard"]) == (results.fit["potential_lower"][0], results.fit["potential_upper"][0])
     levels = [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == ":"]
     assert levels[0] == results.fit["misfit"][0] + results.fit["confidence_threshold"][0]
 
@@ -119,8 +124,8 @@ def test_a_time_series_has_its_intervals_and_is_grey_in_shade_alone(results):
     np.testing.assert_array_equal(points.get_ydata(), results.table["potential"])
     lines = axes.collections[0].get_segments()
     np.testing.assert_allclose([line[:, 1] for line in lines], np.stack([results.table["confidence_lower"], results.table["confidence_upper"]], axis=1))
-    shaded = axes.patches[0].get_corners()[:, 0] * 86400.0 - results.table["time"][0]
-    assert len(axes.patches) == 1 and (shaded.min(), shaded.max()) == pytest.approx((39.5 * 80.0, 59.5 * 80.0), abs=1e-3)
+    shaded = [end * 86400.0 - results.table["time"][0] for end in span(axes.patches[0])]
+    assert len(axes.patches) == 1 and shaded == pytest.approx([39.5 * 80.0, 59.5 * 80.0], abs=1e-3)
     open_below = [line for line in axes.lines if line.get_marker() == "v"]
     assert len(open_below) == 1 and open_below[0].get_ydata().tolist() == [results.table["confidence_lower"][70]]
     plateau = figures.time_series(results.table, intervals="plateau").axes[0].collections[0].get_segments()
