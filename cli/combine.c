@@ -11,12 +11,11 @@ static const struct option options[] = {
 static int run(struct session *session)
 {
     struct paritas_workspace *right = NULL, *combined = NULL;
-    hf_join join = HF_JOIN_NONE;
-    hf_join_of(option_text(session->arguments, "--join", "none"), &join);
+    const char *join = option_text(session->arguments, "--join", NULL);
     bool merge = option_flag(session->arguments, "--merge-channels") && !option_flag(session->arguments, "--no-merge-channels");
     paritas_status status = load_workspace(session);
     if (status == PARITAS_OK) status = paritas_workspace_read(session->context, session->arguments->operands[1], &right);
-    if (status == PARITAS_OK) status = hf_workspace_combine(session->context, session->workspace, right, join, merge, &combined);
+    if (status == PARITAS_OK) status = paritas_workspace_combine(session->context, session->workspace, right, join, merge, &combined);
     if (status == PARITAS_OK) answer_document(session, combined->root);
     paritas_workspace_free(combined);
     paritas_workspace_free(right);

@@ -10,13 +10,13 @@ static const struct option options[] = {
 
 static int run(struct session *session)
 {
-    struct hf_list algorithms;
+    paritas_names algorithms;
     char hex[65], labelled[80];
     static const char *const standard[] = {"sha256"};
     paritas_status status = load_workspace(session);
     if (status == PARITAS_OK) status = list_of(session, "--algorithm", &algorithms);
     if (status != PARITAS_OK) return status;
-    if (algorithms.count == 0) algorithms = (struct hf_list){standard, 1};
+    if (algorithms.count == 0) algorithms = (paritas_names){standard, 1};
     if (session->json) write_object(&session->writer, NULL, true);
     for (size_t i = 0; i < algorithms.count; i++) {
         status = json_digest(session->context, session->workspace->root, algorithms.items[i], hex);

@@ -7,7 +7,7 @@ void answer_document(struct session *session, const struct json *root)
     text_append(&session->out, "\n", 1);
 }
 
-paritas_status list_of(struct session *session, const char *option, struct hf_list *list)
+paritas_status list_of(struct session *session, const char *option, paritas_names *list)
 {
     const char **items = arena_array(&session->arena, 2 * session->arguments->n_given + 1, sizeof *items);
     if (items == NULL) return paritas_fail_memory(session->context);

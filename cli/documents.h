@@ -2,12 +2,11 @@
 #ifndef PARITAS_CLI_DOCUMENTS_H
 #define PARITAS_CLI_DOCUMENTS_H
 
-#include "histfactory/operations.h"
 #include "session.h"
 
 /* The answer is a document, as pyhf prints it: four blanks, sorted keys. */
 void answer_document(struct session *session, const struct json *root);
 /* The words of a repeated option as a list: one a repetition, or two for an OPTION_PAIR. In the arena. */
-paritas_status list_of(struct session *session, const char *option, struct hf_list *list);
+paritas_status list_of(struct session *session, const char *option, paritas_names *list);
 
 #endif

@@ -122,7 +122,7 @@ static int run(struct session *session)
     struct hf_spec *spec = NULL;
     const struct arguments *arguments = session->arguments;
     paritas_status status = load_model(session);
-    if (status == PARITAS_OK) status = hf_workspace_inspect(session->context, session->workspace, &summary);
+    if (status == PARITAS_OK) status = paritas_workspace_inspect(session->context, session->workspace, &summary);
     if (status == PARITAS_OK)
         status = hf_spec_read(session->context, session->workspace, option_text(arguments, "--measurement", NULL),
                               option_text(arguments, "--poi", NULL), &spec);

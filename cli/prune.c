@@ -14,14 +14,14 @@ static const struct option options[] = {
 static int run(struct session *session)
 {
     struct paritas_workspace *pruned = NULL;
-    struct hf_prune prune;
+    paritas_prune_options prune = PARITAS_PRUNE_OPTIONS_DEFAULT;
     paritas_status status = load_workspace(session);
     if (status == PARITAS_OK) status = list_of(session, "--channel", &prune.channels);
     if (status == PARITAS_OK) status = list_of(session, "--sample", &prune.samples);
     if (status == PARITAS_OK) status = list_of(session, "--modifier", &prune.modifiers);
     if (status == PARITAS_OK) status = list_of(session, "--modifier-type", &prune.modifier_types);
     if (status == PARITAS_OK) status = list_of(session, "--measurement", &prune.measurements);
-    if (status == PARITAS_OK) status = hf_workspace_prune(session->context, session->workspace, &prune, &pruned);
+    if (status == PARITAS_OK) status = paritas_workspace_prune(session->context, session->workspace, &prune, &pruned);
     if (status == PARITAS_OK) answer_document(session, pruned->root);
     paritas_workspace_free(pruned);
     return status;

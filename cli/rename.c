@@ -12,13 +12,13 @@ static const struct option options[] = {
 static int run(struct session *session)
 {
     struct paritas_workspace *renamed = NULL;
-    struct hf_rename rename;
+    paritas_rename_options rename = PARITAS_RENAME_OPTIONS_DEFAULT;
     paritas_status status = load_workspace(session);
     if (status == PARITAS_OK) status = list_of(session, "--channel", &rename.channels);
     if (status == PARITAS_OK) status = list_of(session, "--sample", &rename.samples);
     if (status == PARITAS_OK) status = list_of(session, "--modifier", &rename.modifiers);
     if (status == PARITAS_OK) status = list_of(session, "--measurement", &rename.measurements);
-    if (status == PARITAS_OK) status = hf_workspace_rename(session->context, session->workspace, &rename, &renamed);
+    if (status == PARITAS_OK) status = paritas_workspace_rename(session->context, session->workspace, &rename, &renamed);
     if (status == PARITAS_OK) answer_document(session, renamed->root);
     paritas_workspace_free(renamed);
     return status;

@@ -5,7 +5,7 @@ static int run(struct session *session)
 {
     struct paritas_workspace *sorted = NULL;
     paritas_status status = load_workspace(session);
-    if (status == PARITAS_OK) status = hf_workspace_sort(session->context, session->workspace, &sorted);
+    if (status == PARITAS_OK) status = paritas_workspace_sort(session->context, session->workspace, &sorted);
     if (status == PARITAS_OK) answer_document(session, sorted->root);
     paritas_workspace_free(sorted);
     return status;

@@ -204,6 +204,55 @@ PARITAS_API paritas_status paritas_workspace_digest(paritas_context *context, co
 PARITAS_API paritas_status paritas_workspace_write(paritas_context *context, const paritas_workspace *workspace, unsigned indent, char **text, size_t *length);
 PARITAS_API void paritas_text_free(paritas_context *context, char *text);
 
+/* Workspaces in, workspaces out, with pyhf's semantics. Each of these operations checks the shape of its input (pyhf's schema, and that no channel, sample of a
+ * channel, (name, type) of a sample, observation, measurement or parameter configuration is given twice), leaves it as it is, and hands out a new
+ * document, to be freed, whose shape was checked as well. What the model means is not checked, so that a file with, say, a wrong normsys
+ * can be repaired by pruning it. On failure *out is NULL. INVALID_INPUT, with the place: a document of the wrong shape, or a result
+ * that would be one (a workspace without channels, say); NOT_FOUND, with the name: one that the workspace lacks; INVALID_ARGUMENT. */
+
+/* Names, borrowed. */
+typedef struct paritas_names {
+    const char *const *items; /* may be NULL where there are none */
+    size_t count;
+} paritas_names;
+
+/* Sorts channels, samples, measurements, their parameters and observations by name, modifiers by name and type. */
+PARITAS_API paritas_status paritas_workspace_sort(paritas_context *context, const paritas_workspace *workspace, paritas_workspace **out);
+
+/* What to drop: channels with their observations, modifiers with their configurations. Start from PARITAS_PRUNE_OPTIONS_DEFAULT: nothing. */
+typedef struct paritas_prune_options {
+    size_t size; /* sizeof(paritas_prune_options), for growth */
+    paritas_names channels, samples, modifiers, modifier_types, measurements;
+} paritas_prune_options;
+#define PARITAS_PRUNE_OPTIONS_DEFAULT { sizeof(paritas_prune_options), { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 } }
+/* The workspace without what is named. `options` may be NULL. */
+PARITAS_API paritas_status paritas_workspace_prune(paritas_context *context, const paritas_workspace *workspace, const paritas_prune_options *options, paritas_workspace **out);
+
+/* Old and new names in pairs: items[0] becomes items[1], items[2] becomes items[3], ...; `count` counts both. Of two pairs with one old name the last
+ * holds. Start from PARITAS_RENAME_OPTIONS_DEFAULT: none. */
+typedef struct paritas_rename_options {
+    size_t size; /* sizeof(paritas_rename_options), for growth */
+    paritas_names channels, samples, modifiers, measurements;
+} paritas_rename_options;
+#define PARITAS_RENAME_OPTIONS_DEFAULT { sizeof(paritas_rename_options), { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 } }
+/* The workspace with other names: of channels with their observations, of modifiers with their configurations and the parameter of interest. All at once, so that a
+ * swap works. `options` may be NULL. INVALID_ARGUMENT: an old name without its new one. */
+PARITAS_API paritas_status paritas_workspace_rename(paritas_context *context, const paritas_workspace *workspace, const paritas_rename_options *options, paritas_workspace **out);
+
+/* Two workspaces into one. `join` says what may be in both: "none" (or NULL): nothing; "outer": channels and observations that are equal, and measurements of one
+ * parameter of interest, whose configurations are put together; "left outer", "right outer": anything, and that side wins. `merge_channels` nonzero (not with
+ * "none"): channels of one name get the samples of both, the winning side's (the left's with "outer") where both have one. INVALID_ARGUMENT: another join;
+ * INVALID_INPUT, with the names of both documents: what may not be in both. */
+PARITAS_API paritas_status paritas_workspace_combine(paritas_context *context, const paritas_workspace *left, const paritas_workspace *right, const char *join, int merge_channels,
+                                                     paritas_workspace **out);
+
+/* What is in a workspace: a document (no workspace), to be freed, which paritas_workspace_write makes readable, with pyhf's keys
+ *   channels [[name, bins]], samples [name], modifiers {name: type}, parameters [[name, constraint]],
+ *   systematics [[name, constraint, [type]]], measurements [[name, poi, [parameter]]], the first being the default,
+ * all but the measurements sorted by name, and ours: counts {channels, samples, parameters, modifiers},
+ *   unused {observations [name], parameters [[measurement, name]], pois [[measurement, poi]]}: what the file has and no model uses. */
+PARITAS_API paritas_status paritas_workspace_inspect(paritas_context *context, const paritas_workspace *workspace, paritas_workspace **out);
+
 /* ---- models ----------------------------------------------------------------------------------- */
 
 typedef struct paritas_model paritas_model;

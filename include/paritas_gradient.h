@@ -85,10 +85,12 @@ typedef struct paritas_gradient {
  * all rows where `data` is NULL. `at`: of the likelihoods n points of parameter_count; of q, z, q_asimov, z_asimov and cls n values of mu (NULL: 1; q0 tests 0,
  * and takes none), of limits nothing.
  *
- * Never an error of the call: a fit that does not converge, a number in a row that is not finite or a negative count (non_finite). Such a row has NaN
- * in all its values and derivatives, and its status. A limit that does not exist is NaN, too, but an answer. INVALID_ARGUMENT: options that
- * name nothing, a mu outside its bounds, derivatives by rows of a model of another family, a row that no job may have (see "templates" in paritas.h). Memory does not
- * depend on n but for the caller's arrays. */
+ * Never an error of the call: a fit that does not converge; and, each with the status non_finite, a number in a row that is not finite, a negative count, templates
+ * that no job may have (rates that switch the constraint of a bin on or off or take its width out of range, see "templates" in paritas.h; channel and
+ * bin of the last such row are in paritas_error_message). Such a row has NaN in all its values and derivatives, and its status; other rows have the bits that they
+ * have without it. So has a row of limits whose derivatives are asked for where the model has several minima and the fits there end in another than the limit was
+ * found with (no_progress). A limit that does not exist is NaN, too, but an answer. INVALID_ARGUMENT: options that name nothing, a mu outside its bounds, derivatives by
+ * rows of a model of another family, data of the job itself that no job may have. Memory does not depend on n but for the caller's arrays. */
 PARITAS_API paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model, const paritas_gradient_options *options, const paritas_job *job, size_t n,
                                                  const double *at, const double *data, const paritas_gradient *gradient);
 

@@ -79,6 +79,8 @@ cdef int tell(void *user, uint64_t done, uint64_t total) noexcept nogil:
     cdef double time = now()
     with gil:
         context = <Context>user
+        context.left = total - done
+        context.total = total
         if done < total and time < context.next_look:
             return 0
         context.next_look = time + CALLBACK_INTERVAL
@@ -107,19 +109,24 @@ cdef class Context:
     cdef paritas_context *c
     cdef object progress, notes, error
     cdef double next_look
+    cdef uint64_t left, total # of the jobs last told of
 
     def __dealloc__(self):
         paritas_close(self.c)
 
     cdef int check(self, paritas_status status) except -1:
-        """Raises what the callbacks caught, else what the library said."""
-        cdef object error = self.error
+        """Raises what the callbacks caught, else what the library said; a call that was told of to an end short of its total is told to have reached it."""
+        cdef object error = self.error, progress = self.progress
+        cdef uint64_t total = self.total if self.left > 0 else 0
         self.progress = None
+        self.left = 0
         if error is not None:
             self.error = None
             raise error
         if status != PARITAS_OK:
             raise_status(status, paritas_error_message(self.c).decode(errors="replace"))
+        if progress is not None and total > 0:
+            progress(total, total)
         return 0
 
 

@@ -1,5 +1,31 @@
 # Workspaces and patch sets: JSON documents as the library reads them.
 
+cdef class Names:
+    """Texts as paritas_names, which borrows them from here."""
+
+    cdef paritas_names c
+    cdef const char **items
+    cdef list texts
+
+    def __cinit__(self, given):
+        cdef size_t i
+        cdef bytes text
+        self.texts = [name.encode() for name in given]
+        self.items = <const char **>calloc(len(self.texts) + 1, sizeof(char *))
+        if self.items == NULL:
+            raise MemoryError()
+        for i in range(len(self.texts)):
+            text = self.texts[i]
+            if 0 in text:
+                raise InvalidArgument(f"the name {text.decode()!r} has a zero in it, where C would end it")
+            self.items[i] = text
+        self.c.items = self.items
+        self.c.count = len(self.texts)
+
+    def __dealloc__(self):
+        free(self.items)
+
+
 cdef class Document:
     """A JSON document: a workspace, a JSON Patch or a patch set. What it is shows when it is used."""
 
@@ -84,6 +110,80 @@ cdef class Document:
         HOST.give(context)
         context.check(status)
         return written.decode()
+
+    # ---- of a workspace ----
+
+    def sort(self):
+        """With channels, samples, modifiers, measurements, parameters and observations in order of their names."""
+        cdef Document made = Document()
+        cdef Context context = HOST.take(None)
+        cdef paritas_status status
+        made.label = f"{self.label} (sorted)"
+        with nogil:
+            status = paritas_workspace_sort(context.c, self.c, &made.c)
+        HOST.give(context)
+        context.check(status)
+        return made
+
+    def prune(self, channels, samples, modifiers, modifier_types, measurements):
+        """Without what is named, each a sequence of names."""
+        cdef Names of_channels = Names(channels), of_samples = Names(samples), of_modifiers = Names(modifiers)
+        cdef Names of_types = Names(modifier_types), of_measurements = Names(measurements)
+        cdef paritas_prune_options options
+        cdef Document made = Document()
+        cdef Context context = HOST.take(None)
+        cdef paritas_status status
+        options.size = sizeof(options)
+        options.channels, options.samples, options.modifiers = of_channels.c, of_samples.c, of_modifiers.c
+        options.modifier_types, options.measurements = of_types.c, of_measurements.c
+        made.label = f"{self.label} (pruned)"
+        with nogil:
+            status = paritas_workspace_prune(context.c, self.c, &options, &made.c)
+        HOST.give(context)
+        context.check(status)
+        return made
+
+    def rename(self, channels, samples, modifiers, measurements):
+        """With other names, each a sequence in which old and new names take turns."""
+        cdef Names of_channels = Names(channels), of_samples = Names(samples), of_modifiers = Names(modifiers), of_measurements = Names(measurements)
+        cdef paritas_rename_options options
+        cdef Document made = Document()
+        cdef Context context = HOST.take(None)
+        cdef paritas_status status
+        options.size = sizeof(options)
+        options.channels, options.samples, options.modifiers, options.measurements = of_channels.c, of_samples.c, of_modifiers.c, of_measurements.c
+        made.label = f"{self.label} (renamed)"
+        with nogil:
+            status = paritas_workspace_rename(context.c, self.c, &options, &made.c)
+        HOST.give(context)
+        context.check(status)
+        return made
+
+    def combine(self, Document other not None, str join not None, bint merge_channels):
+        """With another workspace."""
+        cdef bytes wanted = join.encode()
+        cdef const char *called = wanted
+        cdef Document made = Document()
+        cdef Context context = HOST.take(None)
+        cdef paritas_status status
+        made.label = f"{self.label} (combined with {other.label})"
+        with nogil:
+            status = paritas_workspace_combine(context.c, self.c, other.c, called, merge_channels, &made.c)
+        HOST.give(context)
+        context.check(status)
+        return made
+
+    def inspect(self):
+        """What is in it, as a document."""
+        cdef Document made = Document()
+        cdef Context context = HOST.take(None)
+        cdef paritas_status status
+        made.label = self.label
+        with nogil:
+            status = paritas_workspace_inspect(context.c, self.c, &made.c)
+        HOST.give(context)
+        context.check(status)
+        return made
 
     # ---- of a patch set ----
 

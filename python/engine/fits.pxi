@@ -104,7 +104,7 @@ def fit_batch(Model model not None, Py_ssize_t n, data=None, start=None, lower=N
     for rows, what in ((data_rows, "data"), (start_rows, "init"), (lower_rows, "lower bounds"), (upper_rows, "upper bounds"), (fixed_rows, "fixed")):
         if rows is not None and len(rows) not in (1, n):
             raise InvalidArgument(f"{what}: {n} rows or one are wanted, {len(rows)} are given")
-    if fixed_rows is not None and fixed_rows.shape[1] != p:
+    if fixed_rows is not None and fixed_rows.shape[1:] != (p,):
         raise InvalidArgument(f"fixed: rows of {p} flags are wanted, the array given has shape {np.shape(fixed)}")
     fill_fit_options(&options, minimizer, max_iterations, population, seed)
     jobs = <paritas_job *>calloc(n + 1, sizeof(paritas_job))

@@ -65,15 +65,12 @@ cdef class Model:
     cdef readonly Py_ssize_t parameter_count, main_count, aux_count, template_count
     cdef readonly Py_ssize_t data_count            # of a data row: main, auxiliary, templates
     cdef readonly object data, suggested_init, lower_bounds, upper_bounds, suggested_fixed, constraint_widths
-    cdef readonly list parameter_names
+    cdef list names
     cdef readonly object poi_index                 # int or None
     cdef readonly list channel_layout              # (name, bins, [samples])
     cdef readonly Document document                # of its workspace
-    cdef readonly dict options                     # those of __init__ that were given
+    cdef readonly dict options                     # those of __cinit__ that were given
     cdef object __weakref__
-
-    def __cinit__(self, *args, **keywords):
-        self.c = NULL
 
     cdef int fill(self) except -1:
         cdef const paritas_model *m = self.c
@@ -92,14 +89,14 @@ cdef class Model:
         self.constraint_widths = borrowed(self.memory, paritas_model_constraint_widths(m), n)
         self.suggested_fixed = np.array([paritas_model_suggested_fixed(m)[s] != 0 for s in range(n)], dtype=bool)
         self.suggested_fixed.flags.writeable = False
-        self.parameter_names = [paritas_model_parameter_name(m, s).decode() for s in range(n)]
+        self.names = [paritas_model_parameter_name(m, s).decode() for s in range(n)]
         self.poi_index = paritas_model_poi_index(m) if paritas_model_poi_index(m) >= 0 else None
         self.channel_layout = [(paritas_model_channel_name(m, c).decode(), paritas_model_channel_bins(m, c),
                                 [paritas_model_sample_name(m, c, s).decode() for s in range(paritas_model_sample_count(m, c))])
                                for c in range(paritas_model_channel_count(m))]
         return 0
 
-    def __init__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None, histosys_code=None, clip_sample=None, clip_bin=None,
+    def __cinit__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None, histosys_code=None, clip_sample=None, clip_bin=None,
                  templates=None):
         """Validates the workspace and freezes one measurement's model; the arguments are paritas_model_options'. poi: "" for none. templates: (kind, channel,
         sample, modifier or None) of each, a kind one of TEMPLATE_KINDS."""
@@ -120,8 +117,6 @@ cdef class Model:
             options.clip_sample, options.clip_sample_at = 1, clip_sample
         if clip_bin is not None:
             options.clip_bin, options.clip_bin_at = 1, clip_bin
-        if self.c != NULL:
-            raise InvalidArgument("a model is made once")
         cdef Templates varied = Templates(templates or ())
         options.n_templates, options.templates = varied.n, varied.c
         context = HOST.take(None)
@@ -134,6 +129,11 @@ cdef class Model:
                      templates=[tuple(one) for one in templates] if templates else None)
         self.options = {name: value for name, value in given.items() if value is not None}
         self.fill()
+
+    @property
+    def parameter_names(self):
+        """In the order of parameters; a list of the caller's own, who may take names out of it."""
+        return self.names[:]
 
     def __reduce__(self):
         return remade, (type(self), self.document, self.options)

@@ -83,6 +83,30 @@ cdef extern from "paritas.h" nogil:
                                           paritas_workspace **patched)
     paritas_status paritas_workspace_digest(paritas_context *context, const paritas_workspace *workspace, char *digest)
     paritas_status paritas_workspace_write(paritas_context *context, const paritas_workspace *workspace, unsigned indent, char **text, size_t *length)
+    ctypedef struct paritas_names:
+        const char *const *items
+        size_t count
+    ctypedef struct paritas_prune_options:
+        size_t size
+        paritas_names channels
+        paritas_names samples
+        paritas_names modifiers
+        paritas_names modifier_types
+        paritas_names measurements
+    ctypedef struct paritas_rename_options:
+        size_t size
+        paritas_names channels
+        paritas_names samples
+        paritas_names modifiers
+        paritas_names measurements
+    paritas_status paritas_workspace_sort(paritas_context *context, const paritas_workspace *workspace, paritas_workspace **out)
+    paritas_status paritas_workspace_prune(paritas_context *context, const paritas_workspace *workspace, const paritas_prune_options *options,
+                                           paritas_workspace **out)
+    paritas_status paritas_workspace_rename(paritas_context *context, const paritas_workspace *workspace, const paritas_rename_options *options,
+                                            paritas_workspace **out)
+    paritas_status paritas_workspace_combine(paritas_context *context, const paritas_workspace *left, const paritas_workspace *right, const char *join,
+                                             int merge_channels, paritas_workspace **out)
+    paritas_status paritas_workspace_inspect(paritas_context *context, const paritas_workspace *workspace, paritas_workspace **out)
     void paritas_text_free(paritas_context *context, char *text)
 
     ctypedef enum paritas_template_kind:

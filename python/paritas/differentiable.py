@@ -7,6 +7,7 @@ Leading dimensions are a batch: those of all arguments are broadcast against eac
 """
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import dataclass
 from math import prod
@@ -78,7 +79,8 @@ def curve_bits(curve: Union[None, str, int]) -> int:
 
 
 class Session:
-    """A model some of whose numbers are arguments of each call; it is made once and keeps what it needs, on its device, between calls. Threads may share it.
+    """A model some of whose numbers are arguments of each call; it is made once and keeps what it needs, on its device, between calls. Threads may share it;
+    a pickled one is made anew where it is loaded, on the device that it names.
 
     signal, background: samples whose nominal rates are arguments; variations: histosys modifiers whose up and down templates are. What is not named, or not
     given in a call, is as in the workspace. arguments: for each the (channel, sample) or (channel, sample, modifier) whose bins it has, one after the other;
@@ -92,7 +94,8 @@ class Session:
       data                main data, auxiliary data then being those that a workspace with these templates has; or main and auxiliary data
 
     Answers have the shape of the batch. Values and derivatives are computed in float64 whatever the arrays are, and come in their type. A row whose fits do
-    not converge is NaN with NaN derivatives; mask it (where, nansum) and the others train on. return_status=True: (answer, codes), the codes of the worst fit
+    not converge, or whose numbers no fit can have ("non_finite": NaN, a negative count, rates that switch the constraint of a bin on or off), is NaN with NaN
+    derivatives; mask it (where, nansum) and the others train on. return_status=True: (answer, codes), the codes of the worst fit
     behind each row as integers (names: paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
 
     def __init__(self, workspace: Union[Model, DocumentLike], signal: Optional[Samples] = None, background: Optional[Samples] = None,
@@ -126,7 +129,21 @@ class Session:
         self._row = np.array(self.model.data)
         self._job = Job(self.model, init, bounds, fixed)
         self._shared = shared
+        self._made_of = {"workspace": found, "signal": samples["signal"] or None, "background": samples["background"] or None, "variations": modifiers or None,
+                         **given, **copy.deepcopy({"init": init, "bounds": bounds, "fixed": fixed}), "shared": shared, "device": device,
+                         "precision": precision, "threads": threads}
         self._engine = engine(device, precision, threads)
+        self._made: dict[str, Any] = {**plain.options, **samples, "variations": modifiers, "init": init, "bounds": bounds, "fixed": fixed, "shared": shared,
+                                      "device": device, "precision": precision, "threads": threads}
+
+    def __reduce__(self) -> Any:
+        return _remade, (type(self), self.model.document, self._made)
+
+    def __copy__(self) -> "Session":
+        return self  # it does not change: networks that hold one may be copied
+
+    def __deepcopy__(self, memo: Any) -> "Session":
+        return self
 
     @property
     def parameter_names(self) -> list[str]:
@@ -135,6 +152,10 @@ class Session:
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} of {size}" for name, size in self.sizes.items() if size)
         return f"<{type(self).__module__}.Session: {self.model.parameter_count} parameters, {self.model.main_count} bins; arguments: {parts or 'data'}>"
+
+    def __reduce__(self) -> Any:
+        """Pickled and deeply copied (with a torch module that has it) as what it is made of, to be made anew."""
+        return _session, (type(self), self._made_of)
 
     # ---- statistics ----
 
@@ -263,6 +284,11 @@ class Session:
             raise InvalidArgument(f"parameters: the last dimension is {self.model.parameter_count}, the shape given is {shape}")
 
 
+def _remade(kind: type[Session], workspace: _engine.Document, made: dict[str, Any]) -> Session:
+    """The session that was pickled."""
+    return kind(workspace, **made)
+
+
 class Answer(NamedTuple):
     """n rows of shape `batch`: values (n, k), codes (n); slopes (n, k, numbers of the argument) for `at` and each row argument, None where not asked for."""
 
@@ -335,6 +361,11 @@ def _several(given: Any, length: int) -> list[Any]:
     if isinstance(given, str) or (isinstance(given, tuple) and len(given) == length and all(isinstance(part, str) for part in given)):
         return [given]
     return sorted(given, key=str) if isinstance(given, (set, frozenset)) else list(given)
+
+
+def _session(kind: type[Session], made_of: dict[str, Any]) -> Session:
+    """The session that was pickled."""
+    return kind(**made_of)
 
 
 def _samples(model: Model, given: Optional[Samples], what: str) -> list[tuple[str, str]]:

@@ -53,13 +53,13 @@ class Job:
         self.lower, self.upper = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
     def _fix(self, model: Model, fixed: Fixed) -> None:
-        listed: list[Any] = [fixed] if isinstance(fixed, str) else list(fixed)  # type: ignore[arg-type]
-        if isinstance(fixed, Mapping) or (listed and isinstance(listed[0], str)):
+        listed: list[Any] = [fixed] if isinstance(fixed, str) or not np.iterable(fixed) else list(fixed)
+        if isinstance(fixed, Mapping) or not listed or isinstance(listed[0], str):
             self.fixed = np.array(model.suggested_fixed)
             for name in listed:
                 self.fixed[model.index(name)] = True
         else:
-            self.fixed = np.asarray(listed, dtype=bool)
+            self.fixed = flags_of(listed)
 
     def _place(self, model: Model, init: Optional[Values], fixed: Optional[Fixed], at: Optional[Floats]) -> None:
         """Starts by name, over those that hold else."""
@@ -77,6 +77,14 @@ class Job:
 
 _NO_JOB = Job.__new__(Job)
 _NO_JOB.start = _NO_JOB.lower = _NO_JOB.upper = _NO_JOB.fixed = None
+
+
+def flags_of(given: ArrayLike) -> NDArray[np.bool_]:
+    """Flags, or 0 and 1 that stand for them; numbers of parameters, which could be taken for flags, are refused."""
+    found = np.asarray(given)
+    if found.dtype != bool and not np.isin(found, (0, 1)).all():
+        raise _engine.InvalidArgument("fixed: names, values by name or a flag a parameter are wanted")
+    return found.astype(bool)
 
 
 def job_of(model: Model, init: Optional[Values], bounds: Optional[Bounds], fixed: Optional[Fixed]) -> Job:
@@ -98,6 +106,8 @@ def fit(model: Model, *, data: Optional[ArrayLike] = None, init: Optional[Values
     job = job_of(model, init, bounds, fixed)
     used = engine(device, precision, threads)
     start, several = job.start, None
+    if starts < 1:
+        raise _engine.InvalidArgument(f"starts {starts}: at least 1 is wanted")
     if starts > 1:
         from .starts import best_start
         start, several = best_start(model, starts, job.start, job.lower, job.upper, job.fixed, lambda rows: fit_batch(
@@ -135,7 +145,7 @@ def fit_batch(model: Model, data: Optional[ArrayLike] = None, *, init: Optional[
     if init is not None and not isinstance(init, Mapping) and np.ndim(init) == 2:
         start, init = init, None
     if fixed is not None and not isinstance(fixed, Mapping) and np.ndim(fixed) == 2:
-        flags, fixed = fixed, None
+        flags, fixed = flags_of(fixed), None
     job = Job(model, init, bounds, fixed)
     if start is None:
         start = job.start

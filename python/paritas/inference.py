@@ -80,6 +80,8 @@ def scan(model: Model, *parameters: Any, values: Optional[ArrayLike] = None, dat
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
     else:
+        if any(isinstance(pair, str) or len(pair) != 2 for pair in parameters):
+            raise _engine.InvalidArgument("scan: each argument is a pair (name, values) where `values` is not given")
         names = [name for name, _ in parameters]
         axes = np.meshgrid(*(np.asarray(axis, dtype=np.float64) for _, axis in parameters), indexing="ij")
         points = np.stack([axis.ravel() for axis in axes], axis=1) if axes else np.empty((0, 0))
@@ -95,6 +97,8 @@ def ranking(model: Model, *, top: Optional[int] = None, data: Optional[ArrayLike
             fixed: Optional[Fixed] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
             progress: Progress = None) -> RankingResult:
     """Impacts of all free parameters on the parameter of interest, largest first; `top`: so many of them."""
+    if top is not None and top < 0:
+        raise _engine.InvalidArgument(f"top {top}: must not be negative")
     job = job_of(model, init, bounds, fixed)
     with told(progress, "ranking") as tell:
         found = _engine.ranking(model, data, job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell)[:top]

@@ -62,6 +62,16 @@ class Model(_engine.Model):
             first += bins
         return found
 
+    @property
+    def constraint_centres(self) -> Floats:
+        """Where the auxiliary data pull each parameter, from which pulls are measured: suggested_init, unless the measurement says else. NaN without a
+        constraint."""
+        found, constrained = np.full(self.parameter_count, np.nan), ~np.isnan(self.constraint_widths)
+        if self.aux_count:  # in the parameters' order; expected at a parameter itself, or at tau times it
+            aux = slice(self.main_count, self.main_count + self.aux_count)
+            found[constrained] = self.data[aux] / self.expected_data(np.ones(self.parameter_count))[aux]
+        return found
+
     def __repr__(self) -> str:
         return (f"<paritas.Model: {self.parameter_count} parameters, {self.main_count} bins in {len(self.channel_layout)} channels, "
                 f"parameter of interest {self.poi_name!r}>")

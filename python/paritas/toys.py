@@ -142,7 +142,10 @@ def _field(value: Any) -> Any:
 def read_store(store: Path) -> NDArray[Any]:
     """All toys of a store, in the order of tested value, hypothesis and number: a structured array with the columns of its table `toys`; status: the place in
     `paritas.toys.STATUSES`; parameters and errors, where they were kept: rows of parameters."""
-    connection = sqlite3.connect(f"file:{quote(os.path.abspath(store))}?mode=ro", uri=True)
+    try:
+        connection = sqlite3.connect(f"file:{quote(os.path.abspath(store))}?mode=ro", uri=True)
+    except sqlite3.Error as error:
+        raise _engine.Unreadable(f"{os.fspath(store)}: {error}") from error
     try:
         names = [column[1] for column in connection.execute("PRAGMA table_info(toys)")]
         if not names:

@@ -3,12 +3,21 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Iterator, Mapping, Sequence, Union
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
 
 from ._engine import Document
 
 #: what stands for a document: a file's path, its content, or the document itself
 DocumentLike = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], "Workspace", Document]
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's arrays and numbers as JSON knows them."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise TypeError(f"a document holds dicts, lists, texts and numbers, not {type(value).__name__}: {value!r:.60}")
 
 
 def document(given: DocumentLike, label: str = "document") -> Document:
@@ -19,13 +28,29 @@ def document(given: DocumentLike, label: str = "document") -> Document:
         return given.document
     if isinstance(given, (str, os.PathLike)):
         return Document.read(os.fspath(given))
-    if isinstance(given, (Mapping, Sequence)):
-        return Document.parse(json.dumps(given, ensure_ascii=False, allow_nan=True).encode(), label)
-    raise TypeError(f"a path, a dict or a Workspace is wanted, not {type(given).__name__}")
+    if isinstance(given, (Mapping, Sequence)) and not isinstance(given, (bytes, bytearray)):
+        return Document.parse(json.dumps(given, default=_plain, ensure_ascii=False, allow_nan=True).encode(), label)
+    raise TypeError(f"a path, a dict or a Workspace is wanted, not {type(given).__name__}; JSON text is read by Workspace.loads")
+
+
+def _names(given: Iterable[str]) -> list[str]:
+    """Names as a list; a single text is no list of its letters."""
+    found = [] if isinstance(given, (str, bytes)) else list(given)
+    if isinstance(given, (str, bytes)) or not all(isinstance(name, str) for name in found):
+        raise TypeError(f"a sequence of names is wanted, not {given!r}")
+    return found
+
+
+def _pairs(given: Optional[Mapping[str, str]]) -> list[str]:
+    """Old and new names in turn."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"a mapping from old to new names is wanted, not {given!r}")
+    return _names([name for pair in (given or {}).items() for name in pair])
 
 
 class Workspace:
-    """A pyhf JSON workspace. Immutable: operations answer new ones."""
+    """A pyhf JSON workspace. Immutable: operations answer new ones. sort, prune, rename, combine and inspect check its shape (pyhf's schema, nothing given
+    twice) and raise InvalidInput, with the place, where that or the shape of their result is wrong, NotFound for a name that it lacks."""
 
     def __init__(self, given: DocumentLike) -> None:
         """From a dict, or a file's path."""
@@ -44,6 +69,36 @@ class Workspace:
     def patch(self, patch: DocumentLike) -> "Workspace":
         """A copy with a JSON Patch (RFC 6902) applied."""
         return Workspace(self.document.patch(document(patch, "patch")))
+
+    def sort(self) -> "Workspace":
+        """With channels, samples, measurements, their parameters and observations in order of their names, modifiers by name and type."""
+        return Workspace(self.document.sort())
+
+    def prune(self, *, channels: Iterable[str] = (), samples: Iterable[str] = (), modifiers: Iterable[str] = (), modifier_types: Iterable[str] = (),
+              measurements: Iterable[str] = ()) -> "Workspace":
+        """Without what is named: channels with their observations, samples in all channels, modifiers (by name, or all of a type) with their configurations."""
+        return Workspace(self.document.prune(_names(channels), _names(samples), _names(modifiers), _names(modifier_types), _names(measurements)))
+
+    def rename(self, *, channels: Optional[Mapping[str, str]] = None, samples: Optional[Mapping[str, str]] = None,
+               modifiers: Optional[Mapping[str, str]] = None, measurements: Optional[Mapping[str, str]] = None) -> "Workspace":
+        """With other names, {old: new}: of channels with their observations, of modifiers with their configurations and the parameter of interest. All at once,
+        so that two names can be swapped."""
+        return Workspace(self.document.rename(_pairs(channels), _pairs(samples), _pairs(modifiers), _pairs(measurements)))
+
+    def combine(self, other: DocumentLike, join: str = "none", merge_channels: bool = False) -> "Workspace":
+        """With another workspace. `join` says what may be in both: "none": nothing; "outer": channels and observations that are equal, and measurements of one
+        parameter of interest, whose configurations are put together; "left outer" (this one wins) and "right outer" (the other does): anything. `merge_channels` (not
+        with "none"): channels of one name get the samples of both, the winning side's (this one's with "outer") where both have one. InvalidInput names what may not
+        be in both; InvalidArgument: another join."""
+        return Workspace(self.document.combine(document(other, "workspace"), join, merge_channels))
+
+    def inspect(self) -> dict[str, Any]:
+        """What is in it, with pyhf's keys: channels [[name, bins]], samples [name], modifiers {name: type}, parameters [[name, constraint]], systematics
+        [[name, constraint, [type]]], sorted by name, measurements [[name, parameter of interest, [configured parameter]]], the first being the default; counts of
+        channels, samples, parameters and modifiers; and as `unused` what no model uses: observations [name], parameters [[measurement, name]],
+        pois [[measurement, name]]."""
+        found: dict[str, Any] = json.loads(self.document.inspect().text())
+        return found
 
     def digest(self) -> str:
         """pyhf's digest: "sha256:" and 64 digits."""

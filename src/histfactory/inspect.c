@@ -1,5 +1,4 @@
 /* inspect.c: what is in a workspace, as a document with pyhf's keys and the leftovers that no model uses. */
-#include "histfactory/operations.h"
 #include "histfactory/read.h"
 
 #include <string.h>
@@ -163,13 +162,15 @@ static void add_measurements(struct inspect *inspect, struct json *root)
     }
 }
 
-paritas_status hf_workspace_inspect(paritas_context *context, const struct paritas_workspace *workspace, struct paritas_workspace **out)
+paritas_status paritas_workspace_inspect(paritas_context *context, const struct paritas_workspace *workspace, struct paritas_workspace **out)
 {
     static const struct json empty = {.type = JSON_OBJECT};
     struct arena arena;
     struct hf_raw raw;
     struct inspect inspect = {.raw = &raw, .good = true};
-    *out = NULL;
+    if (out != NULL) *out = NULL;
+    if (context == NULL || out == NULL) return PARITAS_INVALID_ARGUMENT;
+    if (workspace == NULL) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no workspace is given");
     arena_open(&arena, &context->allocator);
     paritas_status status = hf_raw_read(context, workspace, &arena, &arena, &raw);
     if (status == PARITAS_OK && !sort_names(&inspect)) status = paritas_fail_memory(context);

@@ -1,6 +1,6 @@
 /* operations.c: sort, prune, rename and combine workspaces. Each works on a copy of its input, whose shape has been checked, so that
  * the members it walks are there, and checks the shape of what it made. */
-#include "histfactory/operations.h"
+#include "base/utf8.h"
 #include "histfactory/read.h"
 
 #include <string.h>
@@ -46,6 +46,14 @@ static paritas_status copy_for(paritas_context *context, const struct paritas_wo
     paritas_status status = label.failed ? paritas_fail_memory(context) : json_copy(context, source->root, label.bytes, out);
     text_free(&label);
     return status;
+}
+
+/* What every operation has to be given. */
+static paritas_status check_arguments(paritas_context *context, const struct paritas_workspace *workspace, struct paritas_workspace **out)
+{
+    if (out != NULL) *out = NULL;
+    if (context == NULL || out == NULL) return PARITAS_INVALID_ARGUMENT;
+    return workspace != NULL ? PARITAS_OK : paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no workspace is given");
 }
 
 /* Hands out `made` if it succeeded so far and has the right shape, frees it otherwise. */
@@ -122,11 +130,12 @@ static bool sort_tree(paritas_context *context, struct json *root)
     return good;
 }
 
-paritas_status hf_workspace_sort(paritas_context *context, const struct paritas_workspace *workspace, struct paritas_workspace **out)
+paritas_status paritas_workspace_sort(paritas_context *context, const struct paritas_workspace *workspace, struct paritas_workspace **out)
 {
     struct paritas_workspace *made = NULL;
-    *out = NULL;
-    paritas_status status = hf_workspace_check(context, workspace);
+    paritas_status status = check_arguments(context, workspace, out);
+    if (status != PARITAS_OK) return status;
+    status = hf_workspace_check(context, workspace);
     if (status == PARITAS_OK) status = copy_for(context, workspace, "sorted", &made);
     if (status == PARITAS_OK && !sort_tree(context, made->root)) status = paritas_fail_memory(context);
     return finish(context, status, made, out);
@@ -155,19 +164,32 @@ static bool is_there(const struct hf_raw *raw, kind what, const char *text)
     return (what == CHANNEL ? name->channel : what == SAMPLE ? name->sample_in : what == MODIFIER ? types : name->measurement) != 0;
 }
 
-/* Every step-th name of the list must be in the workspace. */
-static paritas_status check_names(const struct hf_raw *raw, kind what, const struct hf_list *list, size_t step)
+static bool is_utf8(const char *text)
+{
+    size_t step = 1;
+    for (size_t left = strlen(text); left != 0 && step != 0; text += step, left -= step) step = utf8_sequence((const unsigned char *)text, left);
+    return step != 0;
+}
+
+/* Texts must be there, new ones fit for a document, and every step-th name of the list in the workspace. */
+static paritas_status check_names(const struct hf_raw *raw, kind what, const paritas_names *list, size_t step)
 {
     if (list->count % step != 0)
         return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT, "names of a %s must come in pairs, old and new", kind_names[what]);
-    for (size_t i = 0; i < list->count; i += step)
-        if (!is_there(raw, what, list->items[i]))
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items == NULL || list->items[i] == NULL)
+            return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT, "%s: name %zu is NULL", kind_names[what], i);
+        if (i % step == 0 && !is_there(raw, what, list->items[i]))
             return paritas_fail(raw->context, PARITAS_NOT_FOUND, "%s: there is no %s \"%.200s\"", raw->label, kind_names[what],
                                 list->items[i]);
+        if (i % step != 0 && !is_utf8(list->items[i]))
+            return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT, "%s: the new name of \"%.200s\" is not UTF-8", kind_names[what],
+                                list->items[i - 1]);
+    }
     return PARITAS_OK;
 }
 
-static bool in_list(const struct hf_list *list, const char *text)
+static bool in_list(const paritas_names *list, const char *text)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i], text) == 0) return true;
@@ -177,7 +199,7 @@ static bool in_list(const struct hf_list *list, const char *text)
 /* ---- prune ---- */
 
 /* Keeps the children whose `key` is not in the list. */
-static void drop(struct json *array, const char *key, const struct hf_list *list)
+static void drop(struct json *array, const char *key, const paritas_names *list)
 {
     struct json *next, *child = list->count != 0 ? take_children(array) : NULL;
     for (; child != NULL; child = next) {
@@ -186,7 +208,7 @@ static void drop(struct json *array, const char *key, const struct hf_list *list
     }
 }
 
-static void prune_tree(struct json *root, const struct hf_prune *prune)
+static void prune_tree(struct json *root, const paritas_prune_options *prune)
 {
     struct json *channels = member(root, "channels"), *measurements = member(root, "measurements");
     drop(channels, "name", &prune->channels);
@@ -204,7 +226,7 @@ static void prune_tree(struct json *root, const struct hf_prune *prune)
         drop(member(member(measurement, "config"), "parameters"), "name", &prune->modifiers);
 }
 
-static paritas_status check_prune(paritas_context *context, const struct paritas_workspace *workspace, const struct hf_prune *prune)
+static paritas_status check_prune(paritas_context *context, const struct paritas_workspace *workspace, const paritas_prune_options *prune)
 {
     struct arena arena;
     struct hf_raw raw;
@@ -219,28 +241,31 @@ static paritas_status check_prune(paritas_context *context, const struct paritas
     return status;
 }
 
-paritas_status hf_workspace_prune(paritas_context *context, const struct paritas_workspace *workspace, const struct hf_prune *prune,
-                                  struct paritas_workspace **out)
+paritas_status paritas_workspace_prune(paritas_context *context, const struct paritas_workspace *workspace, const paritas_prune_options *given,
+                                       struct paritas_workspace **out)
 {
+    paritas_prune_options prune = PARITAS_PRUNE_OPTIONS_DEFAULT;
     struct paritas_workspace *made = NULL;
-    *out = NULL;
-    paritas_status status = check_prune(context, workspace, prune);
+    paritas_status status = check_arguments(context, workspace, out);
+    if (status != PARITAS_OK) return status;
+    if (given != NULL) memcpy(&prune, given, given->size < sizeof prune ? given->size : sizeof prune);
+    status = check_prune(context, workspace, &prune);
     if (status == PARITAS_OK) status = copy_for(context, workspace, "pruned", &made);
-    if (status == PARITAS_OK) prune_tree(made->root, prune);
+    if (status == PARITAS_OK) prune_tree(made->root, &prune);
     return finish(context, status, made, out);
 }
 
 /* ---- rename ---- */
 
 /* Renames a string node if a pair says so; of two pairs with one old name the last holds. */
-static bool rename_node(struct paritas_workspace *document, struct json *node, const struct hf_list *pairs)
+static bool rename_node(struct paritas_workspace *document, struct json *node, const paritas_names *pairs)
 {
     for (size_t i = pairs->count; i >= 2; i -= 2)
         if (strcmp(pairs->items[i - 2], node->text) == 0) return set_text(document, node, pairs->items[i - 1]);
     return true;
 }
 
-static bool rename_children(struct paritas_workspace *document, struct json *array, const struct hf_list *pairs)
+static bool rename_children(struct paritas_workspace *document, struct json *array, const paritas_names *pairs)
 {
     bool good = true;
     for (struct json *child = array->first; good && child != NULL; child = child->next)
@@ -248,7 +273,7 @@ static bool rename_children(struct paritas_workspace *document, struct json *arr
     return good;
 }
 
-static bool rename_tree(struct paritas_workspace *document, const struct hf_rename *rename)
+static bool rename_tree(struct paritas_workspace *document, const paritas_rename_options *rename)
 {
     struct json *root = document->root, *channels = member(root, "channels"), *measurements = member(root, "measurements");
     bool good = rename_children(document, channels, &rename->channels) && rename_children(document, measurements, &rename->measurements) &&
@@ -267,7 +292,7 @@ static bool rename_tree(struct paritas_workspace *document, const struct hf_rena
     return good;
 }
 
-static paritas_status check_rename(paritas_context *context, const struct paritas_workspace *workspace, const struct hf_rename *rename)
+static paritas_status check_rename(paritas_context *context, const struct paritas_workspace *workspace, const paritas_rename_options *rename)
 {
     struct arena arena;
     struct hf_raw raw;
@@ -281,25 +306,30 @@ static paritas_status check_rename(paritas_context *context, const struct parita
     return status;
 }
 
-paritas_status hf_workspace_rename(paritas_context *context, const struct paritas_workspace *workspace, const struct hf_rename *rename,
-                                   struct paritas_workspace **out)
+paritas_status paritas_workspace_rename(paritas_context *context, const struct paritas_workspace *workspace, const paritas_rename_options *given,
+                                        struct paritas_workspace **out)
 {
+    paritas_rename_options rename = PARITAS_RENAME_OPTIONS_DEFAULT;
     struct paritas_workspace *made = NULL;
-    *out = NULL;
-    paritas_status status = check_rename(context, workspace, rename);
+    paritas_status status = check_arguments(context, workspace, out);
+    if (status != PARITAS_OK) return status;
+    if (given != NULL) memcpy(&rename, given, given->size < sizeof rename ? given->size : sizeof rename);
+    status = check_rename(context, workspace, &rename);
     if (status == PARITAS_OK) status = copy_for(context, workspace, "renamed", &made);
-    if (status == PARITAS_OK && !rename_tree(made, rename)) status = paritas_fail_memory(context);
+    if (status == PARITAS_OK && !rename_tree(made, &rename)) status = paritas_fail_memory(context);
     return finish(context, status, made, out);
 }
 
 /* ---- combine ---- */
 
-bool hf_join_of(const char *text, hf_join *join)
+enum join { NONE, OUTER, LEFT_OUTER, RIGHT_OUTER };
+
+static bool join_of(const char *text, enum join *join)
 {
     static const char *const names[] = {"none", "outer", "left outer", "right outer"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(text, names[i]) != 0) continue;
-        *join = (hf_join)i;
+        *join = (enum join)i;
         return true;
     }
     return false;
@@ -309,7 +339,7 @@ struct combine {
     paritas_context *context;
     const struct paritas_workspace *left, *right;
     struct paritas_workspace *made; /* begins as a copy of the side that wins */
-    hf_join join;
+    enum join join;
 };
 
 /* The first of `array` with this name; NULL: none. */
@@ -350,11 +380,11 @@ static paritas_status join_items(struct combine *combine, const char *array, con
         paritas_status status = PARITAS_OK;
         if (twin == NULL)
             status = append_copy(combine, ours, item);
-        else if (combine->join == HF_JOIN_NONE)
+        else if (combine->join == NONE)
             status = refuse_join(combine, array, item, "is in both");
         else if (merge)
             status = merge_samples(combine, member((struct json *)twin, "samples"), json_get(item, "samples"));
-        else if (combine->join == HF_JOIN_OUTER && !json_equal(twin, item))
+        else if (combine->join == OUTER && !json_equal(twin, item))
             status = refuse_join(combine, array, item, "is in both and differs");
         if (status != PARITAS_OK) return status;
     }
@@ -388,32 +418,36 @@ static paritas_status join_measurements(struct combine *combine, const struct js
         paritas_status status = PARITAS_OK;
         if (twin == NULL)
             status = append_copy(combine, ours, item);
-        else if (combine->join == HF_JOIN_NONE)
+        else if (combine->join == NONE)
             status = refuse_join(combine, "measurements", item, "is in both");
-        else if (combine->join == HF_JOIN_OUTER)
+        else if (combine->join == OUTER)
             status = merge_measurement(combine, (struct json *)twin, item);
         if (status != PARITAS_OK) return status;
     }
     return PARITAS_OK;
 }
 
-paritas_status hf_workspace_combine(paritas_context *context, const struct paritas_workspace *left, const struct paritas_workspace *right,
-                                    hf_join join, bool merge_channels, struct paritas_workspace **out)
+paritas_status paritas_workspace_combine(paritas_context *context, const struct paritas_workspace *left, const struct paritas_workspace *right,
+                                         const char *join, int merge_channels, struct paritas_workspace **out)
 {
-    struct combine combine = {context, left, right, NULL, join};
-    *out = NULL;
-    if (merge_channels && join == HF_JOIN_NONE)
+    struct combine combine = {context, left, right, NULL, NONE};
+    paritas_status status = check_arguments(context, left, out);
+    if (status == PARITAS_OK) status = check_arguments(context, right, out);
+    if (status != PARITAS_OK) return status;
+    if (join != NULL && !join_of(join, &combine.join))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "join \"%.200s\": there are none, outer, left outer, right outer", join);
+    if (merge_channels && combine.join == NONE)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "channels can be merged by an outer join only, not by \"none\"");
-    paritas_status status = hf_workspace_check(context, left);
+    status = hf_workspace_check(context, left);
     if (status == PARITAS_OK) status = hf_workspace_check(context, right);
-    const struct paritas_workspace *winner = join == HF_JOIN_RIGHT_OUTER ? right : left, *other = winner == left ? right : left;
+    const struct paritas_workspace *winner = combine.join == RIGHT_OUTER ? right : left, *other = winner == left ? right : left;
     struct text what;
     text_open(&what, &context->allocator);
     text_format(&what, "combined with %s", other->label);
     text_append(&what, "", 1);
     if (status == PARITAS_OK) status = what.failed ? paritas_fail_memory(context) : copy_for(context, winner, what.bytes, &combine.made);
     text_free(&what);
-    if (status == PARITAS_OK) status = join_items(&combine, "channels", other->root, merge_channels);
+    if (status == PARITAS_OK) status = join_items(&combine, "channels", other->root, merge_channels != 0);
     if (status == PARITAS_OK) status = join_items(&combine, "observations", other->root, false);
     if (status == PARITAS_OK) status = join_measurements(&combine, other->root);
     return finish(context, status, combine.made, out);

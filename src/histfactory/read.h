@@ -127,6 +127,9 @@ static inline bool hf_same(const char *a, const char *b)
 paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace, struct arena *scratch, struct arena *keep,
                            struct hf_raw *raw);
 
+/* read_raw.c: the check alone, for the operations of paritas.h. */
+paritas_status hf_workspace_check(paritas_context *context, const struct paritas_workspace *workspace);
+
 /* "LABEL: PATH: reason" as INVALID_INPUT. The root's path is left out. */
 paritas_status hf_refuse(paritas_context *context, const char *label, const struct hf_place *place, const char *format, ...)
 #if defined(__GNUC__)

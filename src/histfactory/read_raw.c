@@ -2,7 +2,6 @@
  *
  * One walk over the tree checks and copies. Each level holds its place on the stack (three stores), and only a refusal turns the
  * places into text. */
-#include "histfactory/operations.h"
 #include "histfactory/read.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* gradient.c: paritas_differentiate: arguments, rows in chunks, and outputs from q and q_A with their derivatives. */
 #include "infer/gradient.h"
-#include "fit/family.h"
+#include "fit/rows.h"
 #include "infer/asymptotic.h"
 #include "infer/limit.h"
 #include "infer/probability.h"
@@ -10,6 +10,7 @@
 
 #define CHUNK_ELEMENTS ((size_t)4 << 20) /* of the largest arrays of the rows in hand */
 #define Q_OF_ROUNDING 1e-11              /* below, the slope of a root is noise */
+#define SAME_LEVEL 1e-4                  /* relative: CLs at a limit, found anew; limits are good to some 1e-7, another minimum is far off */
 
 static const struct {
     const char *name;
@@ -99,7 +100,7 @@ static void give_up(const struct gradient *g, size_t index, paritas_fit_status s
     if (to->statuses) to->statuses[index] = status;
 }
 
-/* Numbers, and counts that are not negative. Auxiliary data that are not read may be anything. */
+/* Numbers, counts that are not negative, and templates that the model can take. Auxiliary data that are not read may be anything. */
 static bool is_sound(const struct gradient *g, const double *row)
 {
     const struct frozen *model = paritas_model_frozen(g->infer.model);
@@ -107,7 +108,7 @@ static bool is_sound(const struct gradient *g, const double *row)
         if (g->options.aux_follow && i >= model->n_main && i < g->n_data) continue;
         if (!isfinite(row[i]) || (i < model->n_main && frozen_counts(model, i) && row[i] < 0.0)) return false;
     }
-    return true;
+    return rows_check_templates(g->infer.context, model, row, "data") == PARITAS_OK;
 }
 
 /* The chunk's sound rows as they are fitted; others are given up. *m: how many there are. */
@@ -237,6 +238,15 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row, 
     return PARITAS_OK;
 }
 
+/* A model with several minima: where the fits at a limit end in others than those that it was found with, their slopes are not the limit's. */
+static void check_limits(const struct gradient *g, struct gradient_row *row)
+{
+    for (size_t k = 0; k < row->n_points; k++) {
+        const double cls = output_of(g, &row->points[k], row->points[k].output).value;
+        if (!(fabs(cls - g->options.level) <= SAME_LEVEL * g->options.level)) row->status = infer_worse(row->status, PARITAS_FIT_NO_PROGRESS);
+    }
+}
+
 static paritas_status statistics(struct gradient *g, size_t n, struct gradient_row **rows, const double *at, const paritas_gradient *to)
 {
     struct infer *infer = &g->infer;
@@ -260,6 +270,7 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
     for (size_t i = 0; i < n; i++) /* of limits the fits serve derivatives alone */
         if (!limit || (g->wants_rows && rows[i]->n_points > 0)) sound[m++] = rows[i];
     if (status == PARITAS_OK) status = gradient_fits(g, m, sound);
+    for (size_t i = 0; i < m && status == PARITAS_OK && limit; i++) check_limits(g, sound[i]);
     m = 0;
     for (size_t i = 0; i < n; i++)
         if (rows[i]->n_points > 0 && rows[i]->status == PARITAS_FIT_CONVERGED) sound[m++] = rows[i];
@@ -292,15 +303,18 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
 static paritas_status find_followers(struct gradient *g, struct arena *arena)
 {
     struct infer *infer = &g->infer;
-    const size_t r = g->n_row, n_main = paritas_model_main_count(infer->model);
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    const size_t r = g->n_row, n_main = model->n_main;
     double *rows = arena_array(arena, 2 * r + 1, sizeof *rows), *scaled = arena_array(arena, g->n_templates + 1, sizeof *scaled);
     if (!rows || !scaled) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < g->n_templates; i++) scaled[i] = 1.5 * paritas_model_data(infer->model)[g->n_data + i];
-    paritas_status status = paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows);
-    if (status == PARITAS_OK) status = paritas_model_fill_row(infer->context, infer->model, NULL, scaled, rows + r);
+    const paritas_status status = paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows);
+    if (status != PARITAS_OK) return status;
+    memcpy(rows + r, rows, r * sizeof *rows);
+    model->family->suggest_aux(model, scaled, rows + r + n_main); /* not asking whether a row may have such templates */
     for (size_t i = 0; i < r; i++) rows[i] = i >= n_main && i < g->n_data && rows[i] != rows[r + i] ? 1.0 : 0.0;
     g->follows = rows;
-    return status;
+    return PARITAS_OK;
 }
 
 static paritas_status open_call(struct gradient *g, struct arena *keep)

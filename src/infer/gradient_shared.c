@@ -74,11 +74,8 @@ static paritas_status fit_group(struct gradient *g, size_t n, const size_t *whic
     double *data = arena_array(&infer->arena, n, model->n_places * sizeof *data), *ends = arena_array(&infer->arena, n, 2 * model->n_slots * sizeof *ends);
     struct profile *profiles = arena_array(&infer->arena, n, sizeof *profiles);
     if (!data || !ends || !profiles) return paritas_fail_memory(infer->context);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
-        status = rows_check_templates(infer->context, model, rows[which[k]]->data, "data");
-        rows_put_data(model, rows[which[k]]->data, data + k * model->n_places);
-    }
-    if (status == PARITAS_OK) status = profiles_closest(infer->context, &shared.plan, n, data, profiles, ends);
+    for (size_t k = 0; k < n; k++) rows_put_data(model, rows[which[k]]->data, data + k * model->n_places);
+    status = profiles_closest(infer->context, &shared.plan, n, data, profiles, ends);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         done[which[k]] = profiles[k].rung == PROFILE_QUASI_NEWTON;
         if (done[which[k]]) status = take(g, rows[which[k]], &profiles[k], ends + k * 2 * model->n_slots);

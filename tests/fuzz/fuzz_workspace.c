@@ -2,7 +2,6 @@
  * keeps the promises of spec.h, sorting changes nothing that a model sees, the other operations answer, and small models are frozen and
  * evaluated where they would start. */
 #include "fuzzing.h"
-#include "histfactory/operations.h"
 #include "histfactory/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -70,7 +69,7 @@ static void check_sorted(paritas_context *context, const paritas_workspace *docu
 {
     paritas_workspace *sorted, *seen;
     struct hf_spec *again;
-    check(hf_workspace_sort(context, document, &sorted) == PARITAS_OK);
+    check(paritas_workspace_sort(context, document, &sorted) == PARITAS_OK);
     const char *measurement = json_get(json_at(json_get(document->root, "measurements"), 0), "name")->text;
     check(hf_spec_read(context, sorted, measurement, NULL, &again) == PARITAS_OK);
     check(again->n_sets == spec->n_sets && again->n_parameters == spec->n_parameters && again->poi == spec->poi);
@@ -78,7 +77,7 @@ static void check_sorted(paritas_context *context, const paritas_workspace *docu
         check(strcmp(spec->sets[i].name, again->sets[i].name) == 0);
         check(memcmp(spec->sets[i].init, again->sets[i].init, spec->sets[i].size * sizeof(double)) == 0);
     }
-    check(hf_workspace_inspect(context, document, &seen) == PARITAS_OK);
+    check(paritas_workspace_inspect(context, document, &seen) == PARITAS_OK);
     paritas_workspace_free(seen);
     paritas_workspace_free(sorted);
     hf_spec_free(again);

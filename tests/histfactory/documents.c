@@ -9,7 +9,7 @@
  *   documents apply WORKSPACE PATCHSET NAME
  *
  * A refusal is a line {"error": message}. Numbers round-trip. */
-#include "histfactory/operations.h"
+#include "base/json.h"
 #include "histfactory/spec.h"
 
 #include <stdio.h>
@@ -146,15 +146,15 @@ static int specs(paritas_context *context, int n, char **files)
 /* Names of one kind, gathered from arguments (KIND and `step` names) that come in any order. */
 struct gathered {
     const char *items[MOST];
-    struct hf_list list;
+    paritas_names list;
 };
 
-static struct hf_list gather(struct gathered *gathered, const char *kind, int n, char **arguments, int step)
+static paritas_names gather(struct gathered *gathered, const char *kind, int n, char **arguments, int step)
 {
     size_t count = 0;
     for (int i = 0; i + step < n; i += step + 1)
         for (int k = 1; strcmp(arguments[i], kind) == 0 && k <= step && count < MOST; k++) gathered->items[count++] = arguments[i + k];
-    gathered->list = (struct hf_list){gathered->items, count};
+    gathered->list = (paritas_names){gathered->items, count};
     return gathered->list;
 }
 
@@ -162,24 +162,22 @@ static paritas_status operate(paritas_context *context, const char *command, con
                               const paritas_workspace *second, int n, char **arguments, paritas_workspace **out)
 {
     struct gathered channels, samples, modifiers, types, measurements;
-    if (strcmp(command, "sort") == 0) return hf_workspace_sort(context, first, out);
-    if (strcmp(command, "inspect") == 0) return hf_workspace_inspect(context, first, out);
+    if (strcmp(command, "sort") == 0) return paritas_workspace_sort(context, first, out);
+    if (strcmp(command, "inspect") == 0) return paritas_workspace_inspect(context, first, out);
     if (strcmp(command, "prune") == 0) {
-        const struct hf_prune prune = {gather(&channels, "channel", n, arguments, 1), gather(&samples, "sample", n, arguments, 1),
+        const paritas_prune_options prune = {sizeof prune, gather(&channels, "channel", n, arguments, 1), gather(&samples, "sample", n, arguments, 1),
                                        gather(&modifiers, "modifier", n, arguments, 1), gather(&types, "type", n, arguments, 1),
                                        gather(&measurements, "measurement", n, arguments, 1)};
-        return hf_workspace_prune(context, first, &prune, out);
+        return paritas_workspace_prune(context, first, &prune, out);
     }
     if (strcmp(command, "rename") == 0) {
-        const struct hf_rename rename = {gather(&channels, "channel", n, arguments, 2), gather(&samples, "sample", n, arguments, 2),
+        const paritas_rename_options rename = {sizeof rename, gather(&channels, "channel", n, arguments, 2), gather(&samples, "sample", n, arguments, 2),
                                          gather(&modifiers, "modifier", n, arguments, 2),
                                          gather(&measurements, "measurement", n, arguments, 2)};
-        return hf_workspace_rename(context, first, &rename, out);
+        return paritas_workspace_rename(context, first, &rename, out);
     }
     if (strcmp(command, "apply") == 0 && n == 1) return paritas_patchset_apply(context, first, second, arguments[0], out);
-    hf_join join = HF_JOIN_NONE;
-    if (strcmp(command, "combine") == 0 && n > 0 && hf_join_of(arguments[0], &join))
-        return hf_workspace_combine(context, first, second, join, n > 1, out);
+    if (strcmp(command, "combine") == 0 && n > 0) return paritas_workspace_combine(context, first, second, arguments[0], n > 1, out);
     return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no such command: %s", command);
 }
 

@@ -195,6 +195,124 @@ TEST(contexts_in_f32_answer_as_those_in_f64)
     free(first);
 }
 
+/* ---- rows that no job may have ---- */
+
+/* Which rows of `fill_unfit` are sound. */
+static const bool is_sound[] = {true, false, true, false, false, true};
+
+/* Rows of which some have no sum of rates that a staterror or tau could be relative to, or one that takes the width out of range. */
+static void fill_unfit(const struct fixture *f, double *rows)
+{
+    const size_t r = row_length(f->model), n_data = r - paritas_model_template_count(f->model);
+    for (size_t i = 0; i < COUNT(is_sound); i++) {
+        double *row = rows + i * r, *signal = row + n_data, *background = signal + 3, *other = background + 3;
+        memcpy(row, paritas_model_data(f->model), r * sizeof *row);
+        for (size_t k = n_data; k < r; k++) row[k] *= 1.0 + 0.01 * (double)((2 * i + 3 * k) % 5);
+        if (i == 1) signal[0] = background[0] = 0.0;
+        if (i == 3) other[1] = 0.0;
+        if (i == 4) {
+            signal[2] = 0.0;
+            background[2] = 1e-170;
+        }
+    }
+}
+
+static void all_are_nan(size_t n, const double *numbers)
+{
+    for (size_t i = 0; i < n; i++) assert_true(isnan(numbers[i]));
+}
+
+/* A quantity of k outputs, n_at derivatives by `at` a row: of all rows, and of the sound ones alone. */
+static void check_unfit(const struct fixture *f, const paritas_gradient_options *o, size_t k, size_t n_at, const double *at, const double *rows)
+{
+    enum { N = COUNT(is_sound) };
+    const size_t r = row_length(f->model), wide = n_at / k;
+    double values[N * 6], by_row[N * 6 * 128], by_at[N * 64], sound_values[6], sound_by_row[6 * 128], sound_by_at[64];
+    paritas_fit_status statuses[N], sound_status;
+    const paritas_gradient all = {values, statuses, by_row, by_at}, one = {sound_values, &sound_status, sound_by_row, sound_by_at};
+    if (paritas_differentiate(f->context, f->model, o, NULL, N, at, rows, &all) != PARITAS_OK) fail_msg("%s", paritas_error_message(f->context));
+    for (size_t i = 0; i < N; i++) {
+        if (!is_sound[i]) {
+            assert_int_equal(statuses[i], PARITAS_FIT_NON_FINITE);
+            all_are_nan(k, values + i * k);
+            all_are_nan(k * r, by_row + i * k * r);
+            all_are_nan(n_at, by_at + i * n_at);
+            continue;
+        }
+        if (paritas_differentiate(f->context, f->model, o, NULL, 1, at + i * wide, rows + i * r, &one) != PARITAS_OK) fail_msg("%s", paritas_error_message(f->context));
+        assert_int_equal(statuses[i], PARITAS_FIT_CONVERGED);
+        assert_int_equal(sound_status, PARITAS_FIT_CONVERGED);
+        assert_memory_equal(values + i * k, sound_values, k * sizeof *values);
+        assert_memory_equal(by_row + i * k * r, sound_by_row, k * r * sizeof *by_row);
+        assert_memory_equal(by_at + i * n_at, sound_by_at, n_at * sizeof *by_at);
+    }
+}
+
+TEST(rows_whose_rates_no_constraint_can_follow_are_nan_alone)
+{
+    struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
+    const size_t p = paritas_model_parameter_count(f.model);
+    double rows[COUNT(is_sound) * 128], mu[COUNT(is_sound)], points[COUNT(is_sound) * 64];
+    fill_unfit(&f, rows);
+    for (int follow = 0; follow < 2; follow++) {
+        for (size_t c = 0; c < COUNT(cases); c++) {
+            paritas_gradient_options o = case_options(c);
+            o.aux_follow = follow;
+            for (size_t i = 0; i < COUNT(is_sound); i++) mu[i] = cases[c].mu;
+            check_unfit(&f, &o, cases[c].outputs, cases[c].outputs, mu, rows);
+        }
+        paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_QTILDE);
+        o.aux_follow = follow;
+        o.outputs = 1u;
+        check_unfit(&f, &o, 1, 1, mu, rows);
+        o.quantity = PARITAS_QUANTITY_NLL;
+        for (size_t i = 0; i < COUNT(is_sound); i++) memcpy(points + i * p, paritas_model_suggested_init(f.model), p * sizeof *points);
+        check_unfit(&f, &o, 1, p, points, rows);
+    }
+    assert_non_null(strstr(paritas_error_message(f.context), "channel 'signal', bin 2: the width of stat[2] is out of range"));
+    free_fixture(&f);
+}
+
+TEST(data_of_the_job_that_no_job_may_have_are_refused)
+{
+    struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0);
+    double rows[COUNT(is_sound) * 128], value;
+    fill_unfit(&f, rows);
+    const paritas_job job = {.data = rows + row_length(f.model)};
+    const paritas_gradient to = {.values = &value};
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, &job, 1, NULL, NULL, &to), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "data: channel 'signal', bin 0: these rates would switch the constraint of stat[0] off"));
+    free_fixture(&f);
+}
+
+/* Half as much again of the interference would leave the statistical error no positive rate. */
+TEST(which_auxiliary_data_follow_is_found_where_rates_are_negative)
+{
+    static const char text[] =
+        "{\"channels\":[{\"name\":\"SR\",\"samples\":["
+        "{\"name\":\"sig\",\"data\":[5.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]},"
+        "{\"name\":\"interference\",\"data\":[-30.0],\"modifiers\":[{\"name\":\"stat\",\"type\":\"staterror\",\"data\":[0.3]}]},"
+        "{\"name\":\"bkg\",\"data\":[40.0],\"modifiers\":[{\"name\":\"stat\",\"type\":\"staterror\",\"data\":[0.5]}]}]}],"
+        "\"observations\":[{\"name\":\"SR\",\"data\":[16.0]}],"
+        "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[]}}],\"version\":\"1.0.0\"}";
+    const paritas_template interference = {PARITAS_TEMPLATE_NOMINAL, "SR", "interference", NULL};
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    options.n_templates = 1;
+    options.templates = &interference;
+    struct fixture f;
+    if (paritas_open(NULL, &f.context) != PARITAS_OK || paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
+        paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f.context));
+    paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0);
+    double stands[3], follows[3], values[2];
+    differentiate_one(&f, &o, 0.0, paritas_model_data(f.model), values, stands, NULL);
+    o.aux_follow = 1;
+    differentiate_one(&f, &o, 0.0, paritas_model_data(f.model), values + 1, follows, NULL);
+    assert_true(values[0] == values[1] && stands[2] != 0.0 && stands[2] == follows[2]);
+    free_fixture(&f);
+}
+
 /* ---- memory ---- */
 
 TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
@@ -239,6 +357,9 @@ int main(void)
         cmocka_unit_test(a_row_has_the_same_bits_alone_and_in_any_batch_lanes_and_threads),
         cmocka_unit_test(rows_that_share_curvature_answer_as_alone_within_rounding),
         cmocka_unit_test(contexts_in_f32_answer_as_those_in_f64),
+        cmocka_unit_test(rows_whose_rates_no_constraint_can_follow_are_nan_alone),
+        cmocka_unit_test(data_of_the_job_that_no_job_may_have_are_refused),
+        cmocka_unit_test(which_auxiliary_data_follow_is_found_where_rates_are_negative),
         cmocka_unit_test(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,37 @@ def test_slopes_of_limits_are_those_of_the_curves_whose_roots_they_are(session):
             assert limits.slopes[i][0, k] == pytest.approx(-curve.slopes[i][0, 0] / curve.slopes[0][0, 0, 0], rel=1e-9, abs=1e-12)
 
 
+def test_limits_of_a_model_with_several_minima_have_their_own_slopes_or_none():
+    """Both sides of this histosys act the same way, so that the fits at a limit may end in another minimum than the search for it did."""
+    def sample(name, data, hi, lo, scale, stat):
+        more = [{"name": "mu", "type": "normfactor", "data": None}] if name == "signal" else []
+        more += [{"name": "stat", "type": "staterror", "data": stat}] if stat else []
+        return {"name": name, "data": data, "modifiers": [{"name": "shape", "type": "histosys", "data": {"hi_data": hi, "lo_data": lo}},
+                                                          {"name": "scale", "type": "normsys", "data": scale}, *more]}
+
+    scale = {"hi": 1.1, "lo": 0.93}
+    workspace = {
+        "version": "1.0.0",
+        "channels": [{"name": "only", "samples": [
+            sample("signal", [8.74, 1.43, 9.34, 4.21], [8.48, 1.66, 8.73, 4.79], [9.36, 1.48, 9.9, 3.73], scale, [0.21, 0.12, 0.75, 0.36]),
+            sample("background", [94.95, 88.62, 22.75, 80.04], [98.08, 95.91, 26.06, 83.07], [83.8, 75.95, 20.74, 85.8], scale, [2.76, 6.56, 0.91, 5.77]),
+            sample("other", [43.11, 37.12, 95.91, 87.38], [40.07, 44.02, 89.08, 87.21], [42.08, 37.62, 88.34, 83.32], scale, [])]}],
+        "observations": [{"name": "only", "data": [169.0, 120.0, 150.0, 189.0]}],
+        "measurements": [{"name": "all", "config": {"poi": "mu", "parameters": []}}]}
+    session = Session(workspace, signal="signal", threads=1)
+    signal = np.array([8.74, 1.43, 9.34, 4.21])
+    for output in range(6):
+        statistic = Statistic("limit", outputs=1 << output)
+        answer = session.call(statistic, None, [None, signal, None, None, None], [False, False, True, False, False, False])
+        if STATUSES[answer.codes[0]] != "converged":
+            assert np.isnan(answer.values).all() and np.isnan(answer.slopes[2]).all()
+            continue
+        for i in range(4):
+            step = 1e-3 * (np.arange(4) == i)
+            ends = [session.call(statistic, None, [None, signal + sign * step, None, None, None], [False] * 6).values[0, 0] for sign in (1, -1)]
+            assert abs((ends[0] - ends[1]) / 2e-3 - answer.slopes[2][0, 0, i]) < 1e-3 * abs(answer.slopes[2]).max()
+
+
 def test_nll_slopes(session):
     rows = numbers_of(analysis(), session)
     point = np.array(session.model.suggested_init)
@@ -257,6 +288,32 @@ def test_a_row_that_is_no_data_is_nan_and_says_so(session):
         weights = np.ones_like(answer.values)
         weights[1] = 0.0
         assert np.isfinite(answer.pulled_back(weights, 1, many.shape)).all()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_row_without_a_rate_that_a_constraint_follows_from_is_nan_alone(shared):
+    """Of rows whose statistical errors or tau have nothing left to be relative to, or lie out of range, nobody else's numbers take notice."""
+    chosen = Session(analysis(), **CHOSEN, shared=shared, threads=1)
+    many = np.tile(numbers_of(analysis(), chosen)[2], (5, 1)) * np.linspace(0.95, 1.05, 5)[:, None]
+    assert chosen.arguments["background"] == [("control", "top"), ("search", "top"), ("search", "fakes")]
+    top, fakes = slice(1, 4), slice(4, 7)
+    many[1, top][0] = 0.0
+    many[2, fakes][1] = 0.0
+    many[3, top][2] = 1e-170
+    by_at_and_background = (True, False, False, True, False, False)
+    for name in [*STATISTICS, "nll"]:
+
+        def answer_of(background):
+            rows = [None, None, background, None, None]
+            return chosen.call(NLL, chosen.model.suggested_init, rows, by_at_and_background) if name == "nll" else asked(chosen, name, rows, by_at_and_background)
+
+        answer, sound = answer_of(many), answer_of(many[[0, 4]])
+        assert [STATUSES[code] for code in answer.codes] == ["converged", "non_finite", "non_finite", "non_finite", "converged"]
+        for found, expected in [(answer.values, sound.values), *((a, b) for a, b in zip(answer.slopes, sound.slopes) if a is not None)]:
+            assert np.isnan(found[1:4]).all() and np.array_equal(found[[0, 4]], expected)
+        weights = np.ones_like(answer.values)
+        weights[1:4] = 0.0
+        assert np.isfinite(answer.pulled_back(weights, 3, many.shape)).all()
 
 
 def test_a_fit_that_does_not_converge_is_nan_and_says_so():

@@ -54,10 +54,39 @@ def test_arrays_of_a_model_are_views_that_cannot_be_written():
             array[0] = 1
 
 
+def test_names_taken_out_of_a_models_list_stay_in_the_model():
+    model, names = model_of("two_bins"), model_of("two_bins").parameter_names
+    model.parameter_names.remove("mu")
+    model.fit().names.sort(reverse=True)
+    assert model.parameter_names == names == model.fit().names
+
+
 def test_views_outlive_their_model():
     data = paritas.Model.from_workspace(TWO).data
     others = [paritas.Model.from_workspace(TWO) for _ in range(50)]
     assert data.tolist() == others[0].data.tolist()
+
+
+def test_there_is_no_model_without_a_workspace():
+    with pytest.raises(TypeError):
+        paritas.Model.__new__(paritas.Model)
+
+
+def test_centres_of_constraints_are_where_auxiliary_data_pull():
+    """Pulls are measured from there, not from where fits start."""
+    model = model_of("two_bins")
+    constrained = ~np.isnan(model.constraint_widths)
+    assert constrained.any() and np.array_equal(model.constraint_centres[constrained], model.suggested_init[constrained])
+    assert np.isnan(model.constraint_centres[~constrained]).all()
+    workspace = paritas.Workspace(TWO).to_dict()
+    workspace["channels"][0]["samples"][0]["modifiers"].append({"name": "shift", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}})
+    workspace["measurements"][0]["config"]["parameters"] = [{"name": "shift", "inits": [1.0], "auxdata": [0.5]}]
+    model = paritas.Model.from_workspace(workspace)
+    shift = model.index("shift")
+    assert model.suggested_init[shift] == 1.0 and model.constraint_centres[shift] == 0.5
+    ranked, fit = model.ranking(), model.fit()
+    pulls = (fit.values - model.constraint_centres) / model.constraint_widths
+    assert np.allclose(ranked.pull, [pulls[model.index(name)] for name in ranked.names], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["two_bins", "sbottom"])
@@ -164,6 +193,8 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path):
     with pytest.raises(paritas.Unreadable, match="nowhere.json") as caught:
         paritas.Model.from_workspace(tmp_path / "nowhere.json")
     assert isinstance(caught.value, OSError) and caught.value.status == "UNREADABLE"
+    with pytest.raises(paritas.Unreadable, match="nowhere.db"):
+        paritas.toys.read_store(tmp_path / "nowhere.db")
     with pytest.raises(paritas.InvalidInput, match="channels") as caught:
         paritas.Model.from_workspace({"version": "1.0.0"})
     assert isinstance(caught.value, ValueError)
@@ -178,13 +209,37 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path):
     assert all(issubclass(kind, paritas.Error) for kind in (paritas.InvalidArgument, paritas.NotConverged, paritas.OutOfMemory, paritas.Unwritable))
 
 
+def test_numpy_in_documents_is_read_and_what_is_no_json_is_refused():
+    plain = paritas.Workspace(TWO)
+    given = plain.to_dict()
+    for channel in given["channels"]:
+        for sample in channel["samples"]:
+            sample["data"] = np.array(sample["data"])
+    for observed in given["observations"]:
+        observed["data"] = [np.float64(count) for count in observed["data"]]
+    assert paritas.Model.from_workspace(given).fit().twice_nll == paritas.Model.from_workspace(plain).fit().twice_nll
+    given["version"] = {1.0}
+    with pytest.raises(TypeError, match="set"):
+        paritas.Workspace(given)
+    with pytest.raises(TypeError, match="loads"):
+        paritas.Workspace(plain.to_json().encode())
+
+
+def test_a_list_of_no_names_fixes_nothing():
+    model = model_of("two_bins")
+    assert model.fit(fixed=[]).twice_nll == model.fit(fixed={}).twice_nll == model.fit_batch(fixed=[]).twice_nll[0] == model.fit().twice_nll
+
+
 @pytest.mark.parametrize("call", [
+    lambda m: m.fit(fixed=list(range(m.parameter_count))), lambda m: m.fit(fixed=True), lambda m: m.fit(fixed=[None] * m.parameter_count),
+    lambda m: m.fit(starts=0), lambda m: m.ranking(top=-1),
     lambda m: m.fit(data=[1.0, 2.0]), lambda m: m.fit(data=np.ones((2, 4))), lambda m: m.fit(data=[1, 2, np.nan, 4]), lambda m: m.fit(data=[-1, 2, 3, 4]),
     lambda m: m.fit(init=[1.0]), lambda m: m.fit(init={"mu": -5}), lambda m: m.fit(bounds=[[0, 1]]), lambda m: m.fit(bounds={"mu": (2, 1)}),
     lambda m: m.fit(fixed=[True]), lambda m: m.fit(minimizer="simplex"), lambda m: m.hypotest(11.0), lambda m: m.hypotest(test_stat="t"),
     lambda m: m.twice_nll([1.0]), lambda m: m.expected_data([1.0]), lambda m: m.fit_batch(np.ones((3, 4)), init=np.ones((2, 3))),
     lambda m: m.fit_toys(params=[1, 1, 1], expected=[1, 1, 1, 1]), lambda m: m.hypotest_toys(shard=(3, 2)), lambda m: m.fit_toys(minimizer="de"),
-    lambda m: m.scan("mu", "mu", "mu", values=[[1, 1, 1]]), lambda m: m.upper_limit(level=2.0), lambda m: m.upper_limit_toys(rtol=2.0),
+    lambda m: m.fit(fixed=[0, 2, 1]), lambda m: m.fit_batch(np.ones((2, 4)), fixed=[[0, 2, 1]]), lambda m: m.fit_batch(np.ones((2, 4)), fixed=np.zeros((1, 3, 2))),
+    lambda m: m.scan("mu", [0, 1]), lambda m: m.scan("mu", "mu", "mu", values=[[1, 1, 1]]), lambda m: m.upper_limit(level=2.0), lambda m: m.upper_limit_toys(rtol=2.0),
 ])
 def test_invalid_arguments_are_named(call):
     with pytest.raises(paritas.InvalidArgument) as caught:

@@ -149,6 +149,17 @@ def test_the_verdict_has_the_numbers_of_the_statistics(undrawn):
     assert all(f">{step.name}<" in section(made.html, "quality") for step in made.analysis.steps)
 
 
+def test_pulls_are_those_of_the_ranking(undrawn):
+    """Also where the auxiliary data do not stand where the fit starts."""
+    workspace = json.loads(json.dumps(WORKSPACE))
+    workspace["measurements"][0]["config"]["parameters"] = [{"name": "theory", "inits": [1.0], "auxdata": [-2.5]}]
+    made = report(workspace)
+    ranked = made.analysis.ranking
+    pull = ranked.pull[ranked.names.index("theory")]
+    assert abs(pull - (made.analysis.fit["theory"][0] + 2.5)) < 1e-9 and f"<td>{pull:.5g}</td>" in section(made.html, "parameters")
+    assert ("Pulled by more than" in made.html) == (abs(ranked.pull) > 2).any()
+
+
 def test_names_from_the_file_are_harmless(made):
     outline = Outline(made.html)
     assert not outline.all("script") and "<script" not in made.html.lower()

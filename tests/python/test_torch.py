@@ -1,4 +1,6 @@
 """Differentiable statistics in PyTorch: gradients through autograd, batches, types, training."""
+import copy
+import pickle
 import threading
 
 import numpy as np
@@ -72,10 +74,17 @@ def test_what_needs_no_gradient_gets_none(session, rows):
     assert not session.q0(signal=fixed[1]).requires_grad
 
 
+def test_a_session_in_a_module_is_copied_and_pickled(session, rows):
+    for made in (copy.deepcopy(session), pickle.loads(pickle.dumps(session))):
+        assert torch.equal(made.Z0(**named(rows)), session.Z0(**named(rows))) and made.sizes == session.sizes
+
+
 def test_second_derivatives_are_refused(session, rows):
     slope, = torch.autograd.grad(session.q0(signal=rows[1]), rows[1], create_graph=True)
     with pytest.raises(NotImplementedError, match="first derivatives only"):
         slope.square().sum().backward()
+    with pytest.raises(NotImplementedError, match="second"):  # zeros, were gradients nothing that the argument has a part in
+        torch.autograd.functional.hessian(lambda signal: session.q0(signal=signal), rows[1].detach())
 
 
 def test_chain_rule_and_curves(session, rows):
@@ -138,6 +147,14 @@ def test_numbers_that_are_no_tensors(session, rows):
     numbers = rows[1].detach().numpy()
     assert session.q0(signal=numbers).item() == session.q0(signal=list(numbers)).item() == session.q0(signal=rows[1]).item()
     assert session.nll().item() == session.nll(session.model.suggested_init).item()
+    pieces = session.q0(signal={"control": [float(number) for number in numbers[:1]], "search": [float(number) for number in numbers[1:]]})
+    assert pieces.dtype is torch.float64 and pieces.item() == session.q0(signal=numbers).item()
+
+
+def test_a_session_survives_pickling_and_copying(session, rows):
+    again = pickle.loads(pickle.dumps(session))
+    assert again.sizes == session.sizes and torch.equal(again.q0(signal=rows[1]), session.q0(signal=rows[1]))
+    assert copy.copy(session) is session and copy.deepcopy([session])[0] is session
 
 
 # ---- statuses ----

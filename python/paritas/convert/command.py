@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
+from ..files import write_text
 from . import histfactory_xml, hs3
-from .conversion import Conversion, ConversionError, read_json, write_json, write_text
+from .conversion import Conversion, ConversionError, read_json, write_json
 
 _INPUT, _OUTPUT = 3, 5
 

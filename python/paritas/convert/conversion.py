@@ -4,19 +4,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Union
+from typing import Any, Iterator, Optional
 
-if TYPE_CHECKING:
-    from .._engine import InvalidInput
-else:  # the package's own error where the engine is built, so that one `except` catches both
-    try:
-        from .._engine import InvalidInput
-    except ImportError:
-        InvalidInput = ValueError
-
-PathLike = Union[str, "os.PathLike[str]"]
+from .._engine import InvalidInput
+from ..files import PathLike, write_text
 
 
 class ConversionError(InvalidInput):
@@ -130,27 +122,6 @@ def read_json(path: PathLike) -> Any:
             return json.load(file, object_pairs_hook=_no_duplicates, parse_constant=_not_a_number)
         except (ValueError, RecursionError) as error:
             raise ConversionError(os.fspath(path), f"no JSON document: {error}") from error
-
-
-def write_text(text: str, path: PathLike) -> None:
-    """Writes a file whole or not at all: beside the target, then renamed; a target that is no regular file is written in place."""
-    target = os.fspath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
-        with open(target, "w", encoding="utf-8") as file:
-            file.write(text)
-        return
-    target = os.path.realpath(target)
-    handle, beside = tempfile.mkstemp(prefix=".paritas-", dir=os.path.dirname(target))
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(beside, os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~mask)
-        os.replace(beside, target)
-    except BaseException:
-        os.unlink(beside)
-        raise
 
 
 def write_json(document: Any, path: PathLike) -> None:

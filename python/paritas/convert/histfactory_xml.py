@@ -10,7 +10,8 @@ import math
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Iterable, Optional, Sequence, TypeVar, Union
 
-from .conversion import Conversion, ConversionError, PathLike
+from ..files import PathLike
+from .conversion import Conversion, ConversionError
 from .root_files import RootFiles
 from .xml_grammar import Element, parse_xml
 from .xml_writer import write

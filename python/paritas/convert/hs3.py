@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from .conversion import Conversion, ConversionError, PathLike, read_json, write_json
+from ..files import PathLike
+from .conversion import Conversion, ConversionError, read_json, write_json
 from .hs3_reader import Reader
 from .hs3_writer import Writer
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import IO, Any, Optional, Union
 from xml.parsers import expat
 
-from .conversion import ConversionError, PathLike
+from ..files import PathLike
+from .conversion import ConversionError
 
 #: no configuration is larger; what is, is no configuration
 _SIZE_LIMIT = 64 << 20

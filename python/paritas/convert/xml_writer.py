@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Optional, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
+from ..files import PathLike, write_text
 from . import names as root_names
-from .conversion import ConversionError, Node, PathLike, write_text
+from .conversion import ConversionError, Node
 from .root_files import uproot
 from .xml_grammar import dtd
 

@@ -30,8 +30,8 @@ def pulled(fit: FitResult, model: Model) -> tuple[list[str], list[str]]:
 def pulls(fit: FitResult, model: Model, *, parameters: Optional[Sequence[str]] = None, top: Optional[int] = None, ax: Any = None, figure: Any = None,
           style: Optional[str] = None) -> "Figure":
     """Pulls (fitted - nominal) / prefit error of constrained parameters with their postfit errors; below, on an axis of their own, values of parameters
-    without
-    constraint and of bins' factors (prefit errors in grey). Fixed parameters are left out.
+    without constraint and of bins' factors (prefit errors in grey). Nominal is where the model's auxiliary data pull a parameter, else its start. Fixed
+    parameters are left out.
 
     parameters: these only, in this order. top: those farthest from their nominal values, in units of the prefit error. ax: one pair of axes, or one where
     there is one kind.
@@ -43,7 +43,7 @@ def pulls(fit: FitResult, model: Model, *, parameters: Optional[Sequence[str]] =
             model.index(name)
         constrained, others = [name for name in shown if name in set(constrained)], [name for name in shown if name in set(others)]
     at = {name: model.index(name) for name in (*constrained, *others)}
-    nominal, width = np.asarray(model.suggested_init), np.asarray(model.constraint_widths)
+    nominal, width = np.where(np.isnan(model.constraint_centres), model.suggested_init, model.constraint_centres), np.asarray(model.constraint_widths)
     errors = np.full(len(fit.values), np.nan) if fit.errors is None else np.asarray(fit.errors)
     if top is not None:
         constrained = sorted(constrained, key=lambda name: -abs(fit.values[at[name]] - nominal[at[name]]) / width[at[name]])[:top]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import Any, Iterator, Sequence
 
 
@@ -29,7 +30,7 @@ class JsonPatchTestFailed(JsonPatchException, AssertionError):
 
 
 def _steps(pointer: str) -> list[str]:
-    if pointer and not pointer.startswith("/"):
+    if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
         raise JsonPatchException(f"{pointer!r} is no JSON pointer")
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
@@ -37,7 +38,7 @@ def _steps(pointer: str) -> list[str]:
 def _index(container: list[Any], step: str, pointer: str, to_insert: bool) -> int:
     if to_insert and step == "-":
         return len(container)
-    if not step.isdigit() or int(step) >= len(container) + to_insert:
+    if not re.fullmatch("0|[1-9][0-9]*", step) or int(step) >= len(container) + to_insert:
         raise JsonPatchConflict(f"{pointer}: a list of {len(container)} has no place {step!r}")
     return int(step)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-import tempfile
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Iterable, Optional
@@ -12,6 +11,7 @@ from typing import Any, Iterable, Optional
 import numpy as np
 
 from .._engine import VERSION
+from ..files import PathLike, write_text
 from ..plot.tables import rounded, yields
 from ..workspace import DocumentLike
 from . import figures
@@ -40,24 +40,9 @@ class Page:
         """Did every fit converge?"""
         return self.analysis.converged
 
-    def write(self, path: str) -> None:
-        """Into a file: beside it first, then renamed, so that no half page is ever there. A target that is no regular file is written in place.
-        Raises OSError."""
-        if os.path.exists(path) and not os.path.isfile(path):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(self.html)
-            return
-        handle, beside = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), prefix=".report-", suffix=".html")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.html)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(beside, 0o666 & ~mask)
-            os.replace(beside, path)
-        except BaseException:
-            os.unlink(beside)
-            raise
+    def write(self, path: PathLike) -> None:
+        """Into a file, whole or not at all. Raises OSError."""
+        write_text(self.html, path)
 
     def _repr_html_(self) -> str:
         return self.html
@@ -111,8 +96,7 @@ def warnings_of(found: Analysis) -> list[str]:
             told.append(f"The upper bound of {found.poi} was widened to {found.limit.upper_bound:g} to find the limits.")
         if not np.all(np.isfinite([found.limit.limit_obs, *found.limit.limit_exp])):
             told.append("Not every limit exists: some CLs curve does not cross the level.")
-    width = np.asarray(model.constraint_widths)
-    pulls = [(fit.values[i] - model.suggested_init[i]) / width[i] if width[i] > 0 else 0.0 for i in range(len(fit.names))]
+    pulls = np.nan_to_num((fit.values - model.constraint_centres) / model.constraint_widths)
     far = [f"{fit.names[i]} ({pulls[i]:+.1f})" for i in np.argsort(-np.abs(pulls)) if abs(pulls[i]) > LARGE_PULL]
     if far:
         told.append(f"Pulled by more than {LARGE_PULL:g} prefit errors: {', '.join(far)}.")
@@ -217,7 +201,7 @@ def _yields(found: Analysis) -> Markup:
 
 def _parameters(found: Analysis) -> Markup:
     fit, model = found.fit, found.model
-    width = np.asarray(model.constraint_widths)
+    centre, width = model.constraint_centres, np.asarray(model.constraint_widths)
     errors = np.full(len(fit.names), np.nan) if fit.errors is None else fit.errors
     ranked = found.ranking
     impact = {} if ranked is None else {name: (float(ranked.impact_up[i]), float(ranked.impact_down[i])) for i, name in enumerate(ranked.names)}
@@ -225,8 +209,9 @@ def _parameters(found: Analysis) -> Markup:
     rows = []
     for i, name in enumerate(fit.names):
         known = width[i] > 0
-        pull, constraint = ((fit.values[i] - model.suggested_init[i]) / width[i], errors[i] / width[i]) if known else (float("nan"), float("nan"))
-        rows.append([name, states[i].replace("_", " "), *map(float, (model.suggested_init[i], width[i], fit.values[i], errors[i], pull, constraint)),
+        nominal = centre[i] if known else model.suggested_init[i]
+        pull, constraint = ((fit.values[i] - nominal) / width[i], errors[i] / width[i]) if known else (float("nan"), float("nan"))
+        rows.append([name, states[i].replace("_", " "), *map(float, (nominal, width[i], fit.values[i], errors[i], pull, constraint)),
                      *impact.get(name, (float("nan"), float("nan")))])
     head = ("parameter", "state", "nominal", "prefit error", "fitted", "error", "pull", "error / prefit error", "impact up", "impact down")
     return table(f"All {len(rows)} parameters, in the model's order", head, rows)

@@ -52,15 +52,16 @@ class _Call(torch.autograd.Function):
             if ctx.needs_input_grad[_FIRST + i]:
                 slope = torch.from_numpy(answer.pulled_back(numbers, i, tensor.shape))
                 slope = slope if tensor.dtype is torch.float64 and tensor.is_cpu else slope.to(tensor.dtype).to(tensor.device)
-                slopes[_FIRST + i] = _Refusal.apply(slope.requires_grad_()) if torch.is_grad_enabled() else slope
+                slopes[_FIRST + i] = _Refusal.apply(slope, tensor) if torch.is_grad_enabled() else slope
         return tuple(slopes)
 
 
 class _Refusal(torch.autograd.Function):
-    """A gradient in a graph of gradients, of which none is taken. (once_differentiable refuses only where the weights ask for one; the arguments may, too.)"""
+    """A gradient in a graph of gradients, of which none is taken. (once_differentiable refuses only where the weights ask for one; the arguments may, too.)
+    It stands behind the argument: a gradient that nothing joins to it would be taken for a constant."""
 
     @staticmethod
-    def forward(ctx: Any, slope: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, slope: torch.Tensor, argument: torch.Tensor) -> torch.Tensor:
         return slope.clone()
 
     @staticmethod
@@ -88,14 +89,14 @@ class Session(differentiable.Session):
         return STATUSES[int(codes)] if codes.ndim == 0 else np.array(STATUSES)[codes]
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
-        values = _Call.apply(self, statistic, _kind((at, *rows)), _tensor(at), *[_tensor(part) for part in rows])
+        values = _Call.apply(self, statistic, _kind((at, *rows)), *[part if part is None else _tensor(part) for part in (at, *rows)])
         return (values, torch.from_numpy(self._last.codes).to(values.device)) if with_codes else values
 
     def _join(self, pieces: list[Any]) -> torch.Tensor:
-        tensors = [torch.as_tensor(piece) for piece in pieces]
+        tensors = [_tensor(piece) for piece in pieces]
         batch = torch.broadcast_shapes(*[tensor.shape[:-1] for tensor in tensors])
         return torch.cat([tensor.expand(*batch, tensor.shape[-1]) for tensor in tensors], dim=-1)
 
 
-def _tensor(given: Any) -> Optional[torch.Tensor]:
-    return given if given is None or isinstance(given, torch.Tensor) else torch.from_numpy(np.array(given, dtype=np.float64))
+def _tensor(given: Any) -> torch.Tensor:
+    return given if isinstance(given, torch.Tensor) else torch.from_numpy(np.array(given, dtype=np.float64))
