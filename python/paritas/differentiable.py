@@ -133,11 +133,6 @@ class Session:
                          **given, **copy.deepcopy({"init": init, "bounds": bounds, "fixed": fixed}), "shared": shared, "device": device,
                          "precision": precision, "threads": threads}
         self._engine = engine(device, precision, threads)
-        self._made: dict[str, Any] = {**plain.options, **samples, "variations": modifiers, "init": init, "bounds": bounds, "fixed": fixed, "shared": shared,
-                                      "device": device, "precision": precision, "threads": threads}
-
-    def __reduce__(self) -> Any:
-        return _remade, (type(self), self.model.document, self._made)
 
     def __copy__(self) -> "Session":
         return self  # it does not change: networks that hold one may be copied
@@ -286,11 +281,6 @@ class Session:
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):
             raise InvalidArgument(f"parameters: the last dimension is {self.model.parameter_count}, the shape given is {shape}")
-
-
-def _remade(kind: type[Session], workspace: _engine.Document, made: dict[str, Any]) -> Session:
-    """The session that was pickled."""
-    return kind(workspace, **made)
 
 
 class Answer(NamedTuple):
