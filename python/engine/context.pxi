@@ -232,6 +232,13 @@ cdef inline object new_matrix(cnp.npy_intp rows, cnp.npy_intp columns):
     shape[1] = columns
     return cnp.PyArray_EMPTY(2, shape, cnp.NPY_FLOAT64, 0)
 
+cdef inline object new_block(cnp.npy_intp blocks, cnp.npy_intp rows, cnp.npy_intp columns):
+    cdef cnp.npy_intp shape[3]
+    shape[0] = blocks
+    shape[1] = rows
+    shape[2] = columns
+    return cnp.PyArray_EMPTY(3, shape, cnp.NPY_FLOAT64, 0)
+
 cdef inline double *numbers(object array):
     return <double *>cnp.PyArray_DATA(<cnp.ndarray>array)
 

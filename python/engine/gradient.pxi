@@ -44,9 +44,9 @@ def differentiate(Model model not None, str quantity not None, str statistic not
         data_numbers = numbers(data)
     if (data is not None and len(data) != n) or (at is not None and len(at) != n):
         raise InvalidArgument(f"{n} rows are wanted")
-    cdef object values = new_matrix(n, k), codes = np.empty(n, np.int32)
-    cdef object data_slopes = np.empty((n, k, r)) if by_data else None
-    cdef object at_slopes = np.empty((n, k, wide)) if by_at else None
+    cdef object values = new_matrix(n, k), codes = cnp.PyArray_EMPTY(1, <cnp.npy_intp *>&n, cnp.NPY_INT32, 0)
+    cdef object data_slopes = new_block(n, k, r) if by_data else None
+    cdef object at_slopes = new_block(n, k, wide) if by_at else None
     answer.values = numbers(values)
     answer.statuses = <paritas_fit_status *>cnp.PyArray_DATA(<cnp.ndarray>codes)
     if by_data: answer.data = numbers(data_slopes)

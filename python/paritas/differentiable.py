@@ -134,10 +134,6 @@ class Session:
                          "precision": precision, "threads": threads}
         self._engine = engine(device, precision, threads)
 
-    def __reduce__(self) -> Any:
-        """Pickled as what it is made of, to be made anew."""
-        return _session, (type(self), self._made_of)
-
     def __copy__(self) -> "Session":
         return self  # it does not change: networks that hold one may be copied
 
@@ -151,6 +147,10 @@ class Session:
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} of {size}" for name, size in self.sizes.items() if size)
         return f"<{type(self).__module__}.Session: {self.model.parameter_count} parameters, {self.model.main_count} bins; arguments: {parts or 'data'}>"
+
+    def __reduce__(self) -> Any:
+        """Pickled and deeply copied (with a torch module that has it) as what it is made of, to be made anew."""
+        return _session, (type(self), self._made_of)
 
     # ---- statistics ----
 
@@ -204,12 +204,14 @@ class Session:
 
     def _row_arguments(self, given: dict[str, Any]) -> list[Any]:
         """A call's arguments as ROW_ARGUMENTS: `variations` parted into up and down, mappings joined."""
+        found: list[Any] = [None] * len(ROW_ARGUMENTS)
+        if not given:
+            return found
         if "variations" in given:
             up, down = given.pop("variations") or (None, None)
             given["variations_up"], given["variations_down"] = up, down
         if not given.keys() <= _ROW_ARGUMENTS:
             raise TypeError(f"{', '.join(sorted(given.keys() - _ROW_ARGUMENTS))}: the arguments are data, signal, background and variations")
-        found: list[Any] = [None] * len(ROW_ARGUMENTS)
         for name, value in given.items():
             found[ROW_ARGUMENTS.index(name)] = self._joined(name, value) if isinstance(value, Mapping) else value
         return found
@@ -271,7 +273,9 @@ class Session:
         values, codes, row_slopes, at_slopes = _engine.differentiate(
             self.model, statistic.quantity, statistic.test, n, points, data, statistic.outputs, statistic.level, self._shared, follow,
             by_rows, by_at, job.start, job.lower, job.upper, job.fixed, self._engine)
-        slopes = [at_slopes, *[row_slopes[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])]]
+        slopes = [at_slopes, *[None] * len(rows)]
+        if by_rows:
+            slopes[1:] = [row_slopes[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])]
         return Answer(batch, values, codes, slopes)
 
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
@@ -287,13 +291,13 @@ class Answer(NamedTuple):
     codes: NDArray[np.int32]
     slopes: list[Optional[Floats]]
 
-    def pulled_back(self, weights: Floats, index: int, shape: tuple[int, ...]) -> Any:
-        """The sum over outputs of weights (n, k) times the slopes by argument `index`, of its shape. Outputs of weight 0 say nothing, be they NaN: who masks
-        rows that did not converge keeps the gradients of the others."""
+    def pulled_back(self, weights: Union[float, Floats], index: int, shape: tuple[int, ...]) -> Any:
+        """The sum over outputs of weights (n, k), or one number where values has one, times the slopes by argument `index`, of its shape. Outputs of weight 0
+        say nothing, be they NaN: who masks rows that did not converge keeps the gradients of the others."""
         slopes = self.slopes[index]
         assert slopes is not None
-        if len(shape) == 1 and slopes.shape[:2] == (1, 1) and self.codes[0] == 0:
-            return slopes[0, 0] * weights[0, 0]
+        if isinstance(weights, float):
+            return weights * slopes.reshape(shape) if weights != 0.0 else np.zeros(shape)
         parts = weights[:, :, None] * slopes
         if self.codes.any() or np.isnan(parts).any():
             parts[weights == 0.0] = 0.0
@@ -321,6 +325,8 @@ def _with_tail(mu: Any) -> Any:
 
 def batch_of(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The shape that the leading dimensions broadcast to."""
+    if len(shapes) == 1:
+        return shapes[0][:-1]
     leading = {shape[:-1] for shape in shapes}
     return leading.pop() if len(leading) == 1 else np.broadcast_shapes(*leading)
 

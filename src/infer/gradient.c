@@ -213,14 +213,32 @@ static void open_fits(const struct gradient *g, struct gradient_row *row, const 
     }
 }
 
-/* Limits of a row, each a point where it exists. */
+/* Copies of the fits in the memory of the rows in hand. */
+static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
+{
+    const double **lists[2] = {fits->data, fits->asimov};
+    const size_t p = g->infer.n_parameters;
+    for (int l = 0; l < 2; l++)
+        for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+            if (!lists[l][curve]) continue;
+            double *copy = arena_array(&g->infer.arena, p, sizeof *copy);
+            if (!copy) return paritas_fail_memory(g->infer.context);
+            memcpy(copy, lists[l][curve], p * sizeof *copy);
+            lists[l][curve] = copy;
+        }
+    return PARITAS_OK;
+}
+
+/* Limits of a row, each a point where it exists, whose fits start from those that it was found with: a model may have several minima. */
 static paritas_status find_limits(struct gradient *g, struct gradient_row *row, paritas_limit_result *result)
 {
     struct infer own;
     paritas_job job = g->infer.base;
     job.data = row->data;
     paritas_status status = infer_open(&own, g->infer.context, g->infer.model, &job, true);
-    if (status == PARITAS_OK) status = limit_asymptotic(&own, g->options.statistic, g->options.level, result);
+    struct limit_fits fits;
+    if (status == PARITAS_OK) status = limit_asymptotic(&own, g->options.statistic, g->options.level, result, &fits);
+    if (status == PARITAS_OK) status = keep_fits(g, &fits);
     infer_close(&own);
     if (status != PARITAS_OK) return status;
     double *upper = arena_array(&g->infer.arena, g->infer.n_parameters, sizeof *upper);
@@ -235,6 +253,11 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row, 
         row->points[row->n_points++] = (struct gradient_point){.mu = row->values[k], .output = output, .wants_data = output == 0, .wants_asimov = true};
     }
     open_fits(g, row, upper);
+    for (size_t k = 0; k < row->n_points; k++) {
+        const int curve = row->points[k].output == 0 ? ASYMPTOTIC_OBSERVED : (int)row->points[k].output - 1;
+        row->points[k].data.start = fits.data[curve];
+        row->points[k].asimov.start = fits.asimov[curve];
+    }
     return PARITAS_OK;
 }
 

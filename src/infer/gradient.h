@@ -26,7 +26,7 @@ struct gradient_point {
     double mu;
     unsigned output;                  /* of limits: the one that this is the root of */
     bool wants_data, wants_asimov;    /* which of the two profiles it is needed of */
-    struct gradient_fit data, asimov; /* conditional fits at mu */
+    struct gradient_fit data, asimov; /* conditional fits at mu; a start that is known stands in them */
     double q, q_asimov;
     double *by_row, *by_row_asimov;   /* dq, dq_A by the row */
     double by_mu, by_mu_asimov;

@@ -62,12 +62,12 @@ static size_t list_data(const struct gradient *g, struct gradient_row *row, stru
 
 static bool is_open(const struct closest_fit *fit) { return fit->open || fit->status != PARITAS_FIT_CONVERGED; }
 
-/* Once more from the job's start: fits without an answer, and those of rows whose data leave a direction open. */
+/* Once more from the job's start: fits without an answer, and those of rows whose data leave a direction open; of_row NULL: all. */
 static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_fit **fits, const struct closest_fit *const *of_row, struct gradient_fit **list)
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!is_open(of_row[i]) && !is_open(&fits[i]->is)) continue;
+        if (of_row && !is_open(of_row[i]) && !is_open(&fits[i]->is)) continue;
         fits[i]->start = g->infer.base.start;
         list[m++] = fits[i];
     }
@@ -143,7 +143,7 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
         const size_t first = m;
         m = list_data(g, rows[i], fits, m);
         for (size_t k = first; k < m; k++) {
-            fits[k]->start = rows[i]->free.parameters;
+            if (!fits[k]->start) fits[k]->start = rows[i]->free.parameters;
             of_row[k] = &rows[i]->free.is;
         }
     }
@@ -174,14 +174,14 @@ static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_
     return status;
 }
 
-/* Conditional fits to the Asimov data. Their free fit is known: the point that they were made at meets them exactly, which no other does better. */
+/* Conditional fits to the Asimov data. Their free fit is known: the point that they were made at meets them exactly, which no other does better. The tested mu may be far
+ * from there, so that a fit from that point can end in another minimum than the lowest: each is tried from the job's start, too. */
 static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;
     const size_t most = n * PARITAS_QUANTITY_OUTPUTS;
     struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits), **list = arena_array(&infer->arena, most + 1, sizeof *list);
-    const struct closest_fit **of_row = arena_array(&infer->arena, most + 1, sizeof *of_row);
-    if (!fits || !list || !of_row) return paritas_fail_memory(infer->context);
+    if (!fits || !list) return paritas_fail_memory(infer->context);
     paritas_status status = make_asimov(g, n, rows);
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
@@ -189,13 +189,12 @@ static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_r
             struct gradient_point *point = &rows[i]->points[k];
             if (!point->wants_asimov) continue;
             point->asimov.data = rows[i]->asimov;
-            point->asimov.start = rows[i]->origin.parameters;
-            of_row[m] = &rows[i]->origin.is;
+            if (!point->asimov.start) point->asimov.start = rows[i]->origin.parameters;
             fits[m++] = &point->asimov;
         }
     }
     if (status == PARITAS_OK) status = gradient_run(g, true, false, m, fits);
-    return status == PARITAS_OK ? try_afresh(g, m, fits, of_row, list) : status;
+    return status == PARITAS_OK ? try_afresh(g, m, fits, NULL, list) : status;
 }
 
 static void finish(const struct gradient *g, struct gradient_row *row)

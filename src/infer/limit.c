@@ -206,7 +206,23 @@ static void write_result(const struct search *s, const struct bracket *brackets,
     result->status = worst;
 }
 
-static paritas_status limit(struct infer *infer, struct search *s, paritas_limit_result *result)
+/* The fitted point nearest to each root. */
+static void write_fits(const struct search *s, const struct bracket *brackets, struct limit_fits *fits)
+{
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        double nearest = HUGE_VAL;
+        fits->data[curve] = fits->asimov[curve] = NULL;
+        for (size_t i = 0; i < s->n && brackets[curve].settled; i++) {
+            const double distance = fabs(s->points[i].mu - brackets[curve].root);
+            if (!(distance < nearest)) continue;
+            nearest = distance;
+            fits->data[curve] = s->points[i].data.parameters;
+            fits->asimov[curve] = s->points[i].asimov.parameters;
+        }
+    }
+}
+
+static paritas_status limit(struct infer *infer, struct search *s, paritas_limit_result *result, struct limit_fits *fits)
 {
     struct bracket brackets[ASYMPTOTIC_CURVES];
     double mu[ASYMPTOTIC_CURVES], variance;
@@ -230,6 +246,7 @@ static paritas_status limit(struct infer *infer, struct search *s, paritas_limit
         if (status != PARITAS_OK) return status;
     }
     write_result(s, brackets, result);
+    if (fits != NULL) write_fits(s, brackets, fits);
     return PARITAS_OK;
 }
 
@@ -242,14 +259,14 @@ paritas_status limit_check(paritas_context *context, paritas_test_statistic stat
     return PARITAS_OK;
 }
 
-paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level, paritas_limit_result *result)
+paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level, paritas_limit_result *result, struct limit_fits *fits)
 {
     struct search *search = arena_array(&infer->arena, 1, sizeof *search);
     if (search == NULL) return paritas_fail_memory(infer->context);
     memset(result, 0, sizeof *result);
     search->a.statistic = statistic;
     search->log_level = natural_log(level);
-    return limit(infer, search, result);
+    return limit(infer, search, result, fits);
 }
 
 paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic,
@@ -260,7 +277,7 @@ paritas_status paritas_limit(paritas_context *context, const paritas_model *mode
     memset(result, 0, sizeof *result);
     struct infer infer;
     status = infer_open(&infer, context, model, job, true);
-    if (status == PARITAS_OK) status = limit_asymptotic(&infer, statistic, level, result);
+    if (status == PARITAS_OK) status = limit_asymptotic(&infer, statistic, level, result, NULL);
     infer_close(&infer);
     return status;
 }

@@ -470,7 +470,7 @@ static paritas_status limit_toys(struct search *s, double level, paritas_limit_t
     if (!asymptotic) return paritas_fail_memory(infer->context);
     s->widest = limit_widest(infer);
     paritas_status status = open_store(s, level);
-    if (status == PARITAS_OK) status = limit_asymptotic(infer, s->statistic, level, asymptotic);
+    if (status == PARITAS_OK) status = limit_asymptotic(infer, s->statistic, level, asymptotic, NULL);
     if (status == PARITAS_OK) {
         propose_first(s, asymptotic);
         status = run_rounds(s);

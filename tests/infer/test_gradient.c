@@ -220,7 +220,7 @@ TEST(limits_have_the_gradients_of_the_roots_that_they_are)
     for (size_t k = 0; k < 6; k++) {
         differentiate_one(&f, &cls, limits[k], row, values, cls_by_row, by_mu);
         ASSERT_CLOSE(values[k], 0.05, 1e-8);
-        for (size_t i = 0; i < r; i++) ASSERT_CLOSE(by_row[k * r + i], -cls_by_row[k * r + i] / by_mu[k], 1e-12);
+        for (size_t i = 0; i < r; i++) ASSERT_CLOSE(by_row[k * r + i], -cls_by_row[k * r + i] / by_mu[k], 1e-11); /* from fits of their own, that start elsewhere */
     }
     fill_steps(&f, row, 0.04, steps);
     for (size_t i = 1; i < r; i++) steps[i] = i % 4 == 2 ? steps[i] : 0.0; /* each value is a search of its own */

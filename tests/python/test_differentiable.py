@@ -305,7 +305,9 @@ def test_a_row_without_a_rate_that_a_constraint_follows_from_is_nan_alone(shared
 
         def answer_of(background):
             rows = [None, None, background, None, None]
-            return chosen.call(NLL, chosen.model.suggested_init, rows, by_at_and_background) if name == "nll" else asked(chosen, name, rows, by_at_and_background)
+            if name == "nll":
+                return chosen.call(NLL, chosen.model.suggested_init, rows, by_at_and_background)
+            return asked(chosen, name, rows, by_at_and_background)
 
         answer, sound = answer_of(many), answer_of(many[[0, 4]])
         assert [STATUSES[code] for code in answer.codes] == ["converged", "non_finite", "non_finite", "non_finite", "converged"]

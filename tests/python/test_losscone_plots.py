@@ -11,7 +11,10 @@ from losscone_support import directions
 from paritas import losscone
 from paritas.plot import losscone as figures
 from plots import PICTURES, draw
-from test_plot import TOLERANCE, difference
+from test_plot import difference
+
+# As test_plot's, of figures on which matplotlib 3.6 and 3.11 agree within 3e-5; a map turned by 20 degrees differs by 0.012, a curve left out by 0.018.
+TOLERANCE = 0.006
 
 
 class Results:
@@ -65,6 +68,15 @@ def test_a_figure_looks_as_its_reference(results, name):
     assert drawn.shape == reference.shape and difference(drawn, reference) < TOLERANCE
 
 
+def test_the_tolerance_tells_wrong_figures(results):
+    turned = results.table.copy()
+    turned["projection_longitude"] += 20.0
+    for right, wrong in ((figures.map(results.table), figures.map(turned)),
+                         (figures.profile(results.profiles, fit=results.fit), figures.profile(results.profiles[:1], fit=results.fit)),
+                         (figures.time_series(results.table), figures.time_series(results.table, intervals="plateau"))):
+        assert difference(draw(right), draw(wrong)) > 1.5 * TOLERANCE
+
+
 def test_a_sweep_shows_every_cell_with_a_flux_its_model_and_their_difference(results):
     measured, model, residual = figures.sweep(results.fit, 0).axes[:3]
     shown = {axes: axes.collections[0] for axes in (measured, model, residual)}
@@ -100,14 +112,19 @@ def test_a_sweep_without_a_fit_is_refused(results):
         figures.sweep(fit, 0)
 
 
+def span(patch):
+    """Least and largest x of a span, which older matplotlibs draw as a polygon."""
+    x = patch.get_patch_transform().transform(patch.get_path().vertices)[:, 0]
+    return x.min(), x.max()
+
+
 def test_a_profile_has_its_curve_its_plateau_and_its_threshold(results):
     axes = figures.profile(results.profiles, fit=results.fit).axes[0]
     curves = [line for line in axes.lines if line.get_label().startswith("misfit")]
     for line, profile in zip(curves, results.profiles):
         np.testing.assert_array_equal(line.get_ydata(), profile.misfit[0])
     spans = {patch.get_label(): patch for patch in axes.patches}
-    x = spans["plateau, hard"].get_corners()[:, 0]
-    assert (x.min(), x.max()) == (results.fit["potential_lower"][0], results.fit["potential_upper"][0])
+    assert span(spans["plateau, hard"]) == (results.fit["potential_lower"][0], results.fit["potential_upper"][0])
     levels = [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == ":"]
     assert levels[0] == results.fit["misfit"][0] + results.fit["confidence_threshold"][0]
 
@@ -119,8 +136,8 @@ def test_a_time_series_has_its_intervals_and_is_grey_in_shade_alone(results):
     np.testing.assert_array_equal(points.get_ydata(), results.table["potential"])
     lines = axes.collections[0].get_segments()
     np.testing.assert_allclose([line[:, 1] for line in lines], np.stack([results.table["confidence_lower"], results.table["confidence_upper"]], axis=1))
-    shaded = axes.patches[0].get_corners()[:, 0] * 86400.0 - results.table["time"][0]
-    assert len(axes.patches) == 1 and (shaded.min(), shaded.max()) == pytest.approx((39.5 * 80.0, 59.5 * 80.0), abs=1e-3)
+    shaded = [end * 86400.0 - results.table["time"][0] for end in span(axes.patches[0])]
+    assert len(axes.patches) == 1 and shaded == pytest.approx([39.5 * 80.0, 59.5 * 80.0], abs=1e-3)
     open_below = [line for line in axes.lines if line.get_marker() == "v"]
     assert len(open_below) == 1 and open_below[0].get_ydata().tolist() == [results.table["confidence_lower"][70]]
     plateau = figures.time_series(results.table, intervals="plateau").axes[0].collections[0].get_segments()

@@ -9,50 +9,61 @@ import numpy as np
 import torch
 
 from .. import differentiable
-from ..differentiable import STATUSES, Statistic
+from ..differentiable import ROW_ARGUMENTS, STATUSES, Statistic
 
 _HOST = torch.device("cpu")
-_FIRST = 3  # tensor among the arguments of _Call
+_WIDTH = 1 + len(ROW_ARGUMENTS)  # of a call: `at`, then the row arguments
+_FIRST = 4  # tensor among the arguments of _Call
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """Float64 on the host: nothing to convert."""
+    return tensor.dtype is torch.float64 and tensor.is_cpu
 
 
 def _array(tensor: torch.Tensor) -> Any:
     """As float64 on the host: the tensor's own memory where it is that. Converted on the host, since not every device has float64."""
-    if not tensor.is_cpu:
-        tensor = tensor.cpu()
-    return (tensor if tensor.dtype is torch.float64 else tensor.to(torch.float64)).detach().numpy()
+    return (tensor if _is_plain(tensor) else tensor.cpu().to(torch.float64)).detach().numpy()
 
 
 def _kind(given: Sequence[Any]) -> Optional[tuple[torch.dtype, torch.device]]:
     """Of the answer: the widest type of the tensors among the arguments, and the device of the first that is not on the host; None: float64 on the host."""
-    others = [one for one in given if isinstance(one, torch.Tensor) and (one.dtype is not torch.float64 or not one.is_cpu)]
+    tensors = [one for one in given if isinstance(one, torch.Tensor)]
+    others = [one for one in tensors if not _is_plain(one)]
     if not others:
         return None
-    dtype = functools.reduce(torch.promote_types, [one.dtype for one in given if isinstance(one, torch.Tensor)])
+    dtype = functools.reduce(torch.promote_types, [one.dtype for one in tensors])
     return (dtype if dtype.is_floating_point else torch.float64), next((one.device for one in others if not one.is_cpu), _HOST)
 
 
 class _Call(torch.autograd.Function):
-    """Values of a statistic (..., k), or (...) where it has one output, for `at` and the row arguments."""
+    """Values of a statistic (..., k), or (...) where it has one output; places: which of `at` and the row arguments each tensor is."""
 
     @staticmethod
-    def forward(ctx: Any, session: "Session", statistic: Statistic, kind: Optional[tuple[torch.dtype, torch.device]], *tensors: Optional[torch.Tensor]) -> Any:
-        ctx.given = [(i, tensor) for i, tensor in enumerate(tensors) if tensor is not None]
-        arrays = [None if tensor is None else _array(tensor) for tensor in tensors]
-        ctx.answer = answer = session.call(statistic, arrays[0], arrays[1:], ctx.needs_input_grad[_FIRST:])
+    def forward(ctx: Any, session: "Session", statistic: Statistic, kind: Optional[tuple[torch.dtype, torch.device]], places: list[int],
+                *tensors: torch.Tensor) -> Any:
+        arrays: list[Any] = [None] * _WIDTH
+        wanted = [False] * _WIDTH
+        for i, tensor, wish in zip(places, tensors, ctx.needs_input_grad[_FIRST:]):
+            arrays[i], wanted[i] = _array(tensor), wish
+        answer = session.call(statistic, arrays[0], arrays[1:], wanted)
+        ctx.kept = answer, places, tensors
         session._last.codes = answer.codes.reshape(answer.batch)
         values = torch.from_numpy(answer.values.reshape(answer.batch if answer.values.shape[1] == 1 else (*answer.batch, -1)))
         return values if kind is None else values.to(kind[0]).to(kind[1])
 
     @staticmethod
     def backward(ctx: Any, weights: torch.Tensor) -> Any:
-        answer = ctx.answer
-        numbers = _array(weights).reshape(answer.values.shape)
-        slopes: list[Optional[torch.Tensor]] = [None] * len(ctx.needs_input_grad)
-        for i, tensor in ctx.given:
-            if ctx.needs_input_grad[_FIRST + i]:
+        answer, places, tensors = ctx.kept
+        numbers = weights.item() if answer.values.size == 1 else _array(weights).reshape(answer.values.shape)
+        slopes: list[Optional[torch.Tensor]] = [None] * _FIRST
+        for i, tensor in zip(places, tensors):
+            slope = None
+            if answer.slopes[i] is not None:
                 slope = torch.from_numpy(answer.pulled_back(numbers, i, tensor.shape))
-                slope = slope if tensor.dtype is torch.float64 and tensor.is_cpu else slope.to(tensor.dtype).to(tensor.device)
-                slopes[_FIRST + i] = _Refusal.apply(slope, tensor) if torch.is_grad_enabled() else slope
+                slope = slope if _is_plain(tensor) else slope.to(tensor.dtype).to(tensor.device)
+                slope = _Refusal.apply(slope, tensor) if torch.is_grad_enabled() else slope
+            slopes.append(slope)
         return tuple(slopes)
 
 
@@ -89,7 +100,9 @@ class Session(differentiable.Session):
         return STATUSES[int(codes)] if codes.ndim == 0 else np.array(STATUSES)[codes]
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
-        values = _Call.apply(self, statistic, _kind((at, *rows)), *[part if part is None else _tensor(part) for part in (at, *rows)])
+        places = [i for i, part in enumerate((at, *rows)) if part is not None]
+        given = [rows[i - 1] if i else at for i in places]
+        values = _Call.apply(self, statistic, _kind(given), places, *[_tensor(part) for part in given])
         return (values, torch.from_numpy(self._last.codes.copy()).to(values.device)) if with_codes else values
 
     def _join(self, pieces: list[Any]) -> torch.Tensor:
