@@ -87,8 +87,9 @@ def test_significance_has_the_program_s_bits(name):
 
 @pytest.mark.parametrize("name", WITH_POI)
 def test_scan_has_the_program_s_bits(name):
+    model = model_of(name)
     theirs = program("scan", name, "--start", 0, "--stop", 2, "--points", 5)
-    ours = model_of(name).scan((theirs["parameters"][0], [point["mu"] for point in theirs["points"]]))
+    ours = model.scan((theirs["parameters"][0], [point["mu"] for point in theirs["points"]]))
     assert_same(ours.q, [point["q"] for point in theirs["points"]])
     assert_same(ours.twice_nll, [point["twice_nll"] for point in theirs["points"]])
     assert ours.status.tolist() == [point["status"] for point in theirs["points"]]
@@ -105,9 +106,8 @@ def test_scan_of_two_parameters_has_the_program_s_bits():
 
 @pytest.mark.parametrize("name", ["two_bins", "sbottom", "displaced_leptons", "ttZ"])
 def test_ranking_has_the_program_s_bits(name):
-    theirs = program("ranking", name, "--top", 1000)
+    ours, theirs = model_of(name).ranking(), program("ranking", name, "--top", 1000)
     entries = theirs.get("entries") or theirs["ranking"]
-    ours = model_of(name).ranking()
     assert ours.names == [entry["name"] for entry in entries] and ours.status == [entry["status"] for entry in entries]
     for key in ("pull", "constraint", "impact_up", "impact_down", "prefit_up", "prefit_down"):
         assert_same(getattr(ours, key), [entry[key] for entry in entries], key)
