@@ -134,12 +134,6 @@ class Session:
                          "precision": precision, "threads": threads}
         self._engine = engine(device, precision, threads)
 
-    def __copy__(self) -> "Session":
-        return self  # it does not change: networks that hold one may be copied
-
-    def __deepcopy__(self, memo: Any) -> "Session":
-        return self
-
     @property
     def parameter_names(self) -> list[str]:
         return self.model.parameter_names
@@ -148,8 +142,14 @@ class Session:
         parts = ", ".join(f"{name} of {size}" for name, size in self.sizes.items() if size)
         return f"<{type(self).__module__}.Session: {self.model.parameter_count} parameters, {self.model.main_count} bins; arguments: {parts or 'data'}>"
 
+    def __copy__(self) -> "Session":
+        return self  # it does not change: networks that hold one may be copied
+
+    def __deepcopy__(self, memo: Any) -> "Session":
+        return self
+
     def __reduce__(self) -> Any:
-        """Pickled and deeply copied (with a torch module that has it) as what it is made of, to be made anew."""
+        """Pickled as what it is made of, to be made anew."""
         return _session, (type(self), self._made_of)
 
     # ---- statistics ----

@@ -11,6 +11,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
+from paritas.pyhf import interpolators
 from paritas.pyhf.exceptions import InvalidModifier
 from paritas.pyhf.parameters import ParamViewer
 from paritas.pyhf.tensor.manager import get_backend
@@ -129,14 +130,19 @@ class FactorApplier(Applier):
 
 
 class InterpolationApplier(Applier):
-    """One parameter interpolates between histograms, which `histograms` names (down, nominal, up)."""
+    """One parameter interpolates between histograms, which `histograms` names (down, nominal, up), by one of the `codes`."""
 
     histograms: tuple[str, str, str]
-    _interpolator: Any
+    codes: tuple[str, ...]
+
+    def __init__(self, modifiers: Any, pdfconfig: Any, builder_data: Any, interpcode: str, batch_size: int | None = None) -> None:
+        assert interpcode in self.codes
+        self.interpcode = interpcode
+        super().__init__(modifiers, pdfconfig, builder_data, batch_size)
 
     def _prepare(self, pdfconfig: Any) -> None:
         fields = [self._field(field)[:, :, 0] for field in self.histograms]
-        self.interpolator = self._interpolator(np.stack(fields, axis=2))
+        self.interpolator = getattr(interpolators, self.interpcode)(np.stack(fields, axis=2))
 
     def _values(self, pars: Any) -> Any:
         return self.interpolator(self.param_viewer.get(pars))

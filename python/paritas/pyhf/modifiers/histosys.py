@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from paritas.pyhf import interpolators
 from paritas.pyhf.modifiers.base import STANDARD_NORMAL, Builder, InterpolationApplier
 
 
@@ -25,11 +24,9 @@ class histosys_builder(Builder):
 
 class histosys_combined(InterpolationApplier):
     name = "histosys"
+    codes = ("code0", "code2", "code4p")
     op_code = "addition"
     histograms = ("lo_data", "nom_data", "hi_data")
 
     def __init__(self, modifiers: Any, pdfconfig: Any, builder_data: Any, interpcode: str = "code0", batch_size: int | None = None) -> None:
-        assert interpcode in ("code0", "code2", "code4p")
-        self.interpcode = interpcode
-        self._interpolator = getattr(interpolators, interpcode)
-        super().__init__(modifiers, pdfconfig, builder_data, batch_size)
+        super().__init__(modifiers, pdfconfig, builder_data, interpcode, batch_size)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from paritas.pyhf import interpolators
 from paritas.pyhf.modifiers.base import STANDARD_NORMAL, Builder, InterpolationApplier
 
 
@@ -26,11 +25,9 @@ class normsys_builder(Builder):
 
 class normsys_combined(InterpolationApplier):
     name = "normsys"
+    codes = ("code1", "code4")
     op_code = "multiplication"
     histograms = ("lo", "nom_data", "hi")
 
     def __init__(self, modifiers: Any, pdfconfig: Any, builder_data: Any, interpcode: str = "code1", batch_size: int | None = None) -> None:
-        assert interpcode in ("code1", "code4")
-        self.interpcode = interpcode
-        self._interpolator = getattr(interpolators, interpcode)
-        super().__init__(modifiers, pdfconfig, builder_data, batch_size)
+        super().__init__(modifiers, pdfconfig, builder_data, interpcode, batch_size)
