@@ -2,11 +2,12 @@
  *
  *   analysis OPERATION WORKSPACE [--patch FILE] [--threads N] [--lanes W] [--isa NAME]
  *
- * Operations: read (file to model), nll, gradient, hessian (one point each), batch_nll (1000 points in one call, time a point), fit
- * (with covariance), fits (64 fluctuated data sets in one call, time a fit), scan (21 points), ranking, hypotest, limit, toys (1000 of each
- * hypothesis, time a toy: drawn, and fitted twice).
- * Repeats for a quarter of a second at least, three times where that takes no two seconds, and prints one line of JSON: the median in
- * seconds, the number of repetitions, and twice the NLL of the last fit where there is one. */
+ * Operations: read (file to model), nll, gradient, hessian (one point each), batch_nll (1000 points in one
+ * call, time a point), fit (with covariance), fits (64 fluctuated data sets in one call, time a fit), scan
+ * (21 points), ranking, hypotest, limit, toys (1000 of each hypothesis, time a toy: drawn, and fitted twice).
+ * Repeats for a quarter of a second at least, three times where that takes no two seconds, and prints one
+ * line of JSON: the median in seconds, the number of repetitions, and twice the NLL of the last fit where
+ * there is one. */
 #define _POSIX_C_SOURCE 200809L
 #include "measuring.h"
 
@@ -48,7 +49,8 @@ static paritas_status do_gradient(struct bench *b)
 
 static paritas_status do_hessian(struct bench *b)
 {
-    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL, b->outputs, b->outputs + 1, b->outputs + 1 + b->parameters);
+    return paritas_evaluate(b->context, b->model, 1, b->points, 1, NULL, b->outputs, b->outputs + 1,
+                            b->outputs + 1 + b->parameters);
 }
 
 static paritas_status do_batch_nll(struct bench *b)
@@ -59,14 +61,16 @@ static paritas_status do_batch_nll(struct bench *b)
 static paritas_status do_fit(struct bench *b)
 {
     double *values = b->outputs, *errors = values + b->parameters, *covariance = errors + b->parameters;
-    paritas_status status = paritas_fit(b->context, b->model, NULL, 1, b->jobs, b->results, values, errors, covariance, NULL);
+    paritas_status status =
+        paritas_fit(b->context, b->model, NULL, 1, b->jobs, b->results, values, errors, covariance, NULL);
     b->twice_nll = b->results[0].status == PARITAS_FIT_CONVERGED ? b->results[0].twice_nll : (double)NAN;
     return status;
 }
 
 static paritas_status do_fits(struct bench *b)
 {
-    return paritas_fit(b->context, b->model, NULL, BATCH_FITS, b->jobs + 1, b->results, b->points, NULL, NULL, NULL);
+    return paritas_fit(b->context, b->model, NULL, BATCH_FITS, b->jobs + 1, b->results, b->points, NULL, NULL,
+                       NULL);
 }
 
 static paritas_status do_scan(struct bench *b)
@@ -97,7 +101,8 @@ static paritas_status do_limit(struct bench *b)
     return paritas_limit(b->context, b->model, NULL, PARITAS_QTILDE, 0.05, &result);
 }
 
-/* Toys of both hypotheses, each drawn and fitted twice; what comes before them (observed fits, choice of the method) is part of it. */
+/* Toys of both hypotheses, each drawn and fitted twice; what comes before them (observed fits, choice of the
+ * method) is part of it. */
 static paritas_status do_toys(struct bench *b)
 {
     paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
@@ -184,7 +189,9 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--isa")) options.isa = argv[i + 1];
     }
     if (!operation) {
-        fprintf(stderr, "usage: analysis OPERATION WORKSPACE [--patch FILE] [--threads N] [--lanes W] [--isa NAME]\n");
+        fprintf(
+            stderr,
+            "usage: analysis OPERATION WORKSPACE [--patch FILE] [--threads N] [--lanes W] [--isa NAME]\n");
         return 2;
     }
     b.path = argv[2];
@@ -203,7 +210,8 @@ int main(int argc, char **argv)
         }
         status = operation->run(&b); /* warms caches and slabs */
         for (double start = now(), begin = start;
-             !status && n < REPETITIONS_MAX && (begin - start < 0.25 || (n < 3 && begin - start < 2.0)); n++) {
+             !status && n < REPETITIONS_MAX && (begin - start < 0.25 || (n < 3 && begin - start < 2.0));
+             n++) {
             status = operation->run(&b);
             double end = now();
             seconds[n] = (end - begin) / operation->calls;
@@ -211,7 +219,8 @@ int main(int argc, char **argv)
         }
     }
     if (status) {
-        fprintf(stderr, "%s\n", b.context ? paritas_error_message(b.context) : paritas_status_message(status));
+        fprintf(stderr, "%s\n",
+                b.context ? paritas_error_message(b.context) : paritas_status_message(status));
         return 1;
     }
     qsort(seconds, (size_t)n, sizeof *seconds, ascending);

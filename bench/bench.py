@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Speed beside pyhf and nextstat, as ratios measured in one run: bench.py [--build FOLDER] [--pairs N] [WORKSPACE...]
+"""Speed beside pyhf and nextstat, as ratios measured in one run: bench.py [--build FOLDER] [--pairs N]
+[WORKSPACE...]
 
-For each analysis and operation the programs take turns; a ratio is the median over pairs of (theirs / ours). Ours
-is timed in process by bench/analysis (with one thread, as the others), pyhf (numpy, scipy) and nextstat from
-Python, where they are installed. The model is read beforehand, but for "cold", a whole process that
+For each analysis and operation the programs take turns; a ratio is the median over pairs of (theirs / ours).
+Ours is timed in process by bench/analysis (with one thread, as the others), pyhf (numpy, scipy) and nextstat
+from Python, where they are installed. The model is read beforehand, but for "cold", a whole process that
 reads, fits and prints. Beside each fit stands how far its minimum lies above ours, in twice the NLL.
 
 Without arguments: the shipped example, and the analyses of ../shared/workspaces where that folder is."""
+
 import argparse
 import json
 import os
@@ -54,16 +56,30 @@ def repeated(function, least=0.05):
 
 class Ours:
     def __init__(self, build, path, patch):
-        self.program, self.cli = os.path.join(build, "bench", "analysis"), os.path.join(build, "bin", "paritas")
+        self.program, self.cli = (
+            os.path.join(build, "bench", "analysis"),
+            os.path.join(build, "bin", "paritas"),
+        )
         self.path, self.patch = path, ["--patch", patch] if patch else []
 
     def __call__(self, operation, *more):
-        done = subprocess.run([self.program, operation, self.path, *self.patch, *more], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [self.program, operation, self.path, *self.patch, *more],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         answer = json.loads(done.stdout)
         return answer["seconds"], answer.get("twice_nll")
 
     def cold(self):
-        return timed(lambda: subprocess.run([self.cli, "fit", self.path, *self.patch, "--quiet", "--json", "--threads", "1"], capture_output=True, check=True))[0]
+        return timed(
+            lambda: subprocess.run(
+                [self.cli, "fit", self.path, *self.patch, "--quiet", "--json", "--threads", "1"],
+                capture_output=True,
+                check=True,
+            )
+        )[0]
 
 
 class Pyhf:
@@ -71,7 +87,9 @@ class Pyhf:
 
     def __init__(self, document):
         self.workspace = pyhf.Workspace(document)
-        self.model = self.workspace.model(modifier_settings={"normsys": {"interpcode": "code4"}, "histosys": {"interpcode": "code4p"}})
+        self.model = self.workspace.model(
+            modifier_settings={"normsys": {"interpcode": "code4"}, "histosys": {"interpcode": "code4p"}}
+        )
         self.data = self.workspace.data(self.model)
         self.start = self.model.config.suggested_init()
 
@@ -85,7 +103,9 @@ class Pyhf:
         if operation == "hypotest" and len(self.start) <= LARGE:
             return timed(lambda: pyhf.infer.hypotest(1.0, data, model, return_expected_set=True))[0], None
         if operation == "toys" and len(self.start) <= LARGE:
-            calculator = pyhf.infer.calculators.ToyCalculator(data, model, ntoys=PYHF_TOYS, track_progress=False)
+            calculator = pyhf.infer.calculators.ToyCalculator(
+                data, model, ntoys=PYHF_TOYS, track_progress=False
+            )
             return timed(lambda: calculator.distributions(1.0))[0] / (2 * PYHF_TOYS), None
         return None
 
@@ -116,7 +136,9 @@ class Nextstat:
         if operation == "ranking":
             return repeated(lambda: nextstat.ranking(model))[0], None
         if operation == "toys":
-            return timed(lambda: nextstat.hypotest_toys(1.0, model, n_toys=NEXTSTAT_TOYS))[0] / (2 * NEXTSTAT_TOYS), None
+            return timed(lambda: nextstat.hypotest_toys(1.0, model, n_toys=NEXTSTAT_TOYS))[0] / (
+                2 * NEXTSTAT_TOYS
+            ), None
         return None
 
     def cold(self, path):
@@ -124,7 +146,11 @@ class Nextstat:
         program = program if os.path.exists(program) else shutil.which("nextstat")
         if not program:
             return None
-        return timed(lambda: subprocess.run([program, "fit", "--input", path, "--interp-defaults", "root"], capture_output=True))[0]
+        return timed(
+            lambda: subprocess.run(
+                [program, "fit", "--input", path, "--interp-defaults", "root"], capture_output=True
+            )
+        )[0]
 
 
 def human(seconds):
@@ -147,12 +173,27 @@ def compare(build, name, path, patch, pairs, only):
                 others.append(kind(document))
             except Exception as error:  # another program's refusal is a line in the table, not the end of it
                 print(f"{name}: {kind.name} cannot read it: {str(error)[:100]}")
-    parameters = json.loads(subprocess.run([ours.program, "nll", ours.path, *ours.patch], capture_output=True, text=True, check=True).stdout)["parameters"]
+    parameters = json.loads(
+        subprocess.run(
+            [ours.program, "nll", ours.path, *ours.patch], capture_output=True, text=True, check=True
+        ).stdout
+    )["parameters"]
     print(f"\n{name}, {parameters} parameters")
     with tempfile.NamedTemporaryFile("w", suffix=".json") as whole:
         json.dump(document, whole)
         whole.flush()
-        for operation in ("nll", "gradient", "hessian", "fit", "hypotest", "limit", "scan", "ranking", "toys", "cold"):
+        for operation in (
+            "nll",
+            "gradient",
+            "hessian",
+            "fit",
+            "hypotest",
+            "limit",
+            "scan",
+            "ranking",
+            "toys",
+            "cold",
+        ):
             pairs_of, mine, above = {}, [], {}
             for _ in range(pairs):
                 seconds, minimum = (ours.cold(), None) if operation == "cold" else ours(operation)
@@ -181,25 +222,42 @@ def compare(build, name, path, patch, pairs, only):
             line = f"    {operation:9} {human(statistics.median(mine))}"
             for other, ratios in pairs_of.items():
                 if ratios:
-                    line += f"   {other} / ours = {statistics.median(ratios):9.4g}" + (f" (minimum {above[other]:+.1e})" if other in above else "")
+                    line += f"   {other} / ours = {statistics.median(ratios):9.4g}" + (
+                        f" (minimum {above[other]:+.1e})" if other in above else ""
+                    )
             print(line, flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--only", action="append", choices=["pyhf", "nextstat"], help="compare with this one alone (repeatable)")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=["pyhf", "nextstat"],
+        help="compare with this one alone (repeatable)",
+    )
     parser.add_argument("workspaces", nargs="*")
     arguments = parser.parse_args()
     cases = [(os.path.basename(path), path, None) for path in arguments.workspaces]
     if not cases:
-        cases = [("sbottom_900_250_60", os.path.join(SBOTTOM, "BkgOnly.json"), os.path.join(SBOTTOM, "patch.sbottom_900_250_60.json"))]
+        cases = [
+            (
+                "sbottom_900_250_60",
+                os.path.join(SBOTTOM, "BkgOnly.json"),
+                os.path.join(SBOTTOM, "patch.sbottom_900_250_60.json"),
+            )
+        ]
         for name in ("displaced_leptons_signal", "SUSY-2018-04_staus", "ttZ_4l", "tHu_FCNC"):
             if os.path.exists(os.path.join(SHARED, name + ".json")):
                 cases.append((name, os.path.join(SHARED, name + ".json"), None))
     for module, name in ((pyhf, "pyhf"), (nextstat, "nextstat")):
-        print(f"{name} {module.__version__ if module and hasattr(module, '__version__') else 'is installed' if module else 'is not installed: left out'}")
+        print(
+            f"{name} {module.__version__ if module and hasattr(module, '__version__') else 'is installed' if module else 'is not installed: left out'}"
+        )
     for case in cases:
         compare(os.path.abspath(arguments.build), *case, arguments.pairs, arguments.only)
 

@@ -2,8 +2,10 @@
  *
  *   charging [N]
  *
- * N plasmas (20000) of 12 .. 120 eV. From their distributions: in sunlight, in shade, in shade with sums on a grid (a hundredth of them). From spectra as a spacecraft in sunlight or
- * shade sees them, fits of the distribution included: as it is done by default, with one refit and with none; beside it how far potentials in sunlight lie off: the median, and the part beyond 1 V. */
+ * N plasmas (20000) of 12 .. 120 eV. From their distributions: in sunlight, in shade, in shade with sums on a
+ * grid (a hundredth of them). From spectra as a spacecraft in sunlight or shade sees them, fits of the
+ * distribution included: as it is done by default, with one refit and with none; beside it how far potentials
+ * in sunlight lie off: the median, and the part beyond 1 V. */
 #define _POSIX_C_SOURCE 200809L
 #include "measuring.h"
 
@@ -40,22 +42,28 @@ struct spectra {
 /* One spectrum without noise; the density in phase space is kept on the way to the spacecraft. */
 static void make(struct spectra *s, size_t k, uint64_t *random)
 {
-    const double kappa = 2.6 + 2.9 * uniform(random), density = 1e5 * pow(50.0, uniform(random)), theta = paritas_kappa_theta(kappa, 12.0 * pow(10.0, uniform(random)));
+    const double kappa = 2.6 + 2.9 * uniform(random), density = 1e5 * pow(50.0, uniform(random)),
+                 theta = paritas_kappa_theta(kappa, 12.0 * pow(10.0, uniform(random)));
     const double pi = 3.14159265358979323846, mass = 5.685630103565723e-12;
-    const double scale = 4e-4 * pi * density * exp(lgamma(kappa + 1.0) - lgamma(kappa - 0.5)) / pow(pi * kappa, 1.5) / pow(theta, 3.0);
+    const double scale = 4e-4 * pi * density * exp(lgamma(kappa + 1.0) - lgamma(kappa - 0.5)) /
+                         pow(pi * kappa, 1.5) / pow(theta, 3.0);
     s->plasma[k] = (paritas_kappa_plasma){density, kappa, theta};
-    const double found = paritas_photoelectron_potential(paritas_electron_current(&s->plasma[k], 10.0, 20000.0));
+    const double found =
+        paritas_photoelectron_potential(paritas_electron_current(&s->plasma[k], 10.0, 20000.0));
     s->potential[k] = s->sunlit[k] && found == found ? found : 0.0;
     for (size_t i = 0; i < ROWS; i++) {
-        const double energy = 38.641 * pow(16680.334 / 38.641, (double)i / (ROWS - 1)), ambient = energy - s->potential[k], speed2 = 2.0 * ambient / mass;
+        const double energy = 38.641 * pow(16680.334 / 38.641, (double)i / (ROWS - 1)),
+                     ambient = energy - s->potential[k], speed2 = 2.0 * ambient / mass;
         s->energy[k * ROWS + i] = energy;
-        s->flux[k * ROWS + i] = scale * pow(1.0 + speed2 / (kappa * theta * theta), -kappa - 1.0) * speed2 / mass * energy / ambient;
+        s->flux[k * ROWS + i] = scale * pow(1.0 + speed2 / (kappa * theta * theta), -kappa - 1.0) * speed2 /
+                                mass * energy / ambient;
         s->sensitivity[k * ROWS + i] = 1e-3 * energy;
     }
 }
 
 /* Median seconds of a run from spectra, and what it says. */
-static int from_spectra(paritas_context *context, const struct spectra *s, size_t n, unsigned refits, const char *name)
+static int from_spectra(paritas_context *context, const struct spectra *s, size_t n, unsigned refits,
+                        const char *name)
 {
     const paritas_spectra spectra = {n, s->energy, s->flux, s->sensitivity, NULL};
     paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
@@ -70,7 +78,8 @@ static int from_spectra(paritas_context *context, const struct spectra *s, size_
     options.refits = refits;
     for (int r = 0; r < REPEATS && !failed; r++) {
         const double begun = now();
-        failed = paritas_spacecraft_potential_of_spectra(context, &spectra, s->sunlit, &kappa, &options, fits, results) != PARITAS_OK;
+        failed = paritas_spacecraft_potential_of_spectra(context, &spectra, s->sunlit, &kappa, &options, fits,
+                                                         results) != PARITAS_OK;
         seconds[r] = now() - begun;
     }
     if (!failed) {
@@ -81,7 +90,8 @@ static int from_spectra(paritas_context *context, const struct spectra *s, size_
             far += off[found++] > 1.0;
         }
         qsort(off, found, sizeof *off, ascending);
-        printf("%-32s %12.0f %10.2g %9.1f%%\n", name, (double)n / seconds[REPEATS / 2], off[found / 2], 100.0 * (double)far / (double)(found ? found : 1));
+        printf("%-32s %12.0f %10.2g %9.1f%%\n", name, (double)n / seconds[REPEATS / 2], off[found / 2],
+               100.0 * (double)far / (double)(found ? found : 1));
     }
     free(off);
     free(fits);
@@ -89,7 +99,8 @@ static int from_spectra(paritas_context *context, const struct spectra *s, size_
     return failed;
 }
 
-static int from_plasma(paritas_context *context, const struct spectra *s, size_t n, unsigned char sunlit, paritas_currents currents, const char *name)
+static int from_plasma(paritas_context *context, const struct spectra *s, size_t n, unsigned char sunlit,
+                       paritas_currents currents, const char *name)
 {
     unsigned char *light = array(n, 1);
     paritas_potential *results = array(n, sizeof *results);
@@ -100,7 +111,8 @@ static int from_plasma(paritas_context *context, const struct spectra *s, size_t
     options.currents = currents;
     for (int r = 0; r < REPEATS && !failed; r++) {
         const double begun = now();
-        failed = paritas_spacecraft_potential(context, n, s->plasma, NULL, light, &options, results) != PARITAS_OK;
+        failed =
+            paritas_spacecraft_potential(context, n, s->plasma, NULL, light, &options, results) != PARITAS_OK;
         seconds[r] = now() - begun;
     }
     qsort(seconds, REPEATS, sizeof *seconds, ascending);
@@ -121,16 +133,22 @@ int main(int argc, char **argv)
     paritas_context *context;
     options.threads = 1;
     if (paritas_open(&options, &context) != PARITAS_OK) return fail(context);
-    struct spectra s = {array(n, sizeof *s.plasma), array(n, 1), array(n, sizeof(double)), array(n, ROWS * sizeof(double)), array(n, ROWS * sizeof(double)), array(n, ROWS * sizeof(double))};
+    struct spectra s = {array(n, sizeof *s.plasma),      array(n, 1),
+                        array(n, sizeof(double)),        array(n, ROWS * sizeof(double)),
+                        array(n, ROWS * sizeof(double)), array(n, ROWS * sizeof(double))};
     uint64_t random = 1;
     for (size_t k = 0; k < n; k++) {
         s.sunlit[k] = k % 3 != 0;
         make(&s, k, &random);
     }
-    printf("%zu plasmas, %s kernels\n%-32s %12s %10s %10s\n", n, paritas_isa_name(context), "", "a second", "V off", "above 1 V");
-    int failed = from_plasma(context, &s, n, 1, PARITAS_CURRENTS_CONVERGED, "sunlight") || from_plasma(context, &s, n, 0, PARITAS_CURRENTS_CONVERGED, "shade") ||
+    printf("%zu plasmas, %s kernels\n%-32s %12s %10s %10s\n", n, paritas_isa_name(context), "", "a second",
+           "V off", "above 1 V");
+    int failed = from_plasma(context, &s, n, 1, PARITAS_CURRENTS_CONVERGED, "sunlight") ||
+                 from_plasma(context, &s, n, 0, PARITAS_CURRENTS_CONVERGED, "shade") ||
                  from_plasma(context, &s, n / 100, 0, PARITAS_CURRENTS_SUMS, "shade, sums");
-    failed = failed || from_spectra(context, &s, n, 20, "spectra") || from_spectra(context, &s, n, 1, "spectra, one refit") || from_spectra(context, &s, n, 0, "spectra, no refit");
+    failed = failed || from_spectra(context, &s, n, 20, "spectra") ||
+             from_spectra(context, &s, n, 1, "spectra, one refit") ||
+             from_spectra(context, &s, n, 0, "spectra, no refit");
     if (failed) fail(context);
     free(s.plasma);
     free(s.sunlit);

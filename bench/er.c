@@ -1,4 +1,5 @@
-/* er.c: how fast day files are read and written: bench/er [FILE]. Without a file a day of 970 sweeps is made and read. */
+/* er.c: how fast day files are read and written: bench/er [FILE]. Without a file a day of 970 sweeps is made
+ * and read. */
 #define _DEFAULT_SOURCE
 #include "measuring.h"
 #include "paritas_er.h"
@@ -16,7 +17,8 @@ static int refuse(paritas_context *context)
     return 1;
 }
 
-/* Counts of a spectrum that falls with energy, in cells that turn with the spacecraft; one cell in a hundred is missing. */
+/* Counts of a spectrum that falls with energy, in cells that turn with the spacecraft; one cell in a hundred
+ * is missing. */
 static void fill(paritas_er_day *day)
 {
     uint64_t seed = 1;
@@ -24,8 +26,10 @@ static void fill(paritas_er_day *day)
         double energy = 40.0;
         for (size_t k = 0; k < row % PARITAS_ER_ROWS; k++) energy *= 1.54;
         day->energy[row] = energy;
-        day->time[row] = 886291200.0 + 80.0 * (double)(row / PARITAS_ER_ROWS) + 2.5 * (double)(row % PARITAS_ER_ROWS);
-        for (size_t j = 0; j < 3; j++) day->field[3 * row + j] = 3.0 - 0.001 * (double)(row % 977) + (double)j;
+        day->time[row] =
+            886291200.0 + 80.0 * (double)(row / PARITAS_ER_ROWS) + 2.5 * (double)(row % PARITAS_ER_ROWS);
+        for (size_t j = 0; j < 3; j++)
+            day->field[3 * row + j] = 3.0 - 0.001 * (double)(row % 977) + (double)j;
         for (size_t j = row * PARITAS_ER_CELLS; j < (row + 1) * PARITAS_ER_CELLS; j++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             const double u = (double)(seed >> 11) / 9007199254740992.0;
@@ -55,7 +59,8 @@ static int measure(paritas_context *context, const char *path, int digest)
         times[k] = now() - start;
     }
     const double median = median_of(times), least = times[0], megabytes = 1e-6 * (double)day->bytes;
-    printf("read%s: %zu sweeps, %.1f MB: %.1f ms, %.0f MB/s (best %.0f)\n", digest ? " with digest" : "", day->n, megabytes, 1e3 * median, megabytes / median, megabytes / least);
+    printf("read%s: %zu sweeps, %.1f MB: %.1f ms, %.0f MB/s (best %.0f)\n", digest ? " with digest" : "",
+           day->n, megabytes, 1e3 * median, megabytes / median, megabytes / least);
     paritas_er_day_free(day);
     return 0;
 }

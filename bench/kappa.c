@@ -2,8 +2,10 @@
  *
  *   kappa [N]
  *
- * N spectra (20000) of Poisson counts behind kappa distributions with 11 % of noise, each fitted by whole calls of paritas_kappa_fit with one thread: medians of five, with
- * and without the energy response, for the processor's best kernels and for those of one lane, and of paritas_kappa_spectrum from sweeps of 88 cells. */
+ * N spectra (20000) of Poisson counts behind kappa distributions with 11 % of noise, each fitted by whole
+ * calls of paritas_kappa_fit with one thread: medians of five, with and without the energy response, for the
+ * processor's best kernels and for those of one lane, and of paritas_kappa_spectrum from sweeps of 88
+ * cells. */
 #define _POSIX_C_SOURCE 200809L
 #include "measuring.h"
 #include "paritas_kappa.h"
@@ -65,13 +67,16 @@ static double decades(double first, double part)
 int main(int argc, char **argv)
 {
     const size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000;
-    double *energy = array(n * ROWS, sizeof *energy), *flux = array(n * ROWS, sizeof *flux), *sensitivity = array(n * ROWS, sizeof *sensitivity), seconds[TIMES];
+    double *energy = array(n * ROWS, sizeof *energy), *flux = array(n * ROWS, sizeof *flux),
+           *sensitivity = array(n * ROWS, sizeof *sensitivity), seconds[TIMES];
     paritas_kappa_result *results = array(n, sizeof *results);
     paritas_context *context = open_lanes(0);
     uint64_t state = 1;
     for (size_t k = 0; k < n; k++) {
-        paritas_kappa_plasma plasma = {decades(decades(3e4, uniform(&state)), uniform(&state)), 2.6 + 3.2 * uniform(&state), decades(2e6, uniform(&state))};
-        for (size_t i = 0; i < ROWS; i++) energy[k * ROWS + i] = i ? 1.6378937 * energy[k * ROWS + i - 1] : k % 2 ? 20.0 : 18.0;
+        paritas_kappa_plasma plasma = {decades(decades(3e4, uniform(&state)), uniform(&state)),
+                                       2.6 + 3.2 * uniform(&state), decades(2e6, uniform(&state))};
+        for (size_t i = 0; i < ROWS; i++)
+            energy[k * ROWS + i] = i ? 1.6378937 * energy[k * ROWS + i - 1] : k % 2 ? 20.0 : 18.0;
         check(context, paritas_kappa_flux(context, 1, &plasma, ROWS, energy + k * ROWS, flux + k * ROWS));
         for (size_t i = 0; i < ROWS; i++) {
             const size_t at = k * ROWS + i;
@@ -83,7 +88,8 @@ int main(int argc, char **argv)
         }
     }
     const paritas_spectra spectra = {n, energy, flux, sensitivity, NULL};
-    printf("%zu spectra, one thread, %s kernels; spectra/s (microseconds each)\n", n, paritas_isa_name(context));
+    printf("%zu spectra, one thread, %s kernels; spectra/s (microseconds each)\n", n,
+           paritas_isa_name(context));
     for (unsigned lanes = 0; lanes < 2; lanes++)
         for (int folded = 1; folded >= 0; folded--) {
             paritas_context *own = open_lanes(lanes);
@@ -101,12 +107,15 @@ int main(int argc, char **argv)
                 fitted += results[k].status == PARITAS_SPECTRUM_FITTED;
             }
             const double s = median(seconds);
-            printf("  fit, %-10s %-16s %9.0f (%6.2f)   %zu fitted, %.2f iterations\n", lanes ? "one lane," : "all lanes,", folded ? "with response" : "without", (double)n / s,
+            printf("  fit, %-10s %-16s %9.0f (%6.2f)   %zu fitted, %.2f iterations\n",
+                   lanes ? "one lane," : "all lanes,", folded ? "with response" : "without", (double)n / s,
                    1e6 * s / (double)n, fitted, iterations / (double)n);
             paritas_close(own);
         }
     const size_t sweeps = n < 1000 ? n : 1000;
-    double *cells = array(sweeps * ROWS * CELLS, sizeof *cells), *cosine = array(sweeps * ROWS * CELLS, sizeof *cosine), *omni = array(4 * sweeps * ROWS, sizeof *omni), theta[CELLS];
+    double *cells = array(sweeps * ROWS * CELLS, sizeof *cells),
+           *cosine = array(sweeps * ROWS * CELLS, sizeof *cosine),
+           *omni = array(4 * sweeps * ROWS, sizeof *omni), theta[CELLS];
     paritas_cells sensor = PARITAS_CELLS_DEFAULT;
     for (size_t c = 0; c < CELLS; c++) theta[c] = c < 32 ? 11.25 : c < 64 ? 33.75 : c < 80 ? 56.25 : 78.75;
     sensor.theta = theta;
@@ -116,7 +125,9 @@ int main(int argc, char **argv)
     }
     for (int time = 0; time < TIMES; time++) {
         const double start = now();
-        check(context, paritas_kappa_spectrum(context, &sensor, sweeps, energy, cells, cosine, omni, omni + sweeps * ROWS, omni + 2 * sweeps * ROWS, omni + 3 * sweeps * ROWS, NULL));
+        check(context, paritas_kappa_spectrum(context, &sensor, sweeps, energy, cells, cosine, omni,
+                                              omni + sweeps * ROWS, omni + 2 * sweeps * ROWS,
+                                              omni + 3 * sweeps * ROWS, NULL));
         seconds[time] = now() - start;
     }
     const double s = median(seconds);

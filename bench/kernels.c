@@ -1,10 +1,12 @@
-/* kernels.c: what the parts of a Newton iteration cost, and the share of the processor's arithmetic that they use.
+/* kernels.c: what the parts of a Newton iteration cost, and the share of the processor's arithmetic that they
+ * use.
  *
  *   kernels WORKSPACE [--patch FILE]
  *
- * The kernels' text is compiled into this program for the very processor (a pack as wide as its registers, one fit), and each
- * part runs by itself at the suggested start. Floating-point operations are counted from the model's tables (fma: 2), padding left out;
- * the peak is measured by independent fma chains in the same run. Times are medians. */
+ * The kernels' text is compiled into this program for the very processor (a pack as wide as its registers,
+ * one fit), and each part runs by itself at the suggested start. Floating-point operations are counted from
+ * the model's tables (fma: 2), padding left out; the peak is measured by independent fma chains in the same
+ * run. Times are medians. */
 #define _POSIX_C_SOURCE 200809L
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
@@ -40,9 +42,18 @@ struct bench {
 
 /* ---- the parts ---- */
 
-static void run_nll(struct bench *b) { hf_value(b->mi, b->mr, b->s, 0); }
-static void run_gradient(struct bench *b) { hf_value(b->mi, b->mr, b->s, 1); }
-static void run_hessian(struct bench *b) { hf_curvature(b->mi, b->mr, b->s, 1.0, 0.0, 1); }
+static void run_nll(struct bench *b)
+{
+    hf_value(b->mi, b->mr, b->s, 0);
+}
+static void run_gradient(struct bench *b)
+{
+    hf_value(b->mi, b->mr, b->s, 1);
+}
+static void run_hessian(struct bench *b)
+{
+    hf_curvature(b->mi, b->mr, b->s, 1.0, 0.0, 1);
+}
 static void run_hessian_and_factor(struct bench *b)
 {
     hf_curvature(b->mi, b->mr, b->s, 1.0, 0.0, 1);
@@ -76,12 +87,15 @@ struct count {
 /* How many dense slots a channel's units depend on. */
 static double count_slots(const u32 *mi, const u32 *ch)
 {
-    const u32 size = 8 * ch[HF_CH_BLOCKS], *kinds[3] = {mi + mi[HF_I_NORMSYS_SPOT], mi + mi[HF_I_HISTOSYS_SPOT], mi + mi[HF_I_SCALAR_SPOT]};
+    const u32 size = 8 * ch[HF_CH_BLOCKS],
+              *kinds[3] = {mi + mi[HF_I_NORMSYS_SPOT], mi + mi[HF_I_HISTOSYS_SPOT],
+                           mi + mi[HF_I_SCALAR_SPOT]};
     unsigned char *seen = calloc(size + 1, 1);
     double n = 0.0;
     for (u32 k = 0; seen && k < ch[HF_CH_UNITS]; k++) {
         const u32 *un = mi + mi[HF_I_UNITS] + (ch[HF_CH_FIRST_UNIT] + k) * HF_UN_SIZE;
-        const u32 first[3] = {un[HF_UN_NORMSYS], un[HF_UN_HISTOSYS], un[HF_UN_SCALARS]}, count[3] = {un[HF_UN_NORMSYS_COUNT], un[HF_UN_HISTOSYS_COUNT], un[HF_UN_SCALAR_COUNT]};
+        const u32 first[3] = {un[HF_UN_NORMSYS], un[HF_UN_HISTOSYS], un[HF_UN_SCALARS]},
+                  count[3] = {un[HF_UN_NORMSYS_COUNT], un[HF_UN_HISTOSYS_COUNT], un[HF_UN_SCALAR_COUNT]};
         for (int kind = 0; kind < 3; kind++)
             for (u32 e = first[kind]; e < first[kind] + count[kind]; e++) seen[kinds[kind][e]] = 1;
     }
@@ -96,19 +110,24 @@ static struct count count_operations(const u32 *mi)
     const double dense = mi[HF_DENSE], entries = mi[HF_NORMSYS_CODE] == 4 ? 12.0 : 20.0;
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         const u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const double bins = 8.0 * (ch[HF_CH_PANELS] - 1) + ch[HF_CH_LAST_BINS], coupled = ch[HF_CH_COMMON] ? 0.0 : ch[HF_CH_SETS];
+        const double bins = 8.0 * (ch[HF_CH_PANELS] - 1) + ch[HF_CH_LAST_BINS],
+                     coupled = ch[HF_CH_COMMON] ? 0.0 : ch[HF_CH_SETS];
         const double row = 8.0 * ch[HF_CH_BLOCKS], slots = count_slots(mi, ch);
         for (u32 k = 0; k < ch[HF_CH_UNITS]; k++) {
             const u32 *un = mi + mi[HF_I_UNITS] + (ch[HF_CH_FIRST_UNIT] + k) * HF_UN_SIZE;
-            const double normsys = un[HF_UN_NORMSYS_COUNT], histosys = un[HF_UN_HISTOSYS_COUNT], scalars = un[HF_UN_SCALAR_COUNT];
+            const double normsys = un[HF_UN_NORMSYS_COUNT], histosys = un[HF_UN_HISTOSYS_COUNT],
+                         scalars = un[HF_UN_SCALAR_COUNT];
             n.nll += entries * normsys + normsys + bins * (4.0 * histosys + 6.0);
             n.gradient += entries * normsys + bins * (2.0 * normsys + 4.0 * histosys + 2.0 * scalars);
             const double all = normsys + histosys; /* u x^T + x u^T, and s r^T + r s^T */
-            n.hessian += 10.0 * normsys + 2.0 * normsys * all + 2.0 * scalars * all + bins * (4.0 * histosys + 4.0) + (1.0 + coupled) * bins * (2.0 * normsys + 4.0 * histosys + 2.0 * scalars);
+            n.hessian += 10.0 * normsys + 2.0 * normsys * all + 2.0 * scalars * all +
+                         bins * (4.0 * histosys + 4.0) +
+                         (1.0 + coupled) * bins * (2.0 * normsys + 4.0 * histosys + 2.0 * scalars);
         }
         n.nll += 40.0 * bins; /* the logarithm and two quotients */
         n.gradient += 2.0 * bins * row;
-        n.hessian += (1.0 + coupled) * bins * (3.0 * row + slots * (slots + 1.0)) + coupled * coupled * bins * row;
+        n.hessian +=
+            (1.0 + coupled) * bins * (3.0 * row + slots * (slots + 1.0)) + coupled * coupled * bins * row;
         n.solve += 4.0 * ch[HF_CH_SETS] * bins * row;
     }
     n.gradient += n.nll;
@@ -142,8 +161,7 @@ static double peak_flops(void)
     for (int k = 0; k < CHAINS; k++) a[k] = PK(1.0);
     for (int round = 0; round < 200; round++) {
         const double begin = now();
-        for (int i = 0; i < STEPS; i++)
-            UNROLL for (int k = 0; k < CHAINS; k++) a[k] = PFMA(a[k], x, y);
+        for (int i = 0; i < STEPS; i++) UNROLL for (int k = 0; k < CHAINS; k++) a[k] = PFMA(a[k], x, y);
         const double rate = 2.0 * CHAINS * STEPS * PACK / (now() - begin);
         if (rate > best) best = rate;
     }
@@ -154,8 +172,11 @@ static double peak_flops(void)
 
 static void report(const char *name, double seconds, double operations, double peak)
 {
-    if (operations > 0.0) printf("%-28s %10.2f us %9.0f kflop %7.1f GF/s %5.0f %% of peak\n", name, 1e6 * seconds, 1e-3 * operations, 1e-9 * operations / seconds, 100.0 * operations / seconds / peak);
-    else printf("%-28s %10.2f us\n", name, 1e6 * seconds);
+    if (operations > 0.0)
+        printf("%-28s %10.2f us %9.0f kflop %7.1f GF/s %5.0f %% of peak\n", name, 1e6 * seconds,
+               1e-3 * operations, 1e-9 * operations / seconds, 100.0 * operations / seconds / peak);
+    else
+        printf("%-28s %10.2f us\n", name, 1e6 * seconds);
 }
 
 int main(int argc, char **argv)
@@ -169,13 +190,16 @@ int main(int argc, char **argv)
     paritas_context *context = NULL;
     paritas_model *model = NULL;
     paritas_status status = paritas_open(&options, &context);
-    if (!status) status = load_model(context, argv[1], argc > 3 && !strcmp(argv[2], "--patch") ? argv[3] : NULL, &model);
+    if (!status)
+        status =
+            load_model(context, argv[1], argc > 3 && !strcmp(argv[2], "--patch") ? argv[3] : NULL, &model);
     if (status) {
         fprintf(stderr, "%s\n", context ? paritas_error_message(context) : paritas_status_message(status));
         return 1;
     }
     const struct frozen *frozen = paritas_model_frozen(model);
-    struct bench b = {.mi = frozen->tables.ints, .mr = frozen->tables.reals, .context = context, .model = model};
+    struct bench b = {
+        .mi = frozen->tables.ints, .mr = frozen->tables.reals, .context = context, .model = model};
     b.s = aligned_alloc(64, (frozen->slab * sizeof(real) + 63) / 64 * 64);
     b.parameters = calloc(frozen->n_parameters + 1, sizeof(double));
     b.errors = calloc(frozen->n_parameters + 1, sizeof(double));
@@ -183,14 +207,16 @@ int main(int argc, char **argv)
     memset(b.s, 0, frozen->slab * sizeof(real));
     rows_put_data(frozen, frozen->data, b.s + b.mi[HF_S_MAIN]);
     rows_put_point(frozen, frozen->init, frozen->slot_template, b.s + b.mi[HF_S_X]);
-    for (size_t p = 0; p < frozen->n_parameters; p++) b.s[b.mi[HF_S_ACTIVE] + frozen->slot_of[p]] = frozen->fixed[p] ? 0.0 : 1.0;
+    for (size_t p = 0; p < frozen->n_parameters; p++)
+        b.s[b.mi[HF_S_ACTIVE] + frozen->slot_of[p]] = frozen->fixed[p] ? 0.0 : 1.0;
 
     const double peak = peak_flops();
     const struct count count = count_operations(b.mi);
-    const double gradient = median_seconds(&b, run_gradient), both = median_seconds(&b, run_hessian_and_factor), solve = median_seconds(&b, run_solve);
+    const double gradient = median_seconds(&b, run_gradient),
+                 both = median_seconds(&b, run_hessian_and_factor), solve = median_seconds(&b, run_solve);
     const double hessian = median_seconds(&b, run_hessian), whole = gradient + both + solve;
-    printf("%zu parameters, %u dense slots, %u panels of bins, %u units; packs of %d, peak %.1f GF/s\n", frozen->n_parameters, b.mi[HF_DENSE], b.mi[HF_PANELS],
-           b.mi[HF_UNITS], PACK, 1e-9 * peak);
+    printf("%zu parameters, %u dense slots, %u panels of bins, %u units; packs of %d, peak %.1f GF/s\n",
+           frozen->n_parameters, b.mi[HF_DENSE], b.mi[HF_PANELS], b.mi[HF_UNITS], PACK, 1e-9 * peak);
     report("NLL", median_seconds(&b, run_nll), count.nll, peak);
     report("NLL and gradient", gradient, count.gradient, peak);
     report("Hessian, locals eliminated", hessian, count.hessian, peak);

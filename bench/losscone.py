@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Speed of the loss-cone system, with what is asked of it: losscone.py [--build FOLDER] [--rounds N] [--days N] [--folder FOLDER] [--only sweeps,scipy,read,month]
+"""Speed of the loss-cone system, with what is asked of it: losscone.py [--build FOLDER] [--rounds N] [--days
+N] [--folder FOLDER] [--only sweeps,scipy,read,month]
 
   sweeps  microseconds a sweep of fits, confidence sets and bootstraps, in the library, one thread
-  scipy   the exact fit beside the differential evolution of SciPy that the original runs (its 400 starting points, population 51), sweep by sweep in turns
+  scipy   the exact fit beside the differential evolution of SciPy that the original runs (its 400 starting
+          points, population 51), sweep by sweep in turns
   read    day files into memory, MB/s
-  month   the program from a month's day files to tables on two threads; and its peak memory for a day and for the month
+  month   the program from a month's day files to tables on two threads; and its peak memory for a day and for
+          the month
 
-Medians over rounds; ratios are of times taken in turns in one run. The month's files (0.7 GB) are made in --folder and kept there."""
+Medians over rounds; ratios are of times taken in turns in one run. The month's files (0.7 GB) are made in
+--folder and kept there."""
+
 import argparse
 import ctypes
 import os
@@ -50,7 +55,11 @@ def bench_sweeps(library, arguments):
     from library import data_of
 
     n = arguments.sweeps
-    halekas, lillis, smeared = data_of(synthetic_sweeps(n)), data_of(synthetic_sweeps(n, method="lillis")), data_of(synthetic_sweeps(n, kind="folded"))
+    halekas, lillis, smeared = (
+        data_of(synthetic_sweeps(n)),
+        data_of(synthetic_sweeps(n, method="lillis")),
+        data_of(synthetic_sweeps(n, kind="folded")),
+    )
     few = [array[: n // 5] for array in halekas]
     found, found_few = library.fit(halekas), library.fit(few)
     work = [
@@ -72,7 +81,10 @@ def bench_sweeps(library, arguments):
             rows.append((name, asked or "", f"no: {error}", ""))
             continue
         rows.append((name, f"<= {asked}" if asked else "", f"{1e6 * seconds:.1f}", f"{1 / seconds:.0f}"))
-    table(f"Fits ({n} synthetic sweeps: U -400 to -10 V, r 0.4 to 1.05, a beam in half of them, noise 10 to 30 %)", rows)
+    table(
+        f"Fits ({n} synthetic sweeps: U -400 to -10 V, r 0.4 to 1.05, a beam in half of them, noise 10 to 30 %)",
+        rows,
+    )
 
 
 def bench_scipy(library, arguments):
@@ -81,8 +93,22 @@ def bench_scipy(library, arguments):
 
     cell = np.random.default_rng(42)
     hypercube = np.stack([cell.permutation(400) for _ in range(3)], axis=1)
-    rows = [("exact fit beside", "asked", "ratio", "ours, us", "SciPy, ms", "SciPy's misfit above ours: median, largest")]
-    for method, name in (("halekas", "formula"), ("halekas", "prepared"), ("lillis", "formula"), ("lillis", "prepared")):
+    rows = [
+        (
+            "exact fit beside",
+            "asked",
+            "ratio",
+            "ours, us",
+            "SciPy, ms",
+            "SciPy's misfit above ours: median, largest",
+        )
+    ]
+    for method, name in (
+        ("halekas", "formula"),
+        ("halekas", "prepared"),
+        ("lillis", "formula"),
+        ("lillis", "prepared"),
+    ):
         ratios, own, other, excess = [], [], [], []
         for sweep in synthetic_sweeps(arguments.evolutions, seed=8, method=method):
             data = data_of([sweep] * 50)
@@ -95,8 +121,20 @@ def bench_scipy(library, arguments):
             excess.append(misfit - results[0].misfit)
         asked = ">= 1000" if (method, name) == ("halekas", "formula") else ""
         ratio = f"{statistics.median(ratios):.0f} (means: {sum(other) / sum(own):.0f})"
-        rows.append((f"{method}, {name}", asked, ratio, f"{1e6 * statistics.mean(own):.1f}", f"{1e3 * statistics.mean(other):.1f}", f"{statistics.median(excess):.1e}, {max(excess):.1e}"))
-    table(f"Beside SciPy's differential evolution ({arguments.evolutions} sweeps, one thread). Formula: each evaluation is all of it, in NumPy; prepared: what is the same in all is done once", rows)
+        rows.append(
+            (
+                f"{method}, {name}",
+                asked,
+                ratio,
+                f"{1e6 * statistics.mean(own):.1f}",
+                f"{1e3 * statistics.mean(other):.1f}",
+                f"{statistics.median(excess):.1e}, {max(excess):.1e}",
+            )
+        )
+    table(
+        f"Beside SciPy's differential evolution ({arguments.evolutions} sweeps, one thread). Formula: each evaluation is all of it, in NumPy; prepared: what is the same in all is done once",
+        rows,
+    )
 
 
 def month(folder, days):
@@ -127,7 +165,9 @@ def bench_read(library, arguments):
 
     for path in paths:
         read(path)
-    seconds = statistics.median(timed(lambda: read(path))[0] for _ in range(arguments.rounds) for path in paths)
+    seconds = statistics.median(
+        timed(lambda: read(path))[0] for _ in range(arguments.rounds) for path in paths
+    )
     rows.append((f"paritas_er_read, {megabytes:.1f} MB", ">= 300", f"{megabytes / seconds:.0f}"))
     table("Reading", rows)
 
@@ -155,8 +195,22 @@ def bench_month(library, arguments):
         with open(path, "rb") as file:
             while file.read(1 << 24):
                 pass
-    rows = [(f"{len(paths)} days of 1000 sweeps, {total:.0f} MB", "asked, s", "measured, s", "processors, s", "sweeps/s", "peak of the run, MB", "of one day, MB")]
-    given, automatic, plain = ["--spacecraft-potential", "10"], ["--spacecraft-potential", "auto"], ["--response", "hard", "--confidence", "none"]
+    rows = [
+        (
+            f"{len(paths)} days of 1000 sweeps, {total:.0f} MB",
+            "asked, s",
+            "measured, s",
+            "processors, s",
+            "sweeps/s",
+            "peak of the run, MB",
+            "of one day, MB",
+        )
+    ]
+    given, automatic, plain = (
+        ["--spacecraft-potential", "10"],
+        ["--spacecraft-potential", "auto"],
+        ["--response", "hard", "--confidence", "none"],
+    )
     work = [
         ("one model, no confidence sets", 6, given + plain),
         ("both models, confidence sets", None, given),
@@ -169,16 +223,43 @@ def bench_month(library, arguments):
             out = tempfile.mkdtemp(dir=arguments.folder)
             try:
                 runs.append(run([program, "losscone", "fit", *paths, *options, "--threads", "2", "-o", out]))
-                alone = max(alone, run([program, "losscone", "fit", paths[0], *options, "--threads", "2", "-o", os.path.join(out, "alone")])[2])
+                alone = max(
+                    alone,
+                    run(
+                        [
+                            program,
+                            "losscone",
+                            "fit",
+                            paths[0],
+                            *options,
+                            "--threads",
+                            "2",
+                            "-o",
+                            os.path.join(out, "alone"),
+                        ]
+                    )[2],
+                )
             finally:
                 shutil.rmtree(out)
         seconds, processors, peak = (statistics.median(column) for column in zip(*runs))
-        rows.append((name, f"<= {asked * len(paths) / 30:.1f}" if asked else "", f"{seconds:.2f}", f"{processors:.2f}", f"{1000 * len(paths) / seconds:.0f}", f"{peak:.0f}", f"{alone:.0f}"))
+        rows.append(
+            (
+                name,
+                f"<= {asked * len(paths) / 30:.1f}" if asked else "",
+                f"{seconds:.2f}",
+                f"{processors:.2f}",
+                f"{1000 * len(paths) / seconds:.0f}",
+                f"{peak:.0f}",
+                f"{alone:.0f}",
+            )
+        )
     table("A month from day files to tables, two threads, files in the page cache", rows)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sweeps", type=int, default=500)

@@ -34,7 +34,8 @@ static inline void *array(size_t count, size_t size)
 }
 
 /* The model of a workspace, patched where `patch` is not NULL. Freed by the caller. */
-static inline paritas_status load_model(paritas_context *context, const char *path, const char *patch, paritas_model **model)
+static inline paritas_status load_model(paritas_context *context, const char *path, const char *patch,
+                                        paritas_model **model)
 {
     paritas_workspace *workspace = NULL, *changes = NULL, *patched = NULL;
     paritas_status status = paritas_workspace_read(context, path, &workspace);

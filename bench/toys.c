@@ -2,9 +2,10 @@
  *
  *   toys WORKSPACE [N [MU]]
  *
- * N toys (1000) are drawn at the conditional fit at MU (the other hypothesis, 0) and tested at 1, with one thread. For each method and lane
- * width: toys a second, evaluations (quasi-Newton) or iterations (Newton) a toy. From the evaluations of each toy follows how many
- * lanes would idle if all of a group waited for its slowest, and how many do with refilling (as kernels/minimise/quasi_newton.h does it). */
+ * N toys (1000) are drawn at the conditional fit at MU (the other hypothesis, 0) and tested at 1, with one
+ * thread. For each method and lane width: toys a second, evaluations (quasi-Newton) or iterations (Newton) a
+ * toy. From the evaluations of each toy follows how many lanes would idle if all of a group waited for its
+ * slowest, and how many do with refilling (as kernels/minimise/quasi_newton.h does it). */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/ensemble.h"
 #include "measuring.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Share of lanes that work, if groups of `lanes` wait for their slowest, or if each lane takes the next toy of a queue of `share` a lane. */
+/* Share of lanes that work, if groups of `lanes` wait for their slowest, or if each lane takes the next toy
+ * of a queue of `share` a lane. */
 static double busy(const struct profile *profiles, size_t n, size_t lanes, size_t share, int refill)
 {
     double work = 0.0, room = 0.0;
@@ -57,7 +59,8 @@ static int measure(const char *path, double hypothesis, size_t n, unsigned lanes
         fprintf(stderr, "toys: %s has no parameter of interest\n", path);
         return 1;
     }
-    double *start = array(p, sizeof *start), *point = array(p, sizeof *point), *tested = array(p, sizeof *tested), *expected = array(frozen->n_data, sizeof *expected);
+    double *start = array(p, sizeof *start), *point = array(p, sizeof *point),
+           *tested = array(p, sizeof *tested), *expected = array(frozen->n_data, sizeof *expected);
     unsigned char *fixed = array(p, 1);
     struct profile *profiles = array(n, sizeof *profiles);
     paritas_result result;
@@ -66,7 +69,9 @@ static int measure(const char *path, double hypothesis, size_t n, unsigned lanes
     fixed[poi] = 1;
     start[poi] = hypothesis;
     paritas_job job = {.start = start, .fixed = fixed};
-    if (paritas_fit(context, model, NULL, 1, &job, &result, point, NULL, NULL, NULL) || paritas_expected_data(context, model, 1, point, expected)) return fail(context);
+    if (paritas_fit(context, model, NULL, 1, &job, &result, point, NULL, NULL, NULL) ||
+        paritas_expected_data(context, model, 1, point, expected))
+        return fail(context);
     job.data = expected;
     start[poi] = 1.0;
     if (paritas_fit(context, model, NULL, 1, &job, &result, tested, NULL, NULL, NULL)) return fail(context);
@@ -92,11 +97,12 @@ static int measure(const char *path, double hypothesis, size_t n, unsigned lanes
             iterations += profiles[i].iterations;
             by_quasi_newton += profiles[i].rung == PROFILE_QUASI_NEWTON;
         }
-        printf("%-12s lanes %u  %9.0f toys/s  %5.1f %s a toy", newton ? "Newton" : "quasi-Newton", lanes, (double)n / seconds,
-               iterations / (double)n, newton ? "iterations" : "evaluations");
+        printf("%-12s lanes %u  %9.0f toys/s  %5.1f %s a toy", newton ? "Newton" : "quasi-Newton", lanes,
+               (double)n / seconds, iterations / (double)n, newton ? "iterations" : "evaluations");
         if (!newton)
-            printf(", %.2f %% left to Newton; lanes busy %.1f %% (%.1f %% if all waited)", 100.0 * (1.0 - by_quasi_newton / (double)n),
-                   100.0 * busy(profiles, n, lanes, 32, 1), 100.0 * busy(profiles, n, lanes, 32, 0));
+            printf(", %.2f %% left to Newton; lanes busy %.1f %% (%.1f %% if all waited)",
+                   100.0 * (1.0 - by_quasi_newton / (double)n), 100.0 * busy(profiles, n, lanes, 32, 1),
+                   100.0 * busy(profiles, n, lanes, 32, 0));
         printf("\n");
     } else
         printf("quasi-Newton is not used for this model\n");

@@ -23,7 +23,9 @@ static double uniform(uint64_t point, uint64_t parameter)
 paritas_status contract_plan_points(struct session *session, struct contract_plan *plan)
 {
     const size_t n = plan->n_parameters;
-    const double *lower = paritas_model_lower_bounds(plan->model), *upper = paritas_model_upper_bounds(plan->model), *width = paritas_model_constraint_widths(plan->model);
+    const double *lower = paritas_model_lower_bounds(plan->model),
+                 *upper = paritas_model_upper_bounds(plan->model),
+                 *width = paritas_model_constraint_widths(plan->model);
     plan->points = numbers(session, CONTRACT_POINTS * n);
     if (plan->points == NULL) return PARITAS_OUT_OF_MEMORY;
     for (size_t k = 0; k < CONTRACT_POINTS; k++)
@@ -47,12 +49,16 @@ void contract_plan_scan(struct contract_plan *plan, const struct contract_answer
 {
     const size_t i = plan->scanned;
     if (i == plan->n_parameters) return;
-    const double lower = paritas_model_lower_bounds(plan->model)[i], upper = paritas_model_upper_bounds(plan->model)[i];
+    const double lower = paritas_model_lower_bounds(plan->model)[i],
+                 upper = paritas_model_upper_bounds(plan->model)[i];
     const double best = answer->values[CONTRACT_BEST][i], error = answer->values[CONTRACT_ERRORS][i];
     const double reach = error > 0.0 ? 2.0 * error : 0.1 * (upper - lower);
-    const double start = best - reach > lower ? best - reach : lower, stop = best + reach < upper ? best + reach : upper;
+    const double start = best - reach > lower ? best - reach : lower,
+                 stop = best + reach < upper ? best + reach : upper;
     plan->n_scan = CONTRACT_SCAN;
-    for (size_t k = 0; k < CONTRACT_SCAN; k++) plan->scan[k] = k + 1 < CONTRACT_SCAN ? start + (stop - start) * ((double)k / (CONTRACT_SCAN - 1)) : stop;
+    for (size_t k = 0; k < CONTRACT_SCAN; k++)
+        plan->scan[k] =
+            k + 1 < CONTRACT_SCAN ? start + (stop - start) * ((double)k / (CONTRACT_SCAN - 1)) : stop;
 }
 
 /* ---- asking ---- */
@@ -74,12 +80,16 @@ static paritas_status ask_likelihood(struct asking *a)
 {
     const struct contract_plan *plan = a->plan;
     const size_t n = plan->n_parameters;
-    double *nll = room(a, CONTRACT_NLL, CONTRACT_POINTS), *gradient = room(a, CONTRACT_GRADIENT, CONTRACT_POINTS * n);
+    double *nll = room(a, CONTRACT_NLL, CONTRACT_POINTS),
+           *gradient = room(a, CONTRACT_GRADIENT, CONTRACT_POINTS * n);
     double *hessian = room(a, CONTRACT_HESSIAN, CONTRACT_HESSIANS * n * n);
     const double *data = plan->job->data != NULL ? plan->job->data : paritas_model_data(plan->model);
     if (nll == NULL || gradient == NULL || hessian == NULL) return paritas_fail_memory(a->context);
-    paritas_status status = paritas_evaluate(a->context, plan->model, CONTRACT_POINTS, plan->points, 1, data, nll, gradient, NULL);
-    if (status == PARITAS_OK) status = paritas_evaluate(a->context, plan->model, CONTRACT_HESSIANS, plan->points, 1, data, NULL, NULL, hessian);
+    paritas_status status = paritas_evaluate(a->context, plan->model, CONTRACT_POINTS, plan->points, 1, data,
+                                             nll, gradient, NULL);
+    if (status == PARITAS_OK)
+        status = paritas_evaluate(a->context, plan->model, CONTRACT_HESSIANS, plan->points, 1, data, NULL,
+                                  NULL, hessian);
     return status;
 }
 
@@ -87,11 +97,14 @@ static paritas_status ask_fit(struct asking *a)
 {
     const struct contract_plan *plan = a->plan;
     const size_t n = plan->n_parameters;
-    double *minimum = room(a, CONTRACT_MINIMUM, 5), *best = room(a, CONTRACT_BEST, n), *errors = room(a, CONTRACT_ERRORS, n + n * n);
+    double *minimum = room(a, CONTRACT_MINIMUM, 5), *best = room(a, CONTRACT_BEST, n),
+           *errors = room(a, CONTRACT_ERRORS, n + n * n);
     a->answer->states = arena_array(&a->session->arena, n + 1, sizeof *a->answer->states);
-    if (minimum == NULL || best == NULL || errors == NULL || a->answer->states == NULL) return paritas_fail_memory(a->context);
+    if (minimum == NULL || best == NULL || errors == NULL || a->answer->states == NULL)
+        return paritas_fail_memory(a->context);
     paritas_result result;
-    const paritas_status status = paritas_fit(a->context, plan->model, NULL, 1, plan->job, &result, best, errors, errors + n, a->answer->states);
+    const paritas_status status = paritas_fit(a->context, plan->model, NULL, 1, plan->job, &result, best,
+                                              errors, errors + n, a->answer->states);
     if (status != PARITAS_OK) return status;
     minimum[0] = result.twice_nll;
     minimum[1] = result.edm;
@@ -109,7 +122,8 @@ static paritas_status ask_scan(struct asking *a)
     if (points == NULL || q == NULL) return paritas_fail_memory(a->context);
     if (plan->n_scan == 0) return PARITAS_OK;
     paritas_result best;
-    const paritas_status status = paritas_scan(a->context, plan->model, plan->job, 1, &plan->scanned, plan->n_scan, plan->scan, &best, NULL, points);
+    const paritas_status status = paritas_scan(a->context, plan->model, plan->job, 1, &plan->scanned,
+                                               plan->n_scan, plan->scan, &best, NULL, points);
     for (size_t k = 0; k < plan->n_scan && status == PARITAS_OK; k++) q[k] = points[k].q;
     return status;
 }
@@ -120,7 +134,8 @@ static paritas_status ask_test(struct asking *a)
     double *values = room(a, CONTRACT_TEST, CONTRACT_TESTS);
     if (values == NULL) return paritas_fail_memory(a->context);
     paritas_hypotest_result r;
-    const paritas_status status = paritas_hypotest(a->context, a->plan->model, a->plan->job, PARITAS_QTILDE, 1, &a->plan->mu, &r);
+    const paritas_status status =
+        paritas_hypotest(a->context, a->plan->model, a->plan->job, PARITAS_QTILDE, 1, &a->plan->mu, &r);
     if (status != PARITAS_OK) return status;
     values[CONTRACT_Q] = r.q;
     values[CONTRACT_Q_ASIMOV] = r.q_asimov;
@@ -162,13 +177,15 @@ static paritas_status ask_toys(struct asking *a)
     options.take = keep;
     options.user = &kept;
     paritas_hypotest_toys_result result;
-    const paritas_status status = paritas_hypotest_toys(a->context, a->plan->model, a->plan->job, PARITAS_QTILDE, a->plan->mu, &options, &result);
+    const paritas_status status = paritas_hypotest_toys(a->context, a->plan->model, a->plan->job,
+                                                        PARITAS_QTILDE, a->plan->mu, &options, &result);
     a->answer->n[CONTRACT_TOYS] = CONTRACT_TOY * kept.n; /* mu 0 has one hypothesis */
     return status;
 }
 
-paritas_status contract_ask(struct session *session, paritas_context *context, const struct contract_plan *plan, enum contract_quantity first, enum contract_quantity last,
-                            struct contract_answer *answer)
+paritas_status contract_ask(struct session *session, paritas_context *context,
+                            const struct contract_plan *plan, enum contract_quantity first,
+                            enum contract_quantity last, struct contract_answer *answer)
 {
     struct asking asking = {session, context, plan, answer};
     paritas_status status = PARITAS_OK;
@@ -180,7 +197,8 @@ paritas_status contract_ask(struct session *session, paritas_context *context, c
         if (q == CONTRACT_TOYS) status = ask_toys(&asking);
     }
     if (status == PARITAS_OK || context == session->context) return status;
-    return paritas_fail(session->context, status, "on the device %s: %s", paritas_device_name(context), paritas_error_message(context));
+    return paritas_fail(session->context, status, "on the device %s: %s", paritas_device_name(context),
+                        paritas_error_message(context));
 }
 
 uint64_t contract_ulps(double a, double b)
@@ -191,6 +209,7 @@ uint64_t contract_ulps(double a, double b)
     if (x == y) return 0;
     if (isnan(a) || isnan(b)) return UINT64_MAX;
     /* ascending as the numbers do; 0 and -0 are one place apart */
-    const uint64_t u = x < 0 ? UINT64_MAX - (uint64_t)x : (uint64_t)x + (UINT64_C(1) << 63), v = y < 0 ? UINT64_MAX - (uint64_t)y : (uint64_t)y + (UINT64_C(1) << 63);
+    const uint64_t u = x < 0 ? UINT64_MAX - (uint64_t)x : (uint64_t)x + (UINT64_C(1) << 63),
+                   v = y < 0 ? UINT64_MAX - (uint64_t)y : (uint64_t)y + (UINT64_C(1) << 63);
     return u > v ? u - v : v - u;
 }

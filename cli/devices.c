@@ -13,15 +13,18 @@ static const char *reason_of(const paritas_device_info *info)
     return info->f64 ? info->reason_f32 : info->reason_f64;
 }
 
-/* A reason for a row of the table, which has the name already: without "device 'NAME'" in front, and without what the vendor calls it where the
- * description says so. */
+/* A reason for a row of the table, which has the name already: without "device 'NAME'" in front, and without
+ * what the vendor calls it where the description says so. */
 static void append_reason(struct text *out, const char *reason, bool described)
 {
     static const char lead[] = "device '";
-    const char *quote = strncmp(reason, lead, sizeof lead - 1) == 0 ? strchr(reason + sizeof lead - 1, '\'') : NULL;
-    const char *vendor = quote != NULL && strncmp(quote, "' (", 3) == 0 ? quote + 3 : NULL, *end = vendor != NULL ? strstr(vendor, "): ") : NULL;
+    const char *quote =
+        strncmp(reason, lead, sizeof lead - 1) == 0 ? strchr(reason + sizeof lead - 1, '\'') : NULL;
+    const char *vendor = quote != NULL && strncmp(quote, "' (", 3) == 0 ? quote + 3 : NULL,
+               *end = vendor != NULL ? strstr(vendor, "): ") : NULL;
     if (end != NULL)
-        text_format(out, "%.*s%s%s", described ? 0 : (int)(end - vendor), vendor, described ? "" : ": ", end + 3);
+        text_format(out, "%.*s%s%s", described ? 0 : (int)(end - vendor), vendor, described ? "" : ": ",
+                    end + 3);
     else
         text_format(out, "%s", quote != NULL && strncmp(quote, "': ", 3) == 0 ? quote + 3 : reason);
 }
@@ -64,7 +67,8 @@ static int run(struct session *session)
         const char *reason = reason_of(&found[i]);
         table_text(&table, found[i].name);
         table_text(&table, precisions_of(&found[i]));
-        if (reason == NULL) table_text(&table, found[i].description);
+        if (reason == NULL)
+            table_text(&table, found[i].description);
         else {
             struct text row;
             const bool described = found[i].description[0] != '\0';

@@ -8,14 +8,18 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--asimov", 0, OPTION_NUMBER, "MU", "fit Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
+    {"--asimov", 0, OPTION_NUMBER, "MU",
+     "fit Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
     {"--minos", 0, OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
-    {"--covariance", 0, OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
+    {"--covariance", 0, OPTION_FLAG, NULL,
+     "the covariance matrix (with --json), or the largest correlations"},
     {"--minimizer", 0, OPTION_CHOICE, "newton|lbfgsb|de", "method of minimisation; default: newton"},
-    {"--max-iterations", 0, OPTION_COUNT, "N", "give up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"},
+    {"--max-iterations", 0, OPTION_COUNT, "N",
+     "give up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"},
     {"--population", 0, OPTION_COUNT, "N", "members, for de; default: 10 for each parameter, from 20 to 200"},
     {"--seed", 0, OPTION_WHOLE, "S", "of the random numbers of de; default: 0"},
-    {"--starts", 0, OPTION_COUNT, "N", "fit from the suggested start and N - 1 random ones; the lowest minimum answers"},
+    {"--starts", 0, OPTION_COUNT, "N",
+     "fit from the suggested start and N - 1 random ones; the lowest minimum answers"},
     {0},
 };
 
@@ -38,7 +42,8 @@ static paritas_status allocate(struct session *session, struct fitted *fitted)
     fitted->down = numbers(session, n);
     fitted->up = numbers(session, n);
     fitted->states = arena_array(&session->arena, n + 1, sizeof *fitted->states);
-    if (fitted->values == NULL || fitted->errors == NULL || fitted->down == NULL || fitted->up == NULL || fitted->states == NULL)
+    if (fitted->values == NULL || fitted->errors == NULL || fitted->down == NULL || fitted->up == NULL ||
+        fitted->states == NULL)
         return paritas_fail_memory(session->context);
     for (size_t i = 0; i < n; i++) fitted->down[i] = fitted->up[i] = (double)NAN;
     return PARITAS_OK;
@@ -46,8 +51,9 @@ static paritas_status allocate(struct session *session, struct fitted *fitted)
 
 static paritas_status minos_of(struct session *session, struct fitted *fitted, size_t i)
 {
-    paritas_status status = paritas_minos(session->context, session->model, &session->job, fitted->values, fitted->result.twice_nll,
-                                          fitted->errors[i], i, &fitted->down[i], &fitted->up[i]);
+    paritas_status status =
+        paritas_minos(session->context, session->model, &session->job, fitted->values,
+                      fitted->result.twice_nll, fitted->errors[i], i, &fitted->down[i], &fitted->up[i]);
     if (status != PARITAS_NOT_CONVERGED) return status;
     session->not_converged = true; /* this side or both stay NaN */
     return PARITAS_OK;
@@ -57,7 +63,8 @@ static paritas_status minos(struct session *session, struct fitted *fitted)
 {
     paritas_status status = PARITAS_OK;
     size_t at = 0;
-    for (const struct given *given; status == PARITAS_OK && (given = option_next(session->arguments, "--minos", &at)) != NULL;) {
+    for (const struct given *given;
+         status == PARITAS_OK && (given = option_next(session->arguments, "--minos", &at)) != NULL;) {
         fitted->minos = true;
         if (strcmp(given->text, "all") == 0) {
             for (size_t i = 0; i < session->n_parameters && status == PARITAS_OK; i++)
@@ -143,8 +150,8 @@ static void write_table(struct session *session, const struct fitted *fitted, co
     const double *widths = paritas_model_constraint_widths(model);
     struct text *out = &session->out;
     const paritas_result *r = &fitted->result;
-    text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n", paritas_fit_status_name(r->status), r->iterations, r->edm,
-                r->twice_nll);
+    text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
+                paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
     if (starts != NULL) starts_describe(out, starts);
     ptrdiff_t poi = paritas_model_poi_index(model);
     if (poi >= 0) text_format(out, "Parameter of interest: %s\n", poi_name(session));
@@ -165,7 +172,8 @@ static void write_table(struct session *session, const struct fitted *fitted, co
             if (!isnan(fitted->up[i])) snprintf(up, sizeof up, "%+.5f", fitted->up[i]);
             table_format(&table, "%s %s", down, up);
         }
-        table_text(&table, fitted->states[i] == PARITAS_FREE ? "" : paritas_parameter_state_name(fitted->states[i]));
+        table_text(&table,
+                   fitted->states[i] == PARITAS_FREE ? "" : paritas_parameter_state_name(fitted->states[i]));
     }
     table_close(&table, out);
     if (fitted->covariance != NULL) write_correlations(session, fitted);
@@ -176,7 +184,7 @@ static paritas_fit_options method_of(const struct arguments *arguments)
 {
     paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
     const char *name = option_text(arguments, "--minimizer", "newton");
-#define X(id, value, word)                                                                                                                 \
+#define X(id, value, word) \
     if (strcmp(name, word) == 0) method.minimizer = PARITAS_##id;
     PARITAS_MINIMIZER_LIST(X)
 #undef X
@@ -199,8 +207,8 @@ static int run(struct session *session)
     if (status != PARITAS_OK) return status;
     paritas_job job = session->job;
     if (n_starts > 1) job.start = starts.winner; /* the same fit once more, now with its covariance */
-    status = paritas_fit(session->context, session->model, &method, 1, &job, &fitted.result, fitted.values, fitted.errors, fitted.covariance,
-                         fitted.states);
+    status = paritas_fit(session->context, session->model, &method, 1, &job, &fitted.result, fitted.values,
+                         fitted.errors, fitted.covariance, fitted.states);
     if (status == PARITAS_OK) status = minos(session, &fitted);
     if (status == PARITAS_OK && !session->json) status = load_centres(session, &fitted.centres);
     if (status != PARITAS_OK) return status;
@@ -218,8 +226,9 @@ const struct command command_fit = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "best fit, with errors",
-    .description =
-        "Errors come from the inverse of the exact second derivatives at the best fit. A parameter on its bound has none, and says so.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .description = "Errors come from the inverse of the exact second derivatives at the best fit. A "
+                   "parameter on its bound has none, and says so.",
+    .groups =
+        {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

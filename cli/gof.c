@@ -3,7 +3,8 @@
 #include "toy_runs.h"
 
 static const struct option options[] = {
-    {"--asimov", 0, OPTION_NUMBER, "MU", "of Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
+    {"--asimov", 0, OPTION_NUMBER, "MU",
+     "of Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
     {"--toys", 0, OPTION_FLAG, NULL, "the p-value by toys drawn at the best fit, too"},
     {0},
 };
@@ -11,7 +12,8 @@ static const struct option options[] = {
 /* Options of toys without --toys would do nothing. */
 static paritas_status check_usage(struct session *session)
 {
-    for (const struct option *option = options_toys; option->name != NULL && !option_flag(session->arguments, "--toys"); option++) {
+    for (const struct option *option = options_toys;
+         option->name != NULL && !option_flag(session->arguments, "--toys"); option++) {
         if (option_given(session->arguments, option->name) == NULL) continue;
         return usage_failure(session, "%s needs --toys", option->name);
     }
@@ -29,7 +31,8 @@ static int run(struct session *session)
     if (status == PARITAS_OK) status = load_asimov(session);
     if (status == PARITAS_OK && by_toys) {
         status = toy_run_open(session, &toys);
-        if (status == PARITAS_OK) status = paritas_gof_toys(session->context, session->model, &session->job, &toys.options, &all);
+        if (status == PARITAS_OK)
+            status = paritas_gof_toys(session->context, session->model, &session->job, &toys.options, &all);
         r = all.gof;
     } else if (status == PARITAS_OK) {
         status = paritas_gof(session->context, session->model, &session->job, &r);
@@ -55,8 +58,9 @@ static int run(struct session *session)
         write_close(w);
         return PARITAS_OK;
     }
-    text_format(&session->out, "2 NLL %.10g at the best fit (%s), %.10g saturated\nchi2 = %.6g for %zu degrees of freedom", r.twice_nll,
-                paritas_fit_status_name(r.status), r.saturated, r.statistic, r.ndof);
+    text_format(&session->out,
+                "2 NLL %.10g at the best fit (%s), %.10g saturated\nchi2 = %.6g for %zu degrees of freedom",
+                r.twice_nll, paritas_fit_status_name(r.status), r.saturated, r.statistic, r.ndof);
     if (r.ndof > 0)
         text_format(&session->out, ", p = %.4g\n", r.p);
     else
@@ -74,8 +78,16 @@ const struct command command_gof = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "goodness of fit against the saturated model",
-    .description = "Degrees of freedom: bins less free parameters without a constraint. --toys needs none: it draws data at the best fit, fits each, and\n"
+    .description = "Degrees of freedom: bins less free parameters without a constraint. --toys needs none: "
+                   "it draws data at the best fit, fits each, and\n"
                    "counts those whose statistic is at least the observed one.",
-    .groups = {{"Options", options}, GROUP_TOYS, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {{"Options", options},
+               GROUP_TOYS,
+               GROUP_JOB,
+               GROUP_PATCHES,
+               GROUP_MODEL,
+               GROUP_ENGINE,
+               GROUP_OUTPUT,
+               GROUP_END},
     .run = run,
 };

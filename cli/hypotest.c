@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU", "value of the parameter of interest that is tested; default: 1 (q0 always tests 0)"},
+    {"--mu", 0, OPTION_NUMBER, "MU",
+     "value of the parameter of interest that is tested; default: 1 (q0 always tests 0)"},
     {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic; default: qtilde"},
     {0},
 };
@@ -24,7 +25,8 @@ paritas_test_statistic statistic_of(const char *name)
 static paritas_status analyse(struct session *session, void *result)
 {
     double mu = option_number(session->arguments, "--mu", 1.0);
-    return paritas_hypotest(session->context, session->model, &session->job, statistic_of(statistic_name(session)), 1, &mu, result);
+    return paritas_hypotest(session->context, session->model, &session->job,
+                            statistic_of(statistic_name(session)), 1, &mu, result);
 }
 
 static bool converged(const void *result)
@@ -70,13 +72,15 @@ static void write_answer(struct session *session, const paritas_hypotest_result 
     struct text *out = &session->out;
     struct table table;
     bool q0 = statistic_of(statistic_name(session)) == PARITAS_Q0;
-    text_format(out, "%s = %.6g tested with %s; best fit %.6g\n\n", poi_name(session), r->mu, statistic_name(session), r->mu_hat);
-    table_open(&table, &session->context->allocator, "|observed|expected -2s|-1s|median|+1s|+2s|", "lrrrrrrl");
+    text_format(out, "%s = %.6g tested with %s; best fit %.6g\n\n", poi_name(session), r->mu,
+                statistic_name(session), r->mu_hat);
+    table_open(&table, &session->context->allocator, "|observed|expected -2s|-1s|median|+1s|+2s|",
+               "lrrrrrrl");
     table_text(&table, q0 ? "p0" : "CLs");
     write_cells(&table, r);
     table_close(&table, out);
-    text_format(out, "\nCLsb %.6g   CLb %.6g   q %.6g   q_A %.6g   fits %s\n", r->clsb, r->clb, r->q, r->q_asimov,
-                paritas_fit_status_name(r->status));
+    text_format(out, "\nCLsb %.6g   CLb %.6g   q %.6g   q_A %.6g   fits %s\n", r->clsb, r->clb, r->q,
+                r->q_asimov, paritas_fit_status_name(r->status));
 }
 
 static int run(struct session *session)
@@ -106,8 +110,9 @@ const struct command command_hypotest = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "asymptotic CLs at one value, observed and expected",
-    .description =
-        "With --patchset and no --patch-name the whole patch set is tested: one JSON line, or one row, a patch, in the patch set's order.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .description = "With --patchset and no --patch-name the whole patch set is tested: one JSON line, or one "
+                   "row, a patch, in the patch set's order.",
+    .groups =
+        {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

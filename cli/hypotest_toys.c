@@ -19,8 +19,9 @@ static int run(struct session *session)
     if (status == PARITAS_OK) status = require_poi(session);
     if (status == PARITAS_OK) status = toy_run_open(session, &toys);
     if (status == PARITAS_OK)
-        status = paritas_hypotest_toys(session->context, session->model, &session->job, statistic_of(option_text(arguments, "--test-stat", "qtilde")), option_number(arguments, "--mu", 1.0),
-                                       &toys.options, &r);
+        status = paritas_hypotest_toys(session->context, session->model, &session->job,
+                                       statistic_of(option_text(arguments, "--test-stat", "qtilde")),
+                                       option_number(arguments, "--mu", 1.0), &toys.options, &r);
     if (status != PARITAS_OK) return status;
     toy_run_close(session, &toys, r.tally.counts);
     note_status(session, r.status);
@@ -44,8 +45,17 @@ const struct command command_hypotest_toys = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "CLs by toys",
-    .description = "Toys fluctuate main and auxiliary data around the conditional fits to the observed data, at the tested value and at 0\n"
-                   "(q0: at 0 and at 1); each gets a free and a conditional fit. Toy number t depends on --seed and t alone.",
-    .groups = {{"Options", options}, GROUP_TOYS, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .description = "Toys fluctuate main and auxiliary data around the conditional fits to the observed data, "
+                   "at the tested value and at 0\n"
+                   "(q0: at 0 and at 1); each gets a free and a conditional fit. Toy number t depends on "
+                   "--seed and t alone.",
+    .groups = {{"Options", options},
+               GROUP_TOYS,
+               GROUP_JOB,
+               GROUP_PATCHES,
+               GROUP_MODEL,
+               GROUP_ENGINE,
+               GROUP_OUTPUT,
+               GROUP_END},
     .run = run,
 };

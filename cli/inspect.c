@@ -10,7 +10,8 @@ static const char *constraint_name(hf_constraint constraint)
     return constraint == HF_GAUSSIAN ? "gaussian" : constraint == HF_POISSON ? "poisson" : "unconstrained";
 }
 
-static void write_parameter(struct writer *w, const struct session *session, size_t i, hf_constraint constraint)
+static void write_parameter(struct writer *w, const struct session *session, size_t i,
+                            hf_constraint constraint)
 {
     const paritas_model *model = session->model;
     write_object(w, NULL, false);
@@ -35,31 +36,37 @@ static void write_json(struct session *session, const struct json *summary, cons
         write_string(w, "name", paritas_model_channel_name(model, c));
         write_integer(w, "bins", paritas_model_channel_bins(model, c));
         write_array(w, "samples", false);
-        for (size_t s = 0; s < paritas_model_sample_count(model, c); s++) write_string(w, NULL, paritas_model_sample_name(model, c, s));
+        for (size_t s = 0; s < paritas_model_sample_count(model, c); s++)
+            write_string(w, NULL, paritas_model_sample_name(model, c, s));
         write_close(w);
         write_close(w);
     }
     write_close(w);
     write_array(w, "model_parameters", true);
     for (size_t k = 0; k < spec->n_sets; k++)
-        for (size_t i = 0; i < spec->sets[k].size; i++) write_parameter(w, session, spec->sets[k].first + i, spec->sets[k].constraint);
+        for (size_t i = 0; i < spec->sets[k].size; i++)
+            write_parameter(w, session, spec->sets[k].first + i, spec->sets[k].constraint);
     write_close(w);
-    for (const struct json *entry = summary->first; entry != NULL; entry = entry->next) write_tree(w, entry->key, entry);
+    for (const struct json *entry = summary->first; entry != NULL; entry = entry->next)
+        write_tree(w, entry->key, entry);
     write_close(w);
 }
 
 /* Leftovers that pyhf ignores and a person should know of. */
 static void describe_unused(struct text *out, const struct json *unused)
 {
-    const struct json *observations = json_get(unused, "observations"), *parameters = json_get(unused, "parameters"),
-                      *pois = json_get(unused, "pois");
-    for (const struct json *one = observations != NULL ? observations->first : NULL; one != NULL; one = one->next)
+    const struct json *observations = json_get(unused, "observations"),
+                      *parameters = json_get(unused, "parameters"), *pois = json_get(unused, "pois");
+    for (const struct json *one = observations != NULL ? observations->first : NULL; one != NULL;
+         one = one->next)
         text_format(out, "unused: observation of '%s', which is no channel\n", one->text);
     for (const struct json *one = parameters != NULL ? parameters->first : NULL; one != NULL; one = one->next)
-        text_format(out, "unused: measurement '%s' configures '%s', which is no parameter\n", json_at(one, 0)->text, json_at(one, 1)->text);
+        text_format(out, "unused: measurement '%s' configures '%s', which is no parameter\n",
+                    json_at(one, 0)->text, json_at(one, 1)->text);
     for (const struct json *one = pois != NULL ? pois->first : NULL; one != NULL; one = one->next)
-        text_format(out, "unused: measurement '%s' names the parameter of interest '%s', which is no parameter\n", json_at(one, 0)->text,
-                    json_at(one, 1)->text);
+        text_format(out,
+                    "unused: measurement '%s' names the parameter of interest '%s', which is no parameter\n",
+                    json_at(one, 0)->text, json_at(one, 1)->text);
 }
 
 static void write_tables(struct session *session, const struct json *summary, const struct hf_spec *spec)
@@ -68,8 +75,8 @@ static void write_tables(struct session *session, const struct json *summary, co
     const paritas_model *model = session->model;
     const paritas_allocator *allocator = &session->context->allocator;
     struct table table;
-    text_format(out, "%zu channels, %zu bins, %zu parameters, %zu auxiliary data\n", paritas_model_channel_count(model), session->n_main,
-                session->n_parameters, session->n_aux);
+    text_format(out, "%zu channels, %zu bins, %zu parameters, %zu auxiliary data\n",
+                paritas_model_channel_count(model), session->n_main, session->n_parameters, session->n_aux);
     text_format(out, "Parameter of interest: %s\n\n", poi_name(session) != NULL ? poi_name(session) : "none");
     table_open(&table, allocator, "channel|bins|samples", "lrl");
     for (size_t c = 0; c < paritas_model_channel_count(model); c++) {
@@ -106,7 +113,8 @@ static void write_tables(struct session *session, const struct json *summary, co
     table_open(&table, allocator, "|measurement|poi", "lll");
     const struct json *measurements = json_get(summary, "measurements");
     const char *wanted = option_text(session->arguments, "--measurement", NULL);
-    for (const struct json *one = measurements != NULL ? measurements->first : NULL; one != NULL; one = one->next) {
+    for (const struct json *one = measurements != NULL ? measurements->first : NULL; one != NULL;
+         one = one->next) {
         bool used = wanted != NULL ? json_text_is(json_at(one, 0), wanted) : one == measurements->first;
         table_text(&table, used ? "*" : "");
         table_text(&table, json_at(one, 0)->text);
@@ -122,10 +130,12 @@ static int run(struct session *session)
     struct hf_spec *spec = NULL;
     const struct arguments *arguments = session->arguments;
     paritas_status status = load_model(session);
-    if (status == PARITAS_OK) status = paritas_workspace_inspect(session->context, session->workspace, &summary);
     if (status == PARITAS_OK)
-        status = hf_spec_read(session->context, session->workspace, option_text(arguments, "--measurement", NULL),
-                              option_text(arguments, "--poi", NULL), &spec);
+        status = paritas_workspace_inspect(session->context, session->workspace, &summary);
+    if (status == PARITAS_OK)
+        status =
+            hf_spec_read(session->context, session->workspace, option_text(arguments, "--measurement", NULL),
+                         option_text(arguments, "--poi", NULL), &spec);
     if (status == PARITAS_OK && session->json) write_json(session, summary->root, spec);
     if (status == PARITAS_OK && !session->json) write_tables(session, summary->root, spec);
     hf_spec_free(spec);

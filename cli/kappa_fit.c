@@ -16,20 +16,24 @@ static void describe(void *user, struct writer *writer)
 }
 
 /* Why there is nothing to fit, else the outcome of the fit. */
-static paritas_status count_statuses(struct session *session, const struct sweeps *sweeps, const struct plasma_columns *columns, struct arena *arena, struct writer *writer)
+static paritas_status count_statuses(struct session *session, const struct sweeps *sweeps,
+                                     const struct plasma_columns *columns, struct arena *arena,
+                                     struct writer *writer)
 {
     const char **words = arena_array(arena, sweeps->n + 1, sizeof *words);
     if (words == NULL) return paritas_fail_memory(session->context);
     for (size_t k = 0; k < sweeps->n; k++) {
         const uint8_t reason = sweeps->day->sweep_reason[k];
-        words[k] = reason != PARITAS_ER_KEPT ? paritas_er_reason_name((paritas_er_reason)reason) : columns->status[k];
+        words[k] = reason != PARITAS_ER_KEPT ? paritas_er_reason_name((paritas_er_reason)reason)
+                                             : columns->status[k];
     }
     write_counts(writer, "statuses", sweeps->n, words);
     return PARITAS_OK;
 }
 
-static paritas_status answer(struct session *session, void *user, const struct sources *sources, struct sweeps *sweeps, uint64_t first, struct arena *arena, struct day_tables *tables,
-                             struct writer *writer)
+static paritas_status answer(struct session *session, void *user, const struct sources *sources,
+                             struct sweeps *sweeps, uint64_t first, struct arena *arena,
+                             struct day_tables *tables, struct writer *writer)
 {
     (void)first; /* nothing is drawn here */
     const struct kappa_plan *plan = user;
@@ -73,7 +77,8 @@ const struct command command_kappa_fit = {
     .operands_min = 1,
     .operands_max = SIZE_MAX,
     .summary = "plasma parameters and spacecraft potentials from the same day files",
-    .description = "Fits a kappa distribution to the incident electrons of every sweep, and finds the potential at which the spacecraft's currents balance. Writes a table a day, "
+    .description = "Fits a kappa distribution to the incident electrons of every sweep, and finds the "
+                   "potential at which the spacecraft's currents balance. Writes a table a day, "
                    "kappa_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz), as `losscone fit` does.",
     .groups = {GROUP_DAYS, GROUP_PLASMA, GROUP_SOURCES, GROUP_FIT_ENGINE, GROUP_TABLES, GROUP_END},
     .run = run,

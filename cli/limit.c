@@ -15,13 +15,20 @@ static const struct option options[] = {
     {0},
 };
 
-static double level_of(const struct session *session) { return option_number(session->arguments, "--level", 0.05); }
+static double level_of(const struct session *session)
+{
+    return option_number(session->arguments, "--level", 0.05);
+}
 
-static const char *statistic_name(const struct session *session) { return option_text(session->arguments, "--test-stat", "qtilde"); }
+static const char *statistic_name(const struct session *session)
+{
+    return option_text(session->arguments, "--test-stat", "qtilde");
+}
 
 static paritas_status analyse(struct session *session, void *result)
 {
-    return paritas_limit(session->context, session->model, &session->job, statistic_of(statistic_name(session)), level_of(session), result);
+    return paritas_limit(session->context, session->model, &session->job,
+                         statistic_of(statistic_name(session)), level_of(session), result);
 }
 
 static bool converged(const void *result)
@@ -51,7 +58,9 @@ static void write_cells(struct table *table, const void *result)
     const paritas_limit_result *r = result;
     table_number(table, r->limit_obs, 6);
     for (int i = 0; i < 5; i++) table_number(table, r->limit_exp[i], 6);
-    const char *note = r->status != PARITAS_FIT_CONVERGED ? paritas_fit_status_name(r->status) : r->bound_widened ? "bound widened" : "";
+    const char *note = r->status != PARITAS_FIT_CONVERGED ? paritas_fit_status_name(r->status)
+                       : r->bound_widened                 ? "bound widened"
+                                                          : "";
     table_text(table, note);
 }
 
@@ -76,10 +85,12 @@ static void write_answer(struct session *session, const paritas_limit_result *r)
     text_format(out, "\n%zu values tested, fits %s", r->n_scan, paritas_fit_status_name(r->status));
     if (r->n_scan > 0) text_format(out, ", best fit %.6g", r->scan[0].mu_hat);
     text_append(out, "\n", 1);
-    if (r->bound_widened) text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), r->upper_bound);
+    if (r->bound_widened)
+        text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), r->upper_bound);
     bool missing = isnan(r->limit_obs);
     for (int i = 0; i < 5; i++) missing = missing || isnan(r->limit_exp[i]);
-    if (missing) text_format(out, "A limit shown as - does not exist or was not found up to %.6g\n", r->upper_bound);
+    if (missing)
+        text_format(out, "A limit shown as - does not exist or was not found up to %.6g\n", r->upper_bound);
 }
 
 /* What the tables say of a command line that does not fit together. */
@@ -89,11 +100,14 @@ static paritas_status check(struct session *session, bool toys)
     const double level = level_of(session), rtol = option_number(arguments, "--rtol", 0.05);
     const char *lone = toy_option_given(arguments);
     if (lone == NULL && option_given(arguments, "--rtol") != NULL) lone = "--rtol";
-    if (!(level > 0.0 && level < 1.0)) return usage_failure(session, "--level takes a number between 0 and 1, not %.10g", level);
+    if (!(level > 0.0 && level < 1.0))
+        return usage_failure(session, "--level takes a number between 0 and 1, not %.10g", level);
     if (!toys && lone != NULL) return usage_failure(session, "%s needs --calc toys", lone);
-    if (!(rtol > 0.0 && rtol < 1.0)) return usage_failure(session, "--rtol takes a number between 0 and 1, not %.10g", rtol);
+    if (!(rtol > 0.0 && rtol < 1.0))
+        return usage_failure(session, "--rtol takes a number between 0 and 1, not %.10g", rtol);
     if (option_given(arguments, "--shard") != NULL)
-        return usage_failure(session, "--shard: a limit cannot be cut into shards, since toys decide where toys are drawn");
+        return usage_failure(
+            session, "--shard: a limit cannot be cut into shards, since toys decide where toys are drawn");
     if (wants_patchset(arguments) && option_given(arguments, "--store") != NULL)
         return usage_failure(session, "--store takes the toys of one patch: --patch-name NAME");
     return PARITAS_OK;
@@ -104,8 +118,10 @@ static int run(struct session *session)
     const bool toys = strcmp(option_text(session->arguments, "--calc", "asymptotic"), "toys") == 0;
     paritas_status status = check(session, toys);
     if (status != PARITAS_OK) return status;
-    if (wants_patchset(session->arguments)) return run_patches(session, toys ? &limit_toys_analysis : &analysis);
-    void *result = arena_array(&session->arena, 1, toys ? limit_toys_analysis.result_size : analysis.result_size);
+    if (wants_patchset(session->arguments))
+        return run_patches(session, toys ? &limit_toys_analysis : &analysis);
+    void *result =
+        arena_array(&session->arena, 1, toys ? limit_toys_analysis.result_size : analysis.result_size);
     if (result == NULL) return paritas_fail_memory(session->context);
     status = load_model(session);
     if (status == PARITAS_OK) status = require_poi(session);
@@ -133,10 +149,20 @@ const struct command command_limit = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "upper limits, observed and expected",
-    .description = "The roots of CLs = level: asymptotic to 1e-7, by toys to --rtol. Beyond the upper bound of the parameter of interest the bound is widened, and the "
-                   "answer says so. By toys: values are tested where they matter, from the asymptotic limits on, each with as many toys as the errors need; where --ntoys of "
-                   "each do not suffice, the limits stand with the errors they have, and the exit code is 1. "
-                   "With --patchset and no --patch-name: one JSON line, or one row, a patch, in the patch set's order.",
-    .groups = {{"Options", options}, GROUP_TOYS, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .description =
+        "The roots of CLs = level: asymptotic to 1e-7, by toys to --rtol. Beyond the upper bound of the "
+        "parameter of interest the bound is widened, and the "
+        "answer says so. By toys: values are tested where they matter, from the asymptotic limits on, each "
+        "with as many toys as the errors need; where --ntoys of "
+        "each do not suffice, the limits stand with the errors they have, and the exit code is 1. "
+        "With --patchset and no --patch-name: one JSON line, or one row, a patch, in the patch set's order.",
+    .groups = {{"Options", options},
+               GROUP_TOYS,
+               GROUP_JOB,
+               GROUP_PATCHES,
+               GROUP_MODEL,
+               GROUP_ENGINE,
+               GROUP_OUTPUT,
+               GROUP_END},
     .run = run,
 };

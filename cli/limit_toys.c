@@ -21,8 +21,10 @@ static paritas_status analyse(struct session *session, void *result)
     paritas_status status = toy_run_open(session, &l->run);
     if (option_given(arguments, "--ntoys") == NULL) l->run.options.n = PARITAS_LIMIT_TOYS;
     if (status == PARITAS_OK)
-        status = paritas_limit_toys(session->context, session->model, &session->job, statistic_of(option_text(arguments, "--test-stat", "qtilde")),
-                                    option_number(arguments, "--level", 0.05), l->rtol, &l->run.options, &l->limits);
+        status = paritas_limit_toys(session->context, session->model, &session->job,
+                                    statistic_of(option_text(arguments, "--test-stat", "qtilde")),
+                                    option_number(arguments, "--level", 0.05), l->rtol, &l->run.options,
+                                    &l->limits);
     if (status != PARITAS_OK) return status;
     const bool before = session->not_converged;
     session->not_converged = false;
@@ -82,7 +84,10 @@ static void write_fields(struct writer *w, const void *result)
 static const char *note(const struct limits *l)
 {
     if (l->limits.status != PARITAS_FIT_CONVERGED) return paritas_fit_status_name(l->limits.status);
-    return !reached(&l->limits) ? "errors above --rtol" : l->failed ? "toys without answer" : l->limits.bound_widened ? "bound widened" : "";
+    return !reached(&l->limits)      ? "errors above --rtol"
+           : l->failed               ? "toys without answer"
+           : l->limits.bound_widened ? "bound widened"
+                                     : "";
 }
 
 static void write_cells(struct table *table, const void *result)
@@ -104,7 +109,8 @@ const struct patch_analysis limit_toys_analysis = {
     .write_cells = write_cells,
 };
 
-static void write_line(struct table *table, const char *name, double limit, double error, double asymptotic, bool has_error)
+static void write_line(struct table *table, const char *name, double limit, double error, double asymptotic,
+                       bool has_error)
 {
     table_text(table, name);
     table_number(table, limit, 4);
@@ -120,16 +126,26 @@ void limit_toys_describe(struct session *session, const void *result)
     const paritas_limit_toys_result *r = &l->limits;
     struct text *out = &session->out;
     struct table table;
-    text_format(out, "Upper limit on %s at CLs = %.4g, by toys\n\n", poi_name(session), option_number(session->arguments, "--level", 0.05));
+    text_format(out, "Upper limit on %s at CLs = %.4g, by toys\n\n", poi_name(session),
+                option_number(session->arguments, "--level", 0.05));
     table_open(&table, &session->context->allocator, "|limit|error|asymptotic|", "lrrrl");
     write_line(&table, "observed", r->limit_obs, r->limit_obs_error, r->asymptotic_obs, r->reached_obs);
-    for (int i = 0; i < 5; i++) write_line(&table, names[i], r->limit_exp[i], r->limit_exp_error[i], r->asymptotic_exp[i], r->reached_exp[i]);
+    for (int i = 0; i < 5; i++)
+        write_line(&table, names[i], r->limit_exp[i], r->limit_exp_error[i], r->asymptotic_exp[i],
+                   r->reached_exp[i]);
     table_close(&table, out);
-    text_format(out, "\n%zu values tested, observed fits %s, best fit %.6g\n", r->n_scan, paritas_fit_status_name(r->status), r->mu_hat);
-    if (!reached(r)) text_format(out, "Errors are above --rtol %.4g with %" PRIu64 " toys at each value: raise --ntoys or --rtol\n", l->rtol, l->run.options.n);
-    if (r->bound_widened) text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), r->upper_bound);
+    text_format(out, "\n%zu values tested, observed fits %s, best fit %.6g\n", r->n_scan,
+                paritas_fit_status_name(r->status), r->mu_hat);
+    if (!reached(r))
+        text_format(out,
+                    "Errors are above --rtol %.4g with %" PRIu64
+                    " toys at each value: raise --ntoys or --rtol\n",
+                    l->rtol, l->run.options.n);
+    if (r->bound_widened)
+        text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), r->upper_bound);
     bool missing = isnan(r->limit_obs);
     for (int i = 0; i < 5; i++) missing = missing || isnan(r->limit_exp[i]);
-    if (missing) text_format(out, "A limit shown as - does not exist or was not found up to %.6g\n", r->upper_bound);
+    if (missing)
+        text_format(out, "A limit shown as - does not exist or was not found up to %.6g\n", r->upper_bound);
     toy_run_describe(out, &l->run, &l->limits.tally);
 }

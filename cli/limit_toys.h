@@ -4,7 +4,8 @@
 
 #include "patches.h"
 
-/* `converged`: the observed fits are, each limit has the wished error, and not too many toys have no answer. */
+/* `converged`: the observed fits are, each limit has the wished error, and not too many toys have no
+ * answer. */
 extern const struct patch_analysis limit_toys_analysis;
 /* The answer for people; `result` is one of the analysis. */
 void limit_toys_describe(struct session *session, const void *result);

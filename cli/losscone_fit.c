@@ -28,10 +28,12 @@ static void describe(void *user, struct writer *writer)
 
 /* ---- words ---- */
 
-static const char **status_words(struct column_list *list, const struct sweeps *sweeps, const paritas_losscone_result *results)
+static const char **status_words(struct column_list *list, const struct sweeps *sweeps,
+                                 const paritas_losscone_result *results)
 {
     const char **words = column_room(list, COLUMN_TEXT, sweeps->n);
-    for (size_t k = 0; k < sweeps->n && words != NULL; k++) words[k] = losscone_status_word(sweeps, k, &results[k]);
+    for (size_t k = 0; k < sweeps->n && words != NULL; k++)
+        words[k] = losscone_status_word(sweeps, k, &results[k]);
     return words;
 }
 
@@ -44,7 +46,8 @@ static const char *set_text(struct column_list *list, const paritas_confidence *
         char lower[32], upper[32];
         lower[number_write(set->lower[i], lower)] = '\0';
         upper[number_write(set->upper[i], upper)] = '\0';
-        length += snprintf(text + length, sizeof text - (size_t)length, "%s%s %s", i > 0 ? ";" : "", lower, upper);
+        length +=
+            snprintf(text + length, sizeof text - (size_t)length, "%s%s %s", i > 0 ? ";" : "", lower, upper);
     }
     const char *copy = arena_text(list->arena, text, (size_t)length);
     list->failed = list->failed || copy == NULL;
@@ -59,20 +62,26 @@ struct model_columns {
     const double *misfit, *potential, *ratio, *amplitude;
 };
 
-static const double *results_f64(struct column_list *list, size_t n, const paritas_losscone_result *results, size_t offset, const unsigned char *fitted)
+static const double *results_f64(struct column_list *list, size_t n, const paritas_losscone_result *results,
+                                 size_t offset, const unsigned char *fitted)
 {
     return gather_f64(list, n, results, sizeof *results, offset, fitted);
 }
 
-static void add_sets(struct day_tables *tables, const char *suffix, size_t n, const paritas_confidence *sets, const unsigned char *fitted)
+static void add_sets(struct day_tables *tables, const char *suffix, size_t n, const paritas_confidence *sets,
+                     const unsigned char *fitted)
 {
     struct column_list *list = &tables->rows;
     const size_t width = PARITAS_CONFIDENCE_INTERVALS;
     const char **texts = column_room(list, COLUMN_TEXT, n);
     double *lower = column_room(list, COLUMN_F64, n), *upper = column_room(list, COLUMN_F64, n);
-    double *all_lower = column_room(list, COLUMN_F64, n * width), *all_upper = column_room(list, COLUMN_F64, n * width);
-    unsigned char *open_below = column_room(list, COLUMN_BOOL, n), *open_above = column_room(list, COLUMN_BOOL, n);
-    if (texts == NULL || lower == NULL || upper == NULL || all_lower == NULL || all_upper == NULL || open_below == NULL || open_above == NULL) return;
+    double *all_lower = column_room(list, COLUMN_F64, n * width),
+           *all_upper = column_room(list, COLUMN_F64, n * width);
+    unsigned char *open_below = column_room(list, COLUMN_BOOL, n),
+                  *open_above = column_room(list, COLUMN_BOOL, n);
+    if (texts == NULL || lower == NULL || upper == NULL || all_lower == NULL || all_upper == NULL ||
+        open_below == NULL || open_above == NULL)
+        return;
     for (size_t k = 0; k < n; k++) {
         const unsigned intervals = fitted[k] ? sets[k].intervals : 0;
         for (unsigned i = 0; i < width; i++) {
@@ -85,7 +94,8 @@ static void add_sets(struct day_tables *tables, const char *suffix, size_t n, co
         open_below[k] = intervals > 0 && sets[k].at_lower_bound;
         open_above[k] = intervals > 0 && sets[k].at_upper_bound;
     }
-    column_add_both(tables, "confidence_threshold", suffix, COLUMN_F64, n, gather_f64(list, n, sets, sizeof *sets, offsetof(paritas_confidence, threshold), fitted));
+    column_add_both(tables, "confidence_threshold", suffix, COLUMN_F64, n,
+                    gather_f64(list, n, sets, sizeof *sets, offsetof(paritas_confidence, threshold), fitted));
     column_add(list, "confidence_lower", suffix, COLUMN_F64, n, 0, lower);
     column_add(list, "confidence_upper", suffix, COLUMN_F64, n, 0, upper);
     column_add(list, "confidence_set", suffix, COLUMN_TEXT, n, 0, texts);
@@ -95,7 +105,8 @@ static void add_sets(struct day_tables *tables, const char *suffix, size_t n, co
     column_add_both(tables, "confidence_at_upper_bound", suffix, COLUMN_BOOL, n, open_above);
 }
 
-static struct model_columns add_model(struct day_tables *tables, const struct sweeps *sweeps, const struct losscone_answers *answers, int model, const char *suffix)
+static struct model_columns add_model(struct day_tables *tables, const struct sweeps *sweeps,
+                                      const struct losscone_answers *answers, int model, const char *suffix)
 {
     struct column_list *list = &tables->rows;
     const paritas_losscone_result *results = answers->results[model];
@@ -106,24 +117,37 @@ static struct model_columns add_model(struct day_tables *tables, const struct sw
     if (fitted == NULL) return columns;
     columns.fitted = fitted;
     columns.misfit = results_f64(list, n, results, offsetof(paritas_losscone_result, misfit), fitted);
-    columns.potential = results_f64(list, n, results, offsetof(paritas_losscone_result, potential_centre), fitted);
+    columns.potential =
+        results_f64(list, n, results, offsetof(paritas_losscone_result, potential_centre), fitted);
     columns.ratio = results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_centre), fitted);
     columns.amplitude = results_f64(list, n, results, offsetof(paritas_losscone_result, amplitude), fitted);
     column_add_both(tables, "status", suffix, COLUMN_TEXT, n, columns.status);
-    column_add_both(tables, "cells", suffix, COLUMN_U32, n, gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, cells)));
+    column_add_both(tables, "cells", suffix, COLUMN_U32, n,
+                    gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, cells)));
     column_add_both(tables, "misfit", suffix, COLUMN_F64, n, columns.misfit);
     column_add_both(tables, "potential", suffix, COLUMN_F64, n, columns.potential);
-    column_add_both(tables, "potential_lower", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, potential_lower), fitted));
-    column_add_both(tables, "potential_upper", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, potential_upper), fitted));
+    column_add_both(
+        tables, "potential_lower", suffix, COLUMN_F64, n,
+        results_f64(list, n, results, offsetof(paritas_losscone_result, potential_lower), fitted));
+    column_add_both(
+        tables, "potential_upper", suffix, COLUMN_F64, n,
+        results_f64(list, n, results, offsetof(paritas_losscone_result, potential_upper), fitted));
     column_add_both(tables, "ratio", suffix, COLUMN_F64, n, columns.ratio);
-    column_add_both(tables, "ratio_lower", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_lower), fitted));
-    column_add_both(tables, "ratio_upper", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_upper), fitted));
-    column_add_both(tables, "potential_at_minimum", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, potential), fitted));
-    column_add_both(tables, "ratio_at_minimum", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, ratio), fitted));
+    column_add_both(tables, "ratio_lower", suffix, COLUMN_F64, n,
+                    results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_lower), fitted));
+    column_add_both(tables, "ratio_upper", suffix, COLUMN_F64, n,
+                    results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_upper), fitted));
+    column_add_both(tables, "potential_at_minimum", suffix, COLUMN_F64, n,
+                    results_f64(list, n, results, offsetof(paritas_losscone_result, potential), fitted));
+    column_add_both(tables, "ratio_at_minimum", suffix, COLUMN_F64, n,
+                    results_f64(list, n, results, offsetof(paritas_losscone_result, ratio), fitted));
     if (model == 0) column_add_both(tables, "amplitude", suffix, COLUMN_F64, n, columns.amplitude);
-    column_add_both(tables, "gap", suffix, COLUMN_F64, n, results_f64(list, n, results, offsetof(paritas_losscone_result, gap), fitted));
-    column_add_both(tables, "boxes", suffix, COLUMN_U32, n, gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, boxes)));
-    column_add_both(tables, "solved", suffix, COLUMN_U32, n, gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, solved)));
+    column_add_both(tables, "gap", suffix, COLUMN_F64, n,
+                    results_f64(list, n, results, offsetof(paritas_losscone_result, gap), fitted));
+    column_add_both(tables, "boxes", suffix, COLUMN_U32, n,
+                    gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, boxes)));
+    column_add_both(tables, "solved", suffix, COLUMN_U32, n,
+                    gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, solved)));
     if (answers->sets[model] != NULL) add_sets(tables, suffix, n, answers->sets[model], fitted);
     return columns;
 }
@@ -148,13 +172,17 @@ static void add_beams(struct day_tables *tables, size_t n, const paritas_beam *b
     for (size_t k = 0; k < n && found != NULL; k++) found[k] = beams[k].found != 0;
     if (found == NULL) return;
     column_add_both(tables, "beam_found", "", COLUMN_BOOL, n, found);
-    column_add_both(tables, "beam_energy", "", COLUMN_F64, n, gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, energy), found));
-    column_add_both(tables, "beam_ratio", "", COLUMN_F64, n, gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, ratio), found));
-    column_add_both(tables, "beam_potential", "", COLUMN_F64, n, gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, potential), found));
+    column_add_both(tables, "beam_energy", "", COLUMN_F64, n,
+                    gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, energy), found));
+    column_add_both(tables, "beam_ratio", "", COLUMN_F64, n,
+                    gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, ratio), found));
+    column_add_both(tables, "beam_potential", "", COLUMN_F64, n,
+                    gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, potential), found));
 }
 
 /* The fields of the original: rows of a sweep hold equal numbers. */
-static void add_original(struct day_tables *tables, const struct sweeps *sweeps, const struct model_columns *model, const struct plasma_columns *plasma)
+static void add_original(struct day_tables *tables, const struct sweeps *sweeps,
+                         const struct model_columns *model, const struct plasma_columns *plasma)
 {
     struct column_list *list = &tables->arrays;
     const size_t n = sweeps->n, rows = ROWS * n;
@@ -163,7 +191,8 @@ static void add_original(struct day_tables *tables, const struct sweeps *sweeps,
     if (none == NULL || class == NULL) return;
     for (size_t k = 0; k < n; k++) none[k] = NAN;
     const double *amplitude = model->amplitude, *temperature = plasma != NULL ? plasma->temperature : none;
-    for (size_t k = 0; k < n; k++) class[k] = (int8_t)environment_class(sweeps->day->projection_in_sun[k], temperature[k]);
+    for (size_t k = 0; k < n; k++)
+        class[k] = (int8_t)environment_class(sweeps->day->projection_in_sun[k], temperature[k]);
     const struct {
         const char *row, *spectrum;
         const double *values;
@@ -177,15 +206,19 @@ static void add_original(struct day_tables *tables, const struct sweeps *sweeps,
         {"rows_kappa_value", "spec_kappa_value", plasma != NULL ? plasma->kappa : none},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        column_add(list, fields[i].row, "", COLUMN_F64, rows, 0, repeat(list, COLUMN_F64, n, ROWS, fields[i].values));
-        if (fields[i].spectrum != NULL) column_add(list, fields[i].spectrum, "", COLUMN_F64, n, 0, fields[i].values);
+        column_add(list, fields[i].row, "", COLUMN_F64, rows, 0,
+                   repeat(list, COLUMN_F64, n, ROWS, fields[i].values));
+        if (fields[i].spectrum != NULL)
+            column_add(list, fields[i].spectrum, "", COLUMN_F64, n, 0, fields[i].values);
     }
-    column_add(list, "rows_environment_class", "", COLUMN_I8, rows, 0, repeat(list, COLUMN_I8, n, ROWS, class));
+    column_add(list, "rows_environment_class", "", COLUMN_I8, rows, 0,
+               repeat(list, COLUMN_I8, n, ROWS, class));
     column_add(list, "spec_environment_class", "", COLUMN_I8, n, 0, class);
     column_add(list, "spec_has_fit", "", COLUMN_BOOL, n, 0, model->fitted);
 }
 
-static void write_answer(struct writer *writer, const struct sweeps *sweeps, const struct losscone_plan *plan, struct model_columns models[2], const char **preferred, struct arena *arena)
+static void write_answer(struct writer *writer, const struct sweeps *sweeps, const struct losscone_plan *plan,
+                         struct model_columns models[2], const char **preferred, struct arena *arena)
 {
     const size_t n = sweeps->n;
     const struct model_columns *first = &models[plan->hard ? 0 : 1];
@@ -214,15 +247,18 @@ static void write_answer(struct writer *writer, const struct sweeps *sweeps, con
 }
 
 /* Why sweeps have no spacecraft potential. */
-static void write_potentials(struct writer *writer, size_t n, const paritas_potential *potentials, struct arena *arena)
+static void write_potentials(struct writer *writer, size_t n, const paritas_potential *potentials,
+                             struct arena *arena)
 {
     const char **words = arena_array(arena, n + 1, sizeof *words);
-    for (size_t k = 0; k < n && words != NULL; k++) words[k] = paritas_potential_status_name(potentials[k].status);
+    for (size_t k = 0; k < n && words != NULL; k++)
+        words[k] = paritas_potential_status_name(potentials[k].status);
     if (words != NULL) write_counts(writer, "spacecraft_potentials", n, words);
 }
 
-static paritas_status answer(struct session *session, void *user, const struct sources *sources, struct sweeps *sweeps, uint64_t first, struct arena *arena, struct day_tables *tables,
-                             struct writer *writer)
+static paritas_status answer(struct session *session, void *user, const struct sources *sources,
+                             struct sweeps *sweeps, uint64_t first, struct arena *arena,
+                             struct day_tables *tables, struct writer *writer)
 {
     struct fit_plan *plan = user;
     const struct losscone_plan *losscone = &plan->losscone;
@@ -235,17 +271,22 @@ static paritas_status answer(struct session *session, void *user, const struct s
     if (beams == NULL) return paritas_fail_memory(session->context);
     /* beams are looked for among all fluxes: those of a method's misfit are fewer */
     if (status == PARITAS_OK) status = paritas_losscone_beam(session->context, &data, beams);
-    if (status == PARITAS_OK) status = paritas_losscone_mask(session->context, sweeps->n, losscone->options.method, sweeps->cosine, sweeps->day->flux, sweeps->flux);
-    if (status == PARITAS_OK) status = losscone_answer(session->context, losscone, &data, first, arena, &answers);
+    if (status == PARITAS_OK)
+        status = paritas_losscone_mask(session->context, sweeps->n, losscone->options.method, sweeps->cosine,
+                                       sweeps->day->flux, sweeps->flux);
+    if (status == PARITAS_OK)
+        status = losscone_answer(session->context, losscone, &data, first, arena, &answers);
     if (status != PARITAS_OK) return status;
     const bool both = losscone->hard && losscone->folded;
-    struct model_columns models[2] = {{NULL, NULL, NULL, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL, NULL}};
+    struct model_columns models[2] = {{NULL, NULL, NULL, NULL, NULL, NULL},
+                                      {NULL, NULL, NULL, NULL, NULL, NULL}};
     struct plasma_columns plasma_columns;
     const char **preferred = NULL;
     add_sweep_columns(tables, sweeps);
     if (plan->automatic) plasma_columns = add_plasma(tables, sweeps, &plasma);
     for (int model = 0; model < 2; model++)
-        if (answers.results[model] != NULL) models[model] = add_model(tables, sweeps, &answers, model, both && model == 1 ? "_folded" : "");
+        if (answers.results[model] != NULL)
+            models[model] = add_model(tables, sweeps, &answers, model, both && model == 1 ? "_folded" : "");
     if (tables->rows.failed || tables->arrays.failed) return paritas_fail_memory(session->context);
     if (both) {
         preferred = preferred_words(&tables->rows, sweeps->n, models);
@@ -257,7 +298,8 @@ static paritas_status answer(struct session *session, void *user, const struct s
     write_answer(writer, sweeps, losscone, models, preferred, arena);
     if (plan->automatic) write_potentials(writer, sweeps->n, plasma.potentials, arena);
     plan->sweeps += sweeps->n;
-    for (size_t k = 0; k < sweeps->n; k++) plan->at_limit += answers.results[losscone->hard ? 0 : 1][k].status == PARITAS_SWEEP_AT_LIMIT;
+    for (size_t k = 0; k < sweeps->n; k++)
+        plan->at_limit += answers.results[losscone->hard ? 0 : 1][k].status == PARITAS_SWEEP_AT_LIMIT;
     return PARITAS_OK;
 }
 
@@ -285,11 +327,14 @@ const struct command command_losscone_fit = {
     .operands_min = 1,
     .operands_max = SIZE_MAX,
     .summary = "surface potentials of the Moon from day files of Lunar Prospector's Electron Reflectometer",
-    .description = "Writes a table a day, losscone_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz). Folders are searched for 3DYYMMDD.TAB; files are taken as they are. Days whose tables "
+    .description = "Writes a table a day, losscone_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz). "
+                   "Folders are searched for 3DYYMMDD.TAB; files are taken as they are. Days whose tables "
                    "stand there, made by the same options from the same files, are not fitted again. "
-                   "A day that cannot be read costs itself, and the exit code is 3. Sweeps without an answer are counted by reason. The exit code is 1 where more than one "
+                   "A day that cannot be read costs itself, and the exit code is 3. Sweeps without an answer "
+                   "are counted by reason. The exit code is 1 where more than one "
                    "sweep of 1000 ended at a limit of boxes or generations.",
-    .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE, GROUP_TABLES, GROUP_END},
+    .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE,
+               GROUP_TABLES, GROUP_END},
     .run = run,
     .days = true,
 };

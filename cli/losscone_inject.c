@@ -1,4 +1,5 @@
-/* losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often intervals hold it. */
+/* losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often intervals hold
+ * it. */
 #include "days/synthetic.h"
 #include "table.h"
 
@@ -37,7 +38,8 @@ static const char *const names[2] = {"hard", "folded"};
 
 static paritas_status open_tally(struct session *session, size_t n, struct tally *tally)
 {
-    double **arrays[] = {&tally->error, &tally->ratio_error, &tally->width, &tally->set_width, &tally->misfit};
+    double **arrays[] = {&tally->error, &tally->ratio_error, &tally->width, &tally->set_width,
+                         &tally->misfit};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         *arrays[i] = numbers(session, n);
         if (*arrays[i] == NULL) return PARITAS_OUT_OF_MEMORY;
@@ -45,7 +47,8 @@ static paritas_status open_tally(struct session *session, size_t n, struct tally
     return PARITAS_OK;
 }
 
-static void take(struct tally *tally, const struct truth *truth, size_t n, size_t at, const paritas_losscone_result *results, const paritas_confidence *sets)
+static void take(struct tally *tally, const struct truth *truth, size_t n, size_t at,
+                 const paritas_losscone_result *results, const paritas_confidence *sets)
 {
     for (size_t k = 0; k < n; k++) {
         const paritas_losscone_result *r = &results[k];
@@ -79,17 +82,30 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
     const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
     plan.folded = kind == 1;
     arena_open(&arena, &context->allocator);
-    double *potential = arena_array(&arena, rows * n, sizeof(double)), *cosine = arena_array(&arena, cells * n, sizeof(double)), *flux = arena_array(&arena, cells * n, sizeof(double));
-    paritas_status status = potential != NULL && cosine != NULL && flux != NULL ? PARITAS_OK : paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = synthetic_day(context, &plan, &j->plan.options, j->theta, n, at, 0.0, &arena, &truth, &day);
+    double *potential = arena_array(&arena, rows * n, sizeof(double)),
+           *cosine = arena_array(&arena, cells * n, sizeof(double)),
+           *flux = arena_array(&arena, cells * n, sizeof(double));
+    paritas_status status =
+        potential != NULL && cosine != NULL && flux != NULL ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK)
+        status = synthetic_day(context, &plan, &j->plan.options, j->theta, n, at, 0.0, &arena, &truth, &day);
     for (size_t i = 0; i < rows * n && status == PARITAS_OK; i++) potential[i] = truth.spacecraft[i / rows];
-    if (status == PARITAS_OK) status = paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine);
-    if (status == PARITAS_OK) status = paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux);
-    if (status == PARITAS_OK) status = paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux);
-    const paritas_sweeps sweeps = {.n = n, .energy = day != NULL ? day->energy : NULL, .potential = potential, .cosine = cosine, .flux = flux};
+    if (status == PARITAS_OK)
+        status =
+            paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine);
+    if (status == PARITAS_OK)
+        status = paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux);
+    if (status == PARITAS_OK)
+        status = paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux);
+    const paritas_sweeps sweeps = {.n = n,
+                                   .energy = day != NULL ? day->energy : NULL,
+                                   .potential = potential,
+                                   .cosine = cosine,
+                                   .flux = flux};
     if (status == PARITAS_OK) status = losscone_answer(context, &j->plan, &sweeps, at, &arena, &answers);
     for (int model = 0; model < 2 && status == PARITAS_OK; model++)
-        if (answers.results[model] != NULL) take(&j->tallies[kind][model], &truth, n, at, answers.results[model], answers.sets[model]);
+        if (answers.results[model] != NULL)
+            take(&j->tallies[kind][model], &truth, n, at, answers.results[model], answers.sets[model]);
     paritas_er_day_free(day);
     arena_free(&arena);
     return status;
@@ -130,10 +146,14 @@ static int by_number(const void *a, const void *b)
 }
 
 struct summary {
-    double bias, rmse, mae, median, ninety, most, ratio_bias, ratio_rmse, width, set_width, misfit, in_plateau, in_set, lesser;
+    double bias, rmse, mae, median, ninety, most, ratio_bias, ratio_rmse, width, set_width, misfit,
+        in_plateau, in_set, lesser;
 };
 
-static double quantile(const double *sorted, size_t n, double part) { return n > 0 ? sorted[(size_t)(part * (double)(n - 1) + 0.5)] : NAN; }
+static double quantile(const double *sorted, size_t n, double part)
+{
+    return n > 0 ? sorted[(size_t)(part * (double)(n - 1) + 0.5)] : NAN;
+}
 
 static struct summary summarise(const struct injection *j, struct tally *tally)
 {
@@ -215,8 +235,12 @@ static void answer_table(struct injection *j)
 {
     struct session *session = j->session;
     struct table table;
-    text_format(&session->out, "%zu sweeps of each truth; errors of U in V, widths are medians\n\n", j->sweeps);
-    table_open(&table, &session->context->allocator, "truth|fit|fitted|bias|RMSE|MAE|median|90 %|largest|r RMSE|plateau|holds|set|holds|misfit|lesser", "llrrrrrrrrrrrrrr");
+    text_format(&session->out, "%zu sweeps of each truth; errors of U in V, widths are medians\n\n",
+                j->sweeps);
+    table_open(
+        &table, &session->context->allocator,
+        "truth|fit|fitted|bias|RMSE|MAE|median|90 %|largest|r RMSE|plateau|holds|set|holds|misfit|lesser",
+        "llrrrrrrrrrrrrrr");
     for (int kind = 0; kind < 2; kind++)
         for (int model = 0; model < 2 && j->truths[kind]; model++) {
             if (!(model == 0 ? j->plan.hard : j->plan.folded)) continue;
@@ -249,12 +273,16 @@ static int run(struct session *session)
     j.session = session;
     const char *normalisation = option_text(session->arguments, "--normalisation", "ratio");
     j.sweeps = option_count(session->arguments, "--sweeps", 500);
-    j.normalisation = strcmp(normalisation, "max") == 0 ? PARITAS_NORMALISE_MAX : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISE_PAIRS : PARITAS_NORMALISE_RATIO;
+    j.normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISE_MAX
+                      : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISE_PAIRS
+                                                            : PARITAS_NORMALISE_RATIO;
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
     paritas_status status = losscone_plan_open(session, &j.plan);
     if (status == PARITAS_OK) status = synthetic_plan_open(session, &j.truth);
-    if (status == PARITAS_OK) status = paritas_er_theta(session->context, option_text(session->arguments, "--theta", NULL), j.theta);
+    if (status == PARITAS_OK)
+        status =
+            paritas_er_theta(session->context, option_text(session->arguments, "--theta", NULL), j.theta);
     const bool given = option_given(session->arguments, "--truth") != NULL;
     j.truths[0] = !given || !j.truth.folded;
     j.truths[1] = !given || j.truth.folded;
@@ -270,7 +298,14 @@ const struct command command_losscone_inject = {
     .operands_min = 0,
     .operands_max = 0,
     .summary = "injection tests: what fits find of sweeps whose truth is known",
-    .description = "Draws sweeps of each truth, fits them by each model with the spacecraft's potential known, and tells bias, errors, and how often plateau and confidence set hold the true U.",
-    .groups = {{"Options", options}, GROUP_TRUTH, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_FIT_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .description = "Draws sweeps of each truth, fits them by each model with the spacecraft's potential "
+                   "known, and tells bias, errors, and how often plateau and confidence set hold the true U.",
+    .groups = {{"Options", options},
+               GROUP_TRUTH,
+               GROUP_LOSSCONE,
+               GROUP_CONFIDENCE,
+               GROUP_FIT_ENGINE,
+               GROUP_OUTPUT,
+               GROUP_END},
     .run = run,
 };

@@ -1,4 +1,5 @@
-/* losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of its minimum, the confidence set. */
+/* losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of its
+ * minimum, the confidence set. */
 #include "days/losscone.h"
 #include "days/plasma.h"
 #include "table.h"
@@ -25,7 +26,8 @@ struct profile {
     size_t at; /* of the sweep in its day */
     paritas_sweeps data;
     struct losscone_answers answers;
-    const char *potential_status; /* of a spacecraft potential that was to be found; NULL where it was given */
+    /* of a spacecraft potential that was to be found; NULL where it was given */
+    const char *potential_status;
     double start, stop;
     size_t points;
     double *potentials, *misfit[2], *ratio[2], *amplitude[2];
@@ -45,10 +47,14 @@ static paritas_status open_grid(struct profile *p)
         double value;
     } ends[] = {{"--start", p->start}, {"--stop", p->stop}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (option_given(arguments, ends[i].option) != NULL && !(ends[i].value >= lower && ends[i].value <= upper))
-            return usage_failure(p->session, "%s takes a number within the bounds of U, %g to %g", ends[i].option, lower, upper);
-    if (lower <= upper && !(p->start <= p->stop)) return usage_failure(p->session, "--start and --stop: the first value is above the last");
-    if (p->points > POINTS_MOST) return usage_failure(p->session, "--points takes a whole number up to %d", POINTS_MOST);
+        if (option_given(arguments, ends[i].option) != NULL &&
+            !(ends[i].value >= lower && ends[i].value <= upper))
+            return usage_failure(p->session, "%s takes a number within the bounds of U, %g to %g",
+                                 ends[i].option, lower, upper);
+    if (lower <= upper && !(p->start <= p->stop))
+        return usage_failure(p->session, "--start and --stop: the first value is above the last");
+    if (p->points > POINTS_MOST)
+        return usage_failure(p->session, "--points takes a whole number up to %d", POINTS_MOST);
     return PARITAS_OK;
 }
 
@@ -57,29 +63,46 @@ static paritas_status load(struct profile *p)
     struct session *session = p->session;
     struct days days;
     paritas_status status = days_find(session, &days);
-    if (status == PARITAS_OK && days.n != 1) status = usage_failure(session, "losscone profile takes one day file");
+    if (status == PARITAS_OK && days.n != 1)
+        status = usage_failure(session, "losscone profile takes one day file");
     if (status == PARITAS_OK) status = sweeps_load(session->context, &p->sources, &days.days[0], &p->sweeps);
     if (status != PARITAS_OK) return status;
     const int64_t wanted = (int64_t)option_whole(session->arguments, "--spectrum", 0);
     const paritas_er_day *day = p->sweeps.day;
     while (p->at < p->sweeps.n && day->number[p->at] != wanted) p->at++;
     if (p->at == p->sweeps.n)
-        return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no spectrum %lld among its %zu", session->arguments->operands[0], (long long)wanted, p->sweeps.n);
+        return paritas_fail(session->context, PARITAS_NOT_FOUND,
+                            "%s: there is no spectrum %lld among its %zu", session->arguments->operands[0],
+                            (long long)wanted, p->sweeps.n);
     struct plasma_answers plasma;
-    if (p->sources.potential == POTENTIAL_AUTO) status = plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &session->arena, &plasma);
-    if (status == PARITAS_OK && p->sources.potential == POTENTIAL_AUTO) p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
-    if (status == PARITAS_OK) status = paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method, p->sweeps.cosine, day->flux, p->sweeps.flux);
+    if (p->sources.potential == POTENTIAL_AUTO)
+        status = plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &session->arena, &plasma);
+    if (status == PARITAS_OK && p->sources.potential == POTENTIAL_AUTO)
+        p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
+    if (status == PARITAS_OK)
+        status = paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method,
+                                       p->sweeps.cosine, day->flux, p->sweeps.flux);
     const paritas_sweeps all = sweeps_of(&p->sweeps);
     const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
-    p->data = (paritas_sweeps){1, all.energy + rows * p->at, all.potential + rows * p->at, all.cosine + cells * p->at, all.flux + cells * p->at};
-    if (status == PARITAS_OK) status = losscone_answer(session->context, &p->plan, &p->data, ((uint64_t)days.days[0].files[0].date << 24) + p->at, &session->arena, &p->answers);
+    p->data = (paritas_sweeps){1, all.energy + rows * p->at, all.potential + rows * p->at,
+                               all.cosine + cells * p->at, all.flux + cells * p->at};
+    if (status == PARITAS_OK)
+        status = losscone_answer(session->context, &p->plan, &p->data,
+                                 ((uint64_t)days.days[0].files[0].date << 24) + p->at, &session->arena,
+                                 &p->answers);
     return status;
 }
 
 /* All models see the same cells. */
-static bool has_fit(const struct profile *p) { return losscone_fitted(p->answers.results[p->plan.hard ? 0 : 1]); }
+static bool has_fit(const struct profile *p)
+{
+    return losscone_fitted(p->answers.results[p->plan.hard ? 0 : 1]);
+}
 
-static const char *status_word(const struct profile *p, int model) { return losscone_status_word(&p->sweeps, p->at, p->answers.results[model]); }
+static const char *status_word(const struct profile *p, int model)
+{
+    return losscone_status_word(&p->sweeps, p->at, p->answers.results[model]);
+}
 
 static paritas_status make_profiles(struct profile *p)
 {
@@ -87,7 +110,10 @@ static paritas_status make_profiles(struct profile *p)
     if (!has_fit(p)) p->points = 0;
     p->potentials = numbers(session, p->points);
     if (p->potentials == NULL) return PARITAS_OUT_OF_MEMORY;
-    for (size_t i = 0; i < p->points; i++) p->potentials[i] = i + 1 < p->points ? p->start + (p->stop - p->start) * ((double)i / (double)(p->points - 1)) : p->stop;
+    for (size_t i = 0; i < p->points; i++)
+        p->potentials[i] = i + 1 < p->points
+                               ? p->start + (p->stop - p->start) * ((double)i / (double)(p->points - 1))
+                               : p->stop;
     if (p->points == 1) p->potentials[0] = p->start;
     for (int model = 0; model < 2; model++) {
         if (p->answers.results[model] == NULL) continue;
@@ -95,8 +121,11 @@ static paritas_status make_profiles(struct profile *p)
         p->misfit[model] = numbers(session, p->points);
         p->ratio[model] = numbers(session, p->points);
         p->amplitude[model] = numbers(session, p->points);
-        if (p->misfit[model] == NULL || p->ratio[model] == NULL || p->amplitude[model] == NULL) return PARITAS_OUT_OF_MEMORY;
-        const paritas_status status = paritas_losscone_profile(session->context, &p->data, &one, p->points, p->potentials, p->misfit[model], p->ratio[model], p->amplitude[model]);
+        if (p->misfit[model] == NULL || p->ratio[model] == NULL || p->amplitude[model] == NULL)
+            return PARITAS_OUT_OF_MEMORY;
+        const paritas_status status =
+            paritas_losscone_profile(session->context, &p->data, &one, p->points, p->potentials,
+                                     p->misfit[model], p->ratio[model], p->amplitude[model]);
         if (status != PARITAS_OK) return status;
     }
     return PARITAS_OK;
@@ -131,7 +160,8 @@ static void model_json(const struct profile *p, int model, struct writer *w)
     write_number(w, "amplitude", fitted ? r->amplitude : NAN);
     write_number(w, "gap", fitted ? r->gap : NAN);
     write_array(w, "plateau", false);
-    for (unsigned i = 0; fitted && i < r->vertices && i < PARITAS_PLATEAU_VERTICES; i++) write_pair(w, r->vertex[i][0], r->vertex[i][1]);
+    for (unsigned i = 0; fitted && i < r->vertices && i < PARITAS_PLATEAU_VERTICES; i++)
+        write_pair(w, r->vertex[i][0], r->vertex[i][1]);
     write_close(w);
     if (set != NULL && fitted) {
         write_object(w, "confidence", false);
@@ -183,15 +213,18 @@ static void describe_model(const struct profile *p, int model, struct text *out)
     const paritas_confidence *set = p->answers.sets[model];
     text_format(out, "%-7s %s", responses[model], status_word(p, model));
     if (losscone_fitted(r)) {
-        text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g", r->misfit, r->cells, r->potential_centre, r->potential_lower, r->potential_upper);
+        text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g", r->misfit, r->cells,
+                    r->potential_centre, r->potential_lower, r->potential_upper);
         text_format(out, ", r %.5g, %.5g to %.5g", r->ratio_centre, r->ratio_lower, r->ratio_upper);
         if (model == 0) text_format(out, ", A %.4g", r->amplitude);
     }
     text_format(out, "\n");
     if (set == NULL || !losscone_fitted(r)) return;
     text_format(out, "        misfit up to %.4g above:", set->threshold);
-    for (unsigned i = 0; i < set->intervals; i++) text_format(out, "%s %.6g to %.6g V", i > 0 ? "," : "", set->lower[i], set->upper[i]);
-    text_format(out, "%s%s\n", set->at_lower_bound ? ", open below" : "", set->at_upper_bound ? ", open above" : "");
+    for (unsigned i = 0; i < set->intervals; i++)
+        text_format(out, "%s %.6g to %.6g V", i > 0 ? "," : "", set->lower[i], set->upper[i]);
+    text_format(out, "%s%s\n", set->at_lower_bound ? ", open below" : "",
+                set->at_upper_bound ? ", open above" : "");
 }
 
 static void answer_table(const struct profile *p)
@@ -201,15 +234,23 @@ static void answer_table(const struct profile *p)
     struct table table;
     const double potential = p->sweeps.day->spacecraft_potential[p->at];
     text_format(out, "spectrum %lld, %s", (long long)p->sweeps.day->number[p->at], p->sweeps.day->utc[p->at]);
-    if (!isnan(potential)) text_format(out, ", spacecraft at %.4g V\n", potential);
-    else text_format(out, ", no spacecraft potential%s%s\n", p->potential_status != NULL ? ": " : "", p->potential_status != NULL ? p->potential_status : "");
+    if (!isnan(potential))
+        text_format(out, ", spacecraft at %.4g V\n", potential);
+    else
+        text_format(out, ", no spacecraft potential%s%s\n", p->potential_status != NULL ? ": " : "",
+                    p->potential_status != NULL ? p->potential_status : "");
     for (int model = 0; model < 2; model++)
         if (p->answers.results[model] != NULL) describe_model(p, model, out);
     if (!has_fit(p)) return;
     text_format(out, "\n");
     const bool hard = p->plan.hard, folded = p->plan.folded;
-    const char *headers = hard && folded ? "U / V|misfit|r|A|misfit folded|r folded" : hard ? "U / V|misfit|r|A" : "U / V|misfit|r";
-    table_open(&table, &session->context->allocator, headers, hard && folded ? "rrrrrr" : hard ? "rrrr" : "rrr");
+    const char *headers = hard && folded ? "U / V|misfit|r|A|misfit folded|r folded"
+                          : hard         ? "U / V|misfit|r|A"
+                                         : "U / V|misfit|r";
+    table_open(&table, &session->context->allocator, headers,
+               hard && folded ? "rrrrrr"
+               : hard         ? "rrrr"
+                              : "rrr");
     for (size_t i = 0; i < p->points; i++) {
         table_number(&table, p->potentials[i], 6);
         for (int model = 0; model < 2; model++) {
@@ -227,9 +268,11 @@ static int run(struct session *session)
     struct profile p;
     memset(&p, 0, sizeof p);
     p.session = session;
-    if (option_given(session->arguments, "--spectrum") == NULL) return usage_failure(session, "losscone profile needs --spectrum N");
+    if (option_given(session->arguments, "--spectrum") == NULL)
+        return usage_failure(session, "losscone profile needs --spectrum N");
     paritas_status status = losscone_plan_open(session, &p.plan);
-    if (status == PARITAS_OK && p.plan.options.search != PARITAS_SEARCH_EXACT) status = usage_failure(session, "losscone profile searches exactly: there is no --search de");
+    if (status == PARITAS_OK && p.plan.options.search != PARITAS_SEARCH_EXACT)
+        status = usage_failure(session, "losscone profile searches exactly: there is no --search de");
     if (status == PARITAS_OK) status = plasma_plan_open(session, &p.plasma);
     if (status == PARITAS_OK) status = sources_open(session, &p.sources);
     if (status == PARITAS_OK) status = open_grid(&p);
@@ -248,7 +291,15 @@ const struct command command_losscone_profile = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "the misfit of one sweep over the surface potential, its plateau and confidence set",
-    .description = "The misfit is minimised over r and A at each U. The plateau is where no data tell U and r from those of the minimum.",
-    .groups = {{"Options", options}, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .description = "The misfit is minimised over r and A at each U. The plateau is where no data tell U and "
+                   "r from those of the minimum.",
+    .groups = {{"Options", options},
+               GROUP_LOSSCONE,
+               GROUP_CONFIDENCE,
+               GROUP_SOURCES,
+               GROUP_PLASMA,
+               GROUP_FIT_ENGINE,
+               GROUP_OUTPUT,
+               GROUP_END},
     .run = run,
 };

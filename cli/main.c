@@ -1,4 +1,5 @@
-/* main.c: the program `paritas`: finds the command, runs it, delivers its answer, and turns the outcome into an exit code. */
+/* main.c: the program `paritas`: finds the command, runs it, delivers its answer, and turns the outcome into
+ * an exit code. */
 #include "commands.h"
 #include "output.h"
 #include "session.h"
@@ -16,11 +17,14 @@ static const struct command *const commands[] = {
 static void write_overview(void)
 {
     printf("usage: paritas COMMAND ... [options]\n\n"
-           "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces), and loss cones of electrons above the Moon.\n\nCommands:\n");
+           "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces), and loss cones of electrons "
+           "above the Moon.\n\nCommands:\n");
     for (size_t i = 0; i < N_COMMANDS; i++) printf("  %-20s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n`paritas COMMAND --help` lists a command's options; a workspace named - is standard input.\n"
-           "PARITAS_DEVICE=NAME stands for --device, PARITAS_CACHE=FOLDER names the folder of compiled kernels (empty: none).\n"
-           "PARITAS_ISA=portable|scalar|avx2|avx512|neon and PARITAS_LANES=1|2|4|8|16 force a build of the kernels.\n"
+           "PARITAS_DEVICE=NAME stands for --device, PARITAS_CACHE=FOLDER names the folder of compiled "
+           "kernels (empty: none).\n"
+           "PARITAS_ISA=portable|scalar|avx2|avx512|neon and PARITAS_LANES=1|2|4|8|16 force a build of the "
+           "kernels.\n"
            "paritas --version tells the version.\n");
 }
 
@@ -44,9 +48,11 @@ static int exit_code_of(paritas_status status)
 static bool options_agree(const struct arguments *arguments)
 {
     size_t standard_input = 0;
-    for (size_t i = 0; i < arguments->n_operands; i++) standard_input += strcmp(arguments->operands[i], "-") == 0;
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        standard_input += strcmp(arguments->operands[i], "-") == 0;
     for (size_t i = 0; i < arguments->n_given; i++)
-        standard_input += arguments->given[i].option->kind == OPTION_INPUT && strcmp(arguments->given[i].text, "-") == 0;
+        standard_input +=
+            arguments->given[i].option->kind == OPTION_INPUT && strcmp(arguments->given[i].text, "-") == 0;
     if (standard_input > 1) {
         usage_error(arguments->command, "standard input can be read once");
         return false;
@@ -57,7 +63,8 @@ static bool options_agree(const struct arguments *arguments)
     }
     bool walks_patchsets = arguments->command == &command_hypotest || arguments->command == &command_limit;
     if (wants_patchset(arguments) && !walks_patchsets) {
-        usage_error(arguments->command, "%s takes one patch of a patch set: --patch-name NAME", arguments->command->name);
+        usage_error(arguments->command, "%s takes one patch of a patch set: --patch-name NAME",
+                    arguments->command->name);
         return false;
     }
     return true;
@@ -83,7 +90,8 @@ static int run(const struct arguments *arguments)
     }
     if (session.wrong_usage) code = EXIT_USAGE;
     /* some answers stand beside a failure: the good lines of a patch set */
-    if ((status == PARITAS_OK || session.partial) && !output_write(path, session.out.bytes, session.out.length))
+    if ((status == PARITAS_OK || session.partial) &&
+        !output_write(path, session.out.bytes, session.out.length))
         code = EXIT_OUTPUT;
     else if (status == PARITAS_OK && session.not_converged)
         code = EXIT_NOT_CONVERGED;
@@ -91,7 +99,8 @@ static int run(const struct arguments *arguments)
     return code;
 }
 
-/* The command that the first words name: one, or two where a command has actions ("losscone fit"). *words: how many. */
+/* The command that the first words name: one, or two where a command has actions ("losscone fit"). *words:
+ * how many. */
 static const struct command *find_command(int argc, char **argv, int *words)
 {
     for (size_t i = 0; i < N_COMMANDS && argc > 1; i++) {
@@ -117,11 +126,14 @@ static int write_actions(const char *name, const char *word)
 {
     const bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
     FILE *file = help ? stdout : stderr;
-    if (word[0] == '\0') fprintf(file, "paritas: %s needs an action\n", name);
-    else if (!help) fprintf(file, "paritas: %s has no action '%s'\n", name, word);
+    if (word[0] == '\0')
+        fprintf(file, "paritas: %s needs an action\n", name);
+    else if (!help)
+        fprintf(file, "paritas: %s has no action '%s'\n", name, word);
     fprintf(file, "usage: paritas %s ACTION ... [options]\n\n", name);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strncmp(commands[i]->name, name, strlen(name)) == 0 && commands[i]->name[strlen(name)] == ' ') fprintf(file, "  %-20s %s\n", commands[i]->name, commands[i]->summary);
+        if (strncmp(commands[i]->name, name, strlen(name)) == 0 && commands[i]->name[strlen(name)] == ' ')
+            fprintf(file, "  %-20s %s\n", commands[i]->name, commands[i]->summary);
     return help ? 0 : EXIT_USAGE;
 }
 

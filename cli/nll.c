@@ -3,7 +3,8 @@
 #include "table.h"
 
 static const struct option options[] = {
-    {"--point", 0, OPTION_INPUT, "FILE", "JSON array in parameter order, or object by name; default: the suggested start"},
+    {"--point", 0, OPTION_INPUT, "FILE",
+     "JSON array in parameter order, or object by name; default: the suggested start"},
     {"--gradient", 0, OPTION_FLAG, NULL, "its derivatives too"},
     {"--expected", 0, OPTION_FLAG, NULL, "the expected main and auxiliary data too"},
     {0},
@@ -12,7 +13,8 @@ static const struct option options[] = {
 static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    bool with_gradient = option_flag(arguments, "--gradient"), with_expected = option_flag(arguments, "--expected");
+    bool with_gradient = option_flag(arguments, "--gradient"),
+         with_expected = option_flag(arguments, "--expected");
     double *point, twice_nll;
     session->no_fits = true;
     paritas_status status = load_model(session);
@@ -21,8 +23,10 @@ static int run(struct session *session)
     size_t n = session->n_parameters;
     double *gradient = numbers(session, n), *expected = numbers(session, session->n_main + session->n_aux);
     if (gradient == NULL || expected == NULL) return PARITAS_OUT_OF_MEMORY;
-    status = paritas_evaluate(session->context, session->model, 1, point, 1, NULL, &twice_nll, with_gradient ? gradient : NULL, NULL);
-    if (status == PARITAS_OK && with_expected) status = paritas_expected_data(session->context, session->model, 1, point, expected);
+    status = paritas_evaluate(session->context, session->model, 1, point, 1, NULL, &twice_nll,
+                              with_gradient ? gradient : NULL, NULL);
+    if (status == PARITAS_OK && with_expected)
+        status = paritas_expected_data(session->context, session->model, 1, point, expected);
     if (status != PARITAS_OK) return status;
     if (session->json) {
         struct writer *w = &session->writer;

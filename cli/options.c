@@ -10,7 +10,8 @@
 
 bool number_of_text(const char *text, double *number)
 {
-    /* the program never leaves the C locale, so strtod reads a point; what else it takes (nan, inf, hexadecimal) is kept out here */
+    /* the program never leaves the C locale, so strtod reads a point; what else it takes (nan, inf,
+     * hexadecimal) is kept out here */
     if (text[0] == '\0' || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
     char *end;
     *number = strtod(text, &end);
@@ -18,7 +19,10 @@ bool number_of_text(const char *text, double *number)
 }
 
 /* Between a command and its operands, where it has any. */
-static const char *blank_before(const struct command *command) { return command->operands[0] != '\0' ? " " : ""; }
+static const char *blank_before(const struct command *command)
+{
+    return command->operands[0] != '\0' ? " " : "";
+}
 
 void usage_error(const struct command *command, const char *format, ...)
 {
@@ -27,15 +31,18 @@ void usage_error(const struct command *command, const char *format, ...)
     fputs("paritas: ", stderr);
     vfprintf(stderr, format, list);
     va_end(list);
-    fprintf(stderr, "\nusage: paritas %s%s%s [options]; `paritas %s --help` lists them\n", command->name, blank_before(command), command->operands, command->name);
+    fprintf(stderr, "\nusage: paritas %s%s%s [options]; `paritas %s --help` lists them\n", command->name,
+            blank_before(command), command->operands, command->name);
 }
 
-static const struct option *find_option(const struct command *command, const char *name, size_t length, char letter)
+static const struct option *find_option(const struct command *command, const char *name, size_t length,
+                                        char letter)
 {
     for (const struct option_group *group = command->groups; group->options != NULL; group++)
         for (const struct option *option = group->options; option->name != NULL; option++) {
             if (letter != 0 && option->letter == letter) return option;
-            if (letter == 0 && strlen(option->name) == length && memcmp(option->name, name, length) == 0) return option;
+            if (letter == 0 && strlen(option->name) == length && memcmp(option->name, name, length) == 0)
+                return option;
         }
     return NULL;
 }
@@ -93,7 +100,8 @@ static bool read_value(const struct command *command, struct given *given, char 
     return true;
 }
 
-parse_outcome arguments_parse(const struct command *command, int argc, char **argv, struct arguments *arguments)
+parse_outcome arguments_parse(const struct command *command, int argc, char **argv,
+                              struct arguments *arguments)
 {
     memset(arguments, 0, sizeof *arguments);
     arguments->command = command;
@@ -128,7 +136,8 @@ parse_outcome arguments_parse(const struct command *command, int argc, char **ar
             return PARSE_WRONG;
         }
         int wanted = option->kind == OPTION_PAIR ? 2 : attached == NULL;
-        if (i + wanted >= argc || (wanted > 0 && strncmp(argv[i + 1], "--", 2) == 0) || (attached != NULL && wanted == 2)) {
+        if (i + wanted >= argc || (wanted > 0 && strncmp(argv[i + 1], "--", 2) == 0) ||
+            (attached != NULL && wanted == 2)) {
             usage_error(command, "%s needs a value: %s %s", option->name, option->name, option->value);
             return PARSE_WRONG;
         }
@@ -141,7 +150,8 @@ parse_outcome arguments_parse(const struct command *command, int argc, char **ar
         return PARSE_WRONG;
     }
     if (arguments->n_operands > command->operands_max) {
-        usage_error(command, "%s takes %s; '%s' is one too many", command->name, command->operands_max > 0 ? command->operands : "no operands",
+        usage_error(command, "%s takes %s; '%s' is one too many", command->name,
+                    command->operands_max > 0 ? command->operands : "no operands",
                     arguments->operands[command->operands_max]);
         return PARSE_WRONG;
     }
@@ -234,13 +244,15 @@ void help_write(const struct command *command)
     for (const struct option_group *group = command->groups; group->options != NULL; group++) {
         printf("\n%s:\n", group->title);
         for (const struct option *option = group->options; option->name != NULL; option++) {
-            int at = option->letter != 0 ? printf("  -%c, %s", option->letter, option->name) : printf("  %s", option->name);
+            int at = option->letter != 0 ? printf("  -%c, %s", option->letter, option->name)
+                                         : printf("  %s", option->name);
             if (option->kind != OPTION_FLAG) at += printf(" %s", option->value);
             if (at >= HELP_COLUMN) at = printf("\n") - 1;
             printf("%*s", HELP_COLUMN - at, "");
             write_wrapped(option->help, HELP_COLUMN);
         }
     }
-    printf("\nExit codes: 0 answered; 1 a fit did not converge; 2 wrong command line; 3 wrong input; 4 no such device; 5 output not "
+    printf("\nExit codes: 0 answered; 1 a fit did not converge; 2 wrong command line; 3 wrong input; 4 no "
+           "such device; 5 output not "
            "written.\n");
 }

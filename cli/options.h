@@ -1,5 +1,5 @@
-/* options.h: command lines from tables. A command lists groups of options; parsing, checking and --help all read
- * the same tables. */
+/* options.h: command lines from tables. A command lists groups of options; parsing, checking and --help all
+ * read the same tables. */
 #ifndef PARITAS_CLI_OPTIONS_H
 #define PARITAS_CLI_OPTIONS_H
 
@@ -49,7 +49,8 @@ struct command {
     const char *description;                /* more, for --help; may be NULL */
     struct option_group groups[GROUPS_MAX]; /* ended by one without options */
     int (*run)(struct session *session);    /* a paritas_status */
-    bool days;                              /* runs over days that are alike: memory of one is kept for the next */
+    /* runs over days that are alike: memory of one is kept for the next */
+    bool days;
 };
 
 /* One option as given. */
@@ -71,12 +72,14 @@ struct arguments {
 
 typedef enum parse_outcome { PARSE_OK, PARSE_HELP, PARSE_WRONG, PARSE_MEMORY } parse_outcome;
 
-/* Parses what follows the command's name. Values are borrowed from argv, which is changed (NAME=V is split). WRONG: a
- * sentence and a hint are on stderr. Freed by arguments_free in any case. */
-parse_outcome arguments_parse(const struct command *command, int argc, char **argv, struct arguments *arguments);
+/* Parses what follows the command's name. Values are borrowed from argv, which is changed (NAME=V is split).
+ * WRONG: a sentence and a hint are on stderr. Freed by arguments_free in any case. */
+parse_outcome arguments_parse(const struct command *command, int argc, char **argv,
+                              struct arguments *arguments);
 void arguments_free(struct arguments *arguments);
 /* A usage error found after parsing: prints sentence and hint. */
-void usage_error(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void usage_error(const struct command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Of several, the last counts. */
 const struct given *option_given(const struct arguments *arguments, const char *name); /* NULL: not given */

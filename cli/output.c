@@ -24,7 +24,10 @@ static char *folder_of(const char *path)
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-static bool is_standard_output(const char *path) { return path == NULL || strcmp(path, "-") == 0; }
+static bool is_standard_output(const char *path)
+{
+    return path == NULL || strcmp(path, "-") == 0;
+}
 
 bool output_check(const char *path)
 {
@@ -96,7 +99,10 @@ bool output_open(struct output_file *output, const char *path)
     return false;
 }
 
-bool output_append(struct output_file *output, const void *bytes, size_t length) { return write_all(output->file, bytes, length); }
+bool output_append(struct output_file *output, const void *bytes, size_t length)
+{
+    return write_all(output->file, bytes, length);
+}
 
 /* output_close; without `sync` the system brings the bytes to the disk when it pleases. */
 static bool close_file(struct output_file *output, bool keep, bool sync)
@@ -118,7 +124,10 @@ static bool close_file(struct output_file *output, bool keep, bool sync)
     return ok;
 }
 
-bool output_close(struct output_file *output, bool keep) { return close_file(output, keep, true); }
+bool output_close(struct output_file *output, bool keep)
+{
+    return close_file(output, keep, true);
+}
 
 bool output_write(const char *path, const char *bytes, size_t length)
 {
@@ -129,7 +138,8 @@ bool output_write(const char *path, const char *bytes, size_t length)
     if (!output_open(&output, path)) return failed(path);
     const bool written = output_append(&output, bytes, length);
     const int error = errno;
-    /* no sync, which takes longer than most commands: who reads finds the file whole or as it was; a machine that stops in the next seconds may lose it */
+    /* no sync, which takes longer than most commands: who reads finds the file whole or as it was; a machine
+     * that stops in the next seconds may lose it */
     const bool kept = close_file(&output, written, false);
     if (!written) errno = error;
     return (written && kept) || failed(path);

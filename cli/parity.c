@@ -1,4 +1,5 @@
-/* parity.c: the contract, checked on a workspace: a device against the CPU bit by bit; in f32 also against f64, before and after polish. */
+/* parity.c: the contract, checked on a workspace: a device against the CPU bit by bit; in f32 also against
+ * f64, before and after polish. */
 #include "contract.h"
 #include "infer/infer.h"
 #include "minimise/tolerances.h"
@@ -10,7 +11,8 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest; default: 1, or the middle of its bounds"},
+    {"--mu", 0, OPTION_NUMBER, "MU",
+     "tested value of the parameter of interest; default: 1, or the middle of its bounds"},
     {"--ntoys", 0, OPTION_WHOLE, "N", "toys of each hypothesis; 0: none; default: 1000"},
     {"--seed", 0, OPTION_WHOLE, "S", "of the toys; default: 0"},
     {0},
@@ -44,24 +46,29 @@ struct parity {
 
 /* ---- contexts ---- */
 
-static paritas_status open_as(struct parity *p, const char *device, unsigned precision, bool no_polish, paritas_context **context)
+static paritas_status open_as(struct parity *p, const char *device, unsigned precision, bool no_polish,
+                              paritas_context **context)
 {
     paritas_options options = p->session->options;
     options.device = device;
     options.precision = precision;
     options.no_polish = no_polish;
     const paritas_status status = paritas_open(&options, context);
-    return status == PARITAS_OK ? status : paritas_fail(p->session->context, status, "%s", *context != NULL ? paritas_error_message(*context) : paritas_status_message(status));
+    return status == PARITAS_OK ? status
+                                : paritas_fail(p->session->context, status, "%s",
+                                               *context != NULL ? paritas_error_message(*context)
+                                                                : paritas_status_message(status));
 }
 
-/* The CPU against itself: its plainest build that is not the one in use, a fit at a time, on one thread. A processor or library with one build alone
- * has that on one thread. */
+/* The CPU against itself: its plainest build that is not the one in use, a fit at a time, on one thread. A
+ * processor or library with one build alone has that on one thread. */
 static paritas_status open_plainest(struct parity *p, unsigned precision, paritas_context **context)
 {
     static const char *const builds[] = {"scalar", "portable"};
     paritas_status status = PARITAS_NO_DEVICE;
     for (size_t k = 0; k <= sizeof builds / sizeof builds[0] && status == PARITAS_NO_DEVICE; k++) {
-        const char *isa = paritas_isa_name(p->ours), *build = k < sizeof builds / sizeof builds[0] ? builds[k] : isa;
+        const char *isa = paritas_isa_name(p->ours),
+                   *build = k < sizeof builds / sizeof builds[0] ? builds[k] : isa;
         if (build != isa && strcmp(build, isa) == 0) continue;
         paritas_options options = p->session->options;
         paritas_close(*context);
@@ -72,7 +79,10 @@ static paritas_status open_plainest(struct parity *p, unsigned precision, parita
         options.lanes = options.threads = 1;
         status = paritas_open(&options, context);
     }
-    return status == PARITAS_OK ? status : paritas_fail(p->session->context, status, "%s", *context != NULL ? paritas_error_message(*context) : paritas_status_message(status));
+    return status == PARITAS_OK ? status
+                                : paritas_fail(p->session->context, status, "%s",
+                                               *context != NULL ? paritas_error_message(*context)
+                                                                : paritas_status_message(status));
 }
 
 static paritas_status open_contexts(struct parity *p)
@@ -81,7 +91,9 @@ static paritas_status open_contexts(struct parity *p)
     const unsigned precision = p->session->context->precision;
     p->reference_name = "cpu";
     paritas_status status = open_as(p, device, precision, false, &p->ours);
-    if (status == PARITAS_OK) status = strcmp(device, "cpu") == 0 ? open_plainest(p, precision, &p->reference) : open_as(p, "cpu", precision, false, &p->reference);
+    if (status == PARITAS_OK)
+        status = strcmp(device, "cpu") == 0 ? open_plainest(p, precision, &p->reference)
+                                            : open_as(p, "cpu", precision, false, &p->reference);
     if (status == PARITAS_OK && precision == 32) status = open_as(p, "cpu", 64, false, &p->exact);
     if (status == PARITAS_OK && precision == 32) status = open_as(p, device, 32, true, &p->raw);
     return status;
@@ -114,7 +126,8 @@ static void check_bits(struct parity *p)
 
 /* ---- f32 against f64 ---- */
 
-static void add_distance(struct parity *p, const char *name, const char *unit, double before, double after, double most)
+static void add_distance(struct parity *p, const char *name, const char *unit, double before, double after,
+                         double most)
 {
     const double judged = isnan(after) ? before : after;
     struct distance *d = &p->distances[p->n_distances++];
@@ -123,9 +136,13 @@ static void add_distance(struct parity *p, const char *name, const char *unit, d
 }
 
 /* The larger distance; one that is no number stays. */
-static double worse(double worst, double distance) { return isnan(distance) || distance > worst ? (isnan(distance) ? (double)INFINITY : distance) : worst; }
+static double worse(double worst, double distance)
+{
+    return isnan(distance) || distance > worst ? (isnan(distance) ? (double)INFINITY : distance) : worst;
+}
 
-static double worst_of(const struct contract_answer *a, const struct contract_answer *b, enum contract_quantity q, size_t first, size_t end)
+static double worst_of(const struct contract_answer *a, const struct contract_answer *b,
+                       enum contract_quantity q, size_t first, size_t end)
 {
     double worst = 0.0;
     for (size_t i = first; i < end && i < b->n[q]; i++) {
@@ -149,12 +166,16 @@ static paritas_status kernel_distances(struct parity *p)
         if (isnan(y)) continue;
         nll = worse(nll, 0.5 * fabs(a->values[CONTRACT_NLL][k] - y) / (1.0 + 0.5 * fabs(y - gof.saturated)));
         double largest = 0.0;
-        for (size_t i = 0; i < n; i++) largest = worse(largest, fabs(b->values[CONTRACT_GRADIENT][k * n + i]));
+        for (size_t i = 0; i < n; i++)
+            largest = worse(largest, fabs(b->values[CONTRACT_GRADIENT][k * n + i]));
         for (size_t i = 0; i < n && largest > 0.0; i++)
-            slope = worse(slope, fabs(a->values[CONTRACT_GRADIENT][k * n + i] - b->values[CONTRACT_GRADIENT][k * n + i]) / largest);
+            slope = worse(slope, fabs(a->values[CONTRACT_GRADIENT][k * n + i] -
+                                      b->values[CONTRACT_GRADIENT][k * n + i]) /
+                                     largest);
     }
     for (size_t k = 0; k < CONTRACT_HESSIANS; k++) {
-        const double *x = a->values[CONTRACT_HESSIAN] + k * n * n, *y = b->values[CONTRACT_HESSIAN] + k * n * n;
+        const double *x = a->values[CONTRACT_HESSIAN] + k * n * n,
+                     *y = b->values[CONTRACT_HESSIAN] + k * n * n;
         double *largest = numbers(p->session, n);
         if (largest == NULL) return PARITAS_OUT_OF_MEMORY;
         for (size_t i = 0; i < n * n; i++)
@@ -172,11 +193,13 @@ static paritas_status kernel_distances(struct parity *p)
 }
 
 /* Of a parameter that has no error, the distance relative to its size. */
-static double parameter_distance(const struct parity *p, const struct contract_answer *a, const double *minimum)
+static double parameter_distance(const struct parity *p, const struct contract_answer *a,
+                                 const double *minimum)
 {
     double worst = 0.0;
     for (size_t i = 0; i < p->plan.n_parameters; i++) {
-        const double error = p->in_f64.values[CONTRACT_ERRORS][i], shift = fabs(a->values[CONTRACT_BEST][i] - minimum[i]);
+        const double error = p->in_f64.values[CONTRACT_ERRORS][i],
+                     shift = fabs(a->values[CONTRACT_BEST][i] - minimum[i]);
         worst = worse(worst, shift / (error > 0.0 ? error : 1.0 + fabs(minimum[i])));
     }
     return worst;
@@ -219,17 +242,25 @@ static paritas_status check_distances(struct parity *p)
     if (status == PARITAS_OK) status = infer_polish(&infer, &minimum);
     if (status == PARITAS_OK) status = kernel_distances(p);
     if (status == PARITAS_OK) {
-        add_distance(p, "minimum", "NLL", 0.5 * worst_of(before, exact, CONTRACT_MINIMUM, 0, 1), 0.5 * worst_of(after, exact, CONTRACT_MINIMUM, 0, 1), POLISHED_NLL);
-        add_distance(p, "best fit", "errors", parameter_distance(p, before, minimum.parameters), parameter_distance(p, after, minimum.parameters), POLISHED_PARAMETER);
-        add_distance(p, "errors", "relative", error_distance(p, before), error_distance(p, after), POLISHED_ERROR);
+        add_distance(p, "minimum", "NLL", 0.5 * worst_of(before, exact, CONTRACT_MINIMUM, 0, 1),
+                     0.5 * worst_of(after, exact, CONTRACT_MINIMUM, 0, 1), POLISHED_NLL);
+        add_distance(p, "best fit", "errors", parameter_distance(p, before, minimum.parameters),
+                     parameter_distance(p, after, minimum.parameters), POLISHED_PARAMETER);
+        add_distance(p, "errors", "relative", error_distance(p, before), error_distance(p, after),
+                     POLISHED_ERROR);
         if (p->plan.n_scan > 0)
-            add_distance(p, "scan", "q", worst_of(before, exact, CONTRACT_SCAN_OF_Q, 0, CONTRACT_SCAN), worst_of(after, exact, CONTRACT_SCAN_OF_Q, 0, CONTRACT_SCAN), POLISHED_Q);
+            add_distance(p, "scan", "q", worst_of(before, exact, CONTRACT_SCAN_OF_Q, 0, CONTRACT_SCAN),
+                         worst_of(after, exact, CONTRACT_SCAN_OF_Q, 0, CONTRACT_SCAN), POLISHED_Q);
         if (p->plan.poi) {
-            add_distance(p, "test", "q", worst_of(before, exact, CONTRACT_TEST, CONTRACT_Q, CONTRACT_CLS), worst_of(after, exact, CONTRACT_TEST, CONTRACT_Q, CONTRACT_CLS), POLISHED_Q);
-            add_distance(p, "test", "CLs", worst_of(before, exact, CONTRACT_TEST, CONTRACT_CLS, CONTRACT_TESTS), worst_of(after, exact, CONTRACT_TEST, CONTRACT_CLS, CONTRACT_TESTS),
-                         POLISHED_CLS);
+            add_distance(p, "test", "q", worst_of(before, exact, CONTRACT_TEST, CONTRACT_Q, CONTRACT_CLS),
+                         worst_of(after, exact, CONTRACT_TEST, CONTRACT_Q, CONTRACT_CLS), POLISHED_Q);
+            add_distance(p, "test", "CLs",
+                         worst_of(before, exact, CONTRACT_TEST, CONTRACT_CLS, CONTRACT_TESTS),
+                         worst_of(after, exact, CONTRACT_TEST, CONTRACT_CLS, CONTRACT_TESTS), POLISHED_CLS);
         }
-        if (exact->n[CONTRACT_TOYS] > 0) add_distance(p, "toys", "part with another q", toys_distance(p, before), toys_distance(p, after), 1.0 - POLISHED_TOYS);
+        if (exact->n[CONTRACT_TOYS] > 0)
+            add_distance(p, "toys", "part with another q", toys_distance(p, before), toys_distance(p, after),
+                         1.0 - POLISHED_TOYS);
     }
     infer_close(&infer);
     return status;
@@ -259,9 +290,14 @@ static void write_json(struct parity *p)
         write_string(w, "class", paritas_precision_name(p->ours));
         write_integer(w, "compared", check->n);
         write_integer(w, "different", check->different);
-        if (check->ulps == UINT64_MAX) write_string(w, "worst_ulp", NULL);
-        else write_integer(w, "worst_ulp", check->ulps);
-        write_string(w, "verdict", check->n == 0 ? (q == CONTRACT_TOYS && p->plan.ntoys == 0 ? "not_asked" : "not_there") : check->ulps == 0 ? "identical" : "different");
+        if (check->ulps == UINT64_MAX)
+            write_string(w, "worst_ulp", NULL);
+        else
+            write_integer(w, "worst_ulp", check->ulps);
+        write_string(w, "verdict",
+                     check->n == 0 ? (q == CONTRACT_TOYS && p->plan.ntoys == 0 ? "not_asked" : "not_there")
+                     : check->ulps == 0 ? "identical"
+                                        : "different");
         write_close(w);
     }
     write_close(w);
@@ -289,16 +325,20 @@ static void write_table(struct parity *p)
 {
     struct text *out = &p->session->out;
     struct table table;
-    text_format(out, "Device %s, %s, against the CPU%s%s: %s\n\n", paritas_device_name(p->ours), paritas_precision_name(p->ours), strcmp(p->reference_name, "cpu") == 0 ? "" : "'s build ",
-                strcmp(p->reference_name, "cpu") == 0 ? "" : p->reference_name, p->ok ? "the contract holds" : "THE CONTRACT IS BROKEN");
+    text_format(out, "Device %s, %s, against the CPU%s%s: %s\n\n", paritas_device_name(p->ours),
+                paritas_precision_name(p->ours), strcmp(p->reference_name, "cpu") == 0 ? "" : "'s build ",
+                strcmp(p->reference_name, "cpu") == 0 ? "" : p->reference_name,
+                p->ok ? "the contract holds" : "THE CONTRACT IS BROKEN");
     table_open(&table, &p->session->context->allocator, "quantity|numbers|class|worst ulp|", "lrlrl");
     for (int q = 0; q < CONTRACT_QUANTITIES; q++) {
         const struct check *check = &p->checks[q];
         table_text(&table, contract_names[q]);
         table_format(&table, "%zu", check->n);
         table_text(&table, paritas_precision_name(p->ours));
-        if (check->ulps == UINT64_MAX) table_text(&table, "no number");
-        else table_format(&table, "%" PRIu64, check->ulps);
+        if (check->ulps == UINT64_MAX)
+            table_text(&table, "no number");
+        else
+            table_format(&table, "%" PRIu64, check->ulps);
         table_text(&table, check->n == 0 ? missing(p, q) : check->ulps == 0 ? "identical" : "DIFFERENT");
     }
     table_close(&table, out);
@@ -310,8 +350,10 @@ static void write_table(struct parity *p)
         table_text(&table, d->name);
         table_text(&table, d->unit);
         table_format(&table, "%.1e", d->before);
-        if (isnan(d->after)) table_text(&table, "-");
-        else table_format(&table, "%.1e", d->after);
+        if (isnan(d->after))
+            table_text(&table, "-");
+        else
+            table_format(&table, "%.1e", d->after);
         table_format(&table, "%.0e", d->most);
         table_text(&table, d->ok ? "within" : "BEYOND");
     }
@@ -324,16 +366,19 @@ static paritas_status check(struct parity *p)
     struct contract_plan *plan = &p->plan;
     paritas_status status = open_contexts(p);
     if (status == PARITAS_OK) status = contract_plan_points(session, plan);
-    if (status == PARITAS_OK) status = contract_ask(session, p->reference, plan, CONTRACT_NLL, CONTRACT_ERRORS, &p->wanted);
+    if (status == PARITAS_OK)
+        status = contract_ask(session, p->reference, plan, CONTRACT_NLL, CONTRACT_ERRORS, &p->wanted);
     if (status != PARITAS_OK) return status;
     contract_plan_scan(plan, &p->wanted);
     status = contract_ask(session, p->reference, plan, CONTRACT_SCAN_OF_Q, CONTRACT_TOYS, &p->wanted);
-    if (status == PARITAS_OK) status = contract_ask(session, p->ours, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->answers);
+    if (status == PARITAS_OK)
+        status = contract_ask(session, p->ours, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->answers);
     if (status != PARITAS_OK) return status;
     check_bits(p);
     if (p->exact == NULL) return PARITAS_OK;
     status = contract_ask(session, p->exact, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->in_f64);
-    if (status == PARITAS_OK) status = contract_ask(session, p->raw, plan, CONTRACT_MINIMUM, CONTRACT_TOYS, &p->unpolished);
+    if (status == PARITAS_OK)
+        status = contract_ask(session, p->raw, plan, CONTRACT_MINIMUM, CONTRACT_TOYS, &p->unpolished);
     return status == PARITAS_OK ? check_distances(p) : status;
 }
 
@@ -341,7 +386,8 @@ static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
     if (option_flag(arguments, "--no-polish"))
-        return usage_failure(session, "parity compares f32 fits before and after polish: --no-polish has no place here");
+        return usage_failure(
+            session, "parity compares f32 fits before and after polish: --no-polish has no place here");
     paritas_status status = load_model(session);
     if (status != PARITAS_OK) return status;
     struct parity *p = arena_array(&session->arena, 1, sizeof *p);
@@ -354,12 +400,16 @@ static int run(struct session *session)
                                      .seed = option_whole(arguments, "--seed", 0)};
     const ptrdiff_t poi = paritas_model_poi_index(session->model);
     if (poi >= 0) {
-        const double lower = paritas_model_lower_bounds(session->model)[poi], upper = paritas_model_upper_bounds(session->model)[poi];
-        p->plan.mu = option_number(arguments, "--mu", lower <= 1.0 && upper >= 1.0 ? 1.0 : 0.5 * (lower + upper));
+        const double lower = paritas_model_lower_bounds(session->model)[poi],
+                     upper = paritas_model_upper_bounds(session->model)[poi];
+        p->plan.mu =
+            option_number(arguments, "--mu", lower <= 1.0 && upper >= 1.0 ? 1.0 : 0.5 * (lower + upper));
     }
     status = check(p);
-    if (status == PARITAS_OK && session->json) write_json(p);
-    else if (status == PARITAS_OK) write_table(p);
+    if (status == PARITAS_OK && session->json)
+        write_json(p);
+    else if (status == PARITAS_OK)
+        write_table(p);
     session->not_converged = !p->ok;
     close_contexts(p);
     return status;
@@ -371,10 +421,14 @@ const struct command command_parity = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "the contract, checked on a workspace: a device against the CPU, bit by bit",
-    .description = "Likelihoods, gradients and Hessians at the start and around it, the best fit with its errors, a scan, a test and toys are computed "
-                   "on the device and on the CPU; every bit must agree. With --precision f32 they are also compared with f64, before and after polish, within "
-                   "the tolerances of the contract. The CPU itself is compared with its plainest build that is not in use (scalar or portable), "
+    .description = "Likelihoods, gradients and Hessians at the start and around it, the best fit with its "
+                   "errors, a scan, a test and toys are computed "
+                   "on the device and on the CPU; every bit must agree. With --precision f32 they are also "
+                   "compared with f64, before and after polish, within "
+                   "the tolerances of the contract. The CPU itself is compared with its plainest build that "
+                   "is not in use (scalar or portable), "
                    "a fit at a time, on one thread. Exit code 1: the contract is broken.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups =
+        {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

@@ -10,7 +10,8 @@
 
 #define WORKERS_MAX 64
 
-/* What the workers share. Workspace and patch set are only read; each outcome belongs to who drew its number. */
+/* What the workers share. Workspace and patch set are only read; each outcome belongs to who drew its
+ * number. */
 struct patch_run {
     const struct patch_analysis *analysis;
     struct session *first; /* the command's; no worker's own, but one worker alone takes its context */
@@ -47,8 +48,10 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
     if (status == PARITAS_OK) status = load_model(session);
     if (status == PARITAS_OK) status = require_poi(session);
     if (status == PARITAS_OK) status = run->analysis->analyse(session, outcome->result);
-    if (status == PARITAS_OK) snprintf(outcome->device, sizeof outcome->device, "%s", paritas_device_name(session->context));
-    else snprintf(outcome->error, sizeof run->errors[i], "%s", paritas_error_message(session->context));
+    if (status == PARITAS_OK)
+        snprintf(outcome->device, sizeof outcome->device, "%s", paritas_device_name(session->context));
+    else
+        snprintf(outcome->error, sizeof run->errors[i], "%s", paritas_error_message(session->context));
     session_clear(session);
     return status;
 }
@@ -81,7 +84,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* As many as there are processors or --threads names, but one alone on an accelerator: contexts there would take each other's memory. */
+/* As many as there are processors or --threads names, but one alone on an accelerator: contexts there would
+ * take each other's memory. */
 static size_t worker_count(const struct session *session, size_t n_patches)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -91,7 +95,8 @@ static size_t worker_count(const struct session *session, size_t n_patches)
     return n < WORKERS_MAX ? n : WORKERS_MAX;
 }
 
-/* The first of several workers has the session's device: where that is "auto" it may come to an accelerator, which is then its alone. */
+/* The first of several workers has the session's device: where that is "auto" it may come to an accelerator,
+ * which is then its alone. */
 static void run_workers(struct patch_run *run, size_t n_workers, struct patch_worker *workers)
 {
     workers[0].device = n_workers > 1 ? run->first->options.device : NULL;
@@ -107,7 +112,8 @@ static void run_workers(struct patch_run *run, size_t n_workers, struct patch_wo
 }
 
 /* Names, values and operations of the patches. */
-static paritas_status list_patches(struct session *session, const paritas_workspace *patchset, struct patch_run *run)
+static paritas_status list_patches(struct session *session, const paritas_workspace *patchset,
+                                   struct patch_run *run)
 {
     const struct json *patches = json_get(patchset->root, "patches");
     paritas_status status = paritas_patchset_count(session->context, patchset, &run->n);
@@ -115,7 +121,8 @@ static paritas_status list_patches(struct session *session, const paritas_worksp
     run->patches = arena_array(&session->arena, run->n + 1, sizeof *run->patches);
     run->outcomes = arena_array(&session->arena, run->n + 1, sizeof *run->outcomes);
     run->errors = arena_array(&session->arena, run->n + 1, sizeof *run->errors);
-    if (run->patches == NULL || run->outcomes == NULL || run->errors == NULL) return paritas_fail_memory(session->context);
+    if (run->patches == NULL || run->outcomes == NULL || run->errors == NULL)
+        return paritas_fail_memory(session->context);
     const struct json *patch = patches->first;
     for (size_t i = 0; i < run->n; i++, patch = patch->next) {
         struct patch_outcome *outcome = &run->outcomes[i];
@@ -171,7 +178,8 @@ static void write_rows(struct session *session, const struct patch_run *run)
     }
     table_close(&table, &session->out);
     for (size_t i = 0; i < run->n; i++)
-        if (run->outcomes[i].status != PARITAS_OK) text_format(&session->out, "%s: %s\n", run->outcomes[i].name, run->outcomes[i].error);
+        if (run->outcomes[i].status != PARITAS_OK)
+            text_format(&session->out, "%s: %s\n", run->outcomes[i].name, run->outcomes[i].error);
 }
 
 paritas_status run_patches(struct session *session, const struct patch_analysis *analysis)
@@ -182,8 +190,11 @@ paritas_status run_patches(struct session *session, const struct patch_analysis 
     struct patch_worker workers[WORKERS_MAX];
     memset(workers, 0, sizeof workers);
     paritas_status status = paritas_workspace_read(session->context, path, &patchset);
-    if (status == PARITAS_OK) status = paritas_workspace_read(session->context, session->arguments->operands[0], &session->workspace);
-    if (status == PARITAS_OK) status = paritas_patchset_verify(session->context, session->workspace, patchset);
+    if (status == PARITAS_OK)
+        status =
+            paritas_workspace_read(session->context, session->arguments->operands[0], &session->workspace);
+    if (status == PARITAS_OK)
+        status = paritas_patchset_verify(session->context, session->workspace, patchset);
     if (status == PARITAS_OK) status = apply_patches(session);
     if (status == PARITAS_OK) status = list_patches(session, patchset, &run);
     if (status == PARITAS_OK) {
@@ -205,8 +216,9 @@ paritas_status run_patches(struct session *session, const struct patch_analysis 
             write_rows(session, &run);
         if (n_failed > 0) {
             session->partial = true;
-            status = paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: %zu of %zu patches failed; their lines say why", path,
-                                  n_failed, run.n);
+            status =
+                paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                             "%s: %zu of %zu patches failed; their lines say why", path, n_failed, run.n);
         }
     }
     paritas_workspace_free(patchset);

@@ -12,7 +12,8 @@ static const struct option options[] = {
 };
 
 /* A node of the patch set by the patch's name; fails, naming it, where there is none. */
-static paritas_status find_patch(struct session *session, const paritas_workspace *patchset, const char *wanted, const struct json **patch)
+static paritas_status find_patch(struct session *session, const paritas_workspace *patchset,
+                                 const char *wanted, const struct json **patch)
 {
     size_t n;
     paritas_status status = paritas_patchset_count(session->context, patchset, &n);
@@ -24,15 +25,18 @@ static paritas_status find_patch(struct session *session, const paritas_workspac
         if (status == PARITAS_OK && strcmp(name, wanted) == 0) return PARITAS_OK;
     }
     if (status != PARITAS_OK) return status;
-    return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no patch named '%s'", patchset->label, wanted);
+    return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no patch named '%s'",
+                        patchset->label, wanted);
 }
 
 static paritas_status extract(struct session *session, const paritas_workspace *patchset)
 {
     const struct json *patch;
-    paritas_status status = find_patch(session, patchset, option_text(session->arguments, "--name", ""), &patch);
+    paritas_status status =
+        find_patch(session, patchset, option_text(session->arguments, "--name", ""), &patch);
     if (status != PARITAS_OK) return status;
-    bool metadata = option_flag(session->arguments, "--with-metadata") && !option_flag(session->arguments, "--without-metadata");
+    bool metadata = option_flag(session->arguments, "--with-metadata") &&
+                    !option_flag(session->arguments, "--without-metadata");
     answer_document(session, metadata ? patch : json_get(patch, "patch"));
     return PARITAS_OK;
 }
@@ -42,7 +46,8 @@ static paritas_status inspect(struct session *session, const paritas_workspace *
     size_t n;
     paritas_status status = paritas_patchset_count(session->context, patchset, &n);
     if (status != PARITAS_OK) return status;
-    const struct json *metadata = json_get(patchset->root, "metadata"), *patches = json_get(patchset->root, "patches");
+    const struct json *metadata = json_get(patchset->root, "metadata"),
+                      *patches = json_get(patchset->root, "patches");
     const struct json *description = json_get(metadata, "description");
     struct table table;
     struct writer *w = &session->writer;
@@ -89,7 +94,8 @@ static paritas_status inspect(struct session *session, const paritas_workspace *
 static paritas_status with_workspace(struct session *session, const paritas_workspace *patchset, bool apply)
 {
     paritas_workspace *patched = NULL;
-    paritas_status status = paritas_workspace_read(session->context, session->arguments->operands[1], &session->workspace);
+    paritas_status status =
+        paritas_workspace_read(session->context, session->arguments->operands[1], &session->workspace);
     if (status != PARITAS_OK) return status;
     if (apply) {
         const char *name = option_text(session->arguments, "--name", "");
@@ -114,20 +120,23 @@ static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
     const char *action = arguments->operands[0];
-    bool extracts = strcmp(action, "extract") == 0, applies = strcmp(action, "apply") == 0, inspects = strcmp(action, "inspect") == 0;
+    bool extracts = strcmp(action, "extract") == 0, applies = strcmp(action, "apply") == 0,
+         inspects = strcmp(action, "inspect") == 0;
     size_t wanted = extracts || inspects ? 2 : 3;
     if (!extracts && !applies && !inspects && strcmp(action, "verify") != 0)
-        return usage_failure(session, "patchset knows extract, apply, verify and inspect, not '%s'",
-                            action);
+        return usage_failure(session, "patchset knows extract, apply, verify and inspect, not '%s'", action);
     if (arguments->n_operands != wanted)
         return usage_failure(session, "patchset %s takes %s", action,
-                            wanted == 2 ? "PATCHSET" : "WORKSPACE PATCHSET");
+                             wanted == 2 ? "PATCHSET" : "WORKSPACE PATCHSET");
     if ((extracts || applies) && option_given(arguments, "--name") == NULL)
         return usage_failure(session, "patchset %s needs --name NAME", action);
     paritas_workspace *patchset = NULL;
-    paritas_status status = paritas_workspace_read(session->context, arguments->operands[wanted - 1], &patchset);
+    paritas_status status =
+        paritas_workspace_read(session->context, arguments->operands[wanted - 1], &patchset);
     if (status == PARITAS_OK)
-        status = extracts ? extract(session, patchset) : inspects ? inspect(session, patchset) : with_workspace(session, patchset, applies);
+        status = extracts   ? extract(session, patchset)
+                 : inspects ? inspect(session, patchset)
+                            : with_workspace(session, patchset, applies);
     paritas_workspace_free(patchset);
     return status;
 }
@@ -138,7 +147,8 @@ const struct command command_patchset = {
     .operands_min = 2,
     .operands_max = 3,
     .summary = "look into a patch set, check it, apply one of its patches",
-    .description = "extract PATCHSET --name NAME: the patch. apply WORKSPACE PATCHSET --name NAME: the patched workspace. verify WORKSPACE "
+    .description = "extract PATCHSET --name NAME: the patch. apply WORKSPACE PATCHSET --name NAME: the "
+                   "patched workspace. verify WORKSPACE "
                    "PATCHSET: do the digests "
                    "agree? inspect PATCHSET: the names and values of its patches.",
     .groups = {{"Options", options}, GROUP_OUTPUT, GROUP_END},

@@ -13,11 +13,14 @@ struct predicted {
     double *prefit_total, *prefit_total_error, *total, *total_error; /* per channel */
 };
 
-/* Standard deviations of bins and of channel sums: the diagonal of J C J^T, for the bins' rows of J and for their sums. */
-static paritas_status propagate(struct session *session, const double *point, const double *covariance, double *bins, double *totals)
+/* Standard deviations of bins and of channel sums: the diagonal of J C J^T, for the bins' rows of J and for
+ * their sums. */
+static paritas_status propagate(struct session *session, const double *point, const double *covariance,
+                                double *bins, double *totals)
 {
     size_t n = session->n_parameters;
-    double *jacobian = numbers(session, session->n_main * n), *sum = numbers(session, n), *product = numbers(session, n);
+    double *jacobian = numbers(session, session->n_main * n), *sum = numbers(session, n),
+           *product = numbers(session, n);
     if (jacobian == NULL || sum == NULL || product == NULL) return PARITAS_OUT_OF_MEMORY;
     paritas_status status = paritas_expected_jacobian(session->context, session->model, point, jacobian);
     if (status != PARITAS_OK) return status;
@@ -57,10 +60,12 @@ static void sum_channels(const paritas_model *model, const double *bins, double 
 static paritas_status predict(struct session *session, struct predicted *p)
 {
     const paritas_model *model = session->model;
-    size_t n = session->n_parameters, n_main = session->n_main, n_channels = paritas_model_channel_count(model), n_samples = 0;
-    for (size_t c = 0; c < n_channels; c++) n_samples += paritas_model_sample_count(model, c) * paritas_model_channel_bins(model, c);
-    double *best = numbers(session, n), *covariance = numbers(session, n * n), *before = numbers(session, n * n),
-           *expected = numbers(session, n_main + session->n_aux);
+    size_t n = session->n_parameters, n_main = session->n_main,
+           n_channels = paritas_model_channel_count(model), n_samples = 0;
+    for (size_t c = 0; c < n_channels; c++)
+        n_samples += paritas_model_sample_count(model, c) * paritas_model_channel_bins(model, c);
+    double *best = numbers(session, n), *covariance = numbers(session, n * n),
+           *before = numbers(session, n * n), *expected = numbers(session, n_main + session->n_aux);
     p->prefit = numbers(session, n_main);
     p->prefit_error = numbers(session, n_main);
     p->postfit = numbers(session, n_main);
@@ -68,8 +73,9 @@ static paritas_status predict(struct session *session, struct predicted *p)
     p->prefit_samples = numbers(session, n_samples);
     p->postfit_samples = numbers(session, n_samples);
     p->prefit_total = numbers(session, 4 * n_channels);
-    if (best == NULL || covariance == NULL || before == NULL || expected == NULL || p->prefit == NULL || p->prefit_error == NULL ||
-        p->postfit == NULL || p->error == NULL || p->prefit_samples == NULL || p->postfit_samples == NULL || p->prefit_total == NULL)
+    if (best == NULL || covariance == NULL || before == NULL || expected == NULL || p->prefit == NULL ||
+        p->prefit_error == NULL || p->postfit == NULL || p->error == NULL || p->prefit_samples == NULL ||
+        p->postfit_samples == NULL || p->prefit_total == NULL)
         return PARITAS_OUT_OF_MEMORY;
     p->prefit_total_error = p->prefit_total + n_channels;
     p->total = p->prefit_total + 2 * n_channels;
@@ -78,14 +84,16 @@ static paritas_status predict(struct session *session, struct predicted *p)
     for (size_t i = 0; i < n; i++)
         if (!isnan(widths[i]) && !session->job.fixed[i]) before[i * n + i] = widths[i] * widths[i];
     paritas_context *context = session->context;
-    paritas_status status = paritas_fit(context, model, NULL, 1, &session->job, &p->result, best, NULL, covariance, NULL);
+    paritas_status status =
+        paritas_fit(context, model, NULL, 1, &session->job, &p->result, best, NULL, covariance, NULL);
     if (status == PARITAS_OK) status = paritas_expected_data(context, model, 1, start, expected);
     if (status == PARITAS_OK) memcpy(p->prefit, expected, n_main * sizeof *expected);
     if (status == PARITAS_OK) status = paritas_expected_data(context, model, 1, best, expected);
     if (status == PARITAS_OK) memcpy(p->postfit, expected, n_main * sizeof *expected);
     if (status == PARITAS_OK) status = paritas_expected_by_sample(context, model, start, p->prefit_samples);
     if (status == PARITAS_OK) status = paritas_expected_by_sample(context, model, best, p->postfit_samples);
-    if (status == PARITAS_OK) status = propagate(session, start, before, p->prefit_error, p->prefit_total_error);
+    if (status == PARITAS_OK)
+        status = propagate(session, start, before, p->prefit_error, p->prefit_total_error);
     if (status == PARITAS_OK) status = propagate(session, best, covariance, p->error, p->total_error);
     if (status != PARITAS_OK) return status;
     sum_channels(model, p->prefit, p->prefit_total);
@@ -154,7 +162,8 @@ static void write_table(struct session *session, const struct predicted *p)
     const paritas_model *model = session->model;
     const double *data = paritas_model_data(model);
     struct table table;
-    text_format(&session->out, "Fit %s, 2 NLL %.10g\n\n", paritas_fit_status_name(p->result.status), p->result.twice_nll);
+    text_format(&session->out, "Fit %s, 2 NLL %.10g\n\n", paritas_fit_status_name(p->result.status),
+                p->result.twice_nll);
     table_open(&table, &session->context->allocator, "channel|bin|prefit|+-|postfit|+-|data", "lrrrrrr");
     for (size_t c = 0, bin = 0; c < paritas_model_channel_count(model); c++) {
         const char *name = paritas_model_channel_name(model, c);
@@ -164,12 +173,14 @@ static void write_table(struct session *session, const struct predicted *p)
             char number[24];
             snprintf(number, sizeof number, "%zu", b);
             write_row(&table, name, number,
-                      (const double[5]){p->prefit[bin], p->prefit_error[bin], p->postfit[bin], p->error[bin], data[bin]});
+                      (const double[5]){p->prefit[bin], p->prefit_error[bin], p->postfit[bin], p->error[bin],
+                                        data[bin]});
             sum += data[bin];
         }
         if (n > 1)
             write_row(&table, name, "sum",
-                      (const double[5]){p->prefit_total[c], p->prefit_total_error[c], p->total[c], p->total_error[c], sum});
+                      (const double[5]){p->prefit_total[c], p->prefit_total_error[c], p->total[c],
+                                        p->total_error[c], sum});
     }
     table_close(&table, &session->out);
 }
@@ -193,7 +204,8 @@ const struct command command_predict = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "yields before and after the fit, with errors",
-    .description = "Prefit: at the suggested start, with the widths of the constraints, free parameters without error. Postfit: at the "
+    .description = "Prefit: at the suggested start, with the widths of the constraints, free parameters "
+                   "without error. Postfit: at the "
                    "best fit, with its "
                    "covariance. Channel sums take correlations between bins along.",
     .groups = {GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},

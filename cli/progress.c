@@ -29,8 +29,8 @@ static void show(struct progress *progress, double time, uint64_t done, uint64_t
     progress->last = time;
     progress->shown = true;
     const double rate = (double)done / elapsed;
-    fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " %s, %.3g a second, %.0f s left\033[K", done, total, progress->unit, rate,
-            (double)(total - done) / rate);
+    fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " %s, %.3g a second, %.0f s left\033[K", done, total,
+            progress->unit, rate, (double)(total - done) / rate);
     fflush(stderr);
 }
 

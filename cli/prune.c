@@ -21,7 +21,8 @@ static int run(struct session *session)
     if (status == PARITAS_OK) status = list_of(session, "--modifier", &prune.modifiers);
     if (status == PARITAS_OK) status = list_of(session, "--modifier-type", &prune.modifier_types);
     if (status == PARITAS_OK) status = list_of(session, "--measurement", &prune.measurements);
-    if (status == PARITAS_OK) status = paritas_workspace_prune(session->context, session->workspace, &prune, &pruned);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_prune(session->context, session->workspace, &prune, &pruned);
     if (status == PARITAS_OK) answer_document(session, pruned->root);
     paritas_workspace_free(pruned);
     return status;

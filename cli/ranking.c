@@ -4,11 +4,13 @@
 
 static const struct option options[] = {
     {"--top", 0, OPTION_COUNT, "N", "only the N largest"},
-    {"--asimov", 0, OPTION_NUMBER, "MU", "rank on Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
+    {"--asimov", 0, OPTION_NUMBER, "MU",
+     "rank on Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
     {0},
 };
 
-static void write_json(struct session *session, const paritas_ranking_entry *entries, size_t shown, paritas_fit_status worst)
+static void write_json(struct session *session, const paritas_ranking_entry *entries, size_t shown,
+                       paritas_fit_status worst)
 {
     struct writer *w = &session->writer;
     write_object(w, NULL, true);
@@ -37,7 +39,8 @@ static void write_table(struct session *session, const paritas_ranking_entry *en
     struct text *out = &session->out;
     struct table table;
     text_format(out, "Impacts on %s: the %zu largest of %zu\n\n", poi_name(session), shown, n);
-    table_open(&table, &session->context->allocator, "parameter|pull|constraint|impact up|down|prefit up|down|", "lrrrrrrl");
+    table_open(&table, &session->context->allocator,
+               "parameter|pull|constraint|impact up|down|prefit up|down|", "lrrrrrrl");
     for (size_t i = 0; i < shown; i++) {
         const paritas_ranking_entry *e = &entries[i];
         table_text(&table, paritas_model_parameter_name(session->model, e->parameter));
@@ -83,9 +86,11 @@ const struct command command_ranking = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "impacts of all parameters on the parameter of interest",
-    .description = "Each parameter is held at its best value plus and minus its error, and its width before the fit, and the rest fitted "
+    .description = "Each parameter is held at its best value plus and minus its error, and its width before "
+                   "the fit, and the rest fitted "
                    "again; the impact is "
                    "the shift of the parameter of interest. Sorted by the larger impact.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups =
+        {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

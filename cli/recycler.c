@@ -17,12 +17,14 @@ struct kept_block {
 };
 _Static_assert(sizeof(struct kept_block) % 16 == 0, "pieces are aligned");
 
-/* The smallest kept block that takes the piece and is not more than twice as large, off the list; NULL: none. */
+/* The smallest kept block that takes the piece and is not more than twice as large, off the list; NULL:
+ * none. */
 static struct kept_block *take_kept(struct recycler *recycler, size_t size)
 {
     struct kept_block **best = NULL;
     for (struct kept_block **at = &recycler->kept; *at != NULL; at = &(*at)->next)
-        if ((*at)->size >= size && (*at)->size / 2 <= size && (best == NULL || (*at)->size < (*best)->size)) best = at;
+        if ((*at)->size >= size && (*at)->size / 2 <= size && (best == NULL || (*at)->size < (*best)->size))
+            best = at;
     if (best == NULL) return NULL;
     struct kept_block *block = *best;
     *best = block->next;

@@ -1,5 +1,6 @@
-/* recycler.h: memory for long runs of like pieces: what is released is kept for the next piece of about its size. Without it the heap of a run over many days grows to several times what two days
- * need (by measurement 330 MB for 190), and pages are cleared anew for each day (10 % of the time). Threads may share it. */
+/* recycler.h: memory for long runs of like pieces: what is released is kept for the next piece of about its
+ * size. Without it the heap of a run over many days grows to several times what two days need (by measurement
+ * 330 MB for 190), and pages are cleared anew for each day (10 % of the time). Threads may share it. */
 #ifndef PARITAS_CLI_RECYCLER_H
 #define PARITAS_CLI_RECYCLER_H
 

@@ -4,7 +4,8 @@
 static const struct option options[] = {
     {"--channel", 'c', OPTION_PAIR, "OLD NEW", "rename a channel and its observation (repeatable)"},
     {"--sample", 's', OPTION_PAIR, "OLD NEW", "rename a sample (repeatable)"},
-    {"--modifier", 'm', OPTION_PAIR, "OLD NEW", "rename a modifier, its configuration and the parameter of interest (repeatable)"},
+    {"--modifier", 'm', OPTION_PAIR, "OLD NEW",
+     "rename a modifier, its configuration and the parameter of interest (repeatable)"},
     {"--measurement", 0, OPTION_PAIR, "OLD NEW", "rename a measurement (repeatable)"},
     {0},
 };
@@ -18,7 +19,8 @@ static int run(struct session *session)
     if (status == PARITAS_OK) status = list_of(session, "--sample", &rename.samples);
     if (status == PARITAS_OK) status = list_of(session, "--modifier", &rename.modifiers);
     if (status == PARITAS_OK) status = list_of(session, "--measurement", &rename.measurements);
-    if (status == PARITAS_OK) status = paritas_workspace_rename(session->context, session->workspace, &rename, &renamed);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_rename(session->context, session->workspace, &rename, &renamed);
     if (status == PARITAS_OK) answer_document(session, renamed->root);
     paritas_workspace_free(renamed);
     return status;

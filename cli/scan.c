@@ -7,11 +7,14 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--start", 0, OPTION_NUMBER, "MU", "first value of the parameter of interest; default: 3 errors below its best fit"},
+    {"--start", 0, OPTION_NUMBER, "MU",
+     "first value of the parameter of interest; default: 3 errors below its best fit"},
     {"--stop", 0, OPTION_NUMBER, "MU", "last value; default: 3 errors above"},
     {"--points", 0, OPTION_COUNT, "N", "values; default: 21"},
-    {"--par", 0, OPTION_TEXT, "NAME=LO:HI:N", "scan this parameter instead, or a grid of two (give it twice)"},
-    {"--asimov", 0, OPTION_NUMBER, "MU", "scan Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
+    {"--par", 0, OPTION_TEXT, "NAME=LO:HI:N",
+     "scan this parameter instead, or a grid of two (give it twice)"},
+    {"--asimov", 0, OPTION_NUMBER, "MU",
+     "scan Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
     {0},
 };
 
@@ -24,7 +27,8 @@ struct axis {
 static double axis_value(const struct axis *axis, size_t i)
 {
     if (i + 1 == axis->n && axis->n > 1) return axis->stop;
-    return axis->n > 1 ? axis->start + (axis->stop - axis->start) * ((double)i / (double)(axis->n - 1)) : axis->start;
+    return axis->n > 1 ? axis->start + (axis->stop - axis->start) * ((double)i / (double)(axis->n - 1))
+                       : axis->start;
 }
 
 /* Reads NAME=LO:HI:N. */
@@ -37,8 +41,9 @@ static paritas_status read_axis(struct session *session, const char *text, struc
          *second = colon != NULL ? strchr(colon + 1, ':') : NULL;
     double n = 0.0;
     if (second != NULL) *equals = *colon = *second = '\0';
-    if (second == NULL || !number_of_text(equals + 1, &axis->start) || !number_of_text(colon + 1, &axis->stop) ||
-        !number_of_text(second + 1, &n) || !(n >= 1.0 && n <= 1e6) || n != floor(n))
+    if (second == NULL || !number_of_text(equals + 1, &axis->start) ||
+        !number_of_text(colon + 1, &axis->stop) || !number_of_text(second + 1, &n) ||
+        !(n >= 1.0 && n <= 1e6) || n != floor(n))
         return usage_failure(session, "--par takes NAME=LO:HI:N, not '%s'", text);
     axis->n = (size_t)n;
     return paritas_model_parameter_index(context, session->model, copy, &axis->parameter);
@@ -51,10 +56,13 @@ static paritas_status default_range(struct session *session, struct axis *axis)
     double *values = numbers(session, n), *errors = numbers(session, n);
     if (values == NULL || errors == NULL) return PARITAS_OUT_OF_MEMORY;
     paritas_result result;
-    paritas_status status = paritas_fit(session->context, session->model, NULL, 1, &session->job, &result, values, errors, NULL, NULL);
+    paritas_status status = paritas_fit(session->context, session->model, NULL, 1, &session->job, &result,
+                                        values, errors, NULL, NULL);
     if (status != PARITAS_OK) return status;
-    double lower = paritas_model_lower_bounds(session->model)[k], upper = paritas_model_upper_bounds(session->model)[k];
-    double reach = errors[k] > 0.0 ? 3.0 * errors[k] : 0.25 * (upper - lower); /* on its bound it has no error */
+    double lower = paritas_model_lower_bounds(session->model)[k],
+           upper = paritas_model_upper_bounds(session->model)[k];
+    /* on its bound it has no error */
+    double reach = errors[k] > 0.0 ? 3.0 * errors[k] : 0.25 * (upper - lower);
     axis->start = values[k] - reach > lower ? values[k] - reach : lower;
     axis->stop = values[k] + reach < upper ? values[k] + reach : upper;
     return PARITAS_OK;
@@ -75,7 +83,8 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
     if (status != PARITAS_OK) return status;
     *k = 1;
     axes[0].parameter = (size_t)paritas_model_poi_index(session->model);
-    if (option_given(arguments, "--start") == NULL || option_given(arguments, "--stop") == NULL) status = default_range(session, &axes[0]);
+    if (option_given(arguments, "--start") == NULL || option_given(arguments, "--stop") == NULL)
+        status = default_range(session, &axes[0]);
     axes[0].start = option_number(arguments, "--start", axes[0].start);
     axes[0].stop = option_number(arguments, "--stop", axes[0].stop);
     axes[0].n = option_count(arguments, "--points", 21);
@@ -100,10 +109,12 @@ static void write_json(struct session *session, const struct scanned *scan)
     write_number(w, "mu_hat", poi >= 0 ? scan->best_parameters[poi] : (double)NAN);
     write_number(w, "twice_nll_min", scan->best.twice_nll);
     write_array(w, "parameters", false);
-    for (size_t j = 0; j < scan->k; j++) write_string(w, NULL, paritas_model_parameter_name(session->model, scan->axes[j].parameter));
+    for (size_t j = 0; j < scan->k; j++)
+        write_string(w, NULL, paritas_model_parameter_name(session->model, scan->axes[j].parameter));
     write_close(w);
     write_array(w, "best", false);
-    for (size_t j = 0; j < scan->k; j++) write_number(w, NULL, scan->best_parameters[scan->axes[j].parameter]);
+    for (size_t j = 0; j < scan->k; j++)
+        write_number(w, NULL, scan->best_parameters[scan->axes[j].parameter]);
     write_close(w);
     write_array(w, "points", true);
     for (size_t i = 0; i < scan->n; i++) {
@@ -124,7 +135,8 @@ static void write_table(struct session *session, const struct scanned *scan)
 {
     struct text *out = &session->out;
     struct table table;
-    text_format(out, "Best fit %s, 2 NLL %.10g\n", paritas_fit_status_name(scan->best.status), scan->best.twice_nll);
+    text_format(out, "Best fit %s, 2 NLL %.10g\n", paritas_fit_status_name(scan->best.status),
+                scan->best.twice_nll);
     for (size_t j = 0; j < scan->k; j++)
         text_format(out, "%s = %.6g\n", paritas_model_parameter_name(session->model, scan->axes[j].parameter),
                     scan->best_parameters[scan->axes[j].parameter]);
@@ -139,7 +151,9 @@ static void write_table(struct session *session, const struct scanned *scan)
     for (size_t i = 0; i < scan->n; i++) {
         for (size_t j = 0; j < scan->k; j++) table_number(&table, scan->values[i * scan->k + j], 6);
         table_decimal(&table, scan->points[i].q, 5);
-        table_text(&table, scan->points[i].status == PARITAS_FIT_CONVERGED ? "" : paritas_fit_status_name(scan->points[i].status));
+        table_text(&table, scan->points[i].status == PARITAS_FIT_CONVERGED
+                               ? ""
+                               : paritas_fit_status_name(scan->points[i].status));
     }
     table_close(&table, out);
 }
@@ -155,7 +169,8 @@ static int run(struct session *session)
     scan.values = numbers(session, scan.n * scan.k);
     scan.best_parameters = numbers(session, session->n_parameters);
     scan.points = arena_array(&session->arena, scan.n, sizeof *scan.points);
-    if (scan.values == NULL || scan.best_parameters == NULL || scan.points == NULL) return paritas_fail_memory(session->context);
+    if (scan.values == NULL || scan.best_parameters == NULL || scan.points == NULL)
+        return paritas_fail_memory(session->context);
     for (size_t i = 0; i < scan.n; i++) {
         if (scan.k == 1) {
             scan.values[i] = axis_value(&scan.axes[0], i);
@@ -165,8 +180,8 @@ static int run(struct session *session)
         }
     }
     const size_t parameters[2] = {scan.axes[0].parameter, scan.axes[1].parameter};
-    status = paritas_scan(session->context, session->model, &session->job, scan.k, parameters, scan.n, scan.values, &scan.best,
-                          scan.best_parameters, scan.points);
+    status = paritas_scan(session->context, session->model, &session->job, scan.k, parameters, scan.n,
+                          scan.values, &scan.best, scan.best_parameters, scan.points);
     if (status != PARITAS_OK) return status;
     note_status(session, scan.best.status);
     for (size_t i = 0; i < scan.n; i++) note_status(session, scan.points[i].status);
@@ -184,6 +199,7 @@ const struct command command_scan = {
     .operands_max = 1,
     .summary = "profile likelihood at given values",
     .description = "q is twice the NLL with the parameter held, less that of the best fit, and not below 0.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups =
+        {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

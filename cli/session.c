@@ -33,14 +33,19 @@ const struct option options_model[] = {
 };
 
 /* `fits`: what becomes of fits in f32, ended by "; ". */
-#define ENGINE_ROWS(fits)                                                                                                                  \
-    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                                                              \
-    {"--device", 0, OPTION_TEXT, "NAME", "auto, cpu or a device that `paritas devices` lists; default: auto"},                             \
-    {"--precision", 0, OPTION_CHOICE, "f64|f32|auto", "of the kernels; " fits "auto: f64 where the device has it at useful speed, else f32; default: f64"}
+#define ENGINE_ROWS(fits)                                                      \
+    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},  \
+        {"--device", 0, OPTION_TEXT, "NAME",                                   \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"}, \
+        {"--precision", 0, OPTION_CHOICE, "f64|f32|auto",                      \
+         "of the kernels; " fits                                               \
+         "auto: f64 where the device has it at useful speed, else f32; default: f64"}
 
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),
-    {"--no-polish", 0, OPTION_FLAG, NULL, "f32 fits as they are, to look at what f32 does: parameters may be 0.003 errors from the minimum, or worse, differences of 2 NLL are rounding below 1e-4"},
+    {"--no-polish", 0, OPTION_FLAG, NULL,
+     "f32 fits as they are, to look at what f32 does: parameters may be 0.003 errors from the minimum, or "
+     "worse, differences of 2 NLL are rounding below 1e-4"},
     {0},
 };
 
@@ -50,12 +55,14 @@ const struct option options_fit_engine[] = {
 };
 
 #define JSON_ROW {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"}
-#define LAST_ROWS                                                                                                                          \
-    {"--quiet", 0, OPTION_FLAG, NULL, "no progress on standard error"}, {"--help", 'h', OPTION_FLAG, NULL, "this text"}, {0}
+#define LAST_ROWS                                                       \
+    {"--quiet", 0, OPTION_FLAG, NULL, "no progress on standard error"}, \
+        {"--help", 'h', OPTION_FLAG, NULL, "this text"}, {0}
 
 const struct option options_output[] = {
     JSON_ROW,
-    {"--output-file", 'o', OPTION_TEXT, "FILE", "write the answer there, whole or not at all; -: standard output, the default"},
+    {"--output-file", 'o', OPTION_TEXT, "FILE",
+     "write the answer there, whole or not at all; -: standard output, the default"},
     LAST_ROWS,
 };
 
@@ -71,7 +78,8 @@ static const char *environment(const char *name)
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-/* PARITAS_LANES; 0 where it says nothing, or (then `wrong` is its text) no width that kernels are built for. */
+/* PARITAS_LANES; 0 where it says nothing, or (then `wrong` is its text) no width that kernels are built
+ * for. */
 static unsigned environment_lanes(const char **wrong)
 {
     static const struct {
@@ -87,7 +95,10 @@ static unsigned environment_lanes(const char **wrong)
     return 0;
 }
 
-const char *environment_device(void) { return environment("PARITAS_DEVICE"); }
+const char *environment_device(void)
+{
+    return environment("PARITAS_DEVICE");
+}
 
 /* Does the command evaluate something? */
 static bool takes_device(const struct command *command)
@@ -111,7 +122,8 @@ static void print_note(void *user, const char *message)
     fprintf(stderr, "paritas: %s\n", message);
 }
 
-/* The folder of compiled kernels: PARITAS_CACHE ("" for none), else where the system keeps what may be made again. */
+/* The folder of compiled kernels: PARITAS_CACHE ("" for none), else where the system keeps what may be made
+ * again. */
 static const char *cache_folder(char *path, size_t room)
 {
     const char *given = getenv("PARITAS_CACHE"), *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
@@ -121,9 +133,12 @@ static const char *cache_folder(char *path, size_t room)
 #else
     const char *below = ".cache";
 #endif
-    if (xdg != NULL && xdg[0] == '/') snprintf(path, room, "%s/paritas", xdg);
-    else if (home != NULL && home[0] == '/') snprintf(path, room, "%s/%s/paritas", home, below);
-    else return NULL;
+    if (xdg != NULL && xdg[0] == '/')
+        snprintf(path, room, "%s/paritas", xdg);
+    else if (home != NULL && home[0] == '/')
+        snprintf(path, room, "%s/%s/paritas", home, below);
+    else
+        return NULL;
     return strlen(path) + 1 < room ? path : NULL;
 }
 
@@ -154,7 +169,9 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options.lanes = environment_lanes(&wrong_lanes);
     options.cache = cache_folder(session->cache, sizeof session->cache);
     options.device = device_of(arguments);
-    options.precision = strcmp(precision, "f32") == 0 ? 32 : strcmp(precision, "auto") == 0 ? PARITAS_PRECISION_AUTO : 64;
+    options.precision = strcmp(precision, "f32") == 0    ? 32
+                        : strcmp(precision, "auto") == 0 ? PARITAS_PRECISION_AUTO
+                                                         : 64;
     options.no_polish = option_flag(arguments, "--no-polish");
     options.progress = progress_report;
     options.progress_user = &session->progress;
@@ -167,7 +184,8 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     session->options = options;
     const paritas_status status = open_context(session);
     if (status == PARITAS_OK && wrong_lanes != NULL)
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'", wrong_lanes);
+        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
+                            "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'", wrong_lanes);
     return status;
 }
 
@@ -241,7 +259,8 @@ static paritas_status apply_named_patch(struct session *session, const char *pat
 {
     paritas_workspace *patchset = NULL, *patched = NULL;
     paritas_status status = paritas_workspace_read(session->context, path, &patchset);
-    if (status == PARITAS_OK) status = paritas_patchset_apply(session->context, session->workspace, patchset, name, &patched);
+    if (status == PARITAS_OK)
+        status = paritas_patchset_apply(session->context, session->workspace, patchset, name, &patched);
     if (status == PARITAS_OK) take_workspace(session, patched);
     paritas_workspace_free(patchset);
     return status;
@@ -251,7 +270,8 @@ static paritas_status apply_patch(struct session *session, const char *path)
 {
     paritas_workspace *patch = NULL, *patched = NULL;
     paritas_status status = paritas_workspace_read(session->context, path, &patch);
-    if (status == PARITAS_OK) status = paritas_workspace_patch(session->context, session->workspace, patch, &patched);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_patch(session->context, session->workspace, patch, &patched);
     if (status == PARITAS_OK) take_workspace(session, patched);
     paritas_workspace_free(patch);
     return status;
@@ -261,7 +281,8 @@ paritas_status apply_patches(struct session *session)
 {
     paritas_status status = PARITAS_OK;
     size_t at = 0;
-    for (const struct given *given; status == PARITAS_OK && (given = option_next(session->arguments, "--patch", &at)) != NULL;)
+    for (const struct given *given;
+         status == PARITAS_OK && (given = option_next(session->arguments, "--patch", &at)) != NULL;)
         status = apply_patch(session, given->text);
     return status;
 }
@@ -269,9 +290,12 @@ paritas_status apply_patches(struct session *session)
 paritas_status load_workspace(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    paritas_status status = paritas_workspace_read(session->context, arguments->operands[0], &session->workspace);
-    const char *patchset = option_text(arguments, "--patchset", NULL), *name = option_text(arguments, "--patch-name", NULL);
-    if (status == PARITAS_OK && patchset != NULL && name != NULL) status = apply_named_patch(session, patchset, name);
+    paritas_status status =
+        paritas_workspace_read(session->context, arguments->operands[0], &session->workspace);
+    const char *patchset = option_text(arguments, "--patchset", NULL),
+               *name = option_text(arguments, "--patch-name", NULL);
+    if (status == PARITAS_OK && patchset != NULL && name != NULL)
+        status = apply_named_patch(session, patchset, name);
     return status == PARITAS_OK ? apply_patches(session) : status;
 }
 
@@ -293,8 +317,9 @@ static paritas_status load_job(struct session *session)
             if (status != PARITAS_OK) return status;
             double lower = paritas_model_lower_bounds(model)[i], upper = paritas_model_upper_bounds(model)[i];
             if (!(given->number >= lower && given->number <= upper))
-                return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "%s %s=%.10g lies outside the bounds [%.10g, %.10g]",
-                                    options[k], given->text, given->number, lower, upper);
+                return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
+                                    "%s %s=%.10g lies outside the bounds [%.10g, %.10g]", options[k],
+                                    given->text, given->number, lower, upper);
             start[i] = given->number;
             if (k == 1) fixed[i] = 1;
         }
@@ -315,7 +340,9 @@ paritas_status load_model(struct session *session)
     options.poi = option_text(arguments, "--poi", NULL);
     options.normsys_code = option_text(arguments, "--normsys-code", "4")[0] - '0';
     if (histosys != NULL)
-        options.histosys_code = histosys[0] == '0' ? PARITAS_HISTOSYS_0 : histosys[0] == '2' ? PARITAS_HISTOSYS_2 : PARITAS_HISTOSYS_4P;
+        options.histosys_code = histosys[0] == '0'   ? PARITAS_HISTOSYS_0
+                                : histosys[0] == '2' ? PARITAS_HISTOSYS_2
+                                                     : PARITAS_HISTOSYS_4P;
     options.clip_sample = option_given(arguments, "--clip-sample") != NULL;
     options.clip_sample_at = option_number(arguments, "--clip-sample", 0.0);
     options.clip_bin = option_given(arguments, "--clip-bin") != NULL;
@@ -339,23 +366,26 @@ paritas_status require_poi(struct session *session)
     if (paritas_model_poi_index(session->model) >= 0) return PARITAS_OK;
     const char *command = session->arguments->command->name, *label = session->workspace->label;
     const char *wanted = option_text(session->arguments, "--measurement", NULL);
-    if (option_given(session->arguments, "--poi") != NULL) /* only "" gets here: what is not there was refused before */
-        return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s needs a parameter of interest, and --poi says that there is none",
-                            command);
+    /* only "" gets here: what is not there was refused before */
+    if (option_given(session->arguments, "--poi") != NULL)
+        return paritas_fail(session->context, PARITAS_NOT_FOUND,
+                            "%s needs a parameter of interest, and --poi says that there is none", command);
     const struct json *measurements = json_get(session->workspace->root, "measurements");
     size_t index = 0;
     const struct json *measurement = measurements != NULL ? measurements->first : NULL;
-    for (; wanted != NULL && measurement != NULL && !json_text_is(json_get(measurement, "name"), wanted); measurement = measurement->next)
+    for (; wanted != NULL && measurement != NULL && !json_text_is(json_get(measurement, "name"), wanted);
+         measurement = measurement->next)
         index++;
     const struct json *poi = json_get(json_get(measurement, "config"), "poi");
     if (poi == NULL || poi->length == 0)
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
-                            "%s: measurements[%zu].config.poi: %s needs a parameter of interest, and none is named; --poi NAME names one",
+                            "%s: measurements[%zu].config.poi: %s needs a parameter of interest, and none is "
+                            "named; --poi NAME names one",
                             label, index, command);
-    return paritas_fail(
-        session->context, PARITAS_NOT_FOUND,
-        "%s: measurements[%zu].config.poi: no modifier of the model is named '%s'; --poi NAME names another parameter of interest", label,
-        index, poi->text);
+    return paritas_fail(session->context, PARITAS_NOT_FOUND,
+                        "%s: measurements[%zu].config.poi: no modifier of the model is named '%s'; --poi "
+                        "NAME names another parameter of interest",
+                        label, index, poi->text);
 }
 
 paritas_status load_asimov(struct session *session)
@@ -365,13 +395,17 @@ paritas_status load_asimov(struct session *session)
     paritas_status status = require_poi(session);
     if (status != PARITAS_OK) return status;
     size_t n = session->n_parameters, poi = (size_t)paritas_model_poi_index(session->model);
-    double lower = paritas_model_lower_bounds(session->model)[poi], upper = paritas_model_upper_bounds(session->model)[poi];
+    double lower = paritas_model_lower_bounds(session->model)[poi],
+           upper = paritas_model_upper_bounds(session->model)[poi];
     if (!(given->number >= lower && given->number <= upper))
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "--asimov %.10g lies outside the bounds [%.10g, %.10g] of %s",
-                            given->number, lower, upper, poi_name(session));
-    double *start = numbers(session, n), *point = numbers(session, n), *data = numbers(session, session->n_main + session->n_aux);
+        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
+                            "--asimov %.10g lies outside the bounds [%.10g, %.10g] of %s", given->number,
+                            lower, upper, poi_name(session));
+    double *start = numbers(session, n), *point = numbers(session, n),
+           *data = numbers(session, session->n_main + session->n_aux);
     unsigned char *fixed = arena_array(&session->arena, n + 1, 1);
-    if (start == NULL || point == NULL || data == NULL || fixed == NULL) return paritas_fail_memory(session->context);
+    if (start == NULL || point == NULL || data == NULL || fixed == NULL)
+        return paritas_fail_memory(session->context);
     memcpy(start, session->job.start, n * sizeof *start);
     memcpy(fixed, session->job.fixed, n);
     start[poi] = given->number;
@@ -381,21 +415,24 @@ paritas_status load_asimov(struct session *session)
     job.fixed = fixed;
     paritas_result result;
     status = paritas_fit(session->context, session->model, NULL, 1, &job, &result, point, NULL, NULL, NULL);
-    if (status == PARITAS_OK) status = paritas_expected_data(session->context, session->model, 1, point, data);
+    if (status == PARITAS_OK)
+        status = paritas_expected_data(session->context, session->model, 1, point, data);
     note_status(session, result.status);
     session->job.data = data;
     return status;
 }
 
 /* One named value of a point. */
-static paritas_status set_value(struct session *session, const char *path, const char *name, const struct json *value, double *point)
+static paritas_status set_value(struct session *session, const char *path, const char *name,
+                                const struct json *value, double *point)
 {
     size_t i;
     if (!json_is(value, JSON_NUMBER))
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: the value of '%s' is %s, not a number", path, name,
-                            json_type_name(value));
+        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                            "%s: the value of '%s' is %s, not a number", path, name, json_type_name(value));
     paritas_status status = paritas_model_parameter_index(session->context, session->model, name, &i);
-    if (status == PARITAS_NOT_FOUND) return paritas_fail(session->context, status, "%s: the model has no parameter '%s'", path, name);
+    if (status == PARITAS_NOT_FOUND)
+        return paritas_fail(session->context, status, "%s: the model has no parameter '%s'", path, name);
     if (status == PARITAS_OK) point[i] = value->number;
     return status;
 }
@@ -413,25 +450,31 @@ paritas_status load_point(struct session *session, const char *path, double **po
     const struct json *root = document->root, *parameters = json_get(root, "parameters");
     if (json_is(root, JSON_ARRAY)) {
         if (root->count != n)
-            status = paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: an array of %u values for a model of %zu parameters", path,
-                                  root->count, n);
+            status =
+                paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                             "%s: an array of %u values for a model of %zu parameters", path, root->count, n);
         size_t i = 0;
-        for (const struct json *value = root->first; value != NULL && status == PARITAS_OK; value = value->next, i++)
+        for (const struct json *value = root->first; value != NULL && status == PARITAS_OK;
+             value = value->next, i++)
             status = set_value(session, path, paritas_model_parameter_name(session->model, i), value, *point);
     } else if (json_is(parameters, JSON_ARRAY)) {
-        for (const struct json *one = parameters->first; one != NULL && status == PARITAS_OK; one = one->next) {
+        for (const struct json *one = parameters->first; one != NULL && status == PARITAS_OK;
+             one = one->next) {
             const struct json *name = json_get(one, "name");
             if (!json_is(name, JSON_STRING))
-                status = paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: an entry of parameters has no name", path);
+                status = paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                                      "%s: an entry of parameters has no name", path);
             else
                 status = set_value(session, path, name->text, json_get(one, "value"), *point);
         }
     } else if (json_is(root, JSON_OBJECT)) {
-        for (const struct json *value = root->first; value != NULL && status == PARITAS_OK; value = value->next)
+        for (const struct json *value = root->first; value != NULL && status == PARITAS_OK;
+             value = value->next)
             status = set_value(session, path, value->key, value, *point);
     } else {
         status = paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                              "%s: a point is an array in parameter order or an object by name, not %s", path, json_type_name(root));
+                              "%s: a point is an array in parameter order or an object by name, not %s", path,
+                              json_type_name(root));
     }
     paritas_workspace_free(document);
     return status;
@@ -465,7 +508,10 @@ void note_status(struct session *session, paritas_fit_status status)
 }
 
 /* Values at given points are what the kernels answered: fits alone are polished. */
-static const char *polish_of(const struct session *session) { return session->no_fits ? "none" : paritas_polish_name(session->context); }
+static const char *polish_of(const struct session *session)
+{
+    return session->no_fits ? "none" : paritas_polish_name(session->context);
+}
 
 void write_provenance(struct session *session)
 {
@@ -477,7 +523,8 @@ void write_provenance(struct session *session)
 
 void describe_provenance(struct session *session)
 {
-    const char *precision = paritas_precision_name(session->context), *device = paritas_device_name(session->context);
+    const char *precision = paritas_precision_name(session->context),
+               *device = paritas_device_name(session->context);
     const bool chosen = strcmp(option_text(session->arguments, "--precision", ""), "auto") == 0;
     if (session->json || session->model == NULL || !takes_device(session->arguments->command)) return;
     if (!chosen && strcmp(precision, "f64") == 0 && strcmp(device, "cpu") == 0) return;

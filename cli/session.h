@@ -1,4 +1,5 @@
-/* session.h: one run of a command: arguments, context, what was loaded, and the answer that is being written. */
+/* session.h: one run of a command: arguments, context, what was loaded, and the answer that is being
+ * written. */
 #ifndef PARITAS_CLI_SESSION_H
 #define PARITAS_CLI_SESSION_H
 
@@ -31,14 +32,15 @@ struct session {
     bool shares;              /* the context is another session's */
 };
 
-/* Opens a context with the options that the command line and the environment name: PARITAS_ISA, PARITAS_LANES, PARITAS_CACHE, and for commands
- * with GROUP_ENGINE or GROUP_FIT_ENGINE PARITAS_DEVICE; others have the CPU. */
+/* Opens a context with the options that the command line and the environment name: PARITAS_ISA,
+ * PARITAS_LANES, PARITAS_CACHE, and for commands with GROUP_ENGINE or GROUP_FIT_ENGINE PARITAS_DEVICE; others
+ * have the CPU. */
 paritas_status session_open(struct session *session, const struct arguments *arguments);
-/* A session for one of several workers beside `first`: with its options, but a context of its own of one thread on `device`, and
- * without progress. */
+/* A session for one of several workers beside `first`: with its options, but a context of its own of one
+ * thread on `device`, and without progress. */
 paritas_status session_open_beside(struct session *session, const struct session *first, const char *device);
-/* A session in the context of `first`, which shows no progress from then on. To be closed before `first`, and not to run while
- * `first` does. */
+/* A session in the context of `first`, which shows no progress from then on. To be closed before `first`, and
+ * not to run while `first` does. */
 void session_share(struct session *session, struct session *first);
 /* Frees what was loaded and forgets what became of it, so that the context can take the next model. */
 void session_clear(struct session *session);
@@ -56,8 +58,8 @@ paritas_status load_model(struct session *session);
 paritas_status require_poi(struct session *session);
 /* Data of --asimov, if given, into the job. */
 paritas_status load_asimov(struct session *session);
-/* Point of --point: an array in parameter order, an object by name, or an answer of `fit`; what is not named stands at
- * the suggested start. In the arena. */
+/* Point of --point: an array in parameter order, an object by name, or an answer of `fit`; what is not named
+ * stands at the suggested start. In the arena. */
 paritas_status load_point(struct session *session, const char *path, double **point);
 
 /* A patch set is given and no patch of it named: the command runs over all of it. */
@@ -65,55 +67,34 @@ bool wants_patchset(const struct arguments *arguments);
 
 const char *poi_name(const struct session *session); /* NULL: none */
 /* The failure of a command line that cannot be meant: exit 2. */
-paritas_status usage_failure(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+paritas_status usage_failure(struct session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Notes the outcome of a fit for the exit code. */
 void note_status(struct session *session, paritas_fit_status status);
-/* Where each parameter's constraint is at its best, so that the pull is (value - centre) / width; NaN without a constraint. In
- * the arena. */
+/* Where each parameter's constraint is at its best, so that the pull is (value - centre) / width; NaN without
+ * a constraint. In the arena. */
 paritas_status load_centres(struct session *session, double **centres);
 /* n numbers in the arena; NULL, with the error set, when memory ran out. */
 double *numbers(struct session *session, size_t n);
 
 /* Tables that commands share. */
-extern const struct option options_patches[], options_model[], options_job[], options_engine[], options_fit_engine[], options_output[], options_answer[];
-#define GROUP_JOB                                                                                                                          \
-    {                                                                                                                                      \
-        "Fit", options_job                                                                                                                 \
-    }
-#define GROUP_PATCHES                                                                                                                      \
-    {                                                                                                                                      \
-        "Patches", options_patches                                                                                                         \
-    }
-#define GROUP_MODEL                                                                                                                        \
-    {                                                                                                                                      \
-        "Model", options_model                                                                                                             \
-    }
-#define GROUP_ENGINE                                                                                                                       \
-    {                                                                                                                                      \
-        "Engine", options_engine                                                                                                           \
-    }
+extern const struct option options_patches[], options_model[], options_job[], options_engine[],
+    options_fit_engine[], options_output[], options_answer[];
+#define GROUP_JOB {"Fit", options_job}
+#define GROUP_PATCHES {"Patches", options_patches}
+#define GROUP_MODEL {"Model", options_model}
+#define GROUP_ENGINE {"Engine", options_engine}
 /* of models whose fits are not polished */
-#define GROUP_FIT_ENGINE                                                                                                                   \
-    {                                                                                                                                      \
-        "Engine", options_fit_engine                                                                                                       \
-    }
-#define GROUP_OUTPUT                                                                                                                       \
-    {                                                                                                                                      \
-        "Output", options_output                                                                                                           \
-    }
+#define GROUP_FIT_ENGINE {"Engine", options_fit_engine}
+#define GROUP_OUTPUT {"Output", options_output}
 /* of commands that always answer on standard output: -o is something else there */
-#define GROUP_ANSWER                                                                                                                       \
-    {                                                                                                                                      \
-        "Output", options_answer                                                                                                           \
-    }
-#define GROUP_END                                                                                                                          \
-    {                                                                                                                                      \
-        NULL, NULL                                                                                                                         \
-    }
+#define GROUP_ANSWER {"Output", options_answer}
+#define GROUP_END {NULL, NULL}
 
 /* The keys that every answer of a model ends with: poi, device, precision, polish. */
 void write_provenance(struct session *session);
-/* The same for people, behind the table, where the device is not the CPU, the precision is f32 or was to be chosen. */
+/* The same for people, behind the table, where the device is not the CPU, the precision is f32 or was to be
+ * chosen. */
 void describe_provenance(struct session *session);
 
 #endif

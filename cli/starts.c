@@ -17,11 +17,12 @@ static double uniform(uint64_t start, uint64_t parameter)
     return ((double)(z >> 11) + 0.5) * 0x1p-53;
 }
 
-/* A constrained parameter is drawn with its width around the start; a free one evenly between its bounds, but no further from the start
- * than three times its size. */
+/* A constrained parameter is drawn with its width around the start; a free one evenly between its bounds, but
+ * no further from the start than three times its size. */
 static void draw_start(const struct session *session, uint64_t k, double *start)
 {
-    const double *lower = paritas_model_lower_bounds(session->model), *upper = paritas_model_upper_bounds(session->model);
+    const double *lower = paritas_model_lower_bounds(session->model),
+                 *upper = paritas_model_upper_bounds(session->model);
     const double *widths = paritas_model_constraint_widths(session->model);
     for (size_t i = 0; i < session->n_parameters; i++) {
         if (session->job.fixed[i]) continue;
@@ -45,12 +46,14 @@ static void count_minimum(struct starts *starts, double twice_nll)
     }
     if (at == STARTS_MINIMA) return;
     if (starts->n_minima < STARTS_MINIMA) starts->n_minima++;
-    memmove(&starts->minima[at + 1], &starts->minima[at], (starts->n_minima - 1 - at) * sizeof starts->minima[0]);
+    memmove(&starts->minima[at + 1], &starts->minima[at],
+            (starts->n_minima - 1 - at) * sizeof starts->minima[0]);
     starts->minima[at].twice_nll = twice_nll;
     starts->minima[at].count = 1;
 }
 
-paritas_status starts_run(struct session *session, const paritas_fit_options *options, size_t n, struct starts *starts)
+paritas_status starts_run(struct session *session, const paritas_fit_options *options, size_t n,
+                          struct starts *starts)
 {
     size_t p = session->n_parameters;
     paritas_job *jobs = arena_array(&session->arena, n, sizeof *jobs);
@@ -64,7 +67,8 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
         jobs[k] = session->job;
         jobs[k].start = start;
     }
-    paritas_status status = paritas_fit(session->context, session->model, options, n, jobs, results, NULL, NULL, NULL, NULL);
+    paritas_status status =
+        paritas_fit(session->context, session->model, options, n, jobs, results, NULL, NULL, NULL, NULL);
     if (status != PARITAS_OK) return status;
     memset(starts, 0, sizeof *starts);
     starts->n = n;
@@ -107,8 +111,9 @@ void starts_write(struct writer *w, const struct starts *starts)
 
 void starts_describe(struct text *out, const struct starts *starts)
 {
-    text_format(out, "%zu of %zu starts converged, into %zu%s %s: ", starts->converged, starts->n, starts->n_minima,
-                starts->n_minima == STARTS_MINIMA ? " or more" : "", starts->n_minima == 1 ? "minimum" : "minima");
+    text_format(out, "%zu of %zu starts converged, into %zu%s %s: ", starts->converged, starts->n,
+                starts->n_minima, starts->n_minima == STARTS_MINIMA ? " or more" : "",
+                starts->n_minima == 1 ? "minimum" : "minima");
     if (starts->converged == 0)
         text_format(out, "none to choose\n");
     else if (starts->best == 0)
@@ -116,5 +121,6 @@ void starts_describe(struct text *out, const struct starts *starts)
     else if (isnan(starts->first))
         text_format(out, "start %zu won, the suggested start did not converge\n", starts->best);
     else
-        text_format(out, "start %zu won, %.3g below the minimum of the suggested start\n", starts->best, starts->first - starts->lowest);
+        text_format(out, "start %zu won, %.3g below the minimum of the suggested start\n", starts->best,
+                    starts->first - starts->lowest);
 }

@@ -19,9 +19,10 @@ struct starts {
     } minima[STARTS_MINIMA];
 };
 
-/* Runs n fits by `options` as one list of jobs: start 0 is the job's own, the others are drawn around it, by a counter: start k is the
- * same whatever n is. */
-paritas_status starts_run(struct session *session, const paritas_fit_options *options, size_t n, struct starts *starts);
+/* Runs n fits by `options` as one list of jobs: start 0 is the job's own, the others are drawn around it, by
+ * a counter: start k is the same whatever n is. */
+paritas_status starts_run(struct session *session, const paritas_fit_options *options, size_t n,
+                          struct starts *starts);
 void starts_write(struct writer *writer, const struct starts *starts); /* the key "starts" */
 void starts_describe(struct text *out, const struct starts *starts);   /* for people */
 

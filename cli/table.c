@@ -21,7 +21,8 @@ static void add_cell(struct table *table, const char *text)
     text_append(&table->cells, text, strlen(text) + 1);
 }
 
-void table_open(struct table *table, const paritas_allocator *allocator, const char *headers, const char *alignment)
+void table_open(struct table *table, const paritas_allocator *allocator, const char *headers,
+                const char *alignment)
 {
     memset(table, 0, sizeof *table);
     text_open(&table->cells, allocator);
@@ -86,7 +87,8 @@ void table_close(struct table *table, struct text *out)
     }
     const char *cell = table->cells.bytes;
     bool any_header = false;
-    for (size_t i = 0; i < table->columns; i++, cell += strlen(cell) + 1) any_header = any_header || cell[0] != '\0';
+    for (size_t i = 0; i < table->columns; i++, cell += strlen(cell) + 1)
+        any_header = any_header || cell[0] != '\0';
     cell = table->cells.bytes;
     for (size_t i = 0; i < table->n_cells; i++) {
         size_t column = i % table->columns, pad = table->width[column] - text_width(cell);
@@ -95,7 +97,8 @@ void table_close(struct table *table, struct text *out)
             if (right) text_format(out, "%*s", (int)pad, "");
             text_append(out, cell, strlen(cell));
             if (!right && !last) text_format(out, "%*s", (int)pad, "");
-            while (last && out->length > 0 && out->bytes[out->length - 1] == ' ') out->length--; /* of empty cells at the end */
+            /* of empty cells at the end */
+            while (last && out->length > 0 && out->bytes[out->length - 1] == ' ') out->length--;
             text_append(out, last ? "\n" : "  ", last ? 1 : 2);
         }
         cell += strlen(cell) + 1;

@@ -14,7 +14,8 @@ struct table {
 };
 
 /* Headers between bars: "parameter|value|error". */
-void table_open(struct table *table, const paritas_allocator *allocator, const char *headers, const char *alignment);
+void table_open(struct table *table, const paritas_allocator *allocator, const char *headers,
+                const char *alignment);
 /* The next cell. */
 void table_text(struct table *table, const char *text);
 void table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));

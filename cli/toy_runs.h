@@ -5,10 +5,7 @@
 #include "session.h"
 
 extern const struct option options_toys[];
-#define GROUP_TOYS                                                                                                                         \
-    {                                                                                                                                      \
-        "Toys", options_toys                                                                                                               \
-    }
+#define GROUP_TOYS {"Toys", options_toys}
 
 struct toy_run {
     paritas_toys_options options; /* borrows from the session */
@@ -27,6 +24,7 @@ void toy_run_describe(struct text *out, const struct toy_run *run, const paritas
 
 /* The keys of a test by toys, into an open object; the same for people. */
 void hypotest_toys_write_fields(struct writer *writer, const paritas_hypotest_toys_result *result);
-void hypotest_toys_describe(struct session *session, const char *poi, const paritas_hypotest_toys_result *result);
+void hypotest_toys_describe(struct session *session, const char *poi,
+                            const paritas_hypotest_toys_result *result);
 
 #endif

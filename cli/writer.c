@@ -34,7 +34,8 @@ static void write_lead(struct writer *writer, const char *key)
     text_append(writer->text, ": ", 2);
 }
 
-static void write_container(struct writer *writer, const char *key, bool lines, const char *opening, char closing)
+static void write_container(struct writer *writer, const char *key, bool lines, const char *opening,
+                            char closing)
 {
     write_lead(writer, key);
     text_append(writer->text, opening, 1);

@@ -25,6 +25,7 @@ void write_integer(struct writer *writer, const char *key, uint64_t value);
 void write_bool(struct writer *writer, const char *key, bool value);
 void write_string(struct writer *writer, const char *key, const char *value); /* NULL: null */
 void write_numbers(struct writer *writer, const char *key, size_t n, const double *values);
-void write_tree(struct writer *writer, const char *key, const struct json *node); /* on one line; NULL: null */
+/* on one line; NULL: null */
+void write_tree(struct writer *writer, const char *key, const struct json *node);
 
 #endif

@@ -27,9 +27,9 @@ static inline void close_by(double a, double b, double tolerance, const char *fi
 #define ASSERT_CLOSE(a, b, tolerance) close_by(a, b, tolerance, __FILE__, __LINE__)
 
 /* A call of the library; what it says of a failure is printed. */
-#define ASSERT_OK(context, call)                                                                                                           \
-    do {                                                                                                                                   \
-        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
+#define ASSERT_OK(context, call)                                                             \
+    do {                                                                                     \
+        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context)); \
     } while (0)
 
 #endif

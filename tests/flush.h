@@ -1,4 +1,5 @@
-/* flush.h: makes this thread's processor flush subnormal numbers, as many devices do: operands count as zero, results become zero. */
+/* flush.h: makes this thread's processor flush subnormal numbers, as many devices do: operands count as zero,
+ * results become zero. */
 #ifndef PARITAS_TESTS_FLUSH_H
 #define PARITAS_TESTS_FLUSH_H
 
@@ -14,7 +15,10 @@ static inline uint64_t flush_begin(void)
     _mm_setcsr(before | 0x8040); /* flush to zero, denormals are zero */
     return before;
 }
-static inline void flush_end(uint64_t before) { _mm_setcsr((unsigned)before); }
+static inline void flush_end(uint64_t before)
+{
+    _mm_setcsr((unsigned)before);
+}
 #elif defined(__aarch64__)
 #define FLUSH_IS_KNOWN 1
 static inline uint64_t flush_begin(void)
@@ -24,11 +28,20 @@ static inline uint64_t flush_begin(void)
     __asm__ volatile("msr fpcr, %0" : : "r"(before | (uint64_t)1 << 24) : "memory");
     return before;
 }
-static inline void flush_end(uint64_t before) { __asm__ volatile("msr fpcr, %0" : : "r"(before) : "memory"); }
+static inline void flush_end(uint64_t before)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"(before) : "memory");
+}
 #else
 #define FLUSH_IS_KNOWN 0 /* the tests skip */
-static inline uint64_t flush_begin(void) { return 0; }
-static inline void flush_end(uint64_t before) { (void)before; }
+static inline uint64_t flush_begin(void)
+{
+    return 0;
+}
+static inline void flush_end(uint64_t before)
+{
+    (void)before;
+}
 #endif
 
 #endif

@@ -1,4 +1,5 @@
-/* reference.h: what the tests of sweeps and of spectra share: contexts, and the reference numbers of an independent implementation, where they are at hand. */
+/* reference.h: what the tests of sweeps and of spectra share: contexts, and the reference numbers of an
+ * independent implementation, where they are at hand. */
 #ifndef PARITAS_TESTS_REFERENCE_H
 #define PARITAS_TESTS_REFERENCE_H
 
@@ -6,8 +7,10 @@
 #include "common.h"
 #include "paritas.h"
 
-/* NULL where this processor or build has no such kernels; isa NULL: the best, threads and lanes 0: the library's choice. */
-static inline paritas_context *open_context(const char *isa, unsigned precision, unsigned threads, unsigned lanes)
+/* NULL where this processor or build has no such kernels; isa NULL: the best, threads and lanes 0: the
+ * library's choice. */
+static inline paritas_context *open_context(const char *isa, unsigned precision, unsigned threads,
+                                            unsigned lanes)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.isa = isa;
@@ -22,7 +25,8 @@ static inline paritas_context *open_context(const char *isa, unsigned precision,
 }
 
 /* One case, and the document that holds it; closes the context and skips the test where there is none. */
-static inline const struct json *read_case(paritas_context *context, const char *name, struct paritas_workspace **document)
+static inline const struct json *read_case(paritas_context *context, const char *name,
+                                           struct paritas_workspace **document)
 {
     const char *path = PARITAS_SOURCE_DIR "/../shared/losscone/cases.json";
     FILE *file = fopen(path, "rb");

@@ -47,6 +47,9 @@ static inline void ledger_release(void *user, void *memory)
 }
 
 /* Borrows the ledger. */
-static inline paritas_allocator ledger_allocator(struct ledger *ledger) { return (paritas_allocator){ledger_allocate, ledger_reallocate, ledger_release, ledger}; }
+static inline paritas_allocator ledger_allocator(struct ledger *ledger)
+{
+    return (paritas_allocator){ledger_allocate, ledger_reallocate, ledger_release, ledger};
+}
 
 #endif

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stddef.h>
 
-/* P(chi^2 >= x) with n degrees of freedom: the upper incomplete gamma function, by its series below the mean, by its continued
- * fraction (Lentz) above. */
+/* P(chi^2 >= x) with n degrees of freedom: the upper incomplete gamma function, by its series below the mean,
+ * by its continued fraction (Lentz) above. */
 static inline double chi_square_tail(double x, double n)
 {
     const double a = 0.5 * n, z = 0.5 * x;

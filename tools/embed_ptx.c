@@ -1,9 +1,12 @@
-/* embed_ptx.c: a step of the build: compiles kernels by NVRTC to PTX, for machines that have NVIDIA's driver and no compiler.
+/* embed_ptx.c: a step of the build: compiles kernels by NVRTC to PTX, for machines that have NVIDIA's driver
+ * and no compiler.
  *
- *   embed_ptx FOLDER PRECISION MODULE ENTRY...    writes FOLDER/MODULE_PRECISION.c and .inc, and the PTX beside
+ *   embed_ptx FOLDER PRECISION MODULE ENTRY...    writes FOLDER/MODULE_PRECISION.c and .inc, and the PTX
+ *       beside
  *
- * The PTX is for compute_75, which every later device runs, and of an early version of the language, so that drivers older than the
- * NVRTC of the build take it: kernels use nothing later. It is linked with the texts as the library has them.
+ * The PTX is for compute_75, which every later device runs, and of an early version of the language, so that
+ * drivers older than the NVRTC of the build take it: kernels use nothing later. It is linked with the texts
+ * as the library has them.
  */
 #include "device/cuda/cuda.h"
 
@@ -17,7 +20,7 @@
 
 extern const unsigned char paritas_dialect_cuda[];
 extern const size_t paritas_dialect_cuda_size;
-#define X(name)                                        \
+#define X(name)                                       \
     extern const unsigned char paritas_text_##name[]; \
     extern const size_t paritas_text_##name##_size;
 #include "ptx/modules.inc"
@@ -29,7 +32,8 @@ static int load(void)
 {
     static const char *const names[] = NVRTC_NAMES;
     void *library = NULL, *address;
-    for (size_t k = 0; k < sizeof names / sizeof names[0] && !library; k++) library = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
+    for (size_t k = 0; k < sizeof names / sizeof names[0] && !library; k++)
+        library = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
     if (!library) library = dlopen(PARITAS_NVRTC, RTLD_NOW | RTLD_LOCAL); /* where CMake found it */
     if (!library) return 0;
 #define X(name, symbol, parameters)                     \
@@ -46,10 +50,10 @@ static char *join(const char *module)
     static const char kernel[] = "\nKERNEL_OF(PARITAS_ENTRY)\n";
     const unsigned char *body = NULL;
     size_t size = 0;
-#define X(name)                             \
-    if (strcmp(module, #name) == 0) {       \
-        body = paritas_text_##name;         \
-        size = paritas_text_##name##_size;  \
+#define X(name)                            \
+    if (strcmp(module, #name) == 0) {      \
+        body = paritas_text_##name;        \
+        size = paritas_text_##name##_size; \
     }
 #include "ptx/modules.inc"
 #undef X
@@ -69,7 +73,9 @@ static void shorten(char *ptx)
     for (char *line = ptx; *line;) {
         char *end = strchr(line, '\n');
         const size_t length = end ? (size_t)(end - line) : strlen(line), blank = strspn(line, " \t");
-        if (strncmp(line, ".version ", 9) == 0) to += sprintf(to, ".version " PTX_VERSION "\n"); /* shorter than any that NVRTC writes, or as long */
+        /* shorter than any that NVRTC writes, or as long */
+        if (strncmp(line, ".version ", 9) == 0)
+            to += sprintf(to, ".version " PTX_VERSION "\n");
         else if (blank < length && strncmp(line + blank, "//", 2) != 0) {
             memmove(to, line + blank, length - blank);
             to += length - blank;
@@ -92,10 +98,12 @@ static char *compile(const char *text, const char *entry, unsigned precision)
     size_t size = 0;
     char *ptx = NULL;
     int code = nvrtc.nvrtcCreateProgram(&program, text, "kernels.cu", 0, NULL, NULL);
-    if (code == 0) code = nvrtc.nvrtcCompileProgram(program, (int)(sizeof options / sizeof options[0]), options);
+    if (code == 0)
+        code = nvrtc.nvrtcCompileProgram(program, (int)(sizeof options / sizeof options[0]), options);
     if (code == 0) code = nvrtc.nvrtcGetPTXSize(program, &size);
     if (code == 0 && (ptx = malloc(size + sizeof PTX_VERSION))) code = nvrtc.nvrtcGetPTX(program, ptx);
-    if (code != 0 && nvrtc.nvrtcGetProgramLogSize(program, &size) == 0 && (ptx = realloc(ptx, size + 1)) && nvrtc.nvrtcGetProgramLog(program, ptx) == 0)
+    if (code != 0 && nvrtc.nvrtcGetProgramLogSize(program, &size) == 0 && (ptx = realloc(ptx, size + 1)) &&
+        nvrtc.nvrtcGetProgramLog(program, ptx) == 0)
         fprintf(stderr, "%s: NVRTC's code %d\n%s\n", entry, code, ptx);
     nvrtc.nvrtcDestroyProgram(&program);
     if (code != 0) {
@@ -129,9 +137,12 @@ int main(int count, char **arguments)
         snprintf(path, sizeof path, "%s/%s.ptx", folder, symbol);
         FILE *file = fopen(path, "wb");
         if (!file || fwrite(ptx, 1, strlen(ptx) + 1, file) != strlen(ptx) + 1 || fclose(file) != 0) return 1;
-        fprintf(source, "__asm__(\".section .rodata\\n.global %s\\n.hidden %s\\n%s:\\n.incbin \\\"%s\\\"\\n.text\");\n", symbol, symbol, symbol, path);
-        fprintf(table, "X(%s, %u, 0x%016llxu, %s, %zu)\n", arguments[k], precision, (unsigned long long)cuda_text_number(text, strlen(text)), symbol,
-                strlen(ptx) + 1);
+        fprintf(
+            source,
+            "__asm__(\".section .rodata\\n.global %s\\n.hidden %s\\n%s:\\n.incbin \\\"%s\\\"\\n.text\");\n",
+            symbol, symbol, symbol, path);
+        fprintf(table, "X(%s, %u, 0x%016llxu, %s, %zu)\n", arguments[k], precision,
+                (unsigned long long)cuda_text_number(text, strlen(text)), symbol, strlen(ptx) + 1);
         free(ptx);
     }
     free(text);

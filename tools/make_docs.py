@@ -6,6 +6,7 @@
 
 With --check nothing is written; the exit status is 1 where a page is not what it would be now. Python's
 standard library only."""
+
 import argparse
 import difflib
 import os
@@ -16,12 +17,37 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # the headers and their groups, in the page's order, each with the example that shows it
 HEADERS = {
-    "paritas.h": {"statuses": None, "context": "context", "workspaces": "workspaces", "models": "models", "templates": "templates", "evaluation": "evaluation", "fits": "fits",
-                  "statistics": "statistics", "toys": "toys"},
+    "paritas.h": {
+        "statuses": None,
+        "context": "context",
+        "workspaces": "workspaces",
+        "models": "models",
+        "templates": "templates",
+        "evaluation": "evaluation",
+        "fits": "fits",
+        "statistics": "statistics",
+        "toys": "toys",
+    },
     "paritas_gradient.h": {"quantities": None, "gradients": "gradient"},
-    "paritas_er.h": {"reasons": None, "a day": "er", "the instrument": None, "geometry": None, "masks that need geometry": None},
-    "paritas_kappa.h": {"kappa distributions": None, "spectra from sweeps": None, "fits": None, "currents and the spacecraft's potential": "kappa"},
-    "paritas_losscone.h": {"loss cones: data": None, "loss cones: fits": "losscone", "loss cones: the model": None, "loss cones: beams": None},
+    "paritas_er.h": {
+        "reasons": None,
+        "a day": "er",
+        "the instrument": None,
+        "geometry": None,
+        "masks that need geometry": None,
+    },
+    "paritas_kappa.h": {
+        "kappa distributions": None,
+        "spectra from sweeps": None,
+        "fits": None,
+        "currents and the spacecraft's potential": "kappa",
+    },
+    "paritas_losscone.h": {
+        "loss cones: data": None,
+        "loss cones: fits": "losscone",
+        "loss cones: the model": None,
+        "loss cones: beams": None,
+    },
 }
 
 
@@ -47,21 +73,36 @@ def groups_of(name, header, level):
             sys.exit(f"include/{name}: the group '{group}' is not known to tools/make_docs.py")
         out += [f"{level} {group[0].upper() + group[1:]}", "", "```c", body.strip(), "```", ""]
         if known[group]:
-            out += [f"Example: `examples/c/{known[group]}.c`", "", "```c", read("examples", "c", known[group] + ".c").strip(), "```", ""]
+            out += [
+                f"Example: `examples/c/{known[group]}.c`",
+                "",
+                "```c",
+                read("examples", "c", known[group] + ".c").strip(),
+                "```",
+                "",
+            ]
     return out
 
 
 def c_api():
     if set(HEADERS) != {name for name in os.listdir(os.path.join(ROOT, "include")) if name.endswith(".h")}:
         sys.exit("include: has other headers than tools/make_docs.py knows")
-    out = ["# The C interface", "", "<!-- made by tools/make_docs.py from include and examples/c -->", "",
-           "`paritas.h` for fits of workspaces, and a header for each further family; link with `-lparitas` (`pkg-config paritas`) or `Paritas::paritas` (CMake). The text below is",
-           "the headers' own; the examples are compiled and run by the tests.", ""]
+    out = [
+        "# The C interface",
+        "",
+        "<!-- made by tools/make_docs.py from include and examples/c -->",
+        "",
+        "`paritas.h` for fits of workspaces, and a header for each further family; link with `-lparitas` (`pkg-config paritas`) or `Paritas::paritas` (CMake). The text below is",
+        "the headers' own; the examples are compiled and run by the tests.",
+        "",
+    ]
     for name in HEADERS:
         header = read("include", name)
         if name != "paritas.h":
             out += [f"## {name}", ""]
-        out += ["```text", introduction_of(name, header), "```", ""] + groups_of(name, header, "##" if name == "paritas.h" else "###")
+        out += ["```text", introduction_of(name, header), "```", ""] + groups_of(
+            name, header, "##" if name == "paritas.h" else "###"
+        )
     return "\n".join(out)
 
 
@@ -74,16 +115,28 @@ def command_line(program):
 
     overview = help_of()
     commands = re.findall(r"^  ([a-z][a-z0-9-]*(?: [a-z]+)?)(?:  +\S|$)", overview, re.M)
-    out = ["# The command line", "", "<!-- made by tools/make_docs.py from --help -->", "", "```text", overview, "```", "",
-           "Exit codes: 0 answered; 1 answered, but a fit did not converge (the output says which); 2 the command line cannot be parsed; 3 the input is wrong,",
-           "or lacks what was named; 4 the device is not available; 5 a file could not be written.", ""]
+    out = [
+        "# The command line",
+        "",
+        "<!-- made by tools/make_docs.py from --help -->",
+        "",
+        "```text",
+        overview,
+        "```",
+        "",
+        "Exit codes: 0 answered; 1 answered, but a fit did not converge (the output says which); 2 the command line cannot be parsed; 3 the input is wrong,",
+        "or lacks what was named; 4 the device is not available; 5 a file could not be written.",
+        "",
+    ]
     for command in commands:
         out += [f"## {command}", "", "```text", help_of(*command.split()), "```", ""]
     return "\n".join(out)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("program")
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
@@ -96,7 +149,15 @@ def main():
         stale = True
         if arguments.check:
             print(f"docs/{name} is not current: run tools/make_docs.py")
-            print("\n".join(list(difflib.unified_diff(old.splitlines(), text.splitlines(), "docs/" + name, "now", lineterm=""))[:40]))
+            print(
+                "\n".join(
+                    list(
+                        difflib.unified_diff(
+                            old.splitlines(), text.splitlines(), "docs/" + name, "now", lineterm=""
+                        )
+                    )[:40]
+                )
+            )
         else:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)

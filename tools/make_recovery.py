@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Makes docs/losscone-recovery.md: how well potentials, cones, kappa distributions and spacecraft potentials come back from synthetic data.
+"""Makes docs/losscone-recovery.md: how well potentials, cones, kappa distributions and spacecraft potentials
+come back from synthetic data.
 
   make_recovery.py [--build FOLDER] [--sweeps N]
 
-The data are made by tests/losscone/dayfiles.py (NumPy, fixed seeds), so the numbers are the same wherever the library is. Takes minutes. Needs the packages of tests/requirements.txt."""
+The data are made by tests/losscone/dayfiles.py (NumPy, fixed seeds), so the numbers are the same wherever the
+library is. Takes minutes. Needs the packages of tests/requirements.txt."""
+
 import argparse
 import os
 import subprocess
@@ -37,12 +40,22 @@ def percent(part):
 
 def paragraph(*parts, bullet=False):
     """a paragraph or an item of a list, wrapped, and the blank line behind a paragraph"""
-    text = textwrap.wrap(" ".join(parts), 150, break_on_hyphens=False, initial_indent="- " if bullet else "", subsequent_indent="  " if bullet else "")
+    text = textwrap.wrap(
+        " ".join(parts),
+        150,
+        break_on_hyphens=False,
+        initial_indent="- " if bullet else "",
+        subsequent_indent="  " if bullet else "",
+    )
     return text if bullet else [*text, ""]
 
 
 def table(head, rows):
-    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]
+    return (
+        ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+        + ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+        + [""]
+    )
 
 
 def errors(difference):
@@ -50,7 +63,9 @@ def errors(difference):
     if not len(d):
         return ["-"] * 5
     a = np.abs(d)
-    return [digits(x) for x in (d.mean(), np.sqrt((d**2).mean()), a.mean(), np.median(a), np.quantile(a, 0.9))]
+    return [
+        digits(x) for x in (d.mean(), np.sqrt((d**2).mean()), a.mean(), np.median(a), np.quantile(a, 0.9))
+    ]
 
 
 class Fits:
@@ -61,35 +76,56 @@ class Fits:
 
         n = len(day)
         chosen = dict(method=method, response=response, **options)
-        data = data_of([day.sweep(k, day.truth["Usc"][k], method=method, response=response) for k in range(n)])
+        data = data_of(
+            [day.sweep(k, day.truth["Usc"][k], method=method, response=response) for k in range(n)]
+        )
         results = library.fit(data, **chosen)
-        for name in ("potential_centre", "ratio_centre", "misfit", "potential_lower", "potential_upper", "ratio_lower", "ratio_upper"):
-            setattr(self, name, np.array([getattr(r, name) if r.status in (0, 4) else np.nan for r in results]))
+        for name in (
+            "potential_centre",
+            "ratio_centre",
+            "misfit",
+            "potential_lower",
+            "potential_upper",
+            "ratio_lower",
+            "ratio_upper",
+        ):
+            setattr(
+                self, name, np.array([getattr(r, name) if r.status in (0, 4) else np.nan for r in results])
+            )
         self.fitted = np.isfinite(self.potential_centre)
         self.plain = self.covered(day, library.confidence(data, results, **chosen)) if bootstrap else None
         self.calibrated = {}
         for level in LEVELS if bootstrap else ():
             thresholds = library.bootstrap(data, results, 40, level, **chosen)
             for step in STEPS:
-                self.calibrated[level, step] = self.covered(day, library.confidence(data, results, thresholds, step, **chosen))
+                self.calibrated[level, step] = self.covered(
+                    day, library.confidence(data, results, thresholds, step, **chosen)
+                )
         self.day = day
 
     def covered(self, day, sets):
         """(truth in the set, its size in V, open at a bound) of every sweep"""
         U = day.truth["U"]
-        inside = np.array([any(s.lower[i] <= u <= s.upper[i] for i in range(s.intervals)) for s, u in zip(sets, U)])
+        inside = np.array(
+            [any(s.lower[i] <= u <= s.upper[i] for i in range(s.intervals)) for s, u in zip(sets, U)]
+        )
         width = np.array([sum(s.upper[i] - s.lower[i] for i in range(s.intervals)) for s in sets])
         return inside, width, np.array([bool(s.at_lower_bound or s.at_upper_bound) for s in sets])
 
     def within(self, name, keep):
         truth = self.day.truth["U" if name == "potential" else "r"][keep]
-        return (getattr(self, name + "_lower")[keep] <= truth) & (truth <= getattr(self, name + "_upper")[keep])
+        return (getattr(self, name + "_lower")[keep] <= truth) & (
+            truth <= getattr(self, name + "_upper")[keep]
+        )
 
 
 def summary(fits, keep):
     keep = keep & fits.fitted
     width = (fits.potential_upper - fits.potential_lower)[keep]
-    return errors((fits.potential_centre - fits.day.truth["U"])[keep]) + [digits(np.median(width)) if len(width) else "-", percent(fits.within("potential", keep))]
+    return errors((fits.potential_centre - fits.day.truth["U"])[keep]) + [
+        digits(np.median(width)) if len(width) else "-",
+        percent(fits.within("potential", keep)),
+    ]
 
 
 def set_row(found, keep):
@@ -101,7 +137,11 @@ def losscone_part(library, n):
     import dayfiles
 
     days = {truth: dayfiles.synthetic(n, 101 + k, truth) for k, truth in enumerate(TRUTHS)}
-    all_ = {(truth, name): Fits(library, day, method, response, bootstrap=name != "Lillis") for truth, day in days.items() for name, method, response in FITS}
+    all_ = {
+        (truth, name): Fits(library, day, method, response, bootstrap=name != "Lillis")
+        for truth, day in days.items()
+        for name, method, response in FITS
+    }
     everything = np.ones(n, bool)
     out = ["## Potentials", ""]
     out += paragraph(
@@ -111,8 +151,13 @@ def losscone_part(library, n):
         "folded model itself, the mean over five energies; `integral` is what neither model is: the edge averaged over a Gaussian response of the same width in ln E, each energy by its flux in a",
         "spectrum that falls as E^-2.5.",
     )
-    out += paragraph("Estimates are centres of plateaus. Errors in V; width: median of the plateau's; inside: how often the true U lies in the plateau.")
-    out += table(["truth", "fit", "bias", "RMSE", "MAE", "median", "90 %", "width", "inside"], [[truth, name, *summary(fits, everything)] for (truth, name), fits in all_.items()])
+    out += paragraph(
+        "Estimates are centres of plateaus. Errors in V; width: median of the plateau's; inside: how often the true U lies in the plateau."
+    )
+    out += table(
+        ["truth", "fit", "bias", "RMSE", "MAE", "median", "90 %", "width", "inside"],
+        [[truth, name, *summary(fits, everything)] for (truth, name), fits in all_.items()],
+    )
     out += ["By ranges of the true U:", ""]
     rows = []
     for (truth, name), fits in all_.items():
@@ -124,7 +169,15 @@ def losscone_part(library, n):
     rows = []
     for (truth, name), fits in all_.items():
         width = (fits.ratio_upper - fits.ratio_lower)[fits.fitted]
-        rows.append([truth, name, *errors((fits.ratio_centre - fits.day.truth["r"])[fits.fitted]), digits(np.median(width)), percent(fits.within("ratio", fits.fitted))])
+        rows.append(
+            [
+                truth,
+                name,
+                *errors((fits.ratio_centre - fits.day.truth["r"])[fits.fitted]),
+                digits(np.median(width)),
+                percent(fits.within("ratio", fits.fitted)),
+            ]
+        )
     out += table(["truth", "fit", "bias", "RMSE", "MAE", "median", "90 %", "width", "inside"], rows)
     out += ["## Confidence sets", ""]
     out += paragraph(
@@ -135,16 +188,33 @@ def losscone_part(library, n):
     for (truth, name), fits in all_.items():
         if fits.plain is None:
             continue
-        rows.append([truth, name, "plateau", percent(fits.within("potential", fits.fitted)), digits(np.median((fits.potential_upper - fits.potential_lower)[fits.fitted])), "-"])
+        rows.append(
+            [
+                truth,
+                name,
+                "plateau",
+                percent(fits.within("potential", fits.fitted)),
+                digits(np.median((fits.potential_upper - fits.potential_lower)[fits.fitted])),
+                "-",
+            ]
+        )
         rows.append([truth, name, "default", *set_row(fits.plain, fits.fitted)])
-        rows += [[truth, name, f"bootstrap, {100 * level:.0f} %, every {step:g} V", *set_row(found, fits.fitted)] for (level, step), found in fits.calibrated.items()]
+        rows += [
+            [truth, name, f"bootstrap, {100 * level:.0f} %, every {step:g} V", *set_row(found, fits.fitted)]
+            for (level, step), found in fits.calibrated.items()
+        ]
     out += table(["truth", "fit", "set", "contains the truth", "size", "at a bound"], rows)
     return out + choice(library, days, all_), all_
 
 
 def choice(library, days, all_):
     """can the data tell the models apart?"""
-    out = ["## Which model", "", "Both models are fitted without a beam, and the one of less misfit is taken.", ""]
+    out = [
+        "## Which model",
+        "",
+        "Both models are fitted without a beam, and the one of less misfit is taken.",
+        "",
+    ]
     rows = []
     for truth, day in days.items():
         hard = Fits(library, day, "halekas", "hard", bootstrap=False, amplitude_upper=0.0)
@@ -154,8 +224,27 @@ def choice(library, days, all_):
         for low, high in [(0.1, 0.15), (0.15, 0.2), (0.2, 0.25), (0.25, 0.3)]:
             keep = (day.truth["noise"] >= low) & (day.truth["noise"] < high)
             misfits = [digits(fits.misfit[keep].mean()) for fits in (hard, smeared)]
-            rows.append([truth, f"{100 * low:.0f} to {100 * high:.0f} %", *misfits, percent(right[keep]), *errors((taken - day.truth["U"])[keep])[:2]])
-    return out + table(["truth", "noise", "mean misfit, hard", "mean misfit, folded", "right (or nearer) model taken", "bias, V", "RMSE, V"], rows)
+            rows.append(
+                [
+                    truth,
+                    f"{100 * low:.0f} to {100 * high:.0f} %",
+                    *misfits,
+                    percent(right[keep]),
+                    *errors((taken - day.truth["U"])[keep])[:2],
+                ]
+            )
+    return out + table(
+        [
+            "truth",
+            "noise",
+            "mean misfit, hard",
+            "mean misfit, folded",
+            "right (or nearer) model taken",
+            "bias, V",
+            "RMSE, V",
+        ],
+        rows,
+    )
 
 
 # ---- plasma -----------------------------------------------------------------------------------------
@@ -167,7 +256,11 @@ def answers(program, day, *options):
 
     with tempfile.TemporaryDirectory() as folder:
         path = dayfiles.write(os.path.join(folder, dayfiles.name("1998-04-01")), day)
-        done = subprocess.run([program, "kappa", "fit", path, "-o", os.path.join(folder, "out"), "--quiet", *map(str, options)], capture_output=True, text=True)
+        done = subprocess.run(
+            [program, "kappa", "fit", path, "-o", os.path.join(folder, "out"), "--quiet", *map(str, options)],
+            capture_output=True,
+            text=True,
+        )
         if done.returncode not in (0, 1):
             sys.exit(done.stderr)
         with np.load(os.path.join(folder, "out", "kappa_1998-04-01.npz")) as file:
@@ -177,12 +270,25 @@ def answers(program, day, *options):
 def plasma_rows(label, found, truth):
     rows = []
     fitted = found["plasma_status"] == "fitted"
-    for name, key, true, relative in (("kappa", "kappa", "kappa", False), ("T", "temperature", "T", True), ("density", "density", "density", True)):
+    for name, key, true, relative in (
+        ("kappa", "kappa", "kappa", False),
+        ("T", "temperature", "T", True),
+        ("density", "density", "density", True),
+    ):
         d, error = found[key] - truth[true], found[key + "_error"]
         scaled = (100 * d / truth[true] if relative else d)[fitted]
         known = fitted & np.isfinite(error)
         part = np.abs(d[known] / error[known])
-        rows.append([label, name + (", %" if relative else ""), *(digits(x) for x in (np.median(scaled), *np.quantile(scaled, (0.05, 0.95)))), percent(known), percent(part < 1), percent(part < 2)])
+        rows.append(
+            [
+                label,
+                name + (", %" if relative else ""),
+                *(digits(x) for x in (np.median(scaled), *np.quantile(scaled, (0.05, 0.95)))),
+                percent(known),
+                percent(part < 1),
+                percent(part < 2),
+            ]
+        )
     return rows
 
 
@@ -194,7 +300,9 @@ def kappa_part(program, n):
     head = ["data", "quantity", "median error", "5 %", "95 %", "with an error", "truth within 1", "within 2"]
     day = dayfiles.plasma(n, 201, Usc=(V, V))
     uneven = dayfiles.plasma(n, 201, Usc=(V, V), systematic=0.11)
-    rows = plasma_rows("counts alone", answers(program, day, *known), day.truth) + plasma_rows("rows uneven by 11 %", answers(program, uneven, *known), uneven.truth)
+    rows = plasma_rows("counts alone", answers(program, day, *known), day.truth) + plasma_rows(
+        "rows uneven by 11 %", answers(program, uneven, *known), uneven.truth
+    )
     out = ["## Kappa distributions", ""]
     out += paragraph(
         f"{n} sweeps: density 0.1 to 5 cm^-3, kappa 2.6 to 5.5, T 12 to 120 eV, Poisson counts of 88 cells, a loss cone in the reflected half, channels that see the mean over their response (an",
@@ -203,22 +311,46 @@ def kappa_part(program, n):
         "data without that. Errors of T and density in %. With an error: neither kappa nor theta is at a bound, where no error is given.",
     )
     out += table(head, rows)
-    cold = dayfiles.plasma(n, 203, density=(1e5, 1e6), kappa=(3.0, 5.5), T=(8.0, 25.0), Usc=(V, V), tables=(0,))
+    cold = dayfiles.plasma(
+        n, 203, density=(1e5, 1e6), kappa=(3.0, 5.5), T=(8.0, 25.0), Usc=(V, V), tables=(0,)
+    )
     empty = (cold.flux.sum(2) == 0).any(1)
     rows = []
     corner = {}
     for weights in ("counts", "original"):
-        found = answers(program, cold, *known, "--weights", weights, *(("--density", "estimate") if weights == "original" else ()))
+        found = answers(
+            program,
+            cold,
+            *known,
+            "--weights",
+            weights,
+            *(("--density", "estimate") if weights == "original" else ()),
+        )
         keep = empty & (found["plasma_status"] == "fitted")
         corner[weights] = (found["kappa"] > 5.99) & (found["theta"] < 1.001e6)
         T = 100 * (found["temperature"] / cold.truth["T"] - 1)[keep]
-        shown = (np.median(T), *np.quantile(T, (0.05, 0.95)), np.median((found["kappa"] - cold.truth["kappa"])[keep]))
+        shown = (
+            np.median(T),
+            *np.quantile(T, (0.05, 0.95)),
+            np.median((found["kappa"] - cold.truth["kappa"])[keep]),
+        )
         rows.append([weights, percent(keep[empty]), percent(corner[weights][keep]), *map(digits, shown)])
     out += paragraph(
         f"Rows without a count. Of {n} sweeps of cold plasma (T 8 to 25 eV, 0.1 to 1 cm^-3) {percent(empty)} have a row of energy in which no cell counted anything. The weights that were usual give",
         "such a row 5e5 times the weight of another; the likelihood of counts takes it for what it is.",
     )
-    out += table(["weights", "fitted", "in the corner kappa = 6, theta = 1e6 m/s", "T, median error, %", "5 %", "95 %", "kappa, median error"], rows)
+    out += table(
+        [
+            "weights",
+            "fitted",
+            "in the corner kappa = 6, theta = 1e6 m/s",
+            "T, median error, %",
+            "5 %",
+            "95 %",
+            "kappa, median error",
+        ],
+        rows,
+    )
     return out, {weights: np.mean(value[empty]) for weights, value in corner.items()}
 
 
@@ -244,10 +376,40 @@ def charging_part(program, n):
             known = keep & np.isfinite(found["spacecraft_potential_error"])
             part = np.abs(d / found["spacecraft_potential_error"])[known]
             if keep.sum() > 10:
-                rows.append([label, f"{low} to {high}", keep.sum(), percent(keep[here]), *errors(d[keep]), percent(part < 1), percent(part < 2)])
-    out += table(["shift", "potential, V", "sweeps", "found", "bias", "RMSE", "MAE", "median", "90 %", "truth within 1 error", "within 2"], rows)
+                rows.append(
+                    [
+                        label,
+                        f"{low} to {high}",
+                        keep.sum(),
+                        percent(keep[here]),
+                        *errors(d[keep]),
+                        percent(part < 1),
+                        percent(part < 2),
+                    ]
+                )
+    out += table(
+        [
+            "shift",
+            "potential, V",
+            "sweeps",
+            "found",
+            "bias",
+            "RMSE",
+            "MAE",
+            "median",
+            "90 %",
+            "truth within 1 error",
+            "within 2",
+        ],
+        rows,
+    )
     day = dayfiles.plasma(n, 205, density=(1e5, 5e6), T=(10.0, 200.0), Usc=(0.0, 0.0), at_spacecraft=True)
-    truth = np.array([ref.shade_potential(*plasma) for plasma in zip(day.truth["density"], day.truth["kappa"], day.truth["T"])])
+    truth = np.array(
+        [
+            ref.shade_potential(*plasma)
+            for plasma in zip(day.truth["density"], day.truth["kappa"], day.truth["T"])
+        ]
+    )
     found = answers(program, day, "--spacecraft-potential", "auto", "--illumination", "shade")
     negative = np.isfinite(truth)
     d = (found["spacecraft_potential"] - truth)[negative]
@@ -260,7 +422,10 @@ def charging_part(program, n):
         f"there and was found so in {positive} of them.",
         f"Of the others {percent(np.isfinite(d))} have an answer, within 20 % of the true one in {percent(near)}; errors in V.",
     )
-    out += table(["bias", "RMSE", "MAE", "median", "90 %", "truth within 1 error", "within 2"], [[*errors(d), percent(part < 1), percent(part < 2)]])
+    out += table(
+        ["bias", "RMSE", "MAE", "median", "90 %", "truth within 1 error", "within 2"],
+        [[*errors(d), percent(part < 1), percent(part < 2)]],
+    )
     return out
 
 
@@ -282,7 +447,12 @@ def words(all_, corner, models):
     same, wrong, other = of("hard", "Halekas"), of("folded", "Halekas"), of("hard", "folded")
     integral, integral_hard = of("integral", "folded"), of("integral", "Halekas")
     folded, lillis, lillis_folded = of("folded", "folded"), of("hard", "Lillis"), of("folded", "Lillis")
-    out = ["# Recovery: what fits of loss cones find of a truth that is known", "", "<!-- made by tools/make_recovery.py -->", ""]
+    out = [
+        "# Recovery: what fits of loss cones find of a truth that is known",
+        "",
+        "<!-- made by tools/make_recovery.py -->",
+        "",
+    ]
     out += paragraph(
         "All numbers on this page are of synthetic data, made by a second implementation of the formulas (NumPy, in `tests/losscone`) and fitted by the library and the program. No number is of the",
         "mission's data: what they do that the synthetic ones do not, nobody has measured here. `paritas losscone inject` makes such tables for other ranges; [losscone.md](losscone.md) says what the",
@@ -345,7 +515,9 @@ def right_part(all_, library):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--sweeps", type=int, default=2000)
     arguments = parser.parse_args()

@@ -13,7 +13,12 @@ void column_list_open(struct column_list *list, struct arena *arena)
 
 static size_t size_of(enum column_kind kind)
 {
-    static const size_t sizes[] = {[COLUMN_F64] = sizeof(double), [COLUMN_I64] = sizeof(int64_t), [COLUMN_U32] = sizeof(uint32_t), [COLUMN_I8] = 1, [COLUMN_U8] = 1, [COLUMN_BOOL] = 1,
+    static const size_t sizes[] = {[COLUMN_F64] = sizeof(double),
+                                   [COLUMN_I64] = sizeof(int64_t),
+                                   [COLUMN_U32] = sizeof(uint32_t),
+                                   [COLUMN_I8] = 1,
+                                   [COLUMN_U8] = 1,
+                                   [COLUMN_BOOL] = 1,
                                    [COLUMN_TEXT] = sizeof(const char *)};
     return sizes[kind];
 }
@@ -25,7 +30,8 @@ void *column_room(struct column_list *list, enum column_kind kind, size_t n)
     return room;
 }
 
-void column_add(struct column_list *list, const char *name, const char *suffix, enum column_kind kind, size_t rows, size_t width, const void *values)
+void column_add(struct column_list *list, const char *name, const char *suffix, enum column_kind kind,
+                size_t rows, size_t width, const void *values)
 {
     char whole[96];
     const int length = snprintf(whole, sizeof whole, "%s%s", name, suffix);
@@ -45,10 +51,12 @@ void column_add(struct column_list *list, const char *name, const char *suffix, 
         list->failed = true;
         return;
     }
-    list->columns[list->n++] = (struct column){.name = copy, .kind = kind, .rows = rows, .width = width, .values = values};
+    list->columns[list->n++] =
+        (struct column){.name = copy, .kind = kind, .rows = rows, .width = width, .values = values};
 }
 
-const double *gather_f64(struct column_list *list, size_t n, const void *structures, size_t size, size_t offset, const unsigned char *exists)
+const double *gather_f64(struct column_list *list, size_t n, const void *structures, size_t size,
+                         size_t offset, const unsigned char *exists)
 {
     double *values = column_room(list, COLUMN_F64, n);
     for (size_t i = 0; i < n && values != NULL; i++) {
@@ -58,18 +66,22 @@ const double *gather_f64(struct column_list *list, size_t n, const void *structu
     return values;
 }
 
-const uint32_t *gather_u32(struct column_list *list, size_t n, const void *structures, size_t size, size_t offset)
+const uint32_t *gather_u32(struct column_list *list, size_t n, const void *structures, size_t size,
+                           size_t offset)
 {
     uint32_t *values = column_room(list, COLUMN_U32, n);
-    for (size_t i = 0; i < n && values != NULL; i++) memcpy(&values[i], (const char *)structures + i * size + offset, sizeof *values);
+    for (size_t i = 0; i < n && values != NULL; i++)
+        memcpy(&values[i], (const char *)structures + i * size + offset, sizeof *values);
     return values;
 }
 
-const void *repeat(struct column_list *list, enum column_kind kind, size_t n, size_t times, const void *values)
+const void *repeat(struct column_list *list, enum column_kind kind, size_t n, size_t times,
+                   const void *values)
 {
     const size_t size = size_of(kind);
     char *all = column_room(list, kind, n * times);
     for (size_t i = 0; i < n && all != NULL && values != NULL; i++)
-        for (size_t k = 0; k < times; k++) memcpy(all + (i * times + k) * size, (const char *)values + i * size, size);
+        for (size_t k = 0; k < times; k++)
+            memcpy(all + (i * times + k) * size, (const char *)values + i * size, size);
     return all;
 }

@@ -25,8 +25,10 @@ static void append_f64(struct text *out, double value)
 {
     char digits[32];
     if (value != value) return;
-    if (value - value != 0.0) text_format(out, "%s", value > 0.0 ? "inf" : "-inf");
-    else text_append(out, digits, (size_t)number_write(value, digits));
+    if (value - value != 0.0)
+        text_format(out, "%s", value > 0.0 ? "inf" : "-inf");
+    else
+        text_append(out, digits, (size_t)number_write(value, digits));
 }
 
 static void append_value(struct text *out, const struct column *column, size_t at)
@@ -57,7 +59,10 @@ static void append_value(struct text *out, const struct column *column, size_t a
 }
 
 /* Columns of the file that a column makes. */
-static size_t spread(const struct column *column) { return column->kind == COLUMN_TEXT || column->width == 0 ? 1 : column->width; }
+static size_t spread(const struct column *column)
+{
+    return column->kind == COLUMN_TEXT || column->width == 0 ? 1 : column->width;
+}
 
 static void append_provenance(struct text *out, const char *provenance)
 {
@@ -83,11 +88,13 @@ static void append_names(struct text *out, size_t n, const struct column *column
     text_append(out, "\n", 1);
 }
 
-paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n, const struct column *columns)
+paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n,
+                         const struct column *columns)
 {
     struct output_file file;
     struct text out;
-    if (!output_open(&file, path)) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
+    if (!output_open(&file, path))
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
     text_open(&out, &context->allocator);
     append_provenance(&out, provenance);
     append_names(&out, n, columns);
@@ -115,7 +122,8 @@ paritas_status csv_write(paritas_context *context, const char *path, const char 
     }
     text_free(&out);
     if (memory) return paritas_fail_memory(context);
-    return ok ? PARITAS_OK : paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(error));
+    return ok ? PARITAS_OK
+              : paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(error));
 }
 
 paritas_status csv_provenance(paritas_context *context, const char *path, struct paritas_workspace **document)
@@ -135,9 +143,12 @@ paritas_status csv_provenance(paritas_context *context, const char *path, struct
     }
     fclose(file);
     paritas_status status = PARITAS_OK;
-    if (text.failed) status = paritas_fail_memory(context);
-    else if (text.length == 0) status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no table of paritas", path);
-    else status = json_read(context, text.bytes, text.length, path, document);
+    if (text.failed)
+        status = paritas_fail_memory(context);
+    else if (text.length == 0)
+        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no table of paritas", path);
+    else
+        status = json_read(context, text.bytes, text.length, path, document);
     text_free(&text);
     return status;
 }

@@ -11,14 +11,18 @@
 
 /* ---- the answer of a day ---- */
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 void write_counts(struct writer *writer, const char *key, size_t n, const char **words)
 {
     qsort(words, n, sizeof *words, by_text);
     write_object(writer, key, false);
     for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && strcmp(words[i], words[end]) == 0; end++) {}
+        for (end = i + 1; end < n && strcmp(words[i], words[end]) == 0; end++) {
+        }
         write_integer(writer, words[i], end - i);
     }
     write_close(writer);
@@ -37,7 +41,10 @@ void write_median(struct writer *writer, const char *key, size_t n, const double
     for (size_t i = 0; i < n && sorted != NULL && values != NULL; i++)
         if (!isnan(values[i])) sorted[left++] = values[i];
     if (sorted != NULL) qsort(sorted, left, sizeof *sorted, by_number);
-    write_number(writer, key, left == 0 ? NAN : left % 2 == 1 ? sorted[left / 2] : 0.5 * (sorted[left / 2 - 1] + sorted[left / 2]));
+    write_number(writer, key,
+                 left == 0       ? NAN
+                 : left % 2 == 1 ? sorted[left / 2]
+                                 : 0.5 * (sorted[left / 2 - 1] + sorted[left / 2]));
 }
 
 void write_reasons(struct writer *writer, const paritas_er_day *day)
@@ -53,13 +60,15 @@ void write_reasons(struct writer *writer, const paritas_er_day *day)
     }
     write_close(writer);
     write_array(writer, "reason_codes", false);
-    for (unsigned i = 0; i < PARITAS_ER_REASONS; i++) write_string(writer, NULL, paritas_er_reason_name((paritas_er_reason)i));
+    for (unsigned i = 0; i < PARITAS_ER_REASONS; i++)
+        write_string(writer, NULL, paritas_er_reason_name((paritas_er_reason)i));
     write_close(writer);
 }
 
 /* ---- columns ---- */
 
-void column_add_both(struct day_tables *tables, const char *name, const char *suffix, enum column_kind kind, size_t n, const void *values)
+void column_add_both(struct day_tables *tables, const char *name, const char *suffix, enum column_kind kind,
+                     size_t n, const void *values)
 {
     char prefixed[80];
     snprintf(prefixed, sizeof prefixed, "spec_%s", name);
@@ -108,8 +117,9 @@ static const unsigned char *both_known(struct column_list *list, size_t n, const
     return known;
 }
 
-static void add_arrays(struct column_list *list, const struct sweeps *sweeps, const char **utc, const char **start, const char **end, const char *const *reasons, const int64_t *row_counts,
-                       const unsigned char *known)
+static void add_arrays(struct column_list *list, const struct sweeps *sweeps, const char **utc,
+                       const char **start, const char **end, const char *const *reasons,
+                       const int64_t *row_counts, const unsigned char *known)
 {
     const paritas_er_day *day = sweeps->day;
     const size_t n = sweeps->n, rows = ROWS * n;
@@ -117,18 +127,27 @@ static void add_arrays(struct column_list *list, const struct sweeps *sweeps, co
         const char *name;
         const double *values;
     } numbers[] = {
-        {"rows_spacecraft_latitude", day->spacecraft_latitude},   {"rows_spacecraft_longitude", day->spacecraft_longitude}, {"rows_projection_latitude", day->projection_latitude},
-        {"rows_projection_longitude", day->projection_longitude}, {"rows_spacecraft_potential", day->spacecraft_potential},
+        {"rows_spacecraft_latitude", day->spacecraft_latitude},
+        {"rows_spacecraft_longitude", day->spacecraft_longitude},
+        {"rows_projection_latitude", day->projection_latitude},
+        {"rows_projection_longitude", day->projection_longitude},
+        {"rows_spacecraft_potential", day->spacecraft_potential},
     };
     int8_t *polarity = column_room(list, COLUMN_I8, rows);
-    for (size_t i = 0; i < rows && polarity != NULL; i++) polarity[i] = (int8_t)((day->polarity[i] > 0.0) - (day->polarity[i] < 0.0));
+    for (size_t i = 0; i < rows && polarity != NULL; i++)
+        polarity[i] = (int8_t)((day->polarity[i] > 0.0) - (day->polarity[i] < 0.0));
     column_add(list, "rows_spec_no", "", COLUMN_I64, rows, 0, repeat(list, COLUMN_I64, n, ROWS, day->number));
     column_add(list, "rows_utc", "", COLUMN_TEXT, rows, 64, utc);
     column_add(list, "rows_time", "", COLUMN_TEXT, rows, 64, row_seconds(list, day));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) column_add(list, numbers[i].name, "", COLUMN_F64, rows, 0, repeat(list, COLUMN_F64, n, ROWS, numbers[i].values));
-    column_add(list, "rows_spacecraft_in_sun", "", COLUMN_BOOL, rows, 0, repeat(list, COLUMN_BOOL, n, ROWS, flags(list, n, day->spacecraft_in_sun)));
-    column_add(list, "rows_projection_in_sun", "", COLUMN_BOOL, rows, 0, repeat(list, COLUMN_BOOL, n, ROWS, flags(list, n, day->projection_in_sun)));
-    column_add(list, "rows_illumination_known", "", COLUMN_BOOL, rows, 0, repeat(list, COLUMN_BOOL, n, ROWS, known));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        column_add(list, numbers[i].name, "", COLUMN_F64, rows, 0,
+                   repeat(list, COLUMN_F64, n, ROWS, numbers[i].values));
+    column_add(list, "rows_spacecraft_in_sun", "", COLUMN_BOOL, rows, 0,
+               repeat(list, COLUMN_BOOL, n, ROWS, flags(list, n, day->spacecraft_in_sun)));
+    column_add(list, "rows_projection_in_sun", "", COLUMN_BOOL, rows, 0,
+               repeat(list, COLUMN_BOOL, n, ROWS, flags(list, n, day->projection_in_sun)));
+    column_add(list, "rows_illumination_known", "", COLUMN_BOOL, rows, 0,
+               repeat(list, COLUMN_BOOL, n, ROWS, known));
     column_add(list, "rows_projection_polarity", "", COLUMN_I8, rows, 0, polarity);
     column_add(list, "rows_energy", "", COLUMN_F64, rows, 0, day->energy);
     column_add(list, "rows_row_reason", "", COLUMN_U8, rows, 0, day->row_reason);
@@ -146,14 +165,19 @@ void add_sweep_columns(struct day_tables *tables, const struct sweeps *sweeps)
     struct column_list *list = &tables->rows;
     const paritas_er_day *day = sweeps->day;
     const size_t n = sweeps->n;
-    const char **utc = row_times(list, day), **start = column_room(list, COLUMN_TEXT, n), **end = column_room(list, COLUMN_TEXT, n), **reasons = column_room(list, COLUMN_TEXT, n);
+    const char **utc = row_times(list, day), **start = column_room(list, COLUMN_TEXT, n),
+               **end = column_room(list, COLUMN_TEXT, n), **reasons = column_room(list, COLUMN_TEXT, n);
     double *time = column_room(list, COLUMN_F64, n), *polarity = column_room(list, COLUMN_F64, n);
     int64_t *row_counts = column_room(list, COLUMN_I64, n);
     const unsigned char *known = both_known(list, n, day->spacecraft_in_sun, day->projection_in_sun);
-    if (utc == NULL || start == NULL || end == NULL || reasons == NULL || time == NULL || polarity == NULL || row_counts == NULL) return;
+    if (utc == NULL || start == NULL || end == NULL || reasons == NULL || time == NULL || polarity == NULL ||
+        row_counts == NULL)
+        return;
     for (size_t k = 0; k < n; k++) {
         time[k] = polarity[k] = NAN;
-        reasons[k] = day->sweep_reason[k] != PARITAS_ER_KEPT ? paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k]) : "";
+        reasons[k] = day->sweep_reason[k] != PARITAS_ER_KEPT
+                         ? paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k])
+                         : "";
         for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) {
             row_counts[k] += day->line[i] != 0;
             if (isnan(polarity[k])) polarity[k] = day->polarity[i];

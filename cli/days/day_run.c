@@ -14,7 +14,8 @@
 
 const struct option options_tables[] = {
     {"--output-folder", 'o', OPTION_TEXT, "DIR", "the tables are written there; made where it is not there"},
-    {"--overwrite", 0, OPTION_FLAG, NULL, "tables that other options, inputs or versions made are replaced; default: they are refused"},
+    {"--overwrite", 0, OPTION_FLAG, NULL,
+     "tables that other options, inputs or versions made are replaced; default: they are refused"},
     {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"},
     {"--quiet", 0, OPTION_FLAG, NULL, "no progress and no notes on standard error"},
     {"--help", 'h', OPTION_FLAG, NULL, "this text"},
@@ -28,11 +29,12 @@ struct loading {
     const struct state *state;
     const struct day *day;
     const struct sources *sources;
-    paritas_context *context; /* of the thread */
+    paritas_context *context;                 /* of the thread */
     const struct paritas_workspace *found[2]; /* provenance of the tables that stand there; NULL: none */
-    bool answered;            /* they were made from these inputs */
-    bool other;               /* they were made from others */
-    int damaged;              /* number of the first table whose bytes are not those that were written; -1: none */
+    bool answered;                            /* they were made from these inputs */
+    bool other;                               /* they were made from others */
+    /* number of the first table whose bytes are not those that were written; -1: none */
+    int damaged;
     struct sweeps sweeps;
     paritas_status status;
 };
@@ -44,11 +46,11 @@ struct state {
     const char *folder;
     bool overwrite;
     struct days days;
-    struct paritas_workspace *wanted;    /* version, command and options of this run */
-    struct paritas_workspace **made;     /* a day each: what its tables say of themselves */
-    struct paritas_workspace *found[2];  /* of the day that is being read */
+    struct paritas_workspace *wanted;   /* version, command and options of this run */
+    struct paritas_workspace **made;    /* a day each: what its tables say of themselves */
+    struct paritas_workspace *found[2]; /* of the day that is being read */
     bool *resumed;
-    const char **errors;                 /* why a day could not be read; NULL: it could */
+    const char **errors; /* why a day could not be read; NULL: it could */
     size_t n_errors;
     struct loading loading;
     pthread_t thread;
@@ -69,7 +71,8 @@ static void write_head(struct session *session, const struct json *options, stru
     write_string(writer, "command", session->arguments->command->name);
     if (options == NULL) return;
     write_object(writer, "options", true);
-    for (const struct json *one = options->first; one != NULL; one = one->next) write_tree(writer, one->key, one);
+    for (const struct json *one = options->first; one != NULL; one = one->next)
+        write_tree(writer, one->key, one);
     write_close(writer);
 }
 
@@ -88,22 +91,29 @@ static paritas_status make_wanted(struct state *state)
     write_close(&writer);
     write_close(&writer);
     if (status == PARITAS_OK && text.failed) status = paritas_fail_memory(session->context);
-    if (status == PARITAS_OK) status = json_read(session->context, text.bytes, text.length, "options", &state->wanted);
+    if (status == PARITAS_OK)
+        status = json_read(session->context, text.bytes, text.length, "options", &state->wanted);
     text_free(&text);
     return status;
 }
 
 /* The path of a day's table, in `path`. */
-static paritas_status table_path(const struct state *state, const struct day *day, const char *ending, char path[4096])
+static paritas_status table_path(const struct state *state, const struct day *day, const char *ending,
+                                 char path[4096])
 {
-    const int length = snprintf(path, 4096, "%s/%s_%s.%s", state->folder, state->run->stem, day->date, ending);
-    return length < 4096 ? PARITAS_OK : paritas_fail(state->session->context, PARITAS_UNWRITABLE, "%s: the path is too long", state->folder);
+    const int length =
+        snprintf(path, 4096, "%s/%s_%s.%s", state->folder, state->run->stem, day->date, ending);
+    return length < 4096 ? PARITAS_OK
+                         : paritas_fail(state->session->context, PARITAS_UNWRITABLE,
+                                        "%s: the path is too long", state->folder);
 }
 
 static const char *const endings[2] = {"npz", "csv"};
 
-/* What the tables of a day say of themselves; refused where their options are others and may not be replaced. */
-static paritas_status find_tables(struct state *state, const struct day *day, struct paritas_workspace *found[2])
+/* What the tables of a day say of themselves; refused where their options are others and may not be
+ * replaced. */
+static paritas_status find_tables(struct state *state, const struct day *day,
+                                  struct paritas_workspace *found[2])
 {
     paritas_context *context = state->session->context;
     found[0] = found[1] = NULL;
@@ -114,8 +124,12 @@ static paritas_status find_tables(struct state *state, const struct day *day, st
         status = i == 0 ? npz_provenance(context, path, &found[i]) : csv_provenance(context, path, &found[i]);
         if (status == PARITAS_INVALID_INPUT && state->overwrite) continue;
         if (status != PARITAS_OK) return status;
-        if (found[i] == NULL || !provenance_differs(context, found[i]->root, state->wanted->root, difference, sizeof difference)) continue;
-        if (!state->overwrite) return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: was made otherwise: %s; --overwrite replaces it", path, difference);
+        if (found[i] == NULL ||
+            !provenance_differs(context, found[i]->root, state->wanted->root, difference, sizeof difference))
+            continue;
+        if (!state->overwrite)
+            return paritas_fail(context, PARITAS_INVALID_INPUT,
+                                "%s: was made otherwise: %s; --overwrite replaces it", path, difference);
         paritas_workspace_free(found[i]);
         found[i] = NULL;
     }
@@ -146,14 +160,17 @@ static paritas_status same_inputs(struct loading *loading, bool *same)
         const paritas_status status = file_digest(loading->context, loading->day->files[i].path, digest);
         if (status != PARITAS_OK) return status;
         for (int k = 0; k < 2; k++) {
-            const struct json *inputs = json_get(loading->found[k]->root, "inputs"), *input = json_at(inputs, i);
-            *same = *same && json_is(inputs, JSON_ARRAY) && inputs->count == loading->day->n && json_text_is(json_get(input, "sha256"), digest);
+            const struct json *inputs = json_get(loading->found[k]->root, "inputs"),
+                              *input = json_at(inputs, i);
+            *same = *same && json_is(inputs, JSON_ARRAY) && inputs->count == loading->day->n &&
+                    json_text_is(json_get(input, "sha256"), digest);
         }
     }
     return PARITAS_OK;
 }
 
-/* Holds the tables to what they should be byte by byte: the arrays have checksums, and the digest of the text. */
+/* Holds the tables to what they should be byte by byte: the arrays have checksums, and the digest of the
+ * text. */
 static paritas_status check_bytes(struct loading *loading)
 {
     char path[2][4096], digest[65], written[65];
@@ -168,14 +185,17 @@ static paritas_status check_bytes(struct loading *loading)
 static void *load(void *user)
 {
     struct loading *loading = user;
-    loading->status = loading->day->date[0] != '\0' ? PARITAS_OK : no_day_file(loading->context, loading->day->files[0].path);
+    loading->status = loading->day->date[0] != '\0'
+                          ? PARITAS_OK
+                          : no_day_file(loading->context, loading->day->files[0].path);
     if (loading->found[0] != NULL && loading->found[1] != NULL) {
         loading->status = same_inputs(loading, &loading->answered);
         loading->other = !loading->answered;
         if (loading->status == PARITAS_OK && loading->answered) loading->status = check_bytes(loading);
         loading->answered = loading->answered && loading->damaged < 0;
     }
-    if (loading->status == PARITAS_OK && !loading->answered) loading->status = sweeps_load(loading->context, loading->sources, loading->day, &loading->sweeps);
+    if (loading->status == PARITAS_OK && !loading->answered)
+        loading->status = sweeps_load(loading->context, loading->sources, loading->day, &loading->sweeps);
     return NULL;
 }
 
@@ -184,7 +204,12 @@ static paritas_status start_loading(struct state *state, size_t k)
     struct loading *loading = &state->loading;
     paritas_context *context = loading->context;
     const paritas_status status = find_tables(state, &state->days.days[k], state->found);
-    *loading = (struct loading){.state = state, .day = &state->days.days[k], .sources = state->sources, .context = context, .found = {state->found[0], state->found[1]}, .damaged = -1};
+    *loading = (struct loading){.state = state,
+                                .day = &state->days.days[k],
+                                .sources = state->sources,
+                                .context = context,
+                                .found = {state->found[0], state->found[1]},
+                                .damaged = -1};
     if (status != PARITAS_OK) return status;
     state->running = pthread_create(&state->thread, NULL, load, loading) == 0;
     if (!state->running) load(loading); /* no thread to be had: read here */
@@ -200,20 +225,23 @@ static void end_loading(struct state *state)
 /* ---- one day ---- */
 
 /* The text comes first, since the arrays hold its digest. */
-static paritas_status write_tables(struct state *state, const struct day *day, const char *document, struct day_tables *tables)
+static paritas_status write_tables(struct state *state, const struct day *day, const char *document,
+                                   struct day_tables *tables)
 {
     paritas_context *context = state->session->context;
     char path[4096], digest[65];
     const char *text = digest;
     if (tables->rows.failed || tables->arrays.failed) return paritas_fail_memory(context);
     paritas_status status = table_path(state, day, endings[1], path);
-    if (status == PARITAS_OK) status = csv_write(context, path, document, tables->rows.n, tables->rows.columns);
+    if (status == PARITAS_OK)
+        status = csv_write(context, path, document, tables->rows.n, tables->rows.columns);
     if (status == PARITAS_OK) status = file_digest(context, path, digest);
     column_add(&tables->arrays, TEXT_DIGEST, "", COLUMN_TEXT, 1, 64, &text);
     if (tables->arrays.failed) return paritas_fail_memory(context);
     tables->arrays.columns[tables->arrays.n - 1].scalar = true;
     if (status == PARITAS_OK) status = table_path(state, day, endings[0], path);
-    if (status == PARITAS_OK) status = npz_write(context, path, document, tables->arrays.n, tables->arrays.columns);
+    if (status == PARITAS_OK)
+        status = npz_write(context, path, document, tables->arrays.n, tables->arrays.columns);
     return status;
 }
 
@@ -250,14 +278,16 @@ static paritas_status make_day(struct state *state, size_t k, const struct day *
     write_integer(&writer, "sweeps", sweeps->n);
     /* days are far apart, so that a sweep has the same random numbers in whichever run it is */
     const uint64_t first = (uint64_t)day->files[0].date << 24;
-    paritas_status status = state->run->answer(session, state->run->user, state->sources, sweeps, first, &arena, &tables, &writer);
+    paritas_status status = state->run->answer(session, state->run->user, state->sources, sweeps, first,
+                                               &arena, &tables, &writer);
     write_reasons(&writer, sweeps->day);
     write_close(&writer);
     write_close(&writer);
     text_append(&text, "", 1);
     if (status == PARITAS_OK && text.failed) status = paritas_fail_memory(session->context);
     if (status == PARITAS_OK) status = write_tables(state, day, text.bytes, &tables);
-    if (status == PARITAS_OK) status = json_read(session->context, text.bytes, text.length - 1, "provenance", &state->made[k]);
+    if (status == PARITAS_OK)
+        status = json_read(session->context, text.bytes, text.length - 1, "provenance", &state->made[k]);
     text_free(&text);
     arena_free(&arena);
     return status;
@@ -285,9 +315,12 @@ static paritas_status one_day(struct state *state, size_t k)
     } else if (loaded.other && !state->overwrite) {
         status = table_path(state, loaded.day, endings[1], path);
         if (status == PARITAS_OK)
-            status = paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: was made from other files than %s; --overwrite replaces it", path, loaded.day->files[0].path);
+            status = paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                                  "%s: was made from other files than %s; --overwrite replaces it", path,
+                                  loaded.day->files[0].path);
     }
-    if (loaded.damaged >= 0 && status == PARITAS_OK && table_path(state, loaded.day, endings[loaded.damaged], path) == PARITAS_OK)
+    if (loaded.damaged >= 0 && status == PARITAS_OK &&
+        table_path(state, loaded.day, endings[loaded.damaged], path) == PARITAS_OK)
         paritas_note(session->context, "%s: is damaged; the tables of this day are made again", path);
     if (status == PARITAS_OK && k + 1 < state->days.n) status = start_loading(state, k + 1);
     if (status == PARITAS_OK && loaded.answered) {
@@ -299,9 +332,12 @@ static paritas_status one_day(struct state *state, size_t k)
         state->sweeps_done += loaded.sweeps.n;
         state->days_made++;
         for (size_t i = 0; i < SOURCES_TABLES; i++)
-            if (state->sources->tables[i] != NULL && loaded.sweeps.n > 0 && loaded.sweeps.matched[i] == 0 && state->unmatched[i].days++ == 0) state->unmatched[i].first = k;
+            if (state->sources->tables[i] != NULL && loaded.sweeps.n > 0 && loaded.sweeps.matched[i] == 0 &&
+                state->unmatched[i].days++ == 0)
+                state->unmatched[i].first = k;
         const uint64_t left = state->days.n - k - 1;
-        progress_estimate(&session->progress, state->sweeps_done, state->sweeps_done + left * (state->sweeps_done / state->days_made));
+        progress_estimate(&session->progress, state->sweeps_done,
+                          state->sweeps_done + left * (state->sweeps_done / state->days_made));
     }
     sweeps_free(&loaded.sweeps);
     paritas_workspace_free(found[0]);
@@ -312,7 +348,10 @@ static paritas_status one_day(struct state *state, size_t k)
 /* ---- the answer ---- */
 
 /* What a day's tables say of their sweeps; NULL of a day that could not be read. */
-static const struct json *answer_of(const struct state *state, size_t k) { return state->made[k] != NULL ? json_get(state->made[k]->root, "answer") : NULL; }
+static const struct json *answer_of(const struct state *state, size_t k)
+{
+    return state->made[k] != NULL ? json_get(state->made[k]->root, "answer") : NULL;
+}
 
 static double number_of(const struct json *object, const char *key)
 {
@@ -332,9 +371,12 @@ static void answer_json(struct state *state)
         write_string(w, "date", state->days.days[k].date[0] != '\0' ? state->days.days[k].date : NULL);
         const struct json *answer = answer_of(state, k);
         for (int i = 0; i < 2 && answer != NULL; i++)
-            if (table_path(state, &state->days.days[k], endings[i], path) == PARITAS_OK) write_path(w, endings[i], path);
-        if (answer != NULL) write_bool(w, "resumed", state->resumed[k]);
-        else write_string(w, "error", state->errors[k]);
+            if (table_path(state, &state->days.days[k], endings[i], path) == PARITAS_OK)
+                write_path(w, endings[i], path);
+        if (answer != NULL)
+            write_bool(w, "resumed", state->resumed[k]);
+        else
+            write_string(w, "error", state->errors[k]);
         for (const struct json *one = answer != NULL ? answer->first : NULL; one != NULL; one = one->next)
             if (strcmp(one->key, "reason_codes") != 0) write_tree(w, one->key, one);
         write_close(w);
@@ -351,14 +393,16 @@ static void answer_table(struct state *state)
 {
     struct session *session = state->session;
     const struct json *medians = NULL;
-    for (size_t k = 0; k < state->days.n && medians == NULL; k++) medians = json_get(answer_of(state, k), "medians");
+    for (size_t k = 0; k < state->days.n && medians == NULL; k++)
+        medians = json_get(answer_of(state, k), "medians");
     struct text headers;
     struct table table;
     char alignment[TABLE_COLUMNS + 1] = "lrr";
     size_t columns = 3;
     text_open(&headers, &session->context->allocator);
     text_format(&headers, "day|sweeps|fitted");
-    for (const struct json *one = medians != NULL ? medians->first : NULL; one != NULL && columns + 1 < TABLE_COLUMNS; one = one->next) {
+    for (const struct json *one = medians != NULL ? medians->first : NULL;
+         one != NULL && columns + 1 < TABLE_COLUMNS; one = one->next) {
         text_format(&headers, "|%s", one->key);
         alignment[columns++] = 'r';
     }
@@ -378,8 +422,12 @@ static void answer_table(struct state *state)
         table_number(&table, number_of(answer, "sweeps"), 9);
         table_number(&table, number_of(answer, "fitted"), 9);
         size_t column = 3;
-        for (const struct json *one = medians != NULL ? medians->first : NULL; one != NULL && column + 1 < columns; one = one->next, column++) table_number(&table, number_of(of_day, one->key), 4);
-        table_text(&table, state->errors[k] != NULL ? "could not be read" : state->resumed[k] ? "already there" : "");
+        for (const struct json *one = medians != NULL ? medians->first : NULL;
+             one != NULL && column + 1 < columns; one = one->next, column++)
+            table_number(&table, number_of(of_day, one->key), 4);
+        table_text(&table, state->errors[k] != NULL ? "could not be read"
+                           : state->resumed[k]      ? "already there"
+                                                    : "");
     }
     table_close(&table, &session->out);
 }
@@ -394,17 +442,22 @@ static void answer_counts(struct state *state, const char *key, const char *titl
         const struct json *counts = json_get(answer_of(state, k), key);
         for (const struct json *one = counts != NULL ? counts->first : NULL; one != NULL; one = one->next) {
             bool known = false;
-            for (size_t before = 0; before < k && !known; before++) known = json_get(json_get(answer_of(state, before), key), one->key) != NULL;
+            for (size_t before = 0; before < k && !known; before++)
+                known = json_get(json_get(answer_of(state, before), key), one->key) != NULL;
             if (known) continue;
             double sum = 0.0;
             const char *unit = "";
             for (size_t later = k; later < state->days.n; later++) {
                 const struct json *count = json_get(json_get(answer_of(state, later), key), one->key);
-                if (json_is(count, JSON_OBJECT)) unit = json_is(json_get(count, "unit"), JSON_STRING) ? json_get(count, "unit")->text : "";
-                const double value = json_is(count, JSON_OBJECT) ? number_of(count, "count") : json_is(count, JSON_NUMBER) ? count->number : 0.0;
+                if (json_is(count, JSON_OBJECT))
+                    unit = json_is(json_get(count, "unit"), JSON_STRING) ? json_get(count, "unit")->text : "";
+                const double value = json_is(count, JSON_OBJECT)   ? number_of(count, "count")
+                                     : json_is(count, JSON_NUMBER) ? count->number
+                                                                   : 0.0;
                 if (!isnan(value)) sum += value;
             }
-            text_format(out, "%s%s %.0f%s%s%s", any ? ", " : title, one->key, sum, unit[0] != '\0' ? " " : "", unit, unit[0] != '\0' && sum != 1.0 ? "s" : "");
+            text_format(out, "%s%s %.0f%s%s%s", any ? ", " : title, one->key, sum, unit[0] != '\0' ? " " : "",
+                        unit, unit[0] != '\0' && sum != 1.0 ? "s" : "");
             any = true;
         }
     }
@@ -432,9 +485,14 @@ static paritas_status make_folder(struct state *state)
 {
     struct session *session = state->session;
     struct stat info;
-    if (mkdir(state->folder, 0777) != 0 && errno != EEXIST) return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be made: %s", state->folder, strerror(errno));
-    if (stat(state->folder, &info) != 0 || !S_ISDIR(info.st_mode)) return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: is no folder", state->folder);
-    if (access(state->folder, W_OK | X_OK) != 0) return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", state->folder, strerror(errno));
+    if (mkdir(state->folder, 0777) != 0 && errno != EEXIST)
+        return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be made: %s", state->folder,
+                            strerror(errno));
+    if (stat(state->folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: is no folder", state->folder);
+    if (access(state->folder, W_OK | X_OK) != 0)
+        return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", state->folder,
+                            strerror(errno));
     return PARITAS_OK;
 }
 
@@ -448,7 +506,10 @@ static paritas_status open_beside(struct session *session, paritas_context **bes
     options.progress = NULL;
     options.note = NULL;
     const paritas_status status = paritas_open(&options, beside);
-    return status == PARITAS_OK ? status : paritas_fail(session->context, status, "%s", *beside != NULL ? paritas_error_message(*beside) : paritas_status_message(status));
+    return status == PARITAS_OK ? status
+                                : paritas_fail(session->context, status, "%s",
+                                               *beside != NULL ? paritas_error_message(*beside)
+                                                               : paritas_status_message(status));
 }
 
 /* Tables that were given and do not fit the days. */
@@ -456,8 +517,10 @@ static void note_unmatched(const struct state *state)
 {
     for (size_t i = 0; i < SOURCES_TABLES; i++) {
         if (state->unmatched[i].days == 0) continue;
-        paritas_note(state->session->context, "%s: has no sweep of %zu of the %llu days that were read; the first is %s", option_text(state->session->arguments, sources_options[i], ""),
-                     state->unmatched[i].days, (unsigned long long)state->days_made, state->days.days[state->unmatched[i].first].date);
+        paritas_note(state->session->context,
+                     "%s: has no sweep of %zu of the %llu days that were read; the first is %s",
+                     option_text(state->session->arguments, sources_options[i], ""), state->unmatched[i].days,
+                     (unsigned long long)state->days_made, state->days.days[state->unmatched[i].first].date);
     }
 }
 
@@ -465,7 +528,8 @@ static void note_unmatched(const struct state *state)
 static const struct json *most_of(const struct json *counts)
 {
     const struct json *most = NULL;
-    for (const struct json *one = json_is(counts, JSON_OBJECT) ? counts->first : NULL; one != NULL; one = one->next)
+    for (const struct json *one = json_is(counts, JSON_OBJECT) ? counts->first : NULL; one != NULL;
+         one = one->next)
         if (strcmp(one->key, "found") != 0 && (most == NULL || one->number > most->number)) most = one;
     return most;
 }
@@ -475,24 +539,40 @@ static void note_unanswered(const struct state *state)
 {
     size_t days = 0, first = 0;
     for (size_t k = 0; k < state->days.n; k++)
-        if (number_of(answer_of(state, k), "fitted") == 0.0 && number_of(answer_of(state, k), "sweeps") > 0.0 && days++ == 0) first = k;
-    const struct json *answer = days > 0 ? answer_of(state, first) : NULL, *reason = most_of(json_get(answer, "statuses"));
+        if (number_of(answer_of(state, k), "fitted") == 0.0 &&
+            number_of(answer_of(state, k), "sweeps") > 0.0 && days++ == 0)
+            first = k;
+    const struct json *answer = days > 0 ? answer_of(state, first) : NULL,
+                      *reason = most_of(json_get(answer, "statuses"));
     if (reason == NULL) return;
-    const bool potential = strcmp(reason->key, "no_spacecraft_potential") == 0, polarity = strcmp(reason->key, paritas_er_reason_name(PARITAS_ER_POLARITY)) == 0;
+    const bool potential = strcmp(reason->key, "no_spacecraft_potential") == 0,
+               polarity = strcmp(reason->key, paritas_er_reason_name(PARITAS_ER_POLARITY)) == 0;
     const struct json *cause = potential ? most_of(json_get(answer, "spacecraft_potentials")) : NULL;
     char more[160] = "", which[80];
-    if (cause != NULL) snprintf(more, sizeof more, " (spacecraft_potential_status %s %.0f)", cause->key, cause->number);
-    if (days > 1) snprintf(which, sizeof which, "%zu days has an answer; %s", days, state->days.days[first].date);
-    else snprintf(which, sizeof which, "%s has an answer", state->days.days[first].date);
-    paritas_note(state->session->context, "no sweep of %s: %s %.0f of %.0f%s%s", which, reason->key, reason->number, number_of(answer, "sweeps"), more,
-                 potential ? "; --spacecraft-potential V|FILE gives potentials, --illumination or --geometry says whether the spacecraft is in sunlight" : polarity ? "; see --polarity" : "");
+    if (cause != NULL)
+        snprintf(more, sizeof more, " (spacecraft_potential_status %s %.0f)", cause->key, cause->number);
+    if (days > 1)
+        snprintf(which, sizeof which, "%zu days has an answer; %s", days, state->days.days[first].date);
+    else
+        snprintf(which, sizeof which, "%s has an answer", state->days.days[first].date);
+    paritas_note(state->session->context, "no sweep of %s: %s %.0f of %.0f%s%s", which, reason->key,
+                 reason->number, number_of(answer, "sweeps"), more,
+                 potential ? "; --spacecraft-potential V|FILE gives potentials, --illumination or --geometry "
+                             "says whether the spacecraft is in sunlight"
+                 : polarity ? "; see --polarity"
+                            : "");
 }
 
 paritas_status day_run(struct session *session, const struct day_run *run, const struct sources *sources)
 {
-    struct state state = {.session = session, .run = run, .sources = sources, .folder = option_text(session->arguments, "--output-folder", NULL)};
+    struct state state = {.session = session,
+                          .run = run,
+                          .sources = sources,
+                          .folder = option_text(session->arguments, "--output-folder", NULL)};
     state.overwrite = option_flag(session->arguments, "--overwrite");
-    if (state.folder == NULL) return usage_failure(session, "%s needs -o DIR, where its tables go", session->arguments->command->name);
+    if (state.folder == NULL)
+        return usage_failure(session, "%s needs -o DIR, where its tables go",
+                             session->arguments->command->name);
     session->context->progress = NULL; /* one line for the run, not one for each of its fits */
     session->progress.unit = "sweeps";
     paritas_status status = days_find(session, &state.days);
@@ -505,7 +585,8 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     state.made = arena_array(&session->arena, state.days.n + 1, sizeof *state.made);
     state.resumed = arena_array(&session->arena, state.days.n + 1, sizeof *state.resumed);
     state.errors = arena_array(&session->arena, state.days.n + 1, sizeof *state.errors);
-    if (status == PARITAS_OK && (state.made == NULL || state.resumed == NULL || state.errors == NULL)) status = paritas_fail_memory(session->context);
+    if (status == PARITAS_OK && (state.made == NULL || state.resumed == NULL || state.errors == NULL))
+        status = paritas_fail_memory(session->context);
     if (status == PARITAS_OK) status = start_loading(&state, 0);
     for (size_t k = 0; k < state.days.n && status == PARITAS_OK; k++) status = one_day(&state, k);
     if (status == PARITAS_OK) note_unmatched(&state);
@@ -515,7 +596,9 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
         size_t k = 0;
         while (state.errors[k] == NULL) k++;
         session->partial = true;
-        status = paritas_fail(session->context, PARITAS_INVALID_INPUT, "%zu of %zu days could not be read: %s%s", state.n_errors, state.days.n, state.errors[k], state.n_errors > 1 ? ", ..." : "");
+        status =
+            paritas_fail(session->context, PARITAS_INVALID_INPUT, "%zu of %zu days could not be read: %s%s",
+                         state.n_errors, state.days.n, state.errors[k], state.n_errors > 1 ? ", ..." : "");
     }
     end_loading(&state);
     sweeps_free(&state.loading.sweeps);

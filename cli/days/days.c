@@ -45,8 +45,10 @@ static paritas_status add_folder(struct search *search, const char *folder)
 {
     struct session *session = search->session;
     paritas_er_files *found = NULL;
-    paritas_status status = paritas_er_find(session->context, folder, search->year, search->month, search->day, &found);
-    for (size_t i = 0; status == PARITAS_OK && i < found->n; i++) status = add_file(search, found->path[i], found->date[i]);
+    paritas_status status =
+        paritas_er_find(session->context, folder, search->year, search->month, search->day, &found);
+    for (size_t i = 0; status == PARITAS_OK && i < found->n; i++)
+        status = add_file(search, found->path[i], found->date[i]);
     if (status == PARITAS_OK) paritas_er_files_free(found);
     return status;
 }
@@ -67,20 +69,25 @@ static int date_of_row(const char *row)
 
 paritas_status no_day_file(paritas_context *context, const char *path)
 {
-    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: no row begins with a time, YYYY-MM-DDThh:mm:ss: this is no day file", path);
+    return paritas_fail(context, PARITAS_INVALID_INPUT,
+                        "%s: no row begins with a time, YYYY-MM-DDThh:mm:ss: this is no day file", path);
 }
 
 static bool is_wanted(const struct search *search, int date)
 {
-    return (search->year == 0 || date / 10000 == search->year) && (search->month == 0 || date / 100 % 100 == search->month) && (search->day == 0 || date % 100 == search->day);
+    return (search->year == 0 || date / 10000 == search->year) &&
+           (search->month == 0 || date / 100 % 100 == search->month) &&
+           (search->day == 0 || date % 100 == search->day);
 }
 
-/* A file named on the command line: its date is that of its first row with one, or else that of its name. What has neither costs itself, as a damaged file in a folder does. */
+/* A file named on the command line: its date is that of its first row with one, or else that of its name.
+ * What has neither costs itself, as a damaged file in a folder does. */
 static paritas_status add_given(struct search *search, const char *path)
 {
     paritas_context *context = search->session->context;
     FILE *file = fopen(path, "rb");
-    if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
+    if (file == NULL)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
     char piece[256];
     int date = 0;
     bool line_begins = true;
@@ -107,11 +114,13 @@ static bool same_bytes(paritas_context *context, const char *one, const char *ot
     struct stat first, second;
     char digests[2][65];
     if (stat(one, &first) != 0 || stat(other, &second) != 0 || first.st_size != second.st_size) return false;
-    return file_digest(context, one, digests[0]) == PARITAS_OK && file_digest(context, other, digests[1]) == PARITAS_OK && strcmp(digests[0], digests[1]) == 0;
+    return file_digest(context, one, digests[0]) == PARITAS_OK &&
+           file_digest(context, other, digests[1]) == PARITAS_OK && strcmp(digests[0], digests[1]) == 0;
 }
 
 /* Of the first n files, sorted, one that has the bytes of `file` and its date; NULL: none. */
-static const struct day_file *copy_of(paritas_context *context, const struct day_file *files, size_t n, const struct day_file *file)
+static const struct day_file *copy_of(paritas_context *context, const struct day_file *files, size_t n,
+                                      const struct day_file *file)
 {
     while (n > 0 && files[n - 1].date == file->date)
         if (same_bytes(context, files[--n].path, file->path)) return &files[n];
@@ -124,15 +133,19 @@ static paritas_status none_found(struct session *session)
     char wanted[64] = "";
     for (int k = 0; k < 3; k++) {
         const size_t value = option_count(session->arguments, options[k], 0), length = strlen(wanted);
-        if (value != 0) snprintf(wanted + length, sizeof wanted - length, "%s%s %zu", length > 0 ? ", " : " of ", options[k] + 2, value);
+        if (value != 0)
+            snprintf(wanted + length, sizeof wanted - length, "%s%s %zu", length > 0 ? ", " : " of ",
+                     options[k] + 2, value);
     }
-    return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no day file (3DYYMMDD.TAB)%s", session->arguments->operands[0], wanted);
+    return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no day file (3DYYMMDD.TAB)%s",
+                        session->arguments->operands[0], wanted);
 }
 
 paritas_status days_find(struct session *session, struct days *days)
 {
     const struct arguments *arguments = session->arguments;
-    const size_t year = option_count(arguments, "--year", 0), month = option_count(arguments, "--month", 0), date = option_count(arguments, "--day", 0);
+    const size_t year = option_count(arguments, "--year", 0), month = option_count(arguments, "--month", 0),
+                 date = option_count(arguments, "--day", 0);
     if (year > 9999) return usage_failure(session, "--year takes a year of four digits");
     if (month > 12) return usage_failure(session, "--month takes a whole number from 1 to 12");
     if (date > 31) return usage_failure(session, "--day takes a whole number from 1 to 31");
@@ -141,7 +154,8 @@ paritas_status days_find(struct session *session, struct days *days)
     for (size_t i = 0; i < arguments->n_operands && status == PARITAS_OK; i++) {
         struct stat info;
         const char *path = arguments->operands[i];
-        status = stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? add_folder(&search, path) : add_given(&search, path);
+        status = stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? add_folder(&search, path)
+                                                                 : add_given(&search, path);
     }
     if (status != PARITAS_OK) return status;
     if (search.n == 0) return none_found(session);
@@ -166,12 +180,16 @@ paritas_status days_find(struct session *session, struct days *days)
             struct day *day = &days->days[days->n++];
             *day = (struct day){.files = &search.files[kept]};
             if (file.date != 0)
-                snprintf(day->date, sizeof day->date, "%04u-%02u-%02u", (unsigned)file.date / 10000 % 10000, (unsigned)file.date / 100 % 100, (unsigned)file.date % 100);
+                snprintf(day->date, sizeof day->date, "%04u-%02u-%02u", (unsigned)file.date / 10000 % 10000,
+                         (unsigned)file.date / 100 % 100, (unsigned)file.date % 100);
         }
         days->days[days->n - 1].n++;
         kept++;
     }
-    if (copies == 1) paritas_note(session->context, "%s: is a copy of %s and left out", copy.path, original.path);
-    else if (copies > 1) paritas_note(session->context, "%zu files are copies of others and left out; the first is %s, of %s", copies, copy.path, original.path);
+    if (copies == 1)
+        paritas_note(session->context, "%s: is a copy of %s and left out", copy.path, original.path);
+    else if (copies > 1)
+        paritas_note(session->context, "%zu files are copies of others and left out; the first is %s, of %s",
+                     copies, copy.path, original.path);
     return PARITAS_OK;
 }

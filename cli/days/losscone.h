@@ -1,4 +1,5 @@
-/* losscone.h: what the commands on loss cones share: their options, and fits of a day's sweeps by one or both models of the instrument. */
+/* losscone.h: what the commands on loss cones share: their options, and fits of a day's sweeps by one or both
+ * models of the instrument. */
 #ifndef PARITAS_CLI_LOSSCONE_H
 #define PARITAS_CLI_LOSSCONE_H
 
@@ -16,14 +17,8 @@ struct losscone_plan {
 
 /* Tables of options. */
 extern const struct option options_losscone[], options_losscone_confidence[];
-#define GROUP_LOSSCONE                                                                                                                     \
-    {                                                                                                                                      \
-        "Loss cones", options_losscone                                                                                                     \
-    }
-#define GROUP_CONFIDENCE                                                                                                                   \
-    {                                                                                                                                      \
-        "Confidence sets", options_losscone_confidence                                                                                     \
-    }
+#define GROUP_LOSSCONE {"Loss cones", options_losscone}
+#define GROUP_CONFIDENCE {"Confidence sets", options_losscone_confidence}
 
 paritas_status losscone_plan_open(struct session *session, struct losscone_plan *plan);
 /* Keys and values for the provenance. */
@@ -37,11 +32,14 @@ struct losscone_answers {
     paritas_confidence *sets[2];
 };
 /* first: number of the first sweep, that random numbers are keyed by. */
-paritas_status losscone_answer(paritas_context *context, const struct losscone_plan *plan, const paritas_sweeps *sweeps, uint64_t first, struct arena *arena, struct losscone_answers *answers);
+paritas_status losscone_answer(paritas_context *context, const struct losscone_plan *plan,
+                               const paritas_sweeps *sweeps, uint64_t first, struct arena *arena,
+                               struct losscone_answers *answers);
 
 /* Has the result numbers? */
 bool losscone_fitted(const paritas_losscone_result *result);
 /* What became of sweep `k`: why there is nothing to fit, else the outcome of the fit. */
-const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const paritas_losscone_result *result);
+const char *losscone_status_word(const struct sweeps *sweeps, size_t k,
+                                 const paritas_losscone_result *result);
 
 #endif

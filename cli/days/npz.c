@@ -1,4 +1,5 @@
-/* npz.c: archives of NumPy arrays: a ZIP file (PKWARE APPNOTE 6.3) whose members are stored as they are, each an array in the format NPY 1.0 (NumPy enhancement proposal 1).
+/* npz.c: archives of NumPy arrays: a ZIP file (PKWARE APPNOTE 6.3) whose members are stored as they are, each
+ * an array in the format NPY 1.0 (NumPy enhancement proposal 1).
  *
  *   local header, name, array │ ... │ directory: header, name │ ... │ end of the directory
  */
@@ -11,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* CRC-32 of ISO 3309 (0xEDB88320), eight bytes at a time: table t holds what a byte does that t bytes follow. */
+/* CRC-32 of ISO 3309 (0xEDB88320), eight bytes at a time: table t holds what a byte does that t bytes
+ * follow. */
 struct crc {
     uint32_t tables[8][256];
 };
@@ -36,8 +38,9 @@ static uint32_t crc_of(const struct crc *crc, const char *bytes, size_t length)
     uint32_t c = UINT32_MAX;
     for (; length >= 8; length -= 8, at += 8) {
         c ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-        c = crc->tables[7][c & 255] ^ crc->tables[6][c >> 8 & 255] ^ crc->tables[5][c >> 16 & 255] ^ crc->tables[4][c >> 24] ^ crc->tables[3][at[4]] ^ crc->tables[2][at[5]] ^
-            crc->tables[1][at[6]] ^ crc->tables[0][at[7]];
+        c = crc->tables[7][c & 255] ^ crc->tables[6][c >> 8 & 255] ^ crc->tables[5][c >> 16 & 255] ^
+            crc->tables[4][c >> 24] ^ crc->tables[3][at[4]] ^ crc->tables[2][at[5]] ^ crc->tables[1][at[6]] ^
+            crc->tables[0][at[7]];
     }
     for (; length > 0; length--, at++) c = c >> 8 ^ crc->tables[0][(c ^ *at) & 255];
     return ~c;
@@ -47,7 +50,8 @@ static uint32_t crc_of(const struct crc *crc, const char *bytes, size_t length)
 
 static size_t kind_size(enum column_kind kind)
 {
-    static const size_t sizes[] = {[COLUMN_F64] = 8, [COLUMN_I64] = 8, [COLUMN_U32] = 4, [COLUMN_I8] = 1, [COLUMN_U8] = 1, [COLUMN_BOOL] = 1};
+    static const size_t sizes[] = {[COLUMN_F64] = 8, [COLUMN_I64] = 8, [COLUMN_U32] = 4,
+                                   [COLUMN_I8] = 1,  [COLUMN_U8] = 1,  [COLUMN_BOOL] = 1};
     return sizes[kind];
 }
 
@@ -102,24 +106,35 @@ static void append_texts(struct text *out, size_t n, const char *const *texts, s
 /* One array as NPY 1.0. */
 static void append_array(struct text *out, const struct column *column)
 {
-    static const char *const types[] = {[COLUMN_F64] = "f8", [COLUMN_I64] = "i8", [COLUMN_U32] = "u4", [COLUMN_I8] = "i1", [COLUMN_U8] = "u1", [COLUMN_BOOL] = "b1"};
+    static const char *const types[] = {[COLUMN_F64] = "f8", [COLUMN_I64] = "i8", [COLUMN_U32] = "u4",
+                                        [COLUMN_I8] = "i1",  [COLUMN_U8] = "u1",  [COLUMN_BOOL] = "b1"};
     char type[40], shape[64], header[192];
     const bool text = column->kind == COLUMN_TEXT;
-    const size_t characters = text ? longest_of(column->rows, column->values, column->width) : 0, width = text ? 0 : column->width;
-    if (text) snprintf(type, sizeof type, "%cU%zu", byte_order(), characters);
-    else snprintf(type, sizeof type, "%c%s", kind_size(column->kind) == 1 ? '|' : byte_order(), types[column->kind]);
-    if (column->scalar) snprintf(shape, sizeof shape, "()");
-    else if (width == 0) snprintf(shape, sizeof shape, "(%zu,)", column->rows);
-    else snprintf(shape, sizeof shape, "(%zu, %zu)", column->rows, width);
+    const size_t characters = text ? longest_of(column->rows, column->values, column->width) : 0,
+                 width = text ? 0 : column->width;
+    if (text)
+        snprintf(type, sizeof type, "%cU%zu", byte_order(), characters);
+    else
+        snprintf(type, sizeof type, "%c%s", kind_size(column->kind) == 1 ? '|' : byte_order(),
+                 types[column->kind]);
+    if (column->scalar)
+        snprintf(shape, sizeof shape, "()");
+    else if (width == 0)
+        snprintf(shape, sizeof shape, "(%zu,)", column->rows);
+    else
+        snprintf(shape, sizeof shape, "(%zu, %zu)", column->rows, width);
     /* ten bytes in front; blanks until data begin at a multiple of 64 */
-    int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
+    int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                          type, shape);
     while ((10 + length + 1) % 64 != 0) header[length++] = ' ';
     header[length++] = '\n';
     text_append(out, "\x93NUMPY\x01\x00", 8);
     text_append(out, (const char[2]){(char)(length & 255), (char)(length >> 8)}, 2);
     text_append(out, header, (size_t)length);
-    if (text) append_texts(out, column->rows, column->values, characters);
-    else text_append(out, column->values, column->rows * (width > 0 ? width : 1) * kind_size(column->kind));
+    if (text)
+        append_texts(out, column->rows, column->values, characters);
+    else
+        text_append(out, column->values, column->rows * (width > 0 ? width : 1) * kind_size(column->kind));
 }
 
 /* ---- the archive ---- */
@@ -194,7 +209,8 @@ static bool add_array(struct archive *archive, const struct column *column)
     }
     archive->offset += archive->header.length + size;
     archive->members++;
-    return output_append(&archive->file, archive->header.bytes, archive->header.length) && output_append(&archive->file, archive->array.bytes, size);
+    return output_append(&archive->file, archive->header.bytes, archive->header.length) &&
+           output_append(&archive->file, archive->array.bytes, size);
 }
 
 static void append_end(struct archive *archive)
@@ -210,15 +226,18 @@ static void append_end(struct archive *archive)
     append_little(directory, 2, 0);
 }
 
-paritas_status npz_write(paritas_context *context, const char *path, const char *provenance, size_t n, const struct column *columns)
+paritas_status npz_write(paritas_context *context, const char *path, const char *provenance, size_t n,
+                         const struct column *columns)
 {
     struct archive archive = {.offset = 0};
-    if (!output_open(&archive.file, path)) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
+    if (!output_open(&archive.file, path))
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
     crc_open(&archive.crc);
     text_open(&archive.array, &context->allocator);
     text_open(&archive.header, &context->allocator);
     text_open(&archive.directory, &context->allocator);
-    const struct column first = {.name = "provenance", .kind = COLUMN_TEXT, .scalar = true, .rows = 1, .values = &provenance};
+    const struct column first = {
+        .name = "provenance", .kind = COLUMN_TEXT, .scalar = true, .rows = 1, .values = &provenance};
     bool ok = add_array(&archive, &first);
     for (size_t i = 0; i < n && ok; i++) ok = add_array(&archive, &columns[i]);
     append_end(&archive);
@@ -255,22 +274,37 @@ static bool read_first(FILE *file, struct text *out)
     static const char wanted[] = "provenance.npy";
     unsigned char local[30], magic[10], points[4];
     char name[sizeof wanted - 1];
-    if (fread(local, 1, sizeof local, file) != sizeof local || little(local, 4) != 0x04034b50 || little(local + 26, 2) != sizeof name || little(local + 28, 2) != 0) return false;
-    if (fread(name, 1, sizeof name, file) != sizeof name || memcmp(name, wanted, sizeof name) != 0) return false;
-    if (fread(magic, 1, sizeof magic, file) != sizeof magic || memcmp(magic, "\x93NUMPY\x01\x00", 8) != 0) return false;
+    if (fread(local, 1, sizeof local, file) != sizeof local || little(local, 4) != 0x04034b50 ||
+        little(local + 26, 2) != sizeof name || little(local + 28, 2) != 0)
+        return false;
+    if (fread(name, 1, sizeof name, file) != sizeof name || memcmp(name, wanted, sizeof name) != 0)
+        return false;
+    if (fread(magic, 1, sizeof magic, file) != sizeof magic || memcmp(magic, "\x93NUMPY\x01\x00", 8) != 0)
+        return false;
     const uint32_t header = little(magic + 8, 2), size = little(local + 18, 4);
     if (size < sizeof magic + header || fseek(file, (long)header, SEEK_CUR) != 0) return false;
     for (uint32_t left = (size - (uint32_t)sizeof magic - header) / 4; left > 0; left--) {
         if (fread(points, 1, sizeof points, file) != sizeof points) return false;
         uint32_t point;
-        memcpy(&point, points, sizeof point); /* an archive of a machine with the other order of bytes is another's */
+        /* an archive of a machine with the other order of bytes is another's */
+        memcpy(&point, points, sizeof point);
         if (point == 0) break;
-        if (point < 0x80) text_append(out, (const char[1]){(char)point}, 1);
-        else if (point < 0x800) text_append(out, (const char[2]){(char)(0xC0 | point >> 6), (char)(0x80 | (point & 63))}, 2);
-        else if (point < 0x10000) text_append(out, (const char[3]){(char)(0xE0 | point >> 12), (char)(0x80 | (point >> 6 & 63)), (char)(0x80 | (point & 63))}, 3);
+        if (point < 0x80)
+            text_append(out, (const char[1]){(char)point}, 1);
+        else if (point < 0x800)
+            text_append(out, (const char[2]){(char)(0xC0 | point >> 6), (char)(0x80 | (point & 63))}, 2);
+        else if (point < 0x10000)
+            text_append(out,
+                        (const char[3]){(char)(0xE0 | point >> 12), (char)(0x80 | (point >> 6 & 63)),
+                                        (char)(0x80 | (point & 63))},
+                        3);
         else if (point < 0x110000)
-            text_append(out, (const char[4]){(char)(0xF0 | point >> 18), (char)(0x80 | (point >> 12 & 63)), (char)(0x80 | (point >> 6 & 63)), (char)(0x80 | (point & 63))}, 4);
-        else return false;
+            text_append(out,
+                        (const char[4]){(char)(0xF0 | point >> 18), (char)(0x80 | (point >> 12 & 63)),
+                                        (char)(0x80 | (point >> 6 & 63)), (char)(0x80 | (point & 63))},
+                        4);
+        else
+            return false;
     }
     return true;
 }
@@ -285,9 +319,12 @@ paritas_status npz_provenance(paritas_context *context, const char *path, struct
     text_open(&text, &context->allocator);
     const bool found = read_first(file, &text);
     paritas_status status = PARITAS_OK;
-    if (text.failed) status = paritas_fail_memory(context);
-    else if (!found) status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no table of paritas", path);
-    else status = json_read(context, text.bytes, text.length, path, document);
+    if (text.failed)
+        status = paritas_fail_memory(context);
+    else if (!found)
+        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no table of paritas", path);
+    else
+        status = json_read(context, text.bytes, text.length, path, document);
     text_free(&text);
     fclose(file);
     return status;
@@ -309,8 +346,10 @@ static void read_bytes(paritas_context *context, const char *path, char **bytes,
     fclose(file);
 }
 
-/* Walks the members from the front and makes headers and directory anew: what is not as it would be written now is damage. */
-paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole, char text[65])
+/* Walks the members from the front and makes headers and directory anew: what is not as it would be written
+ * now is damage. */
+paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole,
+                         char text[65])
 {
     struct archive archive = {.offset = 0};
     char *bytes, wanted[128];
@@ -336,13 +375,16 @@ paritas_status npz_whole(paritas_context *context, const char *path, const char 
         append_headers(&archive, member, crc_of(&archive.crc, array, size), size);
         if (archive.header.failed || memcmp(archive.header.bytes, local, 30 + name_length) != 0) break;
         if (name_length == (size_t)wanted_length && strcmp(member, wanted) == 0 && size > 256)
-            for (size_t i = 0; i < 65; i++) text[i] = i < 64 ? (char)little((const unsigned char *)array + size - 256 + 4 * i, 4) : '\0';
+            for (size_t i = 0; i < 65; i++)
+                text[i] = i < 64 ? (char)little((const unsigned char *)array + size - 256 + 4 * i, 4) : '\0';
         archive.offset += 30 + name_length + size;
         archive.members++;
     }
     append_end(&archive);
     const bool failed = archive.header.failed || archive.directory.failed;
-    if (!failed) *whole = archive.directory.length == length - archive.offset && memcmp(archive.directory.bytes, bytes + archive.offset, archive.directory.length) == 0;
+    if (!failed)
+        *whole = archive.directory.length == length - archive.offset &&
+                 memcmp(archive.directory.bytes, bytes + archive.offset, archive.directory.length) == 0;
     text_free(&archive.header);
     text_free(&archive.directory);
     paritas_release(&context->allocator, bytes);

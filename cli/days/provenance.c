@@ -16,9 +16,11 @@ paritas_status file_digest(paritas_context *context, const char *path, char hex[
     char piece[1 << 14];
     struct sha256 digest;
     FILE *file = fopen(path, "rb");
-    if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
+    if (file == NULL)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
     sha256_open(&digest);
-    for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;) sha256_append(&digest, piece, length);
+    for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;)
+        sha256_append(&digest, piece, length);
     const bool broken = ferror(file) != 0;
     fclose(file);
     if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
@@ -26,13 +28,18 @@ paritas_status file_digest(paritas_context *context, const char *path, char hex[
     return PARITAS_OK;
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* Names of a folder's files that are no folders, sorted, in the arena. */
-static paritas_status names_in(paritas_context *context, const char *folder, struct arena *arena, size_t *n, char ***names)
+static paritas_status names_in(paritas_context *context, const char *folder, struct arena *arena, size_t *n,
+                               char ***names)
 {
     DIR *entries = opendir(folder);
-    if (entries == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder, strerror(errno));
+    if (entries == NULL)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder, strerror(errno));
     size_t room = 0;
     *n = 0;
     *names = NULL;
@@ -66,7 +73,9 @@ paritas_status folder_digest(paritas_context *context, const char *folder, char 
     for (size_t i = 0; status == PARITAS_OK && i < n; i++) {
         struct stat info;
         char path[4096];
-        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= (int)sizeof path || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= (int)sizeof path ||
+            stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+            continue;
         status = file_digest(context, path, one);
         sha256_append(&digest, names[i], strlen(names[i]) + 1);
         sha256_append(&digest, one, sizeof one);
@@ -87,9 +96,12 @@ void write_path(struct writer *writer, const char *key, const char *path)
     char clean[512];
     size_t n = 0;
     for (size_t left = strlen(path); left > 0 && n + 5 < sizeof clean;) {
-        const size_t length = utf8_sequence((const unsigned char *)path, left), step = length > 0 ? length : 1;
-        if (length > 0) memcpy(clean + n, path, length);
-        else clean[n] = '?';
+        const size_t length = utf8_sequence((const unsigned char *)path, left),
+                     step = length > 0 ? length : 1;
+        if (length > 0)
+            memcpy(clean + n, path, length);
+        else
+            clean[n] = '?';
         n += step;
         path += step;
         left -= step;
@@ -109,13 +121,17 @@ static void value_text(const struct json *node, char *out, size_t room, paritas_
     text_open(&text, &context->allocator);
     json_write(&text, node, 0, false);
     text_append(&text, "", 1);
-    if (text.failed) snprintf(out, room, "another value");
-    else if (strlen(text.bytes) >= room) snprintf(out, room, "%.*s...", (int)room - 4, text.bytes);
-    else snprintf(out, room, "%s", text.bytes);
+    if (text.failed)
+        snprintf(out, room, "another value");
+    else if (strlen(text.bytes) >= room)
+        snprintf(out, room, "%.*s...", (int)room - 4, text.bytes);
+    else
+        snprintf(out, room, "%s", text.bytes);
     text_free(&text);
 }
 
-static void tell(paritas_context *context, const char *name, const struct json *found, const struct json *wanted, char *difference, size_t room)
+static void tell(paritas_context *context, const char *name, const struct json *found,
+                 const struct json *wanted, char *difference, size_t room)
 {
     char there[80], here[80];
     value_text(found, there, sizeof there, context);
@@ -123,10 +139,12 @@ static void tell(paritas_context *context, const char *name, const struct json *
     snprintf(difference, room, "%s is %s there, %s here", name, there, here);
 }
 
-/* The first member of `one` whose value is another in `two`; then `absent` asks for those that `two` lacks. */
+/* The first member of `one` whose value is another in `two`; then `absent` asks for those that `two`
+ * lacks. */
 static const struct json *first_other(const struct json *one, const struct json *two, bool absent)
 {
-    for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member != NULL; member = member->next) {
+    for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member != NULL;
+         member = member->next) {
         const struct json *there = json_get(two, member->key);
         if (absent ? there == NULL : there != NULL && !json_equal(there, member)) return member;
     }
@@ -134,17 +152,23 @@ static const struct json *first_other(const struct json *one, const struct json 
 }
 
 /* Options that both have come first: others follow from them. */
-static bool objects_differ(paritas_context *context, const struct json *found, const struct json *wanted, char *difference, size_t room)
+static bool objects_differ(paritas_context *context, const struct json *found, const struct json *wanted,
+                           char *difference, size_t room)
 {
-    const struct json *other = first_other(wanted, found, false), *here = other == NULL ? first_other(wanted, found, true) : NULL;
+    const struct json *other = first_other(wanted, found, false),
+                      *here = other == NULL ? first_other(wanted, found, true) : NULL;
     const struct json *there = other == NULL && here == NULL ? first_other(found, wanted, true) : NULL;
-    if (other != NULL) tell(context, other->key, json_get(found, other->key), other, difference, room);
-    else if (here != NULL) tell(context, here->key, NULL, here, difference, room);
-    else if (there != NULL) tell(context, there->key, there, NULL, difference, room);
+    if (other != NULL)
+        tell(context, other->key, json_get(found, other->key), other, difference, room);
+    else if (here != NULL)
+        tell(context, here->key, NULL, here, difference, room);
+    else if (there != NULL)
+        tell(context, there->key, there, NULL, difference, room);
     return other != NULL || here != NULL || there != NULL;
 }
 
-bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted, char *difference, size_t room)
+bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted,
+                        char *difference, size_t room)
 {
     static const char *const single[] = {"paritas", "command"};
     for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
@@ -157,10 +181,12 @@ bool provenance_differs(paritas_context *context, const struct json *found, cons
         snprintf(difference, room, "no options are there");
         return true;
     }
-    if (objects_differ(context, json_get(found, "options"), json_get(wanted, "options"), difference, room)) return true;
+    if (objects_differ(context, json_get(found, "options"), json_get(wanted, "options"), difference, room))
+        return true;
     const struct json *there = json_get(found, "inputs"), *here = json_get(wanted, "inputs");
     if (here == NULL || (there != NULL && json_equal(there, here))) return false;
-    for (const struct json *a = json_at(there, 0), *b = json_at(here, 0); a != NULL && b != NULL; a = a->next, b = b->next) {
+    for (const struct json *a = json_at(there, 0), *b = json_at(here, 0); a != NULL && b != NULL;
+         a = a->next, b = b->next) {
         if (json_equal(a, b)) continue;
         const struct json *name = json_get(b, "file");
         snprintf(difference, room, "the input %s is another", json_is(name, JSON_STRING) ? name->text : "");

@@ -12,7 +12,8 @@ int main(void)
         paritas_close(context);
         return 1;
     }
-    printf("paritas %s on %s, %s kernels\n", paritas_version(), paritas_device_name(context), paritas_isa_name(context));
+    printf("paritas %s on %s, %s kernels\n", paritas_version(), paritas_device_name(context),
+           paritas_isa_name(context));
 
     /* a call that fails answers a status, and the context says what happened and where */
     paritas_workspace *workspace;

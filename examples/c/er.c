@@ -12,7 +12,9 @@ int main(void)
         const size_t i = row % PARITAS_ER_ROWS;
         if (row == 20) continue; /* this row is missing */
         day->time[row] = 884908800.0 + 80.0 * (double)(row / PARITAS_ER_ROWS) + 2.5 * (double)i;
-        day->energy[row] = i > 0 && row != 21 ? 1.5 * day->energy[row - 1] : i > 0 ? 2.25 * day->energy[row - 2] : 40.0;
+        day->energy[row] = i > 0 && row != 21 ? 1.5 * day->energy[row - 1]
+                           : i > 0            ? 2.25 * day->energy[row - 2]
+                                              : 40.0;
         for (size_t axis = 0; axis < 3; axis++) day->field[3 * row + axis] = 4.0 + (double)axis;
         for (size_t cell = PARITAS_ER_CELLS * row; cell < PARITAS_ER_CELLS * (row + 1); cell++) {
             day->flux[cell] = 1e5;
@@ -24,8 +26,10 @@ int main(void)
         printf("%zu sweeps, the first at %s\n", read->n, read->utc[0]);
         for (int reason = 1; reason < PARITAS_ER_REASONS; reason++)
             if (read->counts[reason].count > 0)
-                printf("%s: %u %s(s), first in line %u\n", paritas_er_reason_name((paritas_er_reason)reason), (unsigned)read->counts[reason].count,
-                       paritas_er_unit_name(paritas_er_reason_unit((paritas_er_reason)reason)), (unsigned)read->counts[reason].line);
+                printf("%s: %u %s(s), first in line %u\n", paritas_er_reason_name((paritas_er_reason)reason),
+                       (unsigned)read->counts[reason].count,
+                       paritas_er_unit_name(paritas_er_reason_unit((paritas_er_reason)reason)),
+                       (unsigned)read->counts[reason].line);
     }
     if (failed) fprintf(stderr, "%s\n", context ? paritas_error_message(context) : "no context");
     remove(path);

@@ -10,7 +10,8 @@ int main(int argc, char **argv)
     paritas_workspace *workspace = NULL;
     paritas_model *model = NULL;
     double *points = NULL, *gradient = NULL, nll[2];
-    int failed = argc != 2 || paritas_open(NULL, &context) || paritas_workspace_read(context, argv[1], &workspace) ||
+    int failed = argc != 2 || paritas_open(NULL, &context) ||
+                 paritas_workspace_read(context, argv[1], &workspace) ||
                  paritas_model_create(context, workspace, NULL, &model);
     if (!failed) {
         size_t n = paritas_model_parameter_count(model);
@@ -18,12 +19,14 @@ int main(int argc, char **argv)
         gradient = malloc(2 * n * sizeof *gradient);
         failed = !points || !gradient;
         if (!failed) {
-            for (int p = 0; p < 2; p++) memcpy(points + p * n, paritas_model_suggested_init(model), n * sizeof *points);
+            for (int p = 0; p < 2; p++)
+                memcpy(points + p * n, paritas_model_suggested_init(model), n * sizeof *points);
             points[n] *= 0.5; /* the second point differs in the first parameter */
             failed = paritas_evaluate(context, model, 2, points, 1, NULL, nll, gradient, NULL) != PARITAS_OK;
         }
         for (int p = 0; p < 2 && !failed; p++)
-            printf("%.12g, derivative by %s: %.6g\n", nll[p], paritas_model_parameter_name(model, 0), gradient[p * n]);
+            printf("%.12g, derivative by %s: %.6g\n", nll[p], paritas_model_parameter_name(model, 0),
+                   gradient[p * n]);
     }
     if (failed) fprintf(stderr, "%s\n", context ? paritas_error_message(context) : "usage: evaluation FILE");
     free(gradient);

@@ -1,4 +1,5 @@
-/* A plasma's spectrum, fitted, and the potential that its currents give a spacecraft in sunlight and in shade. */
+/* A plasma's spectrum, fitted, and the potential that its currents give a spacecraft in sunlight and in
+ * shade. */
 #include <paritas_kappa.h>
 #include <stdio.h>
 
@@ -18,15 +19,19 @@ int main(void)
     paritas_potential potentials[2];
     options.response = 0.0; /* these fluxes are not folded with the channels' width */
     const paritas_spectra spectrum = {1, energy, flux, sensitivity, NULL};
-    int failed = paritas_open(NULL, &context) || paritas_kappa_flux(context, 1, &truth, ROWS, energy, flux) || paritas_kappa_fit(context, &spectrum, &options, &fit);
+    int failed = paritas_open(NULL, &context) || paritas_kappa_flux(context, 1, &truth, ROWS, energy, flux) ||
+                 paritas_kappa_fit(context, &spectrum, &options, &fit);
     if (!failed) {
-        printf("%s: density %.3g +- %.2g /m^3, kappa %.3f +- %.3f, temperature %.2f +- %.2f eV\n", paritas_spectrum_status_name(fit.status), fit.plasma.density, fit.density_error, fit.plasma.kappa,
-               fit.kappa_error, fit.temperature, fit.temperature_error);
+        printf("%s: density %.3g +- %.2g /m^3, kappa %.3f +- %.3f, temperature %.2f +- %.2f eV\n",
+               paritas_spectrum_status_name(fit.status), fit.plasma.density, fit.density_error,
+               fit.plasma.kappa, fit.kappa_error, fit.temperature, fit.temperature_error);
         const paritas_kappa_plasma plasma[2] = {fit.plasma, fit.plasma};
         const unsigned char sunlit[2] = {1, 0};
-        failed = paritas_spacecraft_potential(context, 2, plasma, NULL, sunlit, NULL, potentials) != PARITAS_OK;
+        failed =
+            paritas_spacecraft_potential(context, 2, plasma, NULL, sunlit, NULL, potentials) != PARITAS_OK;
         for (int k = 0; k < 2 && !failed; k++)
-            printf("%s: %s, %.2f V\n", sunlit[k] ? "in sunlight" : "in shade", paritas_potential_status_name(potentials[k].status), potentials[k].potential);
+            printf("%s: %s, %.2f V\n", sunlit[k] ? "in sunlight" : "in shade",
+                   paritas_potential_status_name(potentials[k].status), potentials[k].potential);
     }
     if (failed) fprintf(stderr, "%s\n", context ? paritas_error_message(context) : "no context");
     paritas_close(context);

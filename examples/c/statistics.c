@@ -10,7 +10,8 @@ int main(int argc, char **argv)
     paritas_hypotest_result test;
     paritas_limit_result limit;
     double mu = 1.0;
-    int failed = argc != 2 || paritas_open(NULL, &context) || paritas_workspace_read(context, argv[1], &workspace) ||
+    int failed = argc != 2 || paritas_open(NULL, &context) ||
+                 paritas_workspace_read(context, argv[1], &workspace) ||
                  paritas_model_create(context, workspace, NULL, &model) ||
                  paritas_hypotest(context, model, NULL, PARITAS_QTILDE, 1, &mu, &test) ||
                  paritas_limit(context, model, NULL, PARITAS_QTILDE, 0.05, &limit);

@@ -10,8 +10,11 @@ enum { BINS = 40, SPECTRA = 200, PARAMETERS = 5 };
 int main(void)
 {
     static const char *const names[PARAMETERS] = {"signal", "position", "width", "background", "slope"};
-    static const double init[PARAMETERS] = {100.0, 5.0, 0.5, 50.0, 0.2}, lower[PARAMETERS] = {0.0, 3.0, 0.2, 1.0, -1.0}, upper[PARAMETERS] = {1e4, 7.0, 2.0, 1e4, 2.0};
-    static double edges[2 * BINS], expected[BINS], spectra[SPECTRA][BINS], parameters[SPECTRA][PARAMETERS], errors[SPECTRA][PARAMETERS];
+    static const double init[PARAMETERS] = {100.0, 5.0, 0.5, 50.0, 0.2},
+                        lower[PARAMETERS] = {0.0, 3.0, 0.2, 1.0, -1.0},
+                        upper[PARAMETERS] = {1e4, 7.0, 2.0, 1e4, 2.0};
+    static double edges[2 * BINS], expected[BINS], spectra[SPECTRA][BINS], parameters[SPECTRA][PARAMETERS],
+        errors[SPECTRA][PARAMETERS];
     static paritas_job jobs[SPECTRA];
     static paritas_result results[SPECTRA];
     for (int i = 0; i < BINS; i++) {
@@ -40,12 +43,15 @@ int main(void)
     /* made-up spectra: what is expected, and a few counts more or less in a pattern */
     for (int k = 0; k < SPECTRA; k++) {
         for (int i = 0; i < BINS; i++) {
-            const double count = floor(expected[i] + sqrt(expected[i]) * (((7 * i + 13 * k) % 11 - 5) / 4.0) + 0.5);
+            const double count =
+                floor(expected[i] + sqrt(expected[i]) * (((7 * i + 13 * k) % 11 - 5) / 4.0) + 0.5);
             spectra[k][i] = count > 0.0 ? count : 0.0;
         }
         jobs[k].data = spectra[k];
     }
-    if (status == PARITAS_OK) status = paritas_fit(context, model, NULL, SPECTRA, jobs, results, parameters[0], errors[0], NULL, NULL);
+    if (status == PARITAS_OK)
+        status =
+            paritas_fit(context, model, NULL, SPECTRA, jobs, results, parameters[0], errors[0], NULL, NULL);
     if (status == PARITAS_OK) {
         int converged = 0;
         double sum = 0.0;
@@ -54,15 +60,18 @@ int main(void)
             sum += parameters[k][0];
         }
         printf("%d of %d spectra fitted, mean signal %.2f; the first:\n", converged, SPECTRA, sum / SPECTRA);
-        for (int p = 0; p < PARAMETERS; p++) printf("  %-10s %8.4f +- %.4f\n", names[p], parameters[0][p], errors[0][p]);
+        for (int p = 0; p < PARAMETERS; p++)
+            printf("  %-10s %8.4f +- %.4f\n", names[p], parameters[0][p], errors[0][p]);
         if (converged < SPECTRA) status = PARITAS_NOT_CONVERGED;
     }
 
     /* what the first spectrum says of the signal's existence */
     paritas_significance_result significance;
     if (status == PARITAS_OK) status = paritas_significance(context, model, &jobs[0], &significance);
-    if (status == PARITAS_OK) printf("  significance %.2f\n", significance.z);
-    else fprintf(stderr, "%s\n", paritas_error_message(context));
+    if (status == PARITAS_OK)
+        printf("  significance %.2f\n", significance.z);
+    else
+        fprintf(stderr, "%s\n", paritas_error_message(context));
     paritas_model_free(model);
     paritas_close(context);
     return status != PARITAS_OK;

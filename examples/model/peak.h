@@ -1,7 +1,8 @@
-/* peak.h: a peak in a falling spectrum, in the kernel language. N bins of counts; column 0 of the tables has their lower edges, column 1 the
- * upper ones.
+/* peak.h: a peak in a falling spectrum, in the kernel language. N bins of counts; column 0 of the tables has
+ * their lower edges, column 1 the upper ones.
  *
- *   expected counts of a bin = SIGNAL (Phi(z_high) - Phi(z_low)) + BACKGROUND width exp(-SLOPE centre),   z = (edge - POSITION) / WIDTH
+ *   expected counts of a bin = SIGNAL (Phi(z_high) - Phi(z_low)) + BACKGROUND width exp(-SLOPE centre),   z =
+ *       (edge - POSITION) / WIDTH
  */
 enum { SIGNAL, POSITION, WIDTH, BACKGROUND, SLOPE, PARAMETERS };
 #include "custom/model.h"
@@ -9,10 +10,14 @@ enum { SIGNAL, POSITION, WIDTH, BACKGROUND, SLOPE, PARAMETERS };
 EXPECTATION
 {
     const pack low = COLUMN(0), high = COLUMN(1), centre = PK(0.5) * (low + high), size = high - low;
-    const pack one = PK(1.0), width = PARAMETER(WIDTH), position = PARAMETER(POSITION), signal = PARAMETER(SIGNAL);
-    const pack z0 = PDIVIDE(low - position, width), z1 = PDIVIDE(high - position, width), norm = PDIVIDE(PK(0.39894228040143268), width);
-    const pack p0 = norm * m_exp(PK(-0.5) * z0 * z0), p1 = norm * m_exp(PK(-0.5) * z1 * z1); /* the densities at the edges */
-    const pack part = m_normal_cdf(z1) - m_normal_cdf(z0), fall = size * m_exp(-PARAMETER(SLOPE) * centre), background = PARAMETER(BACKGROUND) * fall;
+    const pack one = PK(1.0), width = PARAMETER(WIDTH), position = PARAMETER(POSITION),
+               signal = PARAMETER(SIGNAL);
+    const pack z0 = PDIVIDE(low - position, width), z1 = PDIVIDE(high - position, width),
+               norm = PDIVIDE(PK(0.39894228040143268), width);
+    /* the densities at the edges */
+    const pack p0 = norm * m_exp(PK(-0.5) * z0 * z0), p1 = norm * m_exp(PK(-0.5) * z1 * z1);
+    const pack part = m_normal_cdf(z1) - m_normal_cdf(z0), fall = size * m_exp(-PARAMETER(SLOPE) * centre),
+               background = PARAMETER(BACKGROUND) * fall;
     const pack by_position = p0 - p1, by_width = z0 * p0 - z1 * p1, slope = PDIVIDE(signal, width);
     expectation y = expectation_zero();
     y.value = PFMA(signal, part, background);

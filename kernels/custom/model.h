@@ -1,6 +1,7 @@
 /* model.h: the words with which a user writes a model in the kernel language: docs/models.md.
  *
- * A model's file names its parameters, includes this file, says what is expected of a datum, and includes the entries:
+ * A model's file names its parameters, includes this file, says what is expected of a datum, and includes the
+ * entries:
  *
  *   enum { SIGNAL, BACKGROUND, PARAMETERS };
  *   #include "custom/model.h"
@@ -23,7 +24,8 @@
 #include "numeric/tiles.h"
 #include "custom/arrays.h"
 
-/* What is expected of PACK neighbouring data, with its exact derivatives by the parameters; second[PAIR(j, k)] is that by j and k. */
+/* What is expected of PACK neighbouring data, with its exact derivatives by the parameters; second[PAIR(j,
+ * k)] is that by j and k. */
 typedef struct {
     pack value, first[PARAMETERS], second[PARAMETERS * (PARAMETERS + 1) / 2];
 } expectation;
@@ -39,10 +41,12 @@ FN expectation expectation_zero(void)
     return y;
 }
 
-/* Heads the user's function, of data i .. i + PACK - 1 of n. `x`: the parameters; `data`: the data of this fit; `ints`, `reals`: the tables
- * that the host gave. Past n the answer does not count, and what is read there is 0 or belongs to another column. */
-#define EXPECTATION                                                                                                                     \
-    FN expectation custom_expectation(u32 i, u32 n, GLOBAL const real *x, GLOBAL const real *data, CONSTANT u32 *ints, CONSTANT elem *reals)
+/* Heads the user's function, of data i .. i + PACK - 1 of n. `x`: the parameters; `data`: the data of this
+ * fit; `ints`, `reals`: the tables that the host gave. Past n the answer does not count, and what is read
+ * there is 0 or belongs to another column. */
+#define EXPECTATION                                                                                \
+    FN expectation custom_expectation(u32 i, u32 n, GLOBAL const real *x, GLOBAL const real *data, \
+                                      CONSTANT u32 *ints, CONSTANT elem *reals)
 #define PARAMETER(j) PACK_OF(x[j])
 #define DATUM LOADP(data, i)
 #define COLUMN(k) LOADM(reals, (k) * n + i) /* of `reals` as columns of n */

@@ -52,7 +52,8 @@ typedef int32_t elem_int;
 typedef elem vec __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH)));
 typedef elem_int vint __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH)));
 /* the same at any address that an elem may have */
-typedef elem vec_anywhere __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH), aligned(sizeof(elem)), may_alias));
+typedef elem vec_anywhere
+    __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH), aligned(sizeof(elem)), may_alias));
 
 FN vec vec_of(elem e)
 {
@@ -66,8 +67,9 @@ FN vint vint_of(elem_int e)
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
     return v;
 }
-/* Intrinsics stand here, in vec_any and in vint_multiply only: compilers turn the loop into one instruction, but clang 14 cuts chains
- * of it into pieces of two elements, a loop for any() costs more than the work that it saves, and gcc multiplies all 64 bits. */
+/* Intrinsics stand here, in vec_any and in vint_multiply only: compilers turn the loop into one instruction,
+ * but clang 14 cuts chains of it into pieces of two elements, a loop for any() costs more than the work that
+ * it saves, and gcc multiplies all 64 bits. */
 FN vec vec_fma(vec a, vec b, vec c)
 {
     vec v = {0};
@@ -89,8 +91,14 @@ FN vec vec_sqrt(vec a)
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = ELEM_SQRT(a[l]);
     return v;
 }
-FN vint vec_iselect(vint m, vint a, vint b) { return (m & a) | (~m & b); }
-FN vec vec_select(vint m, vec a, vec b) { return (vec)vec_iselect(m, (vint)a, (vint)b); }
+FN vint vec_iselect(vint m, vint a, vint b)
+{
+    return (m & a) | (~m & b);
+}
+FN vec vec_select(vint m, vec a, vec b)
+{
+    return (vec)vec_iselect(m, (vint)a, (vint)b);
+}
 FN int vec_any(vint m)
 {
 #if defined(__AVX512F__)
@@ -113,7 +121,10 @@ FN int vec_any(vint m)
 }
 #if F64
 typedef uint64_t vec_bits __attribute__((vector_size(8 * VECTOR_WIDTH)));
-FN vint vint_shift_right(vint a, int n) { return (vint)((vec_bits)a >> n); }
+FN vint vint_shift_right(vint a, int n)
+{
+    return (vint)((vec_bits)a >> n);
+}
 FN vint vint_multiply(vint a, vint b)
 {
     vint v = {0};
@@ -232,17 +243,22 @@ FN pack gather_pack(const real *p, const u32 *index)
 FN void transpose_packs(pack *v)
 {
     pack t[8];
-    UNROLL for (int i = 0; i < 4; i++) {
+    UNROLL for (int i = 0; i < 4; i++)
+    {
         t[2 * i] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
         t[2 * i + 1] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     }
-    UNROLL for (int i = 0; i < 8; i++) {
+    UNROLL for (int i = 0; i < 8; i++)
+    {
         const int a = i & ~2;
-        v[i] = i & 2 ? __builtin_shufflevector(t[a], t[a + 2], 2, 3, 10, 11, 6, 7, 14, 15) : __builtin_shufflevector(t[a], t[a + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        v[i] = i & 2 ? __builtin_shufflevector(t[a], t[a + 2], 2, 3, 10, 11, 6, 7, 14, 15)
+                     : __builtin_shufflevector(t[a], t[a + 2], 0, 1, 8, 9, 4, 5, 12, 13);
     }
-    UNROLL for (int i = 0; i < 8; i++) {
+    UNROLL for (int i = 0; i < 8; i++)
+    {
         const int a = i & ~4;
-        t[i] = i & 4 ? __builtin_shufflevector(v[a], v[a + 4], 4, 5, 6, 7, 12, 13, 14, 15) : __builtin_shufflevector(v[a], v[a + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        t[i] = i & 4 ? __builtin_shufflevector(v[a], v[a + 4], 4, 5, 6, 7, 12, 13, 14, 15)
+                     : __builtin_shufflevector(v[a], v[a + 4], 0, 1, 2, 3, 8, 9, 10, 11);
     }
     UNROLL for (int i = 0; i < 8; i++) v[i] = t[i];
 }
@@ -299,13 +315,16 @@ typedef lint plint;
 /* ---- entries and rows ---- */
 #define KERNEL_NAME_(name, variant) name##_##variant
 #define KERNEL_NAME(name, variant) KERNEL_NAME_(name, variant)
-#define KERNEL(name)                                                                                                                            \
-    static void name##_body(const u32 *mi, const elem *mr, const u32 *args, const elem *in, elem *out, real *s, u32 team);                     \
-    static UNUSED void KERNEL_NAME(name, PARITAS_VARIANT)(const u32 *mi, const void *mr, const u32 *args, const void *in, void *out, void *s, u32 team)\
-    {                                                                                                                                           \
-        name##_body(mi, (const elem *)mr, args, (const elem *)in, (elem *)out, (real *)s, team);                                               \
-    }                                                                                                                                           \
-    static void name##_body(const u32 *mi, const elem *mr, const u32 *args, const elem *in, elem *out, real *s, u32 team)
+#define KERNEL(name)                                                                                      \
+    static void name##_body(const u32 *mi, const elem *mr, const u32 *args, const elem *in, elem *out,    \
+                            real *s, u32 team);                                                           \
+    static UNUSED void KERNEL_NAME(name, PARITAS_VARIANT)(const u32 *mi, const void *mr, const u32 *args, \
+                                                          const void *in, void *out, void *s, u32 team)   \
+    {                                                                                                     \
+        name##_body(mi, (const elem *)mr, args, (const elem *)in, (elem *)out, (real *)s, team);          \
+    }                                                                                                     \
+    static void name##_body(const u32 *mi, const elem *mr, const u32 *args, const elem *in, elem *out,    \
+                            real *s, u32 team)
 #define TEAM_INDEX team
 
 /* The rows of job arrays that the lanes work on. */
@@ -381,8 +400,14 @@ FN real gather_real(const real *p, lint index)
     return v;
 }
 #else
-FN real gather_elem(const elem *p, lint index) { return p[index]; }
-FN real gather_real(const real *p, lint index) { return p[index]; }
+FN real gather_elem(const elem *p, lint index)
+{
+    return p[index];
+}
+FN real gather_real(const real *p, lint index)
+{
+    return p[index];
+}
 #endif
 #define GATHER_ELEM(p, index) gather_elem(p, index)
 #define GATHER_REAL(p, index) gather_real(p, index)
@@ -398,8 +423,14 @@ FN void store_rows(elem *p, lane_rows r, u32 stride, u32 i, real v)
     for (u32 l = 0; l < LANES; l++) p[(size_t)r.of[l] * stride + i] = v[l];
 }
 #else
-FN real load_rows(const elem *p, lane_rows r, u32 stride, u32 i) { return p[(size_t)r.of[0] * stride + i]; }
-FN void store_rows(elem *p, lane_rows r, u32 stride, u32 i, real v) { p[(size_t)r.of[0] * stride + i] = v; }
+FN real load_rows(const elem *p, lane_rows r, u32 stride, u32 i)
+{
+    return p[(size_t)r.of[0] * stride + i];
+}
+FN void store_rows(elem *p, lane_rows r, u32 stride, u32 i, real v)
+{
+    p[(size_t)r.of[0] * stride + i] = v;
+}
 #endif
 FN lint LINT_OF_ROWS(lane_rows r)
 {

@@ -1,5 +1,6 @@
-/* one_lane.h: the words that are the same wherever a team runs one fit and its workers are a device's threads. An OpenCL, CUDA or Metal dialect
- * defines the types of numbers, ELEM_..., address spaces and teams, then includes this.
+/* one_lane.h: the words that are the same wherever a team runs one fit and its workers are a device's
+ * threads. An OpenCL, CUDA or Metal dialect defines the types of numbers, ELEM_..., address spaces and teams,
+ * then includes this.
  */
 #define LANES 1
 #define PACK 1
@@ -55,7 +56,8 @@ typedef elem_int plint;
 #define PNOT(a) (!(a))
 
 /* ---- entries and rows ---- */
-#define KERNEL_TABLES CONSTANT u32 *mi, CONSTANT elem *mr, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out
+#define KERNEL_TABLES \
+    CONSTANT u32 *mi, CONSTANT elem *mr, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out
 #define KERNEL(name) FN void name##_body(KERNEL_TABLES, GLOBAL real *s, u32 team)
 #define TEAM_INDEX team
 #define TEAM_FOR_PACK(i, n) TEAM_FOR(i, n)
@@ -94,7 +96,10 @@ FN lane_rows rows_take(lane_rows r, mask m, PRIVATE u32 *next, u32 end, u32 none
     if (m) r.of = *next < end ? (*next)++ : none;
     return r;
 }
-FN mask rows_are_not(lane_rows r, u32 other) { return r.of != other; }
+FN mask rows_are_not(lane_rows r, u32 other)
+{
+    return r.of != other;
+}
 #define GATHER_ELEM(p, index) ((p)[index])
 #define GATHER_REAL(p, index) ((p)[index])
 #define LINT_OF_ROWS(r) ((elem_int)(r).of)

@@ -1,19 +1,23 @@
-/* covariance.h: what the covariance entries of every family have in common. Comes behind the words of a family, see jobs.h.
+/* covariance.h: what the covariance entries of every family have in common. Comes behind the words of a
+ * family, see jobs.h.
  *
- * args: jobs, data sets, whole covariance?, 0, data set of each job; in as job_fit, start = the point in question; out, a row a job: active
- * (slots), errors (slots; 0 where not active or not determined), gradient (slots), value, edm with this very Hessian, bad pivots?, projected
- * gradient, 4 unused, then, if asked, the covariance of active slots (slots x slots).
+ * args: jobs, data sets, whole covariance?, 0, data set of each job; in as job_fit, start = the point in
+ * question; out, a row a job: active (slots), errors (slots; 0 where not active or not determined), gradient
+ * (slots), value, edm with this very Hessian, bad pivots?, projected gradient, 4 unused, then, if asked, the
+ * covariance of active slots (slots x slots).
  *
- * With the factor L of the first `dense` slots the covariance is X X^T, where X L^T = R: unit rows for those slots, and below them what a family has
- * that eliminates the others. R and X (`rest`) are tiles of 8 x 8, dense / 8 of them a row, elements column by column.
+ * With the factor L of the first `dense` slots the covariance is X X^T, where X L^T = R: unit rows for those
+ * slots, and below them what a family has that eliminates the others. R and X (`rest`) are tiles of 8 x 8,
+ * dense / 8 of them a row, elements column by column.
  */
 #ifndef PARITAS_ENTRY_COVARIANCE_H
 #define PARITAS_ENTRY_COVARIANCE_H
 
 #include "entry/jobs.h"
 
-/* In a covariance a direction on which nothing depends has this curvature (times its own sums of squares): small enough for the
- * errors of all parameters that it moves to show it, large enough for rounding not to spread it to others. */
+/* In a covariance a direction on which nothing depends has this curvature (times its own sums of squares):
+ * small enough for the errors of all parameters that it moves to show it, large enough for rounding not to
+ * spread it to others. */
 #if F64
 #define JOB_FLAT_CURVATURE R(1e-10)
 #else
@@ -27,22 +31,24 @@ typedef struct {
 } job_minimum;
 
 /* Loads the lanes' points and factors the Hessian there. */
-FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
+FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
+                                   lane_rows rows)
 {
     job_minimum m;
     job_load_jobs(MODEL, args, in, rows);
     m.value = model_value(MODEL, 1);
-    TEAM_FOR_PACK(i, MODEL_SLOTS)
-    {
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
         STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
         STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
     }
     TEAM_BARRIER();
     newton_active_set(MODEL);
     m.bad = model_curvature(MODEL, R(1.0), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
-    /* where the data are met exactly, second derivatives count for nothing but their rounding: the Fisher matrix is the Hessian */
+    /* where the data are met exactly, second derivatives count for nothing but their rounding: the Fisher
+     * matrix is the Hessian */
     const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
-    TEAM_IF(ANY(exact)) m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
+    TEAM_IF(ANY(exact))
+        m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
     m.edm = newton_direction(MODEL);
     return m;
 }
@@ -58,19 +64,22 @@ FN void job_unit_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense)
 }
 
 /* X in place of R. */
-FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL const real *tiles, GLOBAL const real *rdiag)
+FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL const real *tiles,
+                       GLOBAL const real *rdiag)
 {
     const u32 blocks = dense / 8, others = MODEL_SLOTS / 8 - blocks;
     TEAM_BARRIER();
     for (u32 J = 0; J < blocks; J++) {
-        TEAM_FOR(step, TILE_GROUPS(blocks) + TILE_GROUPS(others))
-        {
-            const u32 of_dense = step < TILE_GROUPS(blocks), I = of_dense ? TILE_GROUP * step : blocks + TILE_GROUP * (step - TILE_GROUPS(blocks));
-            const u32 from = of_dense ? I : 0, end = of_dense ? J + 1 : blocks + others; /* columns left of a unit are zero */
+        TEAM_FOR(step, TILE_GROUPS(blocks) + TILE_GROUPS(others)) {
+            const u32 of_dense = step < TILE_GROUPS(blocks),
+                      I = of_dense ? TILE_GROUP * step : blocks + TILE_GROUP * (step - TILE_GROUPS(blocks));
+            /* columns left of a unit are zero */
+            const u32 from = of_dense ? I : 0, end = of_dense ? J + 1 : blocks + others;
             if (I >= end) continue;
             tile_group g;
             g.count = end - I < TILE_GROUP ? end - I : TILE_GROUP;
-            UNROLL for (u32 t = 0; t < TILE_GROUP; t++) {
+            UNROLL for (u32 t = 0; t < TILE_GROUP; t++)
+            {
                 g.tile[t] = 64 * ((I + t) * blocks + J);
                 g.left[t] = 64 * ((I + t) * blocks + from);
             }
@@ -82,12 +91,12 @@ FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL co
 }
 
 /* X X^T of active slots into the answer's rows; square: working space of as many tiles. */
-FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, GLOBAL real *square, GLOBAL elem *out, lane_rows rows, u32 stride)
+FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, GLOBAL real *square,
+                         GLOBAL elem *out, lane_rows rows, u32 stride)
 {
     const u32 n = MODEL_SLOTS, blocks = dense / 8;
     GLOBAL const real *active = MODEL_ACTIVE;
-    TEAM_FOR(k, n / 8 * TILE_GROUPS(n / 8))
-    {
+    TEAM_FOR(k, n / 8 * TILE_GROUPS(n / 8)) {
         const u32 J = k / TILE_GROUPS(n / 8), I = J + TILE_GROUP * (k % TILE_GROUPS(n / 8));
         if (I >= n / 8) continue;
         /* rows of dense slots are zero left of their own block */
@@ -113,10 +122,10 @@ FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane
 {
     const u32 n = MODEL_SLOTS;
     GLOBAL const real *active = MODEL_ACTIVE;
-    TEAM_FOR(i, n)
-    {
+    TEAM_FOR(i, n) {
         const real curvature = MODEL_SCALE(i);
-        const mask known = AND(curvature > R(0.0), (NEWTON_TEMP)[i] * curvature * JOB_FLAT_CURVATURE < R(1e-4));
+        const mask known =
+            AND(curvature > R(0.0), (NEWTON_TEMP)[i] * curvature * JOB_FLAT_CURVATURE < R(1e-4));
         const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));
         (NEWTON_TEMP)[i] = variance;
         STORE_ROWS(out, rows, stride, i, active[i]);
@@ -128,7 +137,8 @@ FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane
     {
         real worst = R(0.0);
         for (u32 i = 0; i < n; i++) {
-            const real pull = flush(flush((NEWTON_TEMP)[i] * (R(2.0) * (NEWTON_SLOPE)[i])) * (R(2.0) * (NEWTON_SLOPE)[i]));
+            const real pull =
+                flush(flush((NEWTON_TEMP)[i] * (R(2.0) * (NEWTON_SLOPE)[i])) * (R(2.0) * (NEWTON_SLOPE)[i]));
             worst = SELECT(pull > worst, pull, worst);
         }
         STORE_ROWS(out, rows, stride, 3 * n, m.value);

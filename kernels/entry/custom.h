@@ -1,5 +1,6 @@
-/* custom.h: the entries of a model that a user wrote: what stands behind its function in its file (docs/models.md). Rows in and out are those of
- * the HistFactory entries of the same names, with which the host shares its code: entry/jobs.h, entry/covariance.h, entry/histfactory.h.
+/* custom.h: the entries of a model that a user wrote: what stands behind its function in its file
+ * (docs/models.md). Rows in and out are those of the HistFactory entries of the same names, with which the
+ * host shares its code: entry/jobs.h, entry/covariance.h, entry/histfactory.h.
  */
 #ifndef PARITAS_ENTRY_CUSTOM_H
 #define PARITAS_ENTRY_CUSTOM_H
@@ -24,24 +25,51 @@
 #define MODEL_SCALE(i) s[mi[CUSTOM_S_SCALE] + (i)]
 
 FN void model_prepare(MODEL_PARAMETERS) {} /* the data's padding is written with them */
-FN real model_value(MODEL_PARAMETERS, u32 derivatives) { return custom_value(CUSTOM, derivatives); }
+FN real model_value(MODEL_PARAMETERS, u32 derivatives)
+{
+    return custom_value(CUSTOM, derivatives);
+}
 FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
 {
     custom_curvature(CUSTOM, kap, damping);
     return custom_factor(CUSTOM, doubt, flat);
 }
-FN void model_matrix(MODEL_PARAMETERS, real kap) { custom_curvature(CUSTOM, kap, R(0.0)); }
-FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v) { custom_solve(CUSTOM, v); }
-FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v) { return custom_negative_direction(CUSTOM, v); }
+FN void model_matrix(MODEL_PARAMETERS, real kap)
+{
+    custom_curvature(CUSTOM, kap, R(0.0));
+}
+FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v)
+{
+    custom_solve(CUSTOM, v);
+}
+FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
+{
+    return custom_negative_direction(CUSTOM, v);
+}
 
 #include "entry/jobs.h"
 #include "entry/covariance.h"
 
-KERNEL(custom_evaluate) { job_evaluate(CUSTOM, args, in, out, TEAM_INDEX); }
-KERNEL(custom_fit) { job_fit(CUSTOM, args, in, out, TEAM_INDEX); }
-KERNEL(custom_fit_lbfgsb) { job_fit_lbfgsb(CUSTOM, args, in, out, TEAM_INDEX); }
-KERNEL(custom_fit_de) { job_fit_de(CUSTOM, args, in, out, TEAM_INDEX); }
-KERNEL(custom_profile) { job_profile(CUSTOM, args, in, out, TEAM_INDEX); }
+KERNEL(custom_evaluate)
+{
+    job_evaluate(CUSTOM, args, in, out, TEAM_INDEX);
+}
+KERNEL(custom_fit)
+{
+    job_fit(CUSTOM, args, in, out, TEAM_INDEX);
+}
+KERNEL(custom_fit_lbfgsb)
+{
+    job_fit_lbfgsb(CUSTOM, args, in, out, TEAM_INDEX);
+}
+KERNEL(custom_fit_de)
+{
+    job_fit_de(CUSTOM, args, in, out, TEAM_INDEX);
+}
+KERNEL(custom_profile)
+{
+    job_profile(CUSTOM, args, in, out, TEAM_INDEX);
+}
 
 /* args: 1; out: what these kernels were compiled for: parameters, the version of host and kernels. */
 KERNEL(custom_about)
@@ -79,8 +107,7 @@ KERNEL(custom_jacobian)
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     custom_load_points(CUSTOM, in, rows);
     custom_value(CUSTOM, 1);
-    TEAM_FOR(e, places * n)
-    {
+    TEAM_FOR(e, places * n) {
         real derivative = R(0.0);
         if (e % n < PARAMETERS) derivative = s[mi[CUSTOM_S_FIRST] + e % n * places + e / n];
         STORE_ROWS(out, rows, places * n, e, derivative);
@@ -103,11 +130,14 @@ KERNEL(custom_hessian)
     TEAM_BARRIER();
     const real value = custom_value(CUSTOM, 1);
     model_matrix(CUSTOM, R(1.0));
-    ONE_WORKER { STORE_ROWS(out, rows, stride, 0, value); }
-    TEAM_FOR(i, n)
+    ONE_WORKER
     {
+        STORE_ROWS(out, rows, stride, 0, value);
+    }
+    TEAM_FOR(i, n) {
         STORE_ROWS(out, rows, stride, 1 + i, s[mi[CUSTOM_S_GRADIENT] + i]);
-        for (u32 j = 0; j < n; j++) STORE_ROWS(out, rows, stride, 1 + n + i * n + j, custom_tile(CUSTOM, i, j));
+        for (u32 j = 0; j < n; j++)
+            STORE_ROWS(out, rows, stride, 1 + n + i * n + j, custom_tile(CUSTOM, i, j));
     }
 }
 
@@ -120,14 +150,14 @@ KERNEL(custom_covariance)
     job_unit_rows(CUSTOM, rest, n);
     job_solve_rows(CUSTOM, rest, n, s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG]);
     TEAM_FOR(I, CUSTOM_BLOCKS)
-    for (u32 i = 0; i < 8; i += PACK) {
-        pack sum = PK(0.0);
-        for (u32 k = 8 * I; k < n; k++) {
-            const pack v = LOADP(rest, 64 * I * CUSTOM_BLOCKS + 8 * k + i);
-            sum = PFMA(v, v, sum);
+        for (u32 i = 0; i < 8; i += PACK) {
+            pack sum = PK(0.0);
+            for (u32 k = 8 * I; k < n; k++) {
+                const pack v = LOADP(rest, 64 * I * CUSTOM_BLOCKS + 8 * k + i);
+                sum = PFMA(v, v, sum);
+            }
+            STOREP(NEWTON_TEMP, 8 * I + i, pflush(sum));
         }
-        STOREP(NEWTON_TEMP, 8 * I + i, pflush(sum));
-    }
     TEAM_BARRIER();
     TEAM_IF(whole) job_store_square(CUSTOM, rest, n, rest + n * n, out, rows, stride);
     job_store_errors(CUSTOM, minimum, out, rows, stride);
@@ -135,18 +165,23 @@ KERNEL(custom_covariance)
 
 /* ---- toys ---- */
 
-FN void model_draws(CUSTOM_ARGUMENTS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted, PRIVATE pmask *measured, PRIVATE pack *precision)
+FN void model_draws(CUSTOM_ARGUMENTS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,
+                    PRIVATE pmask *measured, PRIVATE pack *precision)
 {
     const u32 first_aux = mi[CUSTOM_PLACES];
     const pack zero = PK(0.0);
     if (i >= first_aux && fixed) drawn = zero > zero;
     *precision = i < first_aux ? LOADM(mr, i) : LOADM(mr + mi[CUSTOM_R_PRECISION], i - first_aux);
     *measured = AND(drawn, *precision > zero);
-    *counted = AND(drawn, AND(*precision <= zero, *precision > CUSTOM_IS_TERM)); /* the kind of a datum: custom/arrays.h */
+    /* the kind of a datum: custom/arrays.h */
+    *counted = AND(drawn, AND(*precision <= zero, *precision > CUSTOM_IS_TERM));
 }
 
 #include "entry/draw.h"
 
-KERNEL(custom_draw) { job_draw(CUSTOM, args, in, out, TEAM_INDEX); }
+KERNEL(custom_draw)
+{
+    job_draw(CUSTOM, args, in, out, TEAM_INDEX);
+}
 
 #endif

@@ -12,7 +12,8 @@ KERNEL(kappa_fit)
     fit_spectra(FIT_ARGUMENTS, out, rows);
 }
 
-/* args: spectra, 0, 0, points. in: the spectra's rows, then the points, the same for all. out, a spectrum: its misfit at each. */
+/* args: spectra, 0, 0, points. in: the spectra's rows, then the points, the same for all. out, a spectrum:
+ * its misfit at each. */
 KERNEL(kappa_misfit)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
@@ -21,8 +22,12 @@ KERNEL(kappa_misfit)
     misfit_load(FIT_ARGUMENTS, in, rows);
     const real held = s[KAPPA_S_DATA + SPECTRUM_START];
     for (u32 k = 0; k < n; k++) {
-        misfit_evaluate(FIT_ARGUMENTS, mi[KAPPA_DENSITY_HELD] ? held : REAL_OF(points[3 * k]), REAL_OF(points[3 * k + 1]), REAL_OF(points[3 * k + 2]));
-        ONE_WORKER { STORE_ROWS(out, rows, n, k, s[KAPPA_S_SUMS + SUM_VALUE]); }
+        misfit_evaluate(FIT_ARGUMENTS, mi[KAPPA_DENSITY_HELD] ? held : REAL_OF(points[3 * k]),
+                        REAL_OF(points[3 * k + 1]), REAL_OF(points[3 * k + 2]));
+        ONE_WORKER
+        {
+            STORE_ROWS(out, rows, n, k, s[KAPPA_S_SUMS + SUM_VALUE]);
+        }
         TEAM_BARRIER();
     }
 }

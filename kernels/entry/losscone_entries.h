@@ -2,14 +2,14 @@
 #ifndef PARITAS_ENTRY_LOSSCONE_ENTRIES_H
 #define PARITAS_ENTRY_LOSSCONE_ENTRIES_H
 
-#define MODULE_ENTRIES(X)                                                            \
-    X(losscone_misfit)                                                               \
-    X(losscone_model)                                                                \
-    X(losscone_cosines)                                                              \
-    X(losscone_search)                                                               \
-    X(losscone_evolve)                                                               \
-    X(losscone_profile)                                                              \
-    X(losscone_confidence)                                                           \
+#define MODULE_ENTRIES(X)  \
+    X(losscone_misfit)     \
+    X(losscone_model)      \
+    X(losscone_cosines)    \
+    X(losscone_search)     \
+    X(losscone_evolve)     \
+    X(losscone_profile)    \
+    X(losscone_confidence) \
     X(losscone_bootstrap)
 
 #endif

@@ -1,12 +1,13 @@
-/* losscone_profile.h: the entries that say what the data allow of the potential: its profile, confidence sets, the bootstrap of their thresholds. */
+/* losscone_profile.h: the entries that say what the data allow of the potential: its profile, confidence
+ * sets, the bootstrap of their thresholds. */
 #ifndef PARITAS_ENTRY_LOSSCONE_PROFILE_H
 #define PARITAS_ENTRY_LOSSCONE_PROFILE_H
 
 #include "losscone/bootstrap.h"
 #include "losscone/confidence.h"
 
-/* args: sweeps, -, -, potentials. in: the sweeps' rows, then the potentials. out, a sweep: PROFILE_OUT numbers of each potential, then the number of cells. Slab: PROFILE_AT +
- * PROFILE_SIZE. */
+/* args: sweeps, -, -, potentials. in: the sweeps' rows, then the potentials. out, a sweep: PROFILE_OUT
+ * numbers of each potential, then the number of cells. Slab: PROFILE_AT + PROFILE_SIZE. */
 KERNEL(losscone_profile)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -26,10 +27,14 @@ KERNEL(losscone_profile)
         }
         TEAM_BARRIER();
     }
-    ONE_WORKER { answer[PROFILE_OUT * (size_t)potentials] = CELLS_NUMBER; }
+    ONE_WORKER
+    {
+        answer[PROFILE_OUT * (size_t)potentials] = CELLS_NUMBER;
+    }
 }
 
-/* args: sweeps, -, -, potentials of the grid. in: CONFIDENCE_IN numbers a sweep, then the grid's step. out: CONFIDENCE_OUT numbers a sweep. Slab: CONFIDENCE_SLAB. */
+/* args: sweeps, -, -, potentials of the grid. in: CONFIDENCE_IN numbers a sweep, then the grid's step. out:
+ * CONFIDENCE_OUT numbers a sweep. Slab: CONFIDENCE_SLAB. */
 KERNEL(losscone_confidence)
 {
     const size_t job = losscone_job(TEAM_INDEX, args[0]);
@@ -42,16 +47,18 @@ KERNEL(losscone_confidence)
     grid.count = args[3];
     cells_prepare(mi, mr, sweep, s);
     beam_forget(s);
-    confidence_run(mi, mr, sweep, s, grid, sweep[CONFIDENCE_LIMIT], sweep[CONFIDENCE_PLATEAU], sweep[CONFIDENCE_PLATEAU + 1]);
+    confidence_run(mi, mr, sweep, s, grid, sweep[CONFIDENCE_LIMIT], sweep[CONFIDENCE_PLATEAU],
+                   sweep[CONFIDENCE_PLATEAU + 1]);
     ONE_WORKER
     {
         answer[0] = CONFIDENCE_FOUND;
-        for (u32 i = 0; i < 2 * CONFIDENCE_SETS; i++) answer[1 + i] = REAL_OF(i) < R(2.0) * CONFIDENCE_FOUND ? CONFIDENCE_ENDS[i] : R(0.0);
+        for (u32 i = 0; i < 2 * CONFIDENCE_SETS; i++)
+            answer[1 + i] = REAL_OF(i) < R(2.0) * CONFIDENCE_FOUND ? CONFIDENCE_ENDS[i] : R(0.0);
     }
 }
 
-/* args: sweeps, number of the first (low, high word), draws. in: BOOTSTRAP_IN numbers a sweep. out, a sweep: of each draw how far the misfit at the true potential is above its
- * minimum. Slab: BOOTSTRAP_SLAB. */
+/* args: sweeps, number of the first (low, high word), draws. in: BOOTSTRAP_IN numbers a sweep. out, a sweep:
+ * of each draw how far the misfit at the true potential is above its minimum. Slab: BOOTSTRAP_SLAB. */
 KERNEL(losscone_bootstrap)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -78,8 +85,10 @@ KERNEL(losscone_bootstrap)
         search_run(mi, mr, sweep, s, PROFILE_BEST); /* it has only to look for less */
         ONE_WORKER
         {
-            const real above = PROFILE_BEST - (SEARCH_BEST - SEARCH_GAP); /* where the search was cut short: at most */
-            answer[draw] = flush(DIVIDE(above > R(0.0) ? above : R(0.0), losscone_divisor(run, CELLS_NUMBER)));
+            /* where the search was cut short: at most */
+            const real above = PROFILE_BEST - (SEARCH_BEST - SEARCH_GAP);
+            answer[draw] =
+                flush(DIVIDE(above > R(0.0) ? above : R(0.0), losscone_divisor(run, CELLS_NUMBER)));
         }
         TEAM_BARRIER();
     }

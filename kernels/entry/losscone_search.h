@@ -4,7 +4,8 @@
 
 #include "losscone/outcome.h"
 
-/* args: sweeps. in: their rows. out: OUTCOME_SIZE numbers each (losscone/outcome.h). Slab: SEARCH_SLAB_SIZE. */
+/* args: sweeps. in: their rows. out: OUTCOME_SIZE numbers each (losscone/outcome.h). Slab:
+ * SEARCH_SLAB_SIZE. */
 KERNEL(losscone_search)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
@@ -13,9 +14,13 @@ KERNEL(losscone_search)
     beam_forget(s);
     search_run(mi, mr, sweep, s, UNBOUNDED);
     GLOBAL real *outcome = SEARCH_OUTCOME;
-    ONE_WORKER { search_answer(mi, mr, sweep, s, outcome); }
+    ONE_WORKER
+    {
+        search_answer(mi, mr, sweep, s, outcome);
+    }
     TEAM_BARRIER();
-    misfit_of_rows(mi, mr, sweep, s, outcome[OUTCOME_POINT], outcome[OUTCOME_POINT + 1], outcome[OUTCOME_POINT + 2], SEARCH_VALUES);
+    misfit_of_rows(mi, mr, sweep, s, outcome[OUTCOME_POINT], outcome[OUTCOME_POINT + 1],
+                   outcome[OUTCOME_POINT + 2], SEARCH_VALUES);
     TEAM_BARRIER();
     ONE_WORKER
     {

@@ -1,9 +1,9 @@
-/* module_conformance.h: a kernel that uses every word of the kernel language and every numeric function, to find out whether a device
- * gives the CPU's bits (src/device/self_test.c). A dialect stands in front of it.
+/* module_conformance.h: a kernel that uses every word of the kernel language and every numeric function, to
+ * find out whether a device gives the CPU's bits (src/device/self_test.c). A dialect stands in front of it.
  *
- * One entry, since drivers spend more on a program than on what is in it. args: rows, 8; in, a row: a, b, c, of 8 numbers each; out, a row:
- * CONFORM_GROUPS groups of 8 results, whose names stand in self_test.c in the same order. What a precision lacks is zero. The 8 is
- * an argument lest compilers unfold its loops.
+ * One entry, since drivers spend more on a program than on what is in it. args: rows, 8; in, a row: a, b, c,
+ * of 8 numbers each; out, a row: CONFORM_GROUPS groups of 8 results, whose names stand in self_test.c in the
+ * same order. What a precision lacks is zero. The 8 is an argument lest compilers unfold its loops.
  */
 #include "entry/conformance_sizes.h"
 #include "numeric/math.h"
@@ -22,7 +22,8 @@
 
 #define CONFORM_PARAMETERS CONSTANT u32 *mi UNUSED, CONSTANT elem *mr UNUSED, GLOBAL real *s
 
-TABLE(elem, conform_table, 8) = {ELEM(0.5), ELEM(-1.25), ELEM(3.0), ELEM(0.1), ELEM(7.5), ELEM(-0.3), ELEM(1e6), ELEM(-1e-6)};
+TABLE(elem, conform_table, 8) = {ELEM(0.5), ELEM(-1.25), ELEM(3.0), ELEM(0.1),
+                                 ELEM(7.5), ELEM(-0.3),  ELEM(1e6), ELEM(-1e-6)};
 
 FN void conform_begin(CONFORM_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
 {
@@ -39,14 +40,17 @@ FN void conform_end(CONFORM_PARAMETERS, GLOBAL elem *out, lane_rows rows)
 }
 
 /* A number in [1, 2) whose last bits are those of i. */
-FN pack conform_number(plint i) { return PFROM_BITS((i & PLI(((elem_int)1 << M_MANTISSA) - 1)) | PLI(M_ONE_BITS)); }
+FN pack conform_number(plint i)
+{
+    return PFROM_BITS((i & PLI(((elem_int)1 << M_MANTISSA) - 1)) | PLI(M_ONE_BITS));
+}
 
 /* groups 0 to 15 */
 FN void conform_words(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
 {
-    TEAM_FOR_PACK(i, eight)
-    {
-        const pack a = LOADP(CONFORM_A, i), b = LOADP(CONFORM_B, i), c = LOADP(CONFORM_C, i), zero = PK(0.0), one = PK(1.0);
+    TEAM_FOR_PACK(i, eight) {
+        const pack a = LOADP(CONFORM_A, i), b = LOADP(CONFORM_B, i), c = LOADP(CONFORM_C, i), zero = PK(0.0),
+                   one = PK(1.0);
         const plint ia = PBITS(a), ib = PBITS(b), low = PLI(0xfffff);
         STOREP(y, i, a + b);
         STOREP(y, 8 + i, a - b);
@@ -55,18 +59,21 @@ FN void conform_words(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
         STOREP(y, 32 + i, PSQRT(m_abs(a)));
         STOREP(y, 40 + i, PFMA(a, b, c));
         STOREP(y, 48 + i, a * b + c); /* two roundings */
-        const pmask less = a < b, positive = c > zero;
+        const pmask less = a<b, positive = c> zero;
         pack chosen = PSELECT(AND(less, PNOT(positive)), one, PSELECT(OR(less, positive), PK(2.0), PK(3.0)));
         if (PANY(a >= c)) chosen = PSELECT(a >= c, -chosen, chosen);
         STOREP(y, 56 + i, chosen);
-        STOREP(y, 64 + i, conform_number(((ia ^ (ib >> 3)) & low) + ((ia & low) << 2) - ((ib | PLI(5)) & low)));
+        STOREP(y, 64 + i,
+               conform_number(((ia ^ (ib >> 3)) & low) + ((ia & low) << 2) - ((ib | PLI(5)) & low)));
         STOREP(y, 72 + i, conform_number(PLSELECT(less, ia, ib) & PLI(0xffff)));
 #if F64
         STOREP(y, 80 + i, conform_number(SHIFT_RIGHT(ia, 9) ^ MULTIPLY32(ia, ib)));
 #endif
         /* not numbers and infinities, by operations that make them, and comparisons of zeros */
         const pack infinity = PDIVIDE(one, zero * c), none = infinity - infinity;
-        STOREP(y, 88 + i, PSELECT(none == none, one, PSELECT(infinity > a, PK(2.0), PK(3.0))) + PSELECT(-zero < zero, PK(4.0), PK(8.0)));
+        STOREP(y, 88 + i,
+               PSELECT(none == none, one, PSELECT(infinity > a, PK(2.0), PK(3.0))) +
+                   PSELECT(-zero < zero, PK(4.0), PK(8.0)));
         /* what devices may flush on the way must not be seen at the end */
         const pack tiny = a * PK(1e-30);
 #if F64
@@ -84,8 +91,7 @@ FN void conform_words(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
 /* 8 groups */
 FN void conform_functions(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
 {
-    TEAM_FOR_PACK(i, eight)
-    {
+    TEAM_FOR_PACK(i, eight) {
         const pack a = LOADP(CONFORM_A, i), size = m_abs(a);
         const pack part = PDIVIDE(size, PK(1.0) + size); /* in (0, 1) */
         STOREP(y, i, m_exp(a));
@@ -98,39 +104,45 @@ FN void conform_functions(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
         STOREP(y, 56 + i, m_normal_cdf(a));
     }
     /* log1p answers not a number below -1, whose bits differ from device to device */
-    TEAM_FOR_PACK(i, eight) STOREP(y, 16 + i, PSELECT(LOADP(CONFORM_A, i) > PK(-1.0), LOADP(y, 16 + i), PK(0.0)));
+    TEAM_FOR_PACK(i, eight)
+        STOREP(y, 16 + i, PSELECT(LOADP(CONFORM_A, i) > PK(-1.0), LOADP(y, 16 + i), PK(0.0)));
 }
 
 /* 8 groups; n: rows */
-FN void conform_team(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, GLOBAL const elem *in, lane_rows rows, u32 n, u32 first)
+FN void conform_team(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, GLOBAL const elem *in, lane_rows rows,
+                     u32 n, u32 first)
 {
     GLOBAL real *v = CONFORM_V, *w = CONFORM_W, *sums = CONFORM_SUMS;
     GLOBAL const real *a = CONFORM_A, *b = CONFORM_B, *c = CONFORM_C;
     CONSTANT u32 *whole = mi + CONFORM_SHARED;
     /* memory: packs, tables, their entries by index, the numbers of a lane */
-    TEAM_FOR_PACK(i, eight)
-    {
-        STOREP(y, i, LOADP(a, i) * LOADM(mr, i) + PACK_OF(LOADM1(mr, 3)) + PACK_OF(FIRST(LOADP(b, i)) - FIRST(LOADP(b, i))));
+    TEAM_FOR_PACK(i, eight) {
+        STOREP(y, i,
+               LOADP(a, i) * LOADM(mr, i) + PACK_OF(LOADM1(mr, 3)) +
+                   PACK_OF(FIRST(LOADP(b, i)) - FIRST(LOADP(b, i))));
         STOREP(y, 8 + i, conform_number(LOADI(whole, i)));
         STOREP(y, 16 + i, GATHERP(a, whole, i) - GATHERP(c, whole, i));
     }
-    TEAM_FOR(i, eight)
-    {
+    TEAM_FOR(i, eight) {
         const lint at = LINT_OF(REAL_OF(i)) & LI(7), other = LSELECT(a[i] < b[i], at, LI(7) - at);
         y[24 + i] = GATHER_REAL(b, other) + GATHER_ELEM(mr, other);
-        y[32 + i] = SELECT(AND(a[i] < b[i], NOT(c[i] > R(0.0))), FMA(a[i], b[i], c[i]), DIVIDE(SQRT(a[i] * a[i]), R(1.0) + b[i] * b[i]));
+        y[32 + i] = SELECT(AND(a[i] < b[i], NOT(c[i] > R(0.0))), FMA(a[i], b[i], c[i]),
+                           DIVIDE(SQRT(a[i] * a[i]), R(1.0) + b[i] * b[i]));
         y[32 + i] = FROM_BITS(BITS(y[32 + i]) ^ LI(1));
         const mask positive = OR(a[i] > R(0.0), b[i] > R(0.0));
         if (ANY(positive)) y[32 + i] = SELECT(positive, -y[32 + i], y[32 + i]);
     }
     /* rows: of other lanes' numbers, those that differ from a number, taken from a queue */
     u32 next = first;
-    const lane_rows paired = rows_divide(rows, 2), rest = rows_modulo(rows, 3), looked = rows_look_up(rest, mi);
-    const lane_rows kept = rows_where(rows, rows_are_not(rest, 1), 0), taken = rows_take(paired, R(0.0) < R(1.0), &next, n, n - 1);
-    TEAM_FOR(i, eight)
-    {
-        const real sum = LOAD_ROWS(in, paired, CONFORM_IN, i) + LOAD_ROWS(in, kept, CONFORM_IN, i) * LOAD_ROWS(in, taken, CONFORM_IN, 8 + i);
-        y[40 + i] = sum + SELECT(rows_are_not(looked, mi[1]), R(1.0), R(2.0)) + FROM_BITS(LINT_OF_ROWS(rest) | LI(M_ONE_BITS));
+    const lane_rows paired = rows_divide(rows, 2), rest = rows_modulo(rows, 3),
+                    looked = rows_look_up(rest, mi);
+    const lane_rows kept = rows_where(rows, rows_are_not(rest, 1), 0),
+                    taken = rows_take(paired, R(0.0) < R(1.0), &next, n, n - 1);
+    TEAM_FOR(i, eight) {
+        const real sum = LOAD_ROWS(in, paired, CONFORM_IN, i) +
+                         LOAD_ROWS(in, kept, CONFORM_IN, i) * LOAD_ROWS(in, taken, CONFORM_IN, 8 + i);
+        y[40 + i] = sum + SELECT(rows_are_not(looked, mi[1]), R(1.0), R(2.0)) +
+                    FROM_BITS(LINT_OF_ROWS(rest) | LI(M_ONE_BITS));
     }
     /* all workers: what one writes another reads behind a barrier */
     TEAM_FOR(i, CONFORM_SHARED) v[i] = FMA(a[i % 8], REAL_OF(i), b[i / 8 % 8]);
@@ -138,8 +150,7 @@ FN void conform_team(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, GLOBAL const
     for (u32 round = 0; round < 3; round++) {
         TEAM_FOR(i, CONFORM_SHARED) w[i] = v[mi[i]] * R(0.5) + v[(i + 1) % CONFORM_SHARED] * R(0.25);
         TEAM_BARRIER();
-        TEAM_IF(round < 2)
-        {
+        TEAM_IF(round < 2) {
             TEAM_FOR(i, CONFORM_SHARED) v[i] = w[mi[i]] - R(0.125) * w[i];
             TEAM_BARRIER();
         }
@@ -150,8 +161,7 @@ FN void conform_team(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, GLOBAL const
         sums[1] = dot8(v, w, CONFORM_SHARED);
     }
     TEAM_BARRIER();
-    TEAM_FOR(i, eight)
-    {
+    TEAM_FOR(i, eight) {
         y[48 + i] = w[32 * i + 5];
         y[56 + i] = i % 2 ? sums[0] : sums[1];
     }
@@ -160,8 +170,7 @@ FN void conform_team(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, GLOBAL const
 /* 4 groups; the last is U32_OF, without which lanes come to the same */
 FN void conform_random(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, lane_rows rows)
 {
-    TEAM_FOR(i, eight)
-    {
+    TEAM_FOR(i, eight) {
         const philox_block b = philox(i, 1, mi[i], 3, 0x12345678, mi[i + 8]);
         y[i] = philox_uniform(b.word[i % 4]);
         u32 whole = mi[i] * (F64 ? 16838897u : 65521u); /* what a real holds exactly */
@@ -176,8 +185,7 @@ FN void conform_random(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, lane_rows 
     stream.purpose = 9;
     stream.key0 = 0x9abcdef0;
     stream.key1 = mi[3];
-    TEAM_FOR_PACK(i, eight)
-    {
+    TEAM_FOR_PACK(i, eight) {
         stream.item = LOADI(mi, i);
         const pack rate = m_abs(LOADP(CONFORM_B, i)) * PK(9.0);
         STOREP(y, 8 + i, rng_normal(stream));
@@ -189,9 +197,9 @@ FN void conform_random(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, lane_rows 
 /* 4 groups */
 FN void conform_angles(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
 {
-    TEAM_FOR_PACK(i, eight)
-    {
-        const pack a = LOADP(CONFORM_A, i), size = m_abs(a), part = PDIVIDE(a, PK(1.0) + size); /* in (-1, 1) */
+    TEAM_FOR_PACK(i, eight) {
+        /* in (-1, 1) */
+        const pack a = LOADP(CONFORM_A, i), size = m_abs(a), part = PDIVIDE(a, PK(1.0) + size);
         STOREP(y, i, m_sin_degrees(a * PK(5.0)));
         STOREP(y, 8 + i, m_cos_degrees(a * PK(5.0)));
         STOREP(y, 16 + i, m_acos_degrees(part));

@@ -2,7 +2,8 @@
 #ifndef PARITAS_ENTRY_TOYS_H
 #define PARITAS_ENTRY_TOYS_H
 
-FN void model_draws(HF_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted, PRIVATE pmask *measured, PRIVATE pack *precision)
+FN void model_draws(HF_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,
+                    PRIVATE pmask *measured, PRIVATE pack *precision)
 {
     const u32 first_aux = 8 * mi[HF_PANELS];
     const pack zero = PK(0.0);
@@ -21,6 +22,9 @@ FN void model_draws(HF_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask 
 
 #include "entry/draw.h"
 
-KERNEL(hf_draw) { job_draw(HF, args, in, out, TEAM_INDEX); }
+KERNEL(hf_draw)
+{
+    job_draw(HF, args, in, out, TEAM_INDEX);
+}
 
 #endif

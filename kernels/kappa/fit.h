@@ -1,11 +1,15 @@
-/* fit.h: the minimum of the misfit in (y, kappa, t), a spectrum a lane: Newton's method with the exact second derivatives, damped, within bounds.
+/* fit.h: the minimum of the misfit in (y, kappa, t), a spectrum a lane: Newton's method with the exact second
+ * derivatives, damped, within bounds.
  *
- *   grid of starts ─► Newton from the best point ─► Newton from the grid's best other local minimum, if there is one; else, where the fit is bad and ends at a bound of kappa, from
+ *   grid of starts ─► Newton from the best point ─► Newton from the grid's best other local minimum, if there
+ *       is one; else, where the fit is bad and ends at a bound of kappa, from
  *   the best point at the other ─► the lower one
  *
- * A step solves with the exact Hessian on the parameters that no bound holds, where that is positive definite, else with the Fisher matrix; both with damping once a step has failed.
- * A bound that the step would violate becomes an equality, the one that is met first first. Each super-step evaluates once, in all lanes.
- * Converged: EDM g H^-1 g at the point, with its own gradient and exact, undamped, positive definite Hessian, at most the tolerance; what a bound holds is pushed against it.
+ * A step solves with the exact Hessian on the parameters that no bound holds, where that is positive
+ * definite, else with the Fisher matrix; both with damping once a step has failed. A bound that the step
+ * would violate becomes an equality, the one that is met first first. Each super-step evaluates once, in all
+ * lanes. Converged: EDM g H^-1 g at the point, with its own gradient and exact, undamped, positive definite
+ * Hessian, at most the tolerance; what a bound holds is pushed against it.
  */
 #ifndef PARITAS_KAPPA_FIT_H
 #define PARITAS_KAPPA_FIT_H
@@ -15,8 +19,8 @@
 
 #if F64
 #define KAPPA_TOLERANCE R(EDM_TOLERANCE_F64)
-#define KAPPA_NOISE R(1e-14)  /* what rounding may do to a value, of 1 + |value| */
-#define KAPPA_PIVOT R(1e-13)  /* of the diagonal: least pivot that is one */
+#define KAPPA_NOISE R(1e-14) /* what rounding may do to a value, of 1 + |value| */
+#define KAPPA_PIVOT R(1e-13) /* of the diagonal: least pivot that is one */
 #define KAPPA_PERFECT R(1e-12)
 #else
 #define KAPPA_TOLERANCE R(EDM_TOLERANCE_F32)
@@ -31,7 +35,7 @@
 #define KAPPA_NO_PROGRESS R(2.0)
 #define KAPPA_NON_FINITE R(3.0)
 #define KAPPA_NOT_A_MINIMUM R(4.0)
-#define KAPPA_BAD R(10.0)      /* misfit a row of a fit that is bad */
+#define KAPPA_BAD R(10.0)     /* misfit a row of a fit that is bad */
 #define KAPPA_COASTING R(6.0) /* steps within rounding that are tried */
 
 /* ---- three parameters ---- */
@@ -56,7 +60,10 @@ FN vector3 vector3_select(mask m, vector3 a, vector3 b)
     for (u32 k = 0; k < 3; k++) a.v[k] = SELECT(m, a.v[k], b.v[k]);
     return a;
 }
-FN real vector3_dot(vector3 a, vector3 b) { return FMA(a.v[2], b.v[2], FMA(a.v[1], b.v[1], a.v[0] * b.v[0])); }
+FN real vector3_dot(vector3 a, vector3 b)
+{
+    return FMA(a.v[2], b.v[2], FMA(a.v[1], b.v[1], a.v[0] * b.v[0]));
+}
 FN vector3 matrix3_times(matrix3 m, vector3 x)
 {
     vector3 y;
@@ -117,25 +124,31 @@ FN vector3 factor3_solve(factor3 f, vector3 b)
 /* The misfit of the grid's points in logarithms of fluxes, and the best y of each. */
 FN_LARGE void fit_grid(FIT_PARAMETERS)
 {
-    const u32 kappas = mi[KAPPA_GRID_KAPPAS], thetas = mi[KAPPA_GRID_THETAS], points = kappas * thetas, held = mi[KAPPA_DENSITY_HELD], floored = mi[KAPPA_WEIGHTS] != 0;
+    const u32 kappas = mi[KAPPA_GRID_KAPPAS], thetas = mi[KAPPA_GRID_THETAS], points = kappas * thetas,
+              held = mi[KAPPA_DENSITY_HELD], floored = mi[KAPPA_WEIGHTS] != 0;
     GLOBAL const real *counts_for = s + KAPPA_S_COUNTS_FOR;
     const real all = sum8(counts_for, SPECTRUM_PADDED), given = s[KAPPA_S_DATA + SPECTRUM_START];
     const real inverse_all = DIVIDE(R(1.0), SELECT(all > R(0.0), all, R(1.0)));
-    TEAM_FOR(p, points)
-    {
-        CONSTANT elem *by_kappa = mr + KAPPA_GRID + 2 * (p % kappas), *by_t = mr + KAPPA_GRID + 2 * (kappas + p / kappas);
+    TEAM_FOR(p, points) {
+        CONSTANT elem *by_kappa = mr + KAPPA_GRID + 2 * (p % kappas),
+                      *by_t = mr + KAPPA_GRID + 2 * (kappas + p / kappas);
         const real kappa = LOADM1(by_kappa, 0), thermal = LOADM1(by_t, 1);
-        const pack inverse = PACK_OF(kappa_exp(-(thermal + kappa_log(kappa)))), more = PACK_OF(kappa + R(1.0)), log_thermal = PACK_OF(thermal);
+        const pack inverse = PACK_OF(kappa_exp(-(thermal + kappa_log(kappa)))),
+                   more = PACK_OF(kappa + R(1.0)), log_thermal = PACK_OF(thermal);
         /* ln of the flux of the unit density over E / E_theta (1 + q / kappa)^-(kappa + 1) */
         const pack shift = PACK_OF(R(15.194083111933566) + (LOADM1(by_kappa, 1) - LOADM1(by_t, 0)));
         acc8 first = acc8_zero(), second = acc8_zero();
         for (u32 i = 0; i < SPECTRUM_PADDED; i += 8) {
             for (u32 j = 0; j < 8; j += PACK) {
                 const pack z = LOADP(s, KAPPA_S_DATA + SPECTRUM_ENERGY + i + j) * inverse;
-                const pack model = PFMA(-more, m_log1p(z), shift + (LOADP(s, KAPPA_S_LOG_ENERGY + i + j) - log_thermal));
+                const pack model =
+                    PFMA(-more, m_log1p(z), shift + (LOADP(s, KAPPA_S_LOG_ENERGY + i + j) - log_thermal));
                 pack d = LOADP(s, KAPPA_S_LOG_FLUX + i + j) - model;
-                if (held && floored) d = LOADP(s, KAPPA_S_EXPECTED + i + j) - m_log(m_exp(model + PACK_OF(given)) + PK(MISFIT_FLOOR));
-                else if (held) d = d - PACK_OF(given);
+                if (held && floored)
+                    d = LOADP(s, KAPPA_S_EXPECTED + i + j) -
+                        m_log(m_exp(model + PACK_OF(given)) + PK(MISFIT_FLOOR));
+                else if (held)
+                    d = d - PACK_OF(given);
                 const pack w = pflush(LOADP(counts_for, i + j) * d);
                 first.part[j / PACK] = first.part[j / PACK] + w;
                 second.part[j / PACK] = PFMA(w, d, second.part[j / PACK]);
@@ -167,7 +180,7 @@ FN vector3 fit_start(FIT_PARAMETERS, u32 which, PRIVATE real *at)
     *at = none;
     for (u32 p = 0; p < points; p++) {
         const real c = grid[p], number = REAL_OF((elem)p);
-        mask m = AND(c < least, OR(number < best, number > best));
+        mask m = AND(c < least, OR(number<best, number> best));
         if (which == START_FIRST_KAPPA && p % kappas != 0) continue;
         if (which == START_LAST_KAPPA && p % kappas != kappas - 1) continue;
         if (which == START_OTHER) {
@@ -241,7 +254,8 @@ FN mask3 fit_active(fit_bounds b, fit_point p)
     mask3 a;
     for (u32 k = 0; k < 3; k++) {
         const real x = p.x.v[k], g = p.gradient.v[k];
-        a.of[k] = AND(b.free.of[k], NOT(OR(AND(x <= b.lower.v[k], g > R(0.0)), AND(x >= b.upper.v[k], g < R(0.0)))));
+        a.of[k] = AND(b.free.of[k],
+                      NOT(OR(AND(x <= b.lower.v[k], g > R(0.0)), AND(x >= b.upper.v[k], g < R(0.0)))));
     }
     return a;
 }
@@ -251,7 +265,8 @@ FN vector3 vector3_within(vector3 x, mask3 in)
     return x;
 }
 
-/* The minimum of the quadratic form within the bounds of kappa and t, one violated bound after the other held. */
+/* The minimum of the quadratic form within the bounds of kappa and t, one violated bound after the other
+ * held. */
 FN vector3 fit_step(fit_bounds b, fit_point p, matrix3 m, mask3 active)
 {
     vector3 fixed, d;
@@ -266,12 +281,14 @@ FN vector3 fit_step(fit_bounds b, fit_point p, matrix3 m, mask3 active)
         real share[3];
         for (u32 k = 0; k < 3; k++) {
             const real room = SELECT(solved.v[k] < R(0.0), b.lower.v[k] - p.x.v[k], b.upper.v[k] - p.x.v[k]);
-            const mask beyond = AND(in.of[k], SELECT(solved.v[k] < R(0.0), room - solved.v[k], solved.v[k] - room) > R(0.0));
+            const mask beyond =
+                AND(in.of[k], SELECT(solved.v[k] < R(0.0), room - solved.v[k], solved.v[k] - room) > R(0.0));
             share[k] = SELECT(beyond, flush(DIVIDE(room, SELECT(beyond, solved.v[k], R(1.0)))), R(2.0));
             d.v[k] = SELECT(in.of[k], SELECT(beyond, room, solved.v[k]), fixed.v[k]);
         }
         /* y is never bounded by more than its reach: only kappa and t are held */
-        const mask holds1 = AND(share[1] < R(2.0), share[1] <= share[2]), holds2 = AND(share[2] < R(2.0), share[2] < share[1]);
+        const mask holds1 = AND(share[1] < R(2.0), share[1] <= share[2]),
+                   holds2 = AND(share[2] < R(2.0), share[2] < share[1]);
         fixed.v[1] = SELECT(holds1, d.v[1], fixed.v[1]);
         fixed.v[2] = SELECT(holds2, d.v[2], fixed.v[2]);
         in.of[1] = AND(in.of[1], NOT(holds1));
@@ -297,7 +314,9 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
 {
     const fit_bounds bounds = fit_bounds_of(FIT_ARGUMENTS);
     fit_outcome o;
-    for (u32 k = 0; k < 3; k++) x.v[k] = SELECT(x.v[k] < bounds.lower.v[k], bounds.lower.v[k], SELECT(x.v[k] > bounds.upper.v[k], bounds.upper.v[k], x.v[k]));
+    for (u32 k = 0; k < 3; k++)
+        x.v[k] = SELECT(x.v[k] < bounds.lower.v[k], bounds.lower.v[k],
+                        SELECT(x.v[k] > bounds.upper.v[k], bounds.upper.v[k], x.v[k]));
     o.point = fit_evaluate(FIT_ARGUMENTS, x);
     o.status = SELECT(o.point.value < KAPPA_HUGE, R(-1.0), KAPPA_NON_FINITE);
     o.edm = KAPPA_HUGE;
@@ -313,7 +332,8 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
         const vector3 slope = vector3_within(o.point.gradient, active);
         const real edm = flush(vector3_dot(slope, factor3_solve(factor, slope)));
         /* without weights the unit of the misfit is its own size */
-        const real mean = DIVIDE(o.point.value, rows), unit = mi[KAPPA_WEIGHTS] == 2 ? SELECT(mean > KAPPA_PERFECT, mean, KAPPA_PERFECT) : R(1.0);
+        const real mean = DIVIDE(o.point.value, rows),
+                   unit = mi[KAPPA_WEIGHTS] == 2 ? SELECT(mean > KAPPA_PERFECT, mean, KAPPA_PERFECT) : R(1.0);
         o.edm = SELECT(AND(on, factor.good), edm, o.edm);
         const mask done = AND(AND(on, factor.good), edm <= KAPPA_TOLERANCE * unit);
         o.status = SELECT(done, KAPPA_CONVERGED, o.status);
@@ -321,7 +341,8 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
         o.status = SELECT(AND(on, last), KAPPA_AT_LIMIT, o.status);
         on = AND(on, NOT(last));
         matrix3 m = matrix3_select(factor.good, o.point.hessian, o.point.fisher);
-        const real floor = R(1e-3) * KAPPA_NOISE * (R(1.0) + o.point.fisher.v[0] + o.point.fisher.v[3] + o.point.fisher.v[5]);
+        const real floor = R(1e-3) * KAPPA_NOISE *
+                           (R(1.0) + o.point.fisher.v[0] + o.point.fisher.v[3] + o.point.fisher.v[5]);
         const real more = SELECT(factor.good, R(0.0), SELECT(damping > R(1e-3), R(0.0), R(1e-3))) + damping;
         m.v[0] = FMA(more, o.point.fisher.v[0], m.v[0] + SELECT(factor.good, R(0.0), floor));
         m.v[3] = FMA(more, o.point.fisher.v[3], m.v[3] + SELECT(factor.good, R(0.0), floor));
@@ -330,17 +351,22 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
         vector3 to;
         for (u32 k = 0; k < 3; k++) {
             const real next = o.point.x.v[k] + d.v[k];
-            to.v[k] = SELECT(on, SELECT(next < bounds.lower.v[k], bounds.lower.v[k], SELECT(next > bounds.upper.v[k], bounds.upper.v[k], next)), o.point.x.v[k]);
+            to.v[k] = SELECT(on,
+                             SELECT(next < bounds.lower.v[k], bounds.lower.v[k],
+                                    SELECT(next > bounds.upper.v[k], bounds.upper.v[k], next)),
+                             o.point.x.v[k]);
         }
         const real gain = -FMA(R(0.5), vector3_dot(d, matrix3_times(m, d)), vector3_dot(o.point.gradient, d));
         const fit_point there = fit_evaluate(FIT_ARGUMENTS, to);
         const real noise = KAPPA_NOISE * (R(1.0) + o.point.value), fell = o.point.value - there.value;
-        const mask within = AND(gain <= noise, fell >= -noise), lower = AND(fell > R(0.0), fell >= R(1e-3) * gain);
+        const mask within = AND(gain <= noise, fell >= -noise),
+                   lower = AND(fell > R(0.0), fell >= R(1e-3) * gain);
         const mask taken = AND(on, AND(OR(within, lower), there.value < KAPPA_HUGE));
         coasting = SELECT(AND(on, within), coasting + R(1.0), coasting);
         o.iterations = SELECT(on, o.iterations + R(1.0), o.iterations);
         const mask well = fell >= R(0.5) * gain;
-        damping = SELECT(taken, SELECT(well, SELECT(damping > R(1e-5), R(0.1) * damping, R(0.0)), damping), SELECT(damping > R(1e-3), R(8.0) * damping, R(1e-2)));
+        damping = SELECT(taken, SELECT(well, SELECT(damping > R(1e-5), R(0.1) * damping, R(0.0)), damping),
+                         SELECT(damping > R(1e-3), R(8.0) * damping, R(1e-2)));
         o.point = fit_point_select(taken, there, o.point);
         const mask stuck = AND(on, OR(coasting > KAPPA_COASTING, damping > R(1e8)));
         o.status = SELECT(stuck, SELECT(factor.good, KAPPA_NO_PROGRESS, KAPPA_NOT_A_MINIMUM), o.status);
@@ -373,14 +399,16 @@ FN void fit_store(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows, fit_outcome 
     const matrix3 c = fit_covariance(o.point.hessian, active);
     ONE_WORKER
     {
-        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATUS, SELECT(o.status < KAPPA_CONVERGED, KAPPA_NOT_A_MINIMUM, o.status));
+        STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATUS,
+                   SELECT(o.status < KAPPA_CONVERGED, KAPPA_NOT_A_MINIMUM, o.status));
         STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_ITERATIONS, o.iterations);
         STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_MISFIT, o.point.value);
         STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_EDM, o.edm);
         for (u32 k = 0; k < 3; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_POINT + k, o.point.x.v[k]);
         for (u32 k = 1; k < 3; k++) {
             const real held = SELECT(o.point.x.v[k] <= b.lower.v[k], R(2.0), R(3.0));
-            STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATES + k - 1, SELECT(b.free.of[k], SELECT(active.of[k], R(0.0), held), R(1.0)));
+            STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_STATES + k - 1,
+                       SELECT(b.free.of[k], SELECT(active.of[k], R(0.0), held), R(1.0)));
         }
         for (u32 k = 0; k < 6; k++) STORE_ROWS(out, rows, KAPPA_ANSWER, KAPPA_COVARIANCE + k, c.v[k]);
     }
@@ -394,28 +422,34 @@ FN void fit_spectra(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows)
     const real none = REAL_OF((elem)points);
     const mask known = data[SPECTRUM_START + 1] > R(0.0);
     real used = R(0.0);
-    for (u32 i = 0; i < SPECTRUM_ROWS; i++) used = used + SELECT(data[SPECTRUM_GAIN + i] > R(0.0), R(1.0), R(0.0));
+    for (u32 i = 0; i < SPECTRUM_ROWS; i++)
+        used = used + SELECT(data[SPECTRUM_GAIN + i] > R(0.0), R(1.0), R(0.0));
     const mask any = used > R(0.0);
     used = SELECT(any, used, R(1.0));
-    TEAM_IF(ANY(NOT(known))) { fit_grid(FIT_ARGUMENTS); }
+    TEAM_IF(ANY(NOT(known))) {
+        fit_grid(FIT_ARGUMENTS);
+    }
     vector3 given;
     for (u32 k = 0; k < 3; k++) given.v[k] = data[SPECTRUM_START + k];
     real at = none;
-    fit_outcome best = fit_newton(FIT_ARGUMENTS, vector3_select(known, given, fit_start(FIT_ARGUMENTS, START_BEST, &at)), any, used);
+    fit_outcome best = fit_newton(
+        FIT_ARGUMENTS, vector3_select(known, given, fit_start(FIT_ARGUMENTS, START_BEST, &at)), any, used);
     vector3 second = fit_start(FIT_ARGUMENTS, START_OTHER, &at);
     mask runs = AND(any, AND(NOT(known), at < none));
-    const mask lower = best.point.x.v[1] <= LOADM1(mr, KAPPA_LOWER), upper = best.point.x.v[1] >= LOADM1(mr, KAPPA_UPPER);
+    const mask lower = best.point.x.v[1] <= LOADM1(mr, KAPPA_LOWER),
+               upper = best.point.x.v[1] >= LOADM1(mr, KAPPA_UPPER);
     const mask bad = AND(AND(any, NOT(OR(known, runs))), AND(OR(lower, upper), NOT(AND(lower, upper))));
     const mask turns = mi[KAPPA_WEIGHTS] == 2 ? bad : AND(bad, best.point.value > KAPPA_BAD * used);
     if (ANY(turns)) {
-        const vector3 first = fit_start(FIT_ARGUMENTS, START_FIRST_KAPPA, &at), last = fit_start(FIT_ARGUMENTS, START_LAST_KAPPA, &at);
+        const vector3 first = fit_start(FIT_ARGUMENTS, START_FIRST_KAPPA, &at),
+                      last = fit_start(FIT_ARGUMENTS, START_LAST_KAPPA, &at);
         second = vector3_select(turns, vector3_select(lower, last, first), second);
         runs = OR(runs, turns);
     }
-    TEAM_IF(ANY(runs))
-    {
+    TEAM_IF(ANY(runs)) {
         const fit_outcome o = fit_newton(FIT_ARGUMENTS, second, runs, used);
-        const mask ended = best.status > KAPPA_CONVERGED, less = o.point.value < best.point.value - KAPPA_NOISE * (R(1.0) + best.point.value);
+        const mask ended = best.status > KAPPA_CONVERGED,
+                   less = o.point.value < best.point.value - KAPPA_NOISE * (R(1.0) + best.point.value);
         const mask better = AND(AND(runs, o.status <= KAPPA_CONVERGED), OR(ended, less));
         best.point = fit_point_select(better, o.point, best.point);
         best.status = SELECT(better, o.status, best.status);

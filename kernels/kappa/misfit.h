@@ -1,12 +1,15 @@
-/* misfit.h: what a fit of a kappa distribution minimises, with its first and second derivatives in (y, kappa, t) (arrays.h).
+/* misfit.h: what a fit of a kappa distribution minimises, with its first and second derivatives in (y, kappa,
+ * t) (arrays.h).
  *
  * With u = ln of the folded model each row's misfit is a function D(u), and
  *
  *   gradient = sum D' u_a,   Hessian = sum D'' u_a u_b + D' u_ab,   Fisher matrix = sum E u_a u_b
  *
- * where E, the expectation of D'', is never negative. By counts, with mean mu = sensitivity x model, N = sensitivity x flux and s = systematic:
+ * where E, the expectation of D'', is never negative. By counts, with mean mu = sensitivity x model, N =
+ * sensitivity x flux and s = systematic:
  *
- *   D = 2 [N ln(N / mu) - (N + 1/s^2) ln((1 + s^2 N) / (1 + s^2 mu))]          (negative binomial; s = 0: Poisson)
+ *   D = 2 [N ln(N / mu) - (N + 1/s^2) ln((1 + s^2 N) / (1 + s^2 mu))]          (negative binomial; s = 0:
+ *       Poisson)
  *     = 2 [N log1p(a) - log1p(b) / s^2],   a = (N - mu) / (mu (1 + s^2 N)),   b = s^2 (N - mu) / (1 + s^2 mu)
  *
  * and for a row without a count -2 ln(alive exp(-D/2) + dead).
@@ -22,7 +25,7 @@
 #define FIT_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s
 #define FIT_ARGUMENTS mi, mr, s
 
-#define MISFIT_FLOOR 1e-6      /* of fluxes under a logarithm */
+#define MISFIT_FLOOR 1e-6 /* of fluxes under a logarithm */
 #define MISFIT_LEAST_MEAN 1e-20
 #define MISFIT_ORIGINAL 0.0125 /* 0.05^2 + 0.1^2 */
 
@@ -41,9 +44,9 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
     const u32 weights = mi[KAPPA_WEIGHTS];
     TEAM_FOR(i, SPECTRUM_SIZE) data[i] = LOAD_ROWS(in, rows, SPECTRUM_SIZE, i);
     TEAM_BARRIER();
-    TEAM_FOR_PACK(i, SPECTRUM_PADDED)
-    {
-        const pack energy = LOADP(data, SPECTRUM_ENERGY + i), flux = LOADP(data, SPECTRUM_FLUX + i), zero = PK(0.0), floor = PK(MISFIT_FLOOR);
+    TEAM_FOR_PACK(i, SPECTRUM_PADDED) {
+        const pack energy = LOADP(data, SPECTRUM_ENERGY + i), flux = LOADP(data, SPECTRUM_FLUX + i),
+                   zero = PK(0.0), floor = PK(MISFIT_FLOOR);
         const pmask used = flux >= zero, some = flux > zero;
         const pack f = PSELECT(used, flux, zero), given = LOADP(data, SPECTRUM_GAIN + i);
         pack gain = given, expected = pflush(given * f), counts_for;
@@ -51,7 +54,8 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
             counts_for = PDIVIDE(expected, PFMA(PACK_OF_ELEM(mr[KAPPA_SYSTEMATIC]), expected, PK(1.0)));
         } else {
             if (weights == 1) {
-                const pack sigma = PDIVIDE(PSQRT(PFMA(PK(MISFIT_ORIGINAL) * given, given, given)), given + floor) * f;
+                const pack sigma =
+                    PDIVIDE(PSQRT(PFMA(PK(MISFIT_ORIGINAL) * given, given, given)), given + floor) * f;
                 gain = PDIVIDE(PK(1.0), PDIVIDE(sigma, f + floor) + (floor + floor));
             } else
                 gain = PK(1.0);
@@ -67,9 +71,9 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
         STOREP(s + KAPPA_S_LOG_FLUX, i, m_log(PSELECT(some, f, PK(1.0))));
         STOREP(s + KAPPA_S_COUNTS_FOR, i, PSELECT(speaks, counts_for, zero));
     }
-    TEAM_IF(mi[KAPPA_FOLDED])
-    {
-        response_prepare(s + KAPPA_S_RESPONSE, data + SPECTRUM_ENERGY, s + KAPPA_S_LOG_ENERGY, LOADM1(mr, KAPPA_SHARPNESS));
+    TEAM_IF(mi[KAPPA_FOLDED]) {
+        response_prepare(s + KAPPA_S_RESPONSE, data + SPECTRUM_ENERGY, s + KAPPA_S_LOG_ENERGY,
+                         LOADM1(mr, KAPPA_SHARPNESS));
     }
     TEAM_BARRIER();
 }
@@ -95,11 +99,15 @@ FN row_terms row_by_counts(FIT_PARAMETERS, pack n, pack mean)
     const pmask poisson = systematic <= PK(0.0), empty = n <= PK(0.0);
     const pack floored = PSELECT(mean > PK(MISFIT_LEAST_MEAN), mean, PK(MISFIT_LEAST_MEAN));
     const pack d = n - mean, by_n = PFMA(systematic, n, one), by_mean = PFMA(systematic, mean, one);
-    const pack ratio = pflush(PDIVIDE(d, floored)); /* of a, and of the two terms that cancel where n is near the mean */
-    const pack a = PSELECT(empty, PK(0.0), pflush(PDIVIDE(ratio, by_n))), b = pflush(PDIVIDE(systematic * d, by_mean));
+    /* of a, and of the two terms that cancel where n is near the mean */
+    const pack ratio = pflush(PDIVIDE(d, floored));
+    const pack a = PSELECT(empty, PK(0.0), pflush(PDIVIDE(ratio, by_n))),
+               b = pflush(PDIVIDE(systematic * d, by_mean));
     const pack inverse = PDIVIDE(one, PSELECT(poisson, one, systematic));
-    const pack far = PFMA(n, log_raised(a, pflush(PDIVIDE(n, floored)) * PDIVIDE(by_mean, by_n)), -PSELECT(poisson, d, log_raised(b, PDIVIDE(by_n, by_mean)) * inverse));
-    const pack close = PFMA(pflush(PDIVIDE(d, by_mean)), a, PFMA(-n, m_deviance(a), PSELECT(poisson, PK(0.0), m_deviance(b) * inverse)));
+    const pack far = PFMA(n, log_raised(a, pflush(PDIVIDE(n, floored)) * PDIVIDE(by_mean, by_n)),
+                          -PSELECT(poisson, d, log_raised(b, PDIVIDE(by_n, by_mean)) * inverse));
+    const pack close = PFMA(pflush(PDIVIDE(d, by_mean)), a,
+                            PFMA(-n, m_deviance(a), PSELECT(poisson, PK(0.0), m_deviance(b) * inverse)));
     row_terms r;
     r.value = two * PSELECT(AND(PNOT(empty), m_abs(ratio) < PK(0.5)), close, far);
     const pack share = pflush(PDIVIDE(mean, by_mean));
@@ -110,10 +118,12 @@ FN row_terms row_by_counts(FIT_PARAMETERS, pack n, pack mean)
     const pack dead = PACK_OF_ELEM(mr[KAPPA_DEAD]);
     const pmask mixed = AND(empty, dead > PK(0.0));
     if (PANY(mixed)) {
-        const pack alive = PACK_OF_ELEM(mr[KAPPA_ALIVE]) * m_exp(PK(-0.5) * r.value), total = alive + PSELECT(mixed, dead, one), part = pflush(PDIVIDE(alive, total));
+        const pack alive = PACK_OF_ELEM(mr[KAPPA_ALIVE]) * m_exp(PK(-0.5) * r.value),
+                   total = alive + PSELECT(mixed, dead, one), part = pflush(PDIVIDE(alive, total));
         const pack halved = PK(0.5) * r.slope; /* `half` is a type of OpenCL's */
         r.value = PSELECT(mixed, PK(-2.0) * m_log(total), r.value);
-        r.curvature = PSELECT(mixed, part * (r.curvature - pflush((one - part) * halved) * r.slope), r.curvature);
+        r.curvature =
+            PSELECT(mixed, part * (r.curvature - pflush((one - part) * halved) * r.slope), r.curvature);
         r.slope = PSELECT(mixed, part * r.slope, r.slope);
         r.expectation = PSELECT(mixed, part * r.expectation, r.expectation);
     }
@@ -134,8 +144,8 @@ FN row_terms row_by_logarithm(pack expected, pack weight, pack model)
 
 /* ---- the sums ---- */
 
-/* Flux at each energy and its derivatives, six arrays: the flux; of its logarithm the derivatives by kappa and t, and those by both, or, where the model will be folded, the
- * same of the flux itself. */
+/* Flux at each energy and its derivatives, six arrays: the flux; of its logarithm the derivatives by kappa
+ * and t, and those by both, or, where the model will be folded, the same of the flux itself. */
 FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
 {
     GLOBAL real *model = s + KAPPA_S_MODEL;
@@ -143,13 +153,14 @@ FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
     const real density = R(KAPPA_UNIT_DENSITY) * kappa_exp(y), theta = R(KAPPA_UNIT_THETA) * kappa_exp(t);
     const kappa_normalisation a = kappa_normalise(kappa);
     const kappa_shape shape = kappa_shape_with(density, kappa, theta, a.value);
-    const pack one = PK(1.0), k = PACK_OF(kappa), more = PACK_OF(kappa + R(1.0)), inverse = shape.inverse_kappa, inverse2 = inverse * inverse;
-    TEAM_FOR_PACK(i, SPECTRUM_PADDED)
-    {
+    const pack one = PK(1.0), k = PACK_OF(kappa), more = PACK_OF(kappa + R(1.0)),
+               inverse = shape.inverse_kappa, inverse2 = inverse * inverse;
+    TEAM_FOR_PACK(i, SPECTRUM_PADDED) {
         const pack q = LOADP(s, KAPPA_S_DATA + SPECTRUM_ENERGY + i) * shape.unit, l = m_log1p(q * inverse);
         const pack flux = pflush(pflush(shape.scale * q) * m_exp(-more * l));
         const pack r = PDIVIDE(one, k + q), c = q * r, cr = c * r; /* of q / kappa and its powers */
-        const pack by_kappa = PACK_OF(a.slope) - PFMA(-more * c, inverse, l), by_t = PFMA(PK(2.0) * more, c, PK(-3.0));
+        const pack by_kappa = PACK_OF(a.slope) - PFMA(-more * c, inverse, l),
+                   by_t = PFMA(PK(2.0) * more, c, PK(-3.0));
         pack kappa_kappa = PFMA(cr * inverse2, PFMA(k - one, q, PK(-2.0) * k), PACK_OF(a.curvature));
         pack kappa_t = PK(2.0) * (q - one) * cr, t_t = PK(-4.0) * (k * more) * cr;
         kappa_kappa = PSELECT(q > PK(0.0), kappa_kappa, PK(0.0));
@@ -180,7 +191,8 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
         const pack inverse = PDIVIDE(PK(1.0), PSELECT(flux > PK(MISFIT_LEAST_MEAN), flux, PK(1.0)));
         by_kappa = pflush(response_fold(response, model + SPECTRUM_PADDED, i) * inverse);
         by_t = pflush(response_fold(response, model + 2 * SPECTRUM_PADDED, i) * inverse);
-        kappa_kappa = PFMA(response_fold(response, model + 3 * SPECTRUM_PADDED, i), inverse, -by_kappa * by_kappa);
+        kappa_kappa =
+            PFMA(response_fold(response, model + 3 * SPECTRUM_PADDED, i), inverse, -by_kappa * by_kappa);
         kappa_t = PFMA(response_fold(response, model + 4 * SPECTRUM_PADDED, i), inverse, -by_kappa * by_t);
         t_t = PFMA(response_fold(response, model + 5 * SPECTRUM_PADDED, i), inverse, -by_t * by_t);
     } else {
@@ -190,16 +202,20 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
         kappa_t = LOADP(model, 4 * SPECTRUM_PADDED + i);
         t_t = LOADP(model, 5 * SPECTRUM_PADDED + i);
     }
-    const pack gain = LOADP(s, KAPPA_S_DATA + SPECTRUM_GAIN + i), expected = LOADP(s, KAPPA_S_EXPECTED + i), zero = PK(0.0);
+    const pack gain = LOADP(s, KAPPA_S_DATA + SPECTRUM_GAIN + i), expected = LOADP(s, KAPPA_S_EXPECTED + i),
+               zero = PK(0.0);
     row_terms r;
     if (mi[KAPPA_WEIGHTS] == 0)
         r = row_by_counts(FIT_ARGUMENTS, expected, pflush(gain * flux));
     else
         r = row_by_logarithm(expected, gain, flux);
     const pmask used = gain > zero;
-    const pack slope = pflush(PSELECT(used, r.slope, zero)), curvature = pflush(PSELECT(used, r.curvature, zero)), expectation = pflush(PSELECT(used, r.expectation, zero));
-    const pack h_kappa = pflush(curvature * by_kappa), h_t = pflush(curvature * by_t), e_kappa = pflush(expectation * by_kappa), e_t = pflush(expectation * by_t);
-#define TERM(k, v) STOREP(terms, SPECTRUM_PADDED * (k) + i, v)
+    const pack slope = pflush(PSELECT(used, r.slope, zero)),
+               curvature = pflush(PSELECT(used, r.curvature, zero)),
+               expectation = pflush(PSELECT(used, r.expectation, zero));
+    const pack h_kappa = pflush(curvature * by_kappa), h_t = pflush(curvature * by_t),
+               e_kappa = pflush(expectation * by_kappa), e_t = pflush(expectation * by_t);
+#define TERM(k, v) STOREP(terms, SPECTRUM_PADDED *(k) + i, v)
     TERM(SUM_VALUE, PSELECT(used, r.value, zero));
     TERM(SUM_GRADIENT, slope);
     TERM(SUM_GRADIENT + 1, pflush(slope * by_kappa));
@@ -225,7 +241,8 @@ FN_LARGE void misfit_evaluate(FIT_PARAMETERS, real y, real kappa, real t)
     misfit_model(FIT_ARGUMENTS, y, kappa, t);
     TEAM_FOR_PACK(i, SPECTRUM_PADDED) misfit_rows(FIT_ARGUMENTS, i);
     TEAM_BARRIER();
-    TEAM_FOR(k, KAPPA_SUMS) s[KAPPA_S_SUMS + k] = sum8(s + KAPPA_S_TERMS + SPECTRUM_PADDED * k, SPECTRUM_PADDED);
+    TEAM_FOR(k, KAPPA_SUMS)
+        s[KAPPA_S_SUMS + k] = sum8(s + KAPPA_S_TERMS + SPECTRUM_PADDED * k, SPECTRUM_PADDED);
     TEAM_BARRIER();
 }
 

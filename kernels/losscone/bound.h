@@ -1,8 +1,10 @@
 /* bound.h: the least misfit that a box of potentials and ratios may hold.
  *
- * In the box U0 <= U <= U1, r0 <= r <= r1 the edge x of each family lies between r0 (1 + c U0) and r1 (1 + c U1), so its k between two numbers, and the misfit is at
- * least BASE + the sum over the families of the least STEP between them. Where at most one line crosses the box that is its least misfit.
- * Where families depend on the sign of U (folded) a box must not have 0 inside; neither must it where a row's E' is next to nothing.
+ * In the box U0 <= U <= U1, r0 <= r <= r1 the edge x of each family lies between r0 (1 + c U0) and r1 (1 + c
+ * U1), so its k between two numbers, and the misfit is at least BASE + the sum over the families of the least
+ * STEP between them. Where at most one line crosses the box that is its least misfit. Where families depend
+ * on the sign of U (folded) a box must not have 0 inside; neither must it where a row's E' is next to
+ * nothing.
  */
 #ifndef PARITAS_LOSSCONE_BOUND_H
 #define PARITAS_LOSSCONE_BOUND_H
@@ -17,23 +19,27 @@ typedef struct {
 #define BOUND_LEAST(to) (to)                       /* least STEP */
 #define BOUND_FIRST(to) ((to) + FAMILIES_MOST)     /* least k, */
 #define BOUND_LINES(to) ((to) + 2 * FAMILIES_MOST) /* how much the largest is above it */
-#define BOUND_LEAN(to) ((to) + 3 * FAMILIES_MOST)  /* by how much more the side in r moves an edge that is uncertain than the side in U */
+/* by how much more the side in r moves an edge that is uncertain than the side in U */
+#define BOUND_LEAN(to) ((to) + 3 * FAMILIES_MOST)
 
 #define UNBOUNDED R(1e30)
-#define WILD_INVERSE PK(1e9) /* above it (E' next to nothing) an edge has passed all thresholds as soon as U has left 0 */
+/* above it (E' next to nothing) an edge has passed all thresholds as soon as U has left 0 */
+#define WILD_INVERSE PK(1e9)
 
 /* Fills `to` by the whole team; the caller puts a barrier behind. */
 FN void bound_families(CONSTANT u32 *mi, GLOBAL const real *s, search_box box, GLOBAL real *to)
 {
     const u32 families = losscone_families(mi), reversed = families > SLOTS && box.u1 > R(0.0);
-    const pack zero = PK(0.0), one = PK(1.0), u0 = PACK_OF(box.u0), u1 = PACK_OF(box.u1), r0 = PACK_OF(box.r0), r1 = PACK_OF(box.r1);
-    const pack middle_u = PACK_OF(R(0.5) * (box.u0 + box.u1)), middle_r = PACK_OF(R(0.5) * (box.r0 + box.r1)), side_u = u1 - u0, side_r = r1 - r0;
-    TEAM_FOR_PACK(f, families)
-    {
+    const pack zero = PK(0.0), one = PK(1.0), u0 = PACK_OF(box.u0), u1 = PACK_OF(box.u1),
+               r0 = PACK_OF(box.r0), r1 = PACK_OF(box.r1);
+    const pack middle_u = PACK_OF(R(0.5) * (box.u0 + box.u1)), middle_r = PACK_OF(R(0.5) * (box.r0 + box.r1)),
+               side_u = u1 - u0, side_r = r1 - r0;
+    TEAM_FOR_PACK(f, families) {
         const u32 n = f / SLOTS, row = f % SLOTS;
         const pack c = LOADP(CELLS_INVERSE, (reversed ? SUB_ENERGIES - 1 - n : n) * SLOTS + row);
         const pmask wild = c > WILD_INVERSE;
-        const pack lo = pflush(r0 * PFMA(PSELECT(wild, middle_u, u0), c, one)), top = pflush(r1 * PFMA(PSELECT(wild, middle_u, u1), c, one));
+        const pack lo = pflush(r0 * PFMA(PSELECT(wild, middle_u, u0), c, one)),
+                   top = pflush(r1 * PFMA(PSELECT(wild, middle_u, u1), c, one));
         const pack hi = PSELECT(top > lo, top, lo); /* both negative: no matter */
         GLOBAL const real *thresholds = CELLS_THRESHOLD + row, *steps = CELLS_STEP(n) + row;
         u32 k = 0;
@@ -46,7 +52,8 @@ FN void bound_families(CONSTANT u32 *mi, GLOBAL const real *s, search_box box, G
         pmask reached = lo <= hi;
         do {
             const pmask below = threshold < lo;
-            const pack step = LOADP(steps, k * SLOTS), candidate = PSELECT(AND(reached, PNOT(below)), step, PACK_OF(UNBOUNDED));
+            const pack step = LOADP(steps, k * SLOTS),
+                       candidate = PSELECT(AND(reached, PNOT(below)), step, PACK_OF(UNBOUNDED));
             least = PSELECT(candidate < least, candidate, least);
             reached = threshold < hi;
             first = first + PSELECT(below, one, zero);

@@ -1,11 +1,14 @@
 /* direct.h: the loss-cone model by its formula, cell by cell.
  *
- * At the energy E of a row and the spacecraft potential V, with E' = E - V, the cone's edge has the sine's square x = r (1 + U / E'), clipped to 0 .. 1 (Halekas et al.
- * 2008, par. 37). A cell at the pitch angle theta > 90 degrees with sin^2(theta) < x lies inside the cone: its model is the background, else 1. Folded with the
- * instrument's response it is the mean over five energies across the response. A beam of amplitude A adds
+ * At the energy E of a row and the spacecraft potential V, with E' = E - V, the cone's edge has the sine's
+ * square x = r (1 + U / E'), clipped to 0 .. 1 (Halekas et al. 2008, par. 37). A cell at the pitch angle
+ * theta > 90 degrees with sin^2(theta) < x lies inside the cone: its model is the background, else 1. Folded
+ * with the instrument's response it is the mean over five energies across the response. A beam of amplitude A
+ * adds
  *   A exp(-((E - c) / w)^2 / 2) exp(-((theta - 180) / sigma)^2 / 2),   c = max(V - U, w), where V > U.
  *
- * One lane. A sweep is prepared once for all points: sines, the beam's profile in pitch angle, and what the misfit compares with the model.
+ * One lane. A sweep is prepared once for all points: sines, the beam's profile in pitch angle, and what the
+ * misfit compares with the model.
  */
 #ifndef PARITAS_LOSSCONE_DIRECT_H
 #define PARITAS_LOSSCONE_DIRECT_H
@@ -13,16 +16,17 @@
 #include "losscone/cone.h"
 #include "numeric/sum.h"
 
-/* The working memory: of each cell the square of its angle's sine, 2 outside of any cone; the beam's profile; and the datum, DIRECT_NONE where there is none. */
+/* The working memory: of each cell the square of its angle's sine, 2 outside of any cone; the beam's profile;
+ * and the datum, DIRECT_NONE where there is none. */
 #define DIRECT_SINE 0
 #define DIRECT_PROFILE SWEEP_ALL
 #define DIRECT_DATUM (2 * SWEEP_ALL)
 #define DIRECT_SIZE (3 * SWEEP_ALL)
 #define DIRECT_NONE 1e30
 
-#define LOSSCONE_ENERGIES 5         /* across the response */
-#define LOSSCONE_LEAST_BEAM 1e-20   /* of the background: less changes no model */
-#define LOSSCONE_LITTLE_BEAM 1e-10  /* of the background: less changes no misfit that tables answer */
+#define LOSSCONE_ENERGIES 5        /* across the response */
+#define LOSSCONE_LEAST_BEAM 1e-20  /* of the background: less changes no model */
+#define LOSSCONE_LITTLE_BEAM 1e-10 /* of the background: less changes no misfit that tables answer */
 
 /* Of a run: methods and constants that all cells share. */
 typedef struct {
@@ -33,7 +37,10 @@ typedef struct {
     real datum[LOSSCONE_ENERGIES + 1]; /* what the misfit compares the datum with there */
 } losscone_run;
 
-FN real losscone_exp(real x) { return FIRST(m_exp(PACK_OF(x))); }
+FN real losscone_exp(real x)
+{
+    return FIRST(m_exp(PACK_OF(x)));
+}
 
 FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
 {
@@ -58,7 +65,9 @@ FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
 /* The edge's sine's square at energy number k of a row. */
 FN real losscone_edge(losscone_run run, real energy, real spacecraft, real potential, real ratio, u32 k)
 {
-    const real x = cone_edge(potential, ratio, cone_inverse(run.energies == 1 ? energy : energy * cone_part(run.response, k), spacecraft));
+    const real x =
+        cone_edge(potential, ratio,
+                  cone_inverse(run.energies == 1 ? energy : energy * cone_part(run.response, k), spacecraft));
     return x > R(0.0) ? (x < R(1.0) ? x : R(1.0)) : R(0.0);
 }
 
@@ -85,10 +94,12 @@ typedef struct {
     real edge[LOSSCONE_ENERGIES], beam;
 } losscone_row;
 
-FN losscone_row losscone_row_of(losscone_run run, real energy, real spacecraft, real potential, real ratio, real amplitude)
+FN losscone_row losscone_row_of(losscone_run run, real energy, real spacecraft, real potential, real ratio,
+                                real amplitude)
 {
     losscone_row row;
-    for (u32 k = 0; k < LOSSCONE_ENERGIES; k++) row.edge[k] = k < run.energies ? losscone_edge(run, energy, spacecraft, potential, ratio, k) : R(0.0);
+    for (u32 k = 0; k < LOSSCONE_ENERGIES; k++)
+        row.edge[k] = k < run.energies ? losscone_edge(run, energy, spacecraft, potential, ratio, k) : R(0.0);
     row.beam = losscone_beam(run, energy, spacecraft, potential, amplitude);
     return row;
 }
@@ -96,18 +107,20 @@ FN losscone_row losscone_row_of(losscone_run run, real energy, real spacecraft, 
 /* What table[n] says for the n of five energies at which these cells lie inside the cone. */
 FN pack losscone_of_cells(losscone_run run, losscone_row row, pack sine, PRIVATE const real *table)
 {
-    if (run.energies == 1) return PSELECT(PACK_OF(row.edge[0]) <= sine, PACK_OF(table[0]), PACK_OF(table[LOSSCONE_ENERGIES]));
+    if (run.energies == 1)
+        return PSELECT(PACK_OF(row.edge[0]) <= sine, PACK_OF(table[0]), PACK_OF(table[LOSSCONE_ENERGIES]));
     pack inside = PK(0.0), answer = PACK_OF(table[0]);
-    for (u32 k = 0; k < LOSSCONE_ENERGIES; k++) inside = inside + PSELECT(PACK_OF(row.edge[k]) <= sine, PK(0.0), PK(1.0));
-    for (u32 n = 1; n <= LOSSCONE_ENERGIES; n++) answer = PSELECT(inside == PACK_OF_ELEM(n), PACK_OF(table[n]), answer);
+    for (u32 k = 0; k < LOSSCONE_ENERGIES; k++)
+        inside = inside + PSELECT(PACK_OF(row.edge[k]) <= sine, PK(0.0), PK(1.0));
+    for (u32 n = 1; n <= LOSSCONE_ENERGIES; n++)
+        answer = PSELECT(inside == PACK_OF_ELEM(n), PACK_OF(table[n]), answer);
     return answer;
 }
 
 /* Prepares the sweep at `sweep` (arrays.h) in the slab, by the team, up to a barrier. */
 FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s)
 {
-    TEAM_FOR_PACK(i, SWEEP_ALL)
-    {
+    TEAM_FOR_PACK(i, SWEEP_ALL) {
         const pack cosine = LOADP(sweep, SWEEP_COSINE + i), flux = LOADP(sweep, SWEEP_FLUX + i);
         const pmask known = flux > PK(0.0);
         const pack datum = run.lillis ? flux : m_log(PSELECT(known, flux, PK(1.0)) + PK(LOSSCONE_FLOOR));
@@ -123,7 +136,10 @@ FN real direct_count(GLOBAL const real *s)
 {
     acc8 count = acc8_zero();
     for (u32 i = 0; i < SWEEP_ALL; i += 8)
-        for (u32 j = 0; j < 8; j += PACK) count.part[j / PACK] = count.part[j / PACK] + PSELECT(LOADP(s, DIRECT_DATUM + i + j) < PK(DIRECT_NONE), PK(1.0), PK(0.0));
+        for (u32 j = 0; j < 8; j += PACK)
+            count.part[j / PACK] =
+                count.part[j / PACK] +
+                PSELECT(LOADP(s, DIRECT_DATUM + i + j) < PK(DIRECT_NONE), PK(1.0), PK(0.0));
     return acc8_total(count);
 }
 
@@ -136,7 +152,8 @@ FN real direct_row(losscone_run run, GLOBAL const real *s, u32 i, losscone_row r
             const pack sine = LOADP(s, DIRECT_SINE + cell + j), datum = LOADP(s, DIRECT_DATUM + cell + j);
             pack model;
             if (row.beam > R(0.0)) {
-                model = losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * LOADP(s, DIRECT_PROFILE + cell + j));
+                model = losscone_of_cells(run, row, sine, run.level) +
+                        pflush(PACK_OF(row.beam) * LOADP(s, DIRECT_PROFILE + cell + j));
                 if (!run.lillis) model = m_log(model + PK(LOSSCONE_FLOOR));
             } else
                 model = losscone_of_cells(run, row, sine, run.datum);
@@ -147,6 +164,9 @@ FN real direct_row(losscone_run run, GLOBAL const real *s, u32 i, losscone_row r
 }
 
 /* What a sum of squares of `cells` cells is divided by. */
-FN real losscone_divisor(losscone_run run, real cells) { return run.lillis && cells > R(4.0) ? cells - R(3.0) : R(1.0); }
+FN real losscone_divisor(losscone_run run, real cells)
+{
+    return run.lillis && cells > R(4.0) ? cells - R(3.0) : R(1.0);
+}
 
 #endif

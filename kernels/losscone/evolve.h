@@ -1,13 +1,18 @@
-/* evolve.h: differential evolution of the points of one sweep, best/1/bin with F = 0.5 and CR = 0.9 (R. Storn, K. Price, J. Global Optimization 11 (1997) 341), as loss cones have
- * usually been fitted. The exact search beats it in every respect; it is there to compare with.
+/* evolve.h: differential evolution of the points of one sweep, best/1/bin with F = 0.5 and CR = 0.9 (R.
+ * Storn, K. Price, J. Global Optimization 11 (1997) 341), as loss cones have usually been fitted. The exact
+ * search beats it in every respect; it is there to compare with.
  *
- *   400 points of a Latin hypercube ─► the best of them and a Sobol set are the population ─► generations ─► the best member
+ *   400 points of a Latin hypercube ─► the best of them and a Sobol set are the population ─► generations ─►
+ *       the best member
  *
- * All members of a generation are made from the one before, which the slab keeps beside it. What leaves the bounds ends on them; a trial replaces its member where it is better.
- * Random numbers are Philox words of (seed; generation, member, sweep), so that a sweep's answer depends on its number alone.
+ * All members of a generation are made from the one before, which the slab keeps beside it. What leaves the
+ * bounds ends on them; a trial replaces its member where it is better. Random numbers are Philox words of
+ * (seed; generation, member, sweep), so that a sweep's answer depends on its number alone.
  *
- * The stop is the sweep's own. The usual one, no gain of 1e-3 by the best member in one generation past the tenth, ends Lillis at once, whose misfits are that small, and Halekas
- * while most gains are still to come, since a generation without any is nothing rare. Here it is EVOLVE_PATIENCE generations without a gain of EVOLVE_GAIN of the misfit.
+ * The stop is the sweep's own. The usual one, no gain of 1e-3 by the best member in one generation past the
+ * tenth, ends Lillis at once, whose misfits are that small, and Halekas while most gains are still to come,
+ * since a generation without any is nothing rare. Here it is EVOLVE_PATIENCE generations without a gain of
+ * EVOLVE_GAIN of the misfit.
  */
 #ifndef PARITAS_LOSSCONE_EVOLVE_H
 #define PARITAS_LOSSCONE_EVOLVE_H
@@ -21,12 +26,13 @@
 #define EVOLVE_LEAST R(1e-9) /* gains below it do not count: noise-free sweeps have misfits without end */
 #define EVOLVE_CROSSED 58982 /* of 2^16: CR */
 
-/* The slab behind what point.h has; `members` is a multiple of 8. Two populations in turn, by coordinate: U, r, A, value. */
+/* The slab behind what point.h has; `members` is a multiple of 8. Two populations in turn, by coordinate: U,
+ * r, A, value. */
 #define EVOLVE_AT (s + CELLS_SIZE + POINT_SIZE)
-#define EVOLVE_BEST(g) EVOLVE_AT[(g) % 16]                   /* the least value after each generation */
-#define EVOLVE_VALUES (EVOLVE_AT + 16)                       /* of the Latin hypercube */
-#define EVOLVE_WORDS (EVOLVE_VALUES + EVOLVE_STARTS)         /* six numbers of 16 random bits a member */
-#define EVOLVE_NUMBER (EVOLVE_WORDS + 6 * (size_t)members)   /* 0, 1, 2, .. */
+#define EVOLVE_BEST(g) EVOLVE_AT[(g) % 16]                 /* the least value after each generation */
+#define EVOLVE_VALUES (EVOLVE_AT + 16)                     /* of the Latin hypercube */
+#define EVOLVE_WORDS (EVOLVE_VALUES + EVOLVE_STARTS)       /* six numbers of 16 random bits a member */
+#define EVOLVE_NUMBER (EVOLVE_WORDS + 6 * (size_t)members) /* 0, 1, 2, .. */
 #define EVOLVE_MEMBERS(turn) (EVOLVE_NUMBER + (1 + 4 * (size_t)(turn)) * members)
 
 typedef struct {
@@ -35,16 +41,23 @@ typedef struct {
 
 #if F64
 /* Bits 0 .. 15, 16 .. 31 of words as numbers. */
-FN pack evolve_low(plint word) { return PFROM_BITS((word & PLI(0xffff)) | PLI(M_INTEGER_BITS)) - PK(4503599627370496.0); }
-FN pack evolve_high(plint word) { return evolve_low(SHIFT_RIGHT(word, 16) & PLI(0xffff)); }
+FN pack evolve_low(plint word)
+{
+    return PFROM_BITS((word & PLI(0xffff)) | PLI(M_INTEGER_BITS)) - PK(4503599627370496.0);
+}
+FN pack evolve_high(plint word)
+{
+    return evolve_low(SHIFT_RIGHT(word, 16) & PLI(0xffff));
+}
 #endif
 
-/* Numbers of 16 random bits for the trials of a generation, kept by the workers that will need them. In f64 the words of a pack of members come at once. */
-FN void evolve_draw(GLOBAL real *s, u32 members, u32 generation, u32 sweep_low, u32 sweep_high, u32 key0, u32 key1)
+/* Numbers of 16 random bits for the trials of a generation, kept by the workers that will need them. In f64
+ * the words of a pack of members come at once. */
+FN void evolve_draw(GLOBAL real *s, u32 members, u32 generation, u32 sweep_low, u32 sweep_high, u32 key0,
+                    u32 key1)
 {
 #if F64
-    TEAM_FOR_PACK(m, members)
-    {
+    TEAM_FOR_PACK(m, members) {
         const plint number = PBITS(LOADP(EVOLVE_NUMBER, m) + PK(4503599627370496.0)) & PLI(0xffffffff);
         const rng_block b = rng_philox(PLI(generation), number, PLI(sweep_low), PLI(sweep_high), key0, key1);
         for (u32 w = 0; w < 3; w++) {
@@ -53,8 +66,7 @@ FN void evolve_draw(GLOBAL real *s, u32 members, u32 generation, u32 sweep_low, 
         }
     }
 #else
-    TEAM_FOR(m, members)
-    {
+    TEAM_FOR(m, members) {
         const philox_block b = philox(generation, m, sweep_low, sweep_high, key0, key1);
         for (u32 w = 0; w < 3; w++) {
             EVOLVE_WORDS[2 * w * members + m] = REAL_OF(b.word[w] & 0xffff);
@@ -73,9 +85,11 @@ FN u32 evolve_best(GLOBAL const real *value, u32 n)
 }
 
 /* The trial against member m of `from`, and the better of the two in `to`. */
-FN void evolve_trial(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const real *from, GLOBAL real *to, u32 members, u32 population, u32 m, u32 best)
+FN void evolve_trial(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const real *from,
+                     GLOBAL real *to, u32 members, u32 population, u32 m, u32 best)
 {
-    const u32 one = (U32_OF(EVOLVE_WORDS[m]) * population) >> 16, other = (U32_OF(EVOLVE_WORDS[members + m]) * population) >> 16;
+    const u32 one = (U32_OF(EVOLVE_WORDS[m]) * population) >> 16,
+              other = (U32_OF(EVOLVE_WORDS[members + m]) * population) >> 16;
     const u32 forced = (U32_OF(EVOLVE_WORDS[5 * members + m]) * 3) >> 16;
     real x[3];
     for (u32 c = 0; c < 3; c++) {
@@ -98,25 +112,28 @@ FN real evolve_within(real lower, real upper, real part)
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-/* Finds a minimum of the sweep that point_prepare knows. starts: the points of the Latin hypercube, then those of the Sobol set, of the unit cube; the former's U lie between
- * first_lower and first_upper. Answers the least value; *where its place in the slab, coordinates `members` apart; *generations those it took, *stopped whether it came to rest. */
-FN real evolve(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const elem *starts, real first_lower, real first_upper, u32 population, u32 most, u32 sweep_low,
-               u32 sweep_high, u32 key0, u32 key1, PRIVATE u32 *where, PRIVATE u32 *generations, PRIVATE int *stopped)
+/* Finds a minimum of the sweep that point_prepare knows. starts: the points of the Latin hypercube, then
+ * those of the Sobol set, of the unit cube; the former's U lie between first_lower and first_upper. Answers
+ * the least value; *where its place in the slab, coordinates `members` apart; *generations those it took,
+ * *stopped whether it came to rest. */
+FN real evolve(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const elem *starts, real first_lower,
+               real first_upper, u32 population, u32 most, u32 sweep_low, u32 sweep_high, u32 key0, u32 key1,
+               PRIVATE u32 *where, PRIVATE u32 *generations, PRIVATE int *stopped)
 {
     const u32 members = (population + 7) & ~7u;
-    TEAM_FOR(k, EVOLVE_STARTS)
-    {
+    TEAM_FOR(k, EVOLVE_STARTS) {
         GLOBAL const elem *unit = starts + 3 * k;
-        EVOLVE_VALUES[k] = point_misfit(run, s, evolve_within(first_lower, first_upper, unit[0]), evolve_within(box.lower[1], box.upper[1], unit[1]),
+        EVOLVE_VALUES[k] = point_misfit(run, s, evolve_within(first_lower, first_upper, unit[0]),
+                                        evolve_within(box.lower[1], box.upper[1], unit[1]),
                                         evolve_within(box.lower[2], box.upper[2], unit[2]));
     }
     TEAM_BARRIER();
     const u32 first = evolve_best(EVOLVE_VALUES, EVOLVE_STARTS);
-    TEAM_FOR(m, population)
-    {
+    TEAM_FOR(m, population) {
         GLOBAL const elem *unit = starts + 3 * (m == 0 ? first : EVOLVE_STARTS + m);
         GLOBAL real *to = EVOLVE_MEMBERS(0) + m;
-        to[0] = m == 0 ? evolve_within(first_lower, first_upper, unit[0]) : evolve_within(box.lower[0], box.upper[0], unit[0]);
+        to[0] = m == 0 ? evolve_within(first_lower, first_upper, unit[0])
+                       : evolve_within(box.lower[0], box.upper[0], unit[0]);
         for (u32 c = 1; c < 3; c++) to[c * members] = evolve_within(box.lower[c], box.upper[c], unit[c]);
         to[3 * members] = point_misfit(run, s, to[0], to[members], to[2 * members]);
     }
@@ -124,7 +141,10 @@ FN real evolve(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const el
     TEAM_BARRIER();
     u32 best = evolve_best(EVOLVE_MEMBERS(0) + 3 * members, population), generation = 0;
     int rest = 0;
-    ONE_WORKER { EVOLVE_BEST(0) = EVOLVE_MEMBERS(0)[3 * members + best]; }
+    ONE_WORKER
+    {
+        EVOLVE_BEST(0) = EVOLVE_MEMBERS(0)[3 * members + best];
+    }
     TEAM_BARRIER();
     while (generation < most && !rest) {
         GLOBAL const real *from = EVOLVE_MEMBERS(generation % 2);
@@ -135,8 +155,12 @@ FN real evolve(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const el
         TEAM_BARRIER();
         best = evolve_best(to + 3 * members, population);
         const real value = to[3 * members + best];
-        if (generation > EVOLVE_PATIENCE) rest = EVOLVE_BEST(generation - EVOLVE_PATIENCE) - value <= FMA(EVOLVE_GAIN, value, EVOLVE_LEAST);
-        ONE_WORKER { EVOLVE_BEST(generation) = value; }
+        if (generation > EVOLVE_PATIENCE)
+            rest = EVOLVE_BEST(generation - EVOLVE_PATIENCE) - value <= FMA(EVOLVE_GAIN, value, EVOLVE_LEAST);
+        ONE_WORKER
+        {
+            EVOLVE_BEST(generation) = value;
+        }
         TEAM_BARRIER();
     }
     GLOBAL const real *last = EVOLVE_MEMBERS(generation % 2);

@@ -1,8 +1,10 @@
 /* plateau.h: the polygon on which the misfit does not change.
  *
- * In the plane of a = r and b = r U the domain and every threshold are straight, so what is left of the domain between two neighbouring thresholds of each
- * family is a convex polygon, clipped exactly (I. Sutherland, G. Hodgman, Comm. ACM 17 (1974) 32). U = b / a and r = a are extreme at its vertices.
- * A polygon that is thinner than SLIVER in the x of one of its families is taken for empty: rounding decides whether it is there.
+ * In the plane of a = r and b = r U the domain and every threshold are straight, so what is left of the
+ * domain between two neighbouring thresholds of each family is a convex polygon, clipped exactly (I.
+ * Sutherland, G. Hodgman, Comm. ACM 17 (1974) 32). U = b / a and r = a are extreme at its vertices. A polygon
+ * that is thinner than SLIVER in the x of one of its families is taken for empty: rounding decides whether it
+ * is there.
  */
 #ifndef PARITAS_LOSSCONE_PLATEAU_H
 #define PARITAS_LOSSCONE_PLATEAU_H
@@ -27,7 +29,8 @@ FN u32 polygon_of_box(search_box box, GLOBAL real *to)
     return 4;
 }
 
-/* What of a polygon of n vertices has sign (a + c b - s) <= 0; sign is 1 or -1. The number of vertices at `to`, 0 if none is left or a sliver. */
+/* What of a polygon of n vertices has sign (a + c b - s) <= 0; sign is 1 or -1. The number of vertices at
+ * `to`, 0 if none is left or a sliver. */
 FN u32 polygon_clip(GLOBAL const real *from, u32 n, GLOBAL real *to, real c, real s, real sign)
 {
     u32 left = 0;
@@ -53,7 +56,8 @@ FN u32 polygon_clip(GLOBAL const real *from, u32 n, GLOBAL real *to, real c, rea
 }
 
 /* The polygon between thresholds k - 1 and k of a row, for a family with this c. `spare`: room like `to`. */
-FN u32 polygon_between(GLOBAL const real *s, u32 row, u32 k, real c, GLOBAL const real *from, u32 n, GLOBAL real *to, GLOBAL real *spare)
+FN u32 polygon_between(GLOBAL const real *s, u32 row, u32 k, real c, GLOBAL const real *from, u32 n,
+                       GLOBAL real *to, GLOBAL real *spare)
 {
     const real above = CELLS_THRESHOLD[k * SLOTS + row];
     if (k == 0) return polygon_clip(from, n, to, c, above, R(1.0));
@@ -61,8 +65,10 @@ FN u32 polygon_between(GLOBAL const real *s, u32 row, u32 k, real c, GLOBAL cons
     return n ? polygon_clip(spare, n, to, c, above, R(1.0)) : 0;
 }
 
-/* The plateau of the numbers k of all families within a box; `room`: three polygons, the answer is in the first. 0: there is none. */
-FN u32 plateau_clip(CONSTANT u32 *mi, GLOBAL const real *s, GLOBAL const real *k, search_box box, u32 reversed, GLOBAL real *room)
+/* The plateau of the numbers k of all families within a box; `room`: three polygons, the answer is in the
+ * first. 0: there is none. */
+FN u32 plateau_clip(CONSTANT u32 *mi, GLOBAL const real *s, GLOBAL const real *k, search_box box,
+                    u32 reversed, GLOBAL real *room)
 {
     const u32 families = losscone_families(mi);
     u32 n = polygon_of_box(box, room);
@@ -76,7 +82,10 @@ FN u32 plateau_clip(CONSTANT u32 *mi, GLOBAL const real *s, GLOBAL const real *k
     return n;
 }
 
-FN real limited(real x, real low, real high) { return x < low ? low : x > high ? high : x; }
+FN real limited(real x, real low, real high)
+{
+    return x < low ? low : x > high ? high : x;
+}
 
 /* Extent in U and r, within the domain also where rounding says otherwise. */
 FN search_box polygon_extent(GLOBAL const real *polygon, u32 n, search_box domain)

@@ -1,11 +1,13 @@
 /* search.h: the global minimum of a sweep's misfit by branch and bound.
  *
  *   slabs of U, halves of r ─► bound ─► heap, the least bound first ─► many lines cross the box: halve it
- *                                                                  └─► few do: visit each cell of theirs in the box whose misfit can be the least
+ *                                                                  └─► few do: visit each cell of theirs in
+ *                                                                      the box whose misfit can be the least
  *
- * Nothing is lost: a box goes when its bound is above the best misfit found, or when all cells of the lines' arrangement that meet it have been visited, but
- * for slivers (plateau.h). What is visited first follows from the numbers alone, so the answer does not depend on the team.
- * The heap holds a limited number of boxes; while it is full the search goes depth first.
+ * Nothing is lost: a box goes when its bound is above the best misfit found, or when all cells of the lines'
+ * arrangement that meet it have been visited, but for slivers (plateau.h). What is visited first follows from
+ * the numbers alone, so the answer does not depend on the team. The heap holds a limited number of boxes;
+ * while it is full the search goes depth first.
  */
 #ifndef PARITAS_LOSSCONE_SEARCH_H
 #define PARITAS_LOSSCONE_SEARCH_H
@@ -13,8 +15,9 @@
 #include "losscone/solve.h"
 
 #if F64
-#define SEARCH_CLOSE R(1e-9)      /* of the misfit: bounds within it of the best are not better */
-#define SEARCH_CLOSE_BEAM R(1e-7) /* the same where there may be a beam, whose amplitude is a limit of steps */
+#define SEARCH_CLOSE R(1e-9) /* of the misfit: bounds within it of the best are not better */
+/* the same where there may be a beam, whose amplitude is a limit of steps */
+#define SEARCH_CLOSE_BEAM R(1e-7)
 #define SEARCH_ROUNDING R(1e-14)
 #define BOX_LEAST_R R(1e-11)
 #define BOX_LEAST_U R(1e-9)
@@ -28,7 +31,7 @@
 
 #define SEARCH_AT CELLS_SIZE
 #define SEARCH(i) (s)[SEARCH_AT + (i)]
-#define SEARCH_ACTION SEARCH(0)  /* what comes next: */
+#define SEARCH_ACTION SEARCH(0) /* what comes next: */
 #define SEARCH_STOP R(0.0)
 #define SEARCH_BOUND R(1.0)      /* the pending boxes are to be bounded */
 #define SEARCH_VISIT R(2.0)      /* the cells of the pending box are to be visited */
@@ -36,49 +39,57 @@
 #define SEARCH_BEST SEARCH(2)    /* least misfit found */
 #define SEARCH_BOXES SEARCH(3)
 #define SEARCH_SOLVED SEARCH(4)
-#define SEARCH_HEAP SEARCH(5)    /* boxes in it */
+#define SEARCH_HEAP SEARCH(5) /* boxes in it */
 #define SEARCH_STACK SEARCH(6)
-#define SEARCH_USED SEARCH(7)    /* places of the pool ever used */
-#define SEARCH_FREE SEARCH(8)    /* places given back */
-#define SEARCH_SLAB SEARCH(9)    /* next slab of U */
+#define SEARCH_USED SEARCH(7) /* places of the pool ever used */
+#define SEARCH_FREE SEARCH(8) /* places given back */
+#define SEARCH_SLAB SEARCH(9) /* next slab of U */
 #define SEARCH_SLABS SEARCH(10)
-#define SEARCH_SIDE SEARCH(11)   /* 1 where the best plateau was found at U > 0 */
+#define SEARCH_SIDE SEARCH(11) /* 1 where the best plateau was found at U > 0 */
 #define SEARCH_GAP SEARCH(12)
-#define SEARCH_NEAR SEARCH(13)   /* SEARCH_CLOSE of this run */
-#define SEARCH_ROUGH SEARCH(14)  /* 1: bound the pending boxes roughly (beam.h) */
+#define SEARCH_NEAR SEARCH(13)       /* SEARCH_CLOSE of this run */
+#define SEARCH_ROUGH SEARCH(14)      /* 1: bound the pending boxes roughly (beam.h) */
 #define SEARCH_REMEMBERED SEARCH(15) /* solved cells */
 #define SEARCH_EDGE(i) SEARCH(16 + (i))
 #define SEARCH_BEST_U SEARCH(28) /* where the best was found, if there may be a beam */
 #define SEARCH_BEST_A SEARCH(29)
 #define SEARCH_BOX(w) (s + SEARCH_AT + 32 + 8 * (size_t)(w)) /* a pending box: u0, u1, r0, r1 */
-#define SEARCH_KEY (s + SEARCH_AT + 48)       /* the heap: bounds, */
-#define SEARCH_PLACE (SEARCH_KEY + HEAP_MOST) /* and where in the pool their boxes are */
+#define SEARCH_KEY (s + SEARCH_AT + 48)                      /* the heap: bounds, */
+#define SEARCH_PLACE (SEARCH_KEY + HEAP_MOST)                /* and where in the pool their boxes are */
 #define SEARCH_GIVEN_BACK (SEARCH_PLACE + HEAP_MOST)
 #define SEARCH_POOL(i) (SEARCH_GIVEN_BACK + HEAP_MOST + BOX_ENTRY * (size_t)(i))
 #define SEARCH_DEEP(i) (SEARCH_POOL(HEAP_MOST) + BOX_ENTRY * (size_t)(i))
-#define SEARCH_FAMILIES(w) (SEARCH_DEEP(STACK_MOST) + BOUND_SIZE * (size_t)(w)) /* bound.h's numbers of a pending box */
+/* bound.h's numbers of a pending box */
+#define SEARCH_FAMILIES(w) (SEARCH_DEEP(STACK_MOST) + BOUND_SIZE * (size_t)(w))
 /* A visit: the families that lines cross, k of each, the sums so far, the least that the rest adds. */
 #define VISIT_FAMILY SEARCH_FAMILIES(2)
 #define VISIT_K (VISIT_FAMILY + 16)
 #define VISIT_SUM (VISIT_K + 16)
 #define VISIT_REST (VISIT_SUM + 16)
-#define VISIT_MODES (VISIT_REST + 16)     /* of the beam's bounds for the box */
+#define VISIT_MODES (VISIT_REST + 16) /* of the beam's bounds for the box */
 #define VISIT_POLYGON(i) (VISIT_MODES + 32 + VISIT_ROOM * (size_t)(i))
-#define SEARCH_TRIED VISIT_POLYGON(VISIT_LINES + 2) /* k of all families at the visited cell */
+#define SEARCH_TRIED VISIT_POLYGON(VISIT_LINES + 2)  /* k of all families at the visited cell */
 #define SEARCH_CHOSEN (SEARCH_TRIED + FAMILIES_MOST) /* at the best */
 #define SEARCH_VALUES (SEARCH_CHOSEN + FAMILIES_MOST)
-#define SOLVED(i) (s + SOLVED_AT + SLOTS * (size_t)(i)) /* k of the rows of a solved cell */
-#define SEARCH_POLYGON (SEARCH_VALUES + FAMILIES_MOST) /* the plateau, and room to clip it */
+#define SOLVED(i) (s + SOLVED_AT + SLOTS * (size_t)(i))    /* k of the rows of a solved cell */
+#define SEARCH_POLYGON (SEARCH_VALUES + FAMILIES_MOST)     /* the plateau, and room to clip it */
 #define SEARCH_OUTCOME (SEARCH_POLYGON + 3 * POLYGON_ROOM) /* outcome.h */
 
-FN u32 has_beam(CONSTANT elem *mr) { return LOADM1(mr, LOSSCONE_A_UPPER) > R(0.0); }
+FN u32 has_beam(CONSTANT elem *mr)
+{
+    return LOADM1(mr, LOSSCONE_A_UPPER) > R(0.0);
+}
 
-/* Kinds of entries: boxes; boxes that are bounded roughly (beam.h); cells, by a point of theirs and the potentials at which they meet the box they were found in. */
+/* Kinds of entries: boxes; boxes that are bounded roughly (beam.h); cells, by a point of theirs and the
+ * potentials at which they meet the box they were found in. */
 #define ENTRY_BOX R(0.0)
 #define ENTRY_ROUGH R(1.0)
 #define ENTRY_CELL R(2.0)
 
-FN real search_limit(GLOBAL const real *s) { return FMA(-SEARCH_NEAR, SEARCH_BEST, SEARCH_BEST) - SEARCH_ROUNDING; }
+FN real search_limit(GLOBAL const real *s)
+{
+    return FMA(-SEARCH_NEAR, SEARCH_BEST, SEARCH_BEST) - SEARCH_ROUNDING;
+}
 
 FN search_box box_at(GLOBAL const real *entry)
 {
@@ -137,7 +148,8 @@ FN void heap_pop(GLOBAL real *s)
     u32 i = 0, child = 1;
     while (child < n) {
         if (child + 1 < n && SEARCH_KEY[child + 1] < SEARCH_KEY[child]) child++;
-        if (SEARCH_KEY[child] >= key) child = n;
+        if (SEARCH_KEY[child] >= key)
+            child = n;
         else {
             heap_set(s, i, SEARCH_KEY[child], SEARCH_PLACE[child]);
             i = child;
@@ -147,7 +159,10 @@ FN void heap_pop(GLOBAL real *s)
     heap_set(s, i, key, place);
 }
 
-FN u32 search_full(GLOBAL const real *s) { return SEARCH_FREE == R(0.0) && SEARCH_USED == REAL_OF(HEAP_MOST); }
+FN u32 search_full(GLOBAL const real *s)
+{
+    return SEARCH_FREE == R(0.0) && SEARCH_USED == REAL_OF(HEAP_MOST);
+}
 
 /* A place for an entry with this bound: in the heap or, while that is full, on the stack. */
 FN GLOBAL real *search_place(GLOBAL real *s, real bound)
@@ -158,8 +173,10 @@ FN GLOBAL real *search_place(GLOBAL real *s, real bound)
         return SEARCH_DEEP(deep);
     }
     const real place = given_back ? SEARCH_GIVEN_BACK[given_back - 1] : REAL_OF(used);
-    if (given_back) SEARCH_FREE = REAL_OF(given_back - 1);
-    else SEARCH_USED = REAL_OF(used + 1);
+    if (given_back)
+        SEARCH_FREE = REAL_OF(given_back - 1);
+    else
+        SEARCH_USED = REAL_OF(used + 1);
     heap_push(s, bound, place);
     return SEARCH_POOL(U32_OF(place));
 }
@@ -193,7 +210,8 @@ FN void search_improve(CONSTANT u32 *mi, GLOBAL real *s, real misfit, u32 revers
 FN void search_try(CONSTANT u32 *mi, GLOBAL real *s, u32 reversed)
 {
     const u32 families = losscone_families(mi);
-    for (u32 f = 0; f < families; f++) SEARCH_VALUES[f] = CELLS_STEP(f / SLOTS)[U32_OF(SEARCH_TRIED[f]) * SLOTS + f % SLOTS];
+    for (u32 f = 0; f < families; f++)
+        SEARCH_VALUES[f] = CELLS_STEP(f / SLOTS)[U32_OF(SEARCH_TRIED[f]) * SLOTS + f % SLOTS];
     const real misfit = CELLS_BASE + sum8(SEARCH_VALUES, families);
     SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
     if (misfit < SEARCH_BEST) search_improve(mi, s, misfit, reversed);
@@ -205,7 +223,9 @@ FN void search_locate(CONSTANT u32 *mi, GLOBAL real *s, real u, real r)
     const u32 families = losscone_families(mi), reversed = families > SLOTS && u > R(0.0);
     for (u32 f = 0; f < families; f++) {
         const u32 row = f % SLOTS, energy = f / SLOTS;
-        SEARCH_TRIED[f] = REAL_OF(thresholds_below(s, row, cone_edge(u, r, CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row])));
+        SEARCH_TRIED[f] = REAL_OF(thresholds_below(
+            s, row,
+            cone_edge(u, r, CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row])));
     }
 }
 
@@ -235,8 +255,10 @@ FN_LARGE void search_solve(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
     }
 }
 
-/* Keeps the cell of SEARCH_TRIED, whose part in the box is this polygon, for when its turn comes, unless its bound is too large: beams are solved for in as few cells as can be. */
-FN_LARGE void search_keep_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, search_box box, GLOBAL const real *polygon, u32 n)
+/* Keeps the cell of SEARCH_TRIED, whose part in the box is this polygon, for when its turn comes, unless its
+ * bound is too large: beams are solved for in as few cells as can be. */
+FN_LARGE void search_keep_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
+                               search_box box, GLOBAL const real *polygon, u32 n)
 {
     const search_box extent = polygon_extent(polygon, n, box);
     real bound = CELLS_BASE, a = R(0.0), b = R(0.0);
@@ -267,14 +289,18 @@ FN_LARGE void search_keep_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const
     entry[7] = ENTRY_CELL;
 }
 
-FN void search_leaf(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 reversed, search_box box, GLOBAL const real *polygon, u32 n)
+FN void search_leaf(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
+                    u32 reversed, search_box box, GLOBAL const real *polygon, u32 n)
 {
-    if (has_beam(mr)) search_keep_cell(mi, mr, sweep, s, box, polygon, n);
-    else search_try(mi, s, reversed);
+    if (has_beam(mr))
+        search_keep_cell(mi, mr, sweep, s, box, polygon, n);
+    else
+        search_try(mi, s, reversed);
 }
 
 /* The cell that holds a point, with all that may be in it. */
-FN void search_point(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real r)
+FN void search_point(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u,
+                     real r)
 {
     search_locate(mi, s, u, r);
     if (has_beam(mr)) search_solve(mi, mr, sweep, s);
@@ -286,7 +312,8 @@ FN void search_point(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *swe
 
 /* ---- what comes next ---- */
 
-/* The halves of a box become pending, or the box itself: for better bounds, or for a visit if few lines cross it. 0: it is too small for either. */
+/* The halves of a box become pending, or the box itself: for better bounds, or for a visit if few lines cross
+ * it. 0: it is too small for either. */
 FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry)
 {
     const search_box box = box_at(entry);
@@ -295,9 +322,11 @@ FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry
     SEARCH_PENDING = R(1.0);
     SEARCH_ROUGH = R(0.0);
     SEARCH_ACTION = entry[7] == ENTRY_ROUGH ? SEARCH_BOUND : SEARCH_VISIT;
-    if (entry[7] == ENTRY_ROUGH || lines <= (has_beam(mr) ? R(VISIT_LINES_BEAM) : R(VISIT_LINES_HARD))) return 1;
+    if (entry[7] == ENTRY_ROUGH || lines <= (has_beam(mr) ? R(VISIT_LINES_BEAM) : R(VISIT_LINES_HARD)))
+        return 1;
     if (box.u1 - box.u0 < BOX_LEAST_U && box.r1 - box.r0 < BOX_LEAST_R) return 0;
-    const u32 no_u = middle_u <= box.u0 || middle_u >= box.u1, no_r = middle_r <= box.r0 || middle_r >= box.r1;
+    const u32 no_u = middle_u <= box.u0 || middle_u >= box.u1,
+              no_r = middle_r <= box.r0 || middle_r >= box.r1;
     if (no_u && no_r) return 0;
     SEARCH_PENDING = R(2.0);
     SEARCH_ACTION = SEARCH_BOUND;
@@ -315,7 +344,8 @@ FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry
 FN real search_rest(GLOBAL const real *s)
 {
     real least = U32_OF(SEARCH_HEAP) ? SEARCH_KEY[0] : UNBOUNDED;
-    for (u32 i = 0; i < U32_OF(SEARCH_STACK); i++) least = SEARCH_DEEP(i)[6] < least ? SEARCH_DEEP(i)[6] : least;
+    for (u32 i = 0; i < U32_OF(SEARCH_STACK); i++)
+        least = SEARCH_DEEP(i)[6] < least ? SEARCH_DEEP(i)[6] : least;
     return least;
 }
 
@@ -324,7 +354,8 @@ FN_LARGE void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem
 {
     const u32 slab = U32_OF(SEARCH_SLAB);
     if (slab < U32_OF(SEARCH_SLABS)) {
-        const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER), middle = R(0.5) * (r0 + r1);
+        const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER),
+                   middle = R(0.5) * (r0 + r1);
         SEARCH_SLAB = REAL_OF(slab + 1);
         SEARCH_ACTION = SEARCH_BOUND;
         SEARCH_ROUGH = has_beam(mr) ? R(1.0) : R(0.0);
@@ -336,8 +367,11 @@ FN_LARGE void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem
     if (SEARCH_BOXES >= REAL_OF(mi[LOSSCONE_BOX_LIMIT])) {
         if (SEARCH_BEST == UNBOUNDED && SEARCH_HEAP > R(0.0)) { /* some answer */
             GLOBAL const real *entry = SEARCH_POOL(U32_OF(SEARCH_PLACE[0]));
-            if (entry[7] == ENTRY_CELL) search_point(mi, mr, sweep, s, entry[2], entry[3]);
-            else search_point(mi, mr, sweep, s, R(0.5) * (entry[0] + entry[1]), R(0.5) * (entry[2] + entry[3]));
+            if (entry[7] == ENTRY_CELL)
+                search_point(mi, mr, sweep, s, entry[2], entry[3]);
+            else
+                search_point(mi, mr, sweep, s, R(0.5) * (entry[0] + entry[1]),
+                             R(0.5) * (entry[2] + entry[3]));
         }
         const real gap = SEARCH_BEST - search_rest(s);
         SEARCH_GAP = gap > R(0.0) ? gap : R(0.0);
@@ -352,7 +386,8 @@ FN_LARGE void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem
         if (entry[6] < search_limit(s)) found = search_divide(mr, s, entry);
     }
     while (!found && SEARCH_HEAP > R(0.0)) {
-        if (SEARCH_KEY[0] >= search_limit(s)) SEARCH_HEAP = R(0.0);
+        if (SEARCH_KEY[0] >= search_limit(s))
+            SEARCH_HEAP = R(0.0);
         else {
             const real place = SEARCH_PLACE[0];
             GLOBAL const real *entry = SEARCH_POOL(U32_OF(place));
@@ -360,23 +395,27 @@ FN_LARGE void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem
             SEARCH_GIVEN_BACK[given_back] = place;
             SEARCH_FREE = REAL_OF(given_back + 1);
             heap_pop(s);
-            if (entry[7] == ENTRY_CELL) search_point(mi, mr, sweep, s, entry[2], entry[3]);
-            else found = search_divide(mr, s, entry);
+            if (entry[7] == ENTRY_CELL)
+                search_point(mi, mr, sweep, s, entry[2], entry[3]);
+            else
+                found = search_divide(mr, s, entry);
         }
     }
     if (!found) {
         SEARCH_ACTION = SEARCH_STOP;
         if (SEARCH_BEST == UNBOUNDED) { /* the domain is a sliver */
             const search_box domain = box_of_options(mr);
-            search_point(mi, mr, sweep, s, R(0.5) * (domain.u0 + domain.u1), R(0.5) * (domain.r0 + domain.r1));
+            search_point(mi, mr, sweep, s, R(0.5) * (domain.u0 + domain.u1),
+                         R(0.5) * (domain.r0 + domain.r1));
         }
     }
 }
 
 /* ---- visits ---- */
 
-/* Visits the cells that meet pending box 0, whose families are in SEARCH_FAMILIES(0): one family after the other takes each of its k, the box is clipped
- * accordingly; a branch ends where nothing of the box is left or its sum is too large. By one worker. */
+/* Visits the cells that meet pending box 0, whose families are in SEARCH_FAMILIES(0): one family after the
+ * other takes each of its k, the box is clipped accordingly; a branch ends where nothing of the box is left
+ * or its sum is too large. By one worker. */
 FN_LARGE void search_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
 {
     const u32 families = losscone_families(mi);
@@ -412,7 +451,10 @@ FN_LARGE void search_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
         const u32 k = U32_OF(BOUND_FIRST(known)[f] + VISIT_K[i]);
         const real sum = VISIT_SUM[i] + (beam ? beam_step(s, row, k) : CELLS_STEP(energy)[k * SLOTS + row]);
         const real c = CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row];
-        n[i + 1] = sum + VISIT_REST[i] < search_limit(s) ? polygon_between(s, row, k, c, VISIT_POLYGON(i), n[i], VISIT_POLYGON(i + 1), VISIT_POLYGON(VISIT_LINES + 1)) : 0;
+        n[i + 1] = sum + VISIT_REST[i] < search_limit(s)
+                       ? polygon_between(s, row, k, c, VISIT_POLYGON(i), n[i], VISIT_POLYGON(i + 1),
+                                         VISIT_POLYGON(VISIT_LINES + 1))
+                       : 0;
         if (n[i + 1]) {
             SEARCH_TRIED[f] = REAL_OF(k);
             if (depth < crossed) {
@@ -430,7 +472,8 @@ FN_LARGE void search_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
 /* ---- the search ---- */
 
 /* The least slabs: x changes most with U at small U. 0 is an edge (bound.h). */
-TABLE(elem, slab_edges, 7) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-110.0), ELEM(-50.0), ELEM(-15.0), ELEM(0.0)};
+TABLE(elem, slab_edges, 7) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-110.0),
+                              ELEM(-50.0),  ELEM(-15.0),  ELEM(0.0)};
 
 /* By one worker. */
 FN void search_begin(CONSTANT elem *mr, GLOBAL real *s, real best)
@@ -450,7 +493,8 @@ FN void search_begin(CONSTANT elem *mr, GLOBAL real *s, real best)
     SEARCH_SLABS = REAL_OF(n);
 }
 
-/* Finds the least misfit of the sweep in the slab, if it is below `best`: SEARCH_BEST. Behind beam_forget. By the whole team. */
+/* Finds the least misfit of the sweep in the slab, if it is below `best`: SEARCH_BEST. Behind beam_forget. By
+ * the whole team. */
 FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real best)
 {
     ONE_WORKER
@@ -460,17 +504,19 @@ FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep
     }
     TEAM_BARRIER();
     while (SEARCH_ACTION > SEARCH_STOP) {
-        const u32 pending = U32_OF(SEARCH_PENDING), visit = SEARCH_ACTION == SEARCH_VISIT, rough = SEARCH_ROUGH > R(0.0);
+        const u32 pending = U32_OF(SEARCH_PENDING), visit = SEARCH_ACTION == SEARCH_VISIT,
+                  rough = SEARCH_ROUGH > R(0.0);
         for (u32 w = 0; w < pending; w++) bound_families(mi, s, box_at(SEARCH_BOX(w)), SEARCH_FAMILIES(w));
         TEAM_BARRIER();
-        TEAM_IF(has_beam(mr))
-        {
-            for (u32 w = 0; w < pending; w++) beam_relax(mi, mr, sweep, s, box_at(SEARCH_BOX(w)), rough, SEARCH_FAMILIES(w));
+        TEAM_IF(has_beam(mr)) {
+            for (u32 w = 0; w < pending; w++)
+                beam_relax(mi, mr, sweep, s, box_at(SEARCH_BOX(w)), rough, SEARCH_FAMILIES(w));
             TEAM_BARRIER();
         }
         ONE_WORKER
         {
-            if (visit) search_visit(mi, mr, sweep, s);
+            if (visit)
+                search_visit(mi, mr, sweep, s);
             else
                 for (u32 w = 0; w < pending; w++) search_keep(mi, s, w);
             search_next(mi, mr, sweep, s);

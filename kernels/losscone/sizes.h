@@ -20,13 +20,14 @@
 /* search.h */
 #define HEAP_MOST 1024
 #define STACK_MOST 128
-#define BOX_ENTRY 8     /* u0, u1, r0, r1, lines, lean, bound */
+#define BOX_ENTRY 8    /* u0, u1, r0, r1, lines, lean, bound */
 #define VISIT_LINES 12 /* no box has more when its cells are visited: */
 #define VISIT_LINES_HARD 12.0
 #define VISIT_LINES_BEAM 7.0
 #define VISIT_ROOM (8 + 4 * (VISIT_LINES + 1))
-#define SEARCH_SIZE (CELLS_SIZE + 48 + (3 + BOX_ENTRY) * HEAP_MOST + BOX_ENTRY * STACK_MOST + 2 * BOUND_SIZE + 96 + VISIT_ROOM * (VISIT_LINES + 2) \
-                     + 3 * FAMILIES_MOST + 3 * POLYGON_ROOM + 64)
+#define SEARCH_SIZE                                                                                 \
+    (CELLS_SIZE + 48 + (3 + BOX_ENTRY) * HEAP_MOST + BOX_ENTRY * STACK_MOST + 2 * BOUND_SIZE + 96 + \
+     VISIT_ROOM * (VISIT_LINES + 2) + 3 * FAMILIES_MOST + 3 * POLYGON_ROOM + 64)
 
 /* point.h, behind what cells.h has */
 #define POINT_BUCKETS 128
@@ -44,7 +45,8 @@
 #define BEAM_AT SEARCH_SIZE
 #define BEAM_NODES 10
 #define BEAM_STRIDE 96
-#define BEAM_SIZE (4 * SLOTS + SLOTS * SWEEP_CELLS + SLOTS * BEAM_STRIDE * (2 + BEAM_NODES) + 6 * SLOTS * SWEEP_CELLS)
+#define BEAM_SIZE \
+    (4 * SLOTS + SLOTS * SWEEP_CELLS + SLOTS * BEAM_STRIDE * (2 + BEAM_NODES) + 6 * SLOTS * SWEEP_CELLS)
 
 /* solve.h */
 #define SOLVE_AT (BEAM_AT + BEAM_SIZE)
@@ -58,19 +60,22 @@
 /* profile.h */
 #define PROFILE_AT SEARCH_SLAB_SIZE
 #define PROFILE_PENDING_MOST 4
-#define PROFILE_WAITING_WIDE 64  /* intervals wait for the least bound to be taken first; beyond, the newest is */
+/* intervals wait for the least bound to be taken first; beyond, the newest is */
+#define PROFILE_WAITING_WIDE 64
 #define PROFILE_WAITING_MOST 128 /* and then as many more as halvings lead from the bounds of r to a sliver */
-#define PROFILE_LINES 24   /* at most: lines of an interval whose cells are visited */
+#define PROFILE_LINES 24         /* at most: lines of an interval whose cells are visited */
 #define PROFILE_SOLVED_MOST 8
-#define PROFILE_SIZE (32 + 4 * PROFILE_PENDING_MOST + 4 * PROFILE_WAITING_MOST + BOUND_SIZE * PROFILE_PENDING_MOST + 3 * FAMILIES_MOST + 3 * (PROFILE_LINES + 8) \
-                      + PROFILE_SOLVED_MOST * SLOTS)
+#define PROFILE_SIZE                                                                                \
+    (32 + 4 * PROFILE_PENDING_MOST + 4 * PROFILE_WAITING_MOST + BOUND_SIZE * PROFILE_PENDING_MOST + \
+     3 * FAMILIES_MOST + 3 * (PROFILE_LINES + 8) + PROFILE_SOLVED_MOST * SLOTS)
 #define PROFILE_OUT 3 /* of each potential: misfit, r, A; behind all of a sweep the number of cells */
 
 /* confidence.h: behind the profile's a flag for each of n potentials */
 #define CONFIDENCE_AT (PROFILE_AT + PROFILE_SIZE)
 #define CONFIDENCE_STACK 128
 #define CONFIDENCE_SLAB(n) (CONFIDENCE_AT + 48 + 4 * CONFIDENCE_STACK + (size_t)(n) + 8)
-#define CONFIDENCE_IN (SWEEP_SIZE + 8) /* behind the sweep: the highest misfit of the set, ends of the plateau */
+/* behind the sweep: the highest misfit of the set, ends of the plateau */
+#define CONFIDENCE_IN (SWEEP_SIZE + 8)
 #define CONFIDENCE_LIMIT SWEEP_SIZE
 #define CONFIDENCE_PLATEAU (SWEEP_SIZE + 1)
 #define CONFIDENCE_SETS 8

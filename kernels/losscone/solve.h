@@ -1,9 +1,10 @@
 /* solve.h: the best beam of one cell of the arrangement.
  *
- * Which cells are in the cone is given; the misfit is a smooth function of A and, through the rows' heights b(U), of U, which may go from end to end of the plateau. A scan over both
- * (logarithms good to 1e-5) finds where to start; from its local minima Levenberg's and Marquardt's steps (J. SIAM 11 (1963) 431) go down on the
- * sum of squares, within bounds. Not proven, other than all else of the search, to find the least of several minima inside one cell.
- * All by one worker.
+ * Which cells are in the cone is given; the misfit is a smooth function of A and, through the rows' heights
+ * b(U), of U, which may go from end to end of the plateau. A scan over both (logarithms good to 1e-5) finds
+ * where to start; from its local minima Levenberg's and Marquardt's steps (J. SIAM 11 (1963) 431) go down on
+ * the sum of squares, within bounds. Not proven, other than all else of the search, to find the least of
+ * several minima inside one cell. All by one worker.
  */
 #ifndef PARITAS_LOSSCONE_SOLVE_H
 #define PARITAS_LOSSCONE_SOLVE_H
@@ -12,7 +13,7 @@
 
 #if F64
 #define SOLVE_INSET R(1e-8)  /* of a plateau's extent in U: how far inside its ends */
-#define SOLVE_ENOUGH R(1e-9)  /* of the misfit: a smaller gain is none */
+#define SOLVE_ENOUGH R(1e-9) /* of the misfit: a smaller gain is none */
 #define SOLVE_ROUNDING R(1e-20)
 #else
 #define SOLVE_INSET R(1e-3)
@@ -24,10 +25,12 @@
 #define SOLVE_EVEN 48u        /* so many at most; wider plateaus are sampled where the beam passes a row, */
 #define SOLVE_PASSING 5u      /* so often */
 #define SOLVE_SAMPLES (SLOTS * SOLVE_PASSING + 2)
-#define SOLVE_STARTS 3u      /* at most, besides no beam; */
-#define SOLVE_HOPE R(1.1)    /* but the first only where the scan says no more than this times the least found */
+#define SOLVE_STARTS 3u /* at most, besides no beam; */
+/* but the first only where the scan says no more than this times the least found */
+#define SOLVE_HOPE R(1.1)
 
-/* Rows that notice, in a list: which, cells, heights and their derivatives with U, energies, spacecraft potentials, sums. */
+/* Rows that notice, in a list: which, cells, heights and their derivatives with U, energies, spacecraft
+ * potentials, sums. */
 #define SOLVE_ROW (s + SOLVE_AT)
 #define SOLVE_CELLS (SOLVE_ROW + SLOTS)
 #define SOLVE_HEIGHT (SOLVE_CELLS + SLOTS)
@@ -38,28 +41,36 @@
 #define SOLVE_U (SOLVE_EXACT + SLOTS)[2]     /* the answer: point, misfit */
 #define SOLVE_A (SOLVE_EXACT + SLOTS)[3]
 #define SOLVE_VALUE (SOLVE_EXACT + SLOTS)[4]
-#define SOLVE_PULL (SOLVE_EXACT + 2 * SLOTS)  /* Lillis: sums of profile times (datum - model without beam), */
-#define SOLVE_SQUARE (SOLVE_PULL + SLOTS)    /* and of the profile's squares */
-#define SOLVE_SAMPLE (SOLVE_SQUARE + SLOTS)  /* samples of U, of each the best value and its amplitude */
+/* Lillis: sums of profile times (datum - model without beam), */
+#define SOLVE_PULL (SOLVE_EXACT + 2 * SLOTS)
+#define SOLVE_SQUARE (SOLVE_PULL + SLOTS)   /* and of the profile's squares */
+#define SOLVE_SAMPLE (SOLVE_SQUARE + SLOTS) /* samples of U, of each the best value and its amplitude */
 #define SOLVE_SCANNED (SOLVE_SAMPLE + SOLVE_SAMPLES)
 #define SOLVE_NODE (SOLVE_SCANNED + SOLVE_SAMPLES)
-#define SOLVE_BASE(i) (SOLVE_NODE + SOLVE_SAMPLES + BEAM_STRIDE * (size_t)(i)) /* model of a row's cells without beam */
+/* model of a row's cells without beam */
+#define SOLVE_BASE(i) (SOLVE_NODE + SOLVE_SAMPLES + BEAM_STRIDE * (size_t)(i))
 
-TABLE(elem, solve_nodes, 8) = {ELEM(0.003), ELEM(0.012), ELEM(0.04), ELEM(0.1), ELEM(0.2), ELEM(0.38), ELEM(0.65), ELEM(1.0)};
+TABLE(elem, solve_nodes, 8) = {ELEM(0.003), ELEM(0.012), ELEM(0.04), ELEM(0.1),
+                               ELEM(0.2),   ELEM(0.38),  ELEM(0.65), ELEM(1.0)};
 
 /* The list for numbers k of all rows and potentials u0 .. u1. */
-FN void solve_gather(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL const real *k, real u0, real u1)
+FN void solve_gather(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
+                     GLOBAL const real *k, real u0, real u1)
 {
-    const real floor = mi[LOSSCONE_METHOD] ? R(0.0) : R(LOSSCONE_FLOOR), outer = R(1.0) + floor, inner = LOADM1(mr, LOSSCONE_BACKGROUND) + floor;
+    const real floor = mi[LOSSCONE_METHOD] ? R(0.0) : R(LOSSCONE_FLOOR), outer = R(1.0) + floor,
+               inner = LOADM1(mr, LOSSCONE_BACKGROUND) + floor;
     u32 count = 0;
     real rest = CELLS_BASE;
     for (u32 row = 0; row < SWEEP_ROWS; row++) {
         const u32 at = U32_OF(k[row]);
         rest = rest + CELLS_STEP(0)[at * SLOTS + row];
         if (CELLS_PART[SLOTS + row] == R(0.0)) continue;
-        if (!(beam_depth(sweep[SWEEP_ENERGY + row], sweep[SWEEP_POTENTIAL + row], beam_width(mr), u0, u1) < BEAM_REACH)) continue;
+        if (!(beam_depth(sweep[SWEEP_ENERGY + row], sweep[SWEEP_POTENTIAL + row], beam_width(mr), u0, u1) <
+              BEAM_REACH))
+            continue;
         if (BEAM_KNOWN[row] == R(0.0)) beam_learn(mi, mr, sweep, s, row);
-        const real below = CELLS_BELOW[at * SLOTS + row], cells = BEAM_CELLS[row], inside = below < cells ? below : cells;
+        const real below = CELLS_BELOW[at * SLOTS + row], cells = BEAM_CELLS[row],
+                   inside = below < cells ? below : cells;
         if (cells == R(0.0)) continue;
         SOLVE_ROW[count] = REAL_OF(row);
         SOLVE_CELLS[count] = cells;
@@ -87,7 +98,8 @@ FN void solve_heights(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *
     const real width = beam_width(mr);
     for (u32 i = 0; i < count; i++) {
         const u32 row = U32_OF(SOLVE_ROW[i]);
-        const real fall = sweep[SWEEP_POTENTIAL + row] - u, z = flush(DIVIDE(sweep[SWEEP_ENERGY + row] - (fall > width ? fall : width), width));
+        const real fall = sweep[SWEEP_POTENTIAL + row] - u,
+                   z = flush(DIVIDE(sweep[SWEEP_ENERGY + row] - (fall > width ? fall : width), width));
         SOLVE_HEIGHT[i] = fall > R(0.0) ? R(-0.5) * z * z : R(-1e4);
         SOLVE_TURN[i] = fall > width ? flush(DIVIDE(-z, width)) : R(0.0);
     }
@@ -104,7 +116,8 @@ typedef struct {
     real u, a, value, down_a, down_u, aa, au, uu;
 } solve_point;
 
-FN_LARGE solve_point solve_at(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real a)
+FN_LARGE solve_point solve_at(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
+                              real u, real a)
 {
     const u32 lillis = mi[LOSSCONE_METHOD], count = U32_OF(SOLVE_COUNT);
     solve_point at;
@@ -120,18 +133,21 @@ FN_LARGE solve_point solve_at(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const 
             at.value = at.value + SOLVE_EXACT[i];
             continue;
         }
-        GLOBAL const real *profile = BEAM_PROFILE(row), *data = CELLS_DATA + row * SWEEP_CELLS, *base = SOLVE_BASE(i);
+        GLOBAL const real *profile = BEAM_PROFILE(row), *data = CELLS_DATA + row * SWEEP_CELLS,
+                          *base = SOLVE_BASE(i);
         acc8 square = acc8_zero(), slope = acc8_zero(), steep = acc8_zero();
         for (u32 j = 0; j < cells; j += 8)
             for (u32 l = 0; l < 8; l += PACK) {
                 const pack p = LOADP(profile, j + l), model = PFMA(PACK_OF(amplitude), p, LOADP(base, j + l));
-                const pack rest = PSELECT(p > PK(0.0), LOADP(data, j + l) - (lillis ? model : m_log(model)), PK(0.0));
+                const pack rest =
+                    PSELECT(p > PK(0.0), LOADP(data, j + l) - (lillis ? model : m_log(model)), PK(0.0));
                 const pack turn = lillis ? p : pflush(PDIVIDE(p, model));
                 square.part[l / PACK] = PFMA(rest, rest, square.part[l / PACK]);
                 slope.part[l / PACK] = PFMA(rest, turn, slope.part[l / PACK]);
                 steep.part[l / PACK] = PFMA(turn, turn, steep.part[l / PACK]);
             }
-        const real by_a = SOLVE_HEIGHT[i], by_u = flush(a * SOLVE_TURN[i]), down = acc8_total(slope), curve = acc8_total(steep);
+        const real by_a = SOLVE_HEIGHT[i], by_u = flush(a * SOLVE_TURN[i]), down = acc8_total(slope),
+                   curve = acc8_total(steep);
         at.value = at.value + acc8_total(square);
         at.down_a = flush(FMA(down, by_a, at.down_a));
         at.down_u = flush(FMA(down, by_u, at.down_u));
@@ -143,14 +159,17 @@ FN_LARGE solve_point solve_at(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const 
 }
 
 /* Down from a point. */
-FN_LARGE solve_point solve_descend(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u, real a, real u0, real u1)
+FN_LARGE solve_point solve_descend(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep,
+                                   GLOBAL real *s, real u, real a, real u0, real u1)
 {
     const real a0 = LOADM1(mr, LOSSCONE_A_LOWER), a1 = LOADM1(mr, LOSSCONE_A_UPPER);
     solve_point at = solve_at(mi, mr, sweep, s, u, a);
     real damping = R(1e-3);
     for (u32 step = 0; step < SOLVE_STEPS; step++) {
-        const u32 free_a = at.aa > R(0.0) && (at.down_a > R(0.0) ? at.a < a1 : at.a > a0), free_u = at.uu > R(0.0) && (at.down_u > R(0.0) ? at.u < u1 : at.u > u0);
-        const real aa = at.aa * (R(1.0) + damping), uu = at.uu * (R(1.0) + damping), det = FMA(aa, uu, -at.au * at.au);
+        const u32 free_a = at.aa > R(0.0) && (at.down_a > R(0.0) ? at.a < a1 : at.a > a0),
+                  free_u = at.uu > R(0.0) && (at.down_u > R(0.0) ? at.u < u1 : at.u > u0);
+        const real aa = at.aa * (R(1.0) + damping), uu = at.uu * (R(1.0) + damping),
+                   det = FMA(aa, uu, -at.au * at.au);
         real by_a = R(0.0), by_u = R(0.0);
         if (free_a && free_u && det > R(0.0)) {
             by_a = flush(DIVIDE(FMA(uu, at.down_a, -at.au * at.down_u), det));
@@ -209,7 +228,8 @@ FN_LARGE void solve_scan(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL rea
     for (u32 i = 0; i < count; i++) {
         const u32 row = U32_OF(SOLVE_ROW[i]), cells = U32_OF(SOLVE_CELLS[i]);
         const real height = SOLVE_HEIGHT[i];
-        GLOBAL const real *profile = BEAM_PROFILE(row), *data = CELLS_DATA + row * SWEEP_CELLS, *base = SOLVE_BASE(i);
+        GLOBAL const real *profile = BEAM_PROFILE(row), *data = CELLS_DATA + row * SWEEP_CELLS,
+                          *base = SOLVE_BASE(i);
         if (!(height > R(1e-7))) {
             for (u32 t = 0; t < 8; t++) values[t] = values[t] + SOLVE_EXACT[i];
             continue;
@@ -218,7 +238,8 @@ FN_LARGE void solve_scan(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL rea
             pack sum = LOADP(values, t);
             const pack amplitude = pflush(LOADP(amplitudes, t) * PACK_OF(height));
             for (u32 j = 0; j < cells; j++) {
-                const pack model = PFMA(amplitude, PACK_OF(profile[j]), PACK_OF(base[j])), rest = PACK_OF(data[j]) - rough_log(model);
+                const pack model = PFMA(amplitude, PACK_OF(profile[j]), PACK_OF(base[j])),
+                           rest = PACK_OF(data[j]) - rough_log(model);
                 sum = PFMA(rest, rest, sum);
             }
             STOREP(values, t, sum);
@@ -231,7 +252,8 @@ FN_LARGE void solve_scan(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL rea
 }
 
 /* Where to look in potentials low .. high: SOLVE_SAMPLE. How many; *even: at equal distances. */
-FN u32 solve_samples(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real low, real high, PRIVATE u32 *even)
+FN u32 solve_samples(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real low, real high,
+                     PRIVATE u32 *even)
 {
     const real width = beam_width(mr), steps = flush(DIVIDE(high - low, SOLVE_SPACING * width));
     u32 n = 0;
@@ -243,7 +265,8 @@ FN u32 solve_samples(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s
     if (*even) {
         n = U32_OF(steps) + 2;
         n = n < 3 ? 3 : n;
-        for (u32 i = 0; i < n; i++) SOLVE_SAMPLE[i] = limited(FMA(DIVIDE(high - low, REAL_OF(n - 1)), REAL_OF(i), low), low, high);
+        for (u32 i = 0; i < n; i++)
+            SOLVE_SAMPLE[i] = limited(FMA(DIVIDE(high - low, REAL_OF(n - 1)), REAL_OF(i), low), low, high);
         return n;
     }
     SOLVE_SAMPLE[n++] = low;
@@ -251,7 +274,9 @@ FN u32 solve_samples(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s
     for (u32 i = 0; i < U32_OF(SOLVE_COUNT); i++) {
         const u32 row = U32_OF(SOLVE_ROW[i]);
         for (u32 l = 0; l < SOLVE_PASSING; l++) {
-            const real u = sweep[SWEEP_POTENTIAL + row] - FMA(REAL_OF(l) - R(0.5) * REAL_OF(SOLVE_PASSING - 1), width, sweep[SWEEP_ENERGY + row]);
+            const real u =
+                sweep[SWEEP_POTENTIAL + row] -
+                FMA(REAL_OF(l) - R(0.5) * REAL_OF(SOLVE_PASSING - 1), width, sweep[SWEEP_ENERGY + row]);
             if (u > low && u < high) SOLVE_SAMPLE[n++] = u;
         }
     }
@@ -259,7 +284,8 @@ FN u32 solve_samples(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s
 }
 
 /* The least misfit with numbers k of all rows, at potentials u0 .. u1: SOLVE_U, SOLVE_A, SOLVE_VALUE. */
-FN_LARGE void solve_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL const real *k, real u0, real u1)
+FN_LARGE void solve_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
+                         GLOBAL const real *k, real u0, real u1)
 {
     const real inset = SOLVE_INSET * (u1 - u0), low = u0 + inset, high = u1 - inset;
     const real a0 = LOADM1(mr, LOSSCONE_A_LOWER), a1 = LOADM1(mr, LOSSCONE_A_UPPER);
@@ -276,18 +302,23 @@ FN_LARGE void solve_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem 
     u32 even;
     const u32 samples = solve_samples(mr, sweep, s, low, high, &even);
     for (u32 i = 0; i < samples; i++) {
-        if (mi[LOSSCONE_METHOD]) solve_closed(mr, sweep, s, SOLVE_SAMPLE[i], i);
-        else solve_scan(mr, sweep, s, SOLVE_SAMPLE[i], i);
+        if (mi[LOSSCONE_METHOD])
+            solve_closed(mr, sweep, s, SOLVE_SAMPLE[i], i);
+        else
+            solve_scan(mr, sweep, s, SOLVE_SAMPLE[i], i);
     }
     for (u32 starts = 0; starts < SOLVE_STARTS; starts++) {
         u32 best = samples;
-        for (u32 i = 0; i < samples; i++) { /* the least that is not beside a lesser one; what was tried counts as lesser than all */
+        /* the least that is not beside a lesser one; what was tried counts as lesser than all */
+        for (u32 i = 0; i < samples; i++) {
             const real value = SOLVE_SCANNED[i];
-            const u32 lowest = !even || ((i == 0 || value <= SOLVE_SCANNED[i - 1]) && (i + 1 == samples || value <= SOLVE_SCANNED[i + 1]));
+            const u32 lowest = !even || ((i == 0 || value <= SOLVE_SCANNED[i - 1]) &&
+                                         (i + 1 == samples || value <= SOLVE_SCANNED[i + 1]));
             if (lowest && value > -UNBOUNDED && (best == samples || value < SOLVE_SCANNED[best])) best = i;
         }
         if (best == samples || (starts > 0 && SOLVE_SCANNED[best] > SOLVE_HOPE * SOLVE_VALUE)) return;
-        const solve_point found = solve_descend(mi, mr, sweep, s, SOLVE_SAMPLE[best], SOLVE_NODE[best], low, high);
+        const solve_point found =
+            solve_descend(mi, mr, sweep, s, SOLVE_SAMPLE[best], SOLVE_NODE[best], low, high);
         SOLVE_SCANNED[best] = -UNBOUNDED;
         if (found.value < SOLVE_VALUE) {
             SOLVE_VALUE = found.value;

@@ -1,20 +1,22 @@
 /* lbfgsb.h: L-BFGS-B, for any model with a gradient. Knows no model.
  *
- * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound constrained optimization, SIAM J. Sci. Comput. 16 (1995) 1190;
- * the equations below are theirs. Of newton.h's words it needs MODEL_PARAMETERS, MODEL, MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK,
- * MODEL_HUGE and model_value, and
+ * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound constrained optimization, SIAM
+ * J. Sci. Comput. 16 (1995) 1190; the equations below are theirs. Of newton.h's words it needs
+ * MODEL_PARAMETERS, MODEL, MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK, MODEL_HUGE and model_value, and
  *   MODEL_MEMORY    slab space of LBFGSB_MEMORY(MODEL_SLOTS) scalars; holds anything on entry
- *   LBFGSB_UNIT     filled by the entry: about one error of each slot, positive. All below is measured in it, for errors of one model
+ *   LBFGSB_UNIT     filled by the entry: about one error of each slot, positive. All below is measured in it,
+ *                   for errors of one model
  *                   differ by a factor of 10,000 and the first step of the method is along the gradient.
  *
  * One super-step, all lanes together, each lane at its own stage of its own fit:
- *   B = theta I - W M W^T of the last pairs ─► Cauchy point along the projected gradient ─► minimum of the model over what is
+ *   B = theta I - W M W^T of the last pairs ─► Cauchy point along the projected gradient ─► minimum of the
+ *       model over what is
  *   free there ─► line search (strong Wolfe) ─► a pair (s, y)
- * Pairs stand in the order of time, the newest last; what a lane does not have yet is zero columns, to which M answers zero, so that lanes
- * with few pairs and many run side by side. A lane whose small matrices are not positive, or whose line search fails, forgets its pairs
- * and goes on along the gradient; if that fails too it is at its end.
- * Converged: g B^-1 g and the square of the projected gradient, both in units of the errors, at most the tolerance. B is an estimate: who
- * wants to be sure checks with a Hessian.
+ * Pairs stand in the order of time, the newest last; what a lane does not have yet is zero columns, to which
+ * M answers zero, so that lanes with few pairs and many run side by side. A lane whose small matrices are not
+ * positive, or whose line search fails, forgets its pairs and goes on along the gradient; if that fails too
+ * it is at its end. Converged: g B^-1 g and the square of the projected gradient, both in units of the
+ * errors, at most the tolerance. B is an estimate: who wants to be sure checks with a Hessian.
  */
 #ifndef PARITAS_MINIMISE_LBFGSB_H
 #define PARITAS_MINIMISE_LBFGSB_H
@@ -64,14 +66,17 @@
 #define LBFGSB_ROW LBFGSB_COLUMN(2)
 #define LBFGSB_MV LBFGSB_COLUMN(3)
 #define LBFGSB_RV LBFGSB_COLUMN(4)
-#define LBFGSB_RD LBFGSB_COLUMN(5) /* PAIRS: 1 / D; 1 where there is no pair */
+#define LBFGSB_RD LBFGSB_COLUMN(5)                     /* PAIRS: 1 / D; 1 where there is no pair */
 #define LBFGSB_LEAST (LBFGSB_COLUMN(5) + LBFGSB_PAIRS) /* 16 */
 
 /* Dot product that every worker knows; place: which scratch scalar carries it. */
 FN real lbfgsb_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b, u32 place)
 {
     TEAM_BARRIER();
-    ONE_WORKER { FIT_STATUS(8 + place) = dot8(a, b, MODEL_SLOTS); }
+    ONE_WORKER
+    {
+        FIT_STATUS(8 + place) = dot8(a, b, MODEL_SLOTS);
+    }
     TEAM_BARRIER();
     return FIT_STATUS(8 + place);
 }
@@ -80,7 +85,8 @@ FN real lbfgsb_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b,
 FN void lbfgsb_onto(MODEL_PARAMETERS, GLOBAL const real *v, GLOBAL real *to, real theta)
 {
     TEAM_BARRIER();
-    TEAM_FOR(k, 2 * LBFGSB_PAIRS) to[k] = flush(dot8(LBFGSB_W(k), v, MODEL_SLOTS) * (k < LBFGSB_PAIRS ? R(1.0) : theta));
+    TEAM_FOR(k, 2 * LBFGSB_PAIRS)
+        to[k] = flush(dot8(LBFGSB_W(k), v, MODEL_SLOTS) * (k < LBFGSB_PAIRS ? R(1.0) : theta));
     TEAM_BARRIER();
 }
 
@@ -89,8 +95,7 @@ FN real lbfgsb_least(MODEL_PARAMETERS)
 {
     GLOBAL real *least = LBFGSB_LEAST;
     TEAM_BARRIER();
-    TEAM_FOR_PACK(j, 8)
-    {
+    TEAM_FOR_PACK(j, 8) {
         pack lowest = PACK_OF(MODEL_HUGE), block = PK(0.0);
         for (u32 i = 0; i < MODEL_SLOTS; i += 8) {
             const pack t = LOADP(LBFGSB_BREAK, i + j);
@@ -201,9 +206,9 @@ FN real lbfgsb_small_dot(GLOBAL const real *a, GLOBAL const real *b)
     return flush(v);
 }
 
-/* Factors K = M^-1 - 1/theta W^T Z Z^T W of (5.11): [-E, F^T; F, theta S^T A A^T S] with E = D + Y^T Z Z^T Y / theta, F = L - S^T Z Z^T Y, where
- * Z picks the slots inside and A those held. On entry E, F, C hold the three products; then K's lower block is
- * C = theta S^T A A^T S + F E^-1 F^T, and F stands for F E^-T/2. */
+/* Factors K = M^-1 - 1/theta W^T Z Z^T W of (5.11): [-E, F^T; F, theta S^T A A^T S] with E = D + Y^T Z Z^T Y
+ * / theta, F = L - S^T Z Z^T Y, where Z picks the slots inside and A those held. On entry E, F, C hold the
+ * three products; then K's lower block is C = theta S^T A A^T S + F E^-1 F^T, and F stands for F E^-T/2. */
 FN_LARGE mask lbfgsb_subspace_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *e = LBFGSB_E, *f = LBFGSB_F, *c = LBFGSB_C;
@@ -212,7 +217,8 @@ FN_LARGE mask lbfgsb_subspace_factor(MODEL_PARAMETERS, real theta)
         for (u32 j = 0; j <= i; j++) LBFGSB_AT(e, i, j) = flush(LBFGSB_AT(e, i, j) * inverse);
         const real d = LBFGSB_AT(sy, i, i);
         LBFGSB_AT(e, i, i) = LBFGSB_AT(e, i, i) + SELECT(d > R(0.0), d, R(1.0));
-        for (u32 j = 0; j < LBFGSB_PAIRS; j++) LBFGSB_AT(f, i, j) = flush((i > j ? LBFGSB_AT(sy, i, j) : R(0.0)) - LBFGSB_AT(f, i, j));
+        for (u32 j = 0; j < LBFGSB_PAIRS; j++)
+            LBFGSB_AT(f, i, j) = flush((i > j ? LBFGSB_AT(sy, i, j) : R(0.0)) - LBFGSB_AT(f, i, j));
     }
     mask bad = lbfgsb_cholesky(e);
     for (u32 i = 0; i < LBFGSB_PAIRS; i++) lbfgsb_lower(e, f + i * LBFGSB_PAIRS);
@@ -252,7 +258,8 @@ FN_LARGE void lbfgsb_forget(MODEL_PARAMETERS, mask which)
 {
     const real flag = SELECT(which, R(1.0), R(0.0));
     TEAM_BARRIER();
-    TEAM_FOR_PACK(i, 2 * LBFGSB_PAIRS * MODEL_SLOTS) STOREP(MODEL_MEMORY, i, PSELECT(PACK_OF(flag) > PK(0.0), PK(0.0), LOADP(MODEL_MEMORY, i)));
+    TEAM_FOR_PACK(i, 2 * LBFGSB_PAIRS * MODEL_SLOTS)
+        STOREP(MODEL_MEMORY, i, PSELECT(PACK_OF(flag) > PK(0.0), PK(0.0), LOADP(MODEL_MEMORY, i)));
     TEAM_FOR(i, 3 * LBFGSB_PAIRS * LBFGSB_PAIRS) (LBFGSB_SMALL)[i] = SELECT(which, R(0.0), (LBFGSB_SMALL)[i]);
     TEAM_BARRIER();
 }
@@ -262,55 +269,63 @@ FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
 {
     const real flag = SELECT(which, R(1.0), R(0.0));
     TEAM_BARRIER();
-    TEAM_FOR_PACK(i, MODEL_SLOTS)
-    {
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
         const pmask take = PACK_OF(flag) > PK(0.0);
         for (u32 of = 0; of < 2; of++) {
             GLOBAL real *first = LBFGSB_W(of * LBFGSB_PAIRS);
             for (u32 k = 0; k + 1 < LBFGSB_PAIRS; k++)
-                STOREP(first + k * MODEL_SLOTS, i, PSELECT(take, LOADP(first + (k + 1) * MODEL_SLOTS, i), LOADP(first + k * MODEL_SLOTS, i)));
+                STOREP(first + k * MODEL_SLOTS, i,
+                       PSELECT(take, LOADP(first + (k + 1) * MODEL_SLOTS, i),
+                               LOADP(first + k * MODEL_SLOTS, i)));
             GLOBAL real *last = first + (LBFGSB_PAIRS - 1) * MODEL_SLOTS;
             STOREP(last, i, PSELECT(take, LOADP(of ? LBFGSB_STEP : LBFGSB_TEMP, i), LOADP(last, i)));
         }
     }
-    TEAM_FOR(a, 3)
-    {
+    TEAM_FOR(a, 3) {
         GLOBAL real *matrix = LBFGSB_MATRIX(a);
         for (u32 i = 0; i + 1 < LBFGSB_PAIRS; i++)
-            for (u32 j = 0; j + 1 < LBFGSB_PAIRS; j++) LBFGSB_AT(matrix, i, j) = SELECT(which, LBFGSB_AT(matrix, i + 1, j + 1), LBFGSB_AT(matrix, i, j));
+            for (u32 j = 0; j + 1 < LBFGSB_PAIRS; j++)
+                LBFGSB_AT(matrix, i, j) =
+                    SELECT(which, LBFGSB_AT(matrix, i + 1, j + 1), LBFGSB_AT(matrix, i, j));
     }
     TEAM_BARRIER();
     /* products with the newest; lanes that took none find what stands there */
-    TEAM_FOR(k, 4 * LBFGSB_PAIRS)
-    {
+    TEAM_FOR(k, 4 * LBFGSB_PAIRS) {
         const u32 i = k % LBFGSB_PAIRS, last = LBFGSB_PAIRS - 1;
-        GLOBAL const real *y = LBFGSB_W(i), *s_i = LBFGSB_W(LBFGSB_PAIRS + i), *newest_y = LBFGSB_W(last), *newest_s = LBFGSB_W(LBFGSB_PAIRS + last);
-        if (k < LBFGSB_PAIRS) LBFGSB_AT(LBFGSB_SY, last, i) = dot8(newest_s, y, MODEL_SLOTS);
-        else if (k < 2 * LBFGSB_PAIRS) LBFGSB_AT(LBFGSB_SS, last, i) = dot8(newest_s, s_i, MODEL_SLOTS);
-        else if (k < 3 * LBFGSB_PAIRS) LBFGSB_AT(LBFGSB_YY, last, i) = dot8(newest_y, y, MODEL_SLOTS);
-        else if (i < last) LBFGSB_AT(LBFGSB_SY, i, last) = dot8(s_i, newest_y, MODEL_SLOTS);
+        GLOBAL const real *y = LBFGSB_W(i), *s_i = LBFGSB_W(LBFGSB_PAIRS + i), *newest_y = LBFGSB_W(last),
+                          *newest_s = LBFGSB_W(LBFGSB_PAIRS + last);
+        if (k < LBFGSB_PAIRS)
+            LBFGSB_AT(LBFGSB_SY, last, i) = dot8(newest_s, y, MODEL_SLOTS);
+        else if (k < 2 * LBFGSB_PAIRS)
+            LBFGSB_AT(LBFGSB_SS, last, i) = dot8(newest_s, s_i, MODEL_SLOTS);
+        else if (k < 3 * LBFGSB_PAIRS)
+            LBFGSB_AT(LBFGSB_YY, last, i) = dot8(newest_y, y, MODEL_SLOTS);
+        else if (i < last)
+            LBFGSB_AT(LBFGSB_SY, i, last) = dot8(s_i, newest_y, MODEL_SLOTS);
     }
     TEAM_BARRIER();
 }
 
 /* ---- the step ---- */
 
-/* Generalised Cauchy point into CAUCHY, W^T of it into Z: the first minimum of the quadratic model along the projected gradient path, walked from
- * one breakpoint to the next (algorithm CP). DOWN and UP are filled here. */
+/* Generalised Cauchy point into CAUCHY, W^T of it into Z: the first minimum of the quadratic model along the
+ * projected gradient path, walked from one breakpoint to the next (algorithm CP). DOWN and UP are filled
+ * here. */
 FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
 {
     const real zero = R(0.0), one = R(1.0);
     TEAM_BARRIER();
-    TEAM_FOR_PACK(i, MODEL_SLOTS)
-    {
-        const pack x = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i), none = PK(0.0), huge = PACK_OF(MODEL_HUGE);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack x = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i), none = PK(0.0),
+                   huge = PACK_OF(MODEL_HUGE);
         const pmask is_free = LOADP(FIT_FREE, i) > none;
-        pack down = PSELECT(is_free, pflush(PDIVIDE(LOADP(FIT_LOWER, i) - x, unit)), none), up = PSELECT(is_free, pflush(PDIVIDE(LOADP(FIT_UPPER, i) - x, unit)), none);
+        pack down = PSELECT(is_free, pflush(PDIVIDE(LOADP(FIT_LOWER, i) - x, unit)), none),
+             up = PSELECT(is_free, pflush(PDIVIDE(LOADP(FIT_UPPER, i) - x, unit)), none);
         down = PSELECT(down > -huge, down, -huge);
         up = PSELECT(up < huge, up, huge);
         pack d = -LOADP(LBFGSB_SLOPE, i);
         d = PSELECT(OR(AND(d < none, down >= none), AND(d > none, up <= none)), none, d);
-        const pmask moves = OR(d < none, d > none);
+        const pmask moves = OR(d<none, d> none);
         const pack met = pflush(PDIVIDE(PSELECT(d < none, down, up), PSELECT(moves, d, PK(1.0))));
         STOREP(LBFGSB_DOWN, i, down);
         STOREP(LBFGSB_UP, i, up);
@@ -335,8 +350,7 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
     for (u32 k = 0; k < MODEL_SLOTS && ANY(walking); k++) {
         const real time = lbfgsb_least(MODEL), place = FIT_STATUS(9);
         walking = AND(walking, AND(time < MODEL_HUGE, ahead >= time - behind));
-        TEAM_IF(ANY(walking))
-        {
+        TEAM_IF(ANY(walking)) {
             TEAM_FOR(i, MODEL_SLOTS) (LBFGSB_TEMP)[i] = SELECT(AND(walking, place == REAL_OF(i)), one, zero);
             lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_ROW, theta);
             const real g = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_SLOPE, 0);
@@ -353,17 +367,23 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
             }
             TEAM_BARRIER();
             /* the slot's own share of f' (with z_b = - time g) and f'' goes */
-            first = SELECT(walking, flush(first + part * second + g * (g - theta * time * g - FIT_STATUS(10))), first);
-            second = SELECT(walking, flush(second - g * (theta * g + R(2.0) * FIT_STATUS(11) + g * FIT_STATUS(12))), second);
+            first = SELECT(walking,
+                           flush(first + part * second + g * (g - theta * time * g - FIT_STATUS(10))), first);
+            second = SELECT(walking,
+                            flush(second - g * (theta * g + R(2.0) * FIT_STATUS(11) + g * FIT_STATUS(12))),
+                            second);
             second = SELECT(second > least, second, least);
             behind = SELECT(walking, time, behind);
             const mask downhill = first < zero;
-            ahead = SELECT(walking, SELECT(downhill, flush(DIVIDE(-first, SELECT(second > zero, second, one))), zero), ahead);
-            TEAM_FOR_PACK(i, MODEL_SLOTS)
-            {
+            ahead = SELECT(walking,
+                           SELECT(downhill, flush(DIVIDE(-first, SELECT(second > zero, second, one))), zero),
+                           ahead);
+            TEAM_FOR_PACK(i, MODEL_SLOTS) {
                 const pmask here = LOADP(LBFGSB_TEMP, i) > PK(0.0);
                 const pack d = LOADP(LBFGSB_PATH, i);
-                STOREP(LBFGSB_CAUCHY, i, PSELECT(here, PSELECT(d < PK(0.0), LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)), LOADP(LBFGSB_CAUCHY, i)));
+                STOREP(LBFGSB_CAUCHY, i,
+                       PSELECT(here, PSELECT(d < PK(0.0), LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)),
+                               LOADP(LBFGSB_CAUCHY, i)));
                 STOREP(LBFGSB_PATH, i, PSELECT(here, PK(0.0), d));
                 STOREP(LBFGSB_BREAK, i, PSELECT(here, PACK_OF(MODEL_HUGE), LOADP(LBFGSB_BREAK, i)));
             }
@@ -373,10 +393,9 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
     }
     const real last = behind + ahead;
     TEAM_FOR(k, 2 * LBFGSB_PAIRS) (LBFGSB_Z)[k] = flush(FMA(ahead, (LBFGSB_P)[k], (LBFGSB_Z)[k]));
-    TEAM_FOR_PACK(i, MODEL_SLOTS)
-    {
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
         const pack d = LOADP(LBFGSB_PATH, i), down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i);
-        pack at = PSELECT(OR(d < PK(0.0), d > PK(0.0)), pflush(PACK_OF(last) * d), LOADP(LBFGSB_CAUCHY, i));
+        pack at = PSELECT(OR(d<PK(0.0), d> PK(0.0)), pflush(PACK_OF(last) * d), LOADP(LBFGSB_CAUCHY, i));
         at = PSELECT(at < down, down, at);
         at = PSELECT(at > up, up, at);
         STOREP(LBFGSB_CAUCHY, i, at);
@@ -393,34 +412,40 @@ FN real lbfgsb_dot_where(GLOBAL const real *a, GLOBAL const real *b, GLOBAL cons
 {
     acc8 sum = acc8_zero();
     for (u32 i = 0; i < n; i += 8)
-        for (u32 j = 0; j < 8; j += PACK) sum.part[j / PACK] = PFMA(LOADP(a, i + j) * LOADP(w, i + j), LOADP(b, i + j), sum.part[j / PACK]);
+        for (u32 j = 0; j < 8; j += PACK)
+            sum.part[j / PACK] = PFMA(LOADP(a, i + j) * LOADP(w, i + j), LOADP(b, i + j), sum.part[j / PACK]);
     return acc8_total(sum);
 }
 
-/* Minimum of the model over the slots that are inside at the Cauchy point (direct primal method, 5.11), into STEP; then into the bounds: projected
- * where that points downhill, else cut short (J. L. Morales, J. Nocedal, ACM TOMS 38 (2011) 7). The mask of lanes
- * whose small matrices are not positive. */
+/* Minimum of the model over the slots that are inside at the Cauchy point (direct primal method, 5.11), into
+ * STEP; then into the bounds: projected where that points downhill, else cut short (J. L. Morales, J.
+ * Nocedal, ACM TOMS 38 (2011) 7). The mask of lanes whose small matrices are not positive. */
 FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 {
     const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;
     const real inverse = DIVIDE(R(1.0), theta);
     const real held = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 0);
-    ONE_WORKER { lbfgsb_middle(MODEL, LBFGSB_Z, LBFGSB_MV); }
+    ONE_WORKER
+    {
+        lbfgsb_middle(MODEL, LBFGSB_Z, LBFGSB_MV);
+    }
     TEAM_BARRIER();
     TEAM_FOR_PACK(i, MODEL_SLOTS) /* the model's gradient there (5.4) */
     {
         pack r = PFMA(PACK_OF(theta), LOADP(LBFGSB_CAUCHY, i), LOADP(LBFGSB_SLOPE, i));
-        for (u32 k = 0; k < 2 * LBFGSB_PAIRS; k++) r = PFMA(PACK_OF(k < LBFGSB_PAIRS ? -(LBFGSB_MV)[k] : flush(-theta * (LBFGSB_MV)[k])), LOADP(LBFGSB_W(k), i), r);
+        for (u32 k = 0; k < 2 * LBFGSB_PAIRS; k++)
+            r = PFMA(PACK_OF(k < LBFGSB_PAIRS ? -(LBFGSB_MV)[k] : flush(-theta * (LBFGSB_MV)[k])),
+                     LOADP(LBFGSB_W(k), i), r);
         STOREP(LBFGSB_TEMP, i, pflush(r) * LOADP(LBFGSB_INSIDE, i));
     }
     lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_RV, theta);
     /* products over the slots inside; where all are, they are known */
     const u32 any = ANY(held > R(0.0));
-    TEAM_FOR(k, 3 * square)
-    {
+    TEAM_FOR(k, 3 * square) {
         const u32 a = k / square, i = k % square / LBFGSB_PAIRS, j = k % LBFGSB_PAIRS;
         if (a != 1 && j > i) continue;
-        GLOBAL const real *left = a == 0 ? LBFGSB_W(i) : LBFGSB_W(LBFGSB_PAIRS + i), *right = a == 2 ? LBFGSB_W(LBFGSB_PAIRS + j) : LBFGSB_W(j);
+        GLOBAL const real *left = a == 0 ? LBFGSB_W(i) : LBFGSB_W(LBFGSB_PAIRS + i),
+                          *right = a == 2 ? LBFGSB_W(LBFGSB_PAIRS + j) : LBFGSB_W(j);
         real v = a == 0 ? LBFGSB_AT(LBFGSB_YY, i, j) : a == 1 ? LBFGSB_AT(LBFGSB_SY, i, j) : R(0.0);
         if (any) v = lbfgsb_dot_where(left, right, a == 2 ? LBFGSB_HELD : LBFGSB_INSIDE, MODEL_SLOTS);
         LBFGSB_AT(LBFGSB_MATRIX(4 + a), i, j) = v;
@@ -434,27 +459,29 @@ FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
     }
     TEAM_BARRIER();
     const mask bad = FIT_STATUS(10) > R(0.0);
-    TEAM_FOR_PACK(i, MODEL_SLOTS)
-    {
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
         pack d = LOADP(LBFGSB_TEMP, i) * PACK_OF(-inverse);
         for (u32 k = 0; k < 2 * LBFGSB_PAIRS; k++)
-            d = PFMA(PACK_OF(k < LBFGSB_PAIRS ? flush(-inverse * inverse * (LBFGSB_RV)[k]) : flush(-inverse * (LBFGSB_RV)[k])), LOADP(LBFGSB_W(k), i), d);
+            d = PFMA(PACK_OF(k < LBFGSB_PAIRS ? flush(-inverse * inverse * (LBFGSB_RV)[k])
+                                              : flush(-inverse * (LBFGSB_RV)[k])),
+                     LOADP(LBFGSB_W(k), i), d);
         d = pflush(d) * LOADP(LBFGSB_INSIDE, i);
-        const pack from = LOADP(LBFGSB_CAUCHY, i), to = pflush(from + d), down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i);
+        const pack from = LOADP(LBFGSB_CAUCHY, i), to = pflush(from + d), down = LOADP(LBFGSB_DOWN, i),
+                   up = LOADP(LBFGSB_UP, i);
         const pack into = PSELECT(to < down, down, PSELECT(to > up, up, to));
-        const pmask out = OR(to < down, to > up);
-        STOREP(LBFGSB_BREAK, i, PSELECT(out, pflush(PDIVIDE(into - from, PSELECT(out, d, PK(1.0)))), PK(1.0)));
+        const pmask out = OR(to<down, to> up);
+        STOREP(LBFGSB_BREAK, i,
+               PSELECT(out, pflush(PDIVIDE(into - from, PSELECT(out, d, PK(1.0)))), PK(1.0)));
         STOREP(LBFGSB_PATH, i, d);
         STOREP(LBFGSB_STEP, i, into);
     }
     const real slope = lbfgsb_dot(MODEL, LBFGSB_STEP, LBFGSB_SLOPE, 0);
     const real cut = SELECT(slope > R(0.0), R(1.0), R(0.0));
-    TEAM_IF(ANY(cut > R(0.0)))
-    {
+    TEAM_IF(ANY(cut > R(0.0))) {
         const real part = lbfgsb_least(MODEL);
-        TEAM_FOR_PACK(i, MODEL_SLOTS)
-        {
-            const pack down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i), to = pflush(PFMA(PACK_OF(part), LOADP(LBFGSB_PATH, i), LOADP(LBFGSB_CAUCHY, i)));
+        TEAM_FOR_PACK(i, MODEL_SLOTS) {
+            const pack down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i),
+                       to = pflush(PFMA(PACK_OF(part), LOADP(LBFGSB_PATH, i), LOADP(LBFGSB_CAUCHY, i)));
             const pack into = PSELECT(to < down, down, PSELECT(to > up, up, to));
             STOREP(LBFGSB_STEP, i, PSELECT(PACK_OF(cut) > PK(0.0), into, LOADP(LBFGSB_STEP, i)));
         }
@@ -469,18 +496,21 @@ FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 FN real lbfgsb_longest(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
-    TEAM_FOR_PACK(i, MODEL_SLOTS)
-    {
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
         const pack d = LOADP(LBFGSB_STEP, i), none = PK(0.0);
-        const pmask moves = OR(d < none, d > none);
-        STOREP(LBFGSB_BREAK, i, PSELECT(moves, pflush(PDIVIDE(PSELECT(d < none, LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)), PSELECT(moves, d, PK(1.0)))), PACK_OF(MODEL_HUGE)));
+        const pmask moves = OR(d<none, d> none);
+        STOREP(LBFGSB_BREAK, i,
+               PSELECT(moves,
+                       pflush(PDIVIDE(PSELECT(d < none, LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)),
+                                      PSELECT(moves, d, PK(1.0)))),
+                       PACK_OF(MODEL_HUGE)));
     }
     const real least = lbfgsb_least(MODEL);
     return SELECT(least > R(1.0), SELECT(least < R(1e10), least, R(1e10)), R(1.0));
 }
 
-/* Along STEP from POINT in the lanes of `stepping`; on return MODEL_X and MODEL_GRADIENT are those of the new point in the lanes of the answer,
- * which found one. *value: the value there. */
+/* Along STEP from POINT in the lanes of `stepping`; on return MODEL_X and MODEL_GRADIENT are those of the new
+ * point in the lanes of the answer, which found one. *value: the value there. */
 FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, real slope)
 {
     const real zero = R(0.0), one = R(1.0);
@@ -502,9 +532,10 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
     for (u32 k = 0; k < LBFGSB_TRIALS && ANY(searching); k++) {
         const real go = SELECT(searching, one, zero);
         TEAM_BARRIER();
-        TEAM_FOR_PACK(i, MODEL_SLOTS)
-        {
-            const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i), d = pflush(LOADP(LBFGSB_STEP, i) * unit);
+        TEAM_FOR_PACK(i, MODEL_SLOTS) {
+            const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i),
+                       from = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i),
+                       d = pflush(LOADP(LBFGSB_STEP, i) * unit);
             pack x = pflush(PFMA(PACK_OF(q.at), d, from));
             /* what arrives within rounding of a bound is on it, so that the bound can hold it */
             x = PSELECT(AND(d < PK(0.0), x < PFMA(LBFGSB_SNAP, unit, lower)), lower, x);
@@ -514,7 +545,9 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
         TEAM_BARRIER();
         const real found = model_value(MODEL, 1);
         TEAM_BARRIER();
-        TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(LBFGSB_TEMP, i, pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)) * LOADP(FIT_FREE, i));
+        TEAM_FOR_PACK(i, MODEL_SLOTS)
+            STOREP(LBFGSB_TEMP, i,
+                   pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)) * LOADP(FIT_FREE, i));
         const real g = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_STEP, 0);
         evaluations = SELECT(searching, evaluations + one, evaluations);
         const mask defined = found < MODEL_HUGE;
@@ -523,8 +556,10 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
         const real f = SELECT(blurred, FMA(R(0.5) * (q.best_slope + g), q.at - q.best, q.best_value), found);
         const real promised = FMA(least_slope, q.at, value);
         const mask enough = AND(defined, f <= promised), at_end = AND(q.at >= q.most, g <= least_slope);
-        const mask last = k + 1 < LBFGSB_TRIALS ? AND(q.bracketed, q.high - q.low <= LBFGSB_NARROW * q.high) : one > zero;
-        const mask accept = AND(searching, AND(enough, OR(line_search_abs(g) <= -LBFGSB_FLATTER * slope, OR(at_end, last))));
+        const mask last =
+            k + 1 < LBFGSB_TRIALS ? AND(q.bracketed, q.high - q.low <= LBFGSB_NARROW * q.high) : one > zero;
+        const mask accept =
+            AND(searching, AND(enough, OR(line_search_abs(g) <= -LBFGSB_FLATTER * slope, OR(at_end, last))));
         answer = SELECT(accept, found, answer);
         searching = AND(searching, NOT(OR(accept, last)));
         q.early = AND(q.early, NOT(AND(enough, g >= zero)));
@@ -557,29 +592,39 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
         q.bracketed = AND(defined, p.bracketed);
     }
     TEAM_BARRIER();
-    ONE_WORKER { FIT_STATUS(5) = FIT_STATUS(5) + evaluations; }
+    ONE_WORKER
+    {
+        FIT_STATUS(5) = FIT_STATUS(5) + evaluations;
+    }
     return answer;
 }
 
-/* Fits from MODEL_X, which lies where the bounds allow. On return MODEL_X is the answer, FIT_STATUS(0..4) its status, value, EDM, iterations and the
- * square of its projected gradient in units of the errors. */
+/* Fits from MODEL_X, which lies where the bounds allow. On return MODEL_X is the answer, FIT_STATUS(0..4) its
+ * status, value, EDM, iterations and the square of its projected gradient in units of the errors. */
 FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations)
 {
     const real zero = R(0.0), one = R(1.0);
     real value = model_value(MODEL, 1);
     real status = SELECT(value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     real theta = one, edm = MODEL_HUGE, iterations = zero, pairs = zero, pull = zero;
-    ONE_WORKER { FIT_STATUS(5) = one; }
-    lbfgsb_forget(MODEL, one > zero);
-    TEAM_FOR_PACK(i, MODEL_SLOTS)
+    ONE_WORKER
     {
+        FIT_STATUS(5) = one;
+    }
+    lbfgsb_forget(MODEL, one > zero);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
         STOREP(LBFGSB_POINT, i, LOADP(MODEL_X, i));
-        STOREP(LBFGSB_SLOPE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)), PK(0.0)));
+        STOREP(LBFGSB_SLOPE, i,
+               PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)),
+                       PK(0.0)));
     }
     for (u32 step = 0; step < max_iterations && ANY(status == FIT_RUNNING); step++) {
         const mask running = status == FIT_RUNNING;
         TEAM_BARRIER();
-        ONE_WORKER { FIT_STATUS(10) = SELECT(lbfgsb_middle_factor(MODEL, theta), one, zero); }
+        ONE_WORKER
+        {
+            FIT_STATUS(10) = SELECT(lbfgsb_middle_factor(MODEL, theta), one, zero);
+        }
         TEAM_BARRIER();
         mask bad = FIT_STATUS(10) > zero;
         lbfgsb_cauchy(MODEL, theta);
@@ -592,7 +637,8 @@ FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         pull = SELECT(running, lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 0), pull);
         const real slope = lbfgsb_dot(MODEL, LBFGSB_STEP, LBFGSB_SLOPE, 0);
         edm = SELECT(AND(running, NOT(bad)), -slope, edm);
-        const mask small = AND(AND(running, NOT(bad)), AND(pull <= edm_tolerance, AND(edm <= edm_tolerance, slope <= zero)));
+        const mask small =
+            AND(AND(running, NOT(bad)), AND(pull <= edm_tolerance, AND(edm <= edm_tolerance, slope <= zero)));
         status = SELECT(small, FIT_CONVERGED, status);
         const mask stepping = AND(status == FIT_RUNNING, AND(NOT(bad), slope < zero));
         real found = MODEL_HUGE;
@@ -600,18 +646,20 @@ FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
         const mask moved = AND(stepping, found < MODEL_HUGE), failed = AND(status == FIT_RUNNING, NOT(moved));
         iterations = SELECT(moved, iterations + one, iterations);
         value = SELECT(moved, found, value);
-        TEAM_FOR_PACK(i, MODEL_SLOTS)
-        {
+        TEAM_FOR_PACK(i, MODEL_SLOTS) {
             const pmask go = PACK_OF(SELECT(moved, one, zero)) > PK(0.0);
-            const pack from = LOADP(LBFGSB_POINT, i), to = LOADP(MODEL_X, i), unit = LOADP(LBFGSB_UNIT, i), before = LOADP(LBFGSB_SLOPE, i);
-            const pack now = PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(LOADP(MODEL_GRADIENT, i) * unit), PK(0.0));
+            const pack from = LOADP(LBFGSB_POINT, i), to = LOADP(MODEL_X, i), unit = LOADP(LBFGSB_UNIT, i),
+                       before = LOADP(LBFGSB_SLOPE, i);
+            const pack now =
+                PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(LOADP(MODEL_GRADIENT, i) * unit), PK(0.0));
             STOREP(LBFGSB_STEP, i, PSELECT(go, pflush(PDIVIDE(to - from, unit)), PK(0.0)));
             STOREP(LBFGSB_TEMP, i, PSELECT(go, pflush(now - before), PK(0.0)));
             STOREP(LBFGSB_SLOPE, i, PSELECT(go, now, before));
             STOREP(LBFGSB_POINT, i, PSELECT(go, to, from));
             STOREP(MODEL_X, i, PSELECT(go, to, from));
         }
-        const real sy = lbfgsb_dot(MODEL, LBFGSB_STEP, LBFGSB_TEMP, 0), yy = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 1);
+        const real sy = lbfgsb_dot(MODEL, LBFGSB_STEP, LBFGSB_TEMP, 0),
+                   yy = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 1);
         const mask curved = AND(moved, sy > LBFGSB_EPSILON * yy);
         lbfgsb_remember(MODEL, curved);
         theta = SELECT(curved, DIVIDE(yy, SELECT(curved, sy, one)), theta);

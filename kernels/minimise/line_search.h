@@ -1,17 +1,22 @@
-/* line_search.h: the next trial of a line search for the strong Wolfe conditions, each lane at its own: J. J. More, D. J. Thuente, ACM TOMS 20
- * (1994) 286. Knows no model: who searches evaluates. */
+/* line_search.h: the next trial of a line search for the strong Wolfe conditions, each lane at its own: J. J.
+ * More, D. J. Thuente, ACM TOMS 20 (1994) 286. Knows no model: who searches evaluates. */
 #ifndef PARITAS_MINIMISE_LINE_SEARCH_H
 #define PARITAS_MINIMISE_LINE_SEARCH_H
 
-/* `best` and `other` are the ends of the interval (other = 0: not yet an end), `at` is the trial; of each its length, value, slope. */
+/* `best` and `other` are the ends of the interval (other = 0: not yet an end), `at` is the trial; of each its
+ * length, value, slope. */
 typedef struct {
     real best, best_value, best_slope, other, other_value, other_slope, at, low, high, most, width, wider;
     mask bracketed, early;
 } line_search;
 
-FN real line_search_abs(real a) { return SELECT(a < R(0.0), -a, a); }
+FN real line_search_abs(real a)
+{
+    return SELECT(a < R(0.0), -a, a);
+}
 
-/* The minimum of the cubic with value f and slope g at 0, f2 and g2 at h, as a part of h; 0 where it has none. */
+/* The minimum of the cubic with value f and slope g at 0, f2 and g2 at h, as a part of h; 0 where it has
+ * none. */
 FN real line_search_cubic(real h, real f, real g, real f2, real g2)
 {
     const real theta = DIVIDE(R(3.0) * (f - f2), h) + g + g2;
@@ -19,25 +24,32 @@ FN real line_search_cubic(real h, real f, real g, real f2, real g2)
     scale = SELECT(line_search_abs(g) > scale, line_search_abs(g), scale);
     scale = SELECT(line_search_abs(g2) > scale, line_search_abs(g2), scale);
     scale = SELECT(scale > R(0.0), scale, R(1.0));
-    const real square = flush(FMA(DIVIDE(theta, scale), DIVIDE(theta, scale), -(DIVIDE(g, scale)) * (DIVIDE(g2, scale))));
+    const real square =
+        flush(FMA(DIVIDE(theta, scale), DIVIDE(theta, scale), -(DIVIDE(g, scale)) * (DIVIDE(g2, scale))));
     real root = scale * SQRT(SELECT(square > R(0.0), square, R(0.0)));
     root = SELECT(h < R(0.0), -root, root);
     const real part = DIVIDE(root - g + theta, root - g + root + g2);
     return SELECT(square > R(0.0), part, R(0.0));
 }
 
-/* The next trial after value f and slope g at q.at: section 4 of the paper, its four cases one after the other; then the interval. */
+/* The next trial after value f and slope g at q.at: section 4 of the paper, its four cases one after the
+ * other; then the interval. */
 FN line_search line_search_next(line_search q, real f, real g)
 {
     const real h = q.best - q.at;
-    const mask forward = h < R(0.0), turned = flush(g * q.best_slope) < R(0.0), higher = f > q.best_value, flatter = line_search_abs(g) < line_search_abs(q.best_slope);
+    const mask forward = h<R(0.0), turned = flush(g * q.best_slope) < R(0.0), higher = f> q.best_value,
+               flatter = line_search_abs(g) < line_search_abs(q.best_slope);
     const real cubic = line_search_cubic(h, f, g, q.best_value, q.best_slope), by_cubic = FMA(cubic, h, q.at);
     const real by_secant = FMA(DIVIDE(g, g - q.best_slope), h, q.at);
-    /* 1, a higher value: the minimum lies between; the cubic's, or half way to the parabola's through both values and the best slope */
-    const real parabola = FMA(DIVIDE(R(-0.5) * q.best_slope, DIVIDE(f - q.best_value, h) + q.best_slope), h, q.best);
-    real next = SELECT(line_search_abs(by_cubic - q.best) < line_search_abs(parabola - q.best), by_cubic, R(0.5) * (by_cubic + parabola));
+    /* 1, a higher value: the minimum lies between; the cubic's, or half way to the parabola's through both
+     * values and the best slope */
+    const real parabola =
+        FMA(DIVIDE(R(-0.5) * q.best_slope, DIVIDE(f - q.best_value, h) + q.best_slope), h, q.best);
+    real next = SELECT(line_search_abs(by_cubic - q.best) < line_search_abs(parabola - q.best), by_cubic,
+                       R(0.5) * (by_cubic + parabola));
     /* 2, the slope has turned: between again; of cubic and secant the one farther from the trial */
-    const real turning = SELECT(line_search_abs(by_cubic - q.at) > line_search_abs(by_secant - q.at), by_cubic, by_secant);
+    const real turning =
+        SELECT(line_search_abs(by_cubic - q.at) > line_search_abs(by_secant - q.at), by_cubic, by_secant);
     /* 3, a flatter slope: beyond the trial, if the cubic knows of a minimum there */
     const real far = SELECT(forward, q.high, q.low), beyond = SELECT(cubic < R(0.0), by_cubic, far);
     const mask nearer = line_search_abs(beyond - q.at) < line_search_abs(by_secant - q.at);
@@ -47,7 +59,8 @@ FN line_search line_search_next(line_search q, real f, real g)
     flat = SELECT(q.bracketed, flat, SELECT(nearer, by_secant, beyond));
     /* 4, as steep: toward the other end, or as far as allowed */
     const real h_other = q.other - q.at;
-    const real steep = SELECT(q.bracketed, FMA(line_search_cubic(h_other, f, g, q.other_value, q.other_slope), h_other, q.at), far);
+    const real steep = SELECT(
+        q.bracketed, FMA(line_search_cubic(h_other, f, g, q.other_value, q.other_slope), h_other, q.at), far);
     next = SELECT(higher, next, SELECT(turned, turning, SELECT(flatter, flat, steep)));
     /* the ends */
     const mask swap = AND(turned, NOT(higher));
@@ -69,7 +82,9 @@ FN line_search line_search_next(line_search q, real f, real g)
     q.low = SELECT(q.bracketed, SELECT(ascending, q.best, q.other), FMA(R(1.1), tried - from, tried));
     q.high = SELECT(q.bracketed, SELECT(ascending, q.other, q.best), FMA(R(4.0), tried - from, tried));
     /* whatever rounding made of the formulas lies inside */
-    next = SELECT(AND(next >= q.low, next <= q.high), next, SELECT(q.bracketed, FMA(R(0.5), q.other - q.best, q.best), SELECT(next < q.low, q.low, q.high)));
+    next = SELECT(
+        AND(next >= q.low, next <= q.high), next,
+        SELECT(q.bracketed, FMA(R(0.5), q.other - q.best, q.best), SELECT(next < q.low, q.low, q.high)));
     q.at = SELECT(next < q.most, next, q.most);
     return q;
 }

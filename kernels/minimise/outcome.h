@@ -1,4 +1,5 @@
-/* outcome.h: what all minimisers share: where a fit's bounds stand in MODEL_WORK, how a fit may end, where its answer lies. */
+/* outcome.h: what all minimisers share: where a fit's bounds stand in MODEL_WORK, how a fit may end, where
+ * its answer lies. */
 #ifndef PARITAS_MINIMISE_OUTCOME_H
 #define PARITAS_MINIMISE_OUTCOME_H
 
@@ -27,7 +28,8 @@
 #define FIT_NOISE R(1e-6)
 #endif
 
-/* Where the callers find how the fit ended; `pull`: the projected gradient in errors, squared, where the method has it. */
+/* Where the callers find how the fit ended; `pull`: the projected gradient in errors, squared, where the
+ * method has it. */
 FN void fit_end(MODEL_PARAMETERS, real status, real value, real edm, real iterations, real pull)
 {
     TEAM_BARRIER();

@@ -5,13 +5,14 @@
 #include "numeric/flush.h"
 #include "numeric/math.h"
 
-/* n D(excess / n), D(x) = x - ln(1 + x): a Poisson term in deviance form; excess = lambda - n, w = 1 - n / lambda. What rounding
- * took from the quotient comes back to first order (dD/dx = w): ln(1 + x) near x = -1 would magnify it by n / lambda. */
+/* n D(excess / n), D(x) = x - ln(1 + x): a Poisson term in deviance form; excess = lambda - n, w = 1 - n /
+ * lambda. What rounding took from the quotient comes back to first order (dD/dx = w): ln(1 + x) near x = -1
+ * would magnify it by n / lambda. */
 FN pack poisson_deviance(pack excess, pack lambda, pack n, pack w)
 {
     const pack x = PDIVIDE(excess, PSELECT(n > PK(0.0), n, PK(1.0)));
     const pack rest = pflush(w * (PFMA(-x, n, excess) + (lambda - (excess + n))));
-    const pmask small = AND(rest < PK(1.0), rest > PK(-1.0));
+    const pmask small = AND(rest<PK(1.0), rest> PK(-1.0));
     return PFMA(n, m_deviance(x), PSELECT(small, rest, PK(0.0)));
 }
 

@@ -1,10 +1,12 @@
 /* flush.h: in f32, what is too small to count becomes zero.
  *
- * Some devices flush subnormal numbers (below 2^-126), some do not, some flush the operands of fma alone. Kernels answer the same bits on all
- * because every number that they keep in f32 is zero or at least 2^-76 in magnitude: the product of two of them is then either normal or, flushed or not,
- * below what counts, and what a flushed intermediate number takes from a sum that counts lies far below its rounding. The host does the same to what
- * it hands over. Flushed are products of several factors, quotients and results of sums, where they are stored; inner loops are not.
- * In f64 subnormal numbers are used in full, everywhere, and these functions are nothing.
+ * Some devices flush subnormal numbers (below 2^-126), some do not, some flush the operands of fma alone.
+ * Kernels answer the same bits on all because every number that they keep in f32 is zero or at least 2^-76 in
+ * magnitude: the product of two of them is then either normal or, flushed or not, below what counts, and what
+ * a flushed intermediate number takes from a sum that counts lies far below its rounding. The host does the
+ * same to what it hands over. Flushed are products of several factors, quotients and results of sums, where
+ * they are stored; inner loops are not. In f64 subnormal numbers are used in full, everywhere, and these
+ * functions are nothing.
  */
 #ifndef PARITAS_NUMERIC_FLUSH_H
 #define PARITAS_NUMERIC_FLUSH_H
@@ -17,7 +19,7 @@ FN real flush(real x)
 #if F64
     return x;
 #else
-    return SELECT(AND(x < R(FLUSH_BELOW), x > R(-FLUSH_BELOW)), R(0.0), x);
+    return SELECT(AND(x<R(FLUSH_BELOW), x> R(-FLUSH_BELOW)), R(0.0), x);
 #endif
 }
 FN pack pflush(pack x)
@@ -25,7 +27,7 @@ FN pack pflush(pack x)
 #if F64
     return x;
 #else
-    return PSELECT(AND(x < PK(FLUSH_BELOW), x > PK(-FLUSH_BELOW)), PK(0.0), x);
+    return PSELECT(AND(x<PK(FLUSH_BELOW), x> PK(-FLUSH_BELOW)), PK(0.0), x);
 #endif
 }
 

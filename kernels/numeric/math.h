@@ -1,12 +1,13 @@
 /* math.h: the functions of a real number that the kernels call, the same bits everywhere.
  *
- * Built from the words of the dialect alone, without branches and without tables in memory: every lane takes the same
- * path and results are chosen by masks. Arguments and results are packs; NaN arguments, and arguments outside a
- * domain, give one quiet NaN. math_f64.h and math_f32.h bring the layout of a number, the constants and the polynomials.
+ * Built from the words of the dialect alone, without branches and without tables in memory: every lane takes
+ * the same path and results are chosen by masks. Arguments and results are packs; NaN arguments, and
+ * arguments outside a domain, give one quiet NaN. math_f64.h and math_f32.h bring the layout of a number, the
+ * constants and the polynomials.
  *
- * In f32 some devices flush subnormal numbers. There every function takes a subnormal argument for a zero and returns
- * zero for a result below the smallest normal number, so that a device that flushes gives the same bits as one that
- * does not. In f64 subnormal numbers are used in full.
+ * In f32 some devices flush subnormal numbers. There every function takes a subnormal argument for a zero and
+ * returns zero for a result below the smallest normal number, so that a device that flushes gives the same
+ * bits as one that does not. In f64 subnormal numbers are used in full.
  *
  * Largest errors measured against MPFR, in units in the last place, are asserted by tests/numeric.
  */
@@ -38,8 +39,8 @@ FN pack m_flush(pack x)
 #endif
 }
 
-/* e^x. k = round(x / log 2) comes out of an addition that leaves it in the low bits; r = x - k log 2 is carried to
- * twice the precision because its rounding alone would cost a quarter of a unit. */
+/* e^x. k = round(x / log 2) comes out of an addition that leaves it in the low bits; r = x - k log 2 is
+ * carried to twice the precision because its rounding alone would cost a quarter of a unit. */
 FN pack m_exp(pack x)
 {
     /* 2^k by parts: for small results a larger power first, so that only the last product can be subnormal */
@@ -59,7 +60,8 @@ FN pack m_exp(pack x)
 }
 
 /* The pieces of log(2^k (1 + f)) = k log 2 + f + w with 3/4 <= 1 + f < 3/2, f exact: with s = f / (2 + f),
- * log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 m_log_tail(s^2)). w = tail - f^2/2, where tail has the low part of k log 2. */
+ * log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 m_log_tail(s^2)). w = tail - f^2/2, where tail has the low part of
+ * k log 2. */
 typedef struct {
     pack k, f, half_f, tail;
 } m_log_parts;
@@ -106,9 +108,9 @@ FN pack m_log(pack x)
     return PSELECT(x >= PK(M_TINIEST), y, outside);
 }
 
-/* Pieces of log(1 + x). k is the exponent of 4/3 (1 + x), taken two lower lest `fourfold` = 2^(2-k) be subnormal.
- * f = 2^-k x + (2^-k - 1) is exact where it matters: both terms are multiples of 2^-(M_MANTISSA+1), their sum is at
- * most 1/2. */
+/* Pieces of log(1 + x). k is the exponent of 4/3 (1 + x), taken two lower lest `fourfold` = 2^(2-k) be
+ * subnormal. f = 2^-k x + (2^-k - 1) is exact where it matters: both terms are multiples of
+ * 2^-(M_MANTISSA+1), their sum is at most 1/2. */
 FN m_log_parts m_log1p_split(pack x)
 {
     plint i = PBITS(PFMA(x, PK(M_THIRD), PK(M_THIRD)));
@@ -132,13 +134,14 @@ FN pack m_log1p(pack x)
     return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_MINUS_INFINITY, M_NAN));
 }
 
-/* x - log(1 + x) without cancellation: for k = 0 the f of both cancel exactly, for k = 1 and -1 so do x and k log 2 but
- * for a rest that is exact. +inf at -1, NaN below. */
+/* x - log(1 + x) without cancellation: for k = 0 the f of both cancel exactly, for k = 1 and -1 so do x and k
+ * log 2 but for a rest that is exact. +inf at -1, NaN below. */
 FN pack m_deviance(pack x)
 {
     m_log_parts l = m_log1p_split(x);
 #if !F64
-    pmask small = m_abs(x) < PK(M_LOG1P_IS_X); /* there f is x, but a quarter of it might be flushed, and a flushed tail decide a rounding */
+    /* there f is x, but a quarter of it might be flushed, and a flushed tail decide a rounding */
+    pmask small = m_abs(x) < PK(M_LOG1P_IS_X);
     l.f = PSELECT(small, x, l.f);
     l.tail = PSELECT(small, PK(0.0), l.tail);
 #endif
@@ -150,8 +153,8 @@ FN pack m_deviance(pack x)
     return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_INFINITY, M_NAN));
 }
 
-/* exp(x^2) erfc(x) for x >= 0: the polynomial is that of (1 + 2x) exp(x^2) erfc(x), smooth from 0 to infinity, in a
- * variable that maps both ends to -1 and 1. Good to a few units. */
+/* exp(x^2) erfc(x) for x >= 0: the polynomial is that of (1 + 2x) exp(x^2) erfc(x), smooth from 0 to
+ * infinity, in a variable that maps both ends to -1 and 1. Good to a few units. */
 FN pack m_erfcx(pack x)
 {
     pack t = PDIVIDE(x - PK(M_ERFCX_POLE), x + PK(M_ERFCX_POLE));
@@ -192,9 +195,9 @@ FN pack m_erfc(pack x)
 }
 
 /* log of the gamma function for x > 0; +inf at 0, NaN below.
- * Under 8 by recurrence to lgamma(2 + e) = e m_lgamma_ratio(e), |e| <= 1/2, with the logarithm of the product of the
- * factors; e is exact, which keeps the zeros at 1 and 2. From 8 on Stirling's series. One logarithm serves all, as
- * a sum of two numbers. */
+ * Under 8 by recurrence to lgamma(2 + e) = e m_lgamma_ratio(e), |e| <= 1/2, with the logarithm of the product
+ * of the factors; e is exact, which keeps the zeros at 1 and 2. From 8 on Stirling's series. One logarithm
+ * serves all, as a sum of two numbers. */
 FN pack m_lgamma(pack x)
 {
     pack y = x;
@@ -219,12 +222,14 @@ FN pack m_lgamma(pack x)
     pack sign = PSELECT(recur_up, PK(-1.0), PK(1.0));
     pack near = PFMA(sign, lo, PFMA(e, m_lgamma_ratio(e), sign * hi));
 
-    /* half of (x - 1/2)(log x - 1) + (log 2 pi - 1) / 2 + 1 / 12 x - ..; the whole might overflow before its last rounding */
+    /* half of (x - 1/2)(log x - 1) + (log 2 pi - 1) / 2 + 1 / 12 x - ..; the whole might overflow before its
+     * last rounding */
     pack w = PDIVIDE(PK(1.0), x);
     pack a = PFMA(PK(0.5), x, PK(-0.25));
     pack b = hi - PK(1.0);
     pack ab = a * b;
-    pack rest = PFMA(a, lo, PFMA(a, b, -ab)) + PFMA(PK(0.5) * w, m_stirling(w * w), PK(0.20946926660233637089));
+    pack rest =
+        PFMA(a, lo, PFMA(a, b, -ab)) + PFMA(PK(0.5) * w, m_stirling(w * w), PK(0.20946926660233637089));
     pack far = PSELECT(x <= PK(M_LGAMMA_LARGEST), PK(2.0) * (ab + rest), M_INFINITY);
 
     pack value = PSELECT(large, far, near);
@@ -234,7 +239,8 @@ FN pack m_lgamma(pack x)
 
 #define M_SQRT_HALF 0.70710678118654752440
 
-/* The chance that a standard normal number lies above a >= 0; exp takes a^2/2, not the square of a rounded a/sqrt 2. */
+/* The chance that a standard normal number lies above a >= 0; exp takes a^2/2, not the square of a rounded
+ * a/sqrt 2. */
 FN pack m_normal_tail(pack a)
 {
     a = PSELECT(a < PK(M_TAIL_ZERO), a, PK(M_TAIL_ZERO));
@@ -258,9 +264,10 @@ FN pack m_log_normal_cdf(pack x)
     return PSELECT(x == x, y, M_NAN);
 }
 
-/* The x whose m_normal_cdf is p: -inf at 0, +inf at 1, NaN outside. A rational start and two of Halley's steps, on the
- * distribution itself for p from 1/4 to 3/4, where p - 1/2 is exact, and outside on its logarithm, where p may be as
- * small as a number can be. For a tail above, call it with the tail and change the sign. */
+/* The x whose m_normal_cdf is p: -inf at 0, +inf at 1, NaN outside. A rational start and two of Halley's
+ * steps, on the distribution itself for p from 1/4 to 3/4, where p - 1/2 is exact, and outside on its
+ * logarithm, where p may be as small as a number can be. For a tail above, call it with the tail and change
+ * the sign. */
 FN pack m_normal_quantile(pack p)
 {
     pack q = p - PK(0.5);
@@ -281,18 +288,22 @@ FN pack m_normal_quantile(pack p)
         pack hazard = PDIVIDE(PK(0.79788456080286535588), ratio);
         pack u_far = PDIVIDE(PFMA(PK(-0.5) * a, a, m_log(PK(0.5) * ratio)) - log_side, hazard);
         pack h = PSELECT(central, PK(M_SQRT_HALF) * x, PK(0.0));
-        pack u_central = PDIVIDE(PFMA(PFMA(h, m_erf_ratio(h * h), h), PK(0.5), -q) * PK(2.5066282746310005024), m_gauss(h, PK(1.0)));
+        pack u_central =
+            PDIVIDE(PFMA(PFMA(h, m_erf_ratio(h * h), h), PK(0.5), -q) * PK(2.5066282746310005024),
+                    m_gauss(h, PK(1.0)));
         pack u = PSELECT(central, u_central, u_far);
         pack twice = PSELECT(central, x, x + hazard);
         x = x - PDIVIDE(u, PFMA(PK(0.5) * u, twice, PK(1.0)));
     }
     x = PSELECT(AND(PNOT(central), p > PK(0.5)), -x, x);
-    pack outside = PSELECT(p == PK(1.0), M_INFINITY, PSELECT(m_abs(p) < PK(M_TINIEST), M_MINUS_INFINITY, M_NAN));
+    pack outside =
+        PSELECT(p == PK(1.0), M_INFINITY, PSELECT(m_abs(p) < PK(M_TINIEST), M_MINUS_INFINITY, M_NAN));
     return PSELECT(inside, x, outside);
 }
 
-/* An angle in degrees, |x| up to M_DEGREES_LARGEST, as quarter turns from the nearest of them on: `quarter` is -2 .. 2, the rest in radians -pi/4 .. pi/4,
- * t + low to more than a number's precision. The rest in degrees is exact. */
+/* An angle in degrees, |x| up to M_DEGREES_LARGEST, as quarter turns from the nearest of them on: `quarter`
+ * is -2 .. 2, the rest in radians -pi/4 .. pi/4, t + low to more than a number's precision. The rest in
+ * degrees is exact. */
 typedef struct {
     pack quarter, t, low;
 } m_turn;
@@ -306,7 +317,8 @@ FN m_turn m_turn_of(pack x)
     a.t = degrees * PK(M_RADIANS_HI);
     a.low = PFMA(degrees, PK(M_RADIANS_LO), PFMA(degrees, PK(M_RADIANS_HI), -a.t));
 #if !F64
-    a.low = PSELECT(m_abs(a.t) < PK(M_LOG1P_IS_X), PK(0.0), a.low); /* it might be flushed, and decide a rounding */
+    /* it might be flushed, and decide a rounding */
+    a.low = PSELECT(m_abs(a.t) < PK(M_LOG1P_IS_X), PK(0.0), a.low);
 #endif
     return a;
 }
@@ -323,14 +335,15 @@ FN pack m_turn_cos(m_turn a)
     return near + (((PK(1.0) - near) - half_z) + PFMA(z * z, m_cos_tail(z), -a.t * a.low));
 }
 
-/* Sine and cosine of an angle in degrees, exact at multiples of 90; a zero is positive. NaN beyond M_DEGREES_LARGEST. */
+/* Sine and cosine of an angle in degrees, exact at multiples of 90; a zero is positive. NaN beyond
+ * M_DEGREES_LARGEST. */
 FN pack m_sin_degrees(pack x)
 {
     const pmask known = m_abs(x) <= PK(M_DEGREES_LARGEST);
     const m_turn a = m_turn_of(PSELECT(known, m_flush(x), PK(0.0)));
     const pack q = m_abs(a.quarter);
     const pack y = PSELECT(AND(q > PK(0.5), q < PK(1.5)), m_turn_cos(a), m_turn_sin(a));
-    const pack signed_y = PSELECT(OR(a.quarter < PK(-0.5), a.quarter > PK(1.5)), -y, y);
+    const pack signed_y = PSELECT(OR(a.quarter<PK(-0.5), a.quarter> PK(1.5)), -y, y);
     return PSELECT(known, m_flush(signed_y) + PK(0.0), M_NAN);
 }
 
@@ -348,11 +361,13 @@ FN pack m_cos_degrees(pack x)
 FN pack m_asin_near(pack s, PRIVATE pack *low)
 {
     const pack z = s * s, y = s * PK(M_DEGREES_HI);
-    *low = PFMA(s, PFMA(PK(M_DEGREES_HI) * z, m_asin_tail(z), PK(M_DEGREES_LO)), PFMA(s, PK(M_DEGREES_HI), -y));
+    *low =
+        PFMA(s, PFMA(PK(M_DEGREES_HI) * z, m_asin_tail(z), PK(M_DEGREES_LO)), PFMA(s, PK(M_DEGREES_HI), -y));
     return y;
 }
 
-/* The angle in degrees whose cosine is c; sine_square: (1 - |c|) / 2, the square of the sine of half of it or of half of its supplement. */
+/* The angle in degrees whose cosine is c; sine_square: (1 - |c|) / 2, the square of the sine of half of it or
+ * of half of its supplement. */
 FN pack m_arc(pack c, pack sine_square)
 {
     const pmask middle = m_abs(c) <= PK(0.5);
@@ -375,7 +390,8 @@ FN pack m_asin_root_degrees(pack x)
     const pack flushed = m_flush(x);
     const pmask known = AND(flushed >= PK(0.0), flushed <= PK(1.0));
     const pack inside = PSELECT(known, flushed, PK(0.0)), rest = PK(1.0) - inside;
-    return PSELECT(known, PK(0.5) * m_arc(PFMA(PK(-2.0), inside, PK(1.0)), PSELECT(inside < rest, inside, rest)), M_NAN);
+    return PSELECT(
+        known, PK(0.5) * m_arc(PFMA(PK(-2.0), inside, PK(1.0)), PSELECT(inside < rest, inside, rest)), M_NAN);
 }
 
 #endif

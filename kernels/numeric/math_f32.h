@@ -135,7 +135,8 @@ FN pack m_quantile_centre(pack x)
     return y;
 }
 
-/* minus the normal quantile of p, less s, in x = 1 / s, s = sqrt(-2 log p), on [0.025641, 0.600561]: 8.98e-5 */
+/* minus the normal quantile of p, less s, in x = 1 / s, s = sqrt(-2 log p), on [0.025641, 0.600561]:
+ * 8.98e-5 */
 FN pack m_quantile_tail(pack x)
 {
     pack y = PK(-2447.18066);

@@ -40,7 +40,7 @@
 #define M_LGAMMA_LARGEST 2.5599833278516383e305
 
 #define M_DEGREES_LARGEST 1e14
-#define M_DEGREES_MAGIC 6755399441055744.0     /* 3/2 2^52 */
+#define M_DEGREES_MAGIC 6755399441055744.0 /* 3/2 2^52 */
 #define M_NINETIETH 0.011111111111111112
 #define M_RADIANS_HI 0.017453292519943295
 #define M_RADIANS_LO 2.9486522708701686e-19
@@ -178,7 +178,8 @@ FN pack m_quantile_centre(pack x)
     return y;
 }
 
-/* minus the normal quantile of p, less s, in x = 1 / s, s = sqrt(-2 log p), on [0.025641, 0.600561]: 6.72e-5 */
+/* minus the normal quantile of p, less s, in x = 1 / s, s = sqrt(-2 log p), on [0.025641, 0.600561]:
+ * 6.72e-5 */
 FN pack m_quantile_tail(pack x)
 {
     pack y = PK(-2450.4850501536034);

@@ -1,5 +1,6 @@
-/* philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11) in whole words that are the same for all lanes and in every precision: for choices
- * that all lanes make alike. rng.h has it for numbers that differ from lane to lane. */
+/* philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11) in whole words that are the same for all lanes
+ * and in every precision: for choices that all lanes make alike. rng.h has it for numbers that differ from
+ * lane to lane. */
 #ifndef PARITAS_NUMERIC_PHILOX_H
 #define PARITAS_NUMERIC_PHILOX_H
 
@@ -36,6 +37,9 @@ FN philox_block philox(u32 c0, u32 c1, u32 c2, u32 c3, u32 key0, u32 key1)
 }
 
 /* Evenly between 0 and 1, from 24 of the bits: exact in every precision. */
-FN real philox_uniform(u32 word) { return (REAL_OF(word >> 8) + R(0.5)) * R(5.9604644775390625e-8); }
+FN real philox_uniform(u32 word)
+{
+    return (REAL_OF(word >> 8) + R(0.5)) * R(5.9604644775390625e-8);
+}
 
 #endif

@@ -1,10 +1,11 @@
-/* rng.h: random numbers that are functions of (seed, purpose, item, toy) alone: uniform, normal, Poisson. In f64 only.
+/* rng.h: random numbers that are functions of (seed, purpose, item, toy) alone: uniform, normal, Poisson. In
+ * f64 only.
  *
  *   counter: toy (64 bits) | purpose (8), item (24) | draw (32)      key: seed (64 bits)
  *
- * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC'11) turns counter and key into four
- * words. `draw` counts from 0 and grows where a method rejects what it drew, so that no number depends on what was drawn for its
- * neighbours in a pack, nor on how many rounds they took.
+ * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC'11) turns
+ * counter and key into four words. `draw` counts from 0 and grows where a method rejects what it drew, so
+ * that no number depends on what was drawn for its neighbours in a pack, nor on how many rounds they took.
  */
 #ifndef PARITAS_NUMERIC_RNG_H
 #define PARITAS_NUMERIC_RNG_H
@@ -48,10 +49,12 @@ FN rng_block rng_philox(plint c0, plint c1, plint c2, plint c3, u32 key0, u32 ke
 /* The block of draw number `draw` of a stream. */
 FN rng_block rng_draw(rng_stream s, u32 draw)
 {
-    return rng_philox(s.toy, SHIFT_RIGHT(s.toy, 32), s.item | PLI(s.purpose << 24), PLI(draw), s.key0, s.key1);
+    return rng_philox(s.toy, SHIFT_RIGHT(s.toy, 32), s.item | PLI(s.purpose << 24), PLI(draw), s.key0,
+                      s.key1);
 }
 
-/* (k + 1/2) 2^-52 with k from 52 of the 64 bits of two words: in (0, 1), 1 minus it as probable, each of them exact. */
+/* (k + 1/2) 2^-52 with k from 52 of the 64 bits of two words: in (0, 1), 1 minus it as probable, each of them
+ * exact. */
 FN pack rng_uniform(plint hi, plint lo)
 {
     const plint k = (hi << 20) | SHIFT_RIGHT(lo, 12);
@@ -87,8 +90,9 @@ FN pack rng_normal_ratio(pack x)
     return PFMA(odd, x, even);
 }
 
-/* The normal quantile of a uniform number, odd about 1/2 to the last bit. One logarithm and one polynomial serve all but 2 of 1000
- * numbers, three times faster than m_normal_quantile, which serves those in the tails. */
+/* The normal quantile of a uniform number, odd about 1/2 to the last bit. One logarithm and one polynomial
+ * serve all but 2 of 1000 numbers, three times faster than m_normal_quantile, which serves those in the
+ * tails. */
 FN pack rng_normal_of(pack u)
 {
     const pack above = PK(1.0) - u;
@@ -109,8 +113,9 @@ FN pack rng_normal(rng_stream s)
 #define RNG_POISSON_SEARCHED 10.0 /* rates below are searched for from 0 on */
 #define RNG_POISSON_LARGEST 1e15  /* beyond, numbers are no longer whole by themselves */
 
-/* Poisson numbers of small rates by inversion: the first n whose tail P(N > n) is not above a uniform number. All probabilities
- * are right to some 1e-16, as fine as the uniform numbers lie. Terms below 1e-18 end the search: what follows is smaller than any of those. */
+/* Poisson numbers of small rates by inversion: the first n whose tail P(N > n) is not above a uniform number.
+ * All probabilities are right to some 1e-16, as fine as the uniform numbers lie. Terms below 1e-18 end the
+ * search: what follows is smaller than any of those. */
 FN pack rng_poisson_searched(pack u, pack rate, pmask wanted)
 {
     pack n = PK(0.0), term = m_exp(-rate), tail = PK(1.0) - term;
@@ -124,14 +129,16 @@ FN pack rng_poisson_searched(pack u, pack rate, pmask wanted)
     return n;
 }
 
-/* Where the hat of a rate lies: the number proposed for u in (-1/2, 1/2) is the floor of (2 a / (1/2 - |u|) + b) u + rate + 0.43. */
+/* Where the hat of a rate lies: the number proposed for u in (-1/2, 1/2) is the floor of (2 a / (1/2 - |u|) +
+ * b) u + rate + 0.43. */
 typedef struct {
     pack a, b, inverse_alpha, squeeze;
 } rng_hat;
 
-/* Constants of PTRS: W. Hoermann, The transformed rejection method for generating Poisson random variables, Insurance:
- * Mathematics and Economics 12 (1993) 39. With the published ones the hat is up to 0.6 % too low for rates below 2000, and the
- * squeeze up to 0.004 too high near 28; here the first is raised by 0.65 % and the second lowered, so that both hold at every rate. */
+/* Constants of PTRS: W. Hoermann, The transformed rejection method for generating Poisson random variables,
+ * Insurance: Mathematics and Economics 12 (1993) 39. With the published ones the hat is up to 0.6 % too low
+ * for rates below 2000, and the squeeze up to 0.004 too high near 28; here the first is raised by 0.65 % and
+ * the second lowered, so that both hold at every rate. */
 FN rng_hat rng_hat_of(pack rate)
 {
     rng_hat h;
@@ -161,25 +168,28 @@ FN pack rng_stirling_rest(pack n, pack w)
 }
 
 /* May v accept the whole number n >= 0 that was proposed at a distance s = 1/2 - |u| from the end?
- *   v inverse_alpha / (a / s^2 + b) <= P(n) = e^-deviance / sqrt(2 pi n),   deviance = n D((rate - n) / n) + Stirling's rest,
+ *   v inverse_alpha / (a / s^2 + b) <= P(n) = e^-deviance / sqrt(2 pi n),   deviance = n D((rate - n) / n) +
+ *       Stirling's rest,
  * D(x) = x - log(1 + x). In this form nothing cancels, however large the rate. P(0) is e^-rate. */
 FN pmask rng_poisson_accepts(rng_hat h, pack rate, pack n, pack s, pack v)
 {
     const pmask none = n < PK(0.5);
     const pack some = PSELECT(none, PK(1.0), n), w = PDIVIDE(PK(1.0), some);
-    const pack deviance = PSELECT(none, rate, PFMA(some, m_deviance((rate - some) * w), rng_stirling_rest(some, w)));
+    const pack deviance =
+        PSELECT(none, rate, PFMA(some, m_deviance((rate - some) * w), rng_stirling_rest(some, w)));
     const pack circle = PSELECT(none, PK(1.0), PK(6.2831853071795864769) * some);
     const pack s2 = s * s;
     return m_log(PDIVIDE(v * h.inverse_alpha * s2 * PSQRT(circle), PFMA(h.b, s2, h.a))) <= -deviance;
 }
 
-/* Poisson numbers of rates from RNG_POISSON_SEARCHED on by PTRS; `first` is draw 0 of the stream. One of inverse_alpha proposals
- * is accepted on average (1.34 at a rate of 10, 1.13 at large ones). The floor of the rate is split off, so that what is added to it
- * keeps its digits. */
+/* Poisson numbers of rates from RNG_POISSON_SEARCHED on by PTRS; `first` is draw 0 of the stream. One of
+ * inverse_alpha proposals is accepted on average (1.34 at a rate of 10, 1.13 at large ones). The floor of the
+ * rate is split off, so that what is added to it keeps its digits. */
 FN pack rng_poisson_rejected(rng_stream stream, rng_block first, pack rate, pmask wanted)
 {
     const rng_hat h = rng_hat_of(rate);
-    const pack twice_a = PK(2.0) * h.a, magic = PK(6755399441055744.0), most = PK(2251799813685248.0); /* 3 2^51, 2^51 */
+    /* 3 2^51, 2^51 */
+    const pack twice_a = PK(2.0) * h.a, magic = PK(6755399441055744.0), most = PK(2251799813685248.0);
     const pack whole = (rate + magic) - magic, part = (rate - whole) + PK(0.43);
     rng_block b = first;
     pack n = PK(0.0);
@@ -194,7 +204,9 @@ FN pack rng_poisson_rejected(rng_stream stream, rng_block first, pack rate, pmas
         const pmask inside = k >= PK(0.0);
         pmask accepted = AND(s >= PK(0.07), v <= h.squeeze);
         const pmask open = AND(AND(on, inside), AND(PNOT(accepted), OR(s >= PK(0.013), v <= s)));
-        if (PANY(open)) accepted = OR(accepted, AND(open, rng_poisson_accepts(h, rate, PSELECT(inside, k, PK(0.0)), s, v)));
+        if (PANY(open))
+            accepted =
+                OR(accepted, AND(open, rng_poisson_accepts(h, rate, PSELECT(inside, k, PK(0.0)), s, v)));
         accepted = AND(AND(on, inside), accepted);
         n = PSELECT(accepted, k, n);
         on = AND(on, PNOT(accepted));
@@ -206,12 +218,20 @@ FN pack rng_poisson_rejected(rng_stream stream, rng_block first, pack rate, pmas
 /* Poisson numbers of rates from 0 to RNG_POISSON_LARGEST, NaN for others; 0 where not wanted. */
 FN_LARGE pack rng_poisson(rng_stream stream, pack rate, pmask wanted)
 {
-    const pmask known = AND(rate >= PK(0.0), rate <= PK(RNG_POISSON_LARGEST)), low = rate < PK(RNG_POISSON_SEARCHED);
+    const pmask known = AND(rate >= PK(0.0), rate <= PK(RNG_POISSON_LARGEST)),
+                low = rate < PK(RNG_POISSON_SEARCHED);
     const pmask few = AND(wanted, AND(known, low)), many = AND(wanted, AND(known, PNOT(low)));
     const rng_block first = rng_draw(stream, 0);
     pack n = PSELECT(AND(wanted, PNOT(known)), M_NAN, PK(0.0));
-    if (PANY(few)) n = PSELECT(few, rng_poisson_searched(rng_uniform(first.word[0], first.word[1]), PSELECT(few, rate, PK(0.0)), few), n);
-    if (PANY(many)) n = PSELECT(many, rng_poisson_rejected(stream, first, PSELECT(many, rate, PK(RNG_POISSON_SEARCHED)), many), n);
+    if (PANY(few))
+        n = PSELECT(
+            few,
+            rng_poisson_searched(rng_uniform(first.word[0], first.word[1]), PSELECT(few, rate, PK(0.0)), few),
+            n);
+    if (PANY(many))
+        n = PSELECT(many,
+                    rng_poisson_rejected(stream, first, PSELECT(many, rate, PK(RNG_POISSON_SEARCHED)), many),
+                    n);
     return n;
 }
 

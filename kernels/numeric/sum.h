@@ -1,16 +1,18 @@
 /* sum.h: sums and dot products whose order is fixed once for all shapes of a pack.
  *
  * Term i is added to partial sum i mod 8, in ascending order; the eight partial sums are then added as
- * ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7)). A pack of 8 holds all partial sums in one vector, smaller packs
- * hold them in several, and the bits are the same for every PACK and LANES. Arrays are padded to multiples of 8 terms.
+ * ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7)). A pack of 8 holds all partial sums in one vector,
+ * smaller packs hold them in several, and the bits are the same for every PACK and LANES. Arrays are padded
+ * to multiples of 8 terms.
  */
 #ifndef PARITAS_NUMERIC_SUM_H
 #define PARITAS_NUMERIC_SUM_H
 
 #include "numeric/flush.h"
 
-/* Eight partial sums; number j lies in element j % PACK of part[j / PACK]. A kernel that sums what it computes itself
- * walks i by 8 and, inside, j = 0, PACK, .. 7, and adds the terms i + j .. to part[j / PACK]. */
+/* Eight partial sums; number j lies in element j % PACK of part[j / PACK]. A kernel that sums what it
+ * computes itself walks i by 8 and, inside, j = 0, PACK, .. 7, and adds the terms i + j .. to part[j /
+ * PACK]. */
 typedef struct {
     pack part[8 / PACK];
 } acc8;
@@ -32,7 +34,8 @@ FN acc8 acc8_add(acc8 s, GLOBAL const real *a, u32 i)
 /* Adds the terms a[i] * b[i] .. a[i + 7] * b[i + 7]; i is a multiple of 8. */
 FN acc8 acc8_fma(acc8 s, GLOBAL const real *a, GLOBAL const real *b, u32 i)
 {
-    for (u32 j = 0; j < 8; j += PACK) s.part[j / PACK] = PFMA(LOADP(a, i + j), LOADP(b, i + j), s.part[j / PACK]);
+    for (u32 j = 0; j < 8; j += PACK)
+        s.part[j / PACK] = PFMA(LOADP(a, i + j), LOADP(b, i + j), s.part[j / PACK]);
     return s;
 }
 
@@ -57,7 +60,8 @@ FN pack acc8_totals(PRIVATE pack acc[PACK][8 / PACK])
     TRANSPOSE_PACKS(v);
     return pflush(((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])));
 #elif PACK == 1
-    return flush(tree8_of(acc[0][0], acc[0][1], acc[0][2], acc[0][3], acc[0][4], acc[0][5], acc[0][6], acc[0][7]));
+    return flush(
+        tree8_of(acc[0][0], acc[0][1], acc[0][2], acc[0][3], acc[0][4], acc[0][5], acc[0][6], acc[0][7]));
 #else
     pack total = PK(0.0);
     for (u32 k = 0; k < PACK; k++) {
@@ -76,8 +80,7 @@ FN void transpose8(GLOBAL real *to, GLOBAL const real *from, u32 rows)
     pack v[8];
     UNROLL for (u32 i = 0; i < 8; i++) v[i] = LOADP(from, 8 * i);
     TRANSPOSE_PACKS(v);
-    UNROLL for (u32 i = 0; i < 8; i++)
-        if (i < rows) STOREP(to, 8 * i, v[i]);
+    UNROLL for (u32 i = 0; i < 8; i++) if (i < rows) STOREP(to, 8 * i, v[i]);
 #else
     for (u32 i = 0; i < rows; i++)
         for (u32 j = 0; j < 8; j++) to[8 * i + j] = from[8 * j + i];

@@ -5,9 +5,9 @@
  * is one contiguous stream of 8 J columns, which is all that the left-looking factorisation reads.
  *
  * Every element is one ascending chain of fma, whatever the shape of the register tile, so the shape is free:
- * TILE_I packs by TILE_J columns of a tile are kept in registers, of up to TILE_GROUP tiles of a block column at once, which share
- * what they read of the right factor (PACK 8: 24 accumulators, which cover the latency of two fma units and leave two reads to
- * every five fma; 8 accumulators reach half the speed).
+ * TILE_I packs by TILE_J columns of a tile are kept in registers, of up to TILE_GROUP tiles of a block column
+ * at once, which share what they read of the right factor (PACK 8: 24 accumulators, which cover the latency
+ * of two fma units and leave two reads to every five fma; 8 accumulators reach half the speed).
  */
 #ifndef PARITAS_NUMERIC_TILES_H
 #define PARITAS_NUMERIC_TILES_H
@@ -37,53 +37,67 @@
 
 #define TILE_OFFSET(I, J) (64 * ((I) * ((I) + 1) / 2 + (J)))
 
-/* A group of up to TILE_GROUP tiles of one block column: where each begins, and where its rows of the left factor begin. */
+/* A group of up to TILE_GROUP tiles of one block column: where each begins, and where its rows of the left
+ * factor begin. */
 typedef struct {
     u32 count, tile[TILE_GROUP], left[TILE_GROUP];
 } tile_group;
 
-/* tiles of the group += (-= if `subtract`) sum over k < n of a_k b_k^T; a_k = left[8k..8k+7], likewise b. `count`, `subtract`: constants. */
-FN void tile_group_rank(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n, u32 count, u32 subtract)
+/* tiles of the group += (-= if `subtract`) sum over k < n of a_k b_k^T; a_k = left[8k..8k+7], likewise b.
+ * `count`, `subtract`: constants. */
+FN void tile_group_rank(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right,
+                        u32 n, u32 count, u32 subtract)
 {
     for (u32 i0 = 0; i0 < 8; i0 += TILE_I * PACK)
         for (u32 j0 = 0; j0 < 8; j0 += TILE_J) {
             pack acc[TILE_GROUP][TILE_J][TILE_I];
-            UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++)
-                acc[t][j][i] = LOADP(tiles + g.tile[t], 8 * (j0 + j) + i0 + i * PACK);
+            UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < TILE_J; j++)
+                UNROLL for (u32 i = 0; i < TILE_I; i++) acc[t][j][i] =
+                    LOADP(tiles + g.tile[t], 8 * (j0 + j) + i0 + i * PACK);
             for (u32 k = 0; k < n; k++) {
                 pack a[TILE_GROUP][TILE_I];
-                UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 i = 0; i < TILE_I; i++) {
+                UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 i = 0; i < TILE_I; i++)
+                {
                     a[t][i] = LOADP(left + g.left[t], 8 * k + i0 + i * PACK);
                     if (subtract) a[t][i] = -a[t][i];
                 }
-                UNROLL for (u32 j = 0; j < TILE_J; j++) {
+                UNROLL for (u32 j = 0; j < TILE_J; j++)
+                {
                     const pack b = PACK_OF(right[8 * k + j0 + j]);
-                    UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[t][j][i] = PFMA(a[t][i], b, acc[t][j][i]);
+                    UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 i = 0; i < TILE_I; i++)
+                        acc[t][j][i] = PFMA(a[t][i], b, acc[t][j][i]);
                 }
             }
-            UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++)
-                STOREP(tiles + g.tile[t], 8 * (j0 + j) + i0 + i * PACK, acc[t][j][i]);
+            UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < TILE_J; j++)
+                UNROLL for (u32 i = 0; i < TILE_I; i++)
+                    STOREP(tiles + g.tile[t], 8 * (j0 + j) + i0 + i * PACK, acc[t][j][i]);
         }
 }
-FN void tiles_rank(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n, u32 subtract)
+FN void tiles_rank(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n,
+                   u32 subtract)
 {
     if (g.count == 1) tile_group_rank(tiles, g, left, right, n, 1, subtract);
 #if TILE_GROUP == 3
-    else if (g.count == 2) tile_group_rank(tiles, g, left, right, n, 2, subtract);
-    else tile_group_rank(tiles, g, left, right, n, 3, subtract);
+    else if (g.count == 2)
+        tile_group_rank(tiles, g, left, right, n, 2, subtract);
+    else
+        tile_group_rank(tiles, g, left, right, n, 3, subtract);
 #endif
 }
-FN_LARGE void tiles_add(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n)
+FN_LARGE void tiles_add(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right,
+                        u32 n)
 {
     tiles_rank(tiles, g, left, right, n, 0);
 }
-FN_LARGE void tiles_subtract(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right, u32 n)
+FN_LARGE void tiles_subtract(GLOBAL real *tiles, tile_group g, GLOBAL const real *left,
+                             GLOBAL const real *right, u32 n)
 {
     tiles_rank(tiles, g, left, right, n, 1);
 }
 
-/* tile += sum of p q^T over pairs of rows p = rows + .., q = rows + .. of 8. `list`: the numbers of first-order and of all pairs, then two offsets a
- * pair. Without `second_order` the other pairs are left out. */
+/* tile += sum of p q^T over pairs of rows p = rows + .., q = rows + .. of 8. `list`: the numbers of
+ * first-order and of all pairs, then two offsets a pair. Without `second_order` the other pairs are left
+ * out. */
 FN_LARGE void tile_add_pairs(GLOBAL real *tile, GLOBAL const real *rows, CONSTANT u32 *list, u32 second_order)
 {
     const u32 n = 2 * list[second_order ? 1 : 0];
@@ -91,63 +105,76 @@ FN_LARGE void tile_add_pairs(GLOBAL real *tile, GLOBAL const real *rows, CONSTAN
     for (u32 i0 = 0; i0 < 8; i0 += TILE_I * PACK)
         for (u32 j0 = 0; j0 < 8; j0 += TILE_J) {
             pack acc[TILE_J][TILE_I];
-            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j][i] = LOADP(tile, 8 * (j0 + j) + i0 + i * PACK);
+            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j][i] =
+                LOADP(tile, 8 * (j0 + j) + i0 + i * PACK);
             for (u32 m = 0; m < n; m += 2) {
                 GLOBAL const real *p = rows + at[m] + i0, *q = rows + at[m + 1] + j0;
                 pack pm[TILE_I];
                 UNROLL for (u32 i = 0; i < TILE_I; i++) pm[i] = LOADP(p, i * PACK);
-                UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j][i] = PFMA(pm[i], PACK_OF(q[j]), acc[j][i]);
+                UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) acc[j][i] =
+                    PFMA(pm[i], PACK_OF(q[j]), acc[j][i]);
             }
-            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++) STOREP(tile, 8 * (j0 + j) + i0 + i * PACK, acc[j][i]);
+            UNROLL for (u32 j = 0; j < TILE_J; j++) UNROLL for (u32 i = 0; i < TILE_I; i++)
+                STOREP(tile, 8 * (j0 + j) + i0 + i * PACK, acc[j][i]);
         }
 }
 
-/* tiles of the group := tile L^-T, L the factored diagonal tile with reciprocal diagonal `rdiag` (8 elements). The tiles' columns go
- * side by side: alone, each would wait for its own last step. */
-FN void tile_group_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const real *diagonal, GLOBAL const real *rdiag, u32 count)
+/* tiles of the group := tile L^-T, L the factored diagonal tile with reciprocal diagonal `rdiag` (8
+ * elements). The tiles' columns go side by side: alone, each would wait for its own last step. */
+FN void tile_group_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const real *diagonal,
+                               GLOBAL const real *rdiag, u32 count)
 {
     for (u32 i0 = 0; i0 < 8; i0 += PACK) {
         pack column[TILE_GROUP][8];
-        UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < 8; j++) column[t][j] = LOADP(tiles + g.tile[t], 8 * j + i0);
+        UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < 8; j++) column[t][j] =
+            LOADP(tiles + g.tile[t], 8 * j + i0);
         UNROLL for (u32 k = 0; k < 8; k++)
         {
             UNROLL for (u32 t = 0; t < count; t++) column[t][k] = pflush(column[t][k] * PACK_OF(rdiag[k]));
-            UNROLL for (u32 j = k + 1; j < 8; j++) {
+            UNROLL for (u32 j = k + 1; j < 8; j++)
+            {
                 const pack d = PACK_OF(diagonal[8 * k + j]);
                 UNROLL for (u32 t = 0; t < count; t++) column[t][j] = PFMA(-column[t][k], d, column[t][j]);
             }
         }
-        UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < 8; j++) STOREP(tiles + g.tile[t], 8 * j + i0, column[t][j]);
+        UNROLL for (u32 t = 0; t < count; t++) UNROLL for (u32 j = 0; j < 8; j++)
+            STOREP(tiles + g.tile[t], 8 * j + i0, column[t][j]);
     }
 }
-FN_LARGE void tiles_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const real *diagonal, GLOBAL const real *rdiag)
+FN_LARGE void tiles_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const real *diagonal,
+                                GLOBAL const real *rdiag)
 {
     if (g.count == 1) tile_group_solve_right(tiles, g, diagonal, rdiag, 1);
 #if TILE_GROUP == 3
-    else if (g.count == 2) tile_group_solve_right(tiles, g, diagonal, rdiag, 2);
-    else tile_group_solve_right(tiles, g, diagonal, rdiag, 3);
+    else if (g.count == 2)
+        tile_group_solve_right(tiles, g, diagonal, rdiag, 2);
+    else
+        tile_group_solve_right(tiles, g, diagonal, rdiag, 3);
 #endif
 }
 
-/* Tiles (I .. I + TILE_GROUP - 1, J) of a matrix of `blocks` block rows, and the rows of the factor left of them. */
+/* Tiles (I .. I + TILE_GROUP - 1, J) of a matrix of `blocks` block rows, and the rows of the factor left of
+ * them. */
 FN tile_group tile_group_of(u32 I, u32 J, u32 blocks)
 {
     tile_group g;
     g.count = blocks - I < TILE_GROUP ? blocks - I : TILE_GROUP;
-    UNROLL for (u32 t = 0; t < TILE_GROUP; t++) {
+    UNROLL for (u32 t = 0; t < TILE_GROUP; t++)
+    {
         g.tile[t] = TILE_OFFSET(I + t, J);
         g.left[t] = TILE_OFFSET(I + t, 0);
     }
     return g;
 }
 
-/* Cholesky factor of a diagonal tile in place; rdiag receives 1 / diagonal. `scale` holds the sums of squares that the diagonal
- * was made from, against which a pivot is judged: from -doubt to +least times it is flat (nothing depends on that direction: it
- * counts with the curvature flat * scale), below it is bad: replaced by a positive stand-in, so that other lanes go on
- * undisturbed. `found`: three elements, the number of the lane's first bad pivot (counted from 1, this tile's first being `first`) and
- * its value, 0 as long as there is none; 1 where a pivot was flat, else 0. */
-FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real doubt, real flat, u32 first,
-                    GLOBAL real *found)
+/* Cholesky factor of a diagonal tile in place; rdiag receives 1 / diagonal. `scale` holds the sums of squares
+ * that the diagonal was made from, against which a pivot is judged: from -doubt to +least times it is flat
+ * (nothing depends on that direction: it counts with the curvature flat * scale), below it is bad: replaced
+ * by a positive stand-in, so that other lanes go on undisturbed. `found`: three elements, the number of the
+ * lane's first bad pivot (counted from 1, this tile's first being `first`) and its value, 0 as long as there
+ * is none; 1 where a pivot was flat, else 0. */
+FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real doubt,
+                    real flat, u32 first, GLOBAL real *found)
 {
     for (u32 k = 0; k < 8; k++) {
         const real own = SELECT(scale[k] > R(0.0), scale[k], R(1.0));
@@ -164,13 +191,15 @@ FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *sc
         tile[8 * k + k] = root;
         for (u32 i = k + 1; i < 8; i++) tile[8 * k + i] = flush(tile[8 * k + i] * r);
         for (u32 j = k + 1; j < 8; j++)
-            for (u32 i = j; i < 8; i++) tile[8 * j + i] = FMA(-tile[8 * k + i], tile[8 * k + j], tile[8 * j + i]);
+            for (u32 i = j; i < 8; i++)
+                tile[8 * j + i] = FMA(-tile[8 * k + i], tile[8 * k + j], tile[8 * j + i]);
     }
 }
 
-/* Factors the whole matrix of `blocks` block rows in place. `found`: three slab elements, as in tile_factor. */
-FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *scale, u32 blocks, real least, real doubt, real flat,
-                     GLOBAL real *found)
+/* Factors the whole matrix of `blocks` block rows in place. `found`: three slab elements, as in
+ * tile_factor. */
+FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *scale, u32 blocks, real least,
+                     real doubt, real flat, GLOBAL real *found)
 {
     ONE_WORKER
     {
@@ -179,38 +208,40 @@ FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *
         found[2] = R(0.0);
     }
     for (u32 J = 0; J < blocks; J++) {
-        TEAM_FOR(step, TILE_GROUPS(blocks - J))
-        {
-            tiles_subtract(tiles, tile_group_of(J + TILE_GROUP * step, J, blocks), tiles, tiles + TILE_OFFSET(J, 0), 8 * J);
+        TEAM_FOR(step, TILE_GROUPS(blocks - J)) {
+            tiles_subtract(tiles, tile_group_of(J + TILE_GROUP * step, J, blocks), tiles,
+                           tiles + TILE_OFFSET(J, 0), 8 * J);
         }
         TEAM_BARRIER();
         ONE_WORKER
         {
-            tile_factor(tiles + TILE_OFFSET(J, J), rdiag + 8 * J, scale + 8 * J, least, doubt, flat, 8 * J + 1, found);
+            tile_factor(tiles + TILE_OFFSET(J, J), rdiag + 8 * J, scale + 8 * J, least, doubt, flat,
+                        8 * J + 1, found);
         }
         TEAM_BARRIER();
-        TEAM_FOR(step, TILE_GROUPS(blocks - J - 1))
-        {
-            tiles_solve_right(tiles, tile_group_of(J + 1 + TILE_GROUP * step, J, blocks), tiles + TILE_OFFSET(J, J), rdiag + 8 * J);
+        TEAM_FOR(step, TILE_GROUPS(blocks - J - 1)) {
+            tiles_solve_right(tiles, tile_group_of(J + 1 + TILE_GROUP * step, J, blocks),
+                              tiles + TILE_OFFSET(J, J), rdiag + 8 * J);
         }
         TEAM_BARRIER();
     }
 }
 
-/* y := L^-1 y. The update of a block runs in four interleaved chains (k mod 4), since one would wait for each fma. */
+/* y := L^-1 y. The update of a block runs in four interleaved chains (k mod 4), since one would wait for each
+ * fma. */
 FN void tiles_solve_lower(GLOBAL const real *tiles, GLOBAL const real *rdiag, u32 blocks, GLOBAL real *y)
 {
     for (u32 I = 0; I < blocks; I++) {
         GLOBAL const real *row = tiles + TILE_OFFSET(I, 0);
-        TEAM_FOR_PACK(i, 8)
-        {
+        TEAM_FOR_PACK(i, 8) {
             pack acc[4];
             acc[0] = LOADP(y, 8 * I + i);
             acc[1] = PK(0.0);
             acc[2] = PK(0.0);
             acc[3] = PK(0.0);
             for (u32 k = 0; k < 8 * I; k += 4)
-                UNROLL for (u32 c = 0; c < 4; c++) acc[c] = PFMA(-LOADP(row, 8 * (k + c) + i), PACK_OF(y[k + c]), acc[c]);
+                UNROLL for (u32 c = 0; c < 4; c++) acc[c] =
+                    PFMA(-LOADP(row, 8 * (k + c) + i), PACK_OF(y[k + c]), acc[c]);
             STOREP(y, 8 * I + i, pflush((acc[0] + acc[2]) + (acc[1] + acc[3])));
         }
         TEAM_BARRIER();
@@ -234,15 +265,17 @@ FN void tiles_solve_lower(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
 FN void tiles_solve_upper(GLOBAL const real *tiles, GLOBAL const real *rdiag, u32 blocks, GLOBAL real *y)
 {
     for (u32 J = blocks; J-- > 0;) {
-        TEAM_FOR_PACK(j, 8)
-        {
+        TEAM_FOR_PACK(j, 8) {
             pack acc[PACK][8 / PACK];
-            UNROLL for (u32 c = 0; c < PACK; c++) UNROLL for (u32 m = 0; m < 8 / PACK; m++) acc[c][m] = PK(0.0);
+            UNROLL for (u32 c = 0; c < PACK; c++) UNROLL for (u32 m = 0; m < 8 / PACK; m++) acc[c][m] =
+                PK(0.0);
             for (u32 I = J + 1; I < blocks; I++) {
                 GLOBAL const real *tile = tiles + TILE_OFFSET(I, J) + 8 * j;
-                UNROLL for (u32 m = 0; m < 8 / PACK; m++) {
+                UNROLL for (u32 m = 0; m < 8 / PACK; m++)
+                {
                     const pack v = LOADP(y, 8 * I + m * PACK);
-                    UNROLL for (u32 c = 0; c < PACK; c++) acc[c][m] = PFMA(LOADP(tile, 8 * c + m * PACK), v, acc[c][m]);
+                    UNROLL for (u32 c = 0; c < PACK; c++) acc[c][m] =
+                        PFMA(LOADP(tile, 8 * c + m * PACK), v, acc[c][m]);
                 }
             }
             STOREP(y, 8 * J + j, pflush(LOADP(y, 8 * J + j) - acc8_totals(acc)));

@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
 """The C library as Python sees it: contexts, workspaces, models, and one thin call a function of paritas.h.
 
-Here alone C is known. Calls take NumPy arrays as they are where they are contiguous and float64, hand out new ones, and run without
-the interpreter's lock; what users see (names instead of indices, result classes) is made of them in the modules beside this one.
+Here alone C is known. Calls take NumPy arrays as they are where they are contiguous and float64, hand out new
+ones, and run without the interpreter's lock; what users see (names instead of indices, result classes) is
+made of them in the modules beside this one.
 
   context.pxi     contexts, a pool for each choice of device and precision; errors; progress, Ctrl-C
   documents.pxi   workspaces, patch sets

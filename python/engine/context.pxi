@@ -115,7 +115,8 @@ cdef class Context:
         paritas_close(self.c)
 
     cdef int check(self, paritas_status status) except -1:
-        """Raises what the callbacks caught, else what the library said; a call that was told of to an end short of its total is told to have reached it."""
+        """Raises what the callbacks caught, else what the library said; a call that was told of to an end
+        short of its total is told to have reached it."""
         cdef object error = self.error, progress = self.progress
         cdef uint64_t total = self.total if self.left > 0 else 0
         self.progress = None
@@ -131,8 +132,8 @@ cdef class Context:
 
 
 cdef class Engine:
-    """A choice of device, precision and threads, with as many contexts as calls run at once. They live as long as the engine, and engines as long as
-    the process: models outlive any one call."""
+    """A choice of device, precision and threads, with as many contexts as calls run at once. They live as
+    long as the engine, and engines as long as the process: models outlive any one call."""
 
     cdef list idle
     cdef bytes isa, cache
@@ -207,7 +208,8 @@ def host_engine():
 
 
 def list_devices(engine=None):
-    """(name, description, isa, f64, f32, reason_f64, reason_f32) of each device that the installed drivers tell of."""
+    """(name, description, isa, f64, f32, reason_f64, reason_f32) of each device that the installed drivers
+    tell of."""
     cdef Engine e = engine or HOST
     cdef Context context = e.take(None)
     cdef size_t count = 0, i

@@ -114,7 +114,8 @@ cdef class Document:
     # ---- of a workspace ----
 
     def sort(self):
-        """With channels, samples, modifiers, measurements, parameters and observations in order of their names."""
+        """With channels, samples, modifiers, measurements, parameters and observations in order of their
+        names."""
         cdef Document made = Document()
         cdef Context context = HOST.take(None)
         cdef paritas_status status

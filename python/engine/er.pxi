@@ -1,6 +1,7 @@
 # Day files of the Electron Reflectometer: reading, writing, geometry, masks. All of it on the host.
 
-ER_REASONS = [paritas_er_reason_name(<paritas_er_reason>i).decode() for i in range(<int>PARITAS_ER_REASONS)]   # by value of paritas_er_reason
+# by value of paritas_er_reason
+ER_REASONS = [paritas_er_reason_name(<paritas_er_reason>i).decode() for i in range(<int>PARITAS_ER_REASONS)] 
 ER_UNITS = [paritas_er_unit_name(paritas_er_reason_unit(<paritas_er_reason>i)).decode() for i in range(<int>PARITAS_ER_REASONS)]
 
 cdef object array_of(object given, tuple shape, str what):
@@ -24,7 +25,8 @@ cdef object view(object owner, void *at, tuple shape, int kind):
 
 
 cdef class Day:
-    """Owns a paritas_er_day. It hands out arrays that keep it alive, and keeps none of them itself: arrays and owner in a ring would never be freed."""
+    """Owns a paritas_er_day. It hands out arrays that keep it alive, and keeps none of them itself: arrays
+    and owner in a ring would never be freed."""
 
     cdef paritas_er_day *c
 

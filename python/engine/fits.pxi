@@ -1,7 +1,8 @@
 # Fits, MINOS.
 
 cdef class Job:
-    """What a fit is given, as arrays of the right shape that stay alive during the call; what is None is the model's own."""
+    """What a fit is given, as arrays of the right shape that stay alive during the call; what is None is the
+    model's own."""
 
     cdef object data, start, lower, upper, fixed
     cdef paritas_job c
@@ -43,7 +44,8 @@ cdef int fill_fit_options(paritas_fit_options *options, str minimizer, unsigned 
 
 def fit(Model model not None, data=None, start=None, lower=None, upper=None, fixed=None, bint covariance=True, str minimizer="newton",
         unsigned max_iterations=0, unsigned population=0, uint64_t seed=0, Engine engine=None, progress=None):
-    """One fit: (status, iterations, twice_nll, edm, projected_gradient, parameters, errors, covariance, states); the last three None unless `covariance`."""
+    """One fit: (status, iterations, twice_nll, edm, projected_gradient, parameters, errors, covariance,
+    states); the last three None unless `covariance`."""
     cdef Engine e = engine or HOST
     cdef Py_ssize_t p = model.parameter_count
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
@@ -82,8 +84,8 @@ cdef inline const double *row_or_null(object rows, Py_ssize_t i, Py_ssize_t n) e
 
 def fit_batch(Model model not None, Py_ssize_t n, data=None, start=None, lower=None, upper=None, fixed=None, bint errors=False, bint covariance=False,
               str minimizer="newton", unsigned max_iterations=0, unsigned population=0, uint64_t seed=0, Engine engine=None, progress=None):
-    """n fits, row i of each matrix given belonging to fit i (one row serves all). (status, iterations, twice_nll, edm, projected_gradient, parameters, errors,
-    covariance)"""
+    """n fits, row i of each matrix given belonging to fit i (one row serves all). (status, iterations,
+    twice_nll, edm, projected_gradient, parameters, errors, covariance)"""
     cdef Engine e = engine or HOST
     cdef Py_ssize_t p = model.parameter_count, i
     cdef object data_rows = None if data is None else matrix(data, model.data_count, "data")

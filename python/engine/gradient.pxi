@@ -8,11 +8,14 @@ QUANTITIES = names_of(PARITAS_QUANTITY_LIMIT + 1, quantity_text)
 def differentiate(Model model not None, str quantity not None, str statistic not None, Py_ssize_t n, at=None, data=None, unsigned outputs=0, double level=0.05,
                   bint shared=False, bint aux_follow=False, bint by_data=False, bint by_at=False, start=None, lower=None, upper=None, fixed=None,
                   Engine engine=None):
-    """A quantity of n data rows: (values (n, k), codes of statuses (n), derivatives by the rows (n, k, row) or None, by `at` (n, k) or None).
+    """A quantity of n data rows: (values (n, k), codes of statuses (n), derivatives by the rows (n, k, row)
+    or None, by `at` (n, k) or None).
 
-    at: of likelihoods n points (n, p), by which the derivatives are (n, 1, p); else n values of mu, or None. data: n rows, or None for the model's own.
-    outputs: bits of cls's and limit's curves, 0 for all. shared: fits of q and z take their curvature from those to the model's own data. aux_follow:
-    auxiliary data of the rows are those that their templates suggest."""
+    at: of likelihoods n points (n, p), by which the derivatives are (n, 1, p); else n values of mu, or None.
+        data: n rows, or None for the model's own.
+    outputs: bits of cls's and limit's curves, 0 for all. shared: fits of q and z take their curvature from
+        those to the model's own data. aux_follow: auxiliary data of the rows are those that their templates
+        suggest."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, None, start, lower, upper, fixed)
     cdef Py_ssize_t p = model.parameter_count, r = model.data_count, k = 1, wide

@@ -1,4 +1,5 @@
-# Kappa distributions: spectra, fits, currents, spacecraft potentials. Plasma: rows of density (1/m^3), kappa, theta (m/s).
+# Kappa distributions: spectra, fits, currents, spacecraft potentials. Plasma: rows of density (1/m^3), kappa,
+# theta (m/s).
 
 cdef const char *spectrum_status_text(int status) noexcept: return paritas_spectrum_status_name(<paritas_spectrum_status>status)
 cdef const char *potential_status_text(int status) noexcept: return paritas_potential_status_name(<paritas_potential_status>status)

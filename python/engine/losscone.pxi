@@ -1,4 +1,5 @@
-# Loss cones: fits, confidence sets, profiles, models. Results are structured arrays whose rows are the library's structures.
+# Loss cones: fits, confidence sets, profiles, models. Results are structured arrays whose rows are the
+# library's structures.
 
 cdef const char *sweep_status_text(int status) noexcept: return paritas_sweep_status_name(<paritas_sweep_status>status)
 cdef const char *losscone_method_text(int method) noexcept: return paritas_losscone_method_name(<paritas_losscone_method>method)

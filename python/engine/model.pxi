@@ -49,7 +49,8 @@ cdef class Templates:
 
 
 cdef class ModelMemory:
-    """Owns a model, for a Model and for its arrays, which may outlive it. Arrays that kept the Model itself, which has them, would keep it for ever."""
+    """Owns a model, for a Model and for its arrays, which may outlive it. Arrays that kept the Model itself,
+    which has them, would keep it for ever."""
 
     cdef paritas_model *c
 
@@ -98,8 +99,9 @@ cdef class Model:
 
     def __cinit__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None, histosys_code=None, clip_sample=None, clip_bin=None,
                  templates=None):
-        """Validates the workspace and freezes one measurement's model; the arguments are paritas_model_options'. poi: "" for none. templates: (kind, channel,
-        sample, modifier or None) of each, a kind one of TEMPLATE_KINDS."""
+        """Validates the workspace and freezes one measurement's model; the arguments are
+        paritas_model_options'. poi: "" for none. templates: (kind, channel, sample, modifier or None) of
+        each, a kind one of TEMPLATE_KINDS."""
         cdef paritas_model_options options
         cdef bytes measurement_name = measurement.encode() if measurement is not None else None
         cdef bytes poi_name = poi.encode() if poi is not None else None
@@ -155,7 +157,8 @@ cdef inline const double *data_of(Model model, object data) except? NULL:
 
 
 def evaluate(Model model not None, points, data=None, bint gradient=False, bint hessian=False, Engine engine=None):
-    """Twice the NLL at n points for m data sets: (n, m), with its gradient (n, m, p) and Hessian (n, m, p, p) or None. data None: the observed."""
+    """Twice the NLL at n points for m data sets: (n, m), with its gradient (n, m, p) and Hessian (n, m, p, p)
+    or None. data None: the observed."""
     cdef Engine e = engine or HOST
     cdef Py_ssize_t p = model.parameter_count
     cdef object at = matrix(points, p, "points"), rows = None if data is None else matrix(data, model.data_count, "data")

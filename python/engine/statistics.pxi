@@ -11,8 +11,8 @@ cdef paritas_test_statistic statistic_of(str name) except? PARITAS_QTILDE:
 
 
 def hypotest(Model model not None, mu, str statistic="qtilde", data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
-    """Asymptotic tests of values of mu (an array): a list of (mu, cls_obs, cls_exp, clsb, clb, p0, q, q_asimov, mu_hat, twice_nll_free, twice_nll_fixed,
-    status)."""
+    """Asymptotic tests of values of mu (an array): a list of (mu, cls_obs, cls_exp, clsb, clb, p0, q,
+    q_asimov, mu_hat, twice_nll_free, twice_nll_fixed, status)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef object values = vector(mu, len(mu), "mu")
@@ -76,8 +76,8 @@ def significance(Model model not None, data=None, start=None, lower=None, upper=
 
 
 def scan(Model model not None, parameters, values, data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
-    """Profile over one or two parameters (indices) at n points (n, k): ((status, iterations, twice_nll, edm, pull) of the free fit, its parameters, q,
-    twice_nll, status)."""
+    """Profile over one or two parameters (indices) at n points (n, k): ((status, iterations, twice_nll, edm,
+    pull) of the free fit, its parameters, q, twice_nll, status)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef size_t which[2]
@@ -113,7 +113,8 @@ def scan(Model model not None, parameters, values, data=None, start=None, lower=
 
 
 def ranking(Model model not None, data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
-    """Impacts, largest first: a list of (parameter, pull, constraint, impact_up, impact_down, prefit_up, prefit_down, status)."""
+    """Impacts, largest first: a list of (parameter, pull, constraint, impact_up, impact_down, prefit_up,
+    prefit_down, status)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef paritas_ranking_entry *entries = <paritas_ranking_entry *>calloc(model.parameter_count + 1, sizeof(paritas_ranking_entry))

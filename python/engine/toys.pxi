@@ -142,8 +142,9 @@ cdef tuple toy_test_of(const paritas_hypotest_toys_result *r):
 def fit_toys(Model model not None, uint64_t n, uint64_t seed, params=None, expected=None, bint errors=False, bint keep=True, bint save_parameters=False,
              shard=None, bint fix_aux=False, bint newton_only=False, store=None, bint resume=False, entries=(), data=None, start=None, lower=None, upper=None,
              fixed=None, Engine engine=None, progress=None):
-    """Toys, each with its best fit: (status, tally, summary of parameters, rows of TOY_FIT, parameters, errors); the last three None unless `keep`, errors
-    unless asked for. Of a run that is resumed the rows are those that this call fitted."""
+    """Toys, each with its best fit: (status, tally, summary of parameters, rows of TOY_FIT, parameters,
+    errors); the last three None unless `keep`, errors unless asked for. Of a run that is resumed the rows are
+    those that this call fitted."""
     cdef Engine e = engine or HOST
     cdef Py_ssize_t p = model.parameter_count, i
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
@@ -207,7 +208,8 @@ def hypotest_toys(Model model not None, double mu, str statistic, uint64_t n, ui
 
 def significance_toys(Model model not None, uint64_t n, uint64_t seed, bint keep=True, shard=None, bint fix_aux=False, bint newton_only=False, store=None,
                       bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
-    """((p0, p0_error, z, z_error, z_at_least, p0_exp, p0_exp_error, z_exp, z_exp_error, z_exp_at_least), toy_test_of's tuple, rows of TOY or None)."""
+    """((p0, p0_error, z, z_error, z_at_least, p0_exp, p0_exp_error, z_exp, z_exp_error, z_exp_at_least),
+    toy_test_of's tuple, rows of TOY or None)."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef ToyOptions options = ToyOptions.make(n, seed, shard, fix_aux, newton_only, store, resume, entries)
@@ -229,8 +231,9 @@ def significance_toys(Model model not None, uint64_t n, uint64_t seed, bint keep
 def limit_toys(Model model not None, double level, double rtol, str statistic, uint64_t n, uint64_t seed, bint keep=False, bint fix_aux=False,
                bint newton_only=False, store=None, bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None,
                progress=None):
-    """(limit_obs, error, reached, limit_exp, errors, reached, asymptotic_obs, asymptotic_exp, mu_hat, twice_nll_free, upper_bound, bound_widened, status,
-    tally, list of toy_test_of's, rows of TOY or None). n: 0 for PARITAS_LIMIT_TOYS."""
+    """(limit_obs, error, reached, limit_exp, errors, reached, asymptotic_obs, asymptotic_exp, mu_hat,
+    twice_nll_free, upper_bound, bound_widened, status, tally, list of toy_test_of's, rows of TOY or None). n:
+    0 for PARITAS_LIMIT_TOYS."""
     cdef Engine e = engine or HOST
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef ToyOptions options = ToyOptions.make(n or PARITAS_LIMIT_TOYS, seed, None, fix_aux, newton_only, store, resume, entries)

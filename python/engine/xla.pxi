@@ -1,4 +1,5 @@
-# Functions that XLA calls: JAX's foreign functions, without the cost of its callbacks, of which each copies its arguments to a device and back.
+# Functions that XLA calls: JAX's foreign functions, without the cost of its callbacks, of which each copies
+# its arguments to a device and back.
 
 from cpython.pycapsule cimport PyCapsule_New
 
@@ -39,8 +40,8 @@ cdef extern from "xla_ffi.h":
         xla_buffers arguments, results
         xla_attributes attributes
 
-#: what the only attribute of a call, an int64, is an index of: functions of (arguments, results), lists of arrays. They live as long as the process, since
-#: compiled programs that name them may
+#: what the only attribute of a call, an int64, is an index of: functions of (arguments, results), lists of
+#: arrays. They live as long as the process, since compiled programs that name them may
 cdef list XLA_FUNCTIONS = []
 
 def xla_function(function):

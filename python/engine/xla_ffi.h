@@ -1,16 +1,18 @@
-/* xla_ffi.h: what a function that XLA calls (JAX's foreign functions) sees of its call: arguments, results, attributes, and how it tells of an error.
+/* xla_ffi.h: what a function that XLA calls (JAX's foreign functions) sees of its call: arguments, results,
+ * attributes, and how it tells of an error.
  *
- * The layouts are those of version 0 of XLA's C interface (xla/ffi/api/c_api.h), which grows at the ends of its structures only; of the structures here no more is
- * declared than is read. Declared here so that the package is built without JAX. */
+ * The layouts are those of version 0 of XLA's C interface (xla/ffi/api/c_api.h), which grows at the ends of
+ * its structures only; of the structures here no more is declared than is read. Declared here so that the
+ * package is built without JAX. */
 #ifndef PARITAS_XLA_FFI_H
 #define PARITAS_XLA_FFI_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { XLA_F32 = 11, XLA_F64 = 12, XLA_S32 = 4 };    /* types of numbers */
-enum { XLA_INVALID_ARGUMENT = 3 };                   /* error codes */
-enum { XLA_METADATA = 1 };                           /* types of extensions */
+enum { XLA_F32 = 11, XLA_F64 = 12, XLA_S32 = 4 }; /* types of numbers */
+enum { XLA_INVALID_ARGUMENT = 3 };                /* error codes */
+enum { XLA_METADATA = 1 };                        /* types of extensions */
 
 struct xla_extension {
     size_t size;

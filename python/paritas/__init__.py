@@ -7,39 +7,135 @@
     model.hypotest(1.0)          # CLs, observed and expected
     model.upper_limit()          # the value of the parameter of interest where CLs = 0.05
 
-Modules beside this one: `paritas.pyhf` (pyhf's names over this engine), `paritas.torch` and `paritas.jax` (differentiable statistics), `paritas.losscone` and
-`paritas.kappa` (electrons at the Moon), `paritas.plot`, `paritas.report`, `paritas.convert`, `paritas.dask`. They are imported when they are asked for.
+Modules beside this one: `paritas.pyhf` (pyhf's names over this engine), `paritas.torch` and `paritas.jax`
+(differentiable statistics), `paritas.losscone` and `paritas.kappa` (electrons at the Moon), `paritas.plot`,
+`paritas.report`, `paritas.convert`, `paritas.dask`. They are imported when they are asked for.
 """
+
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._engine import (VERSION as __version__, DeviceUnavailable, Error, InvalidArgument, InvalidInput, NotConverged, NotFound, OutOfMemory, Unreadable,
-                      Unwritable)
+from ._engine import (
+    VERSION as __version__,
+    DeviceUnavailable,
+    Error,
+    InvalidArgument,
+    InvalidInput,
+    NotConverged,
+    NotFound,
+    OutOfMemory,
+    Unreadable,
+    Unwritable,
+)
 from .devices import Device, devices, has_cuda, has_metal, has_opencl, set_defaults
 from .model import Channel, Model
 from .workspace import PatchSet, Workspace
 
 if TYPE_CHECKING:
     from .fits import fit, fit_batch, minos
-    from .inference import asimov_data, goodness_of_fit, hypotest, predict, ranking, scan, significance, upper_limit
-    from .toys import (fit_toys, goodness_of_fit_toys, hypotest_of_store, hypotest_toys, merge, read_store, significance_toys, upper_limit_toys)
+    from .inference import (
+        asimov_data,
+        goodness_of_fit,
+        hypotest,
+        predict,
+        ranking,
+        scan,
+        significance,
+        upper_limit,
+    )
+    from .toys import (
+        fit_toys,
+        goodness_of_fit_toys,
+        hypotest_of_store,
+        hypotest_toys,
+        merge,
+        read_store,
+        significance_toys,
+        upper_limit_toys,
+    )
 
-#: names that are imported from their module at first use, so that `import paritas` costs little more than NumPy
+#: names that are imported from their module at first use, so that `import paritas` costs little more than
+#: NumPy
 _LAZY = {
-    "fit": "fits", "fit_batch": "fits", "minos": "fits",
-    "hypotest": "inference", "upper_limit": "inference", "significance": "inference", "scan": "inference", "ranking": "inference", "predict": "inference",
-    "goodness_of_fit": "inference", "asimov_data": "inference",
-    "fit_toys": "toys", "goodness_of_fit_toys": "toys", "hypotest_of_store": "toys", "hypotest_toys": "toys", "merge": "toys", "read_store": "toys",
-    "significance_toys": "toys", "upper_limit_toys": "toys",
+    "fit": "fits",
+    "fit_batch": "fits",
+    "minos": "fits",
+    "hypotest": "inference",
+    "upper_limit": "inference",
+    "significance": "inference",
+    "scan": "inference",
+    "ranking": "inference",
+    "predict": "inference",
+    "goodness_of_fit": "inference",
+    "asimov_data": "inference",
+    "fit_toys": "toys",
+    "goodness_of_fit_toys": "toys",
+    "hypotest_of_store": "toys",
+    "hypotest_toys": "toys",
+    "merge": "toys",
+    "read_store": "toys",
+    "significance_toys": "toys",
+    "upper_limit_toys": "toys",
 }
-_MODULES = ("convert", "dask", "fits", "inference", "jax", "kappa", "losscone", "plot", "pyhf", "report", "results", "torch", "toys")
+_MODULES = (
+    "convert",
+    "dask",
+    "fits",
+    "inference",
+    "jax",
+    "kappa",
+    "losscone",
+    "plot",
+    "pyhf",
+    "report",
+    "results",
+    "torch",
+    "toys",
+)
 
-__all__ = ["Channel", "Device", "DeviceUnavailable", "Error", "InvalidArgument", "InvalidInput", "Model", "NotConverged", "NotFound", "OutOfMemory", "PatchSet",
-           "Unreadable", "Unwritable", "Workspace", "__version__", "asimov_data", "devices", "fit", "fit_batch", "fit_toys", "goodness_of_fit",
-           "goodness_of_fit_toys", "has_cuda", "has_metal", "has_opencl", "hypotest", "hypotest_of_store", "hypotest_toys", "merge", "minos", "predict",
-           "ranking", "read_store", "scan", "set_defaults", "significance", "significance_toys", "upper_limit", "upper_limit_toys"]
+__all__ = [
+    "Channel",
+    "Device",
+    "DeviceUnavailable",
+    "Error",
+    "InvalidArgument",
+    "InvalidInput",
+    "Model",
+    "NotConverged",
+    "NotFound",
+    "OutOfMemory",
+    "PatchSet",
+    "Unreadable",
+    "Unwritable",
+    "Workspace",
+    "__version__",
+    "asimov_data",
+    "devices",
+    "fit",
+    "fit_batch",
+    "fit_toys",
+    "goodness_of_fit",
+    "goodness_of_fit_toys",
+    "has_cuda",
+    "has_metal",
+    "has_opencl",
+    "hypotest",
+    "hypotest_of_store",
+    "hypotest_toys",
+    "merge",
+    "minos",
+    "predict",
+    "ranking",
+    "read_store",
+    "scan",
+    "set_defaults",
+    "significance",
+    "significance_toys",
+    "upper_limit",
+    "upper_limit_toys",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@
   convert   HS3 documents and HistFactory XML into workspaces, and back
 Each has --help.
 """
+
 from __future__ import annotations
 
 import sys
@@ -13,7 +14,8 @@ _COMMANDS = {"report": "report", "convert": "convert.command"}  # modules with m
 
 
 def main(argv: list[str]) -> int:
-    """The exit code of the command in argv[0] with the arguments behind it; 2 where there is no such command."""
+    """The exit code of the command in argv[0] with the arguments behind it; 2 where there is no such
+    command."""
     if not argv or argv[0] not in _COMMANDS:
         asked = bool(argv) and argv[0] in ("-h", "--help")
         print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)

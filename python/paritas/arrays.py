@@ -1,4 +1,5 @@
 """Structured arrays from columns, results that are tables, words for codes, whole numbers."""
+
 from __future__ import annotations
 
 import operator
@@ -15,13 +16,16 @@ Table = NDArray[np.void]
 
 
 def whole(value: Any, name: str, least: int = 0, bits: int = 64) -> int:
-    """An argument that is a whole number below 2^bits; a float is none, whatever it holds: C would cut it without a word."""
+    """An argument that is a whole number below 2^bits; a float is none, whatever it holds: C would cut it
+    without a word."""
     try:
         found = operator.index(value)
     except TypeError:
         found = -1
     if not least <= found < 1 << bits:
-        raise _engine.InvalidArgument(f"{name} {value!r}: a whole number from {least} is wanted, below 2^{bits}")
+        raise _engine.InvalidArgument(
+            f"{name} {value!r}: a whole number from {least} is wanted, below 2^{bits}"
+        )
     return found
 
 
@@ -32,11 +36,14 @@ def words(codes: NDArray[Any], names: Sequence[str]) -> NDArray[np.str_]:
 
 
 def structured(columns: Mapping[str, ArrayLike]) -> Table:
-    """A structured array of columns of equal lengths, in their order; a column may have rows of its own shape."""
+    """A structured array of columns of equal lengths, in their order; a column may have rows of its own
+    shape."""
     arrays = {name: np.asarray(values) for name, values in columns.items()}
     n = {len(values) for values in arrays.values()}
     if len(n) != 1:
-        raise _engine.InvalidArgument(f"columns of lengths {', '.join(map(str, sorted(n)))}: they must be equal")
+        raise _engine.InvalidArgument(
+            f"columns of lengths {', '.join(map(str, sorted(n)))}: they must be equal"
+        )
     table = np.empty(n.pop(), [(name, values.dtype, values.shape[1:]) for name, values in arrays.items()])
     for name, values in arrays.items():
         table[name] = values
@@ -64,6 +71,7 @@ def where(exists: NDArray[np.bool_], values: NDArray[Any]) -> Floats:
 def html_of(table: Table, title: str, rows: int = 10) -> str:
     """The first rows of a table, columns of one dimension alone."""
     from .results import _html_table
+
     names = [name for name in table.dtype.names or () if table[name].ndim == 1]
     body = [[row[name].item() for name in names] for row in table[:rows]]
     more = f", the first {rows} of {len(table)}" if len(table) > rows else ""

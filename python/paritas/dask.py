@@ -1,4 +1,5 @@
-"""Toys and patch sets cut into tasks, for the workers of a Dask cluster; without a client the same tasks run in this process, one after the other.
+"""Toys and patch sets cut into tasks, for the workers of a Dask cluster; without a client the same tasks run
+in this process, one after the other.
 
     from distributed import Client
 
@@ -6,13 +7,16 @@
         test = paritas.dask.hypotest_toys("workspace.json", 1.0, n=1_000_000, seed=1, client=client, progress=True)
         limits = paritas.dask.scan_patchset("BkgOnly.json", "patchset.json", "upper_limit", client=client)
 
-Answers have the bits of one process: a toy's random numbers depend on the seed and its number alone, and shards are pooled as the program's `merge` does.
-Tasks have no effect but their answer, so that Dask repeats those of a worker that dies; each answer is taken once. Workers must have the client's version of
-Paritas. `import paritas.dask` does not import Dask.
+Answers have the bits of one process: a toy's random numbers depend on the seed and its number alone, and
+shards are pooled as the program's `merge` does. Tasks have no effect but their answer, so that Dask repeats
+those of a worker that dies; each answer is taken once. Workers must have the client's version of Paritas.
+`import paritas.dask` does not import Dask.
 
-threads: of each task. With a client the default is 1, since a worker runs as many tasks at once as it has threads; workers that run one task at a time, on
-several processors, want threads=0 (all). Without a client the default is that of all calls. client: a `distributed.Client` that is not asynchronous.
+threads: of each task. With a client the default is 1, since a worker runs as many tasks at once as it has
+    threads; workers that run one task at a time, on several processors, want threads=0 (all). Without a
+    client the default is that of all calls. client: a `distributed.Client` that is not asynchronous.
 """
+
 from __future__ import annotations
 
 import json
@@ -36,20 +40,39 @@ from .results import Tally, ToyHypotestResult
 from .workspace import DocumentLike, document
 
 Progress = Union[bool, ProgressFunction, None]
-#: the name of a function of models (a method of Model), or a function of one's own: function(model, **options)
+#: the name of a function of models (a method of Model), or a function of one's own: function(model,
+#: **options)
 Function = Union[str, Callable[..., Any]]
 
 TASKS_PER_THREAD = 4  # so that threads end at about the same time
-TOYS_PER_SHARD = 250, 20000  # at least, for a shard begins with fits of its own; at most, for it is lost with its worker
+# at least, for a shard begins with fits of its own; at most, for it is lost with its worker
+TOYS_PER_SHARD = 250, 20000
 
-_FUNCTIONS = frozenset(("fit", "fit_toys", "goodness_of_fit", "goodness_of_fit_toys", "hypotest", "hypotest_toys", "minos", "predict", "ranking", "scan",
-                        "significance", "significance_toys", "upper_limit", "upper_limit_toys"))
+_FUNCTIONS = frozenset(
+    (
+        "fit",
+        "fit_toys",
+        "goodness_of_fit",
+        "goodness_of_fit_toys",
+        "hypotest",
+        "hypotest_toys",
+        "minos",
+        "predict",
+        "ranking",
+        "scan",
+        "significance",
+        "significance_toys",
+        "upper_limit",
+        "upper_limit_toys",
+    )
+)
 
 
 @dataclass
 class Outcome:
-    """Of one model: what the function answered, or why it did not. status: that of the answer ("answered" where it has none), "failed" where the function
-    raised or its worker died too often; error: None, or kind and message. labels: the patch's values in its patch set (masses of a signal)."""
+    """Of one model: what the function answered, or why it did not. status: that of the answer ("answered"
+    where it has none), "failed" where the function raised or its worker died too often; error: None, or kind
+    and message. labels: the patch's values in its patch set (masses of a signal)."""
 
     value: Any
     status: str
@@ -62,15 +85,29 @@ class Outcome:
         return self.error is None and _converged(self.value)
 
 
-def hypotest_toys(model: Union[Model, DocumentLike], mu: float = 1.0, n: int = 2000, seed: int = 0, *, client: Any = None, shards: Optional[int] = None,
-                  keep: bool = True, store: Optional[toys.Path] = None, threads: Optional[int] = None, progress: Progress = None,
-                  **options: Any) -> ToyHypotestResult:
+def hypotest_toys(
+    model: Union[Model, DocumentLike],
+    mu: float = 1.0,
+    n: int = 2000,
+    seed: int = 0,
+    *,
+    client: Any = None,
+    shards: Optional[int] = None,
+    keep: bool = True,
+    store: Optional[toys.Path] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Any,
+) -> ToyHypotestResult:
     """`paritas.hypotest_toys` in shards: the same result, bit for bit.
 
-    model: or a workspace. shards: tasks (default: 4 for each thread of the cluster, with 250 to 20000 toys of each hypothesis).
-    keep: with all toys. store: a file, which must not exist, for the pooled store. progress: of toys, told when a task ends. options: test_stat, data, init,
-    bounds, fixed, fix_aux, minimizer, device, precision, as `paritas.hypotest_toys` has them. An error of a task ends the run, and so does a worker's death
-    where the same task was on four that died (Dask's setting `distributed.scheduler.allowed-failures`).
+    model: or a workspace. shards: tasks (default: 4 for each thread of the cluster, with 250 to 20000 toys of
+        each hypothesis).
+    keep: with all toys. store: a file, which must not exist, for the pooled store. progress: of toys, told
+        when a task ends. options: test_stat, data, init, bounds, fixed, fix_aux, minimizer, device,
+        precision, as `paritas.hypotest_toys` has them. An error of a task ends the run, and so does a
+        worker's death where the same task was on four that died (Dask's setting
+        `distributed.scheduler.allowed-failures`).
     """
     _check_client(client)
     for name in ("shard", "resume"):
@@ -103,14 +140,26 @@ def hypotest_toys(model: Union[Model, DocumentLike], mu: float = 1.0, n: int = 2
     return replace(found, tally=_sum([tallies[i] for i in tasks]))
 
 
-def scan_patchset(workspace: DocumentLike, patchset: DocumentLike, function: Function = "hypotest", *, client: Any = None,
-                  patches: Optional[Sequence[str]] = None, model_options: Optional[Mapping[str, Any]] = None, threads: Optional[int] = None,
-                  progress: Progress = None, **options: Any) -> dict[str, Outcome]:
-    """A function of every patched workspace of a patch set (or of those named in `patches`), by name, in the patch set's order.
+def scan_patchset(
+    workspace: DocumentLike,
+    patchset: DocumentLike,
+    function: Function = "hypotest",
+    *,
+    client: Any = None,
+    patches: Optional[Sequence[str]] = None,
+    model_options: Optional[Mapping[str, Any]] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Any,
+) -> dict[str, Outcome]:
+    """A function of every patched workspace of a patch set (or of those named in `patches`), by name, in the
+    patch set's order.
 
-    function: "hypotest", "upper_limit" or another function of models, by name, which gets `options` and threads; or one's own, `function(model, **options)`,
-    which gets threads only where they are given. model_options: keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips. A patch that
-    fails has its error in its place and ends nothing; a patch set of another workspace raises InvalidInput, an unknown name NotFound. progress: of patches.
+    function: "hypotest", "upper_limit" or another function of models, by name, which gets `options` and
+        threads; or one's own, `function(model, **options)`, which gets threads only where they are given.
+        model_options: keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips. A
+        patch that fails has its error in its place and ends nothing; a patch set of another workspace raises
+        InvalidInput, an unknown name NotFound. progress: of patches.
     """
     _check_client(client)
     _check_function(function)
@@ -129,10 +178,18 @@ def scan_patchset(workspace: DocumentLike, patchset: DocumentLike, function: Fun
     return found
 
 
-def map_models(function: Function, models: Mapping[str, Union[Model, DocumentLike]], *, client: Any = None, threads: Optional[int] = None,
-               progress: Progress = None, **options: Any) -> dict[str, Outcome]:
-    """A function of every model (or workspace) of a mapping, by its names and in its order. function and options are those of `scan_patchset`. A model that
-    fails, or a file that cannot be read, has its error in its place."""
+def map_models(
+    function: Function,
+    models: Mapping[str, Union[Model, DocumentLike]],
+    *,
+    client: Any = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Any,
+) -> dict[str, Outcome]:
+    """A function of every model (or workspace) of a mapping, by its names and in its order. function and
+    options are those of `scan_patchset`. A model that fails, or a file that cannot be read, has its error in
+    its place."""
     _check_client(client)
     _check_function(function)
     options = _options(function, client, threads, options)
@@ -146,10 +203,13 @@ def map_models(function: Function, models: Mapping[str, Union[Model, DocumentLik
     return {name: found[name] for name in models}
 
 
-# ---- tasks: what runs on workers; the version comes first, then what all tasks share, then what is each one's own ----
+# ---- tasks: what runs on workers; the version comes first, then what all tasks share, then what is each
+# one's own ----
 
-def _shard(version: str, model: Model, mu: float, n: int, seed: int, shard: tuple[int, int],
-           options: dict[str, Any]) -> tuple[bytes, Tally]:
+
+def _shard(
+    version: str, model: Model, mu: float, n: int, seed: int, shard: tuple[int, int], options: dict[str, Any]
+) -> tuple[bytes, Tally]:
     """A shard's store, deflated, and the tally of its fits."""
     _check_version(version)
     with tempfile.TemporaryDirectory() as folder:
@@ -159,13 +219,22 @@ def _shard(version: str, model: Model, mu: float, n: int, seed: int, shard: tupl
             return zlib.compress(file.read(), 1), found.tally
 
 
-def _of_patch(version: str, workspace: _engine.Document, patchset: _engine.Document, name: str, model_options: dict[str, Any], function: Function,
-              options: dict[str, Any]) -> Outcome:
+def _of_patch(
+    version: str,
+    workspace: _engine.Document,
+    patchset: _engine.Document,
+    name: str,
+    model_options: dict[str, Any],
+    function: Function,
+    options: dict[str, Any],
+) -> Outcome:
     _check_version(version)
     return _called(function, Model.from_workspace(patchset.apply(workspace, name), **model_options), options)
 
 
-def _of_model(version: str, model: Union[Model, _engine.Document], function: Function, options: dict[str, Any]) -> Outcome:
+def _of_model(
+    version: str, model: Union[Model, _engine.Document], function: Function, options: dict[str, Any]
+) -> Outcome:
     _check_version(version)
     return _called(function, _as_model(model), options)
 
@@ -186,10 +255,16 @@ def _check_version(version: str) -> None:
 
 # ---- running them ----
 
-def _answers(client: Any, name: str, function: Callable[..., Any], shared: Sequence[Any], tasks: Mapping[Any, tuple[Any, ...]]
-             ) -> Generator[tuple[Any, Any, Optional[BaseException]], None, None]:
-    """(key, answer, error) of each task as it ends: function(version, *shared, *task). What is shared is a task of its own, so that it goes to each worker
-    once, and is made again where its worker dies."""
+
+def _answers(
+    client: Any,
+    name: str,
+    function: Callable[..., Any],
+    shared: Sequence[Any],
+    tasks: Mapping[Any, tuple[Any, ...]],
+) -> Generator[tuple[Any, Any, Optional[BaseException]], None, None]:
+    """(key, answer, error) of each task as it ends: function(version, *shared, *task). What is shared is a
+    task of its own, so that it goes to each worker once, and is made again where its worker dies."""
     version = _engine.VERSION
     if client is None:
         for key, own in tasks.items():
@@ -203,9 +278,13 @@ def _answers(client: Any, name: str, function: Callable[..., Any], shared: Seque
     from asyncio import CancelledError
 
     from distributed import as_completed
+
     run = f"{name}-{uuid4().hex}"
     common = [client.submit(_itself, one, key=f"{run}-shared-{i}") for i, one in enumerate(shared)]
-    futures = {client.submit(function, version, *common, *own, key=f"{run}-{i}"): key for i, (key, own) in enumerate(tasks.items())}
+    futures = {
+        client.submit(function, version, *common, *own, key=f"{run}-{i}"): key
+        for i, (key, own) in enumerate(tasks.items())
+    }
     try:
         for future in as_completed(list(futures)):
             key = futures.pop(future)
@@ -221,10 +300,19 @@ def _answers(client: Any, name: str, function: Callable[..., Any], shared: Seque
             client.cancel([*futures, *common])
 
 
-def _outcomes(client: Any, name: str, function: Callable[..., Any], shared: Sequence[Any], tasks: Mapping[str, tuple[Any, ...]],
-              progress: Progress) -> dict[str, Outcome]:
+def _outcomes(
+    client: Any,
+    name: str,
+    function: Callable[..., Any],
+    shared: Sequence[Any],
+    tasks: Mapping[str, tuple[Any, ...]],
+    progress: Progress,
+) -> dict[str, Outcome]:
     found: dict[str, Outcome] = {}
-    with told(progress, "models") as tell, closing(_answers(client, name, function, shared, tasks)) as answers:
+    with (
+        told(progress, "models") as tell,
+        closing(_answers(client, name, function, shared, tasks)) as answers,
+    ):
         for key, answer, error in answers:
             found[key] = answer if error is None else _failed(error)
             if tell is not None:
@@ -238,8 +326,11 @@ def _failed(error: BaseException) -> Outcome:
 
 # ---- small things ----
 
+
 def _check_client(client: Any) -> None:
-    if client is not None and (getattr(client, "asynchronous", None) is not False or not hasattr(client, "nthreads")):
+    if client is not None and (
+        getattr(client, "asynchronous", None) is not False or not hasattr(client, "nthreads")
+    ):
         raise _engine.InvalidArgument("client: a distributed.Client that is not asynchronous is wanted")
 
 
@@ -252,7 +343,9 @@ def _threads(client: Any, threads: Optional[int]) -> Optional[int]:
     return 1 if threads is None and client is not None else threads
 
 
-def _options(function: Function, client: Any, threads: Optional[int], options: dict[str, Any]) -> dict[str, Any]:
+def _options(
+    function: Function, client: Any, threads: Optional[int], options: dict[str, Any]
+) -> dict[str, Any]:
     if isinstance(function, str):
         threads = _threads(client, threads)
     return options if threads is None else {**options, "threads": threads}
@@ -275,8 +368,12 @@ def _sum(tallies: Sequence[Tally]) -> Tally:
     def added(maps: Sequence[dict[str, int]]) -> dict[str, int]:
         return {name: sum(one[name] for one in maps) for name in maps[0]}
 
-    return Tally(added([one.counts for one in tallies]), sum(one.fitted for one in tallies), sum(one.iterations for one in tallies),
-                 added([one.methods for one in tallies]))
+    return Tally(
+        added([one.counts for one in tallies]),
+        sum(one.fitted for one in tallies),
+        sum(one.iterations for one in tallies),
+        added([one.methods for one in tallies]),
+    )
 
 
 def _converged(value: Any) -> bool:
@@ -289,7 +386,10 @@ def _status(value: Any) -> str:
     """An answer's status; of several the first that is not "converged"."""
     if isinstance(value, (list, tuple)):
         statuses = [_status(one) for one in value]
-        return next((status for status in statuses if status not in ("converged", "answered")), statuses[0] if statuses else "answered")
+        return next(
+            (status for status in statuses if status not in ("converged", "answered")),
+            statuses[0] if statuses else "answered",
+        )
     status = getattr(value, "status", None)
     if isinstance(status, str):
         return status

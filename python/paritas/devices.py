@@ -1,4 +1,5 @@
 """Devices: what can run, and which engine a call uses."""
+
 from __future__ import annotations
 
 import os
@@ -15,7 +16,8 @@ ProgressFunction = Callable[[int, int], object]
 
 @dataclass
 class Device:
-    """A device as the installed drivers tell of it; `f64`, `f32`: it runs and passed its self-test in this precision, else the reason why not."""
+    """A device as the installed drivers tell of it; `f64`, `f32`: it runs and passed its self-test in this
+    precision, else the reason why not."""
 
     name: str
     description: str
@@ -63,7 +65,8 @@ _default_engine: Engine = _engine.host_engine()
 
 
 def cache_folder() -> str:
-    """Where devices keep compiled kernels, as the program does: $PARITAS_CACHE, else the user's cache folder."""
+    """Where devices keep compiled kernels, as the program does: $PARITAS_CACHE, else the user's cache
+    folder."""
     given = os.environ.get("PARITAS_CACHE")
     if given is not None:
         return given
@@ -71,20 +74,29 @@ def cache_folder() -> str:
     return os.path.join(base, "paritas")
 
 
-def engine(device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> Engine:
-    """The engine of a choice; None stands for the default. Raises DeviceUnavailable, with the reason, where it cannot run."""
+def engine(
+    device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None
+) -> Engine:
+    """The engine of a choice; None stands for the default. Raises DeviceUnavailable, with the reason, where
+    it cannot run."""
     if device is None and precision is None and threads is None:
         return _default_engine
-    key = (_defaults["device"] if device is None else device, _defaults["precision"] if precision is None else precision,
-           _defaults["threads"] if threads is None else whole(threads, "threads", bits=32))
+    key = (
+        _defaults["device"] if device is None else device,
+        _defaults["precision"] if precision is None else precision,
+        _defaults["threads"] if threads is None else whole(threads, "threads", bits=32),
+    )
     found = _engines.get(key)
     if found is None:
         found = _engines[key] = Engine(key[0], key[1], key[2], cache=cache_folder())
     return found
 
 
-def set_defaults(device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> None:
-    """What calls use that name no device, precision or number of threads (0: one for each processor). None leaves a setting as it is."""
+def set_defaults(
+    device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None
+) -> None:
+    """What calls use that name no device, precision or number of threads (0: one for each processor). None
+    leaves a setting as it is."""
     global _default_engine
     chosen = engine(device, precision, threads)
     for name, value in (("device", device), ("precision", precision), ("threads", threads)):

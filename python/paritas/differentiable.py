@@ -1,10 +1,12 @@
-"""What paritas.torch and paritas.jax share, over NumPy arrays: which numbers of a workspace are arguments, and statistics of many rows of them with
-derivatives.
+"""What paritas.torch and paritas.jax share, over NumPy arrays: which numbers of a workspace are arguments,
+and statistics of many rows of them with derivatives.
 
   arguments (..., numbers) ─► data rows (main, auxiliary, templates) ─► one call of the engine ─► values, statuses, derivatives by each argument
 
-Leading dimensions are a batch: those of all arguments are broadcast against each other, and each combination is a row with fits of its own.
+Leading dimensions are a batch: those of all arguments are broadcast against each other, and each combination
+is a row with fits of its own.
 """
+
 from __future__ import annotations
 
 import copy
@@ -44,7 +46,8 @@ class Curves(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistic:
-    """What is asked of the engine; hashable. outputs: bits of the curves of cls and limit; 0 stands for the only output of others."""
+    """What is asked of the engine; hashable. outputs: bits of the curves of cls and limit; 0 stands for the
+    only output of others."""
 
     quantity: str
     test: str = "qtilde"
@@ -75,37 +78,65 @@ def curve_bits(curve: Union[None, str, int]) -> int:
             return 1
     elif curve in (-2, -1, 0, 1, 2):
         return 1 << (curve + 3)
-    raise InvalidArgument(f"curve {curve!r}: there are 'observed', -2, -1, 0, 1, 2 (sigma of an expected one) and None for all")
+    raise InvalidArgument(
+        f"curve {curve!r}: there are 'observed', -2, -1, 0, 1, 2 (sigma of an expected one) and None for all"
+    )
 
 
 class Session:
-    """A model some of whose numbers are arguments of each call; it is made once and keeps what it needs, on its device, between calls. Threads may share it;
-    a pickled one is made anew where it is loaded, on the device that it names.
+    """A model some of whose numbers are arguments of each call; it is made once and keeps what it needs, on
+    its device, between calls. Threads may share it; a pickled one is made anew where it is loaded, on the
+    device that it names.
 
-    signal, background: samples whose nominal rates are arguments; variations: histosys modifiers whose up and down templates are. What is not named, or not
-    given in a call, is as in the workspace. arguments: for each the (channel, sample) or (channel, sample, modifier) whose bins it has, one after the other;
+    signal, background: samples whose nominal rates are arguments; variations: histosys modifiers whose up and
+        down templates are. What is not named, or not given in a call, is as in the workspace. arguments: for
+        each the (channel, sample) or (channel, sample, modifier) whose bins it has, one after the other;
     sizes: how many.
 
-    Methods take arrays by name, each with the numbers of its argument in the last dimension and, before it, batch dimensions that are broadcast against each
-    other:
+    Methods take arrays by name, each with the numbers of its argument in the last dimension and, before it,
+    batch dimensions that are broadcast against each other:
 
-      signal, background  nominal rates, as the session names them; or a mapping from (channel, sample), or channel, to arrays
+      signal, background  nominal rates, as the session names them; or a mapping from (channel, sample), or
+                          channel, to arrays
       variations          (up, down) templates, the same way; either may be None
-      data                main data, auxiliary data then being those that a workspace with these templates has; or main and auxiliary data
+      data                main data, auxiliary data then being those that a workspace with these templates
+                          has; or main and auxiliary data
 
-    Answers have the shape of the batch. Values and derivatives are computed in float64 whatever the arrays are, and come in their type. A row whose fits do
-    not converge, or whose numbers no fit can have ("non_finite": NaN, a negative count, rates that switch the constraint of a bin on or off), is NaN with NaN
-    derivatives; mask it (where, nansum) and the others train on. return_status=True: (answer, codes), the codes of the worst fit
-    behind each row as integers (names: paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
+    Answers have the shape of the batch. Values and derivatives are computed in float64 whatever the arrays
+    are, and come in their type. A row whose fits do not converge, or whose numbers no fit can have
+    ("non_finite": NaN, a negative count, rates that switch the constraint of a bin on or off), is NaN with
+    NaN derivatives; mask it (where, nansum) and the others train on. return_status=True: (answer, codes), the
+    codes of the worst fit behind each row as integers (names: paritas.differentiable.STATUSES; 0 is
+    "converged"). Second derivatives are refused."""
 
-    def __init__(self, workspace: Union[Model, DocumentLike], signal: Optional[Samples] = None, background: Optional[Samples] = None,
-                 variations: Optional[Variations] = None, *, poi: Optional[str] = None, measurement: Optional[str] = None, init: Optional[Values] = None,
-                 bounds: Optional[Bounds] = None, fixed: Optional[Fixed] = None, shared: bool = False,
-                 device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, **options: Any) -> None:
-        """workspace: path, dict, Workspace or Model; options: normsys_code, histosys_code, clip_sample, clip_bin of the model. init, bounds, fixed: of all
-        fits, as in `paritas.fit`. shared: fits of q0, qmu and Z0 take their curvature from those to the workspace's own numbers, which makes calls of dozens of
-        rows that are like these several times as fast, and moves answers within what fits leave open. threads: of one call, 1 is best for calls of one row."""
-        given = {name: value for name, value in (("poi", poi), ("measurement", measurement), *options.items()) if value is not None}
+    def __init__(
+        self,
+        workspace: Union[Model, DocumentLike],
+        signal: Optional[Samples] = None,
+        background: Optional[Samples] = None,
+        variations: Optional[Variations] = None,
+        *,
+        poi: Optional[str] = None,
+        measurement: Optional[str] = None,
+        init: Optional[Values] = None,
+        bounds: Optional[Bounds] = None,
+        fixed: Optional[Fixed] = None,
+        shared: bool = False,
+        device: Optional[str] = None,
+        precision: Optional[str] = None,
+        threads: Optional[int] = None,
+        **options: Any,
+    ) -> None:
+        """workspace: path, dict, Workspace or Model; options: normsys_code, histosys_code, clip_sample,
+        clip_bin of the model. init, bounds, fixed: of all fits, as in `paritas.fit`. shared: fits of q0, qmu
+        and Z0 take their curvature from those to the workspace's own numbers, which makes calls of dozens of
+        rows that are like these several times as fast, and moves answers within what fits leave open.
+        threads: of one call, 1 is best for calls of one row."""
+        given = {
+            name: value
+            for name, value in (("poi", poi), ("measurement", measurement), *options.items())
+            if value is not None
+        }
         if isinstance(workspace, Model):
             given = {**workspace.options, **given}
             if given.pop("templates", None):
@@ -115,7 +146,10 @@ class Session:
         else:
             found = document(workspace, "workspace")
             plain = Model(found, **given)
-        samples = {"signal": _samples(plain, signal, "signal"), "background": _samples(plain, background, "background")}
+        samples = {
+            "signal": _samples(plain, signal, "signal"),
+            "background": _samples(plain, background, "background"),
+        }
         modifiers = _modifiers(found, plain, variations)
         _check_once("signal and background", [*samples["signal"], *samples["background"]])
         _check_once("variations", modifiers)
@@ -123,15 +157,29 @@ class Session:
         templates: list[Template] = [("nominal", *pair, None) for pairs in samples.values() for pair in pairs]
         templates += [(kind, *triple) for kind in ("histosys_up", "histosys_down") for triple in modifiers]
         self.model = Model(found, **given, templates=templates) if templates else plain
-        self.arguments: dict[str, Sequence[tuple[str, ...]]] = {"data": [], **samples, "variations_up": modifiers, "variations_down": modifiers}
+        self.arguments: dict[str, Sequence[tuple[str, ...]]] = {
+            "data": [],
+            **samples,
+            "variations_up": modifiers,
+            "variations_down": modifiers,
+        }
         self.sizes = {name: sum(bins[of[0]] for of in self.arguments[name]) for name in ROW_ARGUMENTS[1:]}
         self._places = _places(self.model, self.sizes)
         self._row = np.array(self.model.data)
         self._job = Job(self.model, init, bounds, fixed)
         self._shared = shared
-        self._made_of = {"workspace": found, "signal": samples["signal"] or None, "background": samples["background"] or None, "variations": modifiers or None,
-                         **given, **copy.deepcopy({"init": init, "bounds": bounds, "fixed": fixed}), "shared": shared, "device": device,
-                         "precision": precision, "threads": threads}
+        self._made_of = {
+            "workspace": found,
+            "signal": samples["signal"] or None,
+            "background": samples["background"] or None,
+            "variations": modifiers or None,
+            **given,
+            **copy.deepcopy({"init": init, "bounds": bounds, "fixed": fixed}),
+            "shared": shared,
+            "device": device,
+            "precision": precision,
+            "threads": threads,
+        }
         self._engine = engine(device, precision, threads)
 
     @property
@@ -156,13 +204,17 @@ class Session:
 
     def nll(self, parameters: Any = None, *, return_status: bool = False, **rows: Any) -> Any:
         """The negative log-likelihood at points (..., parameters); None: at the suggested start."""
-        return self._one(NLL, self.model.suggested_init.copy() if parameters is None else parameters, return_status, rows)
+        return self._one(
+            NLL, self.model.suggested_init.copy() if parameters is None else parameters, return_status, rows
+        )
 
     def q0(self, *, return_status: bool = False, **rows: Any) -> Any:
         """The discovery test statistic; 0 with a zero gradient where the best fit is at or below mu = 0."""
         return self._one(Q0, None, return_status, rows)
 
-    def qmu(self, mu: Any = 1.0, *, test_stat: str = "qtilde", return_status: bool = False, **rows: Any) -> Any:
+    def qmu(
+        self, mu: Any = 1.0, *, test_stat: str = "qtilde", return_status: bool = False, **rows: Any
+    ) -> Any:
         """The test statistic "qtilde" or "q" for upper limits at mu (...), differentiable by mu as well."""
         return self._one(Statistic("q", test_stat), _with_tail(mu), return_status, rows)
 
@@ -171,29 +223,59 @@ class Session:
         return self._one(Z0, None, return_status, rows)
 
     def expected_significance(self, *, return_status: bool = False, **rows: Any) -> Any:
-        """The significance expected for mu = 1: sqrt(q0) of the Asimov data at the conditional fit to the data at mu = 1."""
+        """The significance expected for mu = 1: sqrt(q0) of the Asimov data at the conditional fit to the
+        data at mu = 1."""
         return self._one(EXPECTED_SIGNIFICANCE, None, return_status, rows)
 
-    def cls(self, mu: Any = 1.0, *, test_stat: str = "qtilde", curve: Union[None, str, int] = None, return_status: bool = False, **rows: Any) -> Any:
-        """CLs at mu (...): Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone, which costs less."""
-        return self._curves(Statistic("cls", test_stat, curve_bits(curve)), _with_tail(mu), curve, return_status, rows)
+    def cls(
+        self,
+        mu: Any = 1.0,
+        *,
+        test_stat: str = "qtilde",
+        curve: Union[None, str, int] = None,
+        return_status: bool = False,
+        **rows: Any,
+    ) -> Any:
+        """CLs at mu (...): Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone, which
+        costs less."""
+        return self._curves(
+            Statistic("cls", test_stat, curve_bits(curve)), _with_tail(mu), curve, return_status, rows
+        )
 
-    def upper_limit(self, *, level: float = 0.05, test_stat: str = "qtilde", curve: Union[None, str, int] = None, return_status: bool = False,
-                    **rows: Any) -> Any:
-        """Upper limits on mu, where CLs = level: Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone. NaN where there is none."""
-        return self._curves(Statistic("limit", test_stat, curve_bits(curve), level), None, curve, return_status, rows)
+    def upper_limit(
+        self,
+        *,
+        level: float = 0.05,
+        test_stat: str = "qtilde",
+        curve: Union[None, str, int] = None,
+        return_status: bool = False,
+        **rows: Any,
+    ) -> Any:
+        """Upper limits on mu, where CLs = level: Curves(observed, expected). curve: "observed" or -2 .. 2 for
+        that one alone. NaN where there is none."""
+        return self._curves(
+            Statistic("limit", test_stat, curve_bits(curve), level), None, curve, return_status, rows
+        )
 
     def _one(self, statistic: Statistic, at: Any, return_status: bool, rows: dict[str, Any]) -> Any:
         return self._answer(statistic, at, self._row_arguments(rows), return_status)
 
-    def _curves(self, statistic: Statistic, at: Any, curve: Union[None, str, int], return_status: bool, rows: dict[str, Any]) -> Any:
+    def _curves(
+        self,
+        statistic: Statistic,
+        at: Any,
+        curve: Union[None, str, int],
+        return_status: bool,
+        rows: dict[str, Any],
+    ) -> Any:
         found = self._answer(statistic, at, self._row_arguments(rows), return_status)
         values = found[0] if return_status else found
         curves = Curves(values[..., 0], values[..., 1:]) if curve is None else values
         return (curves, found[1]) if return_status else curves
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
-        """Of a front end: values (..., k), or (...) where there is one output; with the codes (...) of statuses if asked for. rows: as ROW_ARGUMENTS."""
+        """Of a front end: values (..., k), or (...) where there is one output; with the codes (...) of
+        statuses if asked for. rows: as ROW_ARGUMENTS."""
         raise NotImplementedError
 
     def _join(self, pieces: list[Any]) -> Any:
@@ -211,9 +293,13 @@ class Session:
             up, down = given.pop("variations") or (None, None)
             given["variations_up"], given["variations_down"] = up, down
         if not given.keys() <= _ROW_ARGUMENTS:
-            raise TypeError(f"{', '.join(sorted(given.keys() - _ROW_ARGUMENTS))}: the arguments are data, signal, background and variations")
+            raise TypeError(
+                f"{', '.join(sorted(given.keys() - _ROW_ARGUMENTS))}: the arguments are data, signal, background and variations"
+            )
         for name, value in given.items():
-            found[ROW_ARGUMENTS.index(name)] = self._joined(name, value) if isinstance(value, Mapping) else value
+            found[ROW_ARGUMENTS.index(name)] = (
+                self._joined(name, value) if isinstance(value, Mapping) else value
+            )
         return found
 
     def _joined(self, name: str, given: Mapping[Any, Any]) -> Any:
@@ -247,9 +333,15 @@ class Session:
             return f"{name}: the session was made without; name it there"
         return f"{name}: the last dimension is {self.sizes[name]} (bins of {_listed(self.arguments[name])}), the shape given is {shape}"
 
-    def call(self, statistic: Statistic, at: Optional[Floats], rows: Sequence[Optional[Floats]], wanted: Sequence[bool]) -> "Answer":
-        """at: points (..., parameters) of the likelihood, values of mu (..., 1) else, or None; rows: ROW_ARGUMENTS or None. wanted: for `at` and each of
-        rows, whether its derivatives are asked for."""
+    def call(
+        self,
+        statistic: Statistic,
+        at: Optional[Floats],
+        rows: Sequence[Optional[Floats]],
+        wanted: Sequence[bool],
+    ) -> "Answer":
+        """at: points (..., parameters) of the likelihood, values of mu (..., 1) else, or None; rows:
+        ROW_ARGUMENTS or None. wanted: for `at` and each of rows, whether its derivatives are asked for."""
         batch = batch_of([array.shape for array in (at, *rows) if array is not None])
         n = prod(batch)
         points = data = None
@@ -271,20 +363,41 @@ class Session:
         by_at, by_rows = wanted[0], True in wanted[1:]
         job = self._job
         values, codes, row_slopes, at_slopes = _engine.differentiate(
-            self.model, statistic.quantity, statistic.test, n, points, data, statistic.outputs, statistic.level, self._shared, follow,
-            by_rows, by_at, job.start, job.lower, job.upper, job.fixed, self._engine)
+            self.model,
+            statistic.quantity,
+            statistic.test,
+            n,
+            points,
+            data,
+            statistic.outputs,
+            statistic.level,
+            self._shared,
+            follow,
+            by_rows,
+            by_at,
+            job.start,
+            job.lower,
+            job.upper,
+            job.fixed,
+            self._engine,
+        )
         slopes = [at_slopes, *[None] * len(rows)]
         if by_rows:
-            slopes[1:] = [row_slopes[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])]
+            slopes[1:] = [
+                row_slopes[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])
+            ]
         return Answer(batch, values, codes, slopes)
 
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):
-            raise InvalidArgument(f"parameters: the last dimension is {self.model.parameter_count}, the shape given is {shape}")
+            raise InvalidArgument(
+                f"parameters: the last dimension is {self.model.parameter_count}, the shape given is {shape}"
+            )
 
 
 class Answer(NamedTuple):
-    """n rows of shape `batch`: values (n, k), codes (n); slopes (n, k, numbers of the argument) for `at` and each row argument, None where not asked for."""
+    """n rows of shape `batch`: values (n, k), codes (n); slopes (n, k, numbers of the argument) for `at` and
+    each row argument, None where not asked for."""
 
     batch: tuple[int, ...]
     values: Floats
@@ -292,8 +405,9 @@ class Answer(NamedTuple):
     slopes: list[Optional[Floats]]
 
     def pulled_back(self, weights: Union[float, Floats], index: int, shape: tuple[int, ...]) -> Any:
-        """The sum over outputs of weights (n, k), or one number where values has one, times the slopes by argument `index`, of its shape. Outputs of weight 0
-        say nothing, be they NaN: who masks rows that did not converge keeps the gradients of the others."""
+        """The sum over outputs of weights (n, k), or one number where values has one, times the slopes by
+        argument `index`, of its shape. Outputs of weight 0 say nothing, be they NaN: who masks rows that did
+        not converge keeps the gradients of the others."""
         slopes = self.slopes[index]
         assert slopes is not None
         if isinstance(weights, float):
@@ -333,8 +447,15 @@ def batch_of(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 def check_soft_histogram(edges: NDArray[Any], bandwidth: float, kernel: str) -> None:
     """Raises InvalidArgument unless a soft histogram can be made of these."""
-    if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0.0).all() or not np.isfinite(edges[1:-1]).all():
-        raise InvalidArgument("edges: two or more in ascending order are wanted, infinite ones only at the ends")
+    if (
+        edges.ndim != 1
+        or len(edges) < 2
+        or not (np.diff(edges) > 0.0).all()
+        or not np.isfinite(edges[1:-1]).all()
+    ):
+        raise InvalidArgument(
+            "edges: two or more in ascending order are wanted, infinite ones only at the ends"
+        )
     if not 0.0 < bandwidth < np.inf:
         raise InvalidArgument(f"bandwidth {bandwidth!r}: a number above 0 is wanted")
     if kernel not in ("gaussian", "logistic"):
@@ -354,7 +475,9 @@ def _several(given: Any, length: int) -> list[Any]:
     """One name, one tuple of `length` names, or several of these: as a list; sets in order of names."""
     if given is None:
         return []
-    if isinstance(given, str) or (isinstance(given, tuple) and len(given) == length and all(isinstance(part, str) for part in given)):
+    if isinstance(given, str) or (
+        isinstance(given, tuple) and len(given) == length and all(isinstance(part, str) for part in given)
+    ):
         return [given]
     return sorted(given, key=str) if isinstance(given, (set, frozenset)) else list(given)
 
@@ -370,7 +493,9 @@ def _samples(model: Model, given: Optional[Samples], what: str) -> list[tuple[st
     for one in _several(given, 2):
         chosen = [pair for pair in having if one in (pair, pair[1])]
         if not chosen:
-            raise NotFound(f"{what}: the model has no {f'sample {one!r}' if isinstance(one, str) else f'sample {one[1]!r} in a channel {one[0]!r}'}")
+            raise NotFound(
+                f"{what}: the model has no {f'sample {one!r}' if isinstance(one, str) else f'sample {one[1]!r} in a channel {one[0]!r}'}"
+            )
         found += chosen
     return found
 
@@ -381,14 +506,21 @@ def _check_once(what: str, chosen: Sequence[tuple[str, ...]]) -> None:
             raise InvalidArgument(f"{what}: {'/'.join(one)} is named twice")
 
 
-def _modifiers(workspace: _engine.Document, model: Model, given: Optional[Variations]) -> list[tuple[str, str, str]]:
+def _modifiers(
+    workspace: _engine.Document, model: Model, given: Optional[Variations]
+) -> list[tuple[str, str, str]]:
     wished = _several(given, 3)
     if not wished:
         return []
     content = json.loads(workspace.text())
     order = {name: i for i, (name, _, _) in enumerate(model.channel_layout)}
-    having = [(channel["name"], sample["name"], modifier["name"]) for channel in content["channels"] for sample in channel["samples"]
-              for modifier in sample["modifiers"] if modifier["type"] == "histosys"]
+    having = [
+        (channel["name"], sample["name"], modifier["name"])
+        for channel in content["channels"]
+        for sample in channel["samples"]
+        for modifier in sample["modifiers"]
+        if modifier["type"] == "histosys"
+    ]
     having.sort(key=lambda of: order[of[0]])
     found: list[tuple[str, str, str]] = []
     for one in wished:

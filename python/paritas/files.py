@@ -1,4 +1,5 @@
 """Files that are written."""
+
 from __future__ import annotations
 
 import os
@@ -9,8 +10,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 
 def write_text(text: str, path: PathLike) -> None:
-    """Writes a file whole or not at all: beside the target, then renamed; a target that is no regular file is written in place. Raises
-    OSError."""
+    """Writes a file whole or not at all: beside the target, then renamed; a target that is no regular file is
+    written in place. Raises OSError."""
     target = os.fspath(path)
     if os.path.exists(target) and not os.path.isfile(target):
         with open(target, "w", encoding="utf-8") as file:

@@ -1,8 +1,11 @@
-"""Electrons around a spacecraft: kappa distributions fitted to spectra, and the potential that their currents give the spacecraft.
+"""Electrons around a spacecraft: kappa distributions fitted to spectra, and the potential that their currents
+give the spacecraft.
 
-A distribution is a row of density (1/m^3), kappa and theta (thermal speed, m/s). Fluxes are omnidirectional, 1/(cm^2 s eV); energies and temperatures in eV,
-potentials in V, currents in A/m^2. A spectrum has 15 rows, each with an energy of its own. See paritas_kappa.h, where every formula stands.
+A distribution is a row of density (1/m^3), kappa and theta (thermal speed, m/s). Fluxes are omnidirectional,
+1/(cm^2 s eV); energies and temperatures in eV, potentials in V, currents in A/m^2. A spectrum has 15 rows,
+each with an energy of its own. See paritas_kappa.h, where every formula stands.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -45,16 +48,27 @@ if TYPE_CHECKING:
         refits: int  #: of spectra in sunlight
         liouville: bool  #: fluxes of shifted spectra as the density in phase space asks
 
+
 Progress = Union[bool, ProgressFunction, None]
 
 
 def plasma(density: ArrayLike, kappa: ArrayLike, theta: ArrayLike) -> Floats:
-    """Rows of (density, kappa, theta), shape (n, 3), of numbers or arrays that broadcast against each other."""
-    rows = np.broadcast_arrays(*(np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (density, kappa, theta)))
+    """Rows of (density, kappa, theta), shape (n, 3), of numbers or arrays that broadcast against each
+    other."""
+    rows = np.broadcast_arrays(
+        *(np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (density, kappa, theta))
+    )
     return np.ascontiguousarray(np.stack(rows, axis=-1).reshape(-1, 3))
 
 
-def flux(energy: ArrayLike, distribution: ArrayLike, *, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None) -> Floats:
+def flux(
+    energy: ArrayLike,
+    distribution: ArrayLike,
+    *,
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+) -> Floats:
     """Fluxes of n distributions (rows of density, kappa, theta; see `plasma`) at m energies: (n, m)."""
     return _engine.kappa_flux(distribution, energy, engine(device, precision, threads))
 
@@ -70,16 +84,18 @@ def theta(kappa: ArrayLike, temperature: ArrayLike) -> Floats:
 
 
 def response(energy: ArrayLike, width: float = 0.5) -> Floats:
-    """The energy response of n energies: (n, n), each row of sum 1. width: relative, full at half maximum, above 0."""
+    """The energy response of n energies: (n, n), each row of sum 1. width: relative, full at half maximum,
+    above 0."""
     return _engine.kappa_response(energy, width)
 
 
 # ---- spectra ----
 
+
 @dataclass
 class Spectra:
-    """n spectra, arrays of shape (n, 15): energy, flux (omnidirectional) and what the weights of fits need; coverage: the part of the hemisphere that was
-    measured."""
+    """n spectra, arrays of shape (n, 15): energy, flux (omnidirectional) and what the weights of fits need;
+    coverage: the part of the hemisphere that was measured."""
 
     energy: Floats
     flux: Floats
@@ -92,39 +108,58 @@ class Spectra:
         return len(self.energy)
 
     def shifted(self, potential: ArrayLike, liouville: bool = True) -> Spectra:
-        """Spectra away from a spacecraft of this potential (V, one or n): energies less it, fluxes as the density in phase space asks, or, without liouville,
-        as they were."""
+        """Spectra away from a spacecraft of this potential (V, one or n): energies less it, fluxes as the
+        density in phase space asks, or, without liouville, as they were."""
         energy = self.energy - np.asarray(potential, dtype=np.float64).reshape(-1, 1)
-        return replace(self, energy=energy, flux=self.flux * (energy / self.energy) if liouville else self.flux)
+        return replace(
+            self, energy=energy, flux=self.flux * (energy / self.energy) if liouville else self.flux
+        )
 
     def arrays(self) -> _engine.SpectrumArrays:
         return _engine.SpectrumArrays(self.energy, self.flux, self.sensitivity, self.counts)
 
 
-def spectrum(energy: ArrayLike, flux: ArrayLike, cosine: ArrayLike, theta: Optional[ArrayLike] = None, *, solid_angle: Optional[ArrayLike] = None,
-             geometric_factor: Optional[float] = None, accumulation: Optional[float] = None) -> Spectra:
+def spectrum(
+    energy: ArrayLike,
+    flux: ArrayLike,
+    cosine: ArrayLike,
+    theta: Optional[ArrayLike] = None,
+    *,
+    solid_angle: Optional[ArrayLike] = None,
+    geometric_factor: Optional[float] = None,
+    accumulation: Optional[float] = None,
+) -> Spectra:
     """Omnidirectional spectra of the incident hemisphere of n sweeps.
 
-    energy (n, 15), flux (n, 15, 88) in 1/(cm^2 s sr eV), cosine (n, 15, 88) of the pitch angle, above 0 incident; NaN is masked. theta: inclinations of the 88
-    cells in degrees (None: the built-in order). geometric_factor (cm^2 sr), accumulation (s a row): of the instrument where they are not given.
+    energy (n, 15), flux (n, 15, 88) in 1/(cm^2 s sr eV), cosine (n, 15, 88) of the pitch angle, above 0
+    incident; NaN is masked. theta: inclinations of the 88 cells in degrees (None: the built-in order).
+    geometric_factor (cm^2 sr), accumulation (s a row): of the instrument where they are not given.
     """
     cells = dict(_engine.CELL_DEFAULTS)
-    cells.update({name: value for name, value in (("geometric_factor", geometric_factor), ("accumulation", accumulation)) if value is not None})
+    cells.update(
+        {
+            name: value
+            for name, value in (("geometric_factor", geometric_factor), ("accumulation", accumulation))
+            if value is not None
+        }
+    )
     inclination = _engine.er_theta() if theta is None else theta
     energies = np.ascontiguousarray(energy, dtype=np.float64)
     omni, coverage, sensitivity, counts, error = _engine.kappa_spectrum(
-        inclination, solid_angle, cells["geometric_factor"], cells["accumulation"], energies, flux, cosine)
+        inclination, solid_angle, cells["geometric_factor"], cells["accumulation"], energies, flux, cosine
+    )
     return Spectra(energies, omni, sensitivity, counts, coverage, error)
 
 
 # ---- fits ----
 
+
 @dataclass
 class KappaFit(Tabular):
     """Fits of n spectra.
 
-    table: one row a spectrum, under the names of the program's tables; numbers are NaN where `plasma_status` is not "fitted". results: the library's own rows
-    (paritas_kappa_result).
+    table: one row a spectrum, under the names of the program's tables; numbers are NaN where `plasma_status`
+        is not "fitted". results: the library's own rows (paritas_kappa_result).
     """
 
     table: Table
@@ -140,7 +175,11 @@ class KappaFit(Tabular):
     @property
     def plasma(self) -> Floats:
         """Rows of density, kappa, theta: (n, 3), NaN where there is no fit."""
-        return np.ascontiguousarray(np.stack([where(self.fitted, self.results[name]) for name in ("density", "kappa", "theta")], axis=1))
+        return np.ascontiguousarray(
+            np.stack(
+                [where(self.fitted, self.results[name]) for name in ("density", "kappa", "theta")], axis=1
+            )
+        )
 
     @property
     def covariance(self) -> Floats:
@@ -151,7 +190,18 @@ class KappaFit(Tabular):
         return html_of(self.table, "Kappa distributions")
 
 
-_COLUMNS = ("density", "density_error", "kappa", "kappa_error", "kappa_state", "theta", "theta_error", "theta_state", "temperature", "temperature_error")
+_COLUMNS = (
+    "density",
+    "density_error",
+    "kappa",
+    "kappa_error",
+    "kappa_state",
+    "theta",
+    "theta_error",
+    "theta_state",
+    "temperature",
+    "temperature_error",
+)
 
 
 def _table(results: Table) -> dict[str, NDArray[Any]]:
@@ -159,7 +209,9 @@ def _table(results: Table) -> dict[str, NDArray[Any]]:
     columns: dict[str, NDArray[Any]] = {"plasma_status": words(results["status"], _engine.SPECTRUM_STATUSES)}
     for name in _COLUMNS:
         if name.endswith("_state"):
-            columns[name] = np.where(fitted, words(np.where(fitted, results[name], 0), _engine.PARAMETER_STATES), "")
+            columns[name] = np.where(
+                fitted, words(np.where(fitted, results[name], 0), _engine.PARAMETER_STATES), ""
+            )
         else:
             columns[name] = where(fitted, results[name])
     columns["plasma_misfit"] = where(fitted, results["misfit"])
@@ -167,8 +219,15 @@ def _table(results: Table) -> dict[str, NDArray[Any]]:
     return columns
 
 
-def fit(spectra: Spectra, *, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Progress = None,
-        **options: Unpack[KappaOptions]) -> KappaFit:
+def fit(
+    spectra: Spectra,
+    *,
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Unpack[KappaOptions],
+) -> KappaFit:
     """Fits a kappa distribution to every spectrum. A fit that fails is no error: see `plasma_status`."""
     used = engine(device, precision, threads)
     with told(progress, "kappa fits") as tell:
@@ -176,13 +235,22 @@ def fit(spectra: Spectra, *, device: Optional[str] = None, precision: Optional[s
     return KappaFit(structured(_table(results)), results, used.device, used.precision)
 
 
-def misfit(spectra: Spectra, points: ArrayLike, *, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None,
-           **options: Unpack[KappaOptions]) -> Floats:
-    """What a fit minimises at m points (rows of density, kappa, theta), the same for all n spectra: (n, m), NaN where no row is left."""
+def misfit(
+    spectra: Spectra,
+    points: ArrayLike,
+    *,
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    **options: Unpack[KappaOptions],
+) -> Floats:
+    """What a fit minimises at m points (rows of density, kappa, theta), the same for all n spectra: (n, m),
+    NaN where no row is left."""
     return _engine.kappa_misfit(spectra.arrays(), dict(options), points, engine(device, precision, threads))
 
 
 # ---- currents ----
+
 
 def photoelectron_current(potential: ArrayLike) -> Floats:
     """Photoelectrons (A/m^2) that leave a sunlit spacecraft of this potential."""
@@ -204,21 +272,30 @@ def electron_current(distribution: ArrayLike, lower: float = 0.0, upper: float =
     return _engine.electron_current(distribution, lower, upper)
 
 
-def shade_currents(distribution: ArrayLike, potentials: ArrayLike, *, device: Optional[str] = None, precision: Optional[str] = None,
-                   threads: Optional[int] = None, **options: Unpack[PotentialOptions]) -> Floats:
-    """Currents of electrons, secondaries and ions of a spacecraft in shade at m potentials, in plasma whose n spectra were measured there: (n, m, 3)."""
+def shade_currents(
+    distribution: ArrayLike,
+    potentials: ArrayLike,
+    *,
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    **options: Unpack[PotentialOptions],
+) -> Floats:
+    """Currents of electrons, secondaries and ions of a spacecraft in shade at m potentials, in plasma whose n
+    spectra were measured there: (n, m, 3)."""
     return _engine.shade_currents(distribution, dict(options), potentials, engine(device, precision, threads))
 
 
 # ---- spacecraft potentials ----
 
+
 @dataclass
 class SpacecraftPotentials(Tabular):
     """Potentials of n spacecraft.
 
-    table: one row each, with the program's names, behind those of the distribution's fit where there is one; numbers are NaN where
-    `spacecraft_potential_status` is not "found". results: the library's own rows (paritas_potential), with the currents. fits: of the spectra; None where the
-    distribution was given.
+    table: one row each, with the program's names, behind those of the distribution's fit where there is one;
+        numbers are NaN where `spacecraft_potential_status` is not "found". results: the library's own rows
+        (paritas_potential), with the currents. fits: of the spectra; None where the distribution was given.
     """
 
     table: Table
@@ -242,9 +319,19 @@ def _potentials(results: Table, fits: Optional[KappaFit], used: _engine.Engine) 
     plasma_columns = {} if fits is None else {name: fits[name] for name in fits.table.dtype.names or ()}
     if fits is not None:
         columns["plasma_status"] = plasma_columns.pop("plasma_status")
-    columns.update({"sunlit": results["sunlit"] != 0, **plasma_columns, "spacecraft_potential_status": words(results["status"], _engine.POTENTIAL_STATUSES)})
-    for name, field in (("spacecraft_potential_error", "error"), ("spacecraft_potential_shift", "shift"), ("spacecraft_potential_second", "second"),
-                        ("plasma_temperature", "temperature")):
+    columns.update(
+        {
+            "sunlit": results["sunlit"] != 0,
+            **plasma_columns,
+            "spacecraft_potential_status": words(results["status"], _engine.POTENTIAL_STATUSES),
+        }
+    )
+    for name, field in (
+        ("spacecraft_potential_error", "error"),
+        ("spacecraft_potential_shift", "shift"),
+        ("spacecraft_potential_second", "second"),
+        ("plasma_temperature", "temperature"),
+    ):
         columns[name] = where(found, results[field])
     return SpacecraftPotentials(structured(columns), results, fits, used.device, used.precision)
 
@@ -252,29 +339,45 @@ def _potentials(results: Table, fits: Optional[KappaFit], used: _engine.Engine) 
 def _sun(sunlit: ArrayLike, n: int) -> NDArray[np.bool_]:
     flags = np.asarray(sunlit, dtype=bool)
     if flags.shape not in ((), (n,)):
-        raise _engine.InvalidArgument(f"sunlit: one flag or {n} are wanted, the array given has shape {flags.shape}")
+        raise _engine.InvalidArgument(
+            f"sunlit: one flag or {n} are wanted, the array given has shape {flags.shape}"
+        )
     return np.broadcast_to(flags, (n,))
 
 
-def spacecraft_potential(source: Union[Spectra, KappaFit, ArrayLike], sunlit: ArrayLike, *, covariance: Optional[ArrayLike] = None,
-                         kappa: Optional[Mapping[str, Any]] = None, device: Optional[str] = None, precision: Optional[str] = None,
-                         threads: Optional[int] = None, progress: Progress = None, **options: Unpack[PotentialOptions]) -> SpacecraftPotentials:
+def spacecraft_potential(
+    source: Union[Spectra, KappaFit, ArrayLike],
+    sunlit: ArrayLike,
+    *,
+    covariance: Optional[ArrayLike] = None,
+    kappa: Optional[Mapping[str, Any]] = None,
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Unpack[PotentialOptions],
+) -> SpacecraftPotentials:
     """The potentials at which the currents of spacecraft balance.
 
-    source: Spectra, which are fitted (in sunlight again and again, with energies less the potential; `kappa` has the options of these fits), or a KappaFit, or
-    rows of density, kappa, theta (n, 3) with, for errors, their `covariance` (n, 3, 3) of ln density, kappa, ln theta. sunlit: one flag, or n.
+    source: Spectra, which are fitted (in sunlight again and again, with energies less the potential; `kappa`
+        has the options of these fits), or a KappaFit, or rows of density, kappa, theta (n, 3) with, for
+        errors, their `covariance` (n, 3, 3) of ln density, kappa, ln theta. sunlit: one flag, or n.
     """
     used = engine(device, precision, threads)
     fits: Optional[KappaFit] = None
     if isinstance(source, Spectra):
         sun = _sun(sunlit, len(source))
         with told(progress, "spacecraft potentials") as tell:
-            rows, results = _engine.spacecraft_potential_of_spectra(source.arrays(), sun, dict(kappa or {}), dict(options), used, tell)
+            rows, results = _engine.spacecraft_potential_of_spectra(
+                source.arrays(), sun, dict(kappa or {}), dict(options), used, tell
+            )
         fits = KappaFit(structured(_table(rows)), rows, used.device, used.precision)
         return _potentials(results, fits, used)
     if isinstance(source, KappaFit):
         fits, covariance = source, source.covariance if covariance is None else covariance
-    distribution = source.plasma if isinstance(source, KappaFit) else np.atleast_2d(np.asarray(source, dtype=np.float64))
+    distribution = (
+        source.plasma if isinstance(source, KappaFit) else np.atleast_2d(np.asarray(source, dtype=np.float64))
+    )
     sun = _sun(sunlit, len(distribution))
     with told(progress, "spacecraft potentials") as tell:
         results = _engine.spacecraft_potential(distribution, covariance, sun, dict(options), used, tell)

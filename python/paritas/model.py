@@ -1,4 +1,5 @@
 """Models: a workspace's likelihood, frozen."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -12,8 +13,21 @@ from .devices import engine
 from .workspace import DocumentLike, document
 
 if TYPE_CHECKING:
-    from .results import (FitBatch, FitResult, GoodnessOfFit, GoodnessOfFitToys, LimitResult, LimitToysResult, Prediction, RankingResult, ScanResult,
-                          SignificanceResult, SignificanceToysResult, ToyFits, ToyHypotestResult)
+    from .results import (
+        FitBatch,
+        FitResult,
+        GoodnessOfFit,
+        GoodnessOfFitToys,
+        LimitResult,
+        LimitToysResult,
+        Prediction,
+        RankingResult,
+        ScanResult,
+        SignificanceResult,
+        SignificanceToysResult,
+        ToyFits,
+        ToyHypotestResult,
+    )
 
 Floats = NDArray[np.float64]
 #: values by name of parameter, or an array of all
@@ -33,17 +47,26 @@ class Channel:
 class Model(_engine.Model):
     """The likelihood of one measurement of a workspace. Immutable, and may be shared by threads.
 
-    parameter_names, parameter_count, poi_index (None: no parameter of interest), suggested_init, lower_bounds, upper_bounds, suggested_fixed,
-    constraint_widths and data (main, then auxiliary) stand in pyhf's order; main_count and aux_count say how the data are parted.
+    parameter_names, parameter_count, poi_index (None: no parameter of interest), suggested_init,
+    lower_bounds, upper_bounds, suggested_fixed, constraint_widths and data (main, then auxiliary) stand in
+    pyhf's order; main_count and aux_count say how the data are parted.
     """
 
     @classmethod
-    def from_workspace(cls, workspace: DocumentLike, patches: Union[DocumentLike, Iterable[DocumentLike]] = (), measurement: Optional[str] = None,
-                       poi: Optional[str] = None, normsys_code: Optional[int] = None, histosys_code: Union[None, int,
-                                                                                                           str] = None, clip_sample: Optional[float] = None,
-                       clip_bin: Optional[float] = None) -> "Model":
-        """The model of a workspace (path, dict or Workspace) with JSON patches applied, one after the other. measurement None: the first; poi: "" for none,
-        None for the measurement's. normsys_code 1 or 4 (default), histosys_code 0, 2 or "4p" (default); clips: expected rates of a sample, of a bin, from
+    def from_workspace(
+        cls,
+        workspace: DocumentLike,
+        patches: Union[DocumentLike, Iterable[DocumentLike]] = (),
+        measurement: Optional[str] = None,
+        poi: Optional[str] = None,
+        normsys_code: Optional[int] = None,
+        histosys_code: Union[None, int, str] = None,
+        clip_sample: Optional[float] = None,
+        clip_bin: Optional[float] = None,
+    ) -> "Model":
+        """The model of a workspace (path, dict or Workspace) with JSON patches applied, one after the other.
+        measurement None: the first; poi: "" for none, None for the measurement's. normsys_code 1 or 4
+        (default), histosys_code 0, 2 or "4p" (default); clips: expected rates of a sample, of a bin, from
         below."""
         found = document(workspace, "workspace")
         for patch in _as_patches(patches):
@@ -64,8 +87,8 @@ class Model(_engine.Model):
 
     @property
     def constraint_centres(self) -> Floats:
-        """Where the auxiliary data pull each parameter, from which pulls are measured: suggested_init, unless the measurement says else. NaN without a
-        constraint."""
+        """Where the auxiliary data pull each parameter, from which pulls are measured: suggested_init, unless
+        the measurement says else. NaN without a constraint."""
         found, constrained = np.full(self.parameter_count, np.nan), ~np.isnan(self.constraint_widths)
         if self.aux_count:  # in the parameters' order; expected at a parameter itself, or at tau times it
             aux = slice(self.main_count, self.main_count + self.aux_count)
@@ -73,8 +96,10 @@ class Model(_engine.Model):
         return found
 
     def __repr__(self) -> str:
-        return (f"<paritas.Model: {self.parameter_count} parameters, {self.main_count} bins in {len(self.channel_layout)} channels, "
-                f"parameter of interest {self.poi_name!r}>")
+        return (
+            f"<paritas.Model: {self.parameter_count} parameters, {self.main_count} bins in {len(self.channel_layout)} channels, "
+            f"parameter of interest {self.poi_name!r}>"
+        )
 
     # ---- parameters by name ----
 
@@ -86,7 +111,9 @@ class Model(_engine.Model):
             except KeyError:
                 raise _engine.NotFound(f"the model has no parameter {parameter!r}") from None
         if not 0 <= parameter < self.parameter_count:
-            raise _engine.NotFound(f"the model has no parameter {parameter}: there are {self.parameter_count}")
+            raise _engine.NotFound(
+                f"the model has no parameter {parameter}: there are {self.parameter_count}"
+            )
         return int(parameter)
 
     @property
@@ -109,48 +136,102 @@ class Model(_engine.Model):
 
     # ---- likelihood ----
 
-    def twice_nll(self, point: Optional[Values] = None, data: Optional[ArrayLike] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
-                  threads: Optional[int] = None) -> float:
-        """Twice the negative log-likelihood, all constants included. Outside the domain NaN. data: main, then auxiliary; None: the observed."""
+    def twice_nll(
+        self,
+        point: Optional[Values] = None,
+        data: Optional[ArrayLike] = None,
+        *,
+        device: Optional[str] = None,
+        precision: Optional[str] = None,
+        threads: Optional[int] = None,
+    ) -> float:
+        """Twice the negative log-likelihood, all constants included. Outside the domain NaN. data: main, then
+        auxiliary; None: the observed."""
         return _engine.twice_nll(self, self.point(values=point), data, engine(device, precision, threads))
 
     def nll(self, point: Optional[Values] = None, data: Optional[ArrayLike] = None, **options: Any) -> float:
         """The negative log-likelihood."""
         return 0.5 * self.twice_nll(point, data, **options)
 
-    def gradient(self, point: Optional[Values] = None, data: Optional[ArrayLike] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
-                 threads: Optional[int] = None) -> Floats:
+    def gradient(
+        self,
+        point: Optional[Values] = None,
+        data: Optional[ArrayLike] = None,
+        *,
+        device: Optional[str] = None,
+        precision: Optional[str] = None,
+        threads: Optional[int] = None,
+    ) -> Floats:
         """Gradient of twice the NLL by the parameters: exact, not by differences."""
-        found: Floats = _engine.evaluate(self, self.point(point), data, True, False, engine(device, precision, threads))[1][0, 0]
+        found: Floats = _engine.evaluate(
+            self, self.point(point), data, True, False, engine(device, precision, threads)
+        )[1][0, 0]
         return found
 
-    def hessian(self, point: Optional[Values] = None, data: Optional[ArrayLike] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
-                threads: Optional[int] = None) -> Floats:
+    def hessian(
+        self,
+        point: Optional[Values] = None,
+        data: Optional[ArrayLike] = None,
+        *,
+        device: Optional[str] = None,
+        precision: Optional[str] = None,
+        threads: Optional[int] = None,
+    ) -> Floats:
         """Hessian of twice the NLL by the parameters, all taken as free: exact."""
-        found: Floats = _engine.evaluate(self, self.point(point), data, False, True, engine(device, precision, threads))[2][0, 0]
+        found: Floats = _engine.evaluate(
+            self, self.point(point), data, False, True, engine(device, precision, threads)
+        )[2][0, 0]
         return found
 
-    def twice_nll_batch(self, points: ArrayLike, data: Optional[ArrayLike] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
-                        threads: Optional[int] = None) -> Floats:
+    def twice_nll_batch(
+        self,
+        points: ArrayLike,
+        data: Optional[ArrayLike] = None,
+        *,
+        device: Optional[str] = None,
+        precision: Optional[str] = None,
+        threads: Optional[int] = None,
+    ) -> Floats:
         """Twice the NLL of n points (n, parameters) for m data sets (m, main + aux): (n, m)."""
         return _engine.evaluate(self, points, data, False, False, engine(device, precision, threads))[0]
 
     # ---- expectations ----
 
-    def expected_data(self, point: Optional[Values] = None, include_aux: bool = True, *, device: Optional[str] = None, precision: Optional[str] = None,
-                      threads: Optional[int] = None) -> Floats:
+    def expected_data(
+        self,
+        point: Optional[Values] = None,
+        include_aux: bool = True,
+        *,
+        device: Optional[str] = None,
+        precision: Optional[str] = None,
+        threads: Optional[int] = None,
+    ) -> Floats:
         """Expected main data, and with `include_aux` auxiliary data behind them."""
         found: Floats = _engine.expected_data(self, self.point(point), engine(device, precision, threads))[0]
-        return found if include_aux else found[:self.main_count]
+        return found if include_aux else found[: self.main_count]
 
-    def expected_by_sample(self, point: Optional[Values] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
-                           threads: Optional[int] = None) -> dict[str, dict[str, Floats]]:
+    def expected_by_sample(
+        self,
+        point: Optional[Values] = None,
+        *,
+        device: Optional[str] = None,
+        precision: Optional[str] = None,
+        threads: Optional[int] = None,
+    ) -> dict[str, dict[str, Floats]]:
         """Expected main data by channel and sample."""
         parts = _engine.expected_by_sample(self, self.point(point), engine(device, precision, threads))
-        return {name: dict(zip(samples, rows)) for (name, _, samples), rows in zip(self.channel_layout, parts)}
+        return {
+            name: dict(zip(samples, rows)) for (name, _, samples), rows in zip(self.channel_layout, parts)
+        }
 
-    def expected_jacobian(self, point: Optional[Values] = None, *, device: Optional[str] = None, precision: Optional[str] = None,
-                          threads: Optional[int] = None) -> Floats:
+    def expected_jacobian(
+        self,
+        point: Optional[Values] = None,
+        *,
+        device: Optional[str] = None,
+        precision: Optional[str] = None,
+        threads: Optional[int] = None,
+    ) -> Floats:
         """Derivatives of the expected main data by the parameters: (bins, parameters)."""
         return _engine.expected_jacobian(self, self.point(point), engine(device, precision, threads))
 
@@ -159,81 +240,103 @@ class Model(_engine.Model):
     def fit(self, **options: Any) -> "FitResult":
         """See `paritas.fit`."""
         from .fits import fit
+
         return fit(self, **options)
 
     def fit_batch(self, data: Optional[ArrayLike] = None, **options: Any) -> "FitBatch":
         """See `paritas.fit_batch`."""
         from .fits import fit_batch
+
         return fit_batch(self, data, **options)
 
-    def minos(self, parameters: Union[str, Sequence[str]] = "all", **options: Any) -> dict[str, tuple[float, float]]:
+    def minos(
+        self, parameters: Union[str, Sequence[str]] = "all", **options: Any
+    ) -> dict[str, tuple[float, float]]:
         """See `paritas.minos`."""
         from .fits import minos
+
         return minos(self, parameters, **options)
 
     def hypotest(self, mu: Any = 1.0, **options: Any) -> Any:
         """See `paritas.hypotest`."""
         from .inference import hypotest
+
         return hypotest(self, mu, **options)
 
     def upper_limit(self, **options: Any) -> "LimitResult":
         """See `paritas.upper_limit`."""
         from .inference import upper_limit
+
         return upper_limit(self, **options)
 
     def significance(self, **options: Any) -> "SignificanceResult":
         """See `paritas.significance`."""
         from .inference import significance
+
         return significance(self, **options)
 
     def scan(self, *parameters: Any, **options: Any) -> "ScanResult":
         """See `paritas.scan`."""
         from .inference import scan
+
         return scan(self, *parameters, **options)
 
     def ranking(self, **options: Any) -> "RankingResult":
         """See `paritas.ranking`."""
         from .inference import ranking
+
         return ranking(self, **options)
 
     def predict(self, **options: Any) -> "Prediction":
         """See `paritas.predict`."""
         from .inference import predict
+
         return predict(self, **options)
 
     def goodness_of_fit(self, **options: Any) -> "GoodnessOfFit":
         """See `paritas.goodness_of_fit`."""
         from .inference import goodness_of_fit
+
         return goodness_of_fit(self, **options)
 
     def asimov_data(self, mu: float, **options: Any) -> Floats:
         """See `paritas.asimov_data`."""
         from .inference import asimov_data
+
         return asimov_data(self, mu, **options)
 
-    def fit_toys(self, params: Optional[Values] = None, n: int = 2000, seed: int = 0, **options: Any) -> "ToyFits":
+    def fit_toys(
+        self, params: Optional[Values] = None, n: int = 2000, seed: int = 0, **options: Any
+    ) -> "ToyFits":
         """See `paritas.fit_toys`."""
         from .toys import fit_toys
+
         return fit_toys(self, params, n, seed, **options)
 
-    def hypotest_toys(self, mu: float = 1.0, n: int = 2000, seed: int = 0, **options: Any) -> "ToyHypotestResult":
+    def hypotest_toys(
+        self, mu: float = 1.0, n: int = 2000, seed: int = 0, **options: Any
+    ) -> "ToyHypotestResult":
         """See `paritas.hypotest_toys`."""
         from .toys import hypotest_toys
+
         return hypotest_toys(self, mu, n, seed, **options)
 
     def significance_toys(self, n: int = 2000, seed: int = 0, **options: Any) -> "SignificanceToysResult":
         """See `paritas.significance_toys`."""
         from .toys import significance_toys
+
         return significance_toys(self, n, seed, **options)
 
     def upper_limit_toys(self, n: int = 0, seed: int = 0, **options: Any) -> "LimitToysResult":
         """See `paritas.upper_limit_toys`."""
         from .toys import upper_limit_toys
+
         return upper_limit_toys(self, n, seed, **options)
 
     def goodness_of_fit_toys(self, n: int = 2000, seed: int = 0, **options: Any) -> "GoodnessOfFitToys":
         """See `paritas.goodness_of_fit_toys`."""
         from .toys import goodness_of_fit_toys
+
         return goodness_of_fit_toys(self, n, seed, **options)
 
 

@@ -1,4 +1,5 @@
 """Progress: a bar, a function of the user's, or nothing; whichever, Ctrl-C ends a call."""
+
 from __future__ import annotations
 
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ def _bar(what: str) -> Iterator[ProgressFunction]:
         print(file=sys.stderr)
         return
     with tqdm(desc=what, unit_scale=True) as bar:
+
         def update(done: int, total: int) -> None:
             if bar.total != total or done < bar.n:
                 bar.reset(total)

@@ -1,4 +1,6 @@
-"""What fits and statistics answer: dataclasses with NumPy arrays. Numbers that do not exist (the error of a fixed parameter) are NaN."""
+"""What fits and statistics answer: dataclasses with NumPy arrays. Numbers that do not exist (the error of a
+fixed parameter) are NaN."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -23,8 +25,8 @@ def _html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 @dataclass
 class Starts:
-    """What became of a fit from several starts: how many converged, which of them answers (0: the suggested one), the spread of their minima of twice the NLL,
-    and how many found each minimum, lowest first."""
+    """What became of a fit from several starts: how many converged, which of them answers (0: the suggested
+    one), the spread of their minima of twice the NLL, and how many found each minimum, lowest first."""
 
     n: int
     converged: int
@@ -35,9 +37,11 @@ class Starts:
 
 @dataclass
 class FitResult:
-    """A best fit. `values`, `errors`, `states` stand in the order of `names`; covariance: rows of fixed parameters are 0.
+    """A best fit. `values`, `errors`, `states` stand in the order of `names`; covariance: rows of fixed
+    parameters are 0.
 
-    converged is said only where the conditions were checked at `values`; edm: estimated distance to the minimum, in units of twice the NLL.
+    converged is said only where the conditions were checked at `values`; edm: estimated distance to the
+    minimum, in units of twice the NLL.
     """
 
     status: str
@@ -89,7 +93,11 @@ class FitResult:
         errors = np.full(len(self.values), np.nan) if self.errors is None else self.errors
         states = self.states or [""] * len(self.names)
         title = f"{self.status}, twice NLL {self.twice_nll:.10g}, EDM {self.edm:.2g}, {self.iterations} iterations, {self.device}, {self.precision}"
-        return _html_table(title, ("parameter", "value", "error", "state"), list(zip(self.names, self.values.tolist(), errors.tolist(), states)))
+        return _html_table(
+            title,
+            ("parameter", "value", "error", "state"),
+            list(zip(self.names, self.values.tolist(), errors.tolist(), states)),
+        )
 
 
 @dataclass
@@ -125,12 +133,17 @@ class FitBatch:
 
     def _repr_html_(self) -> str:
         kinds, counts = np.unique(self.status, return_counts=True)
-        return _html_table(f"{len(self)} fits, {self.device}, {self.precision}", ("status", "fits"), list(zip(kinds.tolist(), counts.tolist())))
+        return _html_table(
+            f"{len(self)} fits, {self.device}, {self.precision}",
+            ("status", "fits"),
+            list(zip(kinds.tolist(), counts.tolist())),
+        )
 
 
 @dataclass
 class HypotestResult:
-    """Test of one value of the parameter of interest. CLs_exp at -2, -1, 0, 1, 2 sigma, ascending in CLs; p0 for q0 only, else NaN."""
+    """Test of one value of the parameter of interest. CLs_exp at -2, -1, 0, 1, 2 sigma, ascending in CLs; p0
+    for q0 only, else NaN."""
 
     mu: float
     CLs_obs: float
@@ -151,13 +164,17 @@ class HypotestResult:
 
     def _repr_html_(self) -> str:
         exp = self.CLs_exp.tolist()
-        return _html_table(f"mu = {self.mu:g}, {self.status}", ("CLs observed", "-2 sigma", "-1 sigma", "median", "+1 sigma", "+2 sigma", "mu_hat"),
-                           [[self.CLs_obs, *exp, self.mu_hat]])
+        return _html_table(
+            f"mu = {self.mu:g}, {self.status}",
+            ("CLs observed", "-2 sigma", "-1 sigma", "median", "+1 sigma", "+2 sigma", "mu_hat"),
+            [[self.CLs_obs, *exp, self.mu_hat]],
+        )
 
 
 @dataclass
 class LimitResult:
-    """Upper limits: where CLs is `level`. limit_exp at -2, -1, 0, 1, 2 sigma; NaN where there is no root. scan: all tests made on the way, ascending in mu."""
+    """Upper limits: where CLs is `level`. limit_exp at -2, -1, 0, 1, 2 sigma; NaN where there is no root.
+    scan: all tests made on the way, ascending in mu."""
 
     limit_obs: float
     limit_exp: Floats
@@ -172,8 +189,11 @@ class LimitResult:
         return self.status == "converged"
 
     def _repr_html_(self) -> str:
-        return _html_table(f"upper limit at CLs = {self.level:g}, {self.status}", ("observed", "-2 sigma", "-1 sigma", "median", "+1 sigma", "+2 sigma"),
-                           [[self.limit_obs, *self.limit_exp.tolist()]])
+        return _html_table(
+            f"upper limit at CLs = {self.level:g}, {self.status}",
+            ("observed", "-2 sigma", "-1 sigma", "median", "+1 sigma", "+2 sigma"),
+            [[self.limit_obs, *self.limit_exp.tolist()]],
+        )
 
 
 @dataclass
@@ -193,14 +213,18 @@ class SignificanceResult:
         return self.status == "converged"
 
     def _repr_html_(self) -> str:
-        return _html_table(f"discovery, {self.status}", ("p0", "Z", "p0 expected", "Z expected", "mu_hat"),
-                           [[self.p0, self.Z, self.p0_exp, self.Z_exp, self.mu_hat]])
+        return _html_table(
+            f"discovery, {self.status}",
+            ("p0", "Z", "p0 expected", "Z expected", "mu_hat"),
+            [[self.p0, self.Z, self.p0_exp, self.Z_exp, self.mu_hat]],
+        )
 
 
 @dataclass
 class ScanResult:
-    """Profile likelihood over one or two parameters: row i of `values` (points, parameters) has q[i] = max(0, twice_nll[i] - best_twice_nll).
-    best: the scanned parameters at the best fit, best_values: all parameters there."""
+    """Profile likelihood over one or two parameters: row i of `values` (points, parameters) has q[i] = max(0,
+    twice_nll[i] - best_twice_nll). best: the scanned parameters at the best fit, best_values: all parameters
+    there."""
 
     parameters: list[str]
     values: Floats
@@ -217,13 +241,17 @@ class ScanResult:
         return self.best_status == "converged" and bool(np.all(self.status == "converged"))
 
     def _repr_html_(self) -> str:
-        rows = [[*map(float, at), float(q), str(status)] for at, q, status in zip(self.values, self.q, self.status)]
+        rows = [
+            [*map(float, at), float(q), str(status)]
+            for at, q, status in zip(self.values, self.q, self.status)
+        ]
         return _html_table("profile likelihood", (*self.parameters, "q", "status"), rows)
 
 
 @dataclass
 class RankingResult:
-    """Impacts on the parameter of interest, largest first: of parameters at best fit +- error (impact) and +- constraint width (prefit)."""
+    """Impacts on the parameter of interest, largest first: of parameters at best fit +- error (impact) and +-
+    constraint width (prefit)."""
 
     poi: str
     names: list[str]
@@ -239,15 +267,27 @@ class RankingResult:
         return len(self.names)
 
     def _repr_html_(self) -> str:
-        columns = (self.pull, self.constraint, self.impact_up, self.impact_down, self.prefit_up, self.prefit_down)
+        columns = (
+            self.pull,
+            self.constraint,
+            self.impact_up,
+            self.impact_down,
+            self.prefit_up,
+            self.prefit_down,
+        )
         rows = [[name, *(float(column[i]) for column in columns)] for i, name in enumerate(self.names)]
-        return _html_table(f"impacts on {self.poi}", ("parameter", "pull", "constraint", "impact up", "impact down", "prefit up", "prefit down"), rows)
+        return _html_table(
+            f"impacts on {self.poi}",
+            ("parameter", "pull", "constraint", "impact up", "impact down", "prefit up", "prefit down"),
+            rows,
+        )
 
 
 @dataclass
 class ChannelPrediction:
-    """A channel before and after the fit. error: of the postfit yields, from the covariance; prefit_error: of the prefit yields, from the widths of the
-    constraints alone; total_error, prefit_total_error: of their sums over bins. samples: postfit yields by sample."""
+    """A channel before and after the fit. error: of the postfit yields, from the covariance; prefit_error: of
+    the prefit yields, from the widths of the constraints alone; total_error, prefit_total_error: of their
+    sums over bins. samples: postfit yields by sample."""
 
     name: str
     prefit: Floats
@@ -275,9 +315,14 @@ class Prediction:
         raise KeyError(name)
 
     def _repr_html_(self) -> str:
-        rows: list[Sequence[Any]] = [(c.name, i, float(c.data[i]), float(c.prefit[i]), float(c.postfit[i]),
-                                      float(c.error[i])) for c in self.channels for i in range(len(c.data))]
-        return _html_table(f"yields, fit {self.fit.status}", ("channel", "bin", "data", "prefit", "postfit", "error"), rows)
+        rows: list[Sequence[Any]] = [
+            (c.name, i, float(c.data[i]), float(c.prefit[i]), float(c.postfit[i]), float(c.error[i]))
+            for c in self.channels
+            for i in range(len(c.data))
+        ]
+        return _html_table(
+            f"yields, fit {self.fit.status}", ("channel", "bin", "data", "prefit", "postfit", "error"), rows
+        )
 
 
 @dataclass
@@ -296,12 +341,17 @@ class GoodnessOfFit:
         return self.status == "converged"
 
     def _repr_html_(self) -> str:
-        return _html_table(f"goodness of fit, {self.status}", ("statistic", "degrees of freedom", "p"), [[self.statistic, self.ndof, self.p]])
+        return _html_table(
+            f"goodness of fit, {self.status}",
+            ("statistic", "degrees of freedom", "p"),
+            [[self.statistic, self.ndof, self.p]],
+        )
 
 
 @dataclass
 class Tally:
-    """What became of toys: by status; of those that were fitted now, their iterations and the methods that answered."""
+    """What became of toys: by status; of those that were fitted now, their iterations and the methods that
+    answered."""
 
     counts: dict[str, int]
     fitted: int
@@ -318,8 +368,8 @@ class Tally:
 
 @dataclass
 class ToySummary:
-    """Over all toys with an answer, in the order of the parameters. generated: where they were drawn, NaN where that is not known; pull: (fitted - generated) /
-    error."""
+    """Over all toys with an answer, in the order of the parameters. generated: where they were drawn, NaN
+    where that is not known; pull: (fitted - generated) / error."""
 
     generated: Floats
     n: Floats
@@ -332,8 +382,9 @@ class ToySummary:
 
 @dataclass
 class ToyFits:
-    """Toys with their best fits: row i of every array belongs to toy number toy[i]. statistic: twice the NLL less that of the saturated model. The arrays are
-    None where keep=False. status_observed: of the fit that the toys were drawn at."""
+    """Toys with their best fits: row i of every array belongs to toy number toy[i]. statistic: twice the NLL
+    less that of the saturated model. The arrays are None where keep=False. status_observed: of the fit that
+    the toys were drawn at."""
 
     names: list[str]
     status_observed: str
@@ -379,16 +430,27 @@ class ToyFits:
             raise KeyError(name) from None
 
     def _repr_html_(self) -> str:
-        columns = (self.summary.generated, self.summary.mean, self.summary.rms, self.summary.pull_mean, self.summary.pull_rms)
+        columns = (
+            self.summary.generated,
+            self.summary.mean,
+            self.summary.rms,
+            self.summary.pull_mean,
+            self.summary.pull_rms,
+        )
         rows = [[name, *(float(column[i]) for column in columns)] for i, name in enumerate(self.names)]
-        return _html_table(f"toys: {self.tally}; seed {self.seed}", ("parameter", "generated", "mean", "rms", "pull mean", "pull rms"), rows)
+        return _html_table(
+            f"toys: {self.tally}; seed {self.seed}",
+            ("parameter", "generated", "mean", "rms", "pull mean", "pull rms"),
+            rows,
+        )
 
 
 @dataclass
 class ToyHypotestResult:
-    """Test by toys of one value of the parameter of interest, with standard errors from the number of toys. toys: every one, as rows of `toy, mu, hypothesis,
-    q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations`, in the order of hypothesis and number; None where they were not kept. n_tested, n_other:
-    toys with an answer, of the tested value and of the other."""
+    """Test by toys of one value of the parameter of interest, with standard errors from the number of toys.
+    toys: every one, as rows of `toy, mu, hypothesis, q, mu_hat, twice_nll_free, twice_nll_fixed, status,
+    iterations`, in the order of hypothesis and number; None where they were not kept. n_tested, n_other: toys
+    with an answer, of the tested value and of the other."""
 
     mu: float
     CLs_obs: float
@@ -437,15 +499,25 @@ class ToyHypotestResult:
         return found
 
     def _repr_html_(self) -> str:
-        rows = [["CLs", self.CLs_obs, self.CLs_obs_error], ["CLs+b", self.CLsb, self.CLsb_error], ["CLb", self.CLb, self.CLb_error],
-                ["p0", self.p0, self.p0_error], *([f"CLs expected, {s:+d} sigma", float(e), float(d)] for s, e,
-                                                  d in zip(range(-2, 3), self.CLs_exp, self.CLs_exp_error))]
-        return _html_table(f"mu = {self.mu:g}, {self.status}; toys: {self.tally}", ("", "value", "error"), rows)
+        rows = [
+            ["CLs", self.CLs_obs, self.CLs_obs_error],
+            ["CLs+b", self.CLsb, self.CLsb_error],
+            ["CLb", self.CLb, self.CLb_error],
+            ["p0", self.p0, self.p0_error],
+            *(
+                [f"CLs expected, {s:+d} sigma", float(e), float(d)]
+                for s, e, d in zip(range(-2, 3), self.CLs_exp, self.CLs_exp_error)
+            ),
+        ]
+        return _html_table(
+            f"mu = {self.mu:g}, {self.status}; toys: {self.tally}", ("", "value", "error"), rows
+        )
 
 
 @dataclass
 class SignificanceToysResult:
-    """Discovery by toys. Z_at_least: where no toy reaches q0, Z of the limit on p0 at 95 % confidence, else NaN. test: q0 and all else."""
+    """Discovery by toys. Z_at_least: where no toy reaches q0, Z of the limit on p0 at 95 % confidence, else
+    NaN. test: q0 and all else."""
 
     p0: float
     p0_error: float
@@ -464,15 +536,21 @@ class SignificanceToysResult:
         return self.test.converged
 
     def _repr_html_(self) -> str:
-        rows = [["observed", self.Z, self.Z_error, self.Z_at_least, self.p0, self.p0_error],
-                ["expected", self.Z_exp, self.Z_exp_error, self.Z_exp_at_least, self.p0_exp, self.p0_exp_error]]
-        return _html_table(f"discovery, {self.test.status}; toys: {self.test.tally}", ("", "Z", "error", "Z at least", "p0", "error"), rows)
+        rows = [
+            ["observed", self.Z, self.Z_error, self.Z_at_least, self.p0, self.p0_error],
+            ["expected", self.Z_exp, self.Z_exp_error, self.Z_exp_at_least, self.p0_exp, self.p0_exp_error],
+        ]
+        return _html_table(
+            f"discovery, {self.test.status}; toys: {self.test.tally}",
+            ("", "Z", "error", "Z at least", "p0", "error"),
+            rows,
+        )
 
 
 @dataclass
 class LimitToysResult:
-    """Upper limits by toys, with standard errors. reached: the error is at most rtol, or there is no limit. asymptotic: where the search began. scan: the
-    tested values."""
+    """Upper limits by toys, with standard errors. reached: the error is at most rtol, or there is no limit.
+    asymptotic: where the search began. scan: the tested values."""
 
     level: float
     rtol: float
@@ -499,10 +577,18 @@ class LimitToysResult:
         return self.status == "converged" and self.reached_obs and bool(np.all(self.reached_exp))
 
     def _repr_html_(self) -> str:
-        rows = [["observed", self.limit_obs, self.limit_obs_error, self.asymptotic_obs],
-                *([f"expected, {s:+d} sigma", float(v), float(e), float(a)]
-                  for s, v, e, a in zip(range(-2, 3), self.limit_exp, self.limit_exp_error, self.asymptotic_exp))]
-        return _html_table(f"upper limit at CLs = {self.level:g}, {self.status}; toys: {self.tally}", ("", "limit", "error", "asymptotic"), rows)
+        rows = [
+            ["observed", self.limit_obs, self.limit_obs_error, self.asymptotic_obs],
+            *(
+                [f"expected, {s:+d} sigma", float(v), float(e), float(a)]
+                for s, v, e, a in zip(range(-2, 3), self.limit_exp, self.limit_exp_error, self.asymptotic_exp)
+            ),
+        ]
+        return _html_table(
+            f"upper limit at CLs = {self.level:g}, {self.status}; toys: {self.tally}",
+            ("", "limit", "error", "asymptotic"),
+            rows,
+        )
 
 
 @dataclass
@@ -520,5 +606,8 @@ class GoodnessOfFitToys:
         return self.asymptotic.converged
 
     def _repr_html_(self) -> str:
-        return _html_table(f"goodness of fit, {self.asymptotic.status}; toys: {self.tally}", ("statistic", "p by toys", "error", "p asymptotic"),
-                           [[self.asymptotic.statistic, self.p, self.p_error, self.asymptotic.p]])
+        return _html_table(
+            f"goodness of fit, {self.asymptotic.status}; toys: {self.tally}",
+            ("statistic", "p by toys", "error", "p asymptotic"),
+            [[self.asymptotic.statistic, self.p, self.p_error, self.asymptotic.p]],
+        )

@@ -1,4 +1,5 @@
 """Several starts: is the minimum that a fit found the lowest one?"""
+
 from __future__ import annotations
 
 from statistics import NormalDist
@@ -14,7 +15,8 @@ SAME_MINIMUM = 1e-6  # of twice the NLL
 
 
 def _uniform(start: int, parameter: int) -> float:
-    """A number in (0, 1) that belongs to (start, parameter): the output function of SplitMix64 on a counter, as the program has it."""
+    """A number in (0, 1) that belongs to (start, parameter): the output function of SplitMix64 on a counter,
+    as the program has it."""
     mask = (1 << 64) - 1
     z = ((start << 32 | parameter) * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & mask
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
@@ -23,9 +25,11 @@ def _uniform(start: int, parameter: int) -> float:
     return ((z >> 11) + 0.5) * 2.0**-53
 
 
-def draw_starts(model: Model, n: int, first: Floats, lower: Floats, upper: Floats, fixed: NDArray[np.bool_]) -> Floats:
-    """n starts: the first, and n - 1 around it, (n, parameters). A constrained parameter is drawn with its width; a free one evenly between its bounds, but no
-    further away than three times its size."""
+def draw_starts(
+    model: Model, n: int, first: Floats, lower: Floats, upper: Floats, fixed: NDArray[np.bool_]
+) -> Floats:
+    """n starts: the first, and n - 1 around it, (n, parameters). A constrained parameter is drawn with its
+    width; a free one evenly between its bounds, but no further away than three times its size."""
     quantile = NormalDist().inv_cdf
     starts = np.tile(first, (n, 1))
     for i in np.flatnonzero(~fixed):
@@ -39,11 +43,25 @@ def draw_starts(model: Model, n: int, first: Floats, lower: Floats, upper: Float
     return starts
 
 
-def best_start(model: Model, n: int, first: Optional[Floats], lower: Optional[Floats], upper: Optional[Floats], fixed: Optional[NDArray[np.bool_]],
-               fits: Callable[[Floats], FitBatch]) -> tuple[Floats, Starts]:
-    """The start of the lowest converged fit, the earliest of equal ones, and what became of all. `fits` runs them."""
-    rows = draw_starts(model, n, model.suggested_init if first is None else first, model.lower_bounds if lower is None else lower,
-                       model.upper_bounds if upper is None else upper, np.asarray(model.suggested_fixed if fixed is None else fixed, dtype=bool))
+def best_start(
+    model: Model,
+    n: int,
+    first: Optional[Floats],
+    lower: Optional[Floats],
+    upper: Optional[Floats],
+    fixed: Optional[NDArray[np.bool_]],
+    fits: Callable[[Floats], FitBatch],
+) -> tuple[Floats, Starts]:
+    """The start of the lowest converged fit, the earliest of equal ones, and what became of all. `fits` runs
+    them."""
+    rows = draw_starts(
+        model,
+        n,
+        model.suggested_init if first is None else first,
+        model.lower_bounds if lower is None else lower,
+        model.upper_bounds if upper is None else upper,
+        np.asarray(model.suggested_fixed if fixed is None else fixed, dtype=bool),
+    )
     found = fits(rows)
     best, lowest = 0, float("inf")
     minima: dict[float, int] = {}

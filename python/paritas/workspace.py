@@ -1,4 +1,5 @@
 """Workspaces and patch sets: JSON documents."""
+
 from __future__ import annotations
 
 import json
@@ -20,7 +21,9 @@ def _plain(value: Any) -> Any:
     """NumPy's arrays and numbers as JSON knows them."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
-    raise TypeError(f"a document holds dicts, lists, texts and numbers, not {type(value).__name__}: {value!r:.60}")
+    raise TypeError(
+        f"a document holds dicts, lists, texts and numbers, not {type(value).__name__}: {value!r:.60}"
+    )
 
 
 def document(given: DocumentLike, label: str = "document") -> Document:
@@ -32,8 +35,12 @@ def document(given: DocumentLike, label: str = "document") -> Document:
     if isinstance(given, (str, os.PathLike)):
         return Document.read(os.fspath(given))
     if isinstance(given, (Mapping, Sequence)) and not isinstance(given, (bytes, bytearray)):
-        return Document.parse(json.dumps(given, default=_plain, ensure_ascii=False, allow_nan=True).encode(), label)
-    raise TypeError(f"a path, a dict or a Workspace is wanted, not {type(given).__name__}; JSON text is read by Workspace.loads")
+        return Document.parse(
+            json.dumps(given, default=_plain, ensure_ascii=False, allow_nan=True).encode(), label
+        )
+    raise TypeError(
+        f"a path, a dict or a Workspace is wanted, not {type(given).__name__}; JSON text is read by Workspace.loads"
+    )
 
 
 def _names(given: Iterable[str]) -> list[str]:
@@ -52,8 +59,9 @@ def _pairs(given: Optional[Mapping[str, str]]) -> list[str]:
 
 
 class Workspace:
-    """A pyhf JSON workspace. Immutable: operations answer new ones. sort, prune, rename, combine and inspect check its shape (pyhf's schema, nothing given
-    twice) and raise InvalidInput, with the place, where that or the shape of their result is wrong, NotFound for a name that it lacks."""
+    """A pyhf JSON workspace. Immutable: operations answer new ones. sort, prune, rename, combine and inspect
+    check its shape (pyhf's schema, nothing given twice) and raise InvalidInput, with the place, where that or
+    the shape of their result is wrong, NotFound for a name that it lacks."""
 
     def __init__(self, given: DocumentLike) -> None:
         """From a dict, or a file's path."""
@@ -74,7 +82,9 @@ class Workspace:
             found = self.inspect()
         except InvalidInput:
             return f"<paritas.Workspace: not valid, {self.digest()}>"
-        channels, measurements = (", ".join(one[0] for one in found[part]) for part in ("channels", "measurements"))
+        channels, measurements = (
+            ", ".join(one[0] for one in found[part]) for part in ("channels", "measurements")
+        )
         return f"<paritas.Workspace: channels {channels}; measurements {measurements}>"
 
     def __eq__(self, other: object) -> bool:
@@ -87,6 +97,7 @@ class Workspace:
     def model(self, **options: Any) -> "Model":
         """Its model; see `paritas.Model.from_workspace` for the options."""
         from .model import Model
+
         return Model.from_workspace(self, **options)
 
     def patch(self, patch: DocumentLike) -> "Workspace":
@@ -94,32 +105,60 @@ class Workspace:
         return Workspace(self.document.patch(document(patch, "patch")))
 
     def sort(self) -> "Workspace":
-        """With channels, samples, measurements, their parameters and observations in order of their names, modifiers by name and type."""
+        """With channels, samples, measurements, their parameters and observations in order of their names,
+        modifiers by name and type."""
         return Workspace(self.document.sort())
 
-    def prune(self, *, channels: Iterable[str] = (), samples: Iterable[str] = (), modifiers: Iterable[str] = (), modifier_types: Iterable[str] = (),
-              measurements: Iterable[str] = ()) -> "Workspace":
-        """Without what is named: channels with their observations, samples in all channels, modifiers (by name, or all of a type) with their configurations."""
-        return Workspace(self.document.prune(_names(channels), _names(samples), _names(modifiers), _names(modifier_types), _names(measurements)))
+    def prune(
+        self,
+        *,
+        channels: Iterable[str] = (),
+        samples: Iterable[str] = (),
+        modifiers: Iterable[str] = (),
+        modifier_types: Iterable[str] = (),
+        measurements: Iterable[str] = (),
+    ) -> "Workspace":
+        """Without what is named: channels with their observations, samples in all channels, modifiers (by
+        name, or all of a type) with their configurations."""
+        return Workspace(
+            self.document.prune(
+                _names(channels),
+                _names(samples),
+                _names(modifiers),
+                _names(modifier_types),
+                _names(measurements),
+            )
+        )
 
-    def rename(self, *, channels: Optional[Mapping[str, str]] = None, samples: Optional[Mapping[str, str]] = None,
-               modifiers: Optional[Mapping[str, str]] = None, measurements: Optional[Mapping[str, str]] = None) -> "Workspace":
-        """With other names, {old: new}: of channels with their observations, of modifiers with their configurations and the parameter of interest. All at once,
-        so that two names can be swapped."""
-        return Workspace(self.document.rename(_pairs(channels), _pairs(samples), _pairs(modifiers), _pairs(measurements)))
+    def rename(
+        self,
+        *,
+        channels: Optional[Mapping[str, str]] = None,
+        samples: Optional[Mapping[str, str]] = None,
+        modifiers: Optional[Mapping[str, str]] = None,
+        measurements: Optional[Mapping[str, str]] = None,
+    ) -> "Workspace":
+        """With other names, {old: new}: of channels with their observations, of modifiers with their
+        configurations and the parameter of interest. All at once, so that two names can be swapped."""
+        return Workspace(
+            self.document.rename(_pairs(channels), _pairs(samples), _pairs(modifiers), _pairs(measurements))
+        )
 
     def combine(self, other: DocumentLike, join: str = "none", merge_channels: bool = False) -> "Workspace":
-        """With another workspace. `join` says what may be in both: "none": nothing; "outer": channels and observations that are equal, and measurements of one
-        parameter of interest, whose configurations are put together; "left outer" (this one wins) and "right outer" (the other does): anything. `merge_channels` (not
-        with "none"): channels of one name get the samples of both, the winning side's (this one's with "outer") where both have one. InvalidInput names what may not
-        be in both; InvalidArgument: another join."""
+        """With another workspace. `join` says what may be in both: "none": nothing; "outer": channels and
+        observations that are equal, and measurements of one parameter of interest, whose configurations are
+        put together; "left outer" (this one wins) and "right outer" (the other does): anything.
+        `merge_channels` (not with "none"): channels of one name get the samples of both, the winning side's
+        (this one's with "outer") where both have one. InvalidInput names what may not be in both;
+        InvalidArgument: another join."""
         return Workspace(self.document.combine(document(other, "workspace"), join, merge_channels))
 
     def inspect(self) -> dict[str, Any]:
-        """What is in it, with pyhf's keys: channels [[name, bins]], samples [name], modifiers {name: type}, parameters [[name, constraint]], systematics
-        [[name, constraint, [type]]], sorted by name, measurements [[name, parameter of interest, [configured parameter]]], the first being the default; counts of
-        channels, samples, parameters and modifiers; and as `unused` what no model uses: observations [name], parameters [[measurement, name]],
-        pois [[measurement, name]]."""
+        """What is in it, with pyhf's keys: channels [[name, bins]], samples [name], modifiers {name: type},
+        parameters [[name, constraint]], systematics [[name, constraint, [type]]], sorted by name,
+        measurements [[name, parameter of interest, [configured parameter]]], the first being the default;
+        counts of channels, samples, parameters and modifiers; and as `unused` what no model uses:
+        observations [name], parameters [[measurement, name]], pois [[measurement, name]]."""
         found: dict[str, Any] = json.loads(self.document.inspect().text())
         return found
 
@@ -138,7 +177,8 @@ class Workspace:
 
 
 class PatchSet:
-    """A pyhf patch set: named patches of one workspace, told apart by the values of its labels. Iterates over the names."""
+    """A pyhf patch set: named patches of one workspace, told apart by the values of its labels. Iterates over
+    the names."""
 
     def __init__(self, given: DocumentLike) -> None:
         self.document = document(given, "patch set")

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define EACH_BYTE(byte) ((uint64_t)(byte)*0x0101010101010101u)
+#define EACH_BYTE(byte) ((uint64_t)(byte) * 0x0101010101010101u)
 
 /* Eight bytes with the first in the lowest place. */
 static inline uint64_t load_bytes(const char *at)
@@ -19,10 +19,16 @@ static inline uint64_t load_bytes(const char *at)
 }
 
 /* Eight bytes, each xor '0': digits become their values, and nothing else is below 10. */
-static inline uint64_t load_digits(const char *at) { return load_bytes(at) ^ EACH_BYTE('0'); }
+static inline uint64_t load_digits(const char *at)
+{
+    return load_bytes(at) ^ EACH_BYTE('0');
+}
 
 /* 0x80 in every byte of load_digits that is no digit. */
-static inline uint64_t not_digits(uint64_t digits) { return (digits | ((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76))) & EACH_BYTE(0x80); }
+static inline uint64_t not_digits(uint64_t digits)
+{
+    return (digits | ((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76))) & EACH_BYTE(0x80);
+}
 
 /* Value of eight digits of load_digits, the first in the lowest byte: neighbours are joined three times. */
 static inline uint64_t value_of_digits(uint64_t digits)

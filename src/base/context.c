@@ -26,8 +26,8 @@ const char *paritas_version(void)
     return VERSION_TEXT(PARITAS_VERSION_MAJOR, PARITAS_VERSION_MINOR, PARITAS_VERSION_PATCH);
 }
 
-#define SYMBOL_CASE(name, value, sentence)                                                                                                 \
-    case value:                                                                                                                            \
+#define SYMBOL_CASE(name, value, sentence) \
+    case value:                            \
         return "PARITAS_" #name;
 TEXTS_OF(paritas_status, PARITAS_STATUS_LIST, SYMBOL_CASE, "unknown status", paritas_status_name)
 TEXTS_OF(paritas_status, PARITAS_STATUS_LIST, WORD_CASE, "unknown status", paritas_status_message)
@@ -57,7 +57,8 @@ const char *paritas_error_message(const paritas_context *context)
 }
 
 /* Copies `from` into the message, cut to fit at a whole character. File names and input reach messages, so
- * control bytes and bytes that are no UTF-8 are spelled out: a terminal and a JSON writer can both take the result. */
+ * control bytes and bytes that are no UTF-8 are spelled out: a terminal and a JSON writer can both take the
+ * result. */
 static void set_message(paritas_context *context, const char *from)
 {
     static const char digits[] = "0123456789abcdef";
@@ -190,9 +191,11 @@ void *arena_allocate(struct arena *arena, size_t size)
     if (size > arena->capacity - arena->used) {
         size_t wanted = arena->capacity < ARENA_FIRST ? ARENA_FIRST : 2 * arena->capacity;
         if (wanted > ARENA_LARGEST) wanted = ARENA_LARGEST;
-        bool apart = size > wanted / 4; /* a large piece gets a block of its own; the newest one stays in use */
+        /* a large piece gets a block of its own; the newest one stays in use */
+        bool apart = size > wanted / 4;
         size_t capacity = apart ? size : wanted;
-        struct arena_block *block = arena->allocator.allocate(arena->allocator.user, sizeof *block + capacity);
+        struct arena_block *block =
+            arena->allocator.allocate(arena->allocator.user, sizeof *block + capacity);
         if (!block) return NULL;
         if (apart && arena->blocks) {
             block->next = arena->blocks->next;

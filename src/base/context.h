@@ -21,15 +21,15 @@ struct paritas_context {
     void *note_user;
     struct paritas_device *device; /* runs the jobs; owned */
     struct paritas_device *host;   /* the CPU in f64, for covariances and polish; owned, may be `device` */
-    void *stream;       /* of the caller's, for a CUDA device; NULL: none */
-    char *cache;        /* folder of compiled kernels; owned; NULL: none */
+    void *stream;                  /* of the caller's, for a CUDA device; NULL: none */
+    char *cache;                   /* folder of compiled kernels; owned; NULL: none */
     char device_name[32];
     char isa_name[16];
     char message[2048]; /* of the last failure */
 };
 
-/* Records the formatted message (cut to fit, control bytes of the input shown as \xNN) and returns `status`, so
- * that a failing line reads: return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: ...", label). */
+/* Records the formatted message (cut to fit, control bytes of the input shown as \xNN) and returns `status`,
+ * so that a failing line reads: return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: ...", label). */
 paritas_status paritas_fail(paritas_context *context, paritas_status status, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))
@@ -44,11 +44,12 @@ void paritas_note(paritas_context *context, const char *format, ...)
 /* Out of memory, with a fixed message. */
 paritas_status paritas_fail_memory(paritas_context *context);
 
-/* All memory of the library. NULL on failure (no message set). Sizes are checked: count * size may not overflow. */
+/* All memory of the library. NULL on failure (no message set). Sizes are checked: count * size may not
+ * overflow. */
 void *paritas_allocate(paritas_context *context, size_t count, size_t size);       /* not cleared */
 void *paritas_allocate_clear(paritas_context *context, size_t count, size_t size); /* zeros */
 void *paritas_reallocate(paritas_context *context, void *memory, size_t count, size_t size);
-void paritas_release(const paritas_allocator *allocator, void *memory);            /* NULL is a no-op */
+void paritas_release(const paritas_allocator *allocator, void *memory); /* NULL is a no-op */
 /* 64-byte aligned, not cleared; freed by paritas_release_aligned. */
 void *paritas_allocate_aligned(paritas_context *context, size_t count, size_t size);
 void paritas_release_aligned(const paritas_allocator *allocator, void *memory);
@@ -60,8 +61,8 @@ struct arena {
     size_t used, capacity; /* of the newest block */
 };
 void arena_open(struct arena *arena, const paritas_allocator *allocator);
-void *arena_allocate(struct arena *arena, size_t size); /* NULL on failure; not cleared */
-void *arena_array(struct arena *arena, size_t count, size_t size); /* overflow-checked, cleared */
+void *arena_allocate(struct arena *arena, size_t size);                 /* NULL on failure; not cleared */
+void *arena_array(struct arena *arena, size_t count, size_t size);      /* overflow-checked, cleared */
 char *arena_text(struct arena *arena, const char *text, size_t length); /* copy with an end byte */
 void arena_free(struct arena *arena);
 

@@ -1,4 +1,5 @@
-/* digest.c: MD5 (RFC 1321), and the digest of a tree. MD5 is here because published patch sets carry such digests, not for security. */
+/* digest.c: MD5 (RFC 1321), and the digest of a tree. MD5 is here because published patch sets carry such
+ * digests, not for security. */
 #include "base/digest.h"
 #include "base/json.h"
 
@@ -16,17 +17,20 @@ static uint32_t load_little(const unsigned char *bytes)
 
 /* Integer parts of 2^32 |sin i|, i = 1 ... 64 (RFC 1321, 3.4). */
 static const uint32_t md5_constants[64] = {
-    0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501, 0x698098d8, 0x8b44f7af, 0xffff5bb1,
-    0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821, 0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453,
-    0xd8a1e681, 0xe7d3fbc8, 0x21e1cde6, 0xc33707d6, 0xf4d50d87, 0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a, 0xfffa3942,
-    0x8771f681, 0x6d9d6122, 0xfde5380c, 0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70, 0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05,
-    0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665, 0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d,
-    0x85845dd1, 0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
+    0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
+    0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
+    0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453, 0xd8a1e681, 0xe7d3fbc8,
+    0x21e1cde6, 0xc33707d6, 0xf4d50d87, 0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a,
+    0xfffa3942, 0x8771f681, 0x6d9d6122, 0xfde5380c, 0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70,
+    0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
+    0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
+    0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
 };
 
 static void md5_compress(uint32_t *state, const unsigned char *block)
 {
-    static const unsigned char turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+    static const unsigned char turns[4][4] = {
+        {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     for (unsigned t = 0; t < 64; t++) {
         uint32_t mixed;
@@ -44,7 +48,8 @@ static void md5_compress(uint32_t *state, const unsigned char *block)
             mixed = c ^ (b | ~d);
             word = 7 * t;
         }
-        uint32_t next = b + rotate_left(a + mixed + md5_constants[t] + load_little(block + 4 * (word % 16)), turns[t / 16][t % 4]);
+        uint32_t next = b + rotate_left(a + mixed + md5_constants[t] + load_little(block + 4 * (word % 16)),
+                                        turns[t / 16][t % 4]);
         a = d;
         d = c;
         c = b;
@@ -87,11 +92,13 @@ void sha256_of_bytes(const char *bytes, size_t length, char hex[65])
     sha256_close(&digest, hex);
 }
 
-paritas_status json_digest(paritas_context *context, const struct json *node, const char *algorithm, char hex[65])
+paritas_status json_digest(paritas_context *context, const struct json *node, const char *algorithm,
+                           char hex[65])
 {
     bool is_sha256 = strcmp(algorithm, "sha256") == 0;
     if (!is_sha256 && strcmp(algorithm, "md5") != 0) {
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the digest algorithm '%s' is not known (sha256 and md5 are)", algorithm);
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "the digest algorithm '%s' is not known (sha256 and md5 are)", algorithm);
     }
     struct text text;
     text_open(&text, &context->allocator);

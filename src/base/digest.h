@@ -10,7 +10,7 @@ typedef void (*sha256_compress)(uint32_t *state, const unsigned char *block, siz
 
 struct sha256 {
     uint32_t state[8];
-    uint64_t length;         /* of all that was appended */
+    uint64_t length; /* of all that was appended */
     sha256_compress compress;
     unsigned char block[64]; /* what is left of it behind whole blocks */
 };

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-paritas_status paritas_workspace_read(paritas_context *context, const char *path, paritas_workspace **workspace)
+paritas_status paritas_workspace_read(paritas_context *context, const char *path,
+                                      paritas_workspace **workspace)
 {
     if (!context || !workspace) return PARITAS_INVALID_ARGUMENT;
     *workspace = NULL;
@@ -11,8 +12,8 @@ paritas_status paritas_workspace_read(paritas_context *context, const char *path
     return json_read_file(context, path, workspace);
 }
 
-paritas_status paritas_workspace_parse(paritas_context *context, const char *text, size_t length, const char *label,
-                                       paritas_workspace **workspace)
+paritas_status paritas_workspace_parse(paritas_context *context, const char *text, size_t length,
+                                       const char *label, paritas_workspace **workspace)
 {
     if (!context || !workspace) return PARITAS_INVALID_ARGUMENT;
     *workspace = NULL;
@@ -28,12 +29,13 @@ void paritas_workspace_free(paritas_workspace *workspace)
     paritas_release(&allocator, workspace);
 }
 
-paritas_status paritas_workspace_patch(paritas_context *context, const paritas_workspace *workspace, const paritas_workspace *patch,
-                                       paritas_workspace **patched)
+paritas_status paritas_workspace_patch(paritas_context *context, const paritas_workspace *workspace,
+                                       const paritas_workspace *patch, paritas_workspace **patched)
 {
     if (!context || !patched) return PARITAS_INVALID_ARGUMENT;
     *patched = NULL;
-    if (!workspace || !patch) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a workspace and a patch are needed");
+    if (!workspace || !patch)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a workspace and a patch are needed");
     paritas_workspace *copy;
     paritas_status status = json_copy(context, workspace->root, workspace->label, &copy);
     if (status) return status;
@@ -46,10 +48,13 @@ paritas_status paritas_workspace_patch(paritas_context *context, const paritas_w
     return PARITAS_OK;
 }
 
-paritas_status paritas_workspace_digest(paritas_context *context, const paritas_workspace *workspace, char digest[72])
+paritas_status paritas_workspace_digest(paritas_context *context, const paritas_workspace *workspace,
+                                        char digest[72])
 {
     if (!context) return PARITAS_INVALID_ARGUMENT;
-    if (!workspace || !digest) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a workspace and a place for its digest are needed");
+    if (!workspace || !digest)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "a workspace and a place for its digest are needed");
     char hex[65];
     paritas_status status = json_digest(context, workspace->root, "sha256", hex);
     if (status) return status;
@@ -58,8 +63,8 @@ paritas_status paritas_workspace_digest(paritas_context *context, const paritas_
     return PARITAS_OK;
 }
 
-paritas_status paritas_workspace_write(paritas_context *context, const paritas_workspace *workspace, unsigned indent, char **text,
-                                       size_t *length)
+paritas_status paritas_workspace_write(paritas_context *context, const paritas_workspace *workspace,
+                                       unsigned indent, char **text, size_t *length)
 {
     if (!context || !text) return PARITAS_INVALID_ARGUMENT;
     *text = NULL;

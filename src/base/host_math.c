@@ -7,19 +7,42 @@
 #include "dialect/c.h"
 #include "numeric/math.h"
 
-double host_exp(double x) { return m_exp(x); }
-double host_log(double x) { return m_log(x); }
-double host_lgamma(double x) { return m_lgamma(x); }
-double host_sqrt(double x) { return SQRT(x); }
-double host_sin_degrees(double x) { return m_sin_degrees(x); }
-double host_cos_degrees(double x) { return m_cos_degrees(x); }
-double host_acos_degrees(double x) { return m_acos_degrees(x); }
+double host_exp(double x)
+{
+    return m_exp(x);
+}
+double host_log(double x)
+{
+    return m_log(x);
+}
+double host_lgamma(double x)
+{
+    return m_lgamma(x);
+}
+double host_sqrt(double x)
+{
+    return SQRT(x);
+}
+double host_sin_degrees(double x)
+{
+    return m_sin_degrees(x);
+}
+double host_cos_degrees(double x)
+{
+    return m_cos_degrees(x);
+}
+double host_acos_degrees(double x)
+{
+    return m_acos_degrees(x);
+}
 
-/* Up to 3 as (x - zero) times the sum over n of f(n) = 1 / ((n + x) (n + zero)), all of whose terms are positive: nothing cancels. The rest of the sum by Euler and
- * Maclaurin (Abramowitz and Stegun 6.3.16, 23.1.30). */
+/* Up to 3 as (x - zero) times the sum over n of f(n) = 1 / ((n + x) (n + zero)), all of whose terms are
+ * positive: nothing cancels. The rest of the sum by Euler and Maclaurin (Abramowitz and Stegun 6.3.16,
+ * 23.1.30). */
 static double digamma_near_zero(double x)
 {
-    const double zero = 1.4616321449683622, zero_rest = 9.5499954299656977e-17, distance = (x - zero) - zero_rest;
+    const double zero = 1.4616321449683622, zero_rest = 9.5499954299656977e-17,
+                 distance = (x - zero) - zero_rest;
     const double a = 12.0 + zero, b = 12.0 + x, u = (x - zero) / a;
     const double bernoulli[6] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760};
     double sum = 0.5 / (a * b), power = 1.0, log_ratio = 0.0, quotient = 0.0;
@@ -50,16 +73,25 @@ double host_digamma(double x)
     double below = 0.0;
     for (; x < 12.0; x += 1.0) below += 1.0 / x;
     const double r = 1.0 / x, r2 = r * r; /* Abramowitz and Stegun 6.3.18 */
-    return m_log(x) - (0.5 * r + r2 * (1.0 / 12 - r2 * (1.0 / 120 - r2 * (1.0 / 252 - r2 * (1.0 / 240 - r2 * (1.0 / 132 - r2 * (691.0 / 32760 - r2 / 12))))))) - below;
+    return m_log(x) -
+           (0.5 * r + r2 * (1.0 / 12 -
+                            r2 * (1.0 / 120 -
+                                  r2 * (1.0 / 252 - r2 * (1.0 / 240 - r2 * (1.0 / 132 - r2 * (691.0 / 32760 -
+                                                                                              r2 / 12))))))) -
+           below;
 }
 
 double host_poisson_constant(double n)
 {
     if (n <= 0.0) return 0.0;
     if (n < 10.0) return n - n * m_log(n) + m_lgamma(n + 1.0);
-    /* Stirling's series for ln Gamma(n + 1) = (n + 1/2) ln n - n + ln(2 pi) / 2 + ...: what is left after n ln n - n cancels
-     * (Abramowitz and Stegun 6.1.41). The first term left out is below 1e-16 of the sum. */
+    /* Stirling's series for ln Gamma(n + 1) = (n + 1/2) ln n - n + ln(2 pi) / 2 + ...: what is left after n
+     * ln n - n cancels (Abramowitz and Stegun 6.1.41). The first term left out is below 1e-16 of the sum. */
     const double r = 1.0 / n, r2 = r * r;
-    const double series = r * (1.0 / 12 - r2 * (1.0 / 360 - r2 * (1.0 / 1260 - r2 * (1.0 / 1680 - r2 * (1.0 / 1188 - r2 * (691.0 / 360360 - r2 / 156))))));
+    const double series =
+        r *
+        (1.0 / 12 -
+         r2 * (1.0 / 360 -
+               r2 * (1.0 / 1260 - r2 * (1.0 / 1680 - r2 * (1.0 / 1188 - r2 * (691.0 / 360360 - r2 / 156))))));
     return 0.5 * m_log(6.283185307179586 * n) + series;
 }

@@ -1,17 +1,18 @@
-/* host_math.h: the kernels' own functions for the host, in f64, one number at a time. The host never asks libm: its
- * functions differ between systems, and a CLs or a Z would differ with them. */
+/* host_math.h: the kernels' own functions for the host, in f64, one number at a time. The host never asks
+ * libm: its functions differ between systems, and a CLs or a Z would differ with them. */
 #ifndef PARITAS_BASE_HOST_MATH_H
 #define PARITAS_BASE_HOST_MATH_H
 
 double host_exp(double x);
 double host_log(double x);
 double host_lgamma(double x);
-double host_digamma(double x);      /* (ln Gamma)' for x > 0, also near its zero, to a few ulp; else NaN */
+double host_digamma(double x); /* (ln Gamma)' for x > 0, also near its zero, to a few ulp; else NaN */
 double host_sqrt(double x);
-double host_sin_degrees(double x);  /* of degrees, exact at multiples of 90; NaN beyond 1e14 */
+double host_sin_degrees(double x); /* of degrees, exact at multiples of 90; NaN beyond 1e14 */
 double host_cos_degrees(double x);
 double host_acos_degrees(double x); /* in degrees */
-/* n - n ln n + ln Gamma(n + 1), what a Poisson term in deviance form lacks; 0 at n = 0. Without cancellation for large n. */
+/* n - n ln n + ln Gamma(n + 1), what a Poisson term in deviance form lacks; 0 at n = 0. Without cancellation
+ * for large n. */
 double host_poisson_constant(double n);
 
 #endif

@@ -2,15 +2,16 @@
  *
  *   operation ──► resolve its pointers to places (container, key or index, child) ──► change the tree there
  *
- * Values are cloned from the patch, so the document never points into it. After an error the document may be half
- * patched; callers patch a copy and drop it. A patch can make a document grow exponentially by copying it into itself,
- * so depth and the number of copied nodes are bounded. */
+ * Values are cloned from the patch, so the document never points into it. After an error the document may be
+ * half patched; callers patch a copy and drop it. A patch can make a document grow exponentially by copying
+ * it into itself, so depth and the number of copied nodes are bounded. */
 #include "base/json.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define COPIED_MAX ((size_t)1 << 20) /* nodes that the 'copy' operations of one patch may make, 64 MiB of them */
+/* nodes that the 'copy' operations of one patch may make, 64 MiB of them */
+#define COPIED_MAX ((size_t)1 << 20)
 
 struct patcher {
     paritas_context *context;
@@ -34,8 +35,7 @@ struct place {
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-static paritas_status
-fail(const struct patcher *patcher, const struct place *place, const char *format, ...)
+static paritas_status fail(const struct patcher *patcher, const struct place *place, const char *format, ...)
 {
     char reason[512];
     va_list arguments;
@@ -43,8 +43,8 @@ fail(const struct patcher *patcher, const struct place *place, const char *forma
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     const char *pointer = place->pointer && place->pointer->type == JSON_STRING ? place->pointer->text : "";
-    return paritas_fail(patcher->context, PARITAS_INVALID_INPUT, "%s: [%zu].%s: %.400s%s%s", patcher->label, patcher->index, place->member,
-                        pointer, *pointer ? ": " : "", reason);
+    return paritas_fail(patcher->context, PARITAS_INVALID_INPUT, "%s: [%zu].%s: %.400s%s%s", patcher->label,
+                        patcher->index, place->member, pointer, *pointer ? ": " : "", reason);
 }
 
 /* Fails about a member of the operation that is no pointer. */
@@ -55,7 +55,8 @@ static paritas_status fail_member(const struct patcher *patcher, const char *mem
 
 /* ---- pointers --------------------------------------------------------------------------------- */
 
-/* Decodes the token at *at into `out`, to which an end byte is added, and moves *at to the next '/' or the end. */
+/* Decodes the token at *at into `out`, to which an end byte is added, and moves *at to the next '/' or the
+ * end. */
 static bool read_token(const char **at, char *out)
 {
     for (; **at && **at != '/'; (*at)++) {
@@ -71,7 +72,8 @@ static bool read_token(const char **at, char *out)
     return true;
 }
 
-/* An array index of RFC 6901: digits without leading zeros. Values beyond any array are held at SIZE_MAX / 16. */
+/* An array index of RFC 6901: digits without leading zeros. Values beyond any array are held at SIZE_MAX /
+ * 16. */
 static bool read_index(const char *token, size_t *index)
 {
     if (*token == '\0' || (token[0] == '0' && token[1] != '\0')) return false;
@@ -95,14 +97,16 @@ static paritas_status enter(const struct patcher *patcher, struct place *place, 
         place->child = (struct json *)(uintptr_t)json_get(container, token); /* of our own document */
         return PARITAS_OK;
     }
-    if (container->type != JSON_ARRAY) return fail(patcher, place, "'%.100s' is looked for in %s", token, json_type_name(container));
+    if (container->type != JSON_ARRAY)
+        return fail(patcher, place, "'%.100s' is looked for in %s", token, json_type_name(container));
     if (strcmp(token, "-") == 0) {
         place->index = container->count;
     } else if (!read_index(token, &place->index)) {
         return fail(patcher, place, "'%.100s' is not an array index", token);
     }
     if (place->index > container->count)
-        return fail(patcher, place, "index %.30s is beyond the end of an array of %u", token, container->count);
+        return fail(patcher, place, "index %.30s is beyond the end of an array of %u", token,
+                    container->count);
     place->child = (struct json *)(uintptr_t)json_at(container, place->index);
     return PARITAS_OK;
 }
@@ -110,18 +114,22 @@ static paritas_status enter(const struct patcher *patcher, struct place *place, 
 /* Says that nothing is where the pointer leads. */
 static paritas_status fail_absent(const struct patcher *patcher, const struct place *place)
 {
-    if (place->container->type == JSON_OBJECT) return fail(patcher, place, "there is no member '%.100s'", place->key);
-    return fail(patcher, place, "index %.30s is beyond the end of an array of %u", place->key, place->container->count);
+    if (place->container->type == JSON_OBJECT)
+        return fail(patcher, place, "there is no member '%.100s'", place->key);
+    return fail(patcher, place, "index %.30s is beyond the end of an array of %u", place->key,
+                place->container->count);
 }
 
-/* Follows the pointer in `operation`'s member. All of its steps but the last must lead to something, with `exists` the
- * last too. */
-static paritas_status resolve(const struct patcher *patcher, const struct json *operation, const char *member, bool exists,
-                              struct place *place)
+/* Follows the pointer in `operation`'s member. All of its steps but the last must lead to something, with
+ * `exists` the last too. */
+static paritas_status resolve(const struct patcher *patcher, const struct json *operation, const char *member,
+                              bool exists, struct place *place)
 {
-    *place = (struct place){.pointer = json_get(operation, member), .member = member, .child = patcher->document->root};
+    *place = (struct place){
+        .pointer = json_get(operation, member), .member = member, .child = patcher->document->root};
     if (!place->pointer) return fail_member(patcher, member, "is missing");
-    if (place->pointer->type != JSON_STRING) return fail(patcher, place, "a string is expected, found %s", json_type_name(place->pointer));
+    if (place->pointer->type != JSON_STRING)
+        return fail(patcher, place, "a string is expected, found %s", json_type_name(place->pointer));
     const char *at = place->pointer->text;
     if (*at && *at != '/') return fail(patcher, place, "a JSON pointer begins with '/'");
     char *token = arena_allocate(&patcher->document->arena, (size_t)place->pointer->length + 1);
@@ -136,10 +144,12 @@ static paritas_status resolve(const struct patcher *patcher, const struct json *
     return exists && !place->child ? fail_absent(patcher, place) : PARITAS_OK;
 }
 
-/* Whether `inner` leads into the value at `outer`. Escapes have one spelling only, so texts can be compared. */
+/* Whether `inner` leads into the value at `outer`. Escapes have one spelling only, so texts can be
+ * compared. */
 static bool is_inside(const struct json *inner, const struct json *outer)
 {
-    return inner->length > outer->length && memcmp(inner->text, outer->text, outer->length) == 0 && inner->text[outer->length] == '/';
+    return inner->length > outer->length && memcmp(inner->text, outer->text, outer->length) == 0 &&
+           inner->text[outer->length] == '/';
 }
 
 /* ---- changes ---------------------------------------------------------------------------------- */
@@ -174,11 +184,13 @@ static void insert(struct json *array, size_t index, struct json *child)
     array->count++;
 }
 
-/* Puts `value` at the place: a new element of an array, a new or changed member of an object, or the whole document. */
+/* Puts `value` at the place: a new element of an array, a new or changed member of an object, or the whole
+ * document. */
 static paritas_status add(const struct patcher *patcher, const struct place *place, struct json *value)
 {
     if (!value) return paritas_fail_memory(patcher->context);
-    if (place->depth + height(value) > JSON_DEPTH_MAX) return fail(patcher, place, "arrays and objects would be nested too deeply");
+    if (place->depth + height(value) > JSON_DEPTH_MAX)
+        return fail(patcher, place, "arrays and objects would be nested too deeply");
     value->key = NULL; /* a moved value leaves its name behind */
     value->key_length = 0;
     if (!place->container) {
@@ -198,14 +210,17 @@ static paritas_status apply_remove(const struct patcher *patcher, const struct p
     return PARITAS_OK;
 }
 
-static paritas_status apply_replace(const struct patcher *patcher, const struct place *path, const struct json *value)
+static paritas_status apply_replace(const struct patcher *patcher, const struct place *path,
+                                    const struct json *value)
 {
     paritas_status status = add(patcher, path, json_clone(patcher->document, value));
-    if (!status && path->container && path->container->type == JSON_ARRAY) json_remove(path->container, path->child);
+    if (!status && path->container && path->container->type == JSON_ARRAY)
+        json_remove(path->container, path->child);
     return status;
 }
 
-static paritas_status apply_move(const struct patcher *patcher, const struct json *operation, const struct place *from)
+static paritas_status apply_move(const struct patcher *patcher, const struct json *operation,
+                                 const struct place *from)
 {
     const struct json *path = json_get(operation, "path");
     if (json_is(path, JSON_STRING)) {
@@ -230,17 +245,20 @@ static paritas_status apply_copy(struct patcher *patcher, const struct place *pa
 
 enum operation { ADD, REMOVE, REPLACE, MOVE, COPY, TEST, OPERATIONS };
 
-static paritas_status read_operation(const struct patcher *patcher, const struct json *operation, enum operation *kind)
+static paritas_status read_operation(const struct patcher *patcher, const struct json *operation,
+                                     enum operation *kind)
 {
     static const char *const names[OPERATIONS] = {"add", "remove", "replace", "move", "copy", "test"};
     if (operation->type != JSON_OBJECT) {
-        return paritas_fail(patcher->context, PARITAS_INVALID_INPUT, "%s: [%zu]: an operation is an object, found %s", patcher->label,
-                            patcher->index, json_type_name(operation));
+        return paritas_fail(patcher->context, PARITAS_INVALID_INPUT,
+                            "%s: [%zu]: an operation is an object, found %s", patcher->label, patcher->index,
+                            json_type_name(operation));
     }
     struct place op = {.member = "op"};
     const struct json *name = json_get(operation, "op");
     if (!name) return fail_member(patcher, "op", "is missing");
-    if (name->type != JSON_STRING) return fail(patcher, &op, "a string is expected, found %s", json_type_name(name));
+    if (name->type != JSON_STRING)
+        return fail(patcher, &op, "a string is expected, found %s", json_type_name(name));
     for (int i = 0; i < OPERATIONS; i++) {
         if (json_text_is(name, names[i])) {
             *kind = (enum operation)i;
@@ -270,14 +288,17 @@ static paritas_status apply(struct patcher *patcher, const struct json *operatio
     if (!value) return fail_member(patcher, "value", "is missing");
     if (kind == ADD) return add(patcher, &path, json_clone(patcher->document, value));
     if (kind == REPLACE) return apply_replace(patcher, &path, value);
-    return json_equal(path.child, value) ? PARITAS_OK : fail(patcher, &path, "the test fails: another value is there");
+    return json_equal(path.child, value) ? PARITAS_OK
+                                         : fail(patcher, &path, "the test fails: another value is there");
 }
 
-paritas_status json_patch(paritas_context *context, struct paritas_workspace *document, const struct json *patch, const char *patch_label)
+paritas_status json_patch(paritas_context *context, struct paritas_workspace *document,
+                          const struct json *patch, const char *patch_label)
 {
     struct patcher patcher = {.context = context, .document = document, .label = patch_label};
     if (!json_is(patch, JSON_ARRAY)) {
-        return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: a JSON Patch is an array of operations, found %s", patch_label,
+        return paritas_fail(context, PARITAS_INVALID_INPUT,
+                            "%s: a JSON Patch is an array of operations, found %s", patch_label,
                             json_type_name(patch));
     }
     for (const struct json *operation = patch->first; operation; operation = operation->next) {

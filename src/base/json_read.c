@@ -3,12 +3,12 @@
  *   arena: [ workspace | label | text ......... 16 zeros ] [ node | node | node ... ]
  *                                 ▲        ▲                 key ┘  text ┘
  *
- * The text is kept in the arena and nodes point into it: a string without escapes ends where its closing quote was
- * overwritten by a zero byte, a number is its literal. Only strings with escapes are copied. Zeros behind the text let the
- * scanners load eight bytes at a time and stop at the end without asking for it. Open containers stand on a fixed
- * stack, so that depth is refused at JSON_DEPTH_MAX, whatever the input.
- * Measured on a 2.3 MB workspace of 40,000 nodes, 72 % of it blanks: 4.8 ms where jansson takes 34 ms; nearly half of that
- * is the system handing out fresh pages. */
+ * The text is kept in the arena and nodes point into it: a string without escapes ends where its closing
+ * quote was overwritten by a zero byte, a number is its literal. Only strings with escapes are copied. Zeros
+ * behind the text let the scanners load eight bytes at a time and stop at the end without asking for it. Open
+ * containers stand on a fixed stack, so that depth is refused at JSON_DEPTH_MAX, whatever the input. Measured
+ * on a 2.3 MB workspace of 40,000 nodes, 72 % of it blanks: 4.8 ms where jansson takes 34 ms; nearly half of
+ * that is the system handing out fresh pages. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/json.h"
@@ -37,7 +37,8 @@ struct reader {
 
 /* ---- errors ----------------------------------------------------------------------------------- */
 
-/* Fails at `place`. Columns count characters from 1; the overwritten quotes are a character each, as before. */
+/* Fails at `place`. Columns count characters from 1; the overwritten quotes are a character each, as
+ * before. */
 static paritas_status fail_at(struct reader *reader, const char *place, const char *reason)
 {
     size_t line = 1, column = 1;
@@ -49,8 +50,8 @@ static paritas_status fail_at(struct reader *reader, const char *place, const ch
             column++;
         }
     }
-    return paritas_fail(reader->context, PARITAS_INVALID_INPUT, "%s: line %zu, column %zu: %s", reader->document->label, line, column,
-                        reason);
+    return paritas_fail(reader->context, PARITAS_INVALID_INPUT, "%s: line %zu, column %zu: %s",
+                        reader->document->label, line, column, reason);
 }
 
 /* What to say about a byte that begins no value. */
@@ -62,7 +63,8 @@ static paritas_status fail_value(struct reader *reader)
     while (word < 24 && ((at[word] | 32) >= 'a' && (at[word] | 32) <= 'z')) word++;
     unsigned char byte = (unsigned char)*at;
     if (at == reader->end)
-        return fail_at(reader, at, reader->depth ? "the text ends where a value is expected" : "the text holds no value");
+        return fail_at(reader, at,
+                       reader->depth ? "the text ends where a value is expected" : "the text holds no value");
     if ((word == 3 && memcmp(at, "NaN", 3) == 0) || (word == 8 && memcmp(at, "Infinity", 8) == 0)) {
         snprintf(reason, sizeof reason, "%.*s is not a JSON number", (int)word, at);
         return fail_at(reader, at, reason);
@@ -104,7 +106,9 @@ static paritas_status fail_after_value(struct reader *reader)
     bool in_array = reader->depth && reader->open[reader->depth - 1]->type == JSON_ARRAY;
     if (at < reader->end && (*at == '/' || *at == '#')) return fail_at(reader, at, "JSON has no comments");
     if (reader->depth == 0) return fail_at(reader, at, "text follows the value");
-    if (at == reader->end) return fail_at(reader, at, in_array ? "the text ends inside an array" : "the text ends inside an object");
+    if (at == reader->end)
+        return fail_at(reader, at,
+                       in_array ? "the text ends inside an array" : "the text ends inside an object");
     return fail_at(reader, at, in_array ? "',' or ']' is expected" : "',' or '}' is expected");
 }
 
@@ -122,15 +126,16 @@ static inline const char *skip_blanks(const char *at)
     return at;
 }
 
-/* The first byte at or after `at` that ends the plain part of a string: a quote, a backslash, a control byte (the
- * zeros behind the text too) or a byte outside ASCII. */
+/* The first byte at or after `at` that ends the plain part of a string: a quote, a backslash, a control byte
+ * (the zeros behind the text too) or a byte outside ASCII. */
 static inline const char *skip_plain(const char *at)
 {
     for (;; at += 8) {
         uint64_t bytes = load_bytes(at);
         uint64_t quote = bytes ^ EACH_BYTE('"'), escape = bytes ^ EACH_BYTE('\\');
         /* Subtraction borrows only from bytes that stop already, so the lowest mark is always a true one. */
-        uint64_t stop = ((quote - EACH_BYTE(1)) & ~quote) | ((escape - EACH_BYTE(1)) & ~escape) | (bytes - EACH_BYTE(0x20)) | bytes;
+        uint64_t stop = ((quote - EACH_BYTE(1)) & ~quote) | ((escape - EACH_BYTE(1)) & ~escape) |
+                        (bytes - EACH_BYTE(0x20)) | bytes;
         stop &= EACH_BYTE(0x80);
         if (stop) return at + __builtin_ctzll(stop) / 8;
     }
@@ -143,7 +148,9 @@ static int32_t read_hex(const char *at, const char *end)
     if (end - at < 4) return -1;
     for (int i = 0; i < 4; i++) {
         char byte = at[i], lower = (char)(byte | 32);
-        int digit = byte >= '0' && byte <= '9' ? byte - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+        int digit = byte >= '0' && byte <= '9'     ? byte - '0'
+                    : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10
+                                                   : -1;
         if (digit < 0) return -1;
         value = value * 16 + digit;
     }
@@ -184,13 +191,16 @@ static paritas_status read_escape(struct reader *reader, char **out)
             return PARITAS_OK;
         }
     }
-    if (end - at < 2 || at[1] != 'u') return fail_at(reader, at, "a backslash is followed by one of \"\\/bfnrtu");
+    if (end - at < 2 || at[1] != 'u')
+        return fail_at(reader, at, "a backslash is followed by one of \"\\/bfnrtu");
     int32_t point = read_hex(at + 2, end);
     if (point < 0) return fail_at(reader, at, "\\u is followed by four hexadecimal digits");
-    if (point == 0) return fail_at(reader, at, "\\u0000 is not allowed: texts and names hold no zero character");
+    if (point == 0)
+        return fail_at(reader, at, "\\u0000 is not allowed: texts and names hold no zero character");
     size_t length = 6;
     if (point >= 0xd800 && point <= 0xdfff) {
-        int32_t low = point <= 0xdbff && end - at >= 12 && at[6] == '\\' && at[7] == 'u' ? read_hex(at + 8, end) : -1;
+        int32_t low =
+            point <= 0xdbff && end - at >= 12 && at[6] == '\\' && at[7] == 'u' ? read_hex(at + 8, end) : -1;
         if (low < 0xdc00 || low > 0xdfff) return fail_at(reader, at, "half of a surrogate pair stands alone");
         point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
         length = 12;
@@ -219,7 +229,8 @@ static paritas_status read_plain(struct reader *reader)
 }
 
 /* A string with escapes: decoded into a piece of the arena that holds its raw length. */
-static paritas_status read_escaped(struct reader *reader, const char *start, const char **text, uint32_t *length)
+static paritas_status read_escaped(struct reader *reader, const char *start, const char **text,
+                                   uint32_t *length)
 {
     const char *close = reader->at;
     while (close < reader->end && *close != '"') close += *close == '\\' ? 2 : 1;
@@ -251,7 +262,8 @@ static paritas_status read_string(struct reader *reader, const char **text, uint
     paritas_status status = read_plain(reader);
     if (status) return status;
     if (*reader->at == '\\') return read_escaped(reader, start, text, length);
-    *(char *)(uintptr_t)reader->at = '\0'; /* the text is the document's own; only the scanners see it as const */
+    /* the text is the document's own; only the scanners see it as const */
+    *(char *)(uintptr_t)reader->at = '\0';
     *text = start;
     *length = (uint32_t)(reader->at - start);
     reader->at++;
@@ -272,15 +284,18 @@ static paritas_status read_number(struct reader *reader, struct json *node)
     node->text = start;
     node->length = (uint32_t)(at - start);
     node->number = number_value(&decimal, start, node->length);
-    if (node->number - node->number != 0) return fail_at(reader, start, "the number is too large for a double");
+    if (node->number - node->number != 0)
+        return fail_at(reader, start, "the number is too large for a double");
     reader->at = at;
     return PARITAS_OK;
 }
 
 /* Reads the word true, false or null. */
-static paritas_status read_word(struct reader *reader, struct json *node, const char *word, size_t length, json_type type)
+static paritas_status read_word(struct reader *reader, struct json *node, const char *word, size_t length,
+                                json_type type)
 {
-    char after = reader->at[0] == word[0] && strncmp(reader->at, word, length) == 0 ? reader->at[length] : 'x';
+    char after =
+        reader->at[0] == word[0] && strncmp(reader->at, word, length) == 0 ? reader->at[length] : 'x';
     if ((after | 32) >= 'a' && (after | 32) <= 'z') return fail_value(reader);
     node->type = (uint8_t)type;
     reader->at += length;
@@ -308,9 +323,10 @@ static void sift_down(const struct json **items, size_t root, size_t count)
     items[root] = item;
 }
 
-/* Finds a child whose key a sibling has too, the later one if their places in the text tell; NULL if there is none. Many keys are sorted
- * (by a heap: its time has no bad case), few are compared pair by pair. */
-static paritas_status find_duplicate(struct reader *reader, const struct json *object, const struct json **found)
+/* Finds a child whose key a sibling has too, the later one if their places in the text tell; NULL if there is
+ * none. Many keys are sorted (by a heap: its time has no bad case), few are compared pair by pair. */
+static paritas_status find_duplicate(struct reader *reader, const struct json *object,
+                                     const struct json **found)
 {
     *found = NULL;
     if (object->count <= FEW_KEYS) {
@@ -352,7 +368,8 @@ static paritas_status check_keys(struct reader *reader, const struct json *objec
     char reason[160];
     snprintf(reason, sizeof reason, "the key \"%.*s\" stands twice in one object",
              duplicate->key_length < 100 ? (int)duplicate->key_length : 100, duplicate->key);
-    bool in_text = duplicate->key >= reader->begin && duplicate->key < reader->end; /* a decoded key has no place there */
+    /* a decoded key has no place there */
+    bool in_text = duplicate->key >= reader->begin && duplicate->key < reader->end;
     return fail_at(reader, in_text ? duplicate->key - 1 : reader->at - 1, reason);
 }
 
@@ -363,7 +380,8 @@ static paritas_status read_key(struct reader *reader, const char **key, uint32_t
 {
     if (*reader->at != '"') {
         if (reader->at == reader->end) return fail_at(reader, reader->at, "the text ends inside an object");
-        if (*reader->at == '/' || *reader->at == '#') return fail_at(reader, reader->at, "JSON has no comments");
+        if (*reader->at == '/' || *reader->at == '#')
+            return fail_at(reader, reader->at, "JSON has no comments");
         return fail_at(reader, reader->at, "a key in \" is expected");
     }
     paritas_status status = read_string(reader, key, length);
@@ -383,7 +401,8 @@ static paritas_status read_value(struct reader *reader, struct json *node)
         return read_string(reader, &node->text, &node->length);
     case '{':
     case '[':
-        if (reader->depth == JSON_DEPTH_MAX) return fail_at(reader, reader->at, "arrays and objects are nested too deeply");
+        if (reader->depth == JSON_DEPTH_MAX)
+            return fail_at(reader, reader->at, "arrays and objects are nested too deeply");
         node->type = *reader->at == '{' ? JSON_OBJECT : JSON_ARRAY;
         reader->open[reader->depth++] = node;
         reader->at = skip_blanks(reader->at + 1);
@@ -401,8 +420,8 @@ static paritas_status read_value(struct reader *reader, struct json *node)
     return fail_value(reader);
 }
 
-/* Closes containers for as long as closing brackets follow, then goes over one ','. Leaves reader->at at the next key or
- * value; depth 0 means that the root is complete. */
+/* Closes containers for as long as closing brackets follow, then goes over one ','. Leaves reader->at at the
+ * next key or value; depth 0 means that the root is complete. */
 static paritas_status read_between(struct reader *reader)
 {
     while (reader->depth) {
@@ -412,7 +431,9 @@ static paritas_status read_between(struct reader *reader)
         if (*reader->at == ',') {
             const char *comma = reader->at;
             reader->at = skip_blanks(reader->at + 1);
-            if (*reader->at == close) return fail_at(reader, comma, close == '}' ? "a ',' stands before '}'" : "a ',' stands before ']'");
+            if (*reader->at == close)
+                return fail_at(reader, comma,
+                               close == '}' ? "a ',' stands before '}'" : "a ',' stands before ']'");
             return PARITAS_OK;
         }
         if (*reader->at != close) return fail_after_value(reader);
@@ -469,10 +490,10 @@ static struct paritas_workspace *open_document(paritas_context *context, const c
     return NULL;
 }
 
-/* Builds the tree of a document from `length` bytes of text in its arena, behind which PADDING bytes are free. Takes the document:
- * on failure it is freed. */
-static paritas_status finish_document(paritas_context *context, struct paritas_workspace *opened, char *text, size_t length,
-                                      struct paritas_workspace **document)
+/* Builds the tree of a document from `length` bytes of text in its arena, behind which PADDING bytes are
+ * free. Takes the document: on failure it is freed. */
+static paritas_status finish_document(paritas_context *context, struct paritas_workspace *opened, char *text,
+                                      size_t length, struct paritas_workspace **document)
 {
     memset(text + length, 0, PADDING);
     struct reader reader;
@@ -483,7 +504,8 @@ static paritas_status finish_document(paritas_context *context, struct paritas_w
     reader.depth = 0;
     paritas_status status = length < UINT32_MAX
                                 ? read_tree(&reader)
-                                : paritas_fail(context, PARITAS_INVALID_INPUT, "%s: documents of 4 GiB are not read", opened->label);
+                                : paritas_fail(context, PARITAS_INVALID_INPUT,
+                                               "%s: documents of 4 GiB are not read", opened->label);
     if (status) {
         paritas_workspace_free(opened);
         return status;
@@ -492,7 +514,8 @@ static paritas_status finish_document(paritas_context *context, struct paritas_w
     return PARITAS_OK;
 }
 
-paritas_status json_read(paritas_context *context, const char *text, size_t length, const char *label, struct paritas_workspace **document)
+paritas_status json_read(paritas_context *context, const char *text, size_t length, const char *label,
+                         struct paritas_workspace **document)
 {
     *document = NULL;
     struct paritas_workspace *opened = open_document(context, label);
@@ -506,7 +529,8 @@ paritas_status json_read(paritas_context *context, const char *text, size_t leng
     return finish_document(context, opened, copy, length, document);
 }
 
-paritas_status json_copy(paritas_context *context, const struct json *root, const char *label, struct paritas_workspace **document)
+paritas_status json_copy(paritas_context *context, const struct json *root, const char *label,
+                         struct paritas_workspace **document)
 {
     *document = NULL;
     struct paritas_workspace *opened = open_document(context, label);
@@ -520,19 +544,23 @@ paritas_status json_copy(paritas_context *context, const struct json *root, cons
     return PARITAS_OK;
 }
 
-/* Reads all of `file` into the arena. A file of known size needs one piece; one that grows or is a pipe gets pieces of double
- * size, and leaves the outgrown ones in the arena. */
-static paritas_status read_all(paritas_context *context, struct paritas_workspace *document, int file, char **text, size_t *length)
+/* Reads all of `file` into the arena. A file of known size needs one piece; one that grows or is a pipe gets
+ * pieces of double size, and leaves the outgrown ones in the arena. */
+static paritas_status read_all(paritas_context *context, struct paritas_workspace *document, int file,
+                               char **text, size_t *length)
 {
     struct stat about;
-    if (fstat(file, &about)) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", document->label, strerror(errno));
-    if (S_ISDIR(about.st_mode)) return paritas_fail(context, PARITAS_UNREADABLE, "%s: is a directory", document->label);
+    if (fstat(file, &about))
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", document->label, strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: is a directory", document->label);
     size_t room = S_ISREG(about.st_mode) && about.st_size > 0 ? (size_t)about.st_size + 1 : 65536, used = 0;
     char *bytes = arena_allocate(&document->arena, room + PADDING);
     while (bytes) {
         ssize_t got = read(file, bytes + used, room - used);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", document->label, strerror(errno));
+        if (got < 0)
+            return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", document->label, strerror(errno));
         if (got == 0) {
             *text = bytes;
             *length = used;

@@ -1,6 +1,7 @@
 /* json_tree.c: looking into trees, building and comparing them.
  *
- * Functions here that walk a whole tree call themselves; the depth of documents is bounded (JSON_DEPTH_MAX). */
+ * Functions here that walk a whole tree call themselves; the depth of documents is bounded
+ * (JSON_DEPTH_MAX). */
 #include "base/json.h"
 
 #include <string.h>
@@ -36,7 +37,8 @@ const struct json *json_at(const struct json *array, size_t index)
 
 bool json_text_is(const struct json *node, const char *text)
 {
-    return json_is(node, JSON_STRING) && node->length == strlen(text) && memcmp(node->text, text, node->length) == 0;
+    return json_is(node, JSON_STRING) && node->length == strlen(text) &&
+           memcmp(node->text, text, node->length) == 0;
 }
 
 const char *json_type_name(const struct json *node)
@@ -63,7 +65,8 @@ const char *json_type_name(const struct json *node)
 
 /* ---- comparison ------------------------------------------------------------------------------- */
 
-/* Integers beyond 2^53 may differ where their doubles do not; there the literals decide, which have no leading zeros. */
+/* Integers beyond 2^53 may differ where their doubles do not; there the literals decide, which have no
+ * leading zeros. */
 static bool equal_numbers(const struct json *a, const struct json *b)
 {
     if (a->number != b->number) return false;

@@ -1,5 +1,5 @@
-/* json_write.c: growing text, and trees as JSON text exactly as Python's json.dumps(tree, ensure_ascii=False) writes it, so that a
- * digest of the text is the digest that Python programs compute. */
+/* json_write.c: growing text, and trees as JSON text exactly as Python's json.dumps(tree, ensure_ascii=False)
+ * writes it, so that a digest of the text is the digest that Python programs compute. */
 #include "base/json.h"
 
 #include <stdio.h>
@@ -24,8 +24,8 @@ static bool reserve(struct text *text, size_t more)
     size_t capacity = text->capacity < 128 ? 256 : 2 * text->capacity;
     if (capacity < text->length + more) capacity = text->length + more;
     const paritas_allocator *allocator = text->allocator;
-    char *bytes =
-        text->bytes ? allocator->reallocate(allocator->user, text->bytes, capacity) : allocator->allocate(allocator->user, capacity);
+    char *bytes = text->bytes ? allocator->reallocate(allocator->user, text->bytes, capacity)
+                              : allocator->allocate(allocator->user, capacity);
     if (!bytes) {
         text->failed = true;
         return false;
@@ -117,7 +117,8 @@ static void sort_by_key(const struct json **items, const struct json **spare, si
             size_t end = middle + width < count ? middle + width : count;
             size_t left = start, right = middle, out = start;
             while (left < middle || right < end) {
-                bool take_left = right == end || (left < middle && compare_keys(items[left], items[right]) <= 0);
+                bool take_left =
+                    right == end || (left < middle && compare_keys(items[left], items[right]) <= 0);
                 spare[out++] = items[take_left ? left++ : right++];
             }
         }
@@ -162,7 +163,8 @@ static void write_break(struct text *text, unsigned indent, unsigned depth)
     }
 }
 
-static void write_node(struct text *text, const struct json *node, unsigned indent, bool sort_keys, unsigned depth)
+static void write_node(struct text *text, const struct json *node, unsigned indent, bool sort_keys,
+                       unsigned depth)
 {
     bool object = node->type == JSON_OBJECT;
     switch ((json_type)node->type) {

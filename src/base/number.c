@@ -4,10 +4,10 @@
  *                                 └──► 64 x 128 bit product, with an error bound ──► decided? done
  *                                                                               └──► big integers
  *
- * Both directions take 128-bit powers of ten from power_of_ten, which makes any of 700 from 26 stored ones and
- * small powers of five. Reading: the product brackets the true value within two units of its last of 127 bits, so
- * the third way is needed about once in 2^70 numbers that are no exact ties. Writing: Raffaele Giulietti, "The
- * Schubfach way to render doubles" (2020). */
+ * Both directions take 128-bit powers of ten from power_of_ten, which makes any of 700 from 26 stored ones
+ * and small powers of five. Reading: the product brackets the true value within two units of its last of 127
+ * bits, so the third way is needed about once in 2^70 numbers that are no exact ties. Writing: Raffaele
+ * Giulietti, "The Schubfach way to render doubles" (2020). */
 #include "base/json.h"
 
 #include "base/bytes.h"
@@ -23,19 +23,32 @@ __extension__ typedef unsigned __int128 u128;
 
 /* The leading 192 bits, rounded down, of 10^(27 i), i = -13 ... 12. */
 static const uint64_t stored_powers[26][3] = {
-    {0x8049a4ac0c5811ae, 0x205b896d777d6278, 0xac261e9f5141430b}, {0xcf42894a5dce35ea, 0x52064cac828675b9, 0x475f2b7d7df1ad7a},
-    {0xa76c582338ed2621, 0xaf2af2b80af6f24e, 0x657c8f4d43323a36}, {0x873e4f75e2224e68, 0x5a7744a6e804a291, 0xcc35eddfcf0996d7},
-    {0xda7f5bf590966848, 0xaf39a475506a899e, 0xa30294cc2934e662}, {0xb080392cc4349dec, 0xbd8d794d96aacfb3, 0xfe13a5c86af64418},
-    {0x8e938662882af53e, 0x547eb47b7282ee9c, 0x41b0230e1421487d}, {0xe65829b3046b0afa, 0x0cb4a5a3112a5112, 0xa3b561b1cb208396},
-    {0xba121a4650e4ddeb, 0x92f34d62616ce413, 0x21a0183e10583cd3}, {0x964e858c91ba2655, 0x3a6a07f8d510f86f, 0xe9082f25e9c5e9ec},
-    {0xf2d56790ab41c2a2, 0xfae27299423fb9c3, 0x3695dad7e8858901}, {0xc428d05aa4751e4c, 0xaa97e14c3c26b886, 0x96842dc95323f5a8},
-    {0x9e74d1b791e07e48, 0x775ea264cf55347d, 0xca49f1c05120c9c7}, {0x8000000000000000, 0x0000000000000000, 0x0000000000000000},
-    {0xcecb8f27f4200f3a, 0x0000000000000000, 0x0000000000000000}, {0xa70c3c40a64e6c51, 0x999090b65f67d924, 0x0000000000000000},
-    {0x86f0ac99b4e8dafd, 0x69a028bb3ded71a3, 0xdf9f915627c04e28}, {0xda01ee641a708de9, 0xe80e6f4820cc9495, 0xd74baad03bc1d8d3},
-    {0xb01ae745b101e9e4, 0x5ec05dcff72e7f8f, 0xc04c79ffe324301f}, {0x8e41ade9fbebc27d, 0x14588f13be847307, 0x23bd6a2059c002f5},
-    {0xe5d3ef282a242e81, 0x8f1668c8a86da5fa, 0xf0b5ccf5176ecc7c}, {0xb9a74a0637ce2ee1, 0x6d953e2bd7173692, 0x88efb0037ac08bde},
-    {0x95f83d0a1fb69cd9, 0x4abdaf101564f98e, 0x0d5a4af7b3a98e47}, {0xf24a01a73cf2dccf, 0xbc633b39673c8cec, 0x3d9c44cd2f36917c},
-    {0xc3b8358109e84f07, 0x0a862f80ec4700c8, 0x02606ea01029dc37}, {0x9e19db92b4e31ba9, 0x6c07a2c26a8346d1, 0x4944d9f52cd0dec2},
+    {0x8049a4ac0c5811ae, 0x205b896d777d6278, 0xac261e9f5141430b},
+    {0xcf42894a5dce35ea, 0x52064cac828675b9, 0x475f2b7d7df1ad7a},
+    {0xa76c582338ed2621, 0xaf2af2b80af6f24e, 0x657c8f4d43323a36},
+    {0x873e4f75e2224e68, 0x5a7744a6e804a291, 0xcc35eddfcf0996d7},
+    {0xda7f5bf590966848, 0xaf39a475506a899e, 0xa30294cc2934e662},
+    {0xb080392cc4349dec, 0xbd8d794d96aacfb3, 0xfe13a5c86af64418},
+    {0x8e938662882af53e, 0x547eb47b7282ee9c, 0x41b0230e1421487d},
+    {0xe65829b3046b0afa, 0x0cb4a5a3112a5112, 0xa3b561b1cb208396},
+    {0xba121a4650e4ddeb, 0x92f34d62616ce413, 0x21a0183e10583cd3},
+    {0x964e858c91ba2655, 0x3a6a07f8d510f86f, 0xe9082f25e9c5e9ec},
+    {0xf2d56790ab41c2a2, 0xfae27299423fb9c3, 0x3695dad7e8858901},
+    {0xc428d05aa4751e4c, 0xaa97e14c3c26b886, 0x96842dc95323f5a8},
+    {0x9e74d1b791e07e48, 0x775ea264cf55347d, 0xca49f1c05120c9c7},
+    {0x8000000000000000, 0x0000000000000000, 0x0000000000000000},
+    {0xcecb8f27f4200f3a, 0x0000000000000000, 0x0000000000000000},
+    {0xa70c3c40a64e6c51, 0x999090b65f67d924, 0x0000000000000000},
+    {0x86f0ac99b4e8dafd, 0x69a028bb3ded71a3, 0xdf9f915627c04e28},
+    {0xda01ee641a708de9, 0xe80e6f4820cc9495, 0xd74baad03bc1d8d3},
+    {0xb01ae745b101e9e4, 0x5ec05dcff72e7f8f, 0xc04c79ffe324301f},
+    {0x8e41ade9fbebc27d, 0x14588f13be847307, 0x23bd6a2059c002f5},
+    {0xe5d3ef282a242e81, 0x8f1668c8a86da5fa, 0xf0b5ccf5176ecc7c},
+    {0xb9a74a0637ce2ee1, 0x6d953e2bd7173692, 0x88efb0037ac08bde},
+    {0x95f83d0a1fb69cd9, 0x4abdaf101564f98e, 0x0d5a4af7b3a98e47},
+    {0xf24a01a73cf2dccf, 0xbc633b39673c8cec, 0x3d9c44cd2f36917c},
+    {0xc3b8358109e84f07, 0x0a862f80ec4700c8, 0x02606ea01029dc37},
+    {0x9e19db92b4e31ba9, 0x6c07a2c26a8346d1, 0x4944d9f52cd0dec2},
 };
 
 /* 5^0 ... 5^26, which fit in 61 bits. */
@@ -78,8 +91,9 @@ static int log2_of_power(int k)
     return (k * 1741647) >> 19;
 }
 
-/* The leading 128 bits of 10^k, top bit set, rounded down: 10^k is in [p, p + 1) * 2^(log2_of_power(k) - 127), and is p for
- * 0 <= k <= 55. For -351 <= k <= 350; that the product's 192 bits always decide the 128 is a finite check over all k. */
+/* The leading 128 bits of 10^k, top bit set, rounded down: 10^k is in [p, p + 1) * 2^(log2_of_power(k) -
+ * 127), and is p for 0 <= k <= 55. For -351 <= k <= 350; that the product's 192 bits always decide the 128 is
+ * a finite check over all k. */
 static u128 power_of_ten(int k)
 {
     int shifted = k - POWER_FIRST * POWER_STEP;
@@ -227,8 +241,9 @@ static int big_compare(const struct big *a, const struct big *b)
     return 0;
 }
 
-/* Compares the literal with half * 2^exponent, exactly: -1, 0 or 1. A tie between doubles has at most 767 significant
- * digits, so after 800 only whether the rest is zero counts: a 1 stands for a rest that is not. */
+/* Compares the literal with half * 2^exponent, exactly: -1, 0 or 1. A tie between doubles has at most 767
+ * significant digits, so after 800 only whether the rest is zero counts: a 1 stands for a rest that is
+ * not. */
 static int compare_with_tie(const char *literal, size_t length, uint64_t half, int exponent)
 {
     struct big left = {0}, right = {.count = 2, .limbs = {(uint32_t)half, (uint32_t)(half >> 32)}};
@@ -275,10 +290,12 @@ double number_value(const struct decimal *decimal, const char *literal, size_t l
     uint64_t digits = decimal->digits;
     if (digits <= (uint64_t)1 << 53 && decimal->exponent >= -22 && decimal->exponent <= 22) {
         double value = (double)digits; /* both operands are exact, so one operation rounds once */
-        value = decimal->exponent < 0 ? value / number_powers[-decimal->exponent] : value * number_powers[decimal->exponent];
+        value = decimal->exponent < 0 ? value / number_powers[-decimal->exponent]
+                                      : value * number_powers[decimal->exponent];
         return decimal->negative ? -value : value;
     }
-    if (digits == 0 || decimal->exponent < -343) return double_of_bits(sign); /* 10^19 * 10^-344 is below half of the least */
+    /* 10^19 * 10^-344 is below half of the least */
+    if (digits == 0 || decimal->exponent < -343) return double_of_bits(sign);
     if (decimal->exponent > 308) return double_of_bits(sign | infinity);
     int power = (int)decimal->exponent;
 
@@ -325,7 +342,8 @@ double number_read(const char *literal, size_t length)
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-/* The upper 64 bits of factor * value / 2^128 x 2^64, with the lowest bit set where bits below it are not all zero. */
+/* The upper 64 bits of factor * value / 2^128 x 2^64, with the lowest bit set where bits below it are not all
+ * zero. */
 static uint64_t multiply_to_odd(u128 factor, uint64_t value)
 {
     u128 low = (u128)(uint64_t)factor * value;
@@ -333,8 +351,8 @@ static uint64_t multiply_to_odd(u128 factor, uint64_t value)
     return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
 }
 
-/* Shortest decimal *digits * 10^result inside the rounding interval of a positive finite value, the nearest of them. Names
- * follow the paper: the value is c * 2^q. */
+/* Shortest decimal *digits * 10^result inside the rounding interval of a positive finite value, the nearest
+ * of them. Names follow the paper: the value is c * 2^q. */
 static int shortest(uint64_t bits, uint64_t *digits)
 {
     uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
@@ -342,11 +360,13 @@ static int shortest(uint64_t bits, uint64_t *digits)
     uint64_t c = field ? fraction | (uint64_t)1 << 52 : fraction;
     int q = field ? field - 1075 : -1074;
     bool odd = c & 1;
-    bool narrow_below = fraction == 0 && field > 1; /* at a power of two the doubles below lie half as far apart */
+    /* at a power of two the doubles below lie half as far apart */
+    bool narrow_below = fraction == 0 && field > 1;
     int k = (int)(((int64_t)q * 1262611 - (narrow_below ? 524031 : 0)) >> 22);
     int h = q + log2_of_power(-k) + 1;
-    u128 g = power_of_ten(-k) + (-k < 0 || -k > 55);                          /* rounded up */
-    uint64_t low = multiply_to_odd(g, (4 * c - 2 + narrow_below) << h) + odd; /* an even value owns the ends of its interval */
+    u128 g = power_of_ten(-k) + (-k < 0 || -k > 55); /* rounded up */
+    /* an even value owns the ends of its interval */
+    uint64_t low = multiply_to_odd(g, (4 * c - 2 + narrow_below) << h) + odd;
     uint64_t middle = multiply_to_odd(g, (4 * c) << h);
     uint64_t high = multiply_to_odd(g, (4 * c + 2) << h) - odd;
     uint64_t s = middle / 4;

@@ -1,7 +1,7 @@
 /* sha256.c: SHA-256 (FIPS 180-4) of bytes that come in pieces.
  *
- * Where an x86-64 processor has the instructions made for it they are used: day files are hashed while they are read, and without them that takes longer than the reading
- * (0.2 against 1.5 GB/s).
+ * Where an x86-64 processor has the instructions made for it they are used: day files are hashed while they
+ * are read, and without them that takes longer than the reading (0.2 against 1.5 GB/s).
  */
 #include "base/digest.h"
 
@@ -9,12 +9,14 @@
 
 /* Fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
 static const uint32_t constants[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
-    0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
-    0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
-    0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
-    0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
-    0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
 /* ---- blocks ----------------------------------------------------------------------------------- */
@@ -32,7 +34,8 @@ static uint32_t load_big(const unsigned char *bytes)
 static void compress_plainly(uint32_t *state, const unsigned char *block, size_t blocks)
 {
     for (; blocks > 0; blocks--, block += 64) {
-        uint32_t w[64], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6], h = state[7];
+        uint32_t w[64], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5],
+                        g = state[6], h = state[7];
         for (int t = 0; t < 16; t++) w[t] = load_big(block + 4 * t);
         for (int t = 16; t < 64; t++) {
             const uint32_t near = w[t - 2], far = w[t - 15];
@@ -42,8 +45,10 @@ static void compress_plainly(uint32_t *state, const unsigned char *block, size_t
         }
         for (int t = 0; t < 64; t++) {
             const uint32_t choice = g ^ (e & (f ^ g)), majority = (a & b) | (c & (a | b));
-            const uint32_t first = h + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) + choice + constants[t] + w[t];
-            const uint32_t second = (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + majority;
+            const uint32_t first = h + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) +
+                                   choice + constants[t] + w[t];
+            const uint32_t second =
+                (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) + majority;
             h = g;
             g = f;
             f = e;
@@ -62,8 +67,10 @@ static void compress_plainly(uint32_t *state, const unsigned char *block, size_t
 #include <cpuid.h>
 #include <immintrin.h>
 
-/* The instructions hold the state as (a, b, e, f) and (c, d, g, h), and do two rounds at a time (Intel SDM, SHA256RNDS2). */
-__attribute__((target("sha,sse4.1,ssse3"))) static void compress_by_instructions(uint32_t *state, const unsigned char *block, size_t blocks)
+/* The instructions hold the state as (a, b, e, f) and (c, d, g, h), and do two rounds at a time (Intel SDM,
+ * SHA256RNDS2). */
+__attribute__((target("sha,sse4.1,ssse3"))) static void
+compress_by_instructions(uint32_t *state, const unsigned char *block, size_t blocks)
 {
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     const __m128i abcd = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(const void *)state), 0xb1);
@@ -75,14 +82,17 @@ __attribute__((target("sha,sse4.1,ssse3"))) static void compress_by_instructions
         for (int i = 0; i < 16; i++) {
             __m128i words;
             if (i < 4) {
-                words = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i)), swap);
+                words =
+                    _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i)), swap);
             } else {
                 const __m128i last = w[(i + 3) & 3];
-                words = _mm_add_epi32(_mm_sha256msg1_epu32(w[i & 3], w[(i + 1) & 3]), _mm_alignr_epi8(last, w[(i + 2) & 3], 4));
+                words = _mm_add_epi32(_mm_sha256msg1_epu32(w[i & 3], w[(i + 1) & 3]),
+                                      _mm_alignr_epi8(last, w[(i + 2) & 3], 4));
                 words = _mm_sha256msg2_epu32(words, last);
             }
             w[i & 3] = words;
-            const __m128i added = _mm_add_epi32(words, _mm_loadu_si128((const __m128i *)(const void *)(constants + 4 * i)));
+            const __m128i added =
+                _mm_add_epi32(words, _mm_loadu_si128((const __m128i *)(const void *)(constants + 4 * i)));
             cdgh = _mm_sha256rnds2_epu32(cdgh, abef, added);
             abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(added, 0x0e));
         }
@@ -102,7 +112,10 @@ static sha256_compress best_compress(void)
     return compress_by_instructions;
 }
 #else
-static sha256_compress best_compress(void) { return compress_plainly; }
+static sha256_compress best_compress(void)
+{
+    return compress_plainly;
+}
 #endif
 
 /* ---- bytes ------------------------------------------------------------------------------------ */
@@ -110,7 +123,8 @@ static sha256_compress best_compress(void) { return compress_plainly; }
 void sha256_open(struct sha256 *digest)
 {
     /* Fractional parts of the square roots of the first 8 primes. */
-    static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     memcpy(digest->state, start, sizeof start);
     digest->length = 0;
     digest->compress = best_compress();

@@ -1,4 +1,5 @@
-/* utf8.h: one well-formed UTF-8 sequence at a time (Unicode 15, table 3-7: no overlong forms, no surrogates). */
+/* utf8.h: one well-formed UTF-8 sequence at a time (Unicode 15, table 3-7: no overlong forms, no
+ * surrogates). */
 #ifndef PARITAS_BASE_UTF8_H
 #define PARITAS_BASE_UTF8_H
 
@@ -10,7 +11,10 @@ static inline size_t utf8_sequence(const unsigned char *bytes, size_t left)
     if (left == 0) return 0;
     unsigned char lead = bytes[0];
     if (lead < 0x80) return 1;
-    size_t length = lead >= 0xc2 && lead <= 0xdf ? 2 : (lead & 0xf0) == 0xe0 ? 3 : lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+    size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
+                    : (lead & 0xf0) == 0xe0        ? 3
+                    : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                                   : 0;
     if (length == 0 || left < length) return 0;
     for (size_t i = 1; i < length; i++) {
         if ((bytes[i] & 0xc0) != 0x80) return 0;

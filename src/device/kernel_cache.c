@@ -17,16 +17,20 @@
 #define HEADER (sizeof FORMAT - 1 + 64)
 #define LARGEST ((long)1 << 28) /* bytes; no kernel comes near */
 
-bool kernel_cache_key(paritas_context *context, const struct accelerator *accelerator, const struct accelerator_build *build, char hex[65])
+bool kernel_cache_key(paritas_context *context, const struct accelerator *accelerator,
+                      const struct accelerator_build *build, char hex[65])
 {
     char options[512];
     accelerator->operations->options(accelerator, build, options, sizeof options);
     const size_t room = build->text_size + sizeof options + sizeof accelerator->properties + 256;
     char *all = paritas_allocate(context, room, 1);
     if (!all) return false;
-    /* a line each, so that no two sets of parts join to the same bytes; the text, which has lines of its own, is last */
-    const int length = snprintf(all, room, "%s\n%s\n%s\n%s\n%s\n%s\n%u %u\n", FORMAT, accelerator->operations->kind, accelerator->properties.name,
-                                accelerator->properties.versions, options, build->entry, build->precision, build->workers);
+    /* a line each, so that no two sets of parts join to the same bytes; the text, which has lines of its own,
+     * is last */
+    const int length =
+        snprintf(all, room, "%s\n%s\n%s\n%s\n%s\n%s\n%u %u\n", FORMAT, accelerator->operations->kind,
+                 accelerator->properties.name, accelerator->properties.versions, options, build->entry,
+                 build->precision, build->workers);
     memcpy(all + length, build->text, build->text_size);
     sha256_of_bytes(all, (size_t)length + build->text_size, hex);
     paritas_release(&context->allocator, all);
@@ -97,7 +101,8 @@ void kernel_cache_write(paritas_context *context, const char *key, const void *b
         FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
         if (file) {
             sha256_of_bytes(binary, size, hex);
-            bool good = fwrite(FORMAT, 1, sizeof FORMAT - 1, file) == sizeof FORMAT - 1 && fwrite(hex, 1, 64, file) == 64 && fwrite(binary, 1, size, file) == size;
+            bool good = fwrite(FORMAT, 1, sizeof FORMAT - 1, file) == sizeof FORMAT - 1 &&
+                        fwrite(hex, 1, 64, file) == 64 && fwrite(binary, 1, size, file) == size;
             good = fclose(file) == 0 && good;
             if (!good || rename(temporary, path) != 0) unlink(temporary);
         } else if (descriptor >= 0) {

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* NULL: it is not installed. It stays loaded after dlclose, since drivers keep threads and handlers of their own running in it. */
+/* NULL: it is not installed. It stays loaded after dlclose, since drivers keep threads and handlers of their
+ * own running in it. */
 static inline void *library_open(const char *name)
 {
     int flags = RTLD_NOW | RTLD_LOCAL;
@@ -16,8 +17,8 @@ static inline void *library_open(const char *name)
     return dlopen(name, flags);
 }
 
-/* The address of a function into the pointer of `size` bytes at `function`: the one conversion to a function that ISO C leaves. False: there is
- * none of that name. */
+/* The address of a function into the pointer of `size` bytes at `function`: the one conversion to a function
+ * that ISO C leaves. False: there is none of that name. */
 static inline bool library_find(void *library, const char *name, void *function, size_t size)
 {
     void *address = dlsym(library, name);

@@ -10,9 +10,10 @@
 #define SELF_TEST_ROWS 12 /* several teams on any device */
 #define SELF_TEST_OUT (SELF_TEST_ROWS * CONFORM_OUT)
 
-/* Runs the conformance module (kernels/entry/module_conformance.h) on `device` and on the CPU in the same precision and compares every bit. It
- * is compiled where the kernel cache does not have it. PARITAS_NO_DEVICE, with the first word of the kernel language, or function,
- * that differs in the message, where one does; else the status of what failed. */
+/* Runs the conformance module (kernels/entry/module_conformance.h) on `device` and on the CPU in the same
+ * precision and compares every bit. It is compiled where the kernel cache does not have it.
+ * PARITAS_NO_DEVICE, with the first word of the kernel language, or function, that differs in the message,
+ * where one does; else the status of what failed. */
 paritas_status self_test_run(paritas_context *context, struct paritas_device *device);
 
 /* What the kernels are given: one row of inputs after the other, and the tables. */
@@ -22,7 +23,8 @@ struct self_test_data {
 };
 void self_test_fill(struct self_test_data *data);
 /* The module's outputs on a device: SELF_TEST_OUT numbers into `out`. `lanes`: as in struct device_launch. */
-paritas_status self_test_launch(paritas_context *context, struct paritas_device *device, const struct self_test_data *data, unsigned lanes, double *out);
+paritas_status self_test_launch(paritas_context *context, struct paritas_device *device,
+                                const struct self_test_data *data, unsigned lanes, double *out);
 /* What group `group` of 8 results of a row is about; NULL: nothing. */
 const char *self_test_word(unsigned group);
 

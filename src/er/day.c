@@ -29,7 +29,10 @@ paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
 
 const char *paritas_er_unit_name(paritas_er_unit unit)
 {
-    return unit == PARITAS_ER_CELL ? "cell" : unit == PARITAS_ER_ROW ? "row" : unit == PARITAS_ER_SWEEP ? "sweep" : "unknown";
+    return unit == PARITAS_ER_CELL    ? "cell"
+           : unit == PARITAS_ER_ROW   ? "row"
+           : unit == PARITAS_ER_SWEEP ? "sweep"
+                                      : "unknown";
 }
 
 void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column)
@@ -44,12 +47,14 @@ void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uin
 
 /* ---- memory ----------------------------------------------------------------------------------- */
 
-/* Every array of a day: where its pointer stands in the struct, bytes a sweep, whether what does not exist is NaN (else 0). */
+/* Every array of a day: where its pointer stands in the struct, bytes a sweep, whether what does not exist is
+ * NaN (else 0). */
 static const struct array {
     size_t place, bytes;
     bool real;
 } arrays[] = {
-#define ARRAY(name, count, real) {offsetof(paritas_er_day, name), sizeof *((paritas_er_day *)0)->name * (count), real}
+#define ARRAY(name, count, real) \
+    {offsetof(paritas_er_day, name), sizeof *((paritas_er_day *)0)->name * (count), real}
     ARRAY(number, 1, false),
     ARRAY(utc, 1, false),
     ARRAY(sweep_reason, 1, false),
@@ -92,7 +97,8 @@ static paritas_status grow(paritas_context *context, struct er_day *day, size_t 
 {
     for (size_t k = 0; k < ARRAYS; k++) {
         void *memory = array_get(day, k);
-        memory = memory ? paritas_reallocate(context, memory, room, arrays[k].bytes) : paritas_allocate(context, room, arrays[k].bytes);
+        memory = memory ? paritas_reallocate(context, memory, room, arrays[k].bytes)
+                        : paritas_allocate(context, room, arrays[k].bytes);
         if (!memory) return paritas_fail_memory(context);
         array_set(day, k, memory);
     }
@@ -144,8 +150,10 @@ paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas
     paritas_status status = er_day_open(context, n, &made);
     if (status) return status;
     for (size_t i = 0; i < n && !status; i++) status = er_day_add(context, made, (int64_t)i + 1);
-    if (status) paritas_er_day_free(&made->open);
-    else *day = &made->open;
+    if (status)
+        paritas_er_day_free(&made->open);
+    else
+        *day = &made->open;
     return status;
 }
 
@@ -160,7 +168,8 @@ void paritas_er_day_free(paritas_er_day *day)
 
 /* ---- dates ------------------------------------------------------------------------------------ */
 
-/* Days from 1970-01-01 in the Gregorian calendar: years begin in March, so that the leap day is their last. */
+/* Days from 1970-01-01 in the Gregorian calendar: years begin in March, so that the leap day is their
+ * last. */
 static int64_t days_of_date(int64_t year, int64_t month, int64_t day)
 {
     const int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
@@ -197,7 +206,8 @@ int er_month_days(int year, int month)
 
 bool er_read_utc(const char *at, const char *end, double *time)
 {
-    if (end - at < 19 || at[4] != '-' || at[7] != '-' || at[10] != 'T' || at[13] != ':' || at[16] != ':') return false;
+    if (end - at < 19 || at[4] != '-' || at[7] != '-' || at[10] != 'T' || at[13] != ':' || at[16] != ':')
+        return false;
     const int year = digits_at(at, 4), month = digits_at(at + 5, 2), day = digits_at(at + 8, 2);
     const int hour = digits_at(at + 11, 2), minute = digits_at(at + 14, 2), second = digits_at(at + 17, 2);
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > er_month_days(year, month)) return false;
@@ -216,7 +226,8 @@ bool er_read_utc(const char *at, const char *end, double *time)
     }
     if (rest < end && *rest == 'Z') rest++;
     if (rest != end) return false;
-    *time = (double)(days_of_date(year, month, day) * DAY + hour * 3600 + minute * 60 + second) + fraction / unit;
+    *time =
+        (double)(days_of_date(year, month, day) * DAY + hour * 3600 + minute * 60 + second) + fraction / unit;
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* er.h: what the files on the Electron Reflectometer's day share.
  *
- *   bytes ──► read.c: lines, fields, numbers ──► struct er_row ──► sweeps.c: sweeps by number, masks, counts ──► paritas_er_day
+ *   bytes ──► read.c: lines, fields, numbers ──► struct er_row ──► sweeps.c: sweeps by number, masks, counts
+ *       ──► paritas_er_day
  */
 #ifndef PARITAS_ER_ER_H
 #define PARITAS_ER_ER_H
@@ -17,7 +18,15 @@
 #define ER_TOO_LONG SIZE_MAX           /* fields of such a line */
 
 /* Fields of a row, from 0. */
-enum er_field { ER_AT_UTC = 0, ER_AT_TIME = 1, ER_AT_ENERGY = 2, ER_AT_NUMBER = 3, ER_AT_FIELD = 4, ER_AT_FLUX = 7, ER_AT_AZIMUTH = 95 };
+enum er_field {
+    ER_AT_UTC = 0,
+    ER_AT_TIME = 1,
+    ER_AT_ENERGY = 2,
+    ER_AT_NUMBER = 3,
+    ER_AT_FIELD = 4,
+    ER_AT_FLUX = 7,
+    ER_AT_AZIMUTH = 95
+};
 
 /* The public day, first, and what frees and grows it. */
 struct er_day {
@@ -40,12 +49,15 @@ struct er_row {
 
 /* Rows on their way to sweeps. */
 struct er_sweeps;
-paritas_status er_sweeps_open(paritas_context *context, const char *label, const paritas_er_options *options, struct er_day *day, struct er_sweeps **sweeps);
+paritas_status er_sweeps_open(paritas_context *context, const char *label, const paritas_er_options *options,
+                              struct er_day *day, struct er_sweeps **sweeps);
 void er_sweeps_free(struct er_sweeps *sweeps);
 /* Puts a row into its sweep. */
 paritas_status er_sweeps_add(struct er_sweeps *sweeps, const struct er_row *row);
-/* Counts a row that is lost. number: of its sweep, -1 where unknown; column: from 1, 0: the whole row; fields: how many it has, of FIELD_COUNT and FILE_CUT. */
-paritas_status er_sweeps_lose(struct er_sweeps *sweeps, paritas_er_reason reason, int64_t number, uint64_t line, unsigned column, size_t fields);
+/* Counts a row that is lost. number: of its sweep, -1 where unknown; column: from 1, 0: the whole row;
+ * fields: how many it has, of FIELD_COUNT and FILE_CUT. */
+paritas_status er_sweeps_lose(struct er_sweeps *sweeps, paritas_er_reason reason, int64_t number,
+                              uint64_t line, unsigned column, size_t fields);
 /* Masks sweeps, names what is missing, counts. */
 paritas_status er_sweeps_close(struct er_sweeps *sweeps);
 

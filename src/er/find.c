@@ -11,22 +11,33 @@
 
 #define DEEPEST 16 /* folders in folders */
 
-static int digit(char byte) { return byte >= '0' && byte <= '9' ? byte - '0' : -1; }
-static char lower(char byte) { return byte >= 'A' && byte <= 'Z' ? (char)(byte + 32) : byte; }
+static int digit(char byte)
+{
+    return byte >= '0' && byte <= '9' ? byte - '0' : -1;
+}
+static char lower(char byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (char)(byte + 32) : byte;
+}
 
 int paritas_er_file_date(const char *path)
 {
     const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
     const size_t length = strlen(name);
-    if (length < 4 || lower(name[length - 4]) != '.' || lower(name[length - 3]) != 't' || lower(name[length - 2]) != 'a' || lower(name[length - 1]) != 'b') return 0;
+    if (length < 4 || lower(name[length - 4]) != '.' || lower(name[length - 3]) != 't' ||
+        lower(name[length - 2]) != 'a' || lower(name[length - 1]) != 'b')
+        return 0;
     for (const char *at = name; *at; at++) {
         if (at[0] != '3' || lower(at[1]) != 'd') continue;
         int date = 0, digits = 0;
         for (; digits < 9 && digit(at[2 + digits]) >= 0; digits++) date = date * 10 + digit(at[2 + digits]);
-        if (digits == 6) date += date / 10000 > 50 ? 19000000 : 20000000;
-        else if (digits != 8) continue;
+        if (digits == 6)
+            date += date / 10000 > 50 ? 19000000 : 20000000;
+        else if (digits != 8)
+            continue;
         const int year = date / 10000, month = date / 100 % 100, day = date % 100;
-        if (year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= er_month_days(year, month)) return date;
+        if (year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= er_month_days(year, month))
+            return date;
     }
     return 0;
 }
@@ -57,7 +68,8 @@ void paritas_er_files_free(paritas_er_files *files)
 
 static bool wanted(const struct files *files, int date)
 {
-    return (!files->year || date / 10000 == files->year) && (!files->month || date / 100 % 100 == files->month) && (!files->day || date % 100 == files->day);
+    return (!files->year || date / 10000 == files->year) &&
+           (!files->month || date / 100 % 100 == files->month) && (!files->day || date % 100 == files->day);
 }
 
 /* Takes the path, which becomes the list's. */
@@ -66,9 +78,12 @@ static paritas_status add(paritas_context *context, struct files *files, char *p
     paritas_er_files *open = &files->open;
     if (open->n == files->room) {
         const size_t room = files->room ? 2 * files->room : 64;
-        char **paths = open->path ? paritas_reallocate(context, open->path, room, sizeof *paths) : paritas_allocate(context, room, sizeof *paths);
+        char **paths = open->path ? paritas_reallocate(context, open->path, room, sizeof *paths)
+                                  : paritas_allocate(context, room, sizeof *paths);
         if (paths) open->path = paths;
-        int *dates = !paths ? NULL : open->date ? paritas_reallocate(context, open->date, room, sizeof *dates) : paritas_allocate(context, room, sizeof *dates);
+        int *dates = !paths       ? NULL
+                     : open->date ? paritas_reallocate(context, open->date, room, sizeof *dates)
+                                  : paritas_allocate(context, room, sizeof *dates);
         if (!dates) {
             paritas_release(&context->allocator, path);
             return paritas_fail_memory(context);
@@ -91,14 +106,17 @@ static char *join(paritas_context *context, const char *folder, const char *name
 }
 
 /* Notes that a folder is entered. first: it was not before. */
-static paritas_status enter(paritas_context *context, struct files *files, const struct stat *folder, bool *first)
+static paritas_status enter(paritas_context *context, struct files *files, const struct stat *folder,
+                            bool *first)
 {
     *first = false;
     for (size_t k = 0; k < files->n_entered; k++)
-        if (files->entered[k].device == folder->st_dev && files->entered[k].inode == folder->st_ino) return PARITAS_OK;
+        if (files->entered[k].device == folder->st_dev && files->entered[k].inode == folder->st_ino)
+            return PARITAS_OK;
     if (files->n_entered == files->entered_room) {
         const size_t room = files->entered_room ? 2 * files->entered_room : 64;
-        struct folder *more = files->entered ? paritas_reallocate(context, files->entered, room, sizeof *more) : paritas_allocate(context, room, sizeof *more);
+        struct folder *more = files->entered ? paritas_reallocate(context, files->entered, room, sizeof *more)
+                                             : paritas_allocate(context, room, sizeof *more);
         if (!more) return paritas_fail_memory(context);
         files->entered = more;
         files->entered_room = room;
@@ -108,7 +126,8 @@ static paritas_status enter(paritas_context *context, struct files *files, const
     return PARITAS_OK;
 }
 
-static paritas_status search(paritas_context *context, struct files *files, const char *folder, unsigned depth)
+static paritas_status search(paritas_context *context, struct files *files, const char *folder,
+                             unsigned depth)
 {
     DIR *entries = opendir(folder);
     if (!entries) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
@@ -170,13 +189,16 @@ static paritas_status sort(paritas_context *context, paritas_er_files *files)
     return PARITAS_OK;
 }
 
-paritas_status paritas_er_find(paritas_context *context, const char *path, int year, int month, int day, paritas_er_files **out)
+paritas_status paritas_er_find(paritas_context *context, const char *path, int year, int month, int day,
+                               paritas_er_files **out)
 {
     struct stat found;
     *out = NULL;
     if (year < 0 || year > 9999 || month < 0 || month > 12 || day < 0 || day > 31)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "year, month, day: %d-%d-%d is no date, nor a part of one", year, month, day);
-    if (stat(path, &found) != 0) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "year, month, day: %d-%d-%d is no date, nor a part of one", year, month, day);
+    if (stat(path, &found) != 0)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     struct files *files = paritas_allocate_clear(context, 1, sizeof *files);
     if (!files) return paritas_fail_memory(context);
     files->allocator = context->allocator;
@@ -196,7 +218,9 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
         status = copy ? add(context, files, copy, date) : paritas_fail_memory(context);
     }
     if (!status) status = sort(context, &files->open);
-    if (status) paritas_er_files_free(&files->open);
-    else *out = &files->open;
+    if (status)
+        paritas_er_files_free(&files->open);
+    else
+        *out = &files->open;
     return status;
 }

@@ -15,23 +15,20 @@ static const struct column {
     unsigned rows; /* values a sweep */
     bool whole;    /* only whole numbers, true and false */
 } columns[] = {
-#define COLUMN(name, lower, upper, rows, whole) {#name, lower, upper, offsetof(paritas_er_day, name), rows, whole}
-    COLUMN(polarity, -1.0, 1.0, PARITAS_ER_ROWS, true),
-    COLUMN(spacecraft_potential, -1e5, 1e5, 1, false),
-    COLUMN(spacecraft_in_sun, 0.0, 1.0, 1, true),
-    COLUMN(projection_in_sun, 0.0, 1.0, 1, true),
-    COLUMN(spacecraft_latitude, -90.0, 90.0, 1, false),
-    COLUMN(spacecraft_longitude, -360.0, 360.0, 1, false),
-    COLUMN(projection_latitude, -90.0, 90.0, 1, false),
-    COLUMN(projection_longitude, -360.0, 360.0, 1, false),
-    COLUMN(sun_azimuth, -360.0, 360.0, 1, false),
-    COLUMN(sun_elevation, -90.0, 90.0, 1, false),
+#define COLUMN(name, lower, upper, rows, whole) \
+    {#name, lower, upper, offsetof(paritas_er_day, name), rows, whole}
+    COLUMN(polarity, -1.0, 1.0, PARITAS_ER_ROWS, true), COLUMN(spacecraft_potential, -1e5, 1e5, 1, false),
+    COLUMN(spacecraft_in_sun, 0.0, 1.0, 1, true),       COLUMN(projection_in_sun, 0.0, 1.0, 1, true),
+    COLUMN(spacecraft_latitude, -90.0, 90.0, 1, false), COLUMN(spacecraft_longitude, -360.0, 360.0, 1, false),
+    COLUMN(projection_latitude, -90.0, 90.0, 1, false), COLUMN(projection_longitude, -360.0, 360.0, 1, false),
+    COLUMN(sun_azimuth, -360.0, 360.0, 1, false),       COLUMN(sun_elevation, -90.0, 90.0, 1, false),
 #undef COLUMN
 };
 enum { VALUES = sizeof columns / sizeof *columns, SPECTRUM = VALUES, DATE, UTC, KINDS };
 static const char *const key_names[] = {"spectrum", "date", "utc"};
 
-/* A key is (spectrum number, day) or (-1, second), counted from 1970; where nothing tells the day it is NO_DAY. */
+/* A key is (spectrum number, day) or (-1, second), counted from 1970; where nothing tells the day it is
+ * NO_DAY. */
 #define NO_DAY INT64_MIN
 struct row {
     int64_t number, time;
@@ -42,8 +39,8 @@ struct row {
 struct paritas_er_geometry {
     paritas_allocator allocator;
     size_t n, room;
-    struct row *rows;   /* in the order of their keys */
-    bool has[KINDS];    /* which columns there are */
+    struct row *rows; /* in the order of their keys */
+    bool has[KINDS];  /* which columns there are */
 };
 
 static int compare(int64_t number, int64_t time, const struct row *row)
@@ -73,31 +70,40 @@ void paritas_er_geometry_free(paritas_er_geometry *geometry)
 #define MOST_COLUMNS 256
 #define OTHER KINDS
 
-static const char *column_name(unsigned kind) { return kind < VALUES ? columns[kind].name : key_names[kind - VALUES]; }
+static const char *column_name(unsigned kind)
+{
+    return kind < VALUES ? columns[kind].name : key_names[kind - VALUES];
+}
 
 /* Which kind each column is, from the header. */
-static paritas_status read_header(const struct er_text *text, struct er_piece line, paritas_er_geometry *geometry, unsigned *kinds, unsigned *count)
+static paritas_status read_header(const struct er_text *text, struct er_piece line,
+                                  paritas_er_geometry *geometry, unsigned *kinds, unsigned *count)
 {
     struct er_piece field;
     unsigned values = 0;
     *count = 0;
     while (er_piece_field(&line, &field)) {
         unsigned kind = 0;
-        if (*count == MOST_COLUMNS) return er_text_refuse(text, "there are more than %d columns", MOST_COLUMNS);
+        if (*count == MOST_COLUMNS)
+            return er_text_refuse(text, "there are more than %d columns", MOST_COLUMNS);
         while (kind < KINDS && !er_piece_is(field, column_name(kind))) kind++;
-        if (kind < KINDS && geometry->has[kind]) return er_text_refuse(text, "column %s is there twice", column_name(kind));
+        if (kind < KINDS && geometry->has[kind])
+            return er_text_refuse(text, "column %s is there twice", column_name(kind));
         if (kind < KINDS) geometry->has[kind] = true;
         values += kind < VALUES;
         kinds[(*count)++] = kind;
     }
-    if (!geometry->has[SPECTRUM] && !geometry->has[UTC]) return er_text_refuse(text, "a header with a column spectrum or utc is expected");
-    if (geometry->has[DATE] && !geometry->has[SPECTRUM]) return er_text_refuse(text, "a column date goes with a column spectrum, which there is not");
+    if (!geometry->has[SPECTRUM] && !geometry->has[UTC])
+        return er_text_refuse(text, "a header with a column spectrum or utc is expected");
+    if (geometry->has[DATE] && !geometry->has[SPECTRUM])
+        return er_text_refuse(text, "a column date goes with a column spectrum, which there is not");
     if (values == 0) return er_text_refuse(text, "there is no column of geometry");
     return PARITAS_OK;
 }
 
 /* A value of a column; NaN where it is unknown. */
-static paritas_status read_value(const struct er_text *text, const struct column *column, struct er_piece field, double *value)
+static paritas_status read_value(const struct er_text *text, const struct column *column,
+                                 struct er_piece field, double *value)
 {
     *value = (double)NAN;
     if (field.length == 0 || er_piece_is(field, "nan") || er_piece_is(field, "NaN")) return PARITAS_OK;
@@ -105,13 +111,18 @@ static paritas_status read_value(const struct er_text *text, const struct column
         *value = 1.0;
         return PARITAS_OK;
     }
-    if (column->lower == 0.0 && column->whole && (er_piece_is(field, "false") || er_piece_is(field, "False"))) {
+    if (column->lower == 0.0 && column->whole &&
+        (er_piece_is(field, "false") || er_piece_is(field, "False"))) {
         *value = 0.0;
         return PARITAS_OK;
     }
-    if (!er_piece_number(field, value)) return er_text_refuse(text, "column %s: a number is expected, not '%.*s'", column->name, (int)(field.length < 40 ? field.length : 40), field.at);
-    if (!(*value >= column->lower && *value <= column->upper) || (column->whole && *value != (double)(int)*value))
-        return er_text_refuse(text, "column %s: %.*s is not %s from %g to %g", column->name, (int)(field.length < 40 ? field.length : 40), field.at,
+    if (!er_piece_number(field, value))
+        return er_text_refuse(text, "column %s: a number is expected, not '%.*s'", column->name,
+                              (int)(field.length < 40 ? field.length : 40), field.at);
+    if (!(*value >= column->lower && *value <= column->upper) ||
+        (column->whole && *value != (double)(int)*value))
+        return er_text_refuse(text, "column %s: %.*s is not %s from %g to %g", column->name,
+                              (int)(field.length < 40 ? field.length : 40), field.at,
                               column->whole ? "a whole number" : "a number", column->lower, column->upper);
     return PARITAS_OK;
 }
@@ -122,16 +133,21 @@ static int64_t floor_of(double time)
     return (double)whole > time ? whole - 1 : whole;
 }
 
-static int64_t day_of(double time) { return floor_of(time / 86400.0); }
+static int64_t day_of(double time)
+{
+    return floor_of(time / 86400.0);
+}
 
 /* One column of a row into it. `time`: where a UTC is. */
-static paritas_status read_field(const struct er_text *text, unsigned kind, struct er_piece field, struct row *row, double *time)
+static paritas_status read_field(const struct er_text *text, unsigned kind, struct er_piece field,
+                                 struct row *row, double *time)
 {
     double value;
     char date[32];
     switch (kind) {
     case SPECTRUM:
-        if (!er_piece_number(field, &value) || !(value >= 0.0 && value <= 9007199254740992.0) || value != (double)(int64_t)value)
+        if (!er_piece_number(field, &value) || !(value >= 0.0 && value <= 9007199254740992.0) ||
+            value != (double)(int64_t)value)
             return er_text_refuse(text, "column spectrum: a spectrum number is expected");
         row->number = (int64_t)value;
         return PARITAS_OK;
@@ -139,11 +155,13 @@ static paritas_status read_field(const struct er_text *text, unsigned kind, stru
         if (field.length != 10) return er_text_refuse(text, "column date: YYYY-MM-DD is expected");
         memcpy(date, field.at, 10);
         memcpy(date + 10, "T00:00:00", 10);
-        if (!er_read_utc(date, date + 19, &value)) return er_text_refuse(text, "column date: YYYY-MM-DD is expected");
+        if (!er_read_utc(date, date + 19, &value))
+            return er_text_refuse(text, "column date: YYYY-MM-DD is expected");
         row->time = day_of(value);
         return PARITAS_OK;
     case UTC:
-        if (!er_read_utc(field.at, field.at + field.length, time)) return er_text_refuse(text, "column utc: YYYY-MM-DDThh:mm:ss is expected");
+        if (!er_read_utc(field.at, field.at + field.length, time))
+            return er_text_refuse(text, "column utc: YYYY-MM-DDThh:mm:ss is expected");
         return PARITAS_OK;
     case OTHER:
         return PARITAS_OK;
@@ -152,7 +170,9 @@ static paritas_status read_field(const struct er_text *text, unsigned kind, stru
     }
 }
 
-static paritas_status read_row(const struct er_text *text, struct er_piece line, const paritas_er_geometry *geometry, const unsigned *kinds, unsigned count, struct row *row)
+static paritas_status read_row(const struct er_text *text, struct er_piece line,
+                               const paritas_er_geometry *geometry, const unsigned *kinds, unsigned count,
+                               struct row *row)
 {
     struct er_piece field;
     double time = 0.0;
@@ -165,8 +185,10 @@ static paritas_status read_row(const struct er_text *text, struct er_piece line,
         if (status) return status;
     }
     if (n < count) return er_text_refuse(text, "%u fields instead of the header's %u", n, count);
-    if (!geometry->has[SPECTRUM]) row->time = floor_of(time);
-    else if (!geometry->has[DATE] && geometry->has[UTC]) row->time = day_of(time);
+    if (!geometry->has[SPECTRUM])
+        row->time = floor_of(time);
+    else if (!geometry->has[DATE] && geometry->has[UTC])
+        row->time = day_of(time);
     return PARITAS_OK;
 }
 
@@ -193,8 +215,9 @@ static paritas_status read_table(struct er_text *text, paritas_er_geometry *geom
     while (!status && er_text_line(text, &line)) {
         if (geometry->n == geometry->room) {
             const size_t room = geometry->room ? 2 * geometry->room : 1024;
-            struct row *rows =
-                geometry->rows ? paritas_reallocate(text->context, geometry->rows, room, sizeof *rows) : paritas_allocate(text->context, room, sizeof *rows);
+            struct row *rows = geometry->rows
+                                   ? paritas_reallocate(text->context, geometry->rows, room, sizeof *rows)
+                                   : paritas_allocate(text->context, room, sizeof *rows);
             if (!rows) return paritas_fail_memory(text->context);
             geometry->rows = rows;
             geometry->room = room;
@@ -219,8 +242,10 @@ paritas_status paritas_er_geometry_read(paritas_context *context, const char *pa
         status = paritas_fail_memory(context);
     }
     er_text_close(&text);
-    if (status) paritas_er_geometry_free(geometry);
-    else *out = geometry;
+    if (status)
+        paritas_er_geometry_free(geometry);
+    else
+        *out = geometry;
     return status;
 }
 
@@ -240,13 +265,16 @@ static const struct row *find(const paritas_er_geometry *geometry, int64_t numbe
         const size_t middle = low + (high - low) / 2;
         const int order = compare(number, time, &geometry->rows[middle]);
         if (order == 0) return &geometry->rows[middle];
-        if (order < 0) high = middle;
-        else low = middle + 1;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return NULL;
 }
 
-paritas_status paritas_er_geometry_apply(paritas_context *context, const paritas_er_geometry *geometry, paritas_er_day *day, size_t *matched)
+paritas_status paritas_er_geometry_apply(paritas_context *context, const paritas_er_geometry *geometry,
+                                         paritas_er_day *day, size_t *matched)
 {
     size_t found = 0;
     (void)context;
@@ -254,7 +282,8 @@ paritas_status paritas_er_geometry_apply(paritas_context *context, const paritas
         double time;
         const char *const utc = day->utc[k];
         int64_t at = NO_DAY;
-        const bool timed = geometry->has[DATE] || geometry->has[UTC], known = er_read_utc(utc, utc + strlen(utc), &time);
+        const bool timed = geometry->has[DATE] || geometry->has[UTC],
+                   known = er_read_utc(utc, utc + strlen(utc), &time);
         if (timed && !known) continue; /* no row of the sweep was sound */
         if (timed) at = geometry->has[SPECTRUM] ? day_of(time) : floor_of(time);
         const struct row *const row = find(geometry, geometry->has[SPECTRUM] ? day->number[k] : -1, at);

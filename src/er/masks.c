@@ -8,7 +8,8 @@
 #define ROWS ((size_t)PARITAS_ER_ROWS)
 #define CELLS ((size_t)PARITAS_ER_CELLS)
 
-/* How far in azimuth a cell at each inclination may be from the Sun's and still be within the angle whose cosine is given: degrees; below 0: it never is. */
+/* How far in azimuth a cell at each inclination may be from the Sun's and still be within the angle whose
+ * cosine is given: degrees; below 0: it never is. */
 static void half_widths(const double *theta, double elevation, double cosine, double *width)
 {
     const double sun_sine = host_sin_degrees(elevation), sun_cosine = host_cos_degrees(elevation);
@@ -18,7 +19,8 @@ static void half_widths(const double *theta, double elevation, double cosine, do
             continue;
         }
         /* cos(distance) = cos theta cos elevation cos(azimuth's difference) + sin theta sin elevation */
-        const double across = host_cos_degrees(theta[j]) * sun_cosine, needed = cosine - host_sin_degrees(theta[j]) * sun_sine;
+        const double across = host_cos_degrees(theta[j]) * sun_cosine,
+                     needed = cosine - host_sin_degrees(theta[j]) * sun_sine;
         width[j] = needed <= -across ? 360.0 : needed > across ? -1.0 : host_acos_degrees(needed / across);
     }
 }
@@ -42,22 +44,31 @@ static size_t mask_row(paritas_er_day *day, size_t row, double azimuth, const do
     return masked;
 }
 
-paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day *day, const double theta[PARITAS_ER_CELLS], double angle)
+paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day *day,
+                                        const double theta[PARITAS_ER_CELLS], double angle)
 {
-    if (!(angle >= 0.0 && angle <= 180.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "angle: %g is not between 0 and 180 degrees", angle);
+    if (!(angle >= 0.0 && angle <= 180.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "angle: %g is not between 0 and 180 degrees",
+                            angle);
     for (size_t j = 0; j < CELLS; j++)
-        if (!(theta[j] >= -90.0 && theta[j] <= 90.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta[%zu]: %g is not between -90 and 90 degrees", j, theta[j]);
+        if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "theta[%zu]: %g is not between -90 and 90 degrees", j, theta[j]);
     double width[PARITAS_ER_CELLS];
     const double cosine = host_cos_degrees(angle);
     for (size_t k = 0; k < day->n; k++) {
         const double azimuth = day->sun_azimuth[k], elevation = day->sun_elevation[k];
-        if (!(azimuth >= -360.0 && azimuth <= 360.0) || !(elevation >= -90.0 && elevation <= 90.0) || day->sweep_reason[k] != PARITAS_ER_KEPT) continue;
+        if (!(azimuth >= -360.0 && azimuth <= 360.0) || !(elevation >= -90.0 && elevation <= 90.0) ||
+            day->sweep_reason[k] != PARITAS_ER_KEPT)
+            continue;
         half_widths(theta, elevation, cosine, width);
         for (size_t row = k * ROWS; row < (k + 1) * ROWS; row++) {
             size_t first = 0;
             if (day->row_reason[row] != PARITAS_ER_KEPT) continue;
             const size_t masked = mask_row(day, row, azimuth, width, &first);
-            if (masked) er_count(day, PARITAS_ER_SUNLIGHT, masked, day->line[row], (unsigned)(ER_AT_FLUX + first + 1));
+            if (masked)
+                er_count(day, PARITAS_ER_SUNLIGHT, masked, day->line[row],
+                         (unsigned)(ER_AT_FLUX + first + 1));
         }
     }
     return PARITAS_OK;
@@ -67,7 +78,9 @@ paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day
 {
     (void)context;
     for (size_t row = 0; row < day->n * ROWS; row++) {
-        if (day->row_reason[row] != PARITAS_ER_KEPT || day->polarity[row] == 1.0 || day->polarity[row] == -1.0) continue;
+        if (day->row_reason[row] != PARITAS_ER_KEPT || day->polarity[row] == 1.0 ||
+            day->polarity[row] == -1.0)
+            continue;
         day->row_reason[row] = PARITAS_ER_POLARITY;
         memset(day->cell_reason + row * CELLS, PARITAS_ER_POLARITY, CELLS);
         for (size_t cell = row * CELLS; cell < (row + 1) * CELLS; cell++) day->flux[cell] = (double)NAN;

@@ -1,9 +1,13 @@
-/* number.c: see number.h. Numbers are brought into the form that base/number.h takes: no plus, no zeros in front, a digit on each side of the point. */
+/* number.c: see number.h. Numbers are brought into the form that base/number.h takes: no plus, no zeros in
+ * front, a digit on each side of the point. */
 #include "er/number.h"
 
 #define LONGEST 1000 /* more digits than any number needs to be distinct from its neighbours */
 
-static bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
 
 bool er_number_within(const char *at, const char *end, double *value)
 {

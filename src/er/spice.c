@@ -1,7 +1,8 @@
 /* spice.c: geometry from NASA's SPICE, where libcspice is installed.
  *
- * The toolkit is opened at run time and its functions are declared here, as the vendors' drivers are. It keeps errors to itself ("RETURN", nothing printed) until it is asked;
- * after each call that fails it is set right again, and what was asked for is unknown.
+ * The toolkit is opened at run time and its functions are declared here, as the vendors' drivers are. It
+ * keeps errors to itself ("RETURN", nothing printed) until it is asked; after each call that fails it is set
+ * right again, and what was asked for is unknown.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "er/er.h"
@@ -26,7 +27,8 @@ struct paritas_er_spice {
     void (*furnsh)(const char *file);
     void (*unload)(const char *file);
     void (*str2et)(const char *text, double *et);
-    void (*spkpos)(const char *target, double et, const char *frame, const char *correction, const char *observer, double position[3], double *light_time);
+    void (*spkpos)(const char *target, double et, const char *frame, const char *correction,
+                   const char *observer, double position[3], double *light_time);
     void (*pxform)(const char *from, const char *to, double et, double rotation[3][3]);
     int (*failed)(void);
     void (*getmsg)(const char *option, int length, char *message);
@@ -60,12 +62,18 @@ static const char *find_functions(struct paritas_er_spice *s)
 
 static paritas_status open_library(paritas_context *context, struct paritas_er_spice *s, const char *name)
 {
-    static const char *const names[] = {"libcspice.so", "libcspice.so.67", "libcspice.so.66", "libcspice.dylib"};
+    static const char *const names[] = {"libcspice.so", "libcspice.so.67", "libcspice.so.66",
+                                        "libcspice.dylib"};
     if (name) s->library = library_open(name);
-    for (size_t k = 0; !name && !s->library && k < sizeof names / sizeof *names; k++) s->library = library_open(names[k]);
-    if (!s->library) return paritas_fail(context, PARITAS_NO_DEVICE, "SPICE is not installed: %s cannot be opened", name ? name : "libcspice");
+    for (size_t k = 0; !name && !s->library && k < sizeof names / sizeof *names; k++)
+        s->library = library_open(names[k]);
+    if (!s->library)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "SPICE is not installed: %s cannot be opened",
+                            name ? name : "libcspice");
     const char *const missing = find_functions(s);
-    if (missing) return paritas_fail(context, PARITAS_NO_DEVICE, "%s has no function %s", name ? name : "libcspice", missing);
+    if (missing)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "%s has no function %s", name ? name : "libcspice",
+                            missing);
     char action[] = "RETURN", none[] = "NONE";
     s->erract("SET", 0, action);
     s->errprt("SET", 0, none);
@@ -98,11 +106,13 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static paritas_status add_kernel(paritas_context *context, struct paritas_er_spice *s, const char *folder, const char *name)
+static paritas_status add_kernel(paritas_context *context, struct paritas_er_spice *s, const char *folder,
+                                 const char *name)
 {
     if (s->n == s->room) {
         const size_t room = s->room ? 2 * s->room : 16;
-        char **kernels = s->kernels ? paritas_reallocate(context, s->kernels, room, sizeof *kernels) : paritas_allocate(context, room, sizeof *kernels);
+        char **kernels = s->kernels ? paritas_reallocate(context, s->kernels, room, sizeof *kernels)
+                                    : paritas_allocate(context, room, sizeof *kernels);
         if (!kernels) return paritas_fail_memory(context);
         s->kernels = kernels;
         s->room = room;
@@ -123,9 +133,12 @@ static paritas_status list_kernels(paritas_context *context, struct paritas_er_s
     errno = 0;
     for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL; errno = 0)
         if (is_kernel(entry->d_name)) status = add_kernel(context, s, folder, entry->d_name);
-    if (!status && errno) status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
+    if (!status && errno)
+        status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
     closedir(entries);
-    if (!status && s->n == 0) status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: there are no SPICE kernels (bsp, tpc, tls)", folder);
+    if (!status && s->n == 0)
+        status = paritas_fail(context, PARITAS_INVALID_INPUT,
+                              "%s: there are no SPICE kernels (bsp, tpc, tls)", folder);
     if (!status) qsort(s->kernels, s->n, sizeof *s->kernels, by_name);
     return status;
 }
@@ -137,7 +150,8 @@ static paritas_status load_kernels(paritas_context *context, struct paritas_er_s
     for (size_t k = 0; k < s->n; k++) {
         s->furnsh(s->kernels[k]);
         if (!has_failed(s, message)) continue;
-        const paritas_status status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: %s", s->kernels[k], message);
+        const paritas_status status =
+            paritas_fail(context, PARITAS_INVALID_INPUT, "%s: %s", s->kernels[k], message);
         for (size_t j = k; j < s->n; j++) paritas_release(&s->allocator, s->kernels[j]);
         s->n = k;
         return status;
@@ -145,7 +159,8 @@ static paritas_status load_kernels(paritas_context *context, struct paritas_er_s
     return PARITAS_OK;
 }
 
-paritas_status paritas_er_spice_open(paritas_context *context, const char *library, const char *folder, paritas_er_spice **out)
+paritas_status paritas_er_spice_open(paritas_context *context, const char *library, const char *folder,
+                                     paritas_er_spice **out)
 {
     *out = NULL;
     struct paritas_er_spice *s = paritas_allocate_clear(context, 1, sizeof *s);
@@ -160,8 +175,10 @@ paritas_status paritas_er_spice_open(paritas_context *context, const char *libra
             while (s->n) paritas_release(&s->allocator, s->kernels[--s->n]);
         }
     }
-    if (status) paritas_er_spice_close(s);
-    else *out = s;
+    if (status)
+        paritas_er_spice_close(s);
+    else
+        *out = s;
     return status;
 }
 
@@ -192,8 +209,10 @@ struct scene {
     double sun_direction[3]; /* from the probe in ECLIPJ2000 */
 };
 
-/* False where the kernels or the attitude do not reach; the toolkit's reason is in the message then, if it had one. */
-static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitude *attitude, double et, double time, struct scene *scene, char message[256])
+/* False where the kernels or the attitude do not reach; the toolkit's reason is in the message then, if it
+ * had one. */
+static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitude *attitude, double et,
+                      double time, struct scene *scene, char message[256])
 {
     double light_time, rotation[3][3], right_ascension, declination;
     message[0] = '\0';
@@ -218,10 +237,14 @@ static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitud
     return scene->to_moon[0] == scene->to_moon[0];
 }
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 /* Polarity of a row; *point, *latitude, *longitude: of its footpoint. */
-static double footpoint(const struct scene *scene, const double field[3], double point[3], double *latitude, double *longitude)
+static double footpoint(const struct scene *scene, const double field[3], double point[3], double *latitude,
+                        double *longitude)
 {
     double direction[3];
     int polarity;
@@ -239,7 +262,8 @@ static void fill_sweep(const struct scene *scene, paritas_er_day *day, size_t k,
     double sun[3];
     er_coordinates(scene->probe, &day->spacecraft_latitude[k], &day->spacecraft_longitude[k]);
     day->spacecraft_in_sun[k] = er_meets_moon(scene->probe, scene->sun_of_probe, ignored) ? 0.0 : 1.0;
-    if (footpoint(scene, day->field + 3 * row, point, &day->projection_latitude[k], &day->projection_longitude[k]) != 0.0)
+    if (footpoint(scene, day->field + 3 * row, point, &day->projection_latitude[k],
+                  &day->projection_longitude[k]) != 0.0)
         day->projection_in_sun[k] = dot(point, scene->sun_of_moon) > 0.0 ? 1.0 : 0.0;
     for (int i = 0; i < 3; i++) {
         sun[i] = 0.0;
@@ -249,7 +273,8 @@ static void fill_sweep(const struct scene *scene, paritas_er_day *day, size_t k,
 }
 
 /* Whether anything of the sweep is known afterwards. */
-static bool apply_sweep(const struct paritas_er_spice *s, const paritas_er_attitude *attitude, paritas_er_day *day, size_t k, char message[256])
+static bool apply_sweep(const struct paritas_er_spice *s, const paritas_er_attitude *attitude,
+                        paritas_er_day *day, size_t k, char message[256])
 {
     struct scene scene;
     double start, at[3];
@@ -274,7 +299,9 @@ static bool apply_sweep(const struct paritas_er_spice *s, const paritas_er_attit
     return known;
 }
 
-paritas_status paritas_er_spice_apply(paritas_context *context, const paritas_er_spice *spice, const paritas_er_attitude *attitude, paritas_er_day *day, size_t *uncovered)
+paritas_status paritas_er_spice_apply(paritas_context *context, const paritas_er_spice *spice,
+                                      const paritas_er_attitude *attitude, paritas_er_day *day,
+                                      size_t *uncovered)
 {
     size_t unknown = 0;
     char message[256], first[256] = "";
@@ -283,7 +310,8 @@ paritas_status paritas_er_spice_apply(paritas_context *context, const paritas_er
         if (!first[0] && message[0]) memcpy(first, message, sizeof first);
         unknown++;
     }
-    if (first[0]) paritas_note(context, "SPICE has no geometry for %zu of %zu sweeps: %s", unknown, day->n, first);
+    if (first[0])
+        paritas_note(context, "SPICE has no geometry for %zu of %zu sweeps: %s", unknown, day->n, first);
     if (uncovered) *uncovered = unknown;
     return PARITAS_OK;
 }

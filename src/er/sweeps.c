@@ -18,8 +18,9 @@
 
 struct sweep {
     uint8_t kept, lost;
-    double first, last;                 /* least and greatest time of its rows */
-    uint64_t outside, surplus, strayed; /* lines: of the first row whose field is outside the limits, above 15, too late; 0: none */
+    double first, last; /* least and greatest time of its rows */
+    /* lines: of the first row whose field is outside the limits, above 15, too late; 0: none */
+    uint64_t outside, surplus, strayed;
 };
 
 struct er_sweeps {
@@ -29,12 +30,13 @@ struct er_sweeps {
     struct er_day *day;
     struct sweep *sweeps; /* as many as the day has */
     size_t room;
-    uint32_t *table; /* indices of sweeps + 1 by the hash of their numbers; 0: free */
+    uint32_t *table;   /* indices of sweeps + 1 by the hash of their numbers; 0: free */
     size_t table_size; /* a power of two, at least twice the sweeps */
     size_t current;    /* the sweep of the last row */
 };
 
-paritas_status er_sweeps_open(paritas_context *context, const char *label, const paritas_er_options *options, struct er_day *day, struct er_sweeps **sweeps)
+paritas_status er_sweeps_open(paritas_context *context, const char *label, const paritas_er_options *options,
+                              struct er_day *day, struct er_sweeps **sweeps)
 {
     *sweeps = paritas_allocate_clear(context, 1, sizeof **sweeps);
     if (!*sweeps) return paritas_fail_memory(context);
@@ -88,20 +90,26 @@ static const char *sentence(paritas_er_reason reason)
     }
 }
 
-static paritas_status refuse(struct er_sweeps *s, paritas_er_reason reason, uint64_t line, unsigned column, size_t fields)
+static paritas_status refuse(struct er_sweeps *s, paritas_er_reason reason, uint64_t line, unsigned column,
+                             size_t fields)
 {
     char where[64] = "";
     if (reason == PARITAS_ER_FIELD_COUNT && fields == ER_TOO_LONG)
-        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: a line of more than %zu bytes", s->label, (unsigned long long)line, ER_BUFFER);
+        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: a line of more than %zu bytes",
+                            s->label, (unsigned long long)line, ER_BUFFER);
     if (column) snprintf(where, sizeof where, "field %u: ", column);
     if (reason == PARITAS_ER_FIELD_COUNT)
-        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: %zu fields instead of 183", s->label, (unsigned long long)line, fields);
+        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: %zu fields instead of 183",
+                            s->label, (unsigned long long)line, fields);
     if (reason == PARITAS_ER_FILE_CUT)
-        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: the file ends within this row", s->label, (unsigned long long)line);
-    return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: %s%s", s->label, (unsigned long long)line, where, sentence(reason));
+        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: the file ends within this row",
+                            s->label, (unsigned long long)line);
+    return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: %s%s", s->label,
+                        (unsigned long long)line, where, sentence(reason));
 }
 
-static void count(struct er_sweeps *s, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column)
+static void count(struct er_sweeps *s, paritas_er_reason reason, uint64_t times, uint64_t line,
+                  unsigned column)
 {
     er_count(&s->day->open, reason, times, line, column);
 }
@@ -125,9 +133,12 @@ static paritas_status reserve(struct er_sweeps *s)
 {
     const size_t n = s->day->open.n;
     if (n < s->room) return PARITAS_OK;
-    if (n >= UINT32_MAX / 4) return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: there are more sweeps than can be held", s->label);
+    if (n >= UINT32_MAX / 4)
+        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: there are more sweeps than can be held",
+                            s->label);
     const size_t room = n ? 2 * n : 512;
-    struct sweep *sweeps = s->sweeps ? paritas_reallocate(s->context, s->sweeps, room, sizeof *sweeps) : paritas_allocate(s->context, room, sizeof *sweeps);
+    struct sweep *sweeps = s->sweeps ? paritas_reallocate(s->context, s->sweeps, room, sizeof *sweeps)
+                                     : paritas_allocate(s->context, room, sizeof *sweeps);
     if (!sweeps) return paritas_fail_memory(s->context);
     s->sweeps = sweeps;
     uint32_t *table = paritas_allocate_clear(s->context, 2 * room, sizeof *table);
@@ -146,7 +157,8 @@ static paritas_status select_sweep(struct er_sweeps *s, int64_t number)
     const paritas_er_day *day = &s->day->open;
     if (day->n && day->number[s->current] == number) return PARITAS_OK;
     if (s->table_size) {
-        for (size_t at = hash(number, s->table_size); s->table[at] != 0; at = (at + 1) & (s->table_size - 1)) {
+        for (size_t at = hash(number, s->table_size); s->table[at] != 0;
+             at = (at + 1) & (s->table_size - 1)) {
             if (day->number[s->table[at] - 1] == number) {
                 s->current = s->table[at] - 1;
                 return PARITAS_OK;
@@ -165,7 +177,8 @@ static paritas_status select_sweep(struct er_sweeps *s, int64_t number)
 /* ---- rows ------------------------------------------------------------------------------------- */
 
 /* Fluxes and azimuths of a row without those that are none, and why. */
-static void take_cells(const double *value, double *restrict flux_out, double *restrict azimuth_out, uint8_t *restrict reasons)
+static void take_cells(const double *value, double *restrict flux_out, double *restrict azimuth_out,
+                       uint8_t *restrict reasons)
 {
     const double *flux = value + ER_AT_FLUX, *azimuth = value + ER_AT_AZIMUTH, nan = (double)NAN;
     for (size_t j = 0; j < CELLS; j++) {
@@ -188,10 +201,12 @@ static bool same_row(const paritas_er_day *day, size_t row, const struct er_row 
 {
     double flux[CELLS], azimuth[CELLS];
     uint8_t reasons[CELLS];
-    if (day->energy[row] != from->value[ER_AT_ENERGY] || day->time[row] != from->value[ER_AT_TIME]) return false;
+    if (day->energy[row] != from->value[ER_AT_ENERGY] || day->time[row] != from->value[ER_AT_TIME])
+        return false;
     take_cells(from->value, flux, azimuth, reasons);
     return memcmp(day->field + 3 * row, from->value + ER_AT_FIELD, 3 * sizeof *day->field) == 0 &&
-           memcmp(day->cell_reason + row * CELLS, reasons, sizeof reasons) == 0 && memcmp(day->flux + row * CELLS, flux, sizeof flux) == 0 &&
+           memcmp(day->cell_reason + row * CELLS, reasons, sizeof reasons) == 0 &&
+           memcmp(day->flux + row * CELLS, flux, sizeof flux) == 0 &&
            memcmp(day->azimuth + row * CELLS, azimuth, sizeof azimuth) == 0;
 }
 
@@ -202,7 +217,8 @@ static void put_row(paritas_er_day *day, size_t row, const struct er_row *from)
     day->energy[row] = from->value[ER_AT_ENERGY];
     day->time[row] = from->value[ER_AT_TIME];
     memcpy(day->field + 3 * row, from->value + ER_AT_FIELD, 3 * sizeof *day->field);
-    take_cells(from->value, day->flux + row * CELLS, day->azimuth + row * CELLS, day->cell_reason + row * CELLS);
+    take_cells(from->value, day->flux + row * CELLS, day->azimuth + row * CELLS,
+               day->cell_reason + row * CELLS);
 }
 
 paritas_status er_sweeps_add(struct er_sweeps *s, const struct er_row *row)
@@ -210,8 +226,10 @@ paritas_status er_sweeps_add(struct er_sweeps *s, const struct er_row *row)
     const int64_t number = (int64_t)row->value[ER_AT_NUMBER];
     const double *field = row->value + ER_AT_FIELD, time = row->value[ER_AT_TIME];
     paritas_er_day *day = &s->day->open;
-    if (!(time > 0.0) || strncmp(row->utc, "1970-01-01", 10) == 0) return er_sweeps_lose(s, PARITAS_ER_EPOCH, number, row->line, ER_AT_TIME + 1, 0);
-    if (!(row->value[ER_AT_ENERGY] > 0.0)) return er_sweeps_lose(s, PARITAS_ER_ENERGY, number, row->line, ER_AT_ENERGY + 1, 0);
+    if (!(time > 0.0) || strncmp(row->utc, "1970-01-01", 10) == 0)
+        return er_sweeps_lose(s, PARITAS_ER_EPOCH, number, row->line, ER_AT_TIME + 1, 0);
+    if (!(row->value[ER_AT_ENERGY] > 0.0))
+        return er_sweeps_lose(s, PARITAS_ER_ENERGY, number, row->line, ER_AT_ENERGY + 1, 0);
     const paritas_status status = select_sweep(s, number);
     if (status) return status;
     struct sweep *sweep = &s->sweeps[s->current];
@@ -226,7 +244,8 @@ paritas_status er_sweeps_add(struct er_sweeps *s, const struct er_row *row)
     if (time > sweep->last) sweep->last = time;
     if (sweep->strayed == 0 && sweep->last - sweep->first > SPAN) sweep->strayed = row->line;
     const double strength = host_sqrt(field[0] * field[0] + field[1] * field[1] + field[2] * field[2]);
-    if (sweep->outside == 0 && !(strength > s->options->field_lower && strength < s->options->field_upper)) sweep->outside = row->line;
+    if (sweep->outside == 0 && !(strength > s->options->field_lower && strength < s->options->field_upper))
+        sweep->outside = row->line;
     if (sweep->kept == ROWS) {
         if (sweep->surplus == 0) sweep->surplus = row->line;
         return PARITAS_OK;
@@ -238,7 +257,8 @@ paritas_status er_sweeps_add(struct er_sweeps *s, const struct er_row *row)
     return PARITAS_OK;
 }
 
-paritas_status er_sweeps_lose(struct er_sweeps *s, paritas_er_reason reason, int64_t number, uint64_t line, unsigned column, size_t fields)
+paritas_status er_sweeps_lose(struct er_sweeps *s, paritas_er_reason reason, int64_t number, uint64_t line,
+                              unsigned column, size_t fields)
 {
     if (s->options->strict) return refuse(s, reason, line, column, fields);
     count(s, reason, 1, line, column);
@@ -257,7 +277,8 @@ paritas_status er_sweeps_lose(struct er_sweeps *s, paritas_er_reason reason, int
 
 /* ---- the end ---------------------------------------------------------------------------------- */
 
-/* Whether the energies of the first `n` rows all ascend or all descend; *row: else the first that does not. */
+/* Whether the energies of the first `n` rows all ascend or all descend; *row: else the first that does
+ * not. */
 static bool in_order(const double *energy, unsigned n, unsigned *row)
 {
     for (*row = 1; *row < n; ++*row) {
@@ -296,7 +317,9 @@ static void count_cells(struct er_sweeps *s, size_t first, unsigned kept)
         for (size_t j = 0; j < CELLS; j++) {
             const uint8_t reason = day->cell_reason[row * CELLS + j];
             if (reason == PARITAS_ER_KEPT) continue;
-            const unsigned before = reason >= PARITAS_ER_AZIMUTH_MISSING && reason <= PARITAS_ER_AZIMUTH_RANGE ? ER_AT_AZIMUTH : ER_AT_FLUX;
+            const unsigned before = reason >= PARITAS_ER_AZIMUTH_MISSING && reason <= PARITAS_ER_AZIMUTH_RANGE
+                                        ? ER_AT_AZIMUTH
+                                        : ER_AT_FLUX;
             count(s, (paritas_er_reason)reason, 1, day->line[row], before + (unsigned)j + 1);
         }
     }
@@ -315,7 +338,9 @@ paritas_status er_sweeps_close(struct er_sweeps *s)
             count(s, reason, 1, line, 0);
             mask_sweep(day, k, sweep->kept, reason);
         } else {
-            if (missing) count(s, PARITAS_ER_ROW_MISSING, missing, day->line[sweep->kept ? first : first + ROWS - 1], 0);
+            if (missing)
+                count(s, PARITAS_ER_ROW_MISSING, missing, day->line[sweep->kept ? first : first + ROWS - 1],
+                      0);
             count_cells(s, first, sweep->kept);
         }
     }
@@ -323,7 +348,9 @@ paritas_status er_sweeps_close(struct er_sweeps *s)
     paritas_er_reason found = PARITAS_ER_KEPT;
     for (int r = 1; r < PARITAS_ER_REASONS; r++) {
         const paritas_er_count *counted = &day->counts[r];
-        if (is_damage((paritas_er_reason)r) && counted->count && (!found || counted->line < day->counts[found].line)) found = (paritas_er_reason)r;
+        if (is_damage((paritas_er_reason)r) && counted->count &&
+            (!found || counted->line < day->counts[found].line))
+            found = (paritas_er_reason)r;
     }
     return found ? refuse(s, found, day->counts[found].line, 0, 0) : PARITAS_OK;
 }

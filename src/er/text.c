@@ -16,7 +16,8 @@ paritas_status er_text_open(paritas_context *context, const char *path, struct e
     for (;;) {
         if (text->length == room) {
             room = room ? 2 * room : 16384;
-            char *bytes = text->bytes ? paritas_reallocate(context, text->bytes, room, 1) : paritas_allocate(context, room, 1);
+            char *bytes = text->bytes ? paritas_reallocate(context, text->bytes, room, 1)
+                                      : paritas_allocate(context, room, 1);
             if (!bytes) {
                 status = paritas_fail_memory(context);
                 break;
@@ -27,10 +28,12 @@ paritas_status er_text_open(paritas_context *context, const char *path, struct e
         text->length += got;
         if (got == 0) break;
     }
-    if (!status && ferror(file)) status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    if (!status && ferror(file))
+        status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     fclose(file);
     text->at = text->bytes;
-    if (text->length >= 3 && memcmp(text->bytes, "\xEF\xBB\xBF", 3) == 0) text->at += 3; /* spreadsheets mark UTF-8 so */
+    /* spreadsheets mark UTF-8 so */
+    if (text->length >= 3 && memcmp(text->bytes, "\xEF\xBB\xBF", 3) == 0) text->at += 3;
     if (status) er_text_close(text);
     return status;
 }
@@ -41,7 +44,10 @@ void er_text_close(struct er_text *text)
     text->bytes = NULL;
 }
 
-static bool is_blank(char byte) { return byte == ' ' || byte == '\t' || byte == '\r'; }
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r';
+}
 
 static struct er_piece trim(const char *at, const char *end)
 {
@@ -78,7 +84,10 @@ bool er_piece_is(struct er_piece piece, const char *word)
     return piece.length == strlen(word) && memcmp(piece.at, word, piece.length) == 0;
 }
 
-bool er_piece_number(struct er_piece piece, double *value) { return er_number_within(piece.at, piece.at + piece.length, value); }
+bool er_piece_number(struct er_piece piece, double *value)
+{
+    return er_number_within(piece.at, piece.at + piece.length, value);
+}
 
 paritas_status er_text_refuse(const struct er_text *text, const char *format, ...)
 {
@@ -87,5 +96,6 @@ paritas_status er_text_refuse(const struct er_text *text, const char *format, ..
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    return paritas_fail(text->context, PARITAS_INVALID_INPUT, "%s: line %llu: %s", text->path, (unsigned long long)text->line, reason);
+    return paritas_fail(text->context, PARITAS_INVALID_INPUT, "%s: line %llu: %s", text->path,
+                        (unsigned long long)text->line, reason);
 }

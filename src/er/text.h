@@ -10,8 +10,8 @@ struct er_text {
     const char *path;
     char *bytes;
     size_t length;
-    const char *at;   /* the next line */
-    uint64_t line;    /* of the line being read, from 1 */
+    const char *at; /* the next line */
+    uint64_t line;  /* of the line being read, from 1 */
 };
 
 /* A piece of a text: no blanks at its ends, no end byte. */

@@ -21,10 +21,12 @@ static int tell(void *user, uint64_t done, uint64_t total)
 }
 
 /* One launch of n jobs from `at` on. */
-static paritas_status launch(paritas_context *context, struct paritas_device *device, const struct batch *batch, uint64_t serial, size_t at, size_t n)
+static paritas_status launch(paritas_context *context, struct paritas_device *device,
+                             const struct batch *batch, uint64_t serial, size_t at, size_t n)
 {
     const size_t n_in = n * batch->n_in + batch->n_shared, n_out = n * batch->n_out;
-    double *in = paritas_allocate_aligned(context, n_in + 1, sizeof *in), *out = paritas_allocate_aligned(context, n_out + 1, sizeof *out);
+    double *in = paritas_allocate_aligned(context, n_in + 1, sizeof *in),
+           *out = paritas_allocate_aligned(context, n_out + 1, sizeof *out);
     paritas_status status = in && out ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK) status = batch->fill(context, batch->user, at, n, in);
     if (status == PARITAS_OK) {
@@ -55,7 +57,8 @@ static paritas_status launch(paritas_context *context, struct paritas_device *de
     return status;
 }
 
-paritas_status batch_run(paritas_context *context, struct paritas_device *device, const struct batch *batch, size_t n)
+paritas_status batch_run(paritas_context *context, struct paritas_device *device, const struct batch *batch,
+                         size_t n)
 {
     const uint64_t serial = device_model_serial();
     const size_t widest = batch->n_in > batch->n_out ? batch->n_in : batch->n_out;
@@ -63,7 +66,8 @@ paritas_status batch_run(paritas_context *context, struct paritas_device *device
     if (chunk < 1) chunk = 1;
     const paritas_progress progress = context->progress;
     void *const user = context->progress_user;
-    const uint64_t gone = (uint64_t)batch->pass * n, total = (uint64_t)(batch->passes ? batch->passes : 1) * n;
+    const uint64_t gone = (uint64_t)batch->pass * n,
+                   total = (uint64_t)(batch->passes ? batch->passes : 1) * n;
     struct told told = {progress, user, gone, total};
     if (progress) {
         context->progress = tell;

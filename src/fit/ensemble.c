@@ -7,9 +7,11 @@
 #include <string.h>
 
 #define NO_ITEM 0xffffffffu
-#define RATE_LARGEST 1e12      /* above, a count is no whole number that a double and Poisson's distribution agree on */
-#define COMPARED 8             /* probes that Newton fits as well */
-#define EVALUATIONS_A_STEP 4.0 /* gradients that an iteration of Newton's may cost before quasi-Newton is the slower one */
+/* above, a count is no whole number that a double and Poisson's distribution agree on */
+#define RATE_LARGEST 1e12
+#define COMPARED 8 /* probes that Newton fits as well */
+/* gradients that an iteration of Newton's may cost before quasi-Newton is the slower one */
+#define EVALUATIONS_A_STEP 4.0
 
 paritas_status ensemble_check(paritas_context *context, const paritas_model *given, const double *expected)
 {
@@ -21,32 +23,44 @@ paritas_status ensemble_check(paritas_context *context, const paritas_model *giv
         const double value = expected[i];
         const bool count = frozen_counts(model, i);
         if (value - value == 0.0 && (!count || (value >= 0.0 && value <= RATE_LARGEST))) continue;
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys cannot be drawn: %s datum %zu has the expectation %.17g", i < main ? "main" : "auxiliary", i < main ? i : i - main, value);
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "toys cannot be drawn: %s datum %zu has the expectation %.17g",
+                            i < main ? "main" : "auxiliary", i < main ? i : i - main, value);
     }
     return PARITAS_OK;
 }
 
 /* Rows of data for the toys from `first` on; a place that nothing can be drawn for is an error. */
-static paritas_status draw(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n, struct rows *rows)
+static paritas_status draw(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n,
+                           struct rows *rows)
 {
     const struct frozen *model = e->model;
     const size_t places = model->n_places;
     paritas_status status = rows_allocate(context, places, n * places, 8 + places, rows);
     if (status != PARITAS_OK) return status;
     memcpy(rows->in, e->expected, places * sizeof *rows->in);
-    const uint32_t args[8] = {(uint32_t)n, (uint32_t)first, (uint32_t)(first >> 32), (uint32_t)e->options.seed, (uint32_t)(e->options.seed >> 32), e->options.purpose, e->options.fix_aux};
+    const uint32_t args[8] = {(uint32_t)n,
+                              (uint32_t)first,
+                              (uint32_t)(first >> 32),
+                              (uint32_t)e->options.seed,
+                              (uint32_t)(e->options.seed >> 32),
+                              e->options.purpose,
+                              e->options.fix_aux};
     memcpy(rows->args, args, sizeof args);
     memcpy(rows->args + 8, e->items, places * sizeof *rows->args);
     /* in f64 always: toys are the same whatever precision they are fitted in */
     status = rows_launch(context, rows_device_f64(context), model, model->family->draw, n, rows);
     for (size_t i = 0; i < n * places && status == PARITAS_OK; i++)
         if (!(rows->out[i] - rows->out[i] == 0.0))
-            status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys cannot be drawn: an auxiliary count has the expectation %.17g", e->expected[i % places]);
+            status = paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                  "toys cannot be drawn: an auxiliary count has the expectation %.17g",
+                                  e->expected[i % places]);
     if (status != PARITAS_OK) rows_free(rows);
     return status;
 }
 
-/* Quasi-Newton where the first toys end there, need few gradients, and find no worse minima than Newton does. */
+/* Quasi-Newton where the first toys end there, need few gradients, and find no worse minima than Newton
+ * does. */
 static paritas_status choose_method(paritas_context *context, struct ensemble *e, const double *matrix)
 {
     struct profile shared[ENSEMBLE_PROBES], alone[COMPARED];
@@ -70,15 +84,18 @@ static paritas_status choose_method(paritas_context *context, struct ensemble *e
         gradients += shared[i].iterations;
         if (i >= COMPARED) continue;
         iterations += alone[i].iterations;
-        if (alone[i].status_free == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_free > alone[i].value_free + 0.5 * SAME_MINIMUM;
-        if (alone[i].status_fixed == PARITAS_FIT_CONVERGED) worse = worse || shared[i].value_fixed > alone[i].value_fixed + 0.5 * SAME_MINIMUM;
+        if (alone[i].status_free == PARITAS_FIT_CONVERGED)
+            worse = worse || shared[i].value_free > alone[i].value_free + 0.5 * SAME_MINIMUM;
+        if (alone[i].status_fixed == PARITAS_FIT_CONVERGED)
+            worse = worse || shared[i].value_fixed > alone[i].value_fixed + 0.5 * SAME_MINIMUM;
     }
     const bool few = gradients / ENSEMBLE_PROBES <= EVALUATIONS_A_STEP * iterations / COMPARED;
     e->quasi_newton = 10 * answered >= 9 * ENSEMBLE_PROBES && few && !worse;
     return PARITAS_OK;
 }
 
-paritas_status ensemble_open(paritas_context *context, const struct ensemble_options *options, struct ensemble *e)
+paritas_status ensemble_open(paritas_context *context, const struct ensemble_options *options,
+                             struct ensemble *e)
 {
     *e = (struct ensemble){.options = *options, .model = paritas_model_frozen(options->plan.model)};
     const struct frozen *model = e->model;
@@ -101,7 +118,10 @@ paritas_status ensemble_open(paritas_context *context, const struct ensemble_opt
     return status;
 }
 
-void ensemble_close(struct ensemble *e) { arena_free(&e->arena); }
+void ensemble_close(struct ensemble *e)
+{
+    arena_free(&e->arena);
+}
 
 size_t ensemble_chunk(const struct ensemble *e)
 {
@@ -109,7 +129,8 @@ size_t ensemble_chunk(const struct ensemble *e)
     return n < 65536 ? n : 65536;
 }
 
-paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n, struct profile *profiles, double *data, double *parameters, double *constants)
+paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n,
+                            struct profile *profiles, double *data, double *parameters, double *constants)
 {
     const struct frozen *model = e->model;
     const size_t slots = model->n_slots, n_data = model->n_data;

@@ -30,9 +30,15 @@ void ladder_put_fit(const struct profile_plan *plan, bool conditional, const dou
 
 /* ---- f32 ---- */
 
-bool ladder_begins_in_f32(const paritas_context *context, const struct profile_plan *plan) { return context->precision == 32 && !plan->in_f64; }
+bool ladder_begins_in_f32(const paritas_context *context, const struct profile_plan *plan)
+{
+    return context->precision == 32 && !plan->in_f64;
+}
 
-double ladder_same_minimum(const paritas_context *context, const struct profile_plan *plan) { return 0.5 * (plan->in_f64 ? SAME_MINIMUM : same_minimum(context)); }
+double ladder_same_minimum(const paritas_context *context, const struct profile_plan *plan)
+{
+    return 0.5 * (plan->in_f64 ? SAME_MINIMUM : same_minimum(context));
+}
 
 bool ladder_land(const struct profile_plan *plan, bool conditional, double *point)
 {
@@ -56,30 +62,37 @@ struct pending {
     const double *data;
     struct profile *profiles;
     size_t n;
-    size_t *which;       /* n */
+    size_t *which;        /* n */
     double *free, *fixed; /* n rows of n_slots */
 };
 
-/* Is an outcome better than what is known? A minimum that lies above a point that is known, by more than `same`, is none that is looked for. */
-static bool is_better(paritas_fit_status outcome, double value, paritas_fit_status known, double known_value, double same)
+/* Is an outcome better than what is known? A minimum that lies above a point that is known, by more than
+ * `same`, is none that is looked for. */
+static bool is_better(paritas_fit_status outcome, double value, paritas_fit_status known, double known_value,
+                      double same)
 {
     const bool converged = outcome == PARITAS_FIT_CONVERGED;
     if (converged == (known == PARITAS_FIT_CONVERGED)) return !(value >= known_value);
     return converged && !(value > known_value + same);
 }
 
-/* One fit of each listed pending profile from its row of `starts`. *into: its answers, the caller's to free unless it fails. */
-static paritas_status launch(paritas_context *context, struct paritas_device *device, const struct pending *p, bool conditional, size_t n, const size_t *list,
-                             const double *starts, uint32_t flags, struct rows *into)
+/* One fit of each listed pending profile from its row of `starts`. *into: its answers, the caller's to free
+ * unless it fails. */
+static paritas_status launch(paritas_context *context, struct paritas_device *device, const struct pending *p,
+                             bool conditional, size_t n, const size_t *list, const double *starts,
+                             uint32_t flags, struct rows *into)
 {
     const struct frozen *model = p->model;
     const size_t slots = model->n_slots, stride = slots + 8;
     struct rows rows;
-    paritas_status status = rows_allocate(context, n * (model->n_places + 4 * slots), n * stride, 4 + n, &rows);
+    paritas_status status =
+        rows_allocate(context, n * (model->n_places + 4 * slots), n * stride, 4 + n, &rows);
     if (status != PARITAS_OK) return status;
     for (size_t k = 0; k < n; k++) {
-        memcpy(rows.in + k * model->n_places, p->data + p->which[list[k]] * model->n_places, model->n_places * sizeof *rows.in);
-        ladder_put_fit(p->plan, conditional, starts + list[k] * slots, rows.in + n * model->n_places + 4 * slots * k);
+        memcpy(rows.in + k * model->n_places, p->data + p->which[list[k]] * model->n_places,
+               model->n_places * sizeof *rows.in);
+        ladder_put_fit(p->plan, conditional, starts + list[k] * slots,
+                       rows.in + n * model->n_places + 4 * slots * k);
         rows.args[4 + k] = (uint32_t)k;
     }
     rows.args[0] = rows.args[1] = (uint32_t)n;
@@ -92,8 +105,9 @@ static paritas_status launch(paritas_context *context, struct paritas_device *de
 }
 
 /* The same; a better answer replaces what is there. */
-static paritas_status newton_on(paritas_context *context, struct paritas_device *device, struct pending *p, bool conditional, size_t n, const size_t *list,
-                                const double *starts, uint32_t flags)
+static paritas_status newton_on(paritas_context *context, struct paritas_device *device, struct pending *p,
+                                bool conditional, size_t n, const size_t *list, const double *starts,
+                                uint32_t flags)
 {
     const struct frozen *model = p->model;
     const size_t slots = model->n_slots, stride = slots + 8;
@@ -105,7 +119,8 @@ static paritas_status newton_on(paritas_context *context, struct paritas_device 
         const double *tail = out + slots;
         struct profile *profile = &p->profiles[p->which[list[k]]];
         if (device->precision == 32) ladder_land(p->plan, conditional, out);
-        const paritas_fit_status outcome = tail[1] < ROWS_OUTSIDE ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
+        const paritas_fit_status outcome =
+            tail[1] < ROWS_OUTSIDE ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
         paritas_fit_status *known = conditional ? &profile->status_fixed : &profile->status_free;
         double *value = conditional ? &profile->value_fixed : &profile->value_free;
         profile->iterations += (unsigned)tail[3];
@@ -121,14 +136,16 @@ static paritas_status newton_on(paritas_context *context, struct paritas_device 
     return status;
 }
 
-static paritas_status newton(paritas_context *context, struct pending *p, bool conditional, size_t n, const size_t *list, const double *starts, uint32_t flags)
+static paritas_status newton(paritas_context *context, struct pending *p, bool conditional, size_t n,
+                             const size_t *list, const double *starts, uint32_t flags)
 {
     return newton_on(context, rows_device_f64(context), p, conditional, n, list, starts, flags);
 }
 
-/* The first fits in f32: where they end at a minimum, the f64 fits go on from there, near; elsewhere as if there had been none. `list` is
- * put into another order. */
-static paritas_status newton_by_f32(paritas_context *context, struct pending *p, bool conditional, size_t n, size_t *list, double *starts)
+/* The first fits in f32: where they end at a minimum, the f64 fits go on from there, near; elsewhere as if
+ * there had been none. `list` is put into another order. */
+static paritas_status newton_by_f32(paritas_context *context, struct pending *p, bool conditional, size_t n,
+                                    size_t *list, double *starts)
 {
     const size_t slots = p->model->n_slots, stride = slots + 8;
     struct rows rows;
@@ -143,7 +160,8 @@ static paritas_status newton_by_f32(paritas_context *context, struct pending *p,
         double *out = rows.out + k * stride;
         const size_t profile = list[k];
         p->profiles[p->which[profile]].iterations += (unsigned)out[slots + 3];
-        if (out[slots] == (double)PARITAS_FIT_CONVERGED && out[slots + 1] < ROWS_OUTSIDE && ladder_land(p->plan, conditional, out)) {
+        if (out[slots] == (double)PARITAS_FIT_CONVERGED && out[slots + 1] < ROWS_OUTSIDE &&
+            ladder_land(p->plan, conditional, out)) {
             memcpy(starts + profile * slots, out, slots * sizeof *starts);
             list[near++] = profile;
         } else {
@@ -164,7 +182,8 @@ static size_t without_answer(const struct pending *p, bool conditional, size_t *
     size_t n = 0;
     for (size_t k = 0; k < p->n; k++) {
         const struct profile *profile = &p->profiles[p->which[k]];
-        if ((conditional ? profile->status_fixed : profile->status_free) != PARITAS_FIT_CONVERGED) list[n++] = k;
+        if ((conditional ? profile->status_fixed : profile->status_free) != PARITAS_FIT_CONVERGED)
+            list[n++] = k;
     }
     return n;
 }
@@ -172,13 +191,18 @@ static size_t without_answer(const struct pending *p, bool conditional, size_t *
 /* ---- the ladder: where a fit starts that has no answer yet ---- */
 
 enum attempt {
-    AT_START,          /* free: the plan's start; conditional: the free fit, moved along its response where there is a matrix */
-    AT_SUGGESTED,      /* the model's suggested start */
-    AT_OTHER,          /* where the other fit of the pair ended */
-    AT_BOUNDS,         /* where it ended itself, with what is a hair away from a bound on it: a product of two parameters has no minimum beside the bound of one,
-                        * and Newton's steps, cut by the other, only halve the distance */
-    AT_EXPECTED,       /* conditional: the fit to the expected data; free: half way from there to the suggested start */
-    AT_PERTURBED,      /* a point around the fit to the expected data, by random numbers that depend on the data row alone; several of them */
+    /* free: the plan's start; conditional: the free fit, moved along its response where there is a matrix */
+    AT_START,
+    AT_SUGGESTED, /* the model's suggested start */
+    AT_OTHER,     /* where the other fit of the pair ended */
+    /* where it ended itself, with what is a hair away from a bound on it: a product of two parameters has no
+     * minimum beside the bound of one, and Newton's steps, cut by the other, only halve the distance */
+    AT_BOUNDS,
+    /* conditional: the fit to the expected data; free: half way from there to the suggested start */
+    AT_EXPECTED,
+    /* a point around the fit to the expected data, by random numbers that depend on the data row alone;
+     * several of them */
+    AT_PERTURBED,
     ATTEMPTS = AT_PERTURBED + 6
 };
 
@@ -186,7 +210,10 @@ enum attempt {
 
 static enum profile_rung rung_of(int attempt)
 {
-    return attempt == AT_START ? PROFILE_NEWTON : attempt == AT_SUGGESTED ? PROFILE_SUGGESTED_START : attempt == AT_OTHER ? PROFILE_FROM_THE_OTHER : PROFILE_FURTHER_STARTS;
+    return attempt == AT_START       ? PROFILE_NEWTON
+           : attempt == AT_SUGGESTED ? PROFILE_SUGGESTED_START
+           : attempt == AT_OTHER     ? PROFILE_FROM_THE_OTHER
+                                     : PROFILE_FURTHER_STARTS;
 }
 
 /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
@@ -221,20 +248,25 @@ static void put_on_bounds(const struct pending *p, double *point)
     for (size_t i = 0; i < p->model->n_parameters; i++) {
         double *x = &point[p->model->slot_of[i]];
         if (p->plan->fixed[i]) continue;
-        if (*x - p->plan->lower[i] < HAIR) *x = p->plan->lower[i];
-        else if (p->plan->upper[i] - *x < HAIR) *x = p->plan->upper[i];
+        if (*x - p->plan->lower[i] < HAIR)
+            *x = p->plan->lower[i];
+        else if (p->plan->upper[i] - *x < HAIR)
+            *x = p->plan->upper[i];
     }
 }
 
-/* Where the conditional fit of a profile begins: at its free fit, moved along the response; where there is no matrix, as far as the fits to the expected data moved. */
+/* Where the conditional fit of a profile begins: at its free fit, moved along the response; where there is no
+ * matrix, as far as the fits to the expected data moved. */
 static void respond(const struct pending *p, size_t k, double *start)
 {
     const struct profile_plan *plan = p->plan;
     const size_t slots = p->model->n_slots, poi = p->model->slot_of[plan->poi];
     memcpy(start, p->free + k * slots, slots * sizeof *start);
     if (!plan->matrix) {
-        const double part = (plan->mu - start[poi]) / (plan->mu - plan->start[plan->poi]); /* not finite where the toys are drawn at mu; far away it would say little */
-        for (size_t i = 0; i < p->model->n_parameters && fabs(part) <= 2.0; i++) start[p->model->slot_of[i]] += part * (plan->conditional_start[i] - plan->start[i]);
+        /* not finite where the toys are drawn at mu; far away it would say little */
+        const double part = (plan->mu - start[poi]) / (plan->mu - plan->start[plan->poi]);
+        for (size_t i = 0; i < p->model->n_parameters && fabs(part) <= 2.0; i++)
+            start[p->model->slot_of[i]] += part * (plan->conditional_start[i] - plan->start[i]);
         return;
     }
     const double *column = plan->matrix + poi * slots;
@@ -248,7 +280,8 @@ static void put_start(const struct pending *p, int attempt, bool conditional, si
     const struct profile_plan *plan = p->plan;
     const struct frozen *model = p->model;
     const size_t slots = model->n_slots;
-    const double *expected = conditional ? plan->conditional_start : plan->start, *own = (conditional ? p->fixed : p->free) + k * slots;
+    const double *expected = conditional ? plan->conditional_start : plan->start,
+                 *own = (conditional ? p->fixed : p->free) + k * slots;
     if (attempt == AT_START && conditional) {
         respond(p, k, start);
     } else if (attempt == AT_OTHER) {
@@ -261,7 +294,8 @@ static void put_start(const struct pending *p, int attempt, bool conditional, si
     } else {
         rows_put_point(model, expected, model->slot_template, start);
         if (attempt == AT_EXPECTED && !conditional)
-            for (size_t i = 0; i < model->n_parameters; i++) start[model->slot_of[i]] = 0.5 * (plan->start[i] + model->init[i]);
+            for (size_t i = 0; i < model->n_parameters; i++)
+                start[model->slot_of[i]] = 0.5 * (plan->start[i] + model->init[i]);
         if (attempt >= AT_PERTURBED) perturb(p, k, attempt, start);
     }
     /* a start is where data were expected, never where a failed fit left the numbers */
@@ -278,7 +312,8 @@ static void note_rung(const struct pending *p, enum profile_rung rung)
             profile->value_fixed = profile->value_free;
         }
         if (profile->rung != PROFILE_NO_ANSWER) continue;
-        if (profile->status_free == PARITAS_FIT_CONVERGED && profile->status_fixed == PARITAS_FIT_CONVERGED) profile->rung = rung;
+        if (profile->status_free == PARITAS_FIT_CONVERGED && profile->status_fixed == PARITAS_FIT_CONVERGED)
+            profile->rung = rung;
     }
 }
 
@@ -293,9 +328,13 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
         size_t open = 0;
         for (int conditional = 0; conditional < kinds && status == PARITAS_OK; conditional++) {
             const size_t n = without_answer(p, conditional, list);
-            for (size_t k = 0; k < n; k++) put_start(p, attempt, conditional, list[k], starts + list[k] * slots);
-            if (attempt == AT_START && !p->plan->matrix && ladder_begins_in_f32(context, p->plan)) status = newton_by_f32(context, p, conditional, n, list, starts);
-            else status = newton(context, p, conditional, n, list, starts, attempt == AT_OTHER ? FIT_TO_CLOSER : 0);
+            for (size_t k = 0; k < n; k++)
+                put_start(p, attempt, conditional, list[k], starts + list[k] * slots);
+            if (attempt == AT_START && !p->plan->matrix && ladder_begins_in_f32(context, p->plan))
+                status = newton_by_f32(context, p, conditional, n, list, starts);
+            else
+                status =
+                    newton(context, p, conditional, n, list, starts, attempt == AT_OTHER ? FIT_TO_CLOSER : 0);
             open += n;
         }
         note_rung(p, rung_of(attempt));
@@ -306,9 +345,11 @@ static paritas_status climb(paritas_context *context, struct pending *p, size_t 
 
 /* ---- the edge of the domain ---- */
 
-/* A bin without entries pulls its rate down. Where that gets to 0 before the slope does, the least value lies on the edge of the domain, which Newton's steps creep up
- * to: the expected curvature is infinite there, the exact one not positive. With a little of an entry in such bins, which is a logarithmic barrier, the minimum is inside, and above the
- * least value by no more than what was added in all; each smaller one starts where the one before ended (interior-point methods: Nocedal, Wright, Numerical Optimization, 2nd ed., ch. 19). */
+/* A bin without entries pulls its rate down. Where that gets to 0 before the slope does, the least value lies
+ * on the edge of the domain, which Newton's steps creep up to: the expected curvature is infinite there, the
+ * exact one not positive. With a little of an entry in such bins, which is a logarithmic barrier, the minimum
+ * is inside, and above the least value by no more than what was added in all; each smaller one starts where
+ * the one before ended (interior-point methods: Nocedal, Wright, Numerical Optimization, 2nd ed., ch. 19). */
 #define BARRIER_FIRST 1e-3
 #define BARRIER_LAST 1e-9
 
@@ -325,7 +366,8 @@ static size_t put_barrier(const struct pending *p, const double *data, double ba
     return empty;
 }
 
-static paritas_status value_at(paritas_context *context, const struct frozen *model, const double *data, const double *point, double *value)
+static paritas_status value_at(paritas_context *context, const struct frozen *model, const double *data,
+                               const double *point, double *value)
 {
     struct rows rows;
     paritas_status status = rows_allocate(context, model->n_places + model->n_slots, 1, 4, &rows);
@@ -339,26 +381,41 @@ static paritas_status value_at(paritas_context *context, const struct frozen *mo
     return status;
 }
 
-/* One fit of one profile, from near where it ended, with barriers; `space`: a data row, then 3 points. One fit keeps no accelerator busy, so it is the host's. */
-static paritas_status fit_at_edge(paritas_context *context, const struct pending *p, size_t k, bool conditional, double *space)
+/* One fit of one profile, from near where it ended, with barriers; `space`: a data row, then 3 points. One
+ * fit keeps no accelerator busy, so it is the host's. */
+static paritas_status fit_at_edge(paritas_context *context, const struct pending *p, size_t k,
+                                  bool conditional, double *space)
 {
     const struct frozen *model = p->model;
     const size_t slots = model->n_slots;
     const double *data = p->data + p->which[k] * model->n_places;
     struct profile *profile = &p->profiles[p->which[k]], one = {.value_free = (double)NAN};
-    double *own = (conditional ? p->fixed : p->free) + k * slots, *start = space + model->n_places, value = (double)NAN;
-    struct pending alone = {.plan = p->plan, .model = model, .data = space, .profiles = &one, .n = 1, .which = &(size_t){0}, .free = start + slots, .fixed = start + 2 * slots};
+    double *own = (conditional ? p->fixed : p->free) + k * slots, *start = space + model->n_places,
+           value = (double)NAN;
+    struct pending alone = {.plan = p->plan,
+                            .model = model,
+                            .data = space,
+                            .profiles = &one,
+                            .n = 1,
+                            .which = &(size_t){0},
+                            .free = start + slots,
+                            .fixed = start + 2 * slots};
     const double *end = conditional ? alone.fixed : alone.free;
     size_t empty = 0;
     /* a tenth of the way back to where the data were expected: at the edge itself there is no value */
     const double *inside = conditional ? p->plan->conditional_start : p->plan->start;
     memcpy(start, own, slots * sizeof *start);
-    for (size_t i = 0; i < model->n_parameters; i++) start[model->slot_of[i]] += 0.1 * (inside[i] - own[model->slot_of[i]]);
+    for (size_t i = 0; i < model->n_parameters; i++)
+        start[model->slot_of[i]] += 0.1 * (inside[i] - own[model->slot_of[i]]);
     for (double barrier = BARRIER_FIRST; barrier > 0.5 * BARRIER_LAST; barrier *= 0.1) {
-        one = (struct profile){.value_free = (double)NAN, .value_fixed = (double)NAN, .status_free = PARITAS_FIT_NO_PROGRESS, .status_fixed = PARITAS_FIT_NO_PROGRESS};
+        one = (struct profile){.value_free = (double)NAN,
+                               .value_fixed = (double)NAN,
+                               .status_free = PARITAS_FIT_NO_PROGRESS,
+                               .status_fixed = PARITAS_FIT_NO_PROGRESS};
         empty = put_barrier(p, data, barrier, space);
         if (empty == 0) return PARITAS_OK;
-        const paritas_status status = newton_on(context, context->host, &alone, conditional, 1, &(size_t){0}, start, 0);
+        const paritas_status status =
+            newton_on(context, context->host, &alone, conditional, 1, &(size_t){0}, start, 0);
         if (status != PARITAS_OK) return status;
         profile->iterations += one.iterations;
         memcpy(start, end, slots * sizeof *start);
@@ -366,7 +423,10 @@ static paritas_status fit_at_edge(paritas_context *context, const struct pending
     if ((conditional ? one.status_fixed : one.status_free) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     const paritas_status status = value_at(context, model, data, end, &value);
     double *known = conditional ? &profile->value_fixed : &profile->value_free;
-    if (status != PARITAS_OK || !(value < ROWS_OUTSIDE) || value > *known + ladder_same_minimum(context, p->plan)) return status; /* that would be another place */
+    /* that would be another place */
+    if (status != PARITAS_OK || !(value < ROWS_OUTSIDE) ||
+        value > *known + ladder_same_minimum(context, p->plan))
+        return status;
     *known = value;
     *(conditional ? &profile->status_fixed : &profile->status_free) = PARITAS_FIT_CONVERGED;
     memcpy(own, end, slots * sizeof *own);
@@ -383,9 +443,11 @@ static paritas_status at_edge(paritas_context *context, struct pending *p, size_
     paritas_status status = PARITAS_OK;
     for (int conditional = 0; conditional < kinds && status == PARITAS_OK; conditional++) {
         const size_t n = without_answer(p, conditional, list);
-        if (n > 0 && !space) space = paritas_allocate(context, p->model->n_places + 3 * p->model->n_slots, sizeof *space);
+        if (n > 0 && !space)
+            space = paritas_allocate(context, p->model->n_places + 3 * p->model->n_slots, sizeof *space);
         if (n > 0 && !space) return paritas_fail_memory(context);
-        for (size_t k = 0; k < n && status == PARITAS_OK; k++) status = fit_at_edge(context, p, list[k], conditional, space);
+        for (size_t k = 0; k < n && status == PARITAS_OK; k++)
+            status = fit_at_edge(context, p, list[k], conditional, space);
     }
     paritas_release(&context->allocator, space);
     note_rung(p, PROFILE_AT_EDGE);
@@ -405,8 +467,8 @@ static paritas_status refit_above(paritas_context *context, struct pending *p, s
     return newton(context, p, false, n, list, p->fixed, 0);
 }
 
-paritas_status ladder_fit(paritas_context *context, const struct profile_plan *plan, size_t n, const size_t *which, const double *data, struct profile *profiles,
-                          double *points)
+paritas_status ladder_fit(paritas_context *context, const struct profile_plan *plan, size_t n,
+                          const size_t *which, const double *data, struct profile *profiles, double *points)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t slots = model->n_slots;
@@ -423,7 +485,8 @@ paritas_status ladder_fit(paritas_context *context, const struct profile_plan *p
     }
     if (status == PARITAS_OK) status = at_edge(context, &p, list);
     if (status == PARITAS_OK && plan->conditional) status = refit_above(context, &p, list);
-    for (size_t k = 0; k < n && points && status == PARITAS_OK; k++) memcpy(points + which[k] * slots, p.free + k * slots, slots * sizeof *points);
+    for (size_t k = 0; k < n && points && status == PARITAS_OK; k++)
+        memcpy(points + which[k] * slots, p.free + k * slots, slots * sizeof *points);
     paritas_release(&context->allocator, list);
     paritas_release(&context->allocator, space);
     return status;

@@ -44,9 +44,11 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     opened->precision = options.precision && !choose ? options.precision : 64;
     opened->no_polish = options.no_polish != 0;
     if (opened->precision != 64 && opened->precision != 32)
-        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "precision %u: there are 64, 32 and PARITAS_PRECISION_AUTO", opened->precision);
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT,
+                            "precision %u: there are 64, 32 and PARITAS_PRECISION_AUTO", opened->precision);
     if (options.lanes > 16 || (options.lanes & (options.lanes - 1)) != 0)
-        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "lanes %u: there are 1, 2, 4, 8 and 16", options.lanes);
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "lanes %u: there are 1, 2, 4, 8 and 16",
+                            options.lanes);
     if (options.cache && options.cache[0]) {
         opened->cache = paritas_allocate(opened, strlen(options.cache) + 1, 1);
         if (!opened->cache) return paritas_fail_memory(opened);
@@ -55,7 +57,8 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     opened->threads = options.threads ? options.threads : processors > 0 ? (unsigned)processors : 1;
     if (opened->threads > 256) opened->threads = 256;
-    paritas_status status = device_try(opened, options.device, options.isa, opened->precision, true, &opened->device);
+    paritas_status status =
+        device_try(opened, options.device, options.isa, opened->precision, true, &opened->device);
     if (choose && (status == DEVICE_LACKS_PRECISION || (status == PARITAS_OK && opened->device->slow_f64))) {
         struct paritas_device *instead = NULL;
         const paritas_status found = device_try(opened, options.device, options.isa, 32, true, &instead);
@@ -70,11 +73,14 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     if (status != PARITAS_OK) return status;
     opened->message[0] = '\0';
     if (opened->stream && opened->device->operations != &device_cuda && !opened->device->automatic)
-        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "stream: device '%s' has none, only CUDA devices have", opened->device->name);
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT,
+                            "stream: device '%s' has none, only CUDA devices have", opened->device->name);
     snprintf(opened->device_name, sizeof opened->device_name, "%s", opened->device->name);
     snprintf(opened->isa_name, sizeof opened->isa_name, "%s", opened->device->isa);
-    if (opened->precision == 64 && opened->device->operations == &device_cpu) opened->host = opened->device;
-    else status = device_open(opened, "cpu", options.isa, 64, &opened->host);
+    if (opened->precision == 64 && opened->device->operations == &device_cpu)
+        opened->host = opened->device;
+    else
+        status = device_open(opened, "cpu", options.isa, 64, &opened->host);
     return status;
 }
 
@@ -88,7 +94,19 @@ void paritas_close(paritas_context *context)
     allocator.release(allocator.user, context);
 }
 
-const char *paritas_device_name(const paritas_context *context) { return context->device_name; }
-const char *paritas_isa_name(const paritas_context *context) { return context->isa_name; }
-const char *paritas_precision_name(const paritas_context *context) { return context->precision == 32 ? "f32" : "f64"; }
-const char *paritas_polish_name(const paritas_context *context) { return context->precision == 32 && !context->no_polish ? "f64" : "none"; }
+const char *paritas_device_name(const paritas_context *context)
+{
+    return context->device_name;
+}
+const char *paritas_isa_name(const paritas_context *context)
+{
+    return context->isa_name;
+}
+const char *paritas_precision_name(const paritas_context *context)
+{
+    return context->precision == 32 ? "f32" : "f64";
+}
+const char *paritas_polish_name(const paritas_context *context)
+{
+    return context->precision == 32 && !context->no_polish ? "f64" : "none";
+}

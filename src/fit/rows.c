@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-paritas_status rows_allocate(paritas_context *context, size_t n_in, size_t n_out, size_t n_args, struct rows *rows)
+paritas_status rows_allocate(paritas_context *context, size_t n_in, size_t n_out, size_t n_args,
+                             struct rows *rows)
 {
     *rows = (struct rows){.context = context, .n_in = n_in, .n_out = n_out, .n_args = n_args};
     rows->in = paritas_allocate_aligned(context, n_in + 1, sizeof *rows->in);
@@ -33,19 +34,25 @@ void rows_put_data(const struct frozen *model, const double *data, double *row)
     if (model->n_templates) model->family->put_templates(model, frozen_templates(model, data), row);
 }
 
-paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data, const char *where)
+paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data,
+                                    const char *where)
 {
-    return model->n_templates ? model->family->check_templates(context, model, frozen_templates(model, data), where) : PARITAS_OK;
+    return model->n_templates
+               ? model->family->check_templates(context, model, frozen_templates(model, data), where)
+               : PARITAS_OK;
 }
 
 void rows_put_point(const struct frozen *model, const double *point, const double *padding, double *row)
 {
-    if (padding) memcpy(row, padding, model->n_slots * sizeof *row);
-    else memset(row, 0, model->n_slots * sizeof *row);
+    if (padding)
+        memcpy(row, padding, model->n_slots * sizeof *row);
+    else
+        memset(row, 0, model->n_slots * sizeof *row);
     for (size_t p = 0; p < model->n_parameters; p++) row[model->slot_of[p]] = point[p];
 }
 
-void rows_put_limits(const struct frozen *model, const double *lower, const double *upper, const unsigned char *fixed, double *row)
+void rows_put_limits(const struct frozen *model, const double *lower, const double *upper,
+                     const unsigned char *fixed, double *row)
 {
     const size_t slots = model->n_slots;
     rows_put_point(model, lower, model->slot_template, row + slots);
@@ -74,7 +81,9 @@ static size_t touched_by(const struct frozen *model, unsigned entry)
 {
     const struct paritas_family *family = model->family;
     if (entry == family->draw) return model->n_places;
-    if (entry == family->evaluate || entry == family->expected || (family->data_derivatives && entry == family->tangent)) return model->slab_value;
+    if (entry == family->evaluate || entry == family->expected ||
+        (family->data_derivatives && entry == family->tangent))
+        return model->slab_value;
     if (entry == family->profile) return model->slab_value + MINIMISER_VECTORS * model->n_slots;
     return model->slab;
 }
@@ -88,7 +97,8 @@ static size_t slab_of(const struct frozen *model, unsigned entry)
     return model->slab;
 }
 
-paritas_status rows_launch(paritas_context *context, struct paritas_device *device, const struct frozen *model, unsigned entry, size_t n, struct rows *rows)
+paritas_status rows_launch(paritas_context *context, struct paritas_device *device,
+                           const struct frozen *model, unsigned entry, size_t n, struct rows *rows)
 {
     const size_t slab = slab_of(model, entry) + rows->more;
     const struct device_launch launch = {.entry = entry,
@@ -101,20 +111,28 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .n_in = rows->n_in,
                                          .n_out = rows->n_out,
                                          .slab = slab,
-                                         .cost = rows->more ? 0.0 : model->cost, /* a population costs what it likes */
-                                         .slab_most = slab > model->slab_covariance ? slab : model->slab_covariance,
+                                         /* a population costs what it likes */
+                                         .cost = rows->more ? 0.0 : model->cost,
+                                         .slab_most =
+                                             slab > model->slab_covariance ? slab : model->slab_covariance,
                                          .touched = touched_by(model, entry),
                                          .lanes = context->lanes};
-    return device_launch_model(context, device, model->serial, model->family->module, &model->tables, &launch);
+    return device_launch_model(context, device, model->serial, model->family->module, &model->tables,
+                               &launch);
 }
 
-paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry, size_t n, const double *points, const double *data, size_t stride, struct rows *rows)
+paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry,
+                                  size_t n, const double *points, const double *data, size_t stride,
+                                  struct rows *rows)
 {
     const size_t sets = model->n_templates ? n : 0;
     paritas_status status = rows_allocate(context, n * rows_of_point(model), n * stride, 4, rows);
     if (status != PARITAS_OK) return status;
-    for (size_t k = 0; k < sets; k++) rows_put_data(model, data ? data + k * model->n_data : model->data, rows->in + k * model->n_places);
-    for (size_t k = 0; k < n; k++) rows_put_point(model, points + k * model->n_parameters, model->slot_template, rows->in + sets * model->n_places + k * model->n_slots);
+    for (size_t k = 0; k < sets; k++)
+        rows_put_data(model, data ? data + k * model->n_data : model->data, rows->in + k * model->n_places);
+    for (size_t k = 0; k < n; k++)
+        rows_put_point(model, points + k * model->n_parameters, model->slot_template,
+                       rows->in + sets * model->n_places + k * model->n_slots);
     rows->args[0] = (uint32_t)n;
     rows->args[1] = (uint32_t)sets;
     status = rows_launch(context, context->device, model, entry, n, rows);

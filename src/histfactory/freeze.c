@@ -1,4 +1,5 @@
-/* freeze.c: from a validated specification to a model: the slab's layout, the maps between a user's order and the kernels', the constants. */
+/* freeze.c: from a validated specification to a model: the slab's layout, the maps between a user's order and
+ * the kernels', the constants. */
 #include "histfactory/freeze.h"
 #include "histfactory/derivatives.h"
 #include "histfactory/widths.h"
@@ -48,15 +49,19 @@ const struct paritas_family hf_family = {
 /* Gives every slab vector its place. False: more than 2^32 elements. */
 static bool lay_out_slab(struct freezer *f)
 {
-    const size_t dense = HEADER(f, HF_DENSE), blocks = HEADER(f, HF_BLOCKS), slots = HEADER(f, HF_SLOTS), normsys = HEADER(f, HF_NORMSYS_ENTRIES);
+    const size_t dense = HEADER(f, HF_DENSE), blocks = HEADER(f, HF_BLOCKS), slots = HEADER(f, HF_SLOTS),
+                 normsys = HEADER(f, HF_NORMSYS_ENTRIES);
     const size_t units = f->n_units, cells = 8 * (size_t)f->n_cells, panels = 8 * (size_t)f->n_panels;
     size_t jacobian = 0, cell_temp = 0, columns = 0;
     for (uint32_t c = 0; c < f->n_channels; c++) {
         const struct channel *ch = &f->channels[c];
         const uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
-        if (64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets) > jacobian) jacobian = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets);
-        if (24 * (size_t)ch->source->n_samples + 16 > cell_temp) cell_temp = 24 * (size_t)ch->source->n_samples + 16;
-        if ((size_t)ch->panels * ch->n_sets * ch->n_sets > columns) columns = (size_t)ch->panels * ch->n_sets * ch->n_sets;
+        if (64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets) > jacobian)
+            jacobian = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets);
+        if (24 * (size_t)ch->source->n_samples + 16 > cell_temp)
+            cell_temp = 24 * (size_t)ch->source->n_samples + 16;
+        if ((size_t)ch->panels * ch->n_sets * ch->n_sets > columns)
+            columns = (size_t)ch->panels * ch->n_sets * ch->n_sets;
     }
     if (jacobian < 8) jacobian = 8;
     const struct {
@@ -135,13 +140,19 @@ static bool write_maps(struct freezer *f)
     const size_t slots = HEADER(f, HF_SLOTS), places = HEADER(f, HF_DATA), panels = 8 * (size_t)f->n_panels;
     const size_t n = spec->n_parameters, data = (size_t)spec->n_main + spec->n_aux;
     const size_t numbers = f->n_templates;
-    uint32_t *slot_of = arena_array(arena, n + 1, sizeof *slot_of), *place_of = arena_array(arena, data + 1, sizeof *place_of);
-    double *slot_template = arena_array(arena, slots, sizeof *slot_template), *place_template = arena_array(arena, places, sizeof *place_template);
-    double *init = arena_array(arena, n + 1, sizeof *init), *lower = arena_array(arena, n + 1, sizeof *lower), *upper = arena_array(arena, n + 1, sizeof *upper);
-    double *width = arena_array(arena, n + 1, sizeof *width), *observed = arena_array(arena, data + numbers + 1, sizeof *observed);
+    uint32_t *slot_of = arena_array(arena, n + 1, sizeof *slot_of),
+             *place_of = arena_array(arena, data + 1, sizeof *place_of);
+    double *slot_template = arena_array(arena, slots, sizeof *slot_template),
+           *place_template = arena_array(arena, places, sizeof *place_template);
+    double *init = arena_array(arena, n + 1, sizeof *init), *lower = arena_array(arena, n + 1, sizeof *lower),
+           *upper = arena_array(arena, n + 1, sizeof *upper);
+    double *width = arena_array(arena, n + 1, sizeof *width),
+           *observed = arena_array(arena, data + numbers + 1, sizeof *observed);
     unsigned char *fixed = arena_array(arena, n + 1, 1);
     char **names = arena_array(arena, n + 1, sizeof *names);
-    if (!slot_of || !place_of || !slot_template || !place_template || !init || !lower || !upper || !width || !observed || !fixed || !names) return false;
+    if (!slot_of || !place_of || !slot_template || !place_template || !init || !lower || !upper || !width ||
+        !observed || !fixed || !names)
+        return false;
     for (size_t p = 0; p < n; p++) slot_of[p] = f->dense_of[p];
     for (size_t i = HEADER(f, HF_DENSE); i < slots; i++) slot_template[i] = place_template[panels + i] = 1.0;
     for (uint32_t l = 0; l < f->n_sets; l++)
@@ -171,7 +182,8 @@ static bool write_maps(struct freezer *f)
                 observed[spec->n_main + set->first_aux + i] = set->aux[i];
             }
             char name[512];
-            const int length = set->scalar ? snprintf(name, sizeof name, "%s", set->name) : snprintf(name, sizeof name, "%s[%u]", set->name, i);
+            const int length = set->scalar ? snprintf(name, sizeof name, "%s", set->name)
+                                           : snprintf(name, sizeof name, "%s[%u]", set->name, i);
             if (length >= (int)sizeof name) { /* a very long name: made piece by piece */
                 const size_t stem = strlen(set->name);
                 names[p] = arena_allocate(arena, stem + 16);
@@ -182,7 +194,8 @@ static bool write_maps(struct freezer *f)
         }
     }
     size_t cells = 0, by_sample = 0;
-    for (uint32_t c = 0; c < spec->n_channels; c++) by_sample += (size_t)spec->channels[c].n_bins * spec->channels[c].n_samples;
+    for (uint32_t c = 0; c < spec->n_channels; c++)
+        by_sample += (size_t)spec->channels[c].n_bins * spec->channels[c].n_samples;
     model->cell_of = arena_array(arena, by_sample + 1, sizeof *model->cell_of);
     if (!model->cell_of) return false;
     for (size_t i = 0; i < panels; i++) place_template[i] = 1.0;
@@ -194,10 +207,12 @@ static bool write_maps(struct freezer *f)
             observed[main] = ch->source->observed[ch->first_bin + b];
             if (ch->first_bin == 0 && b == 0) {
                 cells = 0;
-                for (uint32_t k = 0; k < ch->source_index; k++) cells += (size_t)spec->channels[k].n_bins * spec->channels[k].n_samples;
+                for (uint32_t k = 0; k < ch->source_index; k++)
+                    cells += (size_t)spec->channels[k].n_bins * spec->channels[k].n_samples;
             }
             for (uint32_t s = 0; s < ch->source->n_samples; s++)
-                model->cell_of[cells + (size_t)s * ch->source->n_bins + ch->first_bin + b] = 8 * (ch->first_cell + b / 8 * ch->source->n_samples + s) + b % 8;
+                model->cell_of[cells + (size_t)s * ch->source->n_bins + ch->first_bin + b] =
+                    8 * (ch->first_cell + b / 8 * ch->source->n_samples + s) + b % 8;
         }
     }
     frozen->names = names;
@@ -215,9 +230,10 @@ static bool write_maps(struct freezer *f)
     frozen->slot_template = slot_template;
     frozen->place_template = place_template;
     frozen->slab = HEADER(f, HF_SLAB);
-    frozen->cost = (double)frozen->slab * (double)frozen->slab; /* measured: a fit of two bins (1000 elements) takes 2 microseconds, of tHu (28000) 1.5 ms */
-    /* what only a Hessian needs stands behind the tiles; of the rest a value streams through most once, so that lanes pay up to
-     * four times the usual size (measured: twice the speed on 184 parameters) */
+    /* measured: a fit of two bins (1000 elements) takes 2 microseconds, of tHu (28000) 1.5 ms */
+    frozen->cost = (double)frozen->slab * (double)frozen->slab;
+    /* what only a Hessian needs stands behind the tiles; of the rest a value streams through most once, so
+     * that lanes pay up to four times the usual size (measured: twice the speed on 184 parameters) */
     frozen->slab_value = HEADER(f, HF_S_TILES) / 4;
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
     frozen->slab_fit[PARITAS_NEWTON] = frozen->slab;
@@ -244,15 +260,18 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
 {
     const struct hf_model *model = (const struct hf_model *)frozen;
     const struct hf_spec *spec = model->spec;
-    double sum = frozen->n_templates ? hf_gauss_constant(model, frozen_templates(frozen, data)) : model->gauss_constant;
+    double sum = frozen->n_templates ? hf_gauss_constant(model, frozen_templates(frozen, data))
+                                     : model->gauss_constant;
     for (uint32_t i = 0; i < spec->n_main; i++) sum += host_poisson_constant(data[i]);
     for (uint32_t k = 0; k < spec->n_sets; k++)
         if (spec->sets[k].constraint == HF_POISSON)
-            for (uint32_t i = 0; i < spec->sets[k].size; i++) sum += host_poisson_constant(data[spec->n_main + spec->sets[k].first_aux + i]);
+            for (uint32_t i = 0; i < spec->sets[k].size; i++)
+                sum += host_poisson_constant(data[spec->n_main + spec->sets[k].first_aux + i]);
     return sum;
 }
 
-paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options, struct hf_model **made)
+paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options,
+                         struct hf_model **made)
 {
     uint32_t n_templates;
     const paritas_status found = hf_templates_find(context, spec, options, &n_templates);
@@ -269,7 +288,8 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     model->frozen.serial = device_model_serial();
     model->frozen.constant = likelihood_constant;
     arena_open(&model->arena, &context->allocator);
-    struct freezer f = {.context = context, .spec = spec, .options = options, .model = model, .n_templates = n_templates};
+    struct freezer f = {
+        .context = context, .spec = spec, .options = options, .model = model, .n_templates = n_templates};
     f.ints.context = f.lists.context = f.pairs.context = f.works.context = f.reals.context = context;
     arena_open(&f.arena, &context->allocator);
     bool done = hf_templates_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
@@ -277,8 +297,10 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     done = done && fits && write_maps(&f);
     /* kernels load whole packs from the coefficients: on a line of the cache each, not across two */
     double *reals = done ? paritas_allocate_aligned(context, f.reals.n, sizeof *reals) : NULL;
-    if (reals) memcpy(reals, f.reals.at, f.reals.n * sizeof *reals);
-    else done = false;
+    if (reals)
+        memcpy(reals, f.reals.at, f.reals.n * sizeof *reals);
+    else
+        done = false;
     model->frozen.tables = (struct device_tables){f.ints.at, reals, f.ints.n, f.reals.n};
     paritas_release(&context->allocator, f.reals.at);
     paritas_release(&context->allocator, f.lists.at);
@@ -287,7 +309,9 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     arena_free(&f.arena);
     if (!done) {
         hf_model_free((paritas_model *)model);
-        return fits ? paritas_fail_memory(context) : paritas_fail(context, PARITAS_OUT_OF_MEMORY, "the model is too large: one fit would need more than 2^32 numbers");
+        return fits ? paritas_fail_memory(context)
+                    : paritas_fail(context, PARITAS_OUT_OF_MEMORY,
+                                   "the model is too large: one fit would need more than 2^32 numbers");
     }
     *made = model;
     return PARITAS_OK;

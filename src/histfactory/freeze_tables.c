@@ -1,16 +1,19 @@
-/* freeze_tables.c: the records and coefficients of kernels/histfactory/arrays.h. Entries that change nothing are left out. */
+/* freeze_tables.c: the records and coefficients of kernels/histfactory/arrays.h. Entries that change nothing
+ * are left out. */
 #include "histfactory/freeze.h"
 #include "base/host_math.h"
 #include "histfactory/widths.h"
 
 #include <string.h>
 
-/* Coefficients 1..6 of the code 4 polynomial: it meets hi^a at a = 1 and lo^-a at a = -1 in value and two derivatives. */
+/* Coefficients 1..6 of the code 4 polynomial: it meets hi^a at a = 1 and lo^-a at a = -1 in value and two
+ * derivatives. */
 static void code4_coefficients(double hi, double lo, double log_hi, double log_lo, double c[6])
 {
     const double up1 = hi * log_hi, down1 = -lo * log_lo, up2 = up1 * log_hi, down2 = lo * log_lo * log_lo;
     const double even = 0.5 * (hi + lo) - 1.0, odd = 0.5 * (hi - lo);
-    const double even1 = 0.5 * (up1 - down1), odd1 = 0.5 * (up1 + down1), even2 = 0.5 * (up2 + down2), odd2 = 0.5 * (up2 - down2);
+    const double even1 = 0.5 * (up1 - down1), odd1 = 0.5 * (up1 + down1), even2 = 0.5 * (up2 + down2),
+                 odd2 = 0.5 * (up2 - down2);
     c[4] = (odd2 - 3.0 * (odd1 - odd)) / 8.0;
     c[2] = 0.5 * (odd1 - odd) - 2.0 * c[4];
     c[0] = odd - c[2] - c[4];
@@ -55,7 +58,8 @@ static void number_entries(struct freezer *f, uint32_t *normsys, uint32_t *histo
 }
 
 /* The blocks of each unit's rows, as sorted lists in f->lists. */
-static void unit_blocks(struct freezer *f, const struct channel *ch, struct unit *unit, unsigned char *any, unsigned char *scalar)
+static void unit_blocks(struct freezer *f, const struct channel *ch, struct unit *unit, unsigned char *any,
+                        unsigned char *scalar)
 {
     const uint32_t blocks = f->dense / 8;
     memset(any, 0, blocks);
@@ -99,11 +103,13 @@ static uint32_t place_in_row(const struct freezer *f, uint32_t list, uint32_t st
 static bool unit_varies(const struct unit *unit)
 {
     bool varies = unit->sample->data_template != 0;
-    for (uint32_t k = 0; k < unit->sample->n_modifiers; k++) varies = varies || unit->sample->modifiers[k].hi_template || unit->sample->modifiers[k].lo_template;
+    for (uint32_t k = 0; k < unit->sample->n_modifiers; k++)
+        varies = varies || unit->sample->modifiers[k].hi_template || unit->sample->modifiers[k].lo_template;
     return varies;
 }
 
-/* Writes the entries of all units: coefficients, slots, places; cells; nominal rates. Lists in the u32 table are laid out first. */
+/* Writes the entries of all units: coefficients, slots, places; cells; nominal rates. Lists in the u32 table
+ * are laid out first. */
 static bool write_units(struct freezer *f, uint32_t normsys)
 {
     const bool code4 = HEADER(f, HF_NORMSYS_CODE) == 4;
@@ -120,8 +126,10 @@ static bool write_units(struct freezer *f, uint32_t normsys)
             unit->row = f->unit_rows;
             unit->sums = f->histosys_sums;
             f->histosys_sums += ROUND8(unit->histosys_count);
-            f->unit_rows += 2 * unit->row_size + (unit->scalar_count ? unit->row_size + unit->scalar_row_size : 0);
-            const size_t data = freeze_extend_reals(&f->reals, (size_t)ch->panels * unit->histosys_count * 16);
+            f->unit_rows +=
+                2 * unit->row_size + (unit->scalar_count ? unit->row_size + unit->scalar_row_size : 0);
+            const size_t data =
+                freeze_extend_reals(&f->reals, (size_t)ch->panels * unit->histosys_count * 16);
             const size_t sets = freeze_extend(&f->ints, unit->set_count);
             if (f->reals.failed || f->ints.failed) return false;
             for (uint32_t k = 0; k < unit->set_count; k++) f->ints.at[sets + k] = f->lists.at[unit->sets + k];
@@ -164,29 +172,37 @@ static bool write_units(struct freezer *f, uint32_t normsys)
                 } else if (m->type == HF_HISTOSYS) {
                     for (uint32_t b = 0; b < ch->n_bins; b++) {
                         const uint32_t from = ch->first_bin + b;
-                        hf_put_shift(unit->sample->data[from], m->hi_data[from], m->lo_data[from], f->reals.at + data + ((size_t)(b / 8) * unit->histosys_count + h) * 16 + b % 8);
+                        hf_put_shift(unit->sample->data[from], m->hi_data[from], m->lo_data[from],
+                                     f->reals.at + data + ((size_t)(b / 8) * unit->histosys_count + h) * 16 +
+                                         b % 8);
                     }
                     f->ints.at[HEADER(f, HF_I_HISTOSYS_SLOT) + unit->histosys + h] = slot;
-                    f->ints.at[HEADER(f, HF_I_HISTOSYS_PLACE) + unit->histosys + h] = place_in_row(f, unit->blocks, 2, slot);
+                    f->ints.at[HEADER(f, HF_I_HISTOSYS_PLACE) + unit->histosys + h] =
+                        place_in_row(f, unit->blocks, 2, slot);
                     h++;
                 } else {
                     f->ints.at[HEADER(f, HF_I_SCALAR_SLOT) + sc] = slot;
-                    f->ints.at[HEADER(f, HF_I_SCALAR_PLACE) + sc] = place_in_row(f, unit->scalar_blocks, 1, slot);
+                    f->ints.at[HEADER(f, HF_I_SCALAR_PLACE) + sc] =
+                        place_in_row(f, unit->scalar_blocks, 1, slot);
                     sc++;
                 }
             }
             /* padding entries repeat a slot of the unit with nothing to say: v = 1, u = 0 */
             for (; n < unit->normsys + unit->normsys_padded; n++)
-                f->ints.at[HEADER(f, HF_I_NORMSYS_SLOT) + n] = f->ints.at[HEADER(f, HF_I_NORMSYS_SLOT) + unit->normsys];
+                f->ints.at[HEADER(f, HF_I_NORMSYS_SLOT) + n] =
+                    f->ints.at[HEADER(f, HF_I_NORMSYS_SLOT) + unit->normsys];
             for (uint32_t panel = 0; panel < ch->panels; panel++) {
                 const uint32_t cell = ch->first_cell + panel * samples + s;
                 uint32_t *ce = f->ints.at + HEADER(f, HF_I_CELLS) + cell * HF_CE_SIZE;
                 ce[HF_CE_UNIT] = u;
                 ce[HF_CE_HISTOSYS_DATA] = (uint32_t)data + panel * unit->histosys_count * 16;
-                ce[HF_CE_VARIED] = un[HF_UN_VARIED] == HF_NOT_VARIED ? HF_NOT_VARIED : un[HF_UN_VARIED] + panel * HF_VARIED_PANEL(unit->histosys_count);
+                ce[HF_CE_VARIED] = un[HF_UN_VARIED] == HF_NOT_VARIED
+                                       ? HF_NOT_VARIED
+                                       : un[HF_UN_VARIED] + panel * HF_VARIED_PANEL(unit->histosys_count);
                 ce[HF_CE_BINS] = ch->n_bins - 8 * panel < 8 ? ch->n_bins - 8 * panel : 8;
                 for (uint32_t b = 0; b < ce[HF_CE_BINS]; b++)
-                    f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] = unit->sample->data[ch->first_bin + 8 * panel + b];
+                    f->reals.at[HEADER(f, HF_R_NOMINAL) + 8 * cell + b] =
+                        unit->sample->data[ch->first_bin + 8 * panel + b];
             }
             if (unit->scalar_count > 1)
                 for (uint32_t i = 0; i < unit->scalar_count; i++)
@@ -201,13 +217,15 @@ static bool write_units(struct freezer *f, uint32_t normsys)
                         freeze_push(&f->pairs, u);
                         freeze_push(&f->pairs, i);
                         freeze_push(&f->pairs, j);
-                        freeze_push(&f->pairs, 64 * ((p / 8) * (p / 8 + 1) / 2 + q / 8) + 8 * (q % 8) + p % 8);
+                        freeze_push(&f->pairs,
+                                    64 * ((p / 8) * (p / 8 + 1) / 2 + q / 8) + 8 * (q % 8) + p % 8);
                         /* inside a diagonal tile the upper half is kept equal */
                         if (p / 8 == q / 8) {
                             freeze_push(&f->pairs, u);
                             freeze_push(&f->pairs, i);
                             freeze_push(&f->pairs, j);
-                            freeze_push(&f->pairs, 64 * ((p / 8) * (p / 8 + 1) / 2 + q / 8) + 8 * (p % 8) + q % 8);
+                            freeze_push(&f->pairs,
+                                        64 * ((p / 8) * (p / 8 + 1) / 2 + q / 8) + 8 * (p % 8) + q % 8);
                         }
                     }
         }
@@ -215,11 +233,13 @@ static bool write_units(struct freezer *f, uint32_t normsys)
     return !f->pairs.failed;
 }
 
-/* What a channel adds to a tile: where its rows begin in the two blocks, how many; where its second-order row pairs begin in f->lists, how many. */
+/* What a channel adds to a tile: where its rows begin in the two blocks, how many; where its second-order row
+ * pairs begin in f->lists, how many. */
 enum { WORK_TILE, WORK_I, WORK_J, WORK_ROWS, WORK_PAIRS, WORK_COUNT, WORK_SIZE };
 
-/* From so many rows on, a channel's rows are added to the tiles as they stand; fewer are listed one by one, with those of other channels (the
- * processor mispredicts the end of short loops: measured, one flat list takes half the time of loops by channel). */
+/* From so many rows on, a channel's rows are added to the tiles as they stand; fewer are listed one by one,
+ * with those of other channels (the processor mispredicts the end of short loops: measured, one flat list
+ * takes half the time of loops by channel). */
 #define RUN_LEAST 16
 
 /* The channel's blocks, where its entries stand among them, and its work on tiles. */
@@ -232,7 +252,8 @@ static bool write_channel(struct freezer *f, uint32_t c)
     for (uint32_t u = ch->first_unit; u < ch->first_unit + samples; u++) {
         const struct unit *unit = &f->units[u];
         for (uint32_t k = 0; k < unit->row_size / 8; k++) position[f->lists.at[unit->blocks + 2 * k]] = 1;
-        for (uint32_t k = 0; k < unit->scalar_row_size / 8; k++) position[f->lists.at[unit->scalar_blocks + k]] = 1;
+        for (uint32_t k = 0; k < unit->scalar_row_size / 8; k++)
+            position[f->lists.at[unit->scalar_blocks + k]] = 1;
     }
     const size_t block_list = f->ints.n;
     uint32_t blocks = 0;
@@ -247,9 +268,11 @@ static bool write_channel(struct freezer *f, uint32_t c)
         const struct unit *unit = &f->units[u];
         const struct {
             uint32_t slot, spot, first, count;
-        } kinds[3] = {{HEADER(f, HF_I_NORMSYS_SLOT), HEADER(f, HF_I_NORMSYS_SPOT), unit->normsys, unit->normsys_count},
-                      {HEADER(f, HF_I_HISTOSYS_SLOT), HEADER(f, HF_I_HISTOSYS_SPOT), unit->histosys, unit->histosys_count},
-                      {HEADER(f, HF_I_SCALAR_SLOT), HEADER(f, HF_I_SCALAR_SPOT), unit->scalars, unit->scalar_count}};
+        } kinds[3] = {
+            {HEADER(f, HF_I_NORMSYS_SLOT), HEADER(f, HF_I_NORMSYS_SPOT), unit->normsys, unit->normsys_count},
+            {HEADER(f, HF_I_HISTOSYS_SLOT), HEADER(f, HF_I_HISTOSYS_SPOT), unit->histosys,
+             unit->histosys_count},
+            {HEADER(f, HF_I_SCALAR_SLOT), HEADER(f, HF_I_SCALAR_SPOT), unit->scalars, unit->scalar_count}};
         for (int kind = 0; kind < 3; kind++)
             for (uint32_t k = kinds[kind].first; k < kinds[kind].first + kinds[kind].count; k++) {
                 const uint32_t slot = f->ints.at[kinds[kind].slot + k];
@@ -285,7 +308,8 @@ static bool write_channel(struct freezer *f, uint32_t c)
                 if (unit->scalar_count == 0) continue;
                 for (uint32_t k = 0; k < unit->scalar_row_size / 8; k++)
                     for (int side = 0; side < 2; side++)
-                        if (position[f->lists.at[unit->scalar_blocks + k]] == (side ? J : I)) scalar[side] = s + 8 * k;
+                        if (position[f->lists.at[unit->scalar_blocks + k]] == (side ? J : I))
+                            scalar[side] = s + 8 * k;
                 if (scalar[0] != NONE && row[1] != NONE) {
                     freeze_push(&f->lists, scalar[0]);
                     freeze_push(&f->lists, row[1] + r);
@@ -297,7 +321,12 @@ static bool write_channel(struct freezer *f, uint32_t c)
             }
             if (f->lists.failed) return false;
             const uint32_t high = f->ints.at[block_list + I], low = f->ints.at[block_list + J];
-            const size_t work[WORK_SIZE] = {high * (high + 1) / 2 + low, first_row + 8 * n_rows * I, first_row + 8 * n_rows * J, n_rows, first, (f->lists.n - first) / 2};
+            const size_t work[WORK_SIZE] = {high * (high + 1) / 2 + low,
+                                            first_row + 8 * n_rows * I,
+                                            first_row + 8 * n_rows * J,
+                                            n_rows,
+                                            first,
+                                            (f->lists.n - first) / 2};
             for (size_t k = 0; k < WORK_SIZE; k++) freeze_push(&f->works, work[k]);
         }
     uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
@@ -320,7 +349,8 @@ static bool write_channel(struct freezer *f, uint32_t c)
         pn[HF_PN_CHANNEL] = c;
         pn[HF_PN_INDEX] = panel;
         pn[HF_PN_BINS] = panel + 1 < ch->panels ? 8 : record[HF_CH_LAST_BINS];
-        for (uint32_t b = pn[HF_PN_BINS]; b < 8; b++) f->reals.at[HEADER(f, HF_R_LAMBDA0) + 8 * (ch->first_panel + panel) + b] = 1.0;
+        for (uint32_t b = pn[HF_PN_BINS]; b < 8; b++)
+            f->reals.at[HEADER(f, HF_R_LAMBDA0) + 8 * (ch->first_panel + panel) + b] = 1.0;
     }
     return true;
 }
@@ -328,9 +358,11 @@ static bool write_channel(struct freezer *f, uint32_t c)
 /* The lists of row pairs of all tiles, each in the order of the channels. */
 static bool write_works(struct freezer *f)
 {
-    const size_t tiles = (size_t)HEADER(f, HF_BLOCKS) * (HEADER(f, HF_BLOCKS) + 1) / 2, n = f->works.n / WORK_SIZE;
+    const size_t tiles = (size_t)HEADER(f, HF_BLOCKS) * (HEADER(f, HF_BLOCKS) + 1) / 2,
+                 n = f->works.n / WORK_SIZE;
     const size_t offsets = freeze_extend(&f->ints, tiles), scaled = f->unit_rows, kept = scaled + f->rows;
-    uint32_t *first = arena_array(&f->arena, tiles + 1, sizeof *first), *order = arena_array(&f->arena, n + 1, sizeof *order);
+    uint32_t *first = arena_array(&f->arena, tiles + 1, sizeof *first),
+             *order = arena_array(&f->arena, n + 1, sizeof *order);
     if (!first || !order || f->ints.failed || f->works.failed || kept + f->rows > 0xffffffffu) return false;
     HEADER(f, HF_I_TILE_WORK) = (uint32_t)offsets;
     /* by tile, channels in order: a counting sort */
@@ -344,14 +376,16 @@ static bool write_works(struct freezer *f)
         freeze_extend(&f->ints, 2);
         for (size_t k = begin; k < end; k++) {
             const uint32_t *work = f->works.at + (size_t)order[k] * WORK_SIZE;
-            for (uint32_t i = 0; i < (work[WORK_ROWS] < RUN_LEAST ? work[WORK_ROWS] : 0); i++, first_order++) {
+            for (uint32_t i = 0; i < (work[WORK_ROWS] < RUN_LEAST ? work[WORK_ROWS] : 0);
+                 i++, first_order++) {
                 freeze_push(&f->ints, scaled + work[WORK_I] + 8 * i);
                 freeze_push(&f->ints, kept + work[WORK_J] + 8 * i);
             }
         }
         for (size_t k = begin; k < end; k++) {
             const uint32_t *work = f->works.at + (size_t)order[k] * WORK_SIZE;
-            for (size_t i = 0; i < 2 * (size_t)work[WORK_COUNT]; i++) freeze_push(&f->ints, f->lists.at[work[WORK_PAIRS] + i]);
+            for (size_t i = 0; i < 2 * (size_t)work[WORK_COUNT]; i++)
+                freeze_push(&f->ints, f->lists.at[work[WORK_PAIRS] + i]);
             second_order += work[WORK_COUNT];
         }
         if (f->ints.failed) return false;
@@ -383,7 +417,9 @@ bool freeze_tables(struct freezer *f)
     HEADER(f, HF_NORMSYS_ENTRIES) = normsys;
     HEADER(f, HF_SCALARS) = scalars;
     HEADER(f, HF_NORMSYS_CODE) = f->options->normsys_code == 1 ? 1 : 4;
-    HEADER(f, HF_HISTOSYS_CODE) = f->options->histosys_code == PARITAS_HISTOSYS_0 ? 0 : f->options->histosys_code == PARITAS_HISTOSYS_2 ? 2 : 4;
+    HEADER(f, HF_HISTOSYS_CODE) = f->options->histosys_code == PARITAS_HISTOSYS_0   ? 0
+                                  : f->options->histosys_code == PARITAS_HISTOSYS_2 ? 2
+                                                                                    : 4;
     HEADER(f, HF_CLIPS) = (f->options->clip_sample ? 1u : 0u) | (f->options->clip_bin ? 2u : 0u);
     const struct {
         uint32_t header;
@@ -410,8 +446,12 @@ bool freeze_tables(struct freezer *f)
     const struct {
         uint32_t header;
         size_t count;
-    } arrays[] = {{HF_R_NOMINAL, 8 * (size_t)f->n_cells}, {HF_R_LAMBDA0, 8 * (size_t)f->n_panels}, {HF_R_NORMSYS, 8 * (size_t)normsys},
-                  {HF_R_PRECISION, slots},                {HF_R_TAU, slots},                        {HF_R_CLIPS, 8}};
+    } arrays[] = {{HF_R_NOMINAL, 8 * (size_t)f->n_cells},
+                  {HF_R_LAMBDA0, 8 * (size_t)f->n_panels},
+                  {HF_R_NORMSYS, 8 * (size_t)normsys},
+                  {HF_R_PRECISION, slots},
+                  {HF_R_TAU, slots},
+                  {HF_R_CLIPS, 8}};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
         const size_t at = freeze_extend_reals(&f->reals, arrays[k].count);
         if (f->reals.failed) return false;

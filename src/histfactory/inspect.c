@@ -84,8 +84,9 @@ static bool sort_names(struct inspect *inspect)
 static void add_names(struct inspect *inspect, struct json *root)
 {
     const struct hf_raw *raw = inspect->raw;
-    struct json *channels = add_array(inspect, root, "channels"), *samples = add_array(inspect, root, "samples"),
-                *modifiers = make(inspect, JSON_OBJECT), *parameters = add_array(inspect, root, "parameters"),
+    struct json *channels = add_array(inspect, root, "channels"),
+                *samples = add_array(inspect, root, "samples"), *modifiers = make(inspect, JSON_OBJECT),
+                *parameters = add_array(inspect, root, "parameters"),
                 *systematics = add_array(inspect, root, "systematics"), *counts = make(inspect, JSON_OBJECT);
     set(inspect, root, "modifiers", modifiers);
     set(inspect, root, "counts", counts);
@@ -100,7 +101,8 @@ static void add_names(struct inspect *inspect, struct json *root)
         if (name->sample_in != 0) append_text(inspect, samples, name->text);
         uint32_t types = types_of(name);
         if (types == 0) continue;
-        struct json *pair = make(inspect, JSON_ARRAY), *triple = make(inspect, JSON_ARRAY), *list = make(inspect, JSON_ARRAY), *last = NULL;
+        struct json *pair = make(inspect, JSON_ARRAY), *triple = make(inspect, JSON_ARRAY),
+                    *list = make(inspect, JSON_ARRAY), *last = NULL;
         append_text(inspect, pair, name->text);
         append_text(inspect, pair, constraint_of(types));
         append(inspect, parameters, pair);
@@ -135,9 +137,11 @@ static void append_pair(struct inspect *inspect, struct json *array, const char 
 static void add_measurements(struct inspect *inspect, struct json *root)
 {
     const struct hf_raw *raw = inspect->raw;
-    struct json *measurements = add_array(inspect, root, "measurements"), *unused = make(inspect, JSON_OBJECT);
+    struct json *measurements = add_array(inspect, root, "measurements"),
+                *unused = make(inspect, JSON_OBJECT);
     set(inspect, root, "unused", unused);
-    struct json *observations = add_array(inspect, unused, "observations"), *parameters = add_array(inspect, unused, "parameters"),
+    struct json *observations = add_array(inspect, unused, "observations"),
+                *parameters = add_array(inspect, unused, "parameters"),
                 *pois = add_array(inspect, unused, "pois");
     for (uint32_t i = 0; i < raw->n_observations; i++) {
         const struct hf_name *name = &raw->names.items[raw->observations[i].name];
@@ -162,7 +166,8 @@ static void add_measurements(struct inspect *inspect, struct json *root)
     }
 }
 
-paritas_status paritas_workspace_inspect(paritas_context *context, const struct paritas_workspace *workspace, struct paritas_workspace **out)
+paritas_status paritas_workspace_inspect(paritas_context *context, const struct paritas_workspace *workspace,
+                                         struct paritas_workspace **out)
 {
     static const struct json empty = {.type = JSON_OBJECT};
     struct arena arena;

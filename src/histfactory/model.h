@@ -5,12 +5,14 @@
 #include "histfactory/templates.h"
 
 struct hf_model {
-    struct frozen frozen;  /* first */
+    struct frozen frozen; /* first */
     paritas_allocator allocator;
-    struct hf_spec *spec;   /* owned: names, samples, observations */
-    struct arena arena;     /* maps, names, templates */
-    uint32_t *cell_of;      /* per main datum and sample, channel by channel, sample by sample, bin by bin: element of the cell array */
-    double gauss_constant;  /* sum over Gaussian constraints of ln(sigma sqrt(2 pi)) */
+    struct hf_spec *spec; /* owned: names, samples, observations */
+    struct arena arena;   /* maps, names, templates */
+    /* per main datum and sample, channel by channel, sample by sample, bin by bin: element of the cell
+     * array */
+    uint32_t *cell_of;
+    double gauss_constant; /* sum over Gaussian constraints of ln(sigma sqrt(2 pi)) */
     uint32_t n_panels, n_cells;
     struct hf_templates templates; /* where the model has some */
 };
@@ -18,9 +20,12 @@ struct hf_model {
 extern const struct paritas_family hf_family;
 
 void hf_model_free(paritas_model *model);
-paritas_status hf_expected_data(paritas_context *context, const paritas_model *model, size_t n_points, const double *points, const double *data, double *expected);
-paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point, const double *data, double *jacobian);
-paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *model, const double *point, const double *data, double *expected);
+paritas_status hf_expected_data(paritas_context *context, const paritas_model *model, size_t n_points,
+                                const double *points, const double *data, double *expected);
+paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point,
+                                    const double *data, double *jacobian);
+paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *model,
+                                     const double *point, const double *data, double *expected);
 size_t hf_channel_count(const paritas_model *model);
 const char *hf_channel_name(const paritas_model *model, size_t channel);
 size_t hf_channel_bins(const paritas_model *model, size_t channel);

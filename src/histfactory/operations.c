@@ -1,5 +1,5 @@
-/* operations.c: sort, prune, rename and combine workspaces. Each works on a copy of its input, whose shape has been checked, so that
- * the members it walks are there, and checks the shape of what it made. */
+/* operations.c: sort, prune, rename and combine workspaces. Each works on a copy of its input, whose shape
+ * has been checked, so that the members it walks are there, and checks the shape of what it made. */
 #include "base/utf8.h"
 #include "histfactory/read.h"
 
@@ -36,24 +36,27 @@ static struct json *take_children(struct json *array)
 }
 
 /* A copy of `source` to work on, labelled "LABEL (what)". */
-static paritas_status copy_for(paritas_context *context, const struct paritas_workspace *source, const char *what,
-                               struct paritas_workspace **out)
+static paritas_status copy_for(paritas_context *context, const struct paritas_workspace *source,
+                               const char *what, struct paritas_workspace **out)
 {
     struct text label;
     text_open(&label, &context->allocator);
     text_format(&label, "%s (%s)", source->label, what);
     text_append(&label, "", 1);
-    paritas_status status = label.failed ? paritas_fail_memory(context) : json_copy(context, source->root, label.bytes, out);
+    paritas_status status =
+        label.failed ? paritas_fail_memory(context) : json_copy(context, source->root, label.bytes, out);
     text_free(&label);
     return status;
 }
 
 /* What every operation has to be given. */
-static paritas_status check_arguments(paritas_context *context, const struct paritas_workspace *workspace, struct paritas_workspace **out)
+static paritas_status check_arguments(paritas_context *context, const struct paritas_workspace *workspace,
+                                      struct paritas_workspace **out)
 {
     if (out != NULL) *out = NULL;
     if (context == NULL || out == NULL) return PARITAS_INVALID_ARGUMENT;
-    return workspace != NULL ? PARITAS_OK : paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no workspace is given");
+    return workspace != NULL ? PARITAS_OK
+                             : paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no workspace is given");
 }
 
 /* Hands out `made` if it succeeded so far and has the right shape, frees it otherwise. */
@@ -117,20 +120,22 @@ static bool sort_children(paritas_context *context, struct json *array)
 static bool sort_tree(paritas_context *context, struct json *root)
 {
     struct json *channels = member(root, "channels"), *measurements = member(root, "measurements");
-    bool good =
-        sort_children(context, channels) && sort_children(context, measurements) && sort_children(context, member(root, "observations"));
+    bool good = sort_children(context, channels) && sort_children(context, measurements) &&
+                sort_children(context, member(root, "observations"));
     for (struct json *channel = channels->first; good && channel != NULL; channel = channel->next) {
         struct json *samples = member(channel, "samples");
         good = sort_children(context, samples);
         for (struct json *sample = samples->first; good && sample != NULL; sample = sample->next)
             good = sort_children(context, member(sample, "modifiers"));
     }
-    for (struct json *measurement = measurements->first; good && measurement != NULL; measurement = measurement->next)
+    for (struct json *measurement = measurements->first; good && measurement != NULL;
+         measurement = measurement->next)
         good = sort_children(context, member(member(measurement, "config"), "parameters"));
     return good;
 }
 
-paritas_status paritas_workspace_sort(paritas_context *context, const struct paritas_workspace *workspace, struct paritas_workspace **out)
+paritas_status paritas_workspace_sort(paritas_context *context, const struct paritas_workspace *workspace,
+                                      struct paritas_workspace **out)
 {
     struct paritas_workspace *made = NULL;
     paritas_status status = check_arguments(context, workspace, out);
@@ -161,13 +166,17 @@ static bool is_there(const struct hf_raw *raw, kind what, const char *text)
     const struct hf_name *name = &raw->names.items[id];
     uint32_t types = 0;
     for (int type = 0; type < HF_TYPE_COUNT; type++) types |= name->modifier_in[type];
-    return (what == CHANNEL ? name->channel : what == SAMPLE ? name->sample_in : what == MODIFIER ? types : name->measurement) != 0;
+    return (what == CHANNEL    ? name->channel
+            : what == SAMPLE   ? name->sample_in
+            : what == MODIFIER ? types
+                               : name->measurement) != 0;
 }
 
 static bool is_utf8(const char *text)
 {
     size_t step = 1;
-    for (size_t left = strlen(text); left != 0 && step != 0; text += step, left -= step) step = utf8_sequence((const unsigned char *)text, left);
+    for (size_t left = strlen(text); left != 0 && step != 0; text += step, left -= step)
+        step = utf8_sequence((const unsigned char *)text, left);
     return step != 0;
 }
 
@@ -175,15 +184,18 @@ static bool is_utf8(const char *text)
 static paritas_status check_names(const struct hf_raw *raw, kind what, const paritas_names *list, size_t step)
 {
     if (list->count % step != 0)
-        return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT, "names of a %s must come in pairs, old and new", kind_names[what]);
+        return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT,
+                            "names of a %s must come in pairs, old and new", kind_names[what]);
     for (size_t i = 0; i < list->count; i++) {
         if (list->items == NULL || list->items[i] == NULL)
-            return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT, "%s: name %zu is NULL", kind_names[what], i);
+            return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT, "%s: name %zu is NULL",
+                                kind_names[what], i);
         if (i % step == 0 && !is_there(raw, what, list->items[i]))
-            return paritas_fail(raw->context, PARITAS_NOT_FOUND, "%s: there is no %s \"%.200s\"", raw->label, kind_names[what],
-                                list->items[i]);
+            return paritas_fail(raw->context, PARITAS_NOT_FOUND, "%s: there is no %s \"%.200s\"", raw->label,
+                                kind_names[what], list->items[i]);
         if (i % step != 0 && !is_utf8(list->items[i]))
-            return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT, "%s: the new name of \"%.200s\" is not UTF-8", kind_names[what],
+            return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT,
+                                "%s: the new name of \"%.200s\" is not UTF-8", kind_names[what],
                                 list->items[i - 1]);
     }
     return PARITAS_OK;
@@ -226,7 +238,8 @@ static void prune_tree(struct json *root, const paritas_prune_options *prune)
         drop(member(member(measurement, "config"), "parameters"), "name", &prune->modifiers);
 }
 
-static paritas_status check_prune(paritas_context *context, const struct paritas_workspace *workspace, const paritas_prune_options *prune)
+static paritas_status check_prune(paritas_context *context, const struct paritas_workspace *workspace,
+                                  const paritas_prune_options *prune)
 {
     struct arena arena;
     struct hf_raw raw;
@@ -241,8 +254,8 @@ static paritas_status check_prune(paritas_context *context, const struct paritas
     return status;
 }
 
-paritas_status paritas_workspace_prune(paritas_context *context, const struct paritas_workspace *workspace, const paritas_prune_options *given,
-                                       struct paritas_workspace **out)
+paritas_status paritas_workspace_prune(paritas_context *context, const struct paritas_workspace *workspace,
+                                       const paritas_prune_options *given, struct paritas_workspace **out)
 {
     paritas_prune_options prune = PARITAS_PRUNE_OPTIONS_DEFAULT;
     struct paritas_workspace *made = NULL;
@@ -261,11 +274,13 @@ paritas_status paritas_workspace_prune(paritas_context *context, const struct pa
 static bool rename_node(struct paritas_workspace *document, struct json *node, const paritas_names *pairs)
 {
     for (size_t i = pairs->count; i >= 2; i -= 2)
-        if (strcmp(pairs->items[i - 2], node->text) == 0) return set_text(document, node, pairs->items[i - 1]);
+        if (strcmp(pairs->items[i - 2], node->text) == 0)
+            return set_text(document, node, pairs->items[i - 1]);
     return true;
 }
 
-static bool rename_children(struct paritas_workspace *document, struct json *array, const paritas_names *pairs)
+static bool rename_children(struct paritas_workspace *document, struct json *array,
+                            const paritas_names *pairs)
 {
     bool good = true;
     for (struct json *child = array->first; good && child != NULL; child = child->next)
@@ -275,8 +290,10 @@ static bool rename_children(struct paritas_workspace *document, struct json *arr
 
 static bool rename_tree(struct paritas_workspace *document, const paritas_rename_options *rename)
 {
-    struct json *root = document->root, *channels = member(root, "channels"), *measurements = member(root, "measurements");
-    bool good = rename_children(document, channels, &rename->channels) && rename_children(document, measurements, &rename->measurements) &&
+    struct json *root = document->root, *channels = member(root, "channels"),
+                *measurements = member(root, "measurements");
+    bool good = rename_children(document, channels, &rename->channels) &&
+                rename_children(document, measurements, &rename->measurements) &&
                 rename_children(document, member(root, "observations"), &rename->channels);
     for (struct json *channel = channels->first; good && channel != NULL; channel = channel->next) {
         struct json *samples = member(channel, "samples");
@@ -284,7 +301,8 @@ static bool rename_tree(struct paritas_workspace *document, const paritas_rename
         for (struct json *sample = samples->first; good && sample != NULL; sample = sample->next)
             good = rename_children(document, member(sample, "modifiers"), &rename->modifiers);
     }
-    for (struct json *measurement = measurements->first; good && measurement != NULL; measurement = measurement->next) {
+    for (struct json *measurement = measurements->first; good && measurement != NULL;
+         measurement = measurement->next) {
         struct json *config = member(measurement, "config");
         good = rename_children(document, member(config, "parameters"), &rename->modifiers) &&
                rename_node(document, member(config, "poi"), &rename->modifiers);
@@ -292,7 +310,8 @@ static bool rename_tree(struct paritas_workspace *document, const paritas_rename
     return good;
 }
 
-static paritas_status check_rename(paritas_context *context, const struct paritas_workspace *workspace, const paritas_rename_options *rename)
+static paritas_status check_rename(paritas_context *context, const struct paritas_workspace *workspace,
+                                   const paritas_rename_options *rename)
 {
     struct arena arena;
     struct hf_raw raw;
@@ -306,8 +325,8 @@ static paritas_status check_rename(paritas_context *context, const struct parita
     return status;
 }
 
-paritas_status paritas_workspace_rename(paritas_context *context, const struct paritas_workspace *workspace, const paritas_rename_options *given,
-                                        struct paritas_workspace **out)
+paritas_status paritas_workspace_rename(paritas_context *context, const struct paritas_workspace *workspace,
+                                        const paritas_rename_options *given, struct paritas_workspace **out)
 {
     paritas_rename_options rename = PARITAS_RENAME_OPTIONS_DEFAULT;
     struct paritas_workspace *made = NULL;
@@ -352,27 +371,31 @@ static const struct json *find(const struct json *array, const char *name)
 
 static paritas_status append_copy(struct combine *combine, struct json *array, const struct json *item)
 {
-    return json_append(array, json_clone(combine->made, item)) ? PARITAS_OK : paritas_fail_memory(combine->context);
+    return json_append(array, json_clone(combine->made, item)) ? PARITAS_OK
+                                                               : paritas_fail_memory(combine->context);
 }
 
-static paritas_status refuse_join(const struct combine *combine, const char *array, const struct json *item, const char *reason)
+static paritas_status refuse_join(const struct combine *combine, const char *array, const struct json *item,
+                                  const char *reason)
 {
-    return paritas_fail(combine->context, PARITAS_INVALID_INPUT, "%s and %s: %s: \"%.200s\" %s", combine->left->label,
-                        combine->right->label, array, name_of(item), reason);
+    return paritas_fail(combine->context, PARITAS_INVALID_INPUT, "%s and %s: %s: \"%.200s\" %s",
+                        combine->left->label, combine->right->label, array, name_of(item), reason);
 }
 
 /* Appends to `samples` those of `more` whose name it lacks. */
 static paritas_status merge_samples(struct combine *combine, struct json *samples, const struct json *more)
 {
     for (const struct json *sample = more->first; sample != NULL; sample = sample->next) {
-        paritas_status status = find(samples, name_of(sample)) == NULL ? append_copy(combine, samples, sample) : PARITAS_OK;
+        paritas_status status =
+            find(samples, name_of(sample)) == NULL ? append_copy(combine, samples, sample) : PARITAS_OK;
         if (status != PARITAS_OK) return status;
     }
     return PARITAS_OK;
 }
 
 /* Joins the channels or the observations (`array`) of the losing side into ours. */
-static paritas_status join_items(struct combine *combine, const char *array, const struct json *other, bool merge)
+static paritas_status join_items(struct combine *combine, const char *array, const struct json *other,
+                                 bool merge)
 {
     struct json *ours = member(combine->made->root, array);
     for (const struct json *item = json_get(other, array)->first; item != NULL; item = item->next) {
@@ -383,7 +406,8 @@ static paritas_status join_items(struct combine *combine, const char *array, con
         else if (combine->join == NONE)
             status = refuse_join(combine, array, item, "is in both");
         else if (merge)
-            status = merge_samples(combine, member((struct json *)twin, "samples"), json_get(item, "samples"));
+            status =
+                merge_samples(combine, member((struct json *)twin, "samples"), json_get(item, "samples"));
         else if (combine->join == OUTER && !json_equal(twin, item))
             status = refuse_join(combine, array, item, "is in both and differs");
         if (status != PARITAS_OK) return status;
@@ -398,12 +422,14 @@ static paritas_status merge_measurement(struct combine *combine, struct json *tw
     const struct json *other = json_get(item, "config");
     if (!json_equal(json_get(config, "poi"), json_get(other, "poi")))
         return refuse_join(combine, "measurements", item, "is in both with different parameters of interest");
-    for (const struct json *parameter = json_get(other, "parameters")->first; parameter != NULL; parameter = parameter->next) {
+    for (const struct json *parameter = json_get(other, "parameters")->first; parameter != NULL;
+         parameter = parameter->next) {
         const struct json *same = find(parameters, name_of(parameter));
         if (same != NULL && !json_equal(same, parameter))
-            return paritas_fail(combine->context, PARITAS_INVALID_INPUT,
-                                "%s and %s: measurements: \"%.200s\" configures \"%.200s\" differently in both", combine->left->label,
-                                combine->right->label, name_of(item), name_of(parameter));
+            return paritas_fail(
+                combine->context, PARITAS_INVALID_INPUT,
+                "%s and %s: measurements: \"%.200s\" configures \"%.200s\" differently in both",
+                combine->left->label, combine->right->label, name_of(item), name_of(parameter));
         paritas_status status = same == NULL ? append_copy(combine, parameters, parameter) : PARITAS_OK;
         if (status != PARITAS_OK) return status;
     }
@@ -427,25 +453,31 @@ static paritas_status join_measurements(struct combine *combine, const struct js
     return PARITAS_OK;
 }
 
-paritas_status paritas_workspace_combine(paritas_context *context, const struct paritas_workspace *left, const struct paritas_workspace *right,
-                                         const char *join, int merge_channels, struct paritas_workspace **out)
+paritas_status paritas_workspace_combine(paritas_context *context, const struct paritas_workspace *left,
+                                         const struct paritas_workspace *right, const char *join,
+                                         int merge_channels, struct paritas_workspace **out)
 {
     struct combine combine = {context, left, right, NULL, NONE};
     paritas_status status = check_arguments(context, left, out);
     if (status == PARITAS_OK) status = check_arguments(context, right, out);
     if (status != PARITAS_OK) return status;
     if (join != NULL && !join_of(join, &combine.join))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "join \"%.200s\": there are none, outer, left outer, right outer", join);
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "join \"%.200s\": there are none, outer, left outer, right outer", join);
     if (merge_channels && combine.join == NONE)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "channels can be merged by an outer join only, not by \"none\"");
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "channels can be merged by an outer join only, not by \"none\"");
     status = hf_workspace_check(context, left);
     if (status == PARITAS_OK) status = hf_workspace_check(context, right);
-    const struct paritas_workspace *winner = combine.join == RIGHT_OUTER ? right : left, *other = winner == left ? right : left;
+    const struct paritas_workspace *winner = combine.join == RIGHT_OUTER ? right : left,
+                                   *other = winner == left ? right : left;
     struct text what;
     text_open(&what, &context->allocator);
     text_format(&what, "combined with %s", other->label);
     text_append(&what, "", 1);
-    if (status == PARITAS_OK) status = what.failed ? paritas_fail_memory(context) : copy_for(context, winner, what.bytes, &combine.made);
+    if (status == PARITAS_OK)
+        status =
+            what.failed ? paritas_fail_memory(context) : copy_for(context, winner, what.bytes, &combine.made);
     text_free(&what);
     if (status == PARITAS_OK) status = join_items(&combine, "channels", other->root, merge_channels != 0);
     if (status == PARITAS_OK) status = join_items(&combine, "observations", other->root, false);

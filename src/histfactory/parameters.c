@@ -1,8 +1,9 @@
-/* parameters.c: the parameter sets of a model: which there are, in pyhf's order, with which constraint, start, bounds
- * and auxiliary data, and what a measurement changes in them.
+/* parameters.c: the parameter sets of a model: which there are, in pyhf's order, with which constraint,
+ * start, bounds and auxiliary data, and what a measurement changes in them.
  *
- * Order: by type of modifier in the order of hf_type; within a type by first appearance in the walk over channels, samples and modifiers,
- * each sorted; sets of staterror by name. A set that an earlier type has made keeps its place. */
+ * Order: by type of modifier in the order of hf_type; within a type by first appearance in the walk over
+ * channels, samples and modifiers, each sorted; sets of staterror by name. A set that an earlier type has
+ * made keeps its place. */
 #include "histfactory/read.h"
 #include "histfactory/widths.h"
 
@@ -21,7 +22,8 @@ struct spread {
     struct hf_use use; /* file order, for messages */
 };
 
-/* A sample that carries a staterror, kept for the first channel that the set touches: all later channels must have the same ones. */
+/* A sample that carries a staterror, kept for the first channel that the set touches: all later channels must
+ * have the same ones. */
 struct carrier {
     struct carrier *next;
     uint32_t sample; /* name */
@@ -36,7 +38,8 @@ struct set_build {
     uint32_t offset;                 /* STATERROR: element of bin 0 of `last_channel` */
     struct carrier *carriers, **end; /* STATERROR: of the first channel */
     const struct carrier *cursor;    /* next that the newest channel must have */
-    double *total, *relative;        /* STATERROR: sums over samples of rates; of squared relative uncertainties */
+    /* STATERROR: sums over samples of rates; of squared relative uncertainties */
+    double *total, *relative;
 };
 
 struct build {
@@ -103,22 +106,24 @@ static paritas_status find_sets(struct build *build)
     if (build->sets == NULL || build->spec->sets == NULL) return paritas_fail_memory(raw->context);
     for (int type = 0; type < HF_TYPE_COUNT; type++)
         for (uint32_t i = 0; i < counts[type]; i++)
-            if (raw->names.items[lists[type][i]].set == HF_NONE) make_set(build, lists[type][i], (hf_type)type);
+            if (raw->names.items[lists[type][i]].set == HF_NONE)
+                make_set(build, lists[type][i], (hf_type)type);
     return PARITAS_OK;
 }
 
 /* ---- modifiers and sizes ---- */
 
-static paritas_status refuse_carrier(struct build *build, const struct set_build *set, const struct hf_use *use, uint32_t lacking_channel)
+static paritas_status refuse_carrier(struct build *build, const struct set_build *set,
+                                     const struct hf_use *use, uint32_t lacking_channel)
 {
     const struct hf_raw *raw = build->raw;
     const struct hf_raw_channel *lacking = &raw->channels[raw->order[lacking_channel - 1]];
-    return paritas_fail(
-        raw->context, PARITAS_INVALID_INPUT,
-        "%s: " MODIFIER
-        ": the staterror \"%.200s\" is carried by this sample here but not in channels[%lu] (\"%.200s\"), where it is used too",
-        raw->label, ul(use->channel), ul(use->sample), ul(use->modifier), raw->names.items[set->name].text,
-        ul(raw->order[lacking_channel - 1]), raw->names.items[lacking->name].text);
+    return paritas_fail(raw->context, PARITAS_INVALID_INPUT,
+                        "%s: " MODIFIER ": the staterror \"%.200s\" is carried by this sample here but not "
+                        "in channels[%lu] (\"%.200s\"), where it is used too",
+                        raw->label, ul(use->channel), ul(use->sample), ul(use->modifier),
+                        raw->names.items[set->name].text, ul(raw->order[lacking_channel - 1]),
+                        raw->names.items[lacking->name].text);
 }
 
 /* After the last sample of the newest channel: all carriers of the first channel must have come. */
@@ -128,8 +133,8 @@ static paritas_status close_channel(struct build *build, const struct set_build 
     return refuse_carrier(build, set, &set->cursor->use, set->last_channel);
 }
 
-static paritas_status place_staterror(struct build *build, uint32_t channel, uint32_t sample_name, const struct hf_use *use,
-                                      uint32_t n_bins, struct hf_modifier *modifier)
+static paritas_status place_staterror(struct build *build, uint32_t channel, uint32_t sample_name,
+                                      const struct hf_use *use, uint32_t n_bins, struct hf_modifier *modifier)
 {
     struct hf_raw *raw = build->raw;
     struct set_build *set = &build->sets[modifier->set];
@@ -152,7 +157,8 @@ static paritas_status place_staterror(struct build *build, uint32_t channel, uin
         set->end = &carrier->next;
         return PARITAS_OK;
     }
-    if (set->cursor == NULL || raw->names.items[set->cursor->sample].rank > raw->names.items[sample_name].rank)
+    if (set->cursor == NULL ||
+        raw->names.items[set->cursor->sample].rank > raw->names.items[sample_name].rank)
         return refuse_carrier(build, set, use, set->first_channel);
     if (set->cursor->sample != sample_name) return refuse_carrier(build, set, &set->cursor->use, channel + 1);
     set->cursor = set->cursor->next;
@@ -178,22 +184,27 @@ static paritas_status place_modifiers(struct build *build)
                 if (modifier->type == HF_STATERROR)
                     status = place_staterror(build, c, sample->name, &use, sample->n_bins, modifier);
                 else if (modifier->type == HF_SHAPEFACTOR && set->size != 0 && sample->n_bins > set->size)
-                    status = paritas_fail(raw->context, PARITAS_INVALID_INPUT,
-                                          "%s: " MODIFIER
-                                          ": the shapefactor \"%.200s\" has %lu parameters, from the first channel by name that uses it, "
-                                          "and cannot serve the %lu bins of this one",
-                                          raw->label, ul(use.channel), ul(use.sample), ul(use.modifier),
-                                          raw->names.items[source->name].text, ul(set->size), ul(sample->n_bins));
+                    status =
+                        paritas_fail(raw->context, PARITAS_INVALID_INPUT,
+                                     "%s: " MODIFIER ": the shapefactor \"%.200s\" has %lu parameters, from "
+                                     "the first channel by name that uses it, "
+                                     "and cannot serve the %lu bins of this one",
+                                     raw->label, ul(use.channel), ul(use.sample), ul(use.modifier),
+                                     raw->names.items[source->name].text, ul(set->size), ul(sample->n_bins));
                 else if (set->size == 0)
-                    set->size = modifier->type == HF_SHAPEFACTOR || modifier->type == HF_SHAPESYS ? sample->n_bins : 1;
+                    set->size = modifier->type == HF_SHAPEFACTOR || modifier->type == HF_SHAPESYS
+                                    ? sample->n_bins
+                                    : 1;
                 if (status != PARITAS_OK) return status;
                 if (modifier->type == HF_STATERROR || modifier->type == HF_SHAPESYS)
-                    build->spreads[build->n_spreads++] = (struct spread){modifier, &placed->samples[s], sample->n_bins, use};
+                    build->spreads[build->n_spreads++] =
+                        (struct spread){modifier, &placed->samples[s], sample->n_bins, use};
             }
         }
     }
     for (uint32_t i = 0; i < build->spec->n_sets; i++) {
-        paritas_status status = build->sets[i].type == HF_STATERROR ? close_channel(build, &build->sets[i]) : PARITAS_OK;
+        paritas_status status =
+            build->sets[i].type == HF_STATERROR ? close_channel(build, &build->sets[i]) : PARITAS_OK;
         if (status != PARITAS_OK) return status;
     }
     return PARITAS_OK;
@@ -234,7 +245,8 @@ static paritas_status fill_defaults(struct build *build)
         double *numbers = arena_array(raw->keep, set->size, 5 * sizeof *numbers);
         set->fixed = arena_array(raw->keep, set->size, sizeof *set->fixed);
         if (type == HF_STATERROR) from->total = arena_array(raw->scratch, set->size, 2 * sizeof *from->total);
-        if (set->name == NULL || numbers == NULL || set->fixed == NULL || (type == HF_STATERROR && from->total == NULL))
+        if (set->name == NULL || numbers == NULL || set->fixed == NULL ||
+            (type == HF_STATERROR && from->total == NULL))
             return paritas_fail_memory(raw->context);
         from->relative = type == HF_STATERROR ? from->total + set->size : NULL;
         set->init = numbers;
@@ -254,14 +266,17 @@ static paritas_status fill_defaults(struct build *build)
     return PARITAS_OK;
 }
 
-static paritas_status refuse_spread(struct build *build, const struct spread *spread, uint32_t bin, const char *what)
+static paritas_status refuse_spread(struct build *build, const struct spread *spread, uint32_t bin,
+                                    const char *what)
 {
     const struct hf_raw *raw = build->raw;
     char data[32], uncertainty[32];
     return paritas_fail(raw->context, PARITAS_INVALID_INPUT,
-                        "%s: " MODIFIER ".data[%lu]: %s is out of range for an uncertainty of %s on a rate of %s", raw->label,
-                        ul(spread->use.channel), ul(spread->use.sample), ul(spread->use.modifier), ul(bin), what,
-                        hf_number(spread->modifier->uncertainty[bin], uncertainty), hf_number(spread->sample->data[bin], data));
+                        "%s: " MODIFIER
+                        ".data[%lu]: %s is out of range for an uncertainty of %s on a rate of %s",
+                        raw->label, ul(spread->use.channel), ul(spread->use.sample), ul(spread->use.modifier),
+                        ul(bin), what, hf_number(spread->modifier->uncertainty[bin], uncertainty),
+                        hf_number(spread->sample->data[bin], data));
 }
 
 /* tau = (rate / uncertainty)^2; a bin without a positive rate and uncertainty is a constant: tau 1, fixed. */
@@ -278,7 +293,8 @@ static paritas_status fill_shapesys(struct build *build, const struct spread *sp
     return PARITAS_OK;
 }
 
-/* The relative uncertainty of a bin over all samples that carry the set; sums run over the samples by name, as pyhf's do. */
+/* The relative uncertainty of a bin over all samples that carry the set; sums run over the samples by name,
+ * as pyhf's do. */
 static paritas_status fill_staterrors(struct build *build)
 {
     for (uint32_t i = 0; i < build->n_spreads; i++) {
@@ -294,7 +310,8 @@ static paritas_status fill_staterrors(struct build *build)
         struct hf_set *set = &build->spec->sets[spread->modifier->set];
         for (uint32_t k = 0; k < spread->n_bins; k++) {
             uint32_t element = spread->modifier->first + k;
-            double sum = from->relative[element] + hf_square_of_relative(spread->modifier->uncertainty[k], from->total[element]);
+            double sum = from->relative[element] +
+                         hf_square_of_relative(spread->modifier->uncertainty[k], from->total[element]);
             if (!hf_is_variance(sum)) return refuse_spread(build, spread, k, "the relative uncertainty");
             from->relative[element] = sum;
             set->fixed[element] = !(sum > 0.0);
@@ -306,44 +323,54 @@ static paritas_status fill_staterrors(struct build *build)
 
 /* ---- what the measurement says ---- */
 
-/* "LABEL: measurements[i].config.parameters[j]MEMBER" in front of a reason; element HF_NONE: the member as a whole. */
-static paritas_status refuse_config(struct build *build, uint32_t config, const char *member, uint32_t element, const char *reason,
-                                    const char *found)
+/* "LABEL: measurements[i].config.parameters[j]MEMBER" in front of a reason; element HF_NONE: the member as a
+ * whole. */
+static paritas_status refuse_config(struct build *build, uint32_t config, const char *member,
+                                    uint32_t element, const char *reason, const char *found)
 {
     const struct hf_raw *raw = build->raw;
-    const struct hf_place root = {NULL, "", HF_NONE}, measurement = {&root, "measurements", build->measurement},
-                          parameter = {&measurement, "config.parameters", config}, at = {&parameter, member, element};
+    const struct hf_place root = {NULL, "", HF_NONE},
+                          measurement = {&root, "measurements", build->measurement},
+                          parameter = {&measurement, "config.parameters", config},
+                          at = {&parameter, member, element};
     return hf_refuse(raw->context, raw->label, &at, "%s%s", reason, found);
 }
 
-static paritas_status check_count(struct build *build, const struct hf_set *set, uint32_t config, const char *member, uint32_t n)
+static paritas_status check_count(struct build *build, const struct hf_set *set, uint32_t config,
+                                  const char *member, uint32_t n)
 {
     const struct hf_raw *raw = build->raw;
     if (n == set->size) return PARITAS_OK;
-    return paritas_fail(raw->context, PARITAS_INVALID_INPUT, "%s: " CONFIG ".%s: the parameter \"%.200s\" takes %lu, found %lu", raw->label,
+    return paritas_fail(raw->context, PARITAS_INVALID_INPUT,
+                        "%s: " CONFIG ".%s: the parameter \"%.200s\" takes %lu, found %lu", raw->label,
                         ul(build->measurement), ul(config), member, set->name, ul(set->size), ul(n));
 }
 
-/* Copies a list of the configuration over a default. `target` NULL: this set has no such attribute. `least`: what the
- * values must exceed (or reach, where `reach`). */
-static paritas_status override(struct build *build, const struct hf_set *set, uint32_t config, const char *member, const double *values,
-                               uint32_t n, double *target, double least, bool reach)
+/* Copies a list of the configuration over a default. `target` NULL: this set has no such attribute. `least`:
+ * what the values must exceed (or reach, where `reach`). */
+static paritas_status override(struct build *build, const struct hf_set *set, uint32_t config,
+                               const char *member, const double *values, uint32_t n, double *target,
+                               double least, bool reach)
 {
     if (values == NULL) return PARITAS_OK;
-    if (target == NULL) return refuse_config(build, config, member, HF_NONE, "this kind of parameter has no such attribute", "");
+    if (target == NULL)
+        return refuse_config(build, config, member, HF_NONE, "this kind of parameter has no such attribute",
+                             "");
     paritas_status status = check_count(build, set, config, member, n);
     if (status != PARITAS_OK) return status;
     for (uint32_t k = 0; k < n; k++) {
         char found[32];
         if (!(values[k] > least || (reach && values[k] == least)))
-            return refuse_config(build, config, member, k, reach ? "must not be negative, found " : "must be greater than 0, found ",
+            return refuse_config(build, config, member, k,
+                                 reach ? "must not be negative, found " : "must be greater than 0, found ",
                                  hf_number(values[k], found));
         target[k] = values[k];
     }
     return PARITAS_OK;
 }
 
-static paritas_status override_bounds(struct build *build, struct hf_set *set, uint32_t index, const struct hf_raw_config *config)
+static paritas_status override_bounds(struct build *build, struct hf_set *set, uint32_t index,
+                                      const struct hf_raw_config *config)
 {
     if (config->bounds == NULL) return PARITAS_OK;
     paritas_status status = check_count(build, set, index, "bounds", config->n_bounds);
@@ -353,7 +380,8 @@ static paritas_status override_bounds(struct build *build, struct hf_set *set, u
         set->lower[k] = config->bounds[2 * k];
         set->upper[k] = config->bounds[2 * k + 1];
         if (set->lower[k] > set->upper[k])
-            return refuse_config(build, index, "bounds", k, "the lower bound lies above the upper one: ", hf_number(set->lower[k], found));
+            return refuse_config(build, index, "bounds", k, "the lower bound lies above the upper one: ",
+                                 hf_number(set->lower[k], found));
     }
     return PARITAS_OK;
 }
@@ -361,14 +389,20 @@ static paritas_status override_bounds(struct build *build, struct hf_set *set, u
 static paritas_status apply_config(struct build *build, struct hf_set *set, hf_type type, uint32_t index,
                                    const struct hf_raw_config *config)
 {
-    double *sigma = type == HF_LUMI || type == HF_STATERROR ? set->sigma : NULL; /* an alpha's is 1 by definition */
+    /* an alpha's is 1 by definition */
+    double *sigma = type == HF_LUMI || type == HF_STATERROR ? set->sigma : NULL;
     double least_aux = set->constraint == HF_POISSON ? 0.0 : -INFINITY;
-    paritas_status status = override(build, set, index, "inits", config->inits, config->n_inits, set->init, -INFINITY, false);
+    paritas_status status =
+        override(build, set, index, "inits", config->inits, config->n_inits, set->init, -INFINITY, false);
     if (status == PARITAS_OK) status = override_bounds(build, set, index, config);
     if (status == PARITAS_OK)
-        status = override(build, set, index, "auxdata", config->auxdata, config->n_auxdata, set->aux, least_aux, true);
-    if (status == PARITAS_OK) status = override(build, set, index, "factors", config->factors, config->n_factors, set->tau, 0.0, false);
-    if (status == PARITAS_OK) status = override(build, set, index, "sigmas", config->sigmas, config->n_sigmas, sigma, 0.0, false);
+        status = override(build, set, index, "auxdata", config->auxdata, config->n_auxdata, set->aux,
+                          least_aux, true);
+    if (status == PARITAS_OK)
+        status =
+            override(build, set, index, "factors", config->factors, config->n_factors, set->tau, 0.0, false);
+    if (status == PARITAS_OK)
+        status = override(build, set, index, "sigmas", config->sigmas, config->n_sigmas, sigma, 0.0, false);
     if (status != PARITAS_OK) return status;
     if (config->fixed >= 0) memset(set->fixed, config->fixed, set->size);
     set->fixed_given = config->fixed >= 0;
@@ -381,27 +415,32 @@ static paritas_status apply_config(struct build *build, struct hf_set *set, hf_t
 static paritas_status check_lumi(struct build *build, const struct hf_raw_config *config, uint32_t index)
 {
     const struct hf_raw *raw = build->raw;
-    const struct hf_place root = {NULL, "", HF_NONE}, measurement = {&root, "measurements", build->measurement},
+    const struct hf_place root = {NULL, "", HF_NONE},
+                          measurement = {&root, "measurements", build->measurement},
                           parameters = {&measurement, "config.parameters", config != NULL ? index : HF_NONE};
     if (config == NULL)
         return hf_refuse(raw->context, raw->label, &parameters,
-                         "the model has a lumi modifier, so \"lumi\" must be configured with inits, bounds, auxdata and sigmas");
+                         "the model has a lumi modifier, so \"lumi\" must be configured with inits, bounds, "
+                         "auxdata and sigmas");
     const char *missing = config->inits == NULL     ? "inits"
                           : config->bounds == NULL  ? "bounds"
                           : config->auxdata == NULL ? "auxdata"
                           : config->sigmas == NULL  ? "sigmas"
                                                     : NULL;
     if (missing == NULL) return PARITAS_OK;
-    return hf_refuse(raw->context, raw->label, &parameters, "\"lumi\" has no defaults, and its %s are missing", missing);
+    return hf_refuse(raw->context, raw->label, &parameters,
+                     "\"lumi\" has no defaults, and its %s are missing", missing);
 }
 
-static paritas_status check_inits(struct build *build, const struct hf_set *set, uint32_t index, const struct hf_raw_config *config)
+static paritas_status check_inits(struct build *build, const struct hf_set *set, uint32_t index,
+                                  const struct hf_raw_config *config)
 {
     for (uint32_t k = 0; k < set->size; k++) {
         char init[32], lower[32], upper[32], reason[128];
         if (set->init[k] >= set->lower[k] && set->init[k] <= set->upper[k]) continue;
-        snprintf(reason, sizeof reason, "the initial value %s lies outside of the bounds [%s, %s]", hf_number(set->init[k], init),
-                 hf_number(set->lower[k], lower), hf_number(set->upper[k], upper));
+        snprintf(reason, sizeof reason, "the initial value %s lies outside of the bounds [%s, %s]",
+                 hf_number(set->init[k], init), hf_number(set->lower[k], lower),
+                 hf_number(set->upper[k], upper));
         return refuse_config(build, index, config->inits != NULL ? "inits" : "bounds", k, reason, "");
     }
     return PARITAS_OK;
@@ -434,7 +473,8 @@ paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf
     struct build build = {.raw = raw, .spec = spec, .measurement = measurement};
     size_t n = 1;
     for (uint32_t c = 0; c < raw->n_channels; c++)
-        for (uint32_t s = 0; s < raw->channels[c].n_samples; s++) n += raw->channels[c].samples[s].n_modifiers;
+        for (uint32_t s = 0; s < raw->channels[c].n_samples; s++)
+            n += raw->channels[c].samples[s].n_modifiers;
     build.spreads = arena_allocate(raw->scratch, n * sizeof *build.spreads);
     if (build.spreads == NULL) return paritas_fail_memory(raw->context);
     paritas_status status = find_sets(&build);

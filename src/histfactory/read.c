@@ -1,62 +1,76 @@
-/* read.c: from a document of the right shape to a spec: what the model means is checked in file order, then channels, samples and
- * modifiers are laid out in pyhf's order. Parameters are the work of parameters.c. */
+/* read.c: from a document of the right shape to a spec: what the model means is checked in file order, then
+ * channels, samples and modifiers are laid out in pyhf's order. Parameters are the work of parameters.c. */
 #include "histfactory/read.h"
 
 #include <string.h>
 
 /* ---- meaning, in file order ---- */
 
-static paritas_status refuse_modifier(const struct hf_raw *raw, const struct hf_use *use, const char *member, const char *reason,
-                                      const char *found)
+static paritas_status refuse_modifier(const struct hf_raw *raw, const struct hf_use *use, const char *member,
+                                      const char *reason, const char *found)
 {
     const struct hf_place root = {NULL, "", HF_NONE}, channel = {&root, "channels", use->channel},
-                          sample = {&channel, "samples", use->sample}, modifier = {&sample, "modifiers", use->modifier},
-                          at = {&modifier, member, HF_NONE};
+                          sample = {&channel, "samples", use->sample},
+                          modifier = {&sample, "modifiers", use->modifier}, at = {&modifier, member, HF_NONE};
     return hf_refuse(raw->context, raw->label, &at, "%s%s", reason, found);
 }
 
-static paritas_status refuse_length(const struct hf_raw *raw, const struct hf_use *use, const char *member, uint32_t found, uint32_t wanted)
+static paritas_status refuse_length(const struct hf_raw *raw, const struct hf_use *use, const char *member,
+                                    uint32_t found, uint32_t wanted)
 {
     const struct hf_place root = {NULL, "", HF_NONE}, channel = {&root, "channels", use->channel},
-                          sample = {&channel, "samples", use->sample}, modifier = {&sample, "modifiers", use->modifier},
+                          sample = {&channel, "samples", use->sample},
+                          modifier = {&sample, "modifiers", use->modifier},
                           at = {use->modifier != HF_NONE ? &modifier : &sample, member, HF_NONE};
-    return hf_refuse(raw->context, raw->label, &at, "must have %lu bins, as %s, found %lu", (unsigned long)wanted,
-                     use->modifier != HF_NONE ? "its sample" : "the channel's first sample", (unsigned long)found);
+    return hf_refuse(
+        raw->context, raw->label, &at, "must have %lu bins, as %s, found %lu", (unsigned long)wanted,
+        use->modifier != HF_NONE ? "its sample" : "the channel's first sample", (unsigned long)found);
 }
 
-/* A name may be shared by normsys and histosys, which have one alpha then, or within one type other than shapesys. */
-static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modifier *modifier, const struct hf_use *use)
+/* A name may be shared by normsys and histosys, which have one alpha then, or within one type other than
+ * shapesys. */
+static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modifier *modifier,
+                                    const struct hf_use *use)
 {
     const uint32_t alphas = 1U << HF_NORMSYS | 1U << HF_HISTOSYS, bit = 1U << modifier->type;
     struct hf_name *name = &raw->names.items[modifier->name];
     uint32_t types = name->types | bit;
     if (name->types == 0) name->first_use = *use;
-    bool twice = modifier->type == HF_SHAPESYS && name->types != 0, mixed = types != bit && (types & ~alphas) != 0;
+    bool twice = modifier->type == HF_SHAPESYS && name->types != 0,
+         mixed = types != bit && (types & ~alphas) != 0;
     name->types = types;
     if (!twice && !mixed) return PARITAS_OK;
     const struct hf_use *first = &name->first_use;
     const struct hf_place root = {NULL, "", HF_NONE}, channel = {&root, "channels", use->channel},
-                          sample = {&channel, "samples", use->sample}, at = {&sample, "modifiers", use->modifier};
+                          sample = {&channel, "samples", use->sample},
+                          at = {&sample, "modifiers", use->modifier};
     hf_type before = raw->channels[first->channel].samples[first->sample].modifiers[first->modifier].type;
-    return hf_refuse(raw->context, raw->label, &at,
-                     "the name \"%.200s\" of this %s is also that of the %s channels[%lu].samples[%lu].modifiers[%lu]; %s", name->text,
-                     hf_type_name(modifier->type), hf_type_name(before), (unsigned long)first->channel, (unsigned long)first->sample,
-                     (unsigned long)first->modifier, mixed ? "only normsys and histosys may share one" : "a shapesys cannot be shared");
+    return hf_refuse(
+        raw->context, raw->label, &at,
+        "the name \"%.200s\" of this %s is also that of the %s channels[%lu].samples[%lu].modifiers[%lu]; %s",
+        name->text, hf_type_name(modifier->type), hf_type_name(before), (unsigned long)first->channel,
+        (unsigned long)first->sample, (unsigned long)first->modifier,
+        mixed ? "only normsys and histosys may share one" : "a shapesys cannot be shared");
 }
 
-static paritas_status check_modifier(struct hf_raw *raw, const struct hf_raw_modifier *modifier, const struct hf_use *use, uint32_t n_bins)
+static paritas_status check_modifier(struct hf_raw *raw, const struct hf_raw_modifier *modifier,
+                                     const struct hf_use *use, uint32_t n_bins)
 {
     char found[32];
     switch (modifier->type) {
     case HF_NORMSYS:
         if (!(modifier->hi > 0.0))
-            return refuse_modifier(raw, use, "data.hi", "must be a number greater than 0, found ", hf_number(modifier->hi, found));
+            return refuse_modifier(raw, use, "data.hi", "must be a number greater than 0, found ",
+                                   hf_number(modifier->hi, found));
         if (!(modifier->lo > 0.0))
-            return refuse_modifier(raw, use, "data.lo", "must be a number greater than 0, found ", hf_number(modifier->lo, found));
+            return refuse_modifier(raw, use, "data.lo", "must be a number greater than 0, found ",
+                                   hf_number(modifier->lo, found));
         break;
     case HF_HISTOSYS:
-        if (modifier->n_values != n_bins) return refuse_length(raw, use, "data.hi_data", modifier->n_values, n_bins);
-        if (modifier->n_lo_values != n_bins) return refuse_length(raw, use, "data.lo_data", modifier->n_lo_values, n_bins);
+        if (modifier->n_values != n_bins)
+            return refuse_length(raw, use, "data.hi_data", modifier->n_values, n_bins);
+        if (modifier->n_lo_values != n_bins)
+            return refuse_length(raw, use, "data.lo_data", modifier->n_lo_values, n_bins);
         break;
     case HF_SHAPESYS:
     case HF_STATERROR:
@@ -87,7 +101,9 @@ static paritas_status check_channels(struct hf_raw *raw)
         }
     }
     const struct hf_place root = {NULL, "", HF_NONE}, at = {&root, "channels", HF_NONE};
-    if (n_modifiers == 0) return hf_refuse(raw->context, raw->label, &at, "no sample has a modifier, so the model has no parameter");
+    if (n_modifiers == 0)
+        return hf_refuse(raw->context, raw->label, &at,
+                         "no sample has a modifier, so the model has no parameter");
     return PARITAS_OK;
 }
 
@@ -98,18 +114,21 @@ static paritas_status check_observations(const struct hf_raw *raw)
         const struct hf_raw_channel *channel = &raw->channels[c];
         const struct hf_name *name = &raw->names.items[channel->name];
         if (name->observation == 0)
-            return hf_refuse(raw->context, raw->label, &observations, "none for the channel \"%.200s\" (channels[%lu])", name->text,
-                             (unsigned long)c);
+            return hf_refuse(raw->context, raw->label, &observations,
+                             "none for the channel \"%.200s\" (channels[%lu])", name->text, (unsigned long)c);
         const struct hf_raw_observation *observation = &raw->observations[name->observation - 1];
-        const struct hf_place at = {&root, "observations", name->observation - 1}, data = {&at, "data", HF_NONE};
+        const struct hf_place at = {&root, "observations", name->observation - 1},
+                              data = {&at, "data", HF_NONE};
         if (observation->n_bins != channel->samples[0].n_bins)
-            return hf_refuse(raw->context, raw->label, &data, "must have %lu bins, as the channel \"%.200s\", found %lu",
-                             (unsigned long)channel->samples[0].n_bins, name->text, (unsigned long)observation->n_bins);
+            return hf_refuse(
+                raw->context, raw->label, &data, "must have %lu bins, as the channel \"%.200s\", found %lu",
+                (unsigned long)channel->samples[0].n_bins, name->text, (unsigned long)observation->n_bins);
         for (uint32_t k = 0; k < observation->n_bins; k++) {
             char found[32];
             const struct hf_place bin = {&at, "data", k};
             if (observation->data[k] < 0.0)
-                return hf_refuse(raw->context, raw->label, &bin, "must not be negative, found %s", hf_number(observation->data[k], found));
+                return hf_refuse(raw->context, raw->label, &bin, "must not be negative, found %s",
+                                 hf_number(observation->data[k], found));
         }
     }
     return PARITAS_OK;
@@ -129,15 +148,18 @@ static struct hf_modifier layout_modifier(const struct hf_raw_modifier *source)
     return modifier;
 }
 
-static bool layout_sample(const struct hf_raw *raw, const struct hf_raw_sample *source, struct hf_sample *sample)
+static bool layout_sample(const struct hf_raw *raw, const struct hf_raw_sample *source,
+                          struct hf_sample *sample)
 {
     const struct hf_name *name = &raw->names.items[source->name];
     sample->name = arena_text(raw->keep, name->text, name->length);
     sample->data = source->data;
     sample->n_modifiers = source->n_modifiers;
-    sample->modifiers = arena_allocate(raw->keep, (source->n_modifiers != 0 ? source->n_modifiers : 1) * sizeof *sample->modifiers);
+    sample->modifiers = arena_allocate(raw->keep, (source->n_modifiers != 0 ? source->n_modifiers : 1) *
+                                                      sizeof *sample->modifiers);
     if (sample->name == NULL || sample->modifiers == NULL) return false;
-    for (uint32_t m = 0; m < source->n_modifiers; m++) sample->modifiers[m] = layout_modifier(&source->modifiers[source->order[m]]);
+    for (uint32_t m = 0; m < source->n_modifiers; m++)
+        sample->modifiers[m] = layout_modifier(&source->modifiers[source->order[m]]);
     return true;
 }
 
@@ -181,31 +203,36 @@ static paritas_status find_measurement(const struct hf_raw *raw, const char *mea
         text_format(&list, "%s\"%s\"", i != 0 ? ", " : "", raw->names.items[raw->measurements[i].name].text);
     text_append(&list, "", 1);
     paritas_status status = list.failed ? paritas_fail_memory(raw->context)
-                                        : paritas_fail(raw->context, PARITAS_NOT_FOUND, "%s: measurements: there is no \"%.200s\", only %s",
+                                        : paritas_fail(raw->context, PARITAS_NOT_FOUND,
+                                                       "%s: measurements: there is no \"%.200s\", only %s",
                                                        raw->label, measurement, list.bytes);
     text_free(&list);
     return status;
 }
 
-static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, const char *asked, struct hf_spec *spec)
+static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, const char *asked,
+                               struct hf_spec *spec)
 {
     const char *text = asked != NULL ? asked : raw->measurements[measurement].poi;
     spec->poi = -1;
     if (text[0] == '\0') return PARITAS_OK;
-    uint32_t name = hf_names_find(&raw->names, text), index = name != HF_NONE ? raw->names.items[name].set : HF_NONE;
+    uint32_t name = hf_names_find(&raw->names, text),
+             index = name != HF_NONE ? raw->names.items[name].set : HF_NONE;
     if (index == HF_NONE) {
         if (asked != NULL)
             return paritas_fail(raw->context, PARITAS_NOT_FOUND,
-                                "%s: the model has no parameter \"%.200s\" to be the parameter of interest", raw->label, asked);
+                                "%s: the model has no parameter \"%.200s\" to be the parameter of interest",
+                                raw->label, asked);
         spec->unused_poi = arena_text(raw->keep, text, strlen(text));
         return spec->unused_poi != NULL ? PARITAS_OK : paritas_fail_memory(raw->context);
     }
     const struct hf_set *set = &spec->sets[index];
     if (set->size != 1) {
-        const struct hf_place root = {NULL, "", HF_NONE}, at = {&root, "measurements", measurement}, poi = {&at, "config.poi", HF_NONE};
+        const struct hf_place root = {NULL, "", HF_NONE}, at = {&root, "measurements", measurement},
+                              poi = {&at, "config.poi", HF_NONE};
         return hf_refuse(raw->context, raw->label, asked != NULL ? &root : &poi,
-                         "\"%.200s\" is a set of %lu parameters and cannot be the parameter of interest", set->name,
-                         (unsigned long)set->size);
+                         "\"%.200s\" is a set of %lu parameters and cannot be the parameter of interest",
+                         set->name, (unsigned long)set->size);
     }
     spec->poi = (int32_t)set->first;
     spec->poi_name = set->name;
@@ -214,8 +241,9 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
 
 /* ---- the whole ---- */
 
-static paritas_status read_into(paritas_context *context, const struct paritas_workspace *workspace, const char *measurement,
-                                const char *poi, struct arena *scratch, struct hf_spec *spec)
+static paritas_status read_into(paritas_context *context, const struct paritas_workspace *workspace,
+                                const char *measurement, const char *poi, struct arena *scratch,
+                                struct hf_spec *spec)
 {
     struct hf_raw raw;
     uint32_t chosen = 0;
@@ -223,14 +251,15 @@ static paritas_status read_into(paritas_context *context, const struct paritas_w
     if (status == PARITAS_OK) status = find_measurement(&raw, measurement, &chosen);
     if (status == PARITAS_OK) status = check_channels(&raw);
     if (status == PARITAS_OK) status = check_observations(&raw);
-    if (status == PARITAS_OK && !(hf_raw_order(&raw) && layout_channels(&raw, spec))) status = paritas_fail_memory(context);
+    if (status == PARITAS_OK && !(hf_raw_order(&raw) && layout_channels(&raw, spec)))
+        status = paritas_fail_memory(context);
     if (status == PARITAS_OK) status = hf_sets_build(&raw, chosen, spec);
     if (status == PARITAS_OK) status = find_poi(&raw, chosen, poi, spec);
     return status;
 }
 
-paritas_status hf_spec_read(paritas_context *context, const struct paritas_workspace *workspace, const char *measurement, const char *poi,
-                            struct hf_spec **spec)
+paritas_status hf_spec_read(paritas_context *context, const struct paritas_workspace *workspace,
+                            const char *measurement, const char *poi, struct hf_spec **spec)
 {
     struct arena keep, scratch;
     *spec = NULL;

@@ -5,8 +5,8 @@
  *
  * The first step checks the shape of the document (pyhf's schema and names given twice) and is all that the
  * workspace operations need; the second checks what the model means. One walk over the tree does both the
- * check and the copy of the numbers: the tree is large and is touched once. Names become small integers at once, so that
- * nothing after it compares texts.
+ * check and the copy of the numbers: the tree is large and is touched once. Names become small integers at
+ * once, so that nothing after it compares texts.
  */
 #ifndef PARITAS_HISTFACTORY_READ_H
 #define PARITAS_HISTFACTORY_READ_H
@@ -34,12 +34,13 @@ struct hf_name {
     const char *text; /* borrowed from the document */
     uint32_t length;
     uint32_t hash;
-    uint32_t rank;                       /* in the order of the texts; set by hf_names_rank */
-    uint32_t channel;                    /* file index + 1 of the channel of this name; 0: none */
-    uint32_t observation;                /* same */
-    uint32_t measurement;                /* same */
-    uint32_t sample_in, sample_at;       /* channel (index + 1) that has this sample, and where */
-    uint32_t config_in, config_at;       /* measurement (index + 1) that configures this parameter, and where */
+    uint32_t rank;                 /* in the order of the texts; set by hf_names_rank */
+    uint32_t channel;              /* file index + 1 of the channel of this name; 0: none */
+    uint32_t observation;          /* same */
+    uint32_t measurement;          /* same */
+    uint32_t sample_in, sample_at; /* channel (index + 1) that has this sample, and where */
+    /* measurement (index + 1) that configures this parameter, and where */
+    uint32_t config_in, config_at;
     uint32_t modifier_in[HF_TYPE_COUNT]; /* serial number of the sample that has this (name, type) */
     uint32_t modifier_at[HF_TYPE_COUNT];
     uint32_t types;          /* bit per hf_type in use */
@@ -122,16 +123,17 @@ static inline bool hf_same(const char *a, const char *b)
     return *a == *b;
 }
 
-/* read_raw.c: checks the document's shape and copies its numbers into `keep`, tables into `scratch`. Names are borrowed from the document.
- * INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
-paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace, struct arena *scratch, struct arena *keep,
-                           struct hf_raw *raw);
+/* read_raw.c: checks the document's shape and copies its numbers into `keep`, tables into `scratch`. Names
+ * are borrowed from the document. INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
+paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace,
+                           struct arena *scratch, struct arena *keep, struct hf_raw *raw);
 
 /* read_raw.c: the check alone, for the operations of paritas.h. */
 paritas_status hf_workspace_check(paritas_context *context, const struct paritas_workspace *workspace);
 
 /* "LABEL: PATH: reason" as INVALID_INPUT. The root's path is left out. */
-paritas_status hf_refuse(paritas_context *context, const char *label, const struct hf_place *place, const char *format, ...)
+paritas_status hf_refuse(paritas_context *context, const char *label, const struct hf_place *place,
+                         const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 4, 5)))
 #endif
@@ -144,11 +146,11 @@ struct hf_field {
     const struct json *node; /* filled; NULL: absent */
 };
 /* Sorts the members of `object` into fields[0..n). Refuses another type, an unknown key, a missing one. */
-paritas_status hf_fields(paritas_context *context, const char *label, const struct hf_place *place, const struct json *object,
-                         struct hf_field *fields, size_t n);
+paritas_status hf_fields(paritas_context *context, const char *label, const struct hf_place *place,
+                         const struct json *object, struct hf_field *fields, size_t n);
 /* Refuses what is not of `type`, an empty array included where `nonempty`. */
-paritas_status hf_expect(paritas_context *context, const char *label, const struct hf_place *place, const struct json *node, json_type type,
-                         bool nonempty);
+paritas_status hf_expect(paritas_context *context, const char *label, const struct hf_place *place,
+                         const struct json *node, json_type type, bool nonempty);
 /* What a node is, for messages: "0.5", "\"text\"", "an object". */
 const char *hf_describe(const struct json *node, char out[64]);
 /* A number as text, for messages. */
@@ -171,9 +173,9 @@ const char *hf_type_name(hf_type type);
 /* The type of that name; HF_TYPE_COUNT: there is none. */
 hf_type hf_type_of(const char *text);
 
-/* parameters.c: numbers the parameter sets of an ordered document in pyhf's order and fills them with defaults, then with the
- * configuration of measurements[measurement]. Fills spec->sets and the `set` and `first` of all modifiers of spec->channels, which must
- * stand in the order of `raw`. */
+/* parameters.c: numbers the parameter sets of an ordered document in pyhf's order and fills them with
+ * defaults, then with the configuration of measurements[measurement]. Fills spec->sets and the `set` and
+ * `first` of all modifiers of spec->channels, which must stand in the order of `raw`. */
 paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
 
 #endif

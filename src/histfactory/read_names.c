@@ -1,11 +1,12 @@
 /* read_names.c: names as small integers. One open-addressed table per document, in the reader's arena, so
- * that duplicates and look-ups cost a few nanoseconds whatever the number of names. Ordering by name is done once for
- * the distinct texts; everything else sorts integers. */
+ * that duplicates and look-ups cost a few nanoseconds whatever the number of names. Ordering by name is done
+ * once for the distinct texts; everything else sorts integers. */
 #include "histfactory/read.h"
 
 #include <string.h>
 
-/* Eight bytes a step: names are read thousands of times a file. The value depends on the byte order of the machine; nothing else does. */
+/* Eight bytes a step: names are read thousands of times a file. The value depends on the byte order of the
+ * machine; nothing else does. */
 static uint32_t hash_text(const char *text, uint32_t length)
 {
     uint64_t hash = length, word = 0;
@@ -33,8 +34,8 @@ static uint32_t slot_of(const struct hf_names *names, const char *text, uint32_t
     return slot;
 }
 
-/* Doubles the items and rebuilds the table at a load of at most a half. The old arrays stay in the arena: their sum is less
- * than the new ones'. */
+/* Doubles the items and rebuilds the table at a load of at most a half. The old arrays stay in the arena:
+ * their sum is less than the new ones'. */
 static bool grow(struct hf_names *names, struct arena *arena)
 {
     uint32_t capacity = names->capacity != 0 ? 2 * names->capacity : 256, size = 2 * capacity;
@@ -46,7 +47,8 @@ static bool grow(struct hf_names *names, struct arena *arena)
     names->table = table;
     names->capacity = capacity;
     names->table_size = size;
-    for (uint32_t i = 0; i < names->count; i++) table[slot_of(names, items[i].text, items[i].length, items[i].hash)] = i + 1;
+    for (uint32_t i = 0; i < names->count; i++)
+        table[slot_of(names, items[i].text, items[i].length, items[i].hash)] = i + 1;
     return true;
 }
 
@@ -55,7 +57,8 @@ uint32_t hf_names_enter(struct hf_names *names, struct arena *arena, const char 
     if (names->count == names->capacity && !grow(names, arena)) return HF_NONE;
     uint32_t hash = hash_text(text, length), slot = slot_of(names, text, length, hash);
     if (names->table[slot] == 0) {
-        names->items[names->count] = (struct hf_name){.text = text, .length = length, .hash = hash, .set = HF_NONE};
+        names->items[names->count] =
+            (struct hf_name){.text = text, .length = length, .hash = hash, .set = HF_NONE};
         names->table[slot] = ++names->count;
     }
     return names->table[slot] - 1;
@@ -85,10 +88,12 @@ bool hf_names_rank(struct hf_names *names, struct arena *arena)
     for (size_t i = 0; i < n; i++) from[i] = (uint32_t)i;
     for (size_t width = 1; width < n; width *= 2) {
         for (size_t start = 0; start < n; start += 2 * width) {
-            size_t middle = start + width < n ? start + width : n, end = start + 2 * width < n ? start + 2 * width : n;
+            size_t middle = start + width < n ? start + width : n,
+                   end = start + 2 * width < n ? start + 2 * width : n;
             size_t a = start, b = middle;
             for (size_t k = start; k < end; k++) {
-                bool right = a == middle || (b < end && before(&names->items[from[b]], &names->items[from[a]]));
+                bool right =
+                    a == middle || (b < end && before(&names->items[from[b]], &names->items[from[a]]));
                 to[k] = right ? from[b++] : from[a++];
             }
         }
@@ -119,7 +124,8 @@ void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n)
     hf_sort(keys, scratch, half);
     hf_sort(keys + half, scratch, n - half);
     memcpy(scratch, keys, n * sizeof *keys);
-    for (size_t k = 0; k < n; k++) keys[k] = a == half || (b < n && scratch[b] < scratch[a]) ? scratch[b++] : scratch[a++];
+    for (size_t k = 0; k < n; k++)
+        keys[k] = a == half || (b < n && scratch[b] < scratch[a]) ? scratch[b++] : scratch[a++];
 }
 
 /* The low halves of n sorted keys, in a new array. */
@@ -139,9 +145,11 @@ bool hf_raw_order(struct hf_raw *raw)
     for (uint32_t c = 0; c < raw->n_channels; c++) {
         if (raw->channels[c].n_samples > most) most = raw->channels[c].n_samples;
         for (uint32_t s = 0; s < raw->channels[c].n_samples; s++)
-            if (raw->channels[c].samples[s].n_modifiers > most) most = raw->channels[c].samples[s].n_modifiers;
+            if (raw->channels[c].samples[s].n_modifiers > most)
+                most = raw->channels[c].samples[s].n_modifiers;
     }
-    uint64_t *keys = arena_array(raw->scratch, most, sizeof *keys), *scratch = arena_array(raw->scratch, most, sizeof *scratch);
+    uint64_t *keys = arena_array(raw->scratch, most, sizeof *keys),
+             *scratch = arena_array(raw->scratch, most, sizeof *scratch);
     if (keys == NULL || scratch == NULL || !hf_names_rank(&raw->names, raw->scratch)) return false;
     for (uint32_t c = 0; c < raw->n_channels; c++) {
         struct hf_raw_channel *channel = &raw->channels[c];
@@ -154,17 +162,20 @@ bool hf_raw_order(struct hf_raw *raw)
             sample->order = order_of(raw->scratch, keys, scratch, sample->n_modifiers);
             if (sample->order == NULL) return false;
         }
-        for (uint32_t s = 0; s < channel->n_samples; s++) keys[s] = (uint64_t)names[channel->samples[s].name].rank << 32 | s;
+        for (uint32_t s = 0; s < channel->n_samples; s++)
+            keys[s] = (uint64_t)names[channel->samples[s].name].rank << 32 | s;
         channel->order = order_of(raw->scratch, keys, scratch, channel->n_samples);
         if (channel->order == NULL) return false;
     }
-    for (uint32_t c = 0; c < raw->n_channels; c++) keys[c] = (uint64_t)names[raw->channels[c].name].rank << 32 | c;
+    for (uint32_t c = 0; c < raw->n_channels; c++)
+        keys[c] = (uint64_t)names[raw->channels[c].name].rank << 32 | c;
     raw->order = order_of(raw->scratch, keys, scratch, raw->n_channels);
     return raw->order != NULL;
 }
 
 /* In the order of hf_type, which is also the order of the texts. */
-static const char *const type_names[HF_TYPE_COUNT] = {"histosys", "lumi", "normfactor", "normsys", "shapefactor", "shapesys", "staterror"};
+static const char *const type_names[HF_TYPE_COUNT] = {"histosys",    "lumi",     "normfactor", "normsys",
+                                                      "shapefactor", "shapesys", "staterror"};
 
 const char *hf_type_name(hf_type type)
 {

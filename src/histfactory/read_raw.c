@@ -1,7 +1,7 @@
 /* read_raw.c: the shape of a workspace document: pyhf's schema 1.0.0, with names given twice refused as well.
  *
- * One walk over the tree checks and copies. Each level holds its place on the stack (three stores), and only a refusal turns the
- * places into text. */
+ * One walk over the tree checks and copies. Each level holds its place on the stack (three stores), and only
+ * a refusal turns the places into text. */
 #include "histfactory/read.h"
 
 #include <stdarg.h>
@@ -12,20 +12,24 @@
 
 /* ---- refusals ---- */
 
-/* Writes the path up to `place`; returns how much of `out` is used. Keys are the schema's, so it never grows long. */
+/* Writes the path up to `place`; returns how much of `out` is used. Keys are the schema's, so it never grows
+ * long. */
 static size_t write_path(const struct hf_place *place, char *out, size_t size)
 {
     size_t used = place->up != NULL ? write_path(place->up, out, size) : 0;
     int more = 0;
-    if (place->key[0] != '\0') more = snprintf(out + used, size - used, "%s%s", used != 0 ? "." : "", place->key);
+    if (place->key[0] != '\0')
+        more = snprintf(out + used, size - used, "%s%s", used != 0 ? "." : "", place->key);
     used += more > 0 ? (size_t)more : 0;
     if (used >= size) return size - 1;
-    more = place->index != HF_NONE ? snprintf(out + used, size - used, "[%lu]", (unsigned long)place->index) : 0;
+    more =
+        place->index != HF_NONE ? snprintf(out + used, size - used, "[%lu]", (unsigned long)place->index) : 0;
     used += more > 0 ? (size_t)more : 0;
     return used < size ? used : size - 1;
 }
 
-paritas_status hf_refuse(paritas_context *context, const char *label, const struct hf_place *place, const char *format, ...)
+paritas_status hf_refuse(paritas_context *context, const char *label, const struct hf_place *place,
+                         const char *format, ...)
 {
     char path[256] = "", reason[1024];
     write_path(place, path, sizeof path);
@@ -33,15 +37,18 @@ paritas_status hf_refuse(paritas_context *context, const char *label, const stru
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: %s%s%s", label, path, path[0] != '\0' ? ": " : "", reason);
+    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: %s%s%s", label, path,
+                        path[0] != '\0' ? ": " : "", reason);
 }
 
 const char *hf_describe(const struct json *node, char out[64])
 {
     if (json_is(node, JSON_NUMBER))
-        snprintf(out, 64, "%.*s%s", node->length < 40 ? (int)node->length : 40, node->text, node->length > 40 ? "..." : "");
+        snprintf(out, 64, "%.*s%s", node->length < 40 ? (int)node->length : 40, node->text,
+                 node->length > 40 ? "..." : "");
     else if (json_is(node, JSON_STRING))
-        snprintf(out, 64, "\"%.*s%s\"", node->length < 40 ? (int)node->length : 40, node->text, node->length > 40 ? "..." : "");
+        snprintf(out, 64, "\"%.*s%s\"", node->length < 40 ? (int)node->length : 40, node->text,
+                 node->length > 40 ? "..." : "");
     else
         snprintf(out, 64, "%s", json_type_name(node));
     return out;
@@ -78,17 +85,19 @@ static const char *type_phrase(json_type type)
     return "an object";
 }
 
-paritas_status hf_expect(paritas_context *context, const char *label, const struct hf_place *place, const struct json *node, json_type type,
-                         bool nonempty)
+paritas_status hf_expect(paritas_context *context, const char *label, const struct hf_place *place,
+                         const struct json *node, json_type type, bool nonempty)
 {
     char found[64];
-    if (!json_is(node, type)) return hf_refuse(context, label, place, "must be %s, found %s", type_phrase(type), hf_describe(node, found));
+    if (!json_is(node, type))
+        return hf_refuse(context, label, place, "must be %s, found %s", type_phrase(type),
+                         hf_describe(node, found));
     if (nonempty && node->count == 0) return hf_refuse(context, label, place, "must not be empty");
     return PARITAS_OK;
 }
 
-paritas_status hf_fields(paritas_context *context, const char *label, const struct hf_place *place, const struct json *object,
-                         struct hf_field *fields, size_t n)
+paritas_status hf_fields(paritas_context *context, const char *label, const struct hf_place *place,
+                         const struct json *object, struct hf_field *fields, size_t n)
 {
     paritas_status status = hf_expect(context, label, place, object, JSON_OBJECT, false);
     if (status != PARITAS_OK) return status;
@@ -108,16 +117,16 @@ paritas_status hf_fields(paritas_context *context, const char *label, const stru
 }
 
 /* hf_expect with the common case in line. */
-static inline paritas_status refuse_type(struct hf_raw *raw, const struct hf_place *place, const struct json *node, json_type type,
-                                         bool nonempty)
+static inline paritas_status refuse_type(struct hf_raw *raw, const struct hf_place *place,
+                                         const struct json *node, json_type type, bool nonempty)
 {
     if (node->type == type && !(nonempty && node->count == 0)) return PARITAS_OK;
     return hf_expect(raw->context, raw->label, place, node, type, nonempty);
 }
 
 /* Copies an array of at least one number. `place` is the array's. */
-static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *place, const struct json *node, const double **numbers,
-                                   uint32_t *n)
+static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
+                                   const double **numbers, uint32_t *n)
 {
     paritas_status status = refuse_type(raw, place, node, JSON_ARRAY, true);
     if (status != PARITAS_OK) return status;
@@ -137,7 +146,8 @@ static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *pl
 }
 
 /* Enters the text of a name. `place` is the object's that has it. */
-static paritas_status read_name(struct hf_raw *raw, const struct hf_place *place, const struct json *node, uint32_t *name)
+static paritas_status read_name(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
+                                uint32_t *name)
 {
     if (node->type != JSON_STRING) {
         const struct hf_place at = {place, "name", HF_NONE};
@@ -159,10 +169,13 @@ static paritas_status read_histosys(struct hf_raw *raw, const struct hf_place *p
                                     struct hf_raw_modifier *modifier)
 {
     struct hf_field fields[] = {{"hi_data", true, NULL}, {"lo_data", true, NULL}};
-    const struct hf_place at = {place, "data", HF_NONE}, hi = {&at, "hi_data", HF_NONE}, lo = {&at, "lo_data", HF_NONE};
+    const struct hf_place at = {place, "data", HF_NONE}, hi = {&at, "hi_data", HF_NONE},
+                          lo = {&at, "lo_data", HF_NONE};
     paritas_status status = hf_fields(raw->context, raw->label, &at, node, fields, 2);
-    if (status == PARITAS_OK) status = read_numbers(raw, &hi, fields[0].node, &modifier->values, &modifier->n_values);
-    if (status == PARITAS_OK) status = read_numbers(raw, &lo, fields[1].node, &modifier->lo_values, &modifier->n_lo_values);
+    if (status == PARITAS_OK)
+        status = read_numbers(raw, &hi, fields[0].node, &modifier->values, &modifier->n_values);
+    if (status == PARITAS_OK)
+        status = read_numbers(raw, &lo, fields[1].node, &modifier->lo_values, &modifier->n_lo_values);
     return status;
 }
 
@@ -180,8 +193,8 @@ static paritas_status read_normsys(struct hf_raw *raw, const struct hf_place *pl
     return PARITAS_OK;
 }
 
-static paritas_status read_modifier(struct hf_raw *raw, const struct hf_place *place, const struct json *node, uint32_t sample_serial,
-                                    struct hf_raw_modifier *modifier)
+static paritas_status read_modifier(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
+                                    uint32_t sample_serial, struct hf_raw_modifier *modifier)
 {
     struct hf_field fields[] = {{"name", true, NULL}, {"type", true, NULL}, {"data", true, NULL}};
     const struct hf_place data = {place, "data", HF_NONE}, type_place = {place, "type", HF_NONE};
@@ -192,11 +205,13 @@ static paritas_status read_modifier(struct hf_raw *raw, const struct hf_place *p
     char found[64];
     hf_type type = hf_type_of(fields[1].node->text);
     if (type == HF_TYPE_COUNT)
-        return hf_refuse(raw->context, raw->label, &type_place, "unknown modifier type %s", hf_describe(fields[1].node, found));
+        return hf_refuse(raw->context, raw->label, &type_place, "unknown modifier type %s",
+                         hf_describe(fields[1].node, found));
     modifier->type = type;
     struct hf_name *name = &raw->names.items[modifier->name];
     if (name->modifier_in[type] == sample_serial)
-        return hf_refuse(raw->context, raw->label, place, "the %s \"%.200s\" is given twice in this sample, first as modifiers[%lu]",
+        return hf_refuse(raw->context, raw->label, place,
+                         "the %s \"%.200s\" is given twice in this sample, first as modifiers[%lu]",
                          hf_type_name(type), name->text, (unsigned long)name->modifier_at[type]);
     name->modifier_in[type] = sample_serial;
     name->modifier_at[type] = place->index;
@@ -213,26 +228,27 @@ static paritas_status read_modifier(struct hf_raw *raw, const struct hf_place *p
     }
     if (type == HF_LUMI && strcmp(name->text, "lumi") != 0) {
         const struct hf_place name_place = {place, "name", HF_NONE};
-        return hf_refuse(raw->context, raw->label, &name_place, "a modifier of type lumi must be named \"lumi\", found \"%.200s\"",
-                         name->text);
+        return hf_refuse(raw->context, raw->label, &name_place,
+                         "a modifier of type lumi must be named \"lumi\", found \"%.200s\"", name->text);
     }
     return refuse_type(raw, &data, fields[2].node, JSON_NULL, false);
 }
 
-static paritas_status read_sample(struct hf_raw *raw, const struct hf_place *place, const struct json *node, uint32_t channel,
-                                  uint32_t serial, struct hf_raw_sample *sample)
+static paritas_status read_sample(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
+                                  uint32_t channel, uint32_t serial, struct hf_raw_sample *sample)
 {
     struct hf_field fields[] = {{"name", true, NULL}, {"data", true, NULL}, {"modifiers", true, NULL}};
     const struct hf_place data = {place, "data", HF_NONE}, modifiers = {place, "modifiers", HF_NONE};
     paritas_status status = hf_fields(raw->context, raw->label, place, node, fields, 3);
     if (status == PARITAS_OK) status = read_name(raw, place, fields[0].node, &sample->name);
-    if (status == PARITAS_OK) status = read_numbers(raw, &data, fields[1].node, &sample->data, &sample->n_bins);
+    if (status == PARITAS_OK)
+        status = read_numbers(raw, &data, fields[1].node, &sample->data, &sample->n_bins);
     if (status == PARITAS_OK) status = refuse_type(raw, &modifiers, fields[2].node, JSON_ARRAY, false);
     if (status != PARITAS_OK) return status;
     struct hf_name *name = &raw->names.items[sample->name];
     if (name->sample_in == channel + 1)
-        return hf_refuse(raw->context, raw->label, place, "the name \"%.200s\" is also that of samples[%lu]", name->text,
-                         (unsigned long)name->sample_at);
+        return hf_refuse(raw->context, raw->label, place, "the name \"%.200s\" is also that of samples[%lu]",
+                         name->text, (unsigned long)name->sample_at);
     name->sample_in = channel + 1;
     name->sample_at = place->index;
     sample->modifiers = make_array(raw, fields[2].node, sizeof *sample->modifiers);
@@ -246,11 +262,12 @@ static paritas_status read_sample(struct hf_raw *raw, const struct hf_place *pla
 }
 
 /* Refuses the second of two elements of one name; `seen` is the name's stamp of their array: index + 1. */
-static paritas_status refuse_twice(struct hf_raw *raw, const struct hf_place *place, uint32_t name, uint32_t *seen, const char *array)
+static paritas_status refuse_twice(struct hf_raw *raw, const struct hf_place *place, uint32_t name,
+                                   uint32_t *seen, const char *array)
 {
     if (*seen != 0)
-        return hf_refuse(raw->context, raw->label, place, "the name \"%.200s\" is also that of %s[%lu]", raw->names.items[name].text, array,
-                         (unsigned long)(*seen - 1));
+        return hf_refuse(raw->context, raw->label, place, "the name \"%.200s\" is also that of %s[%lu]",
+                         raw->names.items[name].text, array, (unsigned long)(*seen - 1));
     *seen = place->index + 1;
     return PARITAS_OK;
 }
@@ -270,14 +287,17 @@ static paritas_status read_channels(struct hf_raw *raw, const struct hf_place *r
         const struct hf_place at = {&place, "", index}, samples = {&at, "samples", HF_NONE};
         status = hf_fields(raw->context, raw->label, &at, item, fields, 2);
         if (status == PARITAS_OK) status = read_name(raw, &at, fields[0].node, &channel->name);
-        if (status == PARITAS_OK) status = refuse_twice(raw, &at, channel->name, &raw->names.items[channel->name].channel, "channels");
+        if (status == PARITAS_OK)
+            status =
+                refuse_twice(raw, &at, channel->name, &raw->names.items[channel->name].channel, "channels");
         if (status == PARITAS_OK) status = refuse_type(raw, &samples, fields[1].node, JSON_ARRAY, true);
         if (status != PARITAS_OK) return status;
         channel->samples = make_array(raw, fields[1].node, sizeof *channel->samples);
         if (channel->samples == NULL) return paritas_fail_memory(raw->context);
         for (const struct json *sample = fields[1].node->first; sample != NULL; sample = sample->next) {
             const struct hf_place sample_place = {&samples, "", channel->n_samples};
-            status = read_sample(raw, &sample_place, sample, index, ++serial, &channel->samples[channel->n_samples++]);
+            status = read_sample(raw, &sample_place, sample, index, ++serial,
+                                 &channel->samples[channel->n_samples++]);
             if (status != PARITAS_OK) return status;
         }
     }
@@ -286,7 +306,8 @@ static paritas_status read_channels(struct hf_raw *raw, const struct hf_place *r
 
 /* ---- observations and measurements ---- */
 
-static paritas_status read_observations(struct hf_raw *raw, const struct hf_place *root, const struct json *node)
+static paritas_status read_observations(struct hf_raw *raw, const struct hf_place *root,
+                                        const struct json *node)
 {
     const struct hf_place place = {root, "observations", HF_NONE};
     paritas_status status = refuse_type(raw, &place, node, JSON_ARRAY, true);
@@ -299,15 +320,18 @@ static paritas_status read_observations(struct hf_raw *raw, const struct hf_plac
         const struct hf_place at = {&place, "", raw->n_observations++}, data = {&at, "data", HF_NONE};
         status = hf_fields(raw->context, raw->label, &at, item, fields, 2);
         if (status == PARITAS_OK) status = read_name(raw, &at, fields[0].node, &observation->name);
-        if (status == PARITAS_OK) status = read_numbers(raw, &data, fields[1].node, &observation->data, &observation->n_bins);
         if (status == PARITAS_OK)
-            status = refuse_twice(raw, &at, observation->name, &raw->names.items[observation->name].observation, "observations");
+            status = read_numbers(raw, &data, fields[1].node, &observation->data, &observation->n_bins);
+        if (status == PARITAS_OK)
+            status = refuse_twice(raw, &at, observation->name,
+                                  &raw->names.items[observation->name].observation, "observations");
         if (status != PARITAS_OK) return status;
     }
     return PARITAS_OK;
 }
 
-static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *place, const struct json *node, struct hf_raw_config *config)
+static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
+                                  struct hf_raw_config *config)
 {
     paritas_status status = refuse_type(raw, place, node, JSON_ARRAY, true);
     if (status != PARITAS_OK) return status;
@@ -317,9 +341,11 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
         char found[64];
         const struct hf_place at = {place, "", config->n_bounds};
         if (item->type != JSON_ARRAY)
-            return hf_refuse(raw->context, raw->label, &at, "must be a pair [lower, upper], found %s", hf_describe(item, found));
+            return hf_refuse(raw->context, raw->label, &at, "must be a pair [lower, upper], found %s",
+                             hf_describe(item, found));
         if (item->count != 2)
-            return hf_refuse(raw->context, raw->label, &at, "must be a pair [lower, upper], found an array of %lu",
+            return hf_refuse(raw->context, raw->label, &at,
+                             "must be a pair [lower, upper], found an array of %lu",
                              (unsigned long)item->count);
         const struct hf_place lower = {&at, "", 0}, upper = {&at, "", 1};
         status = refuse_type(raw, &lower, item->first, JSON_NUMBER, false);
@@ -333,12 +359,14 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
     return PARITAS_OK;
 }
 
-static paritas_status read_config(struct hf_raw *raw, const struct hf_place *place, const struct json *node, struct hf_raw_config *config)
+static paritas_status read_config(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
+                                  struct hf_raw_config *config)
 {
     enum { NAME, INITS, BOUNDS, AUXDATA, FACTORS, SIGMAS, FIXED, FIELDS };
     struct hf_field fields[FIELDS] = {
-        [NAME] = {"name", true, NULL},        [INITS] = {"inits", false, NULL},     [BOUNDS] = {"bounds", false, NULL},
-        [AUXDATA] = {"auxdata", false, NULL}, [FACTORS] = {"factors", false, NULL}, [SIGMAS] = {"sigmas", false, NULL},
+        [NAME] = {"name", true, NULL},        [INITS] = {"inits", false, NULL},
+        [BOUNDS] = {"bounds", false, NULL},   [AUXDATA] = {"auxdata", false, NULL},
+        [FACTORS] = {"factors", false, NULL}, [SIGMAS] = {"sigmas", false, NULL},
         [FIXED] = {"fixed", false, NULL}};
     paritas_status status = hf_fields(raw->context, raw->label, place, node, fields, FIELDS);
     if (status == PARITAS_OK) status = read_name(raw, place, fields[NAME].node, &config->name);
@@ -366,16 +394,18 @@ static paritas_status read_config(struct hf_raw *raw, const struct hf_place *pla
     return status;
 }
 
-static paritas_status read_measurement(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
-                                       struct hf_raw_measurement *measurement)
+static paritas_status read_measurement(struct hf_raw *raw, const struct hf_place *place,
+                                       const struct json *node, struct hf_raw_measurement *measurement)
 {
-    struct hf_field fields[] = {{"name", true, NULL}, {"config", true, NULL}}, inner[] = {{"poi", true, NULL}, {"parameters", true, NULL}};
+    struct hf_field fields[] = {{"name", true, NULL}, {"config", true, NULL}},
+                    inner[] = {{"poi", true, NULL}, {"parameters", true, NULL}};
     const struct hf_place config = {place, "config", HF_NONE}, poi = {&config, "poi", HF_NONE},
                           parameters = {&config, "parameters", HF_NONE};
     paritas_status status = hf_fields(raw->context, raw->label, place, node, fields, 2);
     if (status == PARITAS_OK) status = read_name(raw, place, fields[0].node, &measurement->name);
     if (status == PARITAS_OK)
-        status = refuse_twice(raw, place, measurement->name, &raw->names.items[measurement->name].measurement, "measurements");
+        status = refuse_twice(raw, place, measurement->name, &raw->names.items[measurement->name].measurement,
+                              "measurements");
     if (status == PARITAS_OK) status = hf_fields(raw->context, raw->label, &config, fields[1].node, inner, 2);
     if (status == PARITAS_OK) status = refuse_type(raw, &poi, inner[0].node, JSON_STRING, false);
     if (status == PARITAS_OK) status = refuse_type(raw, &parameters, inner[1].node, JSON_ARRAY, false);
@@ -390,7 +420,8 @@ static paritas_status read_measurement(struct hf_raw *raw, const struct hf_place
         if (status != PARITAS_OK) return status;
         struct hf_name *name = &raw->names.items[entry->name];
         if (name->config_in == place->index + 1)
-            return hf_refuse(raw->context, raw->label, &at, "the parameter \"%.200s\" is configured twice, first in parameters[%lu]",
+            return hf_refuse(raw->context, raw->label, &at,
+                             "the parameter \"%.200s\" is configured twice, first in parameters[%lu]",
                              name->text, (unsigned long)name->config_at);
         name->config_in = place->index + 1;
         name->config_at = at.index;
@@ -398,7 +429,8 @@ static paritas_status read_measurement(struct hf_raw *raw, const struct hf_place
     return PARITAS_OK;
 }
 
-static paritas_status read_measurements(struct hf_raw *raw, const struct hf_place *root, const struct json *node)
+static paritas_status read_measurements(struct hf_raw *raw, const struct hf_place *root,
+                                        const struct json *node)
 {
     const struct hf_place place = {root, "measurements", HF_NONE};
     paritas_status status = refuse_type(raw, &place, node, JSON_ARRAY, true);
@@ -413,18 +445,21 @@ static paritas_status read_measurements(struct hf_raw *raw, const struct hf_plac
     return PARITAS_OK;
 }
 
-paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace, struct arena *scratch, struct arena *keep,
-                           struct hf_raw *raw)
+paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace,
+                           struct arena *scratch, struct arena *keep, struct hf_raw *raw)
 {
     *raw = (struct hf_raw){.context = context, .label = workspace->label, .scratch = scratch, .keep = keep};
-    struct hf_field fields[] = {
-        {"channels", true, NULL}, {"observations", true, NULL}, {"measurements", true, NULL}, {"version", true, NULL}};
+    struct hf_field fields[] = {{"channels", true, NULL},
+                                {"observations", true, NULL},
+                                {"measurements", true, NULL},
+                                {"version", true, NULL}};
     const struct hf_place root = {NULL, "", HF_NONE}, version = {&root, "version", HF_NONE};
     paritas_status status = hf_fields(context, raw->label, &root, workspace->root, fields, 4);
     if (status != PARITAS_OK) return status;
     char found[64];
     if (!json_text_is(fields[3].node, VERSION))
-        return hf_refuse(context, raw->label, &version, "must be \"" VERSION "\", found %s", hf_describe(fields[3].node, found));
+        return hf_refuse(context, raw->label, &version, "must be \"" VERSION "\", found %s",
+                         hf_describe(fields[3].node, found));
     status = read_channels(raw, &root, fields[0].node);
     if (status == PARITAS_OK) status = read_observations(raw, &root, fields[1].node);
     if (status == PARITAS_OK) status = read_measurements(raw, &root, fields[2].node);

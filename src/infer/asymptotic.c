@@ -1,5 +1,5 @@
-/* asymptotic.c: test statistics and p-values in the asymptotic approximation; semantics as pyhf's AsymptoticCalculator
- * with base distribution "normal". */
+/* asymptotic.c: test statistics and p-values in the asymptotic approximation; semantics as pyhf's
+ * AsymptoticCalculator with base distribution "normal". */
 #include "infer/asymptotic.h"
 #include "infer/probability.h"
 
@@ -61,7 +61,8 @@ paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, parita
     if (status != PARITAS_OK) return status;
     struct infer_point *point = arena_array(&infer->arena, 1, sizeof *point);
     if (point == NULL) return paritas_fail_memory(infer->context);
-    *point = (struct infer_point){.profile = &a->data, .k = 1, .parameter = {infer->poi}, .value = {asimov_mu}};
+    *point =
+        (struct infer_point){.profile = &a->data, .k = 1, .parameter = {infer->poi}, .value = {asimov_mu}};
     status = infer_points(infer, 1, point);
     if (status == PARITAS_OK) status = infer_polish(infer, point);
     if (status != PARITAS_OK) return status;
@@ -77,7 +78,8 @@ paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic
     struct infer_point *fits = arena_array(&infer->arena, 2 * n, sizeof *fits);
     if (fits == NULL) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < n; i++) {
-        fits[i] = (struct infer_point){.profile = &a->data, .k = 1, .parameter = {infer->poi}, .value = {points[i].mu}};
+        fits[i] = (struct infer_point){
+            .profile = &a->data, .k = 1, .parameter = {infer->poi}, .value = {points[i].mu}};
         fits[n + i] = fits[i];
         fits[n + i].profile = &a->asimov;
     }
@@ -91,12 +93,14 @@ paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic
     return PARITAS_OK;
 }
 
-void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point, paritas_hypotest_result *result)
+void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point,
+                       paritas_hypotest_result *result)
 {
     size_t poi = a->infer->poi;
     double mu_hat = a->data.parameters[poi];
     double q = asymptotic_q(a->statistic, point->mu, mu_hat, point->data.twice_nll, a->data.result.twice_nll);
-    double q_asimov = asymptotic_q(a->statistic, point->mu, a->asimov.parameters[poi], point->asimov.twice_nll, a->asimov.result.twice_nll);
+    double q_asimov = asymptotic_q(a->statistic, point->mu, a->asimov.parameters[poi],
+                                   point->asimov.twice_nll, a->asimov.result.twice_nll);
     if (a->no_asimov) q_asimov = (double)NAN;
     double t = shifted(a->statistic, q, q_asimov);
     memset(result, 0, sizeof *result);

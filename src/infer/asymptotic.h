@@ -3,7 +3,8 @@
  *   asymptotic_open: free fit ──► conditional fit at mu' ──► Asimov data ──► free fit to them
  *   asymptotic_test: conditional fits at n values of mu to both, one batch ──► q, q_A ──► p-values
  *
- * The Asimov data do not depend on the tested mu, so each further value costs two fits. mu' is 0, or 1 for q0. */
+ * The Asimov data do not depend on the tested mu, so each further value costs two fits. mu' is 0, or 1 for
+ * q0. */
 #ifndef PARITAS_INFER_ASYMPTOTIC_H
 #define PARITAS_INFER_ASYMPTOTIC_H
 
@@ -14,7 +15,8 @@ struct asymptotic {
     paritas_test_statistic statistic;
     struct infer_profile data, asimov;
     paritas_fit_status status; /* of the conditional fit at mu' */
-    bool no_asimov;            /* that fit left the domain, so that there are no Asimov data: every answer is NaN */
+    /* that fit left the domain, so that there are no Asimov data: every answer is NaN */
+    bool no_asimov;
 };
 
 /* The fits at one value of mu. */
@@ -27,7 +29,8 @@ paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, parita
 /* Conditional fits at points[i].mu; with `slopes`, also the slopes of both profiles there. */
 paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes);
 /* The answer at a point. To be called after all tests: a later one can find a lower free fit. */
-void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point, paritas_hypotest_result *result);
+void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point,
+                       paritas_hypotest_result *result);
 
 /* The statistic q (0 where the best fit lies on the other side of mu) from twice the NLL, fixed and free. */
 double asymptotic_q(paritas_test_statistic statistic, double mu, double mu_hat, double fixed, double free);

@@ -35,7 +35,8 @@ double curve_value(const struct curve *curve, double x)
     while (right < n && curve->node[right].x < x) right++;
     if (right == 0 || right == n) { /* outside: the mean curvature of the last interval goes on */
         size_t a = right == 0 ? 0 : n - 2;
-        double curvature = (curve->node[a + 1].slope - curve->node[a].slope) / (curve->node[a + 1].x - curve->node[a].x);
+        double curvature =
+            (curve->node[a + 1].slope - curve->node[a].slope) / (curve->node[a + 1].x - curve->node[a].x);
         return parabola(curve, right == 0 ? 0 : n - 1, curvature, x);
     }
     size_t a = right - 1;
@@ -56,7 +57,8 @@ double find_root(double (*f)(const void *user, double x), const void *user, doub
     double fa = tame(f(user, a)), fb = tame(f(user, b));
     if (fa == 0.0) return a;
     if (fb == 0.0) return b;
-    /* regula falsi with the Illinois weights; every fourth step halves the interval, which bounds the worst case */
+    /* regula falsi with the Illinois weights; every fourth step halves the interval, which bounds the worst
+     * case */
     int kept = 0;
     for (int i = 0; i < 200; i++) {
         double x = i % 4 == 3 ? 0.5 * (a + b) : b - fb * (b - a) / (fb - fa);

@@ -1,10 +1,11 @@
 /* gof.c: goodness of fit against the saturated model, as cabinetry does it.
  *
- * The saturated model expects exactly what was observed in every bin and has every constraint at its best value. Degrees
- * of freedom: bins less the unconstrained parameters that are free (the parameter of interest among them); a
- * constrained parameter brings its own auxiliary datum and counts nothing.
+ * The saturated model expects exactly what was observed in every bin and has every constraint at its best
+ * value. Degrees of freedom: bins less the unconstrained parameters that are free (the parameter of interest
+ * among them); a constrained parameter brings its own auxiliary datum and counts nothing.
  *
- * By toys, the degrees of freedom do not matter: toys drawn at the best fit say how the statistic is distributed. */
+ * By toys, the degrees of freedom do not matter: toys drawn at the best fit say how the statistic is
+ * distributed. */
 #include "fit/family.h"
 #include "infer/infer.h"
 #include "infer/probability.h"
@@ -21,12 +22,14 @@ static double saturated_model(const struct infer *infer)
     return 2.0 * frozen->constant(frozen, infer->base.data);
 }
 
-static void describe(const struct infer *infer, const struct infer_profile *profile, paritas_gof_result *result)
+static void describe(const struct infer *infer, const struct infer_profile *profile,
+                     paritas_gof_result *result)
 {
     size_t n_main = paritas_model_main_count(infer->model), unconstrained = 0;
     const double *widths = infer->widths;
     result->saturated = saturated_model(infer);
-    for (size_t i = 0; i < infer->n_parameters; i++) unconstrained += isnan(widths[i]) && !infer->base.fixed[i];
+    for (size_t i = 0; i < infer->n_parameters; i++)
+        unconstrained += isnan(widths[i]) && !infer->base.fixed[i];
     result->twice_nll = profile->result.twice_nll;
     result->statistic = result->twice_nll - result->saturated;
     result->ndof = n_main > unconstrained ? n_main - unconstrained : 0;
@@ -34,12 +37,14 @@ static void describe(const struct infer *infer, const struct infer_profile *prof
     result->status = profile->result.status;
 }
 
-paritas_status paritas_gof(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_gof_result *result)
+paritas_status paritas_gof(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                           paritas_gof_result *result)
 {
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, false);
     struct infer_profile best = {.data = infer.base.data}, *const profile = &best;
-    if (status == PARITAS_OK) status = family_check_expectation(context, paritas_model_frozen(model)); /* nor has it a saturated model */
+    /* nor has it a saturated model */
+    if (status == PARITAS_OK) status = family_check_expectation(context, paritas_model_frozen(model));
     if (status == PARITAS_OK) status = infer_free_fits(&infer, 1, &profile);
     if (status == PARITAS_OK) describe(&infer, &best, result);
     infer_close(&infer);
@@ -62,7 +67,8 @@ static void see(void *user, const struct store_fit *fit)
     tail->above += fit->statistic >= tail->observed - tail->same;
 }
 
-static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits, const paritas_toys_options *options, paritas_gof_toys_result *result)
+static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits,
+                               const paritas_toys_options *options, paritas_gof_toys_result *result)
 {
     struct infer_profile best;
     const double *point;
@@ -72,7 +78,8 @@ static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits, const
     if (status != PARITAS_OK) return status;
     describe(infer, &best, &result->gof);
     struct tail tail = {.observed = result->gof.statistic, .same = same_minimum(infer->context)};
-    const struct toy_fits_options plan = {.toys = options, .what = "gof", .expected = expected, .start = point, .see = see, .see_user = &tail};
+    const struct toy_fits_options plan = {
+        .toys = options, .what = "gof", .expected = expected, .start = point, .see = see, .see_user = &tail};
     status = toy_fits_open(fits, infer, &plan);
     if (status == PARITAS_OK && fits->store) {
         status = store_set_fact(fits->store, "statistic", result->gof.statistic);
@@ -89,7 +96,8 @@ static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits, const
     return status;
 }
 
-paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const paritas_toys_options *given, paritas_gof_toys_result *result)
+paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                                const paritas_toys_options *given, paritas_gof_toys_result *result)
 {
     paritas_toys_options options = toys_options_of(given);
     memset(result, 0, sizeof *result);

@@ -1,5 +1,6 @@
-/* gradient_fits.c: the fits behind statistics of many rows, a job list over all rows at each stage. What is found is what infer_points finds row by row: a
- * conditional fit that ends below the free one repeats that, and where data leave a direction open it is also tried from the job's start. */
+/* gradient_fits.c: the fits behind statistics of many rows, a job list over all rows at each stage. What is
+ * found is what infer_points finds row by row: a conditional fit that ends below the free one repeats that,
+ * and where data leave a direction open it is also tried from the job's start. */
 #include "fit/minimum.h"
 #include "infer/asymptotic.h"
 #include "infer/gradient.h"
@@ -31,7 +32,8 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
     const size_t p = infer->n_parameters;
     if (n == 0) return PARITAS_OK;
     paritas_job *jobs = arena_array(&infer->arena, n, sizeof *jobs);
-    double *starts = arena_array(&infer->arena, n, p * sizeof *starts), *found = arena_array(&infer->arena, n, p * sizeof *found);
+    double *starts = arena_array(&infer->arena, n, p * sizeof *starts),
+           *found = arena_array(&infer->arena, n, p * sizeof *found);
     struct closest_fit *answers = arena_array(&infer->arena, n, sizeof *answers);
     if (!jobs || !starts || !found || !answers) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < n; i++) {
@@ -52,7 +54,8 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
 }
 
 /* The conditional fits of a row to its data, behind those in `list`; how many there are then. */
-static size_t list_data(const struct gradient *g, struct gradient_row *row, struct gradient_fit **list, size_t n)
+static size_t list_data(const struct gradient *g, struct gradient_row *row, struct gradient_fit **list,
+                        size_t n)
 {
     if (g->needs_asimov) list[n++] = &row->origin;
     for (size_t k = 0; k < row->n_points; k++)
@@ -60,10 +63,15 @@ static size_t list_data(const struct gradient *g, struct gradient_row *row, stru
     return n;
 }
 
-static bool is_open(const struct closest_fit *fit) { return fit->open || fit->status != PARITAS_FIT_CONVERGED; }
+static bool is_open(const struct closest_fit *fit)
+{
+    return fit->open || fit->status != PARITAS_FIT_CONVERGED;
+}
 
-/* Once more from the job's start: fits without an answer, and those of rows whose data leave a direction open; of_row NULL: all. */
-static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_fit **fits, const struct closest_fit *const *of_row, struct gradient_fit **list)
+/* Once more from the job's start: fits without an answer, and those of rows whose data leave a direction
+ * open; of_row NULL: all. */
+static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_fit **fits,
+                                 const struct closest_fit *const *of_row, struct gradient_fit **list)
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
@@ -90,7 +98,8 @@ static const struct gradient_fit *below_free(const struct gradient *g, struct gr
 }
 
 /* Repeats free fits from lower points that are known, and then the row's conditional fits from the result. */
-static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_row **rows, struct gradient_fit **list)
+static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_row **rows,
+                                struct gradient_fit **list)
 {
     struct infer *infer = &g->infer;
     struct gradient_fit *fresh = arena_array(&infer->arena, n + 1, sizeof *fresh);
@@ -110,7 +119,8 @@ static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_ro
         if (!lower[i]) continue;
         if (!(fresh[i].is.deviance <= lower[i]->is.deviance + same_minimum(infer->context))) {
             /* a lower point is known, and no fit from it says where the minimum is */
-            rows[i]->free.is.status = infer_worse(rows[i]->free.is.status, infer_worse(fresh[i].is.status, PARITAS_FIT_NO_PROGRESS));
+            rows[i]->free.is.status = infer_worse(rows[i]->free.is.status,
+                                                  infer_worse(fresh[i].is.status, PARITAS_FIT_NO_PROGRESS));
             continue;
         }
         rows[i]->free = fresh[i];
@@ -125,7 +135,8 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
 {
     struct infer *infer = &g->infer;
     const size_t most = n * (1 + PARITAS_QUANTITY_OUTPUTS);
-    struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits), **list = arena_array(&infer->arena, most + 1, sizeof *list);
+    struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits),
+                        **list = arena_array(&infer->arena, most + 1, sizeof *list);
     const struct closest_fit **of_row = arena_array(&infer->arena, most + 1, sizeof *of_row);
     bool *done = arena_array(&infer->arena, n + 1, sizeof *done);
     if (!fits || !list || !of_row || !done) return paritas_fail_memory(infer->context);
@@ -149,7 +160,8 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
     }
     if (status == PARITAS_OK) status = gradient_run(g, true, false, m, fits);
     if (status == PARITAS_OK) status = try_afresh(g, m, fits, of_row, list);
-    /* two rounds: the first replaces the free fit, the second is for a point that the new start took lower still */
+    /* two rounds: the first replaces the free fit, the second is for a point that the new start took lower
+     * still */
     for (int round = 0; round < 2 && status == PARITAS_OK; round++) status = mend_free(g, n, rows, list);
     return status;
 }
@@ -159,28 +171,33 @@ static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_
 {
     struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters, r = g->n_row;
-    double *points = arena_array(&infer->arena, n, p * sizeof *points), *data = arena_array(&infer->arena, n, r * sizeof *data);
+    double *points = arena_array(&infer->arena, n, p * sizeof *points),
+           *data = arena_array(&infer->arena, n, r * sizeof *data);
     double *expected = arena_array(&infer->arena, n, r * sizeof *expected);
     if (!points || !data || !expected) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < n; i++) {
         memcpy(points + i * p, rows[i]->origin.parameters, p * sizeof *points);
         memcpy(data + i * r, rows[i]->data, r * sizeof *data);
     }
-    const paritas_status status = paritas_expected_data_of(infer->context, infer->model, n, points, data, expected);
+    const paritas_status status =
+        paritas_expected_data_of(infer->context, infer->model, n, points, data, expected);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         rows[i]->asimov = expected + i * r;
-        for (size_t k = 0; k < r; k++) rows[i]->no_asimov = rows[i]->no_asimov || !isfinite(rows[i]->asimov[k]);
+        for (size_t k = 0; k < r; k++)
+            rows[i]->no_asimov = rows[i]->no_asimov || !isfinite(rows[i]->asimov[k]);
     }
     return status;
 }
 
-/* Conditional fits to the Asimov data. Their free fit is known: the point that they were made at meets them exactly, which no other does better. The tested mu may be far
- * from there, so that a fit from that point can end in another minimum than the lowest: each is tried from the job's start, too. */
+/* Conditional fits to the Asimov data. Their free fit is known: the point that they were made at meets them
+ * exactly, which no other does better. The tested mu may be far from there, so that a fit from that point can
+ * end in another minimum than the lowest: each is tried from the job's start, too. */
 static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;
     const size_t most = n * PARITAS_QUANTITY_OUTPUTS;
-    struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits), **list = arena_array(&infer->arena, most + 1, sizeof *list);
+    struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits),
+                        **list = arena_array(&infer->arena, most + 1, sizeof *list);
     if (!fits || !list) return paritas_fail_memory(infer->context);
     paritas_status status = make_asimov(g, n, rows);
     size_t m = 0;
@@ -207,7 +224,8 @@ static void finish(const struct gradient *g, struct gradient_row *row)
         struct gradient_point *point = &row->points[k];
         point->q = point->q_asimov = (double)NAN;
         if (point->wants_data) {
-            point->q = asymptotic_q(statistic, point->mu, mu_hat, point->data.is.deviance, row->free.is.deviance);
+            point->q =
+                asymptotic_q(statistic, point->mu, mu_hat, point->data.is.deviance, row->free.is.deviance);
             row->status = infer_worse(row->status, point->data.is.status);
         }
         if (!point->wants_asimov) continue;

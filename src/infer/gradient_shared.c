@@ -1,5 +1,6 @@
-/* gradient_shared.c: fits of rows that are like the job's own data, which are fitted first: the inverse Hessian there serves all rows (quasi-Newton, as for toys), and so do
- * the ends of its fits as starts. On tHu a row then costs some twenty gradients, many rows side by side, in place of four Hessians one by one.
+/* gradient_shared.c: fits of rows that are like the job's own data, which are fitted first: the inverse
+ * Hessian there serves all rows (quasi-Newton, as for toys), and so do the ends of its fits as starts. On tHu
+ * a row then costs some twenty gradients, many rows side by side, in place of four Hessians one by one.
  *
  *   job's data ─► free fit ─► conditional fit at mu ─► matrix at the free fit ─► rows of that mu
  *
@@ -23,7 +24,8 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
     struct infer *infer = &g->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
     struct gradient_fit *free = &shared->free, *fixed = &shared->fixed;
-    *free = (struct gradient_fit){.data = infer->base.data, .upper = infer->base.upper, .start = infer->base.start};
+    *free = (struct gradient_fit){
+        .data = infer->base.data, .upper = infer->base.upper, .start = infer->base.start};
     paritas_status status = gradient_run(g, false, false, 1, &free);
     if (status != PARITAS_OK || free->is.status != PARITAS_FIT_CONVERGED) return status;
     *fixed = *free;
@@ -32,23 +34,34 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
     fixed->start = free->parameters;
     status = gradient_run(g, true, false, 1, &fixed);
     if (status != PARITAS_OK || fixed->is.status != PARITAS_FIT_CONVERGED) return status;
-    double *matrix = arena_array(&infer->arena, model->n_slots * model->n_slots, sizeof *matrix), *expected = arena_array(&infer->arena, g->n_row, sizeof *expected);
+    double *matrix = arena_array(&infer->arena, model->n_slots * model->n_slots, sizeof *matrix),
+           *expected = arena_array(&infer->arena, g->n_row, sizeof *expected);
     double *row = arena_array(&infer->arena, model->n_places, sizeof *row);
     if (!matrix || !expected || !row) return paritas_fail_memory(infer->context);
-    status = paritas_expected_data_of(infer->context, infer->model, 1, free->parameters, infer->base.data, expected);
+    status = paritas_expected_data_of(infer->context, infer->model, 1, free->parameters, infer->base.data,
+                                      expected);
     if (status != PARITAS_OK) return status;
     for (size_t i = 0; i < g->n_row; i++)
         if (!isfinite(expected[i])) return PARITAS_OK;
     rows_put_data(model, expected, row);
-    shared->plan = (struct profile_plan){.model = infer->model, .start = free->parameters, .lower = infer->base.lower, .upper = infer->base.upper, .fixed = infer->base.fixed,
-                                         .poi = (ptrdiff_t)infer->poi, .conditional = true, .mu = mu, .conditional_start = fixed->parameters, .in_f64 = true};
+    shared->plan = (struct profile_plan){.model = infer->model,
+                                         .start = free->parameters,
+                                         .lower = infer->base.lower,
+                                         .upper = infer->base.upper,
+                                         .fixed = infer->base.fixed,
+                                         .poi = (ptrdiff_t)infer->poi,
+                                         .conditional = true,
+                                         .mu = mu,
+                                         .conditional_start = fixed->parameters,
+                                         .in_f64 = true};
     status = profiles_matrix(infer->context, &shared->plan, row, matrix, &shared->usable);
     shared->plan.matrix = matrix;
     return status;
 }
 
 /* Takes what quasi-Newton answered for a row. */
-static paritas_status take(struct gradient *g, struct gradient_row *row, const struct profile *profile, const double *ends)
+static paritas_status take(struct gradient *g, struct gradient_row *row, const struct profile *profile,
+                           const double *ends)
 {
     struct infer *infer = &g->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
@@ -64,14 +77,16 @@ static paritas_status take(struct gradient *g, struct gradient_row *row, const s
 }
 
 /* The rows of one mu, n of them. */
-static paritas_status fit_group(struct gradient *g, size_t n, const size_t *which, struct gradient_row **rows, bool *done)
+static paritas_status fit_group(struct gradient *g, size_t n, const size_t *which, struct gradient_row **rows,
+                                bool *done)
 {
     struct infer *infer = &g->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
     struct shared shared = {.usable = false};
     paritas_status status = prepare(g, rows[which[0]]->points[0].mu, &shared);
     if (status != PARITAS_OK || !shared.usable) return status;
-    double *data = arena_array(&infer->arena, n, model->n_places * sizeof *data), *ends = arena_array(&infer->arena, n, 2 * model->n_slots * sizeof *ends);
+    double *data = arena_array(&infer->arena, n, model->n_places * sizeof *data),
+           *ends = arena_array(&infer->arena, n, 2 * model->n_slots * sizeof *ends);
     struct profile *profiles = arena_array(&infer->arena, n, sizeof *profiles);
     if (!data || !ends || !profiles) return paritas_fail_memory(infer->context);
     for (size_t k = 0; k < n; k++) rows_put_data(model, rows[which[k]]->data, data + k * model->n_places);

@@ -1,11 +1,15 @@
 /* gradient_slopes.c: derivatives of q and q_A by the data row t and by mu. L: twice the NLL.
  *
- *   q = L(fixed, t) - L(free, t)                 dq/dt = dL/dt at the fixed point less dL/dt at the free one; dq/dmu = dL/dmu at the fixed one
+ *   q = L(fixed, t) - L(free, t)                 dq/dt = dL/dt at the fixed point less dL/dt at the free one;
+ *       dq/dmu = dL/dmu at the fixed one
  *   q_A = L(fixed_A, A) - L(origin, A)           w = dq_A/dA likewise, A = expected(origin, t)
- *   origin = argmin L(., t) at mu'               d(origin)/dt = -H^-1 d2L/d(theta)dt on the parameters that are free there
- *   dq_A/dt = w . dA/dt + v . d(origin)/dt       v = w . dA/d(origin): with x = -H^-1 v the last term is d2L/d(theta)dt along x
+ *   origin = argmin L(., t) at mu'               d(origin)/dt = -H^-1 d2L/d(theta)dt on the parameters that
+ *       are free there
+ *   dq_A/dt = w . dA/dt + v . d(origin)/dt       v = w . dA/d(origin): with x = -H^-1 v the last term is
+ *       d2L/d(theta)dt along x
  *
- * So a number asked for costs one product with the covariance (twice H^-1), whatever the length of the row. */
+ * So a number asked for costs one product with the covariance (twice H^-1), whatever the length of the
+ * row. */
 #include "infer/gradient.h"
 
 #include <math.h>
@@ -37,7 +41,8 @@ static void pairs_add(const struct gradient *g, struct pairs *pairs, const doubl
 static paritas_status pairs_run(struct gradient *g, struct pairs *pairs)
 {
     if (pairs->n == 0) return PARITAS_OK;
-    return paritas_data_derivatives(g->infer.context, g->infer.model, pairs->n, pairs->points, pairs->data, NULL, pairs->gradient, NULL);
+    return paritas_data_derivatives(g->infer.context, g->infer.model, pairs->n, pairs->points, pairs->data,
+                                    NULL, pairs->gradient, NULL);
 }
 
 /* The difference of two gradients; 0 where one is infinite, at a count or rate of 0. */
@@ -50,8 +55,14 @@ static void subtract(size_t n, const double *a, const double *b, double *differe
 }
 
 /* Where q is 0 it stays that. */
-static bool moves(const struct gradient_point *point) { return point->wants_data && point->q > 0.0; }
-static bool moves_asimov(const struct gradient_point *point) { return point->wants_asimov && point->q_asimov > 0.0; }
+static bool moves(const struct gradient_point *point)
+{
+    return point->wants_data && point->q > 0.0;
+}
+static bool moves_asimov(const struct gradient_point *point)
+{
+    return point->wants_asimov && point->q_asimov > 0.0;
+}
 
 /* dq/dt of all points. */
 static paritas_status data_slopes(struct gradient *g, size_t n, struct gradient_row **rows)
@@ -65,7 +76,8 @@ static paritas_status data_slopes(struct gradient *g, size_t n, struct gradient_
         for (size_t k = 0; k < rows[i]->n_points; k++) any = any || moves(&rows[i]->points[k]);
         if (any) pairs_add(g, &pairs, rows[i]->free.parameters, rows[i]->data);
         for (size_t k = 0; k < rows[i]->n_points; k++)
-            if (moves(&rows[i]->points[k])) pairs_add(g, &pairs, rows[i]->points[k].data.parameters, rows[i]->data);
+            if (moves(&rows[i]->points[k]))
+                pairs_add(g, &pairs, rows[i]->points[k].data.parameters, rows[i]->data);
     }
     status = pairs_run(g, &pairs);
     size_t at = 0;
@@ -90,14 +102,16 @@ struct asimov_list {
     struct gradient_row **row;
     struct gradient_point **point;
     double *weights, *by_parameters, *by_templates, *directions, *along; /* a row a point */
-    double *points, *data;                                              /* origin and data row, likewise */
+    double *points, *data;                                               /* origin and data row, likewise */
 };
 
-static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_row **rows, struct asimov_list *list)
+static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_row **rows,
+                                  struct asimov_list *list)
 {
     struct infer *infer = &g->infer;
     const size_t most = n * PARITAS_QUANTITY_OUTPUTS + 1, p = infer->n_parameters, r = g->n_row;
-    *list = (struct asimov_list){.row = arena_array(&infer->arena, most, sizeof *list->row), .point = arena_array(&infer->arena, most, sizeof *list->point)};
+    *list = (struct asimov_list){.row = arena_array(&infer->arena, most, sizeof *list->row),
+                                 .point = arena_array(&infer->arena, most, sizeof *list->point)};
     if (!list->row || !list->point) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < rows[i]->n_points; k++) {
@@ -107,12 +121,15 @@ static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_
         }
     list->weights = arena_array(&infer->arena, list->n + 1, r * sizeof *list->weights);
     list->by_parameters = arena_array(&infer->arena, list->n + 1, p * sizeof *list->by_parameters);
-    list->by_templates = arena_array(&infer->arena, list->n + 1, (g->n_templates + 1) * sizeof *list->by_templates);
+    list->by_templates =
+        arena_array(&infer->arena, list->n + 1, (g->n_templates + 1) * sizeof *list->by_templates);
     list->directions = arena_array(&infer->arena, list->n + 1, p * sizeof *list->directions);
     list->along = arena_array(&infer->arena, list->n + 1, r * sizeof *list->along);
     list->points = arena_array(&infer->arena, list->n + 1, p * sizeof *list->points);
     list->data = arena_array(&infer->arena, list->n + 1, r * sizeof *list->data);
-    if (!list->weights || !list->by_parameters || !list->by_templates || !list->directions || !list->along || !list->points || !list->data) return paritas_fail_memory(infer->context);
+    if (!list->weights || !list->by_parameters || !list->by_templates || !list->directions || !list->along ||
+        !list->points || !list->data)
+        return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < list->n; i++) {
         memcpy(list->points + i * p, list->row[i]->origin.parameters, p * sizeof *list->points);
         memcpy(list->data + i * r, list->row[i]->data, r * sizeof *list->data);
@@ -127,7 +144,8 @@ static paritas_status weigh(struct gradient *g, struct asimov_list *list)
     const size_t r = g->n_row;
     paritas_status status = pairs_open(g, 2 * list->n, &pairs);
     for (size_t i = 0; i < list->n && status == PARITAS_OK; i++) {
-        if (i == 0 || list->row[i] != list->row[i - 1]) pairs_add(g, &pairs, list->row[i]->origin.parameters, list->row[i]->asimov);
+        if (i == 0 || list->row[i] != list->row[i - 1])
+            pairs_add(g, &pairs, list->row[i]->origin.parameters, list->row[i]->asimov);
         pairs_add(g, &pairs, list->point[i]->asimov.parameters, list->row[i]->asimov);
     }
     if (status == PARITAS_OK) status = pairs_run(g, &pairs);
@@ -166,7 +184,8 @@ static paritas_status solve(struct gradient *g, struct asimov_list *list)
             double sum = 0.0;
             for (size_t b = 0; b < p; b++) sum += c[a * p + b] * v[b];
             x[a] = -0.5 * sum;
-            if (isnan(x[a])) list->row[i]->status = infer_worse(list->row[i]->status, PARITAS_FIT_NOT_A_MINIMUM);
+            if (isnan(x[a]))
+                list->row[i]->status = infer_worse(list->row[i]->status, PARITAS_FIT_NOT_A_MINIMUM);
         }
     }
     return status;
@@ -181,14 +200,19 @@ static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradien
     if (status != PARITAS_OK || list.n == 0) return status;
     status = weigh(g, &list);
     if (status == PARITAS_OK)
-        status = paritas_expected_pullback(infer->context, infer->model, list.n, list.points, list.data, list.weights, list.by_parameters, g->n_templates ? list.by_templates : NULL);
+        status = paritas_expected_pullback(infer->context, infer->model, list.n, list.points, list.data,
+                                           list.weights, list.by_parameters,
+                                           g->n_templates ? list.by_templates : NULL);
     if (status == PARITAS_OK) status = solve(g, &list);
-    if (status == PARITAS_OK) status = paritas_data_derivatives(infer->context, infer->model, list.n, list.points, list.data, list.directions, NULL, list.along);
+    if (status == PARITAS_OK)
+        status = paritas_data_derivatives(infer->context, infer->model, list.n, list.points, list.data,
+                                          list.directions, NULL, list.along);
     for (size_t i = 0; i < list.n && status == PARITAS_OK; i++) {
         double *along = list.along + i * r;
         for (size_t k = 0; k < r; k++)
             if (!isfinite(along[k])) along[k] = 0.0; /* at a rate of 0 */
-        for (size_t k = 0; k < g->n_templates; k++) along[g->n_data + k] += list.by_templates[i * g->n_templates + k];
+        for (size_t k = 0; k < g->n_templates; k++)
+            along[g->n_data + k] += list.by_templates[i * g->n_templates + k];
         list.point[i]->by_row_asimov = along;
     }
     return status;
@@ -196,9 +220,11 @@ static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradien
 
 /* ---- by mu ---- */
 
-static paritas_status mu_slope(struct gradient *g, const struct gradient_fit *fit, double *gradient, double *slope)
+static paritas_status mu_slope(struct gradient *g, const struct gradient_fit *fit, double *gradient,
+                               double *slope)
 {
-    const paritas_status status = paritas_evaluate(g->infer.context, g->infer.model, 1, fit->parameters, 1, fit->data, NULL, gradient, NULL);
+    const paritas_status status = paritas_evaluate(g->infer.context, g->infer.model, 1, fit->parameters, 1,
+                                                   fit->data, NULL, gradient, NULL);
     if (status == PARITAS_OK) *slope = gradient[g->infer.poi];
     return status;
 }
@@ -211,7 +237,8 @@ static paritas_status mu_slopes(struct gradient *g, size_t n, struct gradient_ro
         for (size_t k = 0; k < rows[i]->n_points && status == PARITAS_OK; k++) {
             struct gradient_point *point = &rows[i]->points[k];
             if (moves(point)) status = mu_slope(g, &point->data, gradient, &point->by_mu);
-            if (status == PARITAS_OK && moves_asimov(point)) status = mu_slope(g, &point->asimov, gradient, &point->by_mu_asimov);
+            if (status == PARITAS_OK && moves_asimov(point))
+                status = mu_slope(g, &point->asimov, gradient, &point->by_mu_asimov);
         }
     return status;
 }

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-static paritas_status hypotest(struct infer *infer, paritas_test_statistic statistic, size_t n, const double *mu,
-                               paritas_hypotest_result *results)
+static paritas_status hypotest(struct infer *infer, paritas_test_statistic statistic, size_t n,
+                               const double *mu, paritas_hypotest_result *results)
 {
     struct asymptotic a;
     /* q0 tests mu = 0, whatever was asked */
@@ -25,7 +25,8 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
 }
 
 paritas_status paritas_hypotest(paritas_context *context, const paritas_model *model, const paritas_job *job,
-                                paritas_test_statistic statistic, size_t n, const double *mu, paritas_hypotest_result *results)
+                                paritas_test_statistic statistic, size_t n, const double *mu,
+                                paritas_hypotest_result *results)
 {
     if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q && statistic != PARITAS_Q0)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d", (int)statistic);
@@ -36,8 +37,8 @@ paritas_status paritas_hypotest(paritas_context *context, const paritas_model *m
     return status;
 }
 
-paritas_status paritas_significance(paritas_context *context, const paritas_model *model, const paritas_job *job,
-                                    paritas_significance_result *result)
+paritas_status paritas_significance(paritas_context *context, const paritas_model *model,
+                                    const paritas_job *job, paritas_significance_result *result)
 {
     const double zero = 0.0;
     paritas_hypotest_result test;

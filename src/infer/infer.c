@@ -20,7 +20,8 @@ static paritas_status find_widths(struct infer *infer, const struct frozen *froz
     return PARITAS_OK;
 }
 
-paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model, const paritas_job *job, bool needs_poi)
+paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model,
+                          const paritas_job *job, bool needs_poi)
 {
     static const paritas_job none = {0};
     if (job == NULL) job = &none;
@@ -29,7 +30,8 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     infer->model = model;
     arena_open(&infer->arena, &context->allocator);
     infer->n_parameters = paritas_model_parameter_count(model);
-    infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model) + paritas_model_template_count(model);
+    infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model) +
+                    paritas_model_template_count(model);
     infer->base.data = job->data != NULL ? job->data : paritas_model_data(model);
     infer->base.start = job->start != NULL ? job->start : paritas_model_suggested_init(model);
     infer->base.lower = job->lower != NULL ? job->lower : paritas_model_lower_bounds(model);
@@ -42,7 +44,8 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     paritas_status status = find_widths(infer, paritas_model_frozen(model));
     if (status != PARITAS_OK || !needs_poi) return status;
     ptrdiff_t poi = paritas_model_poi_index(model);
-    if (poi < 0) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter of interest");
+    if (poi < 0)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter of interest");
     infer->poi = (size_t)poi;
     if (infer->base.fixed[poi])
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the parameter of interest '%s' is fixed",
@@ -50,11 +53,14 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     return PARITAS_OK;
 }
 
-paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context, const paritas_model *model, const paritas_job *job, bool needs_poi)
+paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context, const paritas_model *model,
+                                   const paritas_job *job, bool needs_poi)
 {
     paritas_status status = infer_open(infer, context, model, job, needs_poi);
     if (status == PARITAS_OK && paritas_model_template_count(model) != 0)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys of a model with templates are not drawn: make a model from a workspace with the numbers in question");
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "toys of a model with templates are not drawn: make a model from a workspace "
+                            "with the numbers in question");
     return status;
 }
 
@@ -72,17 +78,19 @@ paritas_status infer_check_value(const struct infer *infer, size_t parameter, do
 {
     double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
     if (value >= lower && value <= upper) return PARITAS_OK;
-    return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "%s = %.10g lies outside its bounds [%.10g, %.10g]",
+    return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT,
+                        "%s = %.10g lies outside its bounds [%.10g, %.10g]",
                         paritas_model_parameter_name(infer->model, parameter), value, lower, upper);
 }
 
-paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data, double *twice_nll, double *gradient,
-                              double *hessian)
+paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
+                              double *twice_nll, double *gradient, double *hessian)
 {
     paritas_context *context = infer->context;
     struct paritas_device *device = context->device;
     context->device = context->host;
-    paritas_status status = paritas_evaluate(context, infer->model, n, points, 1, data, twice_nll, gradient, hessian);
+    paritas_status status =
+        paritas_evaluate(context, infer->model, n, points, 1, data, twice_nll, gradient, hessian);
     context->device = device;
     return status;
 }
@@ -92,7 +100,8 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
     paritas_context *context = infer->context;
     struct paritas_device *device = context->device;
     context->device = context->host;
-    paritas_status status = paritas_expected_data_of(context, infer->model, 1, point, infer->base.data, expected);
+    paritas_status status =
+        paritas_expected_data_of(context, infer->model, 1, point, infer->base.data, expected);
     context->device = device;
     return status;
 }
@@ -105,7 +114,8 @@ static bool profile_allocate(struct infer *infer, struct infer_profile *profile)
     profile->covariance = arena_array(&infer->arena, n * n + 1, sizeof(double));
     profile->states = arena_array(&infer->arena, n + 1, sizeof *profile->states);
     profile->hessian = NULL;
-    return profile->parameters != NULL && profile->errors != NULL && profile->covariance != NULL && profile->states != NULL;
+    return profile->parameters != NULL && profile->errors != NULL && profile->covariance != NULL &&
+           profile->states != NULL;
 }
 
 paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profile *const *profiles)
@@ -117,8 +127,9 @@ paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profi
         paritas_job job = infer->base;
         job.data = profile->data;
         if (profile->start != NULL) job.start = profile->start;
-        paritas_status status = paritas_fit(infer->context, infer->model, NULL, 1, &job, &profile->result, profile->parameters,
-                                            profile->errors, profile->covariance, profile->states);
+        paritas_status status =
+            paritas_fit(infer->context, infer->model, NULL, 1, &job, &profile->result, profile->parameters,
+                        profile->errors, profile->covariance, profile->states);
         if (status != PARITAS_OK) return status;
     }
     return PARITAS_OK;
@@ -137,7 +148,8 @@ static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point
     paritas_result *results = arena_array(&infer->arena, n, sizeof *results);
     double *starts = arena_array(&infer->arena, n, p * sizeof *starts);
     double *fitted = arena_array(&infer->arena, n, p * sizeof *fitted);
-    if (jobs == NULL || results == NULL || starts == NULL || fitted == NULL) return paritas_fail_memory(infer->context);
+    if (jobs == NULL || results == NULL || starts == NULL || fitted == NULL)
+        return paritas_fail_memory(infer->context);
     paritas_status status = infer_choose_starts(infer, n, (const struct infer_point *const *)points, starts);
     if (status != PARITAS_OK) return status;
     for (size_t i = 0; i < n; i++) {
@@ -182,7 +194,9 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
 }
 
 /* The lowest point of `profile` that lies below its free fit; NULL: none. */
-static const struct infer_point *below_free_fit(const struct infer *infer, const struct infer_profile *profile, size_t n, const struct infer_point *points)
+static const struct infer_point *below_free_fit(const struct infer *infer,
+                                                const struct infer_profile *profile, size_t n,
+                                                const struct infer_point *points)
 {
     const struct infer_point *lowest = NULL;
     double level = profile->result.twice_nll - same_minimum(infer->context);
@@ -195,7 +209,8 @@ static const struct infer_point *below_free_fit(const struct infer *infer, const
 }
 
 /* Fits the points of a profile once more, each by itself; of the two answers at a point the lower stays. */
-static paritas_status fit_again(struct infer *infer, const struct infer_profile *profile, bool afresh, size_t n, struct infer_point *points)
+static paritas_status fit_again(struct infer *infer, const struct infer_profile *profile, bool afresh,
+                                size_t n, struct infer_point *points)
 {
     struct infer_point *repeated = arena_array(&infer->arena, n, sizeof *repeated);
     size_t *origin = arena_array(&infer->arena, n, sizeof *origin), m = 0;
@@ -220,7 +235,8 @@ static paritas_status fit_again(struct infer *infer, const struct infer_profile 
 }
 
 /* Repeats the free fit from a lower point and the profile's conditional fits from the result. */
-static paritas_status repeat_from(struct infer *infer, const struct infer_point *lower, size_t n, struct infer_point *points)
+static paritas_status repeat_from(struct infer *infer, const struct infer_point *lower, size_t n,
+                                  struct infer_point *points)
 {
     struct infer_profile *profile = lower->profile;
     struct infer_profile again = {.data = profile->data, .start = lower->parameters};
@@ -229,7 +245,8 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     if (status != PARITAS_OK) return status;
     if (!(again.result.twice_nll <= lower->twice_nll + same_minimum(infer->context))) {
         /* a lower point is known, and no fit from it says where the minimum is */
-        profile->result.status = infer_worse(profile->result.status, infer_worse(again.result.status, PARITAS_FIT_NO_PROGRESS));
+        profile->result.status =
+            infer_worse(profile->result.status, infer_worse(again.result.status, PARITAS_FIT_NO_PROGRESS));
         return PARITAS_OK;
     }
     again.start = profile->start;
@@ -252,7 +269,8 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
     for (size_t i = 0; i < n && status == PARITAS_OK; i++)
         if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
             status = fit_again(infer, points[i].profile, true, n, points);
-    /* two rounds: the first replaces the free fit, the second is for a point that the new start took lower still */
+    /* two rounds: the first replaces the free fit, the second is for a point that the new start took lower
+     * still */
     for (int round = 0; round < 2 && status == PARITAS_OK; round++)
         for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
             if (i > 0 && points[i].profile == points[i - 1].profile) continue;
@@ -262,7 +280,8 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
     return status;
 }
 
-/* g . C . g / 2 over the free parameters, the EDM in units of twice the NLL; `step` receives the Newton step -C g / 2. */
+/* g . C . g / 2 over the free parameters, the EDM in units of twice the NLL; `step` receives the Newton step
+ * -C g / 2. */
 static double newton_step(size_t n, const double *covariance, const double *gradient, double *step)
 {
     double edm = 0.0;
@@ -280,8 +299,10 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
     size_t n = infer->n_parameters;
     struct infer_profile *held = arena_array(&infer->arena, 1, sizeof *held);
     unsigned char *fixed = arena_array(&infer->arena, n, 1);
-    double *gradient = arena_array(&infer->arena, n, sizeof *gradient), *step = arena_array(&infer->arena, n, sizeof *step);
-    if (held == NULL || fixed == NULL || gradient == NULL || step == NULL) return paritas_fail_memory(infer->context);
+    double *gradient = arena_array(&infer->arena, n, sizeof *gradient),
+           *step = arena_array(&infer->arena, n, sizeof *step);
+    if (held == NULL || fixed == NULL || gradient == NULL || step == NULL)
+        return paritas_fail_memory(infer->context);
     memcpy(fixed, infer->base.fixed, n);
     for (size_t j = 0; j < point->k; j++) fixed[point->parameter[j]] = 1;
     const unsigned char *given = infer->base.fixed;
@@ -290,7 +311,8 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
     infer->base.fixed = fixed;
     paritas_status status = infer_free_fits(infer, 1, &held);
     infer->base.fixed = given;
-    if (status == PARITAS_OK) status = infer_evaluate(infer, 1, held->parameters, held->data, NULL, gradient, NULL);
+    if (status == PARITAS_OK)
+        status = infer_evaluate(infer, 1, held->parameters, held->data, NULL, gradient, NULL);
     if (status != PARITAS_OK || held->result.status != PARITAS_FIT_CONVERGED) return status;
     double edm = newton_step(n, held->covariance, gradient, step);
     for (int round = 0; round < 3 && edm > 1e-24; round++) {
@@ -298,7 +320,8 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
         if (moved == NULL) return paritas_fail_memory(infer->context);
         for (size_t i = 0; i < n; i++) {
             moved[i] = held->parameters[i] + step[i]; /* the covariance is 0 where a parameter is not free */
-            if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i]) moved[i] = held->parameters[i];
+            if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i])
+                moved[i] = held->parameters[i];
         }
         status = infer_evaluate(infer, 1, moved, held->data, NULL, gradient, NULL);
         if (status != PARITAS_OK) return status;
@@ -321,20 +344,23 @@ paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *p
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && points[end].profile == points[first].profile;) end++;
         paritas_status status =
-            infer_evaluate(infer, end - first, rows + first * p, points[first].profile->data, NULL, gradients + first * p, NULL);
+            infer_evaluate(infer, end - first, rows + first * p, points[first].profile->data, NULL,
+                           gradients + first * p, NULL);
         if (status != PARITAS_OK) return status;
     }
     for (size_t i = 0; i < n; i++) points[i].slope = gradients[i * p + points[i].parameter[0]];
     return PARITAS_OK;
 }
 
-paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter, double *slope)
+paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
+                                double *slope)
 {
     *slope = 0.0;
     if (profile->states[parameter] == PARITAS_FREE) return PARITAS_OK;
     double *gradient = arena_array(&infer->arena, infer->n_parameters, sizeof *gradient);
     if (gradient == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, gradient, NULL);
+    paritas_status status =
+        infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, gradient, NULL);
     if (status == PARITAS_OK) *slope = gradient[parameter];
     return status;
 }
@@ -348,12 +374,14 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
     double *expected = arena_array(&infer->arena, infer->n_data, sizeof *expected);
     if (expected == NULL) return paritas_fail_memory(infer->context);
     paritas_status status = PARITAS_OK;
-    if (!paritas_model_frozen(infer->model)->no_expectation) status = infer_expected(infer, at, expected);
+    if (!paritas_model_frozen(infer->model)->no_expectation)
+        status = infer_expected(infer, at, expected);
     else /* its auxiliary data are measurements of the parameters themselves */
         for (size_t i = 0, k = main_count; i < n; i++)
             if (!isnan(widths[i])) expected[k++] = at[i];
     if (status != PARITAS_OK) return status;
-    /* auxiliary data stand in parameter order; a datum is expected at the parameter itself or at tau times it */
+    /* auxiliary data stand in parameter order; a datum is expected at the parameter itself or at tau times
+     * it */
     size_t aux = main_count;
     for (size_t i = 0; i < n; i++) {
         if (isnan(widths[i]) || aux == infer->n_data) continue;

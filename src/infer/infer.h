@@ -2,10 +2,11 @@
  *
  *   infer_open ──► infer_free_fits ──► infer_points (values fixed, the rest profiled) ──► infer_slopes
  *
- * Every stage is one job list through paritas_fit, so lanes and threads are used. Conditional fits come in waves: those of the
- * first start from the free fit, moved along its first-order response to the fixed values; later ones from the polynomial
- * through neighbours of earlier waves, which saves most of their iterations. Where a point finds a lower minimum than the
- * free fit, that is repeated from there, and the points once more. */
+ * Every stage is one job list through paritas_fit, so lanes and threads are used. Conditional fits come in
+ * waves: those of the first start from the free fit, moved along its first-order response to the fixed
+ * values; later ones from the polynomial through neighbours of earlier waves, which saves most of their
+ * iterations. Where a point finds a lower minimum than the free fit, that is repeated from there, and the
+ * points once more. */
 #ifndef PARITAS_INFER_INFER_H
 #define PARITAS_INFER_INFER_H
 
@@ -24,7 +25,8 @@ struct infer {
     size_t poi;       /* meaningful if infer_open was asked for one */
     paritas_job base; /* data, start, lower, fixed: borrowed; upper: `upper` */
     double *upper;    /* own copy: limits widen it */
-    const double *widths; /* of constraints, NaN where there is none: the model's, or what the data's templates make of them */
+    /* of constraints, NaN where there is none: the model's, or what the data's templates make of them */
+    const double *widths;
 };
 
 /* The free fit to one data set. All arrays are in the arena. */
@@ -43,58 +45,67 @@ struct infer_point {
     size_t k;
     size_t parameter[INFER_FIXED_MAX];
     double value[INFER_FIXED_MAX];
-    unsigned wave;            /* fitted after all smaller waves */
-    bool afresh;              /* starts where the job does, not from what is known */
-    const struct infer_point *neighbour[INFER_NEIGHBOURS]; /* of smaller waves, same profile and parameter; NULL: none */
+    unsigned wave; /* fitted after all smaller waves */
+    bool afresh;   /* starts where the job does, not from what is known */
+    /* of smaller waves, same profile and parameter; NULL: none */
+    const struct infer_point *neighbour[INFER_NEIGHBOURS];
     paritas_fit_status status; /* from here on: answers */
     double twice_nll;
     double slope;             /* d(twice_nll) / d(value[0]) of the profile; only after infer_slopes */
     const double *parameters; /* in the arena */
 };
 
-/* Fills `infer`. Refuses a model without POI, or with a fixed one, if `needs_poi`. Close it also after a failure. */
-paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model, const paritas_job *job,
-                          bool needs_poi);
+/* Fills `infer`. Refuses a model without POI, or with a fixed one, if `needs_poi`. Close it also after a
+ * failure. */
+paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model,
+                          const paritas_job *job, bool needs_poi);
 /* The same for what draws toys: refuses a model with templates. */
-paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context, const paritas_model *model, const paritas_job *job, bool needs_poi);
+paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context, const paritas_model *model,
+                                   const paritas_job *job, bool needs_poi);
 void infer_close(struct infer *infer);
 
-/* INVALID_ARGUMENT, naming parameter, value and bounds, unless `value` lies within the bounds of `parameter`. */
+/* INVALID_ARGUMENT, naming parameter, value and bounds, unless `value` lies within the bounds of
+ * `parameter`. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
 
-/* paritas_evaluate at n points of one data set, and paritas_expected_data with the templates of the base job's data, on the host in f64 whatever the device's precision is:
- * what steers a search or becomes data is exact. */
-paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data, double *twice_nll, double *gradient,
-                              double *hessian);
+/* paritas_evaluate at n points of one data set, and paritas_expected_data with the templates of the base
+ * job's data, on the host in f64 whatever the device's precision is: what steers a search or becomes data is
+ * exact. */
+paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
+                              double *twice_nll, double *gradient, double *hessian);
 paritas_status infer_expected(struct infer *infer, const double *point, double *expected);
 
 /* Free fits of n profiles, as one batch. */
 paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profile *const *profiles);
 
-/* Conditional fits of n points, a batch a wave; where the data leave directions open, so that there may be several minima, each also
- * from the job's start, and the lower answer stays. The profiles of the points must have been fitted; one that turns out
- * not to be the lowest minimum is replaced (its result, parameters, errors and covariance change). */
+/* Conditional fits of n points, a batch a wave; where the data leave directions open, so that there may be
+ * several minima, each also from the job's start, and the lower answer stays. The profiles of the points must
+ * have been fitted; one that turns out not to be the lowest minimum is replaced (its result, parameters,
+ * errors and covariance change). */
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
 
 /* As infer_points, but fits once and leaves the profiles alone. */
 paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points);
 
-/* Takes a fitted point to its minimum as closely as numbers allow, by Newton steps on top of the fit: where the parameters themselves
- * go on to be data, an error of 1e-5 sigma, which twice the NLL does not feel, is felt. */
+/* Takes a fitted point to its minimum as closely as numbers allow, by Newton steps on top of the fit: where
+ * the parameters themselves go on to be data, an error of 1e-5 sigma, which twice the NLL does not feel, is
+ * felt. */
 paritas_status infer_polish(struct infer *infer, struct infer_point *point);
 
-/* Slopes of the profile at n fitted points, from the exact gradient (by the envelope theorem no derivative of the
- * other parameters enters). */
+/* Slopes of the profile at n fitted points, from the exact gradient (by the envelope theorem no derivative of
+ * the other parameters enters). */
 paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points);
 /* The same at a profile's free fit: not 0 where the parameter is on its bound. */
-paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter, double *slope);
+paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
+                                double *slope);
 
 /* Variance of a parameter at a free fit: from the covariance, or where the parameter is on its bound from the
  * curvature there. NaN if neither exists. */
-paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter, double *variance);
+paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
+                              double *variance);
 
-/* Where each parameter's constraint is at its best, given the base job's auxiliary data: that is where the pull is 0. NaN
- * for an unconstrained parameter. `centres` has n_parameters places. */
+/* Where each parameter's constraint is at its best, given the base job's auxiliary data: that is where the
+ * pull is 0. NaN for an unconstrained parameter. `centres` has n_parameters places. */
 paritas_status infer_constraint_centres(struct infer *infer, double *centres);
 
 /* The worse of two outcomes. */

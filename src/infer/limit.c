@@ -1,9 +1,10 @@
 /* limit.c: upper limits on the parameter of interest.
  *
- * Each round proposes one mu for each of the six curves whose root is not known yet, fits all of them as one batch (two fits a mu), and
- * shares what comes back: the observed and the Asimov profile are interpolated with their slopes (curve.h), and every
- * curve's CLs(mu) follows from the two. The first proposals come from the free fits' variances alone. A root is taken
- * when it lies within ACCEPT of a fitted point: what the interpolation adds there is the square of that. */
+ * Each round proposes one mu for each of the six curves whose root is not known yet, fits all of them as one
+ * batch (two fits a mu), and shares what comes back: the observed and the Asimov profile are interpolated
+ * with their slopes (curve.h), and every curve's CLs(mu) follows from the two. The first proposals come from
+ * the free fits' variances alone. A root is taken when it lies within ACCEPT of a fitted point: what the
+ * interpolation adds there is the square of that. */
 #include "infer/limit.h"
 #include "infer/asymptotic.h"
 #include "infer/curve.h"
@@ -14,8 +15,8 @@
 
 #define WIDEN_MAX 1048576.0 /* the POI's interval is not made wider than this many times its own width */
 #define SCAN_MAX (sizeof((paritas_limit_result *)0)->scan / sizeof((paritas_limit_result *)0)->scan[0])
-#define ACCEPT 2e-5         /* relative distance of an accepted root from the nearest fitted point */
-#define SAME_POINT 1e-7     /* proposals closer than this, relative, are fitted once */
+#define ACCEPT 2e-5     /* relative distance of an accepted root from the nearest fitted point */
+#define SAME_POINT 1e-7 /* proposals closer than this, relative, are fitted once */
 
 struct search {
     struct asymptotic a;
@@ -43,7 +44,8 @@ static double log_excess(const struct search *s, int curve, double mu, double fi
     const struct asymptotic *a = &s->a;
     size_t poi = a->infer->poi;
     double q = asymptotic_q(a->statistic, mu, a->data.parameters[poi], fixed, a->data.result.twice_nll);
-    double q_asimov = asymptotic_q(a->statistic, mu, a->asimov.parameters[poi], fixed_asimov, a->asimov.result.twice_nll);
+    double q_asimov =
+        asymptotic_q(a->statistic, mu, a->asimov.parameters[poi], fixed_asimov, a->asimov.result.twice_nll);
     return asymptotic_log_cls(a->statistic, curve, q, q_asimov) - s->log_level;
 }
 
@@ -52,7 +54,8 @@ static double interpolated(const void *user, double mu)
     const struct curve_of_search *c = user;
     /* no exclusion at mu' itself, where q_A and with it the statistic have no scale */
     if (!(mu > 0.0)) return 700.0;
-    return log_excess(c->search, c->curve, mu, curve_value(&c->search->data, mu), curve_value(&c->search->asimov, mu));
+    return log_excess(c->search, c->curve, mu, curve_value(&c->search->data, mu),
+                      curve_value(&c->search->asimov, mu));
 }
 
 /* The curves from everything fitted so far. */
@@ -139,7 +142,8 @@ static void propose(const struct search *s, int curve, double scale, struct brac
     double high = bracket->high, root;
     if (high == HUGE_VAL) {
         double step = scale;
-        for (high = bracket->low + step; high < s->widest && !(interpolated(&c, high) < 0.0); high += step) step *= 2.0;
+        for (high = bracket->low + step; high < s->widest && !(interpolated(&c, high) < 0.0); high += step)
+            step *= 2.0;
         if (high > s->widest) high = s->widest;
     }
     if (interpolated(&c, high) < 0.0) {
@@ -182,20 +186,23 @@ static int by_mu(const paritas_hypotest_result *a, const paritas_hypotest_result
 
 static void write_result(const struct search *s, const struct bracket *brackets, paritas_limit_result *result)
 {
-    paritas_fit_status worst = infer_worse(infer_worse(s->a.data.result.status, s->a.asimov.result.status), s->a.status);
+    paritas_fit_status worst =
+        infer_worse(infer_worse(s->a.data.result.status, s->a.asimov.result.status), s->a.status);
     for (size_t i = 0; i < s->n; i++) {
         paritas_hypotest_result one;
         asymptotic_result(&s->a, &s->points[i], &one);
         worst = infer_worse(worst, one.status);
         size_t at = i;
-        for (; at > 0 && by_mu(&result->scan[at - 1], &one) > 0; at--) result->scan[at] = result->scan[at - 1];
+        for (; at > 0 && by_mu(&result->scan[at - 1], &one) > 0; at--)
+            result->scan[at] = result->scan[at - 1];
         result->scan[at] = one;
     }
     result->n_scan = s->n;
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         const struct bracket *b = &brackets[curve];
         double limit = b->settled ? b->root : (double)NAN;
-        /* a root that exists and was not reached within SCAN_MAX points is a failure; one that does not exist is an answer */
+        /* a root that exists and was not reached within SCAN_MAX points is a failure; one that does not exist
+         * is an answer */
         if (!b->settled && !b->hopeless) worst = infer_worse(worst, PARITAS_FIT_AT_ITERATION_LIMIT);
         if (curve == ASYMPTOTIC_OBSERVED)
             result->limit_obs = limit;
@@ -222,7 +229,8 @@ static void write_fits(const struct search *s, const struct bracket *brackets, s
     }
 }
 
-static paritas_status limit(struct infer *infer, struct search *s, paritas_limit_result *result, struct limit_fits *fits)
+static paritas_status limit(struct infer *infer, struct search *s, paritas_limit_result *result,
+                            struct limit_fits *fits)
 {
     struct bracket brackets[ASYMPTOTIC_CURVES];
     double mu[ASYMPTOTIC_CURVES], variance;
@@ -238,7 +246,8 @@ static paritas_status limit(struct infer *infer, struct search *s, paritas_limit
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) brackets[curve].hopeless = s->a.no_asimov;
     for (;;) {
         for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++)
-            if (!brackets[curve].settled && !brackets[curve].hopeless) propose(s, curve, scale, &brackets[curve]);
+            if (!brackets[curve].settled && !brackets[curve].hopeless)
+                propose(s, curve, scale, &brackets[curve]);
         size_t n = collect(brackets, mu);
         if (n == 0 || s->n + n > SCAN_MAX) break;
         if (mu[n - 1] > infer->upper[poi]) status = widen(s, mu[n - 1], result);
@@ -253,13 +262,16 @@ static paritas_status limit(struct infer *infer, struct search *s, paritas_limit
 paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level)
 {
     if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "an upper limit needs the test statistic qtilde or q");
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "an upper limit needs the test statistic qtilde or q");
     if (!(level > 0.0 && level < 1.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %.10g does not lie between 0 and 1", level);
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %.10g does not lie between 0 and 1",
+                            level);
     return PARITAS_OK;
 }
 
-paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level, paritas_limit_result *result, struct limit_fits *fits)
+paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level,
+                                paritas_limit_result *result, struct limit_fits *fits)
 {
     struct search *search = arena_array(&infer->arena, 1, sizeof *search);
     if (search == NULL) return paritas_fail_memory(infer->context);
@@ -269,8 +281,8 @@ paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic stat
     return limit(infer, search, result, fits);
 }
 
-paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic,
-                             double level, paritas_limit_result *result)
+paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                             paritas_test_statistic statistic, double level, paritas_limit_result *result)
 {
     paritas_status status = limit_check(context, statistic, level);
     if (status != PARITAS_OK) return status;

@@ -4,16 +4,21 @@
 
 #include "infer/asymptotic.h"
 
-/* INVALID_ARGUMENT unless there are limits with this statistic (qtilde, q) at this level (above 0, below 1). */
+/* INVALID_ARGUMENT unless there are limits with this statistic (qtilde, q) at this level (above 0, below
+ * 1). */
 paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level);
-/* The fits nearest to the root of each curve: parameters, in the arena of the call; NULL where there is no root. */
+/* The fits nearest to the root of each curve: parameters, in the arena of the call; NULL where there is no
+ * root. */
 struct limit_fits {
     const double *data[ASYMPTOTIC_CURVES], *asimov[ASYMPTOTIC_CURVES];
 };
 
-/* paritas_limit within an open call. Leaves the bound of the parameter of interest as wide as it had to be made. fits: NULL if they are not wanted. */
-paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level, paritas_limit_result *result, struct limit_fits *fits);
-/* The largest value that the bound of the parameter of interest may be widened to; to be asked before it is. */
+/* paritas_limit within an open call. Leaves the bound of the parameter of interest as wide as it had to be
+ * made. fits: NULL if they are not wanted. */
+paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level,
+                                paritas_limit_result *result, struct limit_fits *fits);
+/* The largest value that the bound of the parameter of interest may be widened to; to be asked before it
+ * is. */
 double limit_widest(const struct infer *infer);
 /* Makes room for mu, by doubling the width. */
 void limit_widen(struct infer *infer, double mu, double widest);

@@ -1,7 +1,7 @@
 /* minos.c: MINOS errors: how far a parameter moves until the profile of twice the NLL has risen by 1.
  *
- * Both sides are one batch a round. The profile is interpolated with its slopes (curve.h), so that the second or third
- * round lands within ACCEPT of the root. */
+ * Both sides are one batch a round. The profile is interpolated with its slopes (curve.h), so that the second
+ * or third round lands within ACCEPT of the root. */
 #include "infer/curve.h"
 #include "infer/infer.h"
 
@@ -61,8 +61,8 @@ static void take(const struct profile_of_one *p, const struct infer_point *point
     }
 }
 
-static paritas_status minos(struct infer *infer, const double *best, double best_twice_nll, double error, size_t parameter, double *down,
-                            double *up)
+static paritas_status minos(struct infer *infer, const double *best, double best_twice_nll, double error,
+                            size_t parameter, double *down, double *up)
 {
     struct infer_profile *profile = arena_array(&infer->arena, 1, sizeof *profile);
     struct profile_of_one *p = arena_array(&infer->arena, 1, sizeof *p);
@@ -74,13 +74,16 @@ static paritas_status minos(struct infer *infer, const double *best, double best
     paritas_status status = infer_free_fits(infer, 1, &profile); /* at once there; brings the covariance */
     if (status == PARITAS_OK) status = infer_variance(infer, profile, parameter, &variance);
     if (status != PARITAS_OK) return status;
-    bool failed = profile->result.status != PARITAS_FIT_CONVERGED || profile->result.twice_nll < best_twice_nll - same_minimum(infer->context);
+    bool failed = profile->result.status != PARITAS_FIT_CONVERGED ||
+                  profile->result.twice_nll < best_twice_nll - same_minimum(infer->context);
     double slope;
     status = infer_free_slope(infer, profile, parameter, &slope);
     if (status != PARITAS_OK) return status;
     /* a scale to search on; a parameter on its bound may have a slope and no curvature */
     double sigma = error > 0.0 ? error : sqrt(variance);
-    if (!(sigma > 0.0)) sigma = slope != 0.0 ? 1.0 / fabs(slope) : (infer->base.upper[parameter] - infer->base.lower[parameter]) / 16.0;
+    if (!(sigma > 0.0))
+        sigma = slope != 0.0 ? 1.0 / fabs(slope)
+                             : (infer->base.upper[parameter] - infer->base.lower[parameter]) / 16.0;
     p->centre = best[parameter];
     p->level = best_twice_nll + 1.0;
     p->curve.curvature = 2.0 / (sigma * sigma);
@@ -98,18 +101,22 @@ static paritas_status minos(struct infer *infer, const double *best, double best
             propose(p, sigma, side);
             for (size_t i = 0; i < p->curve.n; i++) {
                 double distance = fabs(p->curve.node[i].x - side->root);
-                if (p->curve.node[i].x != p->centre && distance <= ACCEPT * fabs(side->root - p->centre)) side->settled = true;
+                if (p->curve.node[i].x != p->centre && distance <= ACCEPT * fabs(side->root - p->centre))
+                    side->settled = true;
             }
             if (side->settled) continue;
             owner[n] = side;
-            points[n++] = (struct infer_point){.profile = profile, .k = 1, .parameter = {parameter}, .value = {side->root}};
+            points[n++] = (struct infer_point){
+                .profile = profile, .k = 1, .parameter = {parameter}, .value = {side->root}};
         }
         if (n == 0) break;
         status = infer_points_once(infer, n, points);
         if (status == PARITAS_OK) status = infer_slopes(infer, n, points);
         if (status != PARITAS_OK) return status;
         for (size_t i = 0; i < n; i++) {
-            if (points[i].status != PARITAS_FIT_CONVERGED || points[i].twice_nll < best_twice_nll - same_minimum(infer->context)) failed = true;
+            if (points[i].status != PARITAS_FIT_CONVERGED ||
+                points[i].twice_nll < best_twice_nll - same_minimum(infer->context))
+                failed = true;
             curve_add(&p->curve, points[i].value[0], points[i].twice_nll, points[i].slope);
             take(p, &points[i], owner[i]);
         }
@@ -118,12 +125,14 @@ static paritas_status minos(struct infer *infer, const double *best, double best
     if (sides[1].settled) *up = sides[1].root - p->centre;
     for (int k = 0; k < 2; k++) failed = failed || !(sides[k].settled || sides[k].at_bound);
     if (!failed) return PARITAS_OK;
-    return paritas_fail(infer->context, PARITAS_NOT_CONVERGED, "MINOS: the profile of '%s' could not be followed to its crossing",
+    return paritas_fail(infer->context, PARITAS_NOT_CONVERGED,
+                        "MINOS: the profile of '%s' could not be followed to its crossing",
                         paritas_model_parameter_name(infer->model, parameter));
 }
 
-paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *best,
-                             double best_twice_nll, double error, size_t parameter, double *down, double *up)
+paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                             const double *best, double best_twice_nll, double error, size_t parameter,
+                             double *down, double *up)
 {
     *down = *up = (double)NAN;
     struct infer infer;

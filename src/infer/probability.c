@@ -36,7 +36,8 @@ double log_gamma(double x)
 
 #define TERMS_MAX 100000
 
-/* P(a, x) by its series, for x < a + 1 (Abramowitz and Stegun 6.5.29), without the factor x^a e^-x / Gamma(a). */
+/* P(a, x) by its series, for x < a + 1 (Abramowitz and Stegun 6.5.29), without the factor x^a e^-x /
+ * Gamma(a). */
 static double lower_series(double a, double x)
 {
     double term = 1.0 / a, sum = term;
@@ -47,7 +48,8 @@ static double lower_series(double a, double x)
     return sum;
 }
 
-/* Q(a, x) by its continued fraction, for x >= a + 1 (6.5.31), evaluated forwards as modified Lentz; the same factor left out. */
+/* Q(a, x) by its continued fraction, for x >= a + 1 (6.5.31), evaluated forwards as modified Lentz; the same
+ * factor left out. */
 static double upper_fraction(double a, double x)
 {
     double b = x + 1.0 - a, c = 1e300, d = 1.0 / b, value = d;

@@ -20,15 +20,16 @@ static void sort_entries(paritas_ranking_entry *entries, size_t n)
     for (size_t i = 1; i < n; i++) {
         paritas_ranking_entry entry = entries[i];
         size_t at = i;
-        for (; at > 0 && larger_impact(&entries[at - 1]) < larger_impact(&entry); at--) entries[at] = entries[at - 1];
+        for (; at > 0 && larger_impact(&entries[at - 1]) < larger_impact(&entry); at--)
+            entries[at] = entries[at - 1];
         entries[at] = entry;
     }
 }
 
-/* Appends the fit of `parameter` moved by `shift` from its best value, cut at the bounds; nothing for a shift of NaN. `owner`
- * remembers whose it is. */
-static void add_point(const struct infer *infer, struct infer_profile *profile, size_t parameter, double shift, size_t slot,
-                      struct infer_point *points, size_t *owner, size_t *n)
+/* Appends the fit of `parameter` moved by `shift` from its best value, cut at the bounds; nothing for a shift
+ * of NaN. `owner` remembers whose it is. */
+static void add_point(const struct infer *infer, struct infer_profile *profile, size_t parameter,
+                      double shift, size_t slot, struct infer_point *points, size_t *owner, size_t *n)
 {
     if (isnan(shift)) return;
     double value = profile->parameters[parameter] + shift;
@@ -38,7 +39,8 @@ static void add_point(const struct infer *infer, struct infer_profile *profile, 
     owner[(*n)++] = slot;
 }
 
-static paritas_status rank(struct infer *infer, struct infer_profile *profile, paritas_ranking_entry *entries, size_t *n, bool *lower_found)
+static paritas_status rank(struct infer *infer, struct infer_profile *profile, paritas_ranking_entry *entries,
+                           size_t *n, bool *lower_found)
 {
     size_t count = infer->n_parameters, n_points = 0;
     const double *widths = infer->widths;
@@ -60,8 +62,10 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         entry->status = profile->result.status;
         const double shift[SHIFTS] = {error, -error, widths[i], -widths[i]};
         size_t first = n_points;
-        for (size_t k = 0; k < SHIFTS; k++) add_point(infer, profile, i, shift[k], SHIFTS * *n + k, points, owner, &n_points);
-        for (size_t j = first + PREFIT_UP; j < n_points && !isnan(error); j++) { /* with the first two the free fit makes a parabola */
+        for (size_t k = 0; k < SHIFTS; k++)
+            add_point(infer, profile, i, shift[k], SHIFTS * *n + k, points, owner, &n_points);
+        /* with the first two the free fit makes a parabola */
+        for (size_t j = first + PREFIT_UP; j < n_points && !isnan(error); j++) {
             points[j].wave = 1;
             points[j].neighbour[0] = &points[first + BEST_UP];
             points[j].neighbour[1] = &points[first + BEST_DOWN];
@@ -72,7 +76,8 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
     if (status != PARITAS_OK) return status;
     for (size_t j = 0; j < n_points; j++) {
         paritas_ranking_entry *entry = &entries[owner[j] / SHIFTS];
-        double *const impact[SHIFTS] = {&entry->impact_up, &entry->impact_down, &entry->prefit_up, &entry->prefit_down};
+        double *const impact[SHIFTS] = {&entry->impact_up, &entry->impact_down, &entry->prefit_up,
+                                        &entry->prefit_down};
         *impact[owner[j] % SHIFTS] = points[j].parameters[infer->poi] - profile->parameters[infer->poi];
         entry->status = infer_worse(entry->status, points[j].status);
         if (!(points[j].twice_nll < profile->result.twice_nll - same_minimum(infer->context))) continue;
@@ -82,8 +87,8 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
     return PARITAS_OK;
 }
 
-paritas_status paritas_ranking(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_ranking_entry *entries,
-                               size_t *n)
+paritas_status paritas_ranking(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                               paritas_ranking_entry *entries, size_t *n)
 {
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, true);

@@ -19,8 +19,9 @@ static int by_value(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Waves of a scan of one parameter: a coarse grid outward from the free fit, each point predicted by those before it on its side; then,
- * wave after wave, the points halfway between, with the four nearest of the grid so far as neighbours. */
+/* Waves of a scan of one parameter: a coarse grid outward from the free fit, each point predicted by those
+ * before it on its side; then, wave after wave, the points halfway between, with the four nearest of the grid
+ * so far as neighbours. */
 static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_point *fits)
 {
     struct place *order = arena_array(&infer->arena, n + 1, sizeof *order);
@@ -48,20 +49,24 @@ static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_
             size_t first = i / step > 1 ? i / step - 1 : 0;
             if (first + INFER_NEIGHBOURS > nodes) first = nodes - INFER_NEIGHBOURS;
             point->wave = wave;
-            for (size_t j = 0; j < INFER_NEIGHBOURS; j++) point->neighbour[j] = &fits[order[(first + j) * step].index];
+            for (size_t j = 0; j < INFER_NEIGHBOURS; j++)
+                point->neighbour[j] = &fits[order[(first + j) * step].index];
         }
     }
     return PARITAS_OK;
 }
 
-static paritas_status scan(struct infer *infer, size_t k, const size_t *parameters, size_t n, const double *values, paritas_result *best,
-                           double *best_parameters, paritas_scan_point *points)
+static paritas_status scan(struct infer *infer, size_t k, const size_t *parameters, size_t n,
+                           const double *values, paritas_result *best, double *best_parameters,
+                           paritas_scan_point *points)
 {
     paritas_context *context = infer->context;
-    if (k < 1 || k > INFER_FIXED_MAX) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes 1 or 2 parameters, not %zu", k);
+    if (k < 1 || k > INFER_FIXED_MAX)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes 1 or 2 parameters, not %zu", k);
     for (size_t j = 0; j < k; j++) {
         if (parameters[j] >= infer->n_parameters)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter %zu", parameters[j]);
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter %zu",
+                                parameters[j]);
         if (infer->base.fixed[parameters[j]])
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "'%s' is fixed and cannot be scanned",
                                 paritas_model_parameter_name(infer->model, parameters[j]));
@@ -87,7 +92,8 @@ static paritas_status scan(struct infer *infer, size_t k, const size_t *paramete
     if (status == PARITAS_OK) status = infer_points(infer, n, fits);
     if (status != PARITAS_OK) return status;
     *best = profile->result;
-    if (best_parameters != NULL) memcpy(best_parameters, profile->parameters, infer->n_parameters * sizeof *best_parameters);
+    if (best_parameters != NULL)
+        memcpy(best_parameters, profile->parameters, infer->n_parameters * sizeof *best_parameters);
     for (size_t i = 0; i < n; i++) {
         double q = fits[i].twice_nll - profile->result.twice_nll;
         points[i].q = q < 0.0 ? 0.0 : q;
@@ -97,9 +103,9 @@ static paritas_status scan(struct infer *infer, size_t k, const size_t *paramete
     return PARITAS_OK;
 }
 
-paritas_status paritas_scan(paritas_context *context, const paritas_model *model, const paritas_job *job, size_t k,
-                            const size_t *parameters, size_t n, const double *values, paritas_result *best, double *best_parameters,
-                            paritas_scan_point *points)
+paritas_status paritas_scan(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                            size_t k, const size_t *parameters, size_t n, const double *values,
+                            paritas_result *best, double *best_parameters, paritas_scan_point *points)
 {
     struct infer infer;
     paritas_status status = infer_open(&infer, context, model, job, false);

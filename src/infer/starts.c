@@ -17,10 +17,12 @@ static paritas_status profile_hessian(struct infer *infer, struct infer_profile 
     return status;
 }
 
-/* Change of all parameters for a unit change of parameter k, the others at their conditional minimum. The covariance C
- * of the free parameters gives it where k is free, C[.,k] / C[k,k]; where k is on its bound it is -C H[.,k] / 2, H
- * being the Hessian of twice the NLL. *variance receives C[k,k], or what it would be without the bound. */
-static paritas_status profile_response(struct infer *infer, struct infer_profile *profile, size_t k, double *response, double *variance)
+/* Change of all parameters for a unit change of parameter k, the others at their conditional minimum. The
+ * covariance C of the free parameters gives it where k is free, C[.,k] / C[k,k]; where k is on its bound it
+ * is -C H[.,k] / 2, H being the Hessian of twice the NLL. *variance receives C[k,k], or what it would be
+ * without the bound. */
+static paritas_status profile_response(struct infer *infer, struct infer_profile *profile, size_t k,
+                                       double *response, double *variance)
 {
     size_t n = infer->n_parameters;
     const double *c = profile->covariance;
@@ -45,7 +47,8 @@ static paritas_status profile_response(struct infer *infer, struct infer_profile
     return PARITAS_OK;
 }
 
-paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter, double *variance)
+paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
+                              double *variance)
 {
     double *response = arena_array(&infer->arena, infer->n_parameters, sizeof *response);
     if (response == NULL) return paritas_fail_memory(infer->context);
@@ -53,19 +56,24 @@ paritas_status infer_variance(struct infer *infer, struct infer_profile *profile
 }
 
 /* Moves `start`, which holds the free fit, along the response to the fixed values, within the bounds. */
-static paritas_status predict_start(struct infer *infer, const struct infer_point *point, double *start, double *response)
+static paritas_status predict_start(struct infer *infer, const struct infer_point *point, double *start,
+                                    double *response)
 {
     struct infer_profile *profile = point->profile;
     size_t n = infer->n_parameters;
     double variance, step[INFER_FIXED_MAX] = {0.0, 0.0};
-    for (size_t j = 0; j < point->k; j++) step[j] = point->value[j] - profile->parameters[point->parameter[j]];
+    for (size_t j = 0; j < point->k; j++)
+        step[j] = point->value[j] - profile->parameters[point->parameter[j]];
     if (point->k == 2) {
-        /* both at once: solve the 2 x 2 block of the covariance for the steps that together reach both values */
+        /* both at once: solve the 2 x 2 block of the covariance for the steps that together reach both
+         * values */
         const double *c = profile->covariance;
         size_t a = point->parameter[0], b = point->parameter[1];
-        double caa = c[a * n + a], cbb = c[b * n + b], cab = c[a * n + b], determinant = caa * cbb - cab * cab;
+        double caa = c[a * n + a], cbb = c[b * n + b], cab = c[a * n + b],
+               determinant = caa * cbb - cab * cab;
         if (determinant > 1e-12 * caa * cbb) {
-            double u = (cbb * step[0] - cab * step[1]) / determinant, v = (caa * step[1] - cab * step[0]) / determinant;
+            double u = (cbb * step[0] - cab * step[1]) / determinant,
+                   v = (caa * step[1] - cab * step[0]) / determinant;
             step[0] = u * caa;
             step[1] = v * cbb;
         }
@@ -85,8 +93,9 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
     return PARITAS_OK;
 }
 
-/* The path that the other parameters follow as one is moved, as the polynomial through the fitted neighbours (and the free fit,
- * where there are few), at the point's value. Leaves `start` alone where that are less than three different places. */
+/* The path that the other parameters follow as one is moved, as the polynomial through the fitted neighbours
+ * (and the free fit, where there are few), at the point's value. Leaves `start` alone where that are less
+ * than three different places. */
 static void interpolate_start(const struct infer *infer, const struct infer_point *point, double *start)
 {
     const double *node[INFER_NEIGHBOURS + 1], t = point->value[0];
@@ -94,7 +103,8 @@ static void interpolate_start(const struct infer *infer, const struct infer_poin
     size_t n = 0, k = point->parameter[0];
     for (size_t j = 0; j <= INFER_NEIGHBOURS && n < INFER_NEIGHBOURS; j++) { /* the free fit last */
         const struct infer_point *neighbour = j < INFER_NEIGHBOURS ? point->neighbour[j] : NULL;
-        if (j < INFER_NEIGHBOURS && (neighbour == NULL || neighbour->status != PARITAS_FIT_CONVERGED)) continue;
+        if (j < INFER_NEIGHBOURS && (neighbour == NULL || neighbour->status != PARITAS_FIT_CONVERGED))
+            continue;
         node[n] = neighbour != NULL ? neighbour->parameters : point->profile->parameters;
         place[n] = node[n][k];
         bool usable = isfinite(place[n]);
@@ -110,16 +120,19 @@ static void interpolate_start(const struct infer *infer, const struct infer_poin
     for (size_t i = 0; i < infer->n_parameters; i++) {
         double sum = 0.0;
         for (size_t j = 0; j < n; j++) sum += weight[j] * node[j][i];
-        start[i] = infer->base.fixed[i] ? node[0][i] : fmin(fmax(sum, infer->base.lower[i]), infer->base.upper[i]);
+        start[i] =
+            infer->base.fixed[i] ? node[0][i] : fmin(fmax(sum, infer->base.lower[i]), infer->base.upper[i]);
     }
     start[k] = t;
 }
 
 enum { PLAIN, PREDICTED, SUGGESTED, CANDIDATES };
 
-/* The lowest of: the free fit with the values set (or what neighbours predict), the free fit's first-order response, the job's own
- * start with the values set. A prediction saves an iteration or more; far from known fits, any of the three can leave the domain. */
-paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points, double *starts)
+/* The lowest of: the free fit with the values set (or what neighbours predict), the free fit's first-order
+ * response, the job's own start with the values set. A prediction saves an iteration or more; far from known
+ * fits, any of the three can leave the domain. */
+paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
+                                   double *starts)
 {
     size_t p = infer->n_parameters;
     double *rows = arena_array(&infer->arena, CANDIDATES * n, p * sizeof *rows);
@@ -127,21 +140,24 @@ paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct i
     double *response = arena_array(&infer->arena, p, sizeof *response);
     if (rows == NULL || values == NULL || response == NULL) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < n; i++) {
-        double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p, *suggested = plain + SUGGESTED * p;
+        double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p,
+               *suggested = plain + SUGGESTED * p;
         memcpy(plain, points[i]->profile->parameters, p * sizeof *plain);
         for (size_t j = 0; j < p; j++) /* a free fit that left the domain may have no point to start from */
             if (!isfinite(plain[j])) plain[j] = infer->base.start[j];
         memcpy(predicted, plain, p * sizeof *plain);
         memcpy(suggested, infer->base.start, p * sizeof *plain);
-        for (size_t j = 0; j < points[i]->k; j++) plain[points[i]->parameter[j]] = suggested[points[i]->parameter[j]] = points[i]->value[j];
+        for (size_t j = 0; j < points[i]->k; j++)
+            plain[points[i]->parameter[j]] = suggested[points[i]->parameter[j]] = points[i]->value[j];
         paritas_status status = predict_start(infer, points[i], predicted, response);
         if (status != PARITAS_OK) return status;
         interpolate_start(infer, points[i], plain);
     }
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && points[end]->profile == points[first]->profile;) end++;
-        paritas_status status = infer_evaluate(infer, CANDIDATES * (end - first), rows + CANDIDATES * first * p,
-                                               points[first]->profile->data, values + CANDIDATES * first, NULL, NULL);
+        paritas_status status =
+            infer_evaluate(infer, CANDIDATES * (end - first), rows + CANDIDATES * first * p,
+                           points[first]->profile->data, values + CANDIDATES * first, NULL, NULL);
         if (status != PARITAS_OK) return status;
     }
     for (size_t i = 0; i < n; i++) {

@@ -8,13 +8,15 @@
 
 #define PURPOSE 2 /* of the random numbers; tests have 0 and 1 */
 
-paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point, double **expected)
+paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point,
+                               double **expected)
 {
     const size_t main = paritas_model_main_count(infer->model);
     *expected = arena_array(&infer->arena, infer->n_data + 1, sizeof **expected);
     if (!*expected) return paritas_fail_memory(infer->context);
     const paritas_status status = infer_expected(infer, point, *expected);
-    if (status == PARITAS_OK && options->fix_aux) memcpy(*expected + main, infer->base.data + main, (infer->n_data - main) * sizeof **expected);
+    if (status == PARITAS_OK && options->fix_aux)
+        memcpy(*expected + main, infer->base.data + main, (infer->n_data - main) * sizeof **expected);
     return status;
 }
 
@@ -40,7 +42,8 @@ static paritas_status find_centre(struct toy_fits *fits, const double **centre)
     job.data = fits->options.expected;
     job.start = *centre = fits->options.start;
     paritas_result result;
-    const paritas_status status = paritas_fit(infer->context, infer->model, NULL, 1, &job, &result, fitted, NULL, NULL, NULL);
+    const paritas_status status =
+        paritas_fit(infer->context, infer->model, NULL, 1, &job, &result, fitted, NULL, NULL, NULL);
     if (status == PARITAS_OK && result.status == PARITAS_FIT_CONVERGED) *centre = fitted;
     return status;
 }
@@ -60,13 +63,16 @@ static paritas_status open_store(struct toy_fits *fits, const double *centre)
     for (size_t i = 0; i < options.n_entries; i++) entries[i] = options.entries[i];
     entries[options.n_entries++] = (paritas_key_entry){"expected", expected};
     entries[options.n_entries++] = (paritas_key_entry){"start", start};
-    entries[options.n_entries++] = (paritas_key_entry){"parameters", o->flags & PARITAS_TOYS_PARAMETERS ? "yes" : "no"};
-    entries[options.n_entries++] = (paritas_key_entry){"errors", o->flags & PARITAS_TOYS_ERRORS ? "yes" : "no"};
+    entries[options.n_entries++] =
+        (paritas_key_entry){"parameters", o->flags & PARITAS_TOYS_PARAMETERS ? "yes" : "no"};
+    entries[options.n_entries++] =
+        (paritas_key_entry){"errors", o->flags & PARITAS_TOYS_ERRORS ? "yes" : "no"};
     options.entries = entries;
     return toys_open_store(infer, &options, o->what, NULL, (double)NAN, STORE_FITS, &fits->store);
 }
 
-paritas_status toy_fits_open(struct toy_fits *fits, struct infer *infer, const struct toy_fits_options *options)
+paritas_status toy_fits_open(struct toy_fits *fits, struct infer *infer,
+                             const struct toy_fits_options *options)
 {
     *fits = (struct toy_fits){.infer = infer, .options = *options};
     const double *centre = NULL;
@@ -96,7 +102,8 @@ void toy_fits_close(struct toy_fits *fits)
 
 /* ---- running ---- */
 
-/* A run's chunk: what is there for its toys between fit and store. Rows of `data` and `errors` only where errors are asked. */
+/* A run's chunk: what is there for its toys between fit and store. Rows of `data` and `errors` only where
+ * errors are asked. */
 struct chunk {
     struct toy_fits *fits;
     size_t room; /* toys */
@@ -139,7 +146,8 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t step)
     chunk->results = paritas_allocate(context, step, sizeof *chunk->results);
     chunk->rows = paritas_allocate(context, step, sizeof *chunk->rows);
     chunk->given = paritas_allocate(context, step, sizeof *chunk->given);
-    bool whole = chunk->profiles && chunk->constants && chunk->parameters && chunk->results && chunk->rows && chunk->given;
+    bool whole = chunk->profiles && chunk->constants && chunk->parameters && chunk->results && chunk->rows &&
+                 chunk->given;
     if (fits->options.flags & PARITAS_TOYS_ERRORS) {
         chunk->data = paritas_allocate(context, step * fits->infer->n_data + 1, sizeof *chunk->data);
         chunk->errors = paritas_allocate(context, step * n + 1, sizeof *chunk->errors);
@@ -152,7 +160,8 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t step)
     return PARITAS_OK;
 }
 
-/* Fits with errors that go on from the answers. What has none keeps its status; at the edge of the domain there is an answer but no curvature to have errors from. */
+/* Fits with errors that go on from the answers. What has none keeps its status; at the edge of the domain
+ * there is an answer but no curvature to have errors from. */
 static paritas_status find_errors(struct chunk *chunk, size_t n_toys)
 {
     const struct infer *infer = chunk->fits->infer;
@@ -160,7 +169,8 @@ static paritas_status find_errors(struct chunk *chunk, size_t n_toys)
     size_t answered = 0;
     for (size_t i = 0; i < n_toys * n; i++) chunk->errors[i] = (double)NAN;
     for (size_t i = 0; i < n_toys; i++) {
-        if (chunk->results[i].status != PARITAS_FIT_CONVERGED || chunk->profiles[i].rung == PROFILE_AT_EDGE) continue;
+        if (chunk->results[i].status != PARITAS_FIT_CONVERGED || chunk->profiles[i].rung == PROFILE_AT_EDGE)
+            continue;
         chunk->jobs[answered] = infer->base;
         chunk->jobs[answered].data = chunk->data + i * infer->n_data;
         chunk->jobs[answered].start = chunk->parameters + i * n;
@@ -169,10 +179,13 @@ static paritas_status find_errors(struct chunk *chunk, size_t n_toys)
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
     near.start_is_near = 1;
     paritas_result *results = paritas_allocate(infer->context, answered + 1, sizeof *results);
-    double *parameters = paritas_allocate(infer->context, 2 * answered * n + 1, sizeof *parameters), *errors = NULL;
+    double *parameters = paritas_allocate(infer->context, 2 * answered * n + 1, sizeof *parameters),
+           *errors = NULL;
     paritas_status status = results && parameters ? PARITAS_OK : paritas_fail_memory(infer->context);
     if (status == PARITAS_OK) errors = parameters + answered * n;
-    if (status == PARITAS_OK) status = paritas_fit(infer->context, infer->model, &near, answered, chunk->jobs, results, parameters, errors, NULL, NULL);
+    if (status == PARITAS_OK)
+        status = paritas_fit(infer->context, infer->model, &near, answered, chunk->jobs, results, parameters,
+                             errors, NULL, NULL);
     for (size_t k = 0; k < answered && status == PARITAS_OK; k++) {
         const size_t i = chunk->which[k];
         const unsigned before = chunk->results[i].iterations;
@@ -210,7 +223,8 @@ static paritas_status deliver(struct chunk *chunk, uint64_t first, size_t n_toys
         if (!(o->flags & PARITAS_TOYS_PARAMETERS)) row->parameters = NULL;
     }
     const paritas_status status = fits->store ? store_add_fits(fits->store, n_toys, chunk->rows) : PARITAS_OK;
-    if (status == PARITAS_OK && o->take && o->take(o->take_user, n_toys, chunk->given)) return paritas_fail(fits->infer->context, PARITAS_CANCELLED, "cancelled by the caller");
+    if (status == PARITAS_OK && o->take && o->take(o->take_user, n_toys, chunk->given))
+        return paritas_fail(fits->infer->context, PARITAS_CANCELLED, "cancelled by the caller");
     return status;
 }
 
@@ -220,7 +234,9 @@ static paritas_status run_fits(void *user, int which, uint64_t first, size_t n)
     struct chunk *chunk = user;
     struct toy_fits *fits = chunk->fits;
     paritas_status status = chunk_hold(chunk, n);
-    if (status == PARITAS_OK) status = ensemble_run(fits->infer->context, &fits->ensemble, first, n, chunk->profiles, chunk->data, chunk->parameters, chunk->constants);
+    if (status == PARITAS_OK)
+        status = ensemble_run(fits->infer->context, &fits->ensemble, first, n, chunk->profiles, chunk->data,
+                              chunk->parameters, chunk->constants);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         const struct profile *profile = &chunk->profiles[i];
         chunk->results[i] = (paritas_result){.status = profile->status_free,

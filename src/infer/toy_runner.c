@@ -7,9 +7,12 @@
 size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble)
 {
     const double slots = (double)ensemble->model->n_slots, threads = context->threads;
-    const double for_threads = 2.5e7 * threads / (slots * slots + 1000.0), for_device = 2.0 * device_teams(context->device);
+    const double for_threads = 2.5e7 * threads / (slots * slots + 1000.0),
+                 for_device = 2.0 * device_teams(context->device);
     const double wished = for_threads > for_device ? for_threads : for_device;
-    const size_t most = ensemble_chunk(ensemble), n = wished < 64.0 ? 64 : wished > 16384.0 ? 16384 : (size_t)wished;
+    const size_t most = ensemble_chunk(ensemble), n = wished < 64.0      ? 64
+                                                      : wished > 16384.0 ? 16384
+                                                                         : (size_t)wished;
     return n < most ? n : most;
 }
 
@@ -35,10 +38,12 @@ double toy_fraction(uint64_t k, uint64_t n, double *error)
 }
 
 /* The part of a chunk that is not there, in runs of neighbours. */
-static paritas_status run_missing(const struct toy_runner *runner, int which, uint64_t first, size_t n, unsigned char *present)
+static paritas_status run_missing(const struct toy_runner *runner, int which, uint64_t first, size_t n,
+                                  unsigned char *present)
 {
     memset(present, 0, n);
-    paritas_status status = runner->present ? runner->present(runner->user, which, first, n, present) : PARITAS_OK;
+    paritas_status status =
+        runner->present ? runner->present(runner->user, which, first, n, present) : PARITAS_OK;
     for (size_t i = 0, end; i < n && status == PARITAS_OK; i = end) {
         for (end = i + 1; end < n && present[end] == present[i];) end++;
         if (!present[i]) status = runner->run(runner->user, which, first + i, end - i);
@@ -56,7 +61,8 @@ struct overall {
 static int tell(void *user, uint64_t done, uint64_t total)
 {
     struct overall *o = user;
-    const uint64_t now = o->done + (total ? (uint64_t)((double)o->chunk * ((double)done / (double)total)) : 0);
+    const uint64_t now =
+        o->done + (total ? (uint64_t)((double)o->chunk * ((double)done / (double)total)) : 0);
     if (now > o->told) o->told = now;
     return o->progress(o->user, o->told, o->total);
 }
@@ -66,7 +72,8 @@ paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, u
     paritas_context *context = runner->context;
     unsigned char *present = NULL;
     size_t room = 0;
-    struct overall overall = {context->progress, context->progress_user, 0, (end - first) * (uint64_t)runner->n_ensembles, 0, 0};
+    struct overall overall = {
+        context->progress, context->progress_user, 0, (end - first) * (uint64_t)runner->n_ensembles, 0, 0};
     if (overall.progress) {
         context->progress = tell;
         context->progress_user = &overall;

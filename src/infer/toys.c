@@ -9,11 +9,15 @@
 
 /* ---- the pool ---- */
 
-void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw) { *pool = (struct toy_pool){.context = context, .same = raw ? RAW_SAME_MINIMUM : SAME_MINIMUM}; }
+void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw)
+{
+    *pool = (struct toy_pool){.context = context, .same = raw ? RAW_SAME_MINIMUM : SAME_MINIMUM};
+}
 
 void toy_pool_close(struct toy_pool *pool)
 {
-    for (int h = 0; h < TOY_HYPOTHESES && pool->context; h++) paritas_release(&pool->context->allocator, pool->q[h]);
+    for (int h = 0; h < TOY_HYPOTHESES && pool->context; h++)
+        paritas_release(&pool->context->allocator, pool->q[h]);
 }
 
 paritas_status toy_pool_add(struct toy_pool *pool, int hypothesis, double q, paritas_fit_status status)
@@ -37,8 +41,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many of the ascending statistics are at least q. Equal data have equal statistics up to the minimiser's tolerance, on neither side of
- * which they may fall: where data are a few counts, one value is that of many toys. */
+/* How many of the ascending statistics are at least q. Equal data have equal statistics up to the minimiser's
+ * tolerance, on neither side of which they may fall: where data are a few counts, one value is that of many
+ * toys. */
 static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
 {
     const double *sorted = pool->q[hypothesis];
@@ -46,24 +51,29 @@ static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
     size_t low = 0, high = n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < q - pool->same) low = middle + 1;
-        else high = middle;
+        if (sorted[middle] < q - pool->same)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return n - low;
 }
 
-/* CLs, or for q0 p0, of an observation that is the toy at `place` of those drawn at the other hypothesis, by descending q. `shift`: of CLb. */
-static double expected_at(const struct toy_pool *pool, paritas_test_statistic statistic, double place, double shift)
+/* CLs, or for q0 p0, of an observation that is the toy at `place` of those drawn at the other hypothesis, by
+ * descending q. `shift`: of CLb. */
+static double expected_at(const struct toy_pool *pool, paritas_test_statistic statistic, double place,
+                          double shift)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
     const size_t at = place > 0.0 ? (size_t)place : 0;
     const double q = pool->q[TOY_OTHER][n - 1 - (at < n ? at : n - 1)];
-    const double clsb = (double)count_from(pool, TOY_TESTED, q) / (double)n_tested, clb = (double)count_from(pool, TOY_OTHER, q) / (double)n;
+    const double clsb = (double)count_from(pool, TOY_TESTED, q) / (double)n_tested,
+                 clb = (double)count_from(pool, TOY_OTHER, q) / (double)n;
     return statistic == PARITAS_Q0 ? clsb : clsb / (clb + shift);
 }
 
-/* What CLs (for q0 p0) each toy of the other hypothesis would have had as the observation, ascending; n of them, the caller's. A fraction of
- * counts, it may rise with q where these are few. */
+/* What CLs (for q0 p0) each toy of the other hypothesis would have had as the observation, ascending; n of
+ * them, the caller's. A fraction of counts, it may rise with q where these are few. */
 static void expected_answers(const struct toy_pool *pool, paritas_test_statistic statistic, double *answers)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
@@ -72,18 +82,22 @@ static void expected_answers(const struct toy_pool *pool, paritas_test_statistic
     for (size_t i = 0, below = 0, below_tested = 0; i < n; i++) { /* as count_from counts, but q only rises */
         while (other[below] < other[i] - pool->same) below++;
         while (below_tested < n_tested && tested[below_tested] < other[i] - pool->same) below_tested++;
-        const double clsb = (double)(n_tested - below_tested) / (double)n_tested, clb = (double)(n - below) / (double)n;
+        const double clsb = (double)(n_tested - below_tested) / (double)n_tested,
+                     clb = (double)(n - below) / (double)n;
         answers[n - 1 - i] = statistic == PARITAS_Q0 ? clsb : clsb / clb;
         sorted = sorted && (i == 0 || answers[n - 1 - i] <= answers[n - i]);
     }
     if (!sorted) qsort(answers, n, sizeof *answers, ascending);
 }
 
-/* Percentiles at -2 .. 2 sigma of those answers, interpolated as NumPy does. Errors: that of CLs+b there; and that of the other
- * hypothesis' distribution, which is shifted by its error d, so that the percentile is another toy, or CLb is another number, or both. */
-static paritas_status expected_band(const struct toy_pool *pool, paritas_test_statistic statistic, double band[5], double errors[5])
+/* Percentiles at -2 .. 2 sigma of those answers, interpolated as NumPy does. Errors: that of CLs+b there; and
+ * that of the other hypothesis' distribution, which is shifted by its error d, so that the percentile is
+ * another toy, or CLb is another number, or both. */
+static paritas_status expected_band(const struct toy_pool *pool, paritas_test_statistic statistic,
+                                    double band[5], double errors[5])
 {
-    static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293, 0.97724986805182079};
+    static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293,
+                                         0.97724986805182079};
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
     for (int i = 0; i < 5; i++) band[i] = errors[i] = (double)NAN;
     if (n == 0 || n_tested == 0) return PARITAS_OK;
@@ -95,7 +109,8 @@ static paritas_status expected_band(const struct toy_pool *pool, paritas_test_st
         const size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
         band[i] = answers[below] + (answers[above] - answers[below]) * (place - (double)below);
         const double d = sqrt(percentile[i] * (1.0 - percentile[i]) / (double)n), step = d * (double)(n - 1);
-        const double low = expected_at(pool, statistic, place - step, d), high = expected_at(pool, statistic, place + step, -d);
+        const double low = expected_at(pool, statistic, place - step, d),
+                     high = expected_at(pool, statistic, place + step, -d);
         const double q = pool->q[TOY_OTHER][n - 1 - below];
         double tested, other;
         toy_fraction(count_from(pool, TOY_TESTED, q), n_tested, &tested);
@@ -106,7 +121,8 @@ static paritas_status expected_band(const struct toy_pool *pool, paritas_test_st
     return PARITAS_OK;
 }
 
-paritas_status toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bool same, paritas_hypotest_toys_result *result)
+paritas_status toy_pool_result(struct toy_pool *pool, paritas_test_statistic statistic, bool same,
+                               paritas_hypotest_toys_result *result)
 {
     for (int h = 0; h < TOY_HYPOTHESES; h++)
         if (pool->n[h]) qsort(pool->q[h], pool->n[h], sizeof *pool->q[h], ascending);
@@ -115,7 +131,8 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_test_statistic sta
     result->n_tested = pool->n[TOY_TESTED];
     result->n_other = pool->n[other];
     memcpy(result->tally.counts, pool->counts, sizeof result->tally.counts);
-    result->clsb = toy_fraction(count_from(pool, TOY_TESTED, result->q), pool->n[TOY_TESTED], &result->clsb_error);
+    result->clsb =
+        toy_fraction(count_from(pool, TOY_TESTED, result->q), pool->n[TOY_TESTED], &result->clsb_error);
     result->clb = toy_fraction(count_from(pool, other, result->q), pool->n[other], &result->clb_error);
     const bool discovery = statistic == PARITAS_Q0;
     result->p0 = discovery ? result->clsb : nan;
@@ -133,14 +150,17 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_test_statistic sta
 
 /* ---- a test ---- */
 
-/* The conditional fit to the expected data of one hypothesis at the tested mu: there the toys' conditional fits cluster. */
-static paritas_status conditional_start(struct toy_test *test, int h, const double *expected, const double **start)
+/* The conditional fit to the expected data of one hypothesis at the tested mu: there the toys' conditional
+ * fits cluster. */
+static paritas_status conditional_start(struct toy_test *test, int h, const double *expected,
+                                        const double **start)
 {
     struct infer *infer = test->infer;
     const size_t n = infer->n_parameters;
     *start = test->point[h].parameters;
     if (test->hypothesis[h] == test->mu) return PARITAS_OK;
-    double *moved = arena_array(&infer->arena, n, sizeof *moved), *fitted = arena_array(&infer->arena, n, sizeof *fitted);
+    double *moved = arena_array(&infer->arena, n, sizeof *moved),
+           *fitted = arena_array(&infer->arena, n, sizeof *fitted);
     unsigned char *fixed = arena_array(&infer->arena, n, 1);
     if (!moved || !fitted || !fixed) return paritas_fail_memory(infer->context);
     memcpy(moved, test->point[h].parameters, n * sizeof *moved);
@@ -152,7 +172,8 @@ static paritas_status conditional_start(struct toy_test *test, int h, const doub
     job.start = moved;
     job.fixed = fixed;
     paritas_result outcome;
-    const paritas_status status = paritas_fit(infer->context, infer->model, NULL, 1, &job, &outcome, fitted, NULL, NULL, NULL);
+    const paritas_status status =
+        paritas_fit(infer->context, infer->model, NULL, 1, &job, &outcome, fitted, NULL, NULL, NULL);
     if (status == PARITAS_OK && outcome.status == PARITAS_FIT_CONVERGED) *start = fitted;
     return status;
 }
@@ -185,7 +206,8 @@ static paritas_status open_ensemble(struct toy_test *test, int h)
     return status == PARITAS_OK ? ensemble_open(infer->context, &options, &test->ensemble[h]) : status;
 }
 
-paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options, paritas_test_statistic statistic, double mu, struct store *store)
+paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,
+                             paritas_test_statistic statistic, double mu, struct store *store)
 {
     memset(test, 0, sizeof *test);
     test->infer = infer;
@@ -199,14 +221,16 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     paritas_status status = PARITAS_OK;
     for (int h = 0; h < TOY_HYPOTHESES && status == PARITAS_OK; h++) {
         status = infer_check_value(infer, infer->poi, test->hypothesis[h]);
-        test->point[h] = (struct infer_point){.profile = &test->data, .k = 1, .parameter = {infer->poi}, .value = {test->hypothesis[h]}};
+        test->point[h] = (struct infer_point){
+            .profile = &test->data, .k = 1, .parameter = {infer->poi}, .value = {test->hypothesis[h]}};
     }
     if (status != PARITAS_OK) return status;
     struct infer_profile *const data = &test->data;
     data->data = infer->base.data;
     status = infer_free_fits(infer, 1, &data);
     if (status == PARITAS_OK) status = infer_points(infer, TOY_HYPOTHESES, test->point);
-    for (int h = 0; h < TOY_HYPOTHESES && status == PARITAS_OK; h++) status = infer_polish(infer, &test->point[h]);
+    for (int h = 0; h < TOY_HYPOTHESES && status == PARITAS_OK; h++)
+        status = infer_polish(infer, &test->point[h]);
     for (int h = 0; h < test->n_hypotheses && status == PARITAS_OK; h++) status = open_ensemble(test, h);
     if (status != PARITAS_OK) return status;
     paritas_hypotest_toys_result *r = &test->result;
@@ -215,7 +239,8 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     r->twice_nll_free = data->result.twice_nll;
     r->twice_nll_fixed = test->point[TOY_TESTED].twice_nll;
     r->q = asymptotic_q(statistic, test->mu, r->mu_hat, r->twice_nll_fixed, r->twice_nll_free);
-    r->status = infer_worse(data->result.status, infer_worse(test->point[TOY_TESTED].status, test->point[TOY_OTHER].status));
+    r->status = infer_worse(data->result.status,
+                            infer_worse(test->point[TOY_TESTED].status, test->point[TOY_OTHER].status));
     return PARITAS_OK;
 }
 
@@ -267,11 +292,15 @@ static paritas_status run_toys(void *user, int h, uint64_t first, size_t n)
     struct toy_test *test = chunk->test;
     paritas_context *context = test->infer->context;
     paritas_status status = chunk_hold(chunk, n);
-    if (status == PARITAS_OK) status = ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, NULL, NULL, chunk->constants);
+    if (status == PARITAS_OK)
+        status = ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, NULL, NULL,
+                              chunk->constants);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         const struct profile *profile = &chunk->profiles[i];
-        const double free = 2.0 * (profile->value_free + chunk->constants[i]), fixed = 2.0 * (profile->value_fixed + chunk->constants[i]);
-        const double q = asymptotic_q(test->statistic, test->mu, profile->mu_hat, 2.0 * profile->value_fixed, 2.0 * profile->value_free);
+        const double free = 2.0 * (profile->value_free + chunk->constants[i]),
+                     fixed = 2.0 * (profile->value_fixed + chunk->constants[i]);
+        const double q = asymptotic_q(test->statistic, test->mu, profile->mu_hat, 2.0 * profile->value_fixed,
+                                      2.0 * profile->value_free);
         chunk->toys[i] = (paritas_toy){.toy = first + i,
                                        .mu = test->mu,
                                        .hypothesis = test->hypothesis[h],
@@ -285,7 +314,8 @@ static paritas_status run_toys(void *user, int h, uint64_t first, size_t n)
         status = toy_pool_add(&test->pool, h, q, chunk->toys[i].status);
     }
     if (status == PARITAS_OK && test->store) status = store_add(test->store, n, chunk->toys);
-    if (status == PARITAS_OK && test->options->take && test->options->take(test->options->user, n, chunk->toys))
+    if (status == PARITAS_OK && test->options->take &&
+        test->options->take(test->options->user, n, chunk->toys))
         status = paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
     return status;
 }
@@ -300,7 +330,8 @@ static int read_toy(void *user, const paritas_toy *row)
 {
     struct toy_test *test = user;
     for (int h = 0; h < test->n_hypotheses; h++)
-        if (row->mu == test->mu && row->hypothesis == test->hypothesis[h]) return toy_pool_add(&test->pool, h, row->q, row->status) != PARITAS_OK;
+        if (row->mu == test->mu && row->hypothesis == test->hypothesis[h])
+            return toy_pool_add(&test->pool, h, row->q, row->status) != PARITAS_OK;
     return 0;
 }
 
@@ -309,7 +340,8 @@ paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end,
     struct chunk chunk = {.test = test};
     const struct toy_runner runner = {.context = test->infer->context,
                                       .sized_by = &test->ensemble[TOY_TESTED],
-                                      .n_ensembles = n_hypotheses < test->n_hypotheses ? n_hypotheses : test->n_hypotheses,
+                                      .n_ensembles = n_hypotheses < test->n_hypotheses ? n_hypotheses
+                                                                                       : test->n_hypotheses,
                                       .present = test->store ? present_toys : NULL,
                                       .run = run_toys,
                                       .user = &chunk};
@@ -320,19 +352,24 @@ paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end,
 
 paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result)
 {
-    const paritas_status status = toy_pool_result(&test->pool, test->statistic, test->n_hypotheses == 1, &test->result);
+    const paritas_status status =
+        toy_pool_result(&test->pool, test->statistic, test->n_hypotheses == 1, &test->result);
     *result = test->result;
     return status;
 }
 
-static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_options *options, paritas_test_statistic statistic, double mu, struct toy_test *test,
+static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_options *options,
+                                    paritas_test_statistic statistic, double mu, struct toy_test *test,
                                     paritas_hypotest_toys_result *result)
 {
     uint64_t first, end;
     struct store *store = NULL;
     paritas_status status = toys_share(infer->context, options, &first, &end);
-    if (status == PARITAS_OK) status = infer_check_value(infer, infer->poi, statistic == PARITAS_Q0 ? 0.0 : mu);
-    if (status == PARITAS_OK) status = toys_open_store(infer, options, "hypotest-toys", toys_statistics[statistic], statistic == PARITAS_Q0 ? 0.0 : mu, STORE_TESTS, &store);
+    if (status == PARITAS_OK)
+        status = infer_check_value(infer, infer->poi, statistic == PARITAS_Q0 ? 0.0 : mu);
+    if (status == PARITAS_OK)
+        status = toys_open_store(infer, options, "hypotest-toys", toys_statistics[statistic],
+                                 statistic == PARITAS_Q0 ? 0.0 : mu, STORE_TESTS, &store);
     if (status == PARITAS_OK) status = toy_test_open(test, infer, options, statistic, mu, store);
     if (status == PARITAS_OK && store) {
         const paritas_hypotest_toys_result *r = &test->result;
@@ -342,7 +379,8 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
         if (status == PARITAS_OK) status = store_set_fact(store, "twice_nll_fixed", r->twice_nll_fixed);
         if (status == PARITAS_OK) status = store_set_fact(store, "status", (double)r->status);
         if (status == PARITAS_OK) status = store_read(store, read_toy, test);
-        if (status == PARITAS_CANCELLED) status = paritas_fail_memory(infer->context); /* read_toy stops for nothing else */
+        /* read_toy stops for nothing else */
+        if (status == PARITAS_CANCELLED) status = paritas_fail_memory(infer->context);
     }
     if (status == PARITAS_OK) status = toy_test_run(test, first, end, TOY_HYPOTHESES);
     if (status == PARITAS_OK) status = toy_test_result(test, result);
@@ -350,7 +388,8 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
     return status;
 }
 
-paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double mu,
+paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model,
+                                     const paritas_job *job, paritas_test_statistic statistic, double mu,
                                      const paritas_toys_options *given, paritas_hypotest_toys_result *result)
 {
     if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q && statistic != PARITAS_Q0)

@@ -1,21 +1,25 @@
 /* toys_limit.c: upper limits by toys.
  *
- *   asymptotic limits ─► tested mu values ─► toys of both hypotheses at each ─► CLs of six curves at each, with errors
+ *   asymptotic limits ─► tested mu values ─► toys of both hypotheses at each ─► CLs of six curves at each,
+ *       with errors
  *                          ▲          ▲                                            │
  *                          │          └─ more toys near a root, where its error ◄──┤
  *                          └──────────── a value at a root that has none near ◄────┘   is above rtol
  *
- * Every tested mu serves all curves. A curve is Phi^-1(CLs) over mu, which is close to straight (exactly so for CLs+b of a Gaussian
- * measurement); about its root m, in x = mu / m - 1, it is taken as
+ * Every tested mu serves all curves. A curve is Phi^-1(CLs) over mu, which is close to straight (exactly so
+ * for CLs+b of a Gaussian measurement); about its root m, in x = mu / m - 1, it is taken as
  *   z(x) = alpha + beta x + gamma x^2,
- * by least squares over all tested values. What that leaves out, REST |x|^3 and all of z beyond STRAIGHT from the level (where CLs comes
- * near 1, or is 0 for lack of toys), counts as an error of each, so that far values have no weight in alpha. beta and gamma have priors, so
- * that a few noisy values give no absurd slope: beta is -1.5 for CLs = e^-mu (nothing seen, no background), -2 for the median of a Gaussian
+ * by least squares over all tested values. What that leaves out, REST |x|^3 and all of z beyond STRAIGHT from
+ * the level (where CLs comes near 1, or is 0 for lack of toys), counts as an error of each, so that far
+ * values have no weight in alpha. beta and gamma have priors, so that a few noisy values give no absurd
+ * slope: beta is -1.5 for CLs = e^-mu (nothing seen, no background), -2 for the median of a Gaussian
  * measurement and -3.7 for its +2 sigma; gamma is 0.4 for the first of them.
  *
- * alpha is a sum of weights times z_i, so its error is known but for the correlation of the z_i: toy t has the same random numbers at every
- * mu, which makes curves smooth and slopes well known, but errors alike. Whatever the correlations are, if none is negative, the variance is at most
- * (sum of weight times sigma over the positive weights)^2 + (the same over the negative ones)^2. The root's error is that of alpha over |beta|. */
+ * alpha is a sum of weights times z_i, so its error is known but for the correlation of the z_i: toy t has
+ * the same random numbers at every mu, which makes curves smooth and slopes well known, but errors alike.
+ * Whatever the correlations are, if none is negative, the variance is at most (sum of weight times sigma over
+ * the positive weights)^2 + (the same over the negative ones)^2. The root's error is that of alpha over
+ * |beta|. */
 #include "infer/asymptotic.h"
 #include "infer/limit.h"
 #include "infer/probability.h"
@@ -26,7 +30,8 @@
 #include <string.h>
 
 #define CURVES ASYMPTOTIC_CURVES
-#define POINTS_MAX (sizeof((paritas_limit_toys_result *)0)->scan / sizeof((paritas_limit_toys_result *)0)->scan[0])
+#define POINTS_MAX \
+    (sizeof((paritas_limit_toys_result *)0)->scan / sizeof((paritas_limit_toys_result *)0)->scan[0])
 #define FIRST_TOYS 1000
 #define SAME_POINT 1e-3 /* proposals closer than this, relative, are one */
 #define SLOPE (-2.0)    /* beta's prior, its width, and gamma's */
@@ -63,7 +68,8 @@ struct search {
     paritas_toys_options options;
     paritas_test_statistic statistic;
     struct store *store;
-    double z, rtol, near, widest, scale; /* z: of the level; near: how far, relative, toys may lie from a root; scale: a typical value of mu */
+    /* z: of the level; near: how far, relative, toys may lie from a root; scale: a typical value of mu */
+    double z, rtol, near, widest, scale;
     bool widened;
     struct stored *stored; /* ascending in (mu, hypothesis, toy) */
     size_t n_stored, room, n;
@@ -97,7 +103,8 @@ static int compare_stored(const struct stored *row, double mu, double hypothesis
     return row->toy < toy ? -1 : row->toy > toy;
 }
 
-/* Takes the stored toys of a range into the pool. Never more than a run would have by now, so that the search goes the way that it went. */
+/* Takes the stored toys of a range into the pool. Never more than a run would have by now, so that the search
+ * goes the way that it went. */
 static paritas_status take_stored(const struct search *s, struct tested *point, uint64_t first, uint64_t end)
 {
     paritas_status status = PARITAS_OK;
@@ -106,17 +113,21 @@ static paritas_status take_stored(const struct search *s, struct tested *point, 
         size_t low = 0, high = s->n_stored;
         while (low < high) {
             const size_t middle = low + (high - low) / 2;
-            if (compare_stored(&s->stored[middle], point->mu, hypothesis, first) < 0) low = middle + 1;
-            else high = middle;
+            if (compare_stored(&s->stored[middle], point->mu, hypothesis, first) < 0)
+                low = middle + 1;
+            else
+                high = middle;
         }
-        for (; low < s->n_stored && compare_stored(&s->stored[low], point->mu, hypothesis, end) < 0 && status == PARITAS_OK; low++)
+        for (; low < s->n_stored && compare_stored(&s->stored[low], point->mu, hypothesis, end) < 0 &&
+               status == PARITAS_OK;
+             low++)
             status = toy_pool_add(&point->test.pool, h, s->stored[low].q, s->stored[low].status);
     }
     return status;
 }
 
-/* Phi^-1 of a CLs with its error. Where no toy, or each, is as extreme as the observation, half a toy stands for none: that still says on
- * which side of the level it is. */
+/* Phi^-1 of a CLs with its error. Where no toy, or each, is as extreme as the observation, half a toy stands
+ * for none: that still says on which side of the level it is. */
 static void to_normal(double cls, double error, double *z, double *sigma)
 {
     const double least = error < 0.8 ? 0.5 * error : 0.4;
@@ -133,7 +144,8 @@ static paritas_status run_point(const struct search *s, struct tested *point)
     point->toys = point->wished;
     const paritas_hypotest_toys_result *r = &point->result;
     for (int i = 0; i < 5; i++) to_normal(r->cls_exp[i], r->cls_exp_error[i], &point->z[i], &point->sigma[i]);
-    to_normal(r->cls_obs, r->cls_obs_error, &point->z[ASYMPTOTIC_OBSERVED], &point->sigma[ASYMPTOTIC_OBSERVED]);
+    to_normal(r->cls_obs, r->cls_obs_error, &point->z[ASYMPTOTIC_OBSERVED],
+              &point->sigma[ASYMPTOTIC_OBSERVED]);
     return status;
 }
 
@@ -165,9 +177,13 @@ static paritas_status add_point(struct search *s, double mu, uint64_t toys)
 
 /* ---- one curve -------------------------------------------------------------------------------- */
 
-static bool answered(const struct tested *point, int curve) { return !isnan(point->z[curve]); }
+static bool answered(const struct tested *point, int curve)
+{
+    return !isnan(point->z[curve]);
+}
 
-/* There are toys, but none that says something of a curve without answer: CLb is 0, the observation rarer than all of them. */
+/* There are toys, but none that says something of a curve without answer: CLb is 0, the observation rarer
+ * than all of them. */
 static bool too_few(const struct tested *point)
 {
     const paritas_hypotest_toys_result *r = &point->result;
@@ -198,8 +214,10 @@ static void solve(double a[3][3], double b[2][3], double x[2][3])
 
 static void expand(const struct search *s, int curve, double mu, struct local *local)
 {
-    const double slope_weight = 1.0 / (SLOPE_WIDTH * SLOPE_WIDTH), curvature_weight = 1.0 / (CURVATURE_WIDTH * CURVATURE_WIDTH);
-    double a[3][3] = {{0.0, 0.0, 0.0}, {0.0, slope_weight, 0.0}, {0.0, 0.0, curvature_weight}}, b[2][3] = {{0.0, slope_weight * SLOPE, 0.0}, {1.0, 0.0, 0.0}}, x[2][3];
+    const double slope_weight = 1.0 / (SLOPE_WIDTH * SLOPE_WIDTH),
+                 curvature_weight = 1.0 / (CURVATURE_WIDTH * CURVATURE_WIDTH);
+    double a[3][3] = {{0.0, 0.0, 0.0}, {0.0, slope_weight, 0.0}, {0.0, 0.0, curvature_weight}},
+           b[2][3] = {{0.0, slope_weight * SLOPE, 0.0}, {1.0, 0.0, 0.0}}, x[2][3];
     double weight[POINTS_MAX], rest[POINTS_MAX];
     for (size_t i = 0; i < s->n; i++) {
         const struct tested *point = s->points[i];
@@ -223,16 +241,20 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
         if (weight[i] == 0.0) continue;
         const double d = s->points[i]->mu / mu - 1.0, w = weight[i] * (x[1][0] + d * (x[1][1] + d * x[1][2]));
         local->share[i] = fabs(w) * s->points[i]->sigma[curve];
-        if (w > 0.0) plus += local->share[i];
-        else minus += local->share[i];
+        if (w > 0.0)
+            plus += local->share[i];
+        else
+            minus += local->share[i];
         left_out += fabs(w) * rest[i];
     }
     const double slope = x[1][1] / SLOPE_WIDTH, curvature = x[1][2] / CURVATURE_WIDTH;
-    local->error = sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
+    local->error =
+        sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
 }
 
-/* The root of a curve: between the last value that is surely above the level and the first one after it that is surely below; where there is no
- * such value, not beyond half the smallest and twice the largest one. false: no value has an answer. */
+/* The root of a curve: between the last value that is surely above the level and the first one after it that
+ * is surely below; where there is no such value, not beyond half the smallest and twice the largest one.
+ * false: no value has an answer. */
 static bool find_curve_root(const struct search *s, int curve, struct local *local, double *root)
 {
     double low = 0.0, high = 0.0, m = 0.0, least = HUGE_VAL;
@@ -245,7 +267,9 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
     }
     if (high == 0.0) return false;
     for (size_t i = s->n; i-- > 0 && s->points[i]->mu >= low;)
-        if (answered(s->points[i], curve) && s->z - s->points[i]->z[curve] > SURE * s->points[i]->sigma[curve]) high = s->points[i]->mu;
+        if (answered(s->points[i], curve) &&
+            s->z - s->points[i]->z[curve] > SURE * s->points[i]->sigma[curve])
+            high = s->points[i]->mu;
     for (size_t i = 0; i < s->n; i++) { /* the closest to the level */
         const struct tested *point = s->points[i];
         const double distance = fabs(point->z[curve] - s->z);
@@ -278,7 +302,8 @@ static bool raise_toys(const struct search *s, struct tested *point, double fact
     return true;
 }
 
-/* Another mu to test in the next round, or more toys where it is one that is there; false: they are all there, or there are no places left. */
+/* Another mu to test in the next round, or more toys where it is one that is there; false: they are all
+ * there, or there are no places left. */
 static bool propose(struct search *s, double mu, uint64_t toys)
 {
     if (mu > s->widest) mu = s->widest;
@@ -295,18 +320,21 @@ static bool propose(struct search *s, double mu, uint64_t toys)
     return true;
 }
 
-/* The next step of a curve of which no value has an answer: more toys; where fits fail, a value nearer to 0, where they do less. */
+/* The next step of a curve of which no value has an answer: more toys; where fits fail, a value nearer to 0,
+ * where they do less. */
 static enum root_state seek_answer(struct search *s)
 {
     bool more = false;
-    for (size_t i = 0; i < s->n; i++) more = (too_few(s->points[i]) && raise_toys(s, s->points[i], 2.0)) || more;
+    for (size_t i = 0; i < s->n; i++)
+        more = (too_few(s->points[i]) && raise_toys(s, s->points[i], 2.0)) || more;
     if (more) return ROOT_OPEN;
     if (s->points[0]->mu < 1e-3 * s->scale) return ROOT_NOT_REACHED;
     return propose(s, 0.5 * s->points[0]->mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
 }
 
 /* The next step of a curve: another value of mu at its root, or more toys. */
-static enum root_state improve(struct search *s, int curve, const struct local *local, const struct root *root)
+static enum root_state improve(struct search *s, int curve, const struct local *local,
+                               const struct root *root)
 {
     size_t nearest = 0, first = s->n, last = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -316,7 +344,8 @@ static enum root_state improve(struct search *s, int curve, const struct local *
         if (fabs(s->points[i]->mu - root->at) < fabs(s->points[nearest]->mu - root->at)) nearest = i;
     }
     struct tested *point = s->points[nearest];
-    const double distance = fabs(point->mu - root->at) / root->at, factor = root->error / (s->rtol * root->at);
+    const double distance = fabs(point->mu - root->at) / root->at,
+                 factor = root->error / (s->rtol * root->at);
     const uint64_t most = s->options.n;
     if (factor <= 1.0) return ROOT_REACHED;
     if (distance > 2.0 * s->near) {
@@ -324,9 +353,11 @@ static enum root_state improve(struct search *s, int curve, const struct local *
         const bool beyond = root->at < s->points[first]->mu || root->at > s->points[last]->mu;
         const bool sure = fabs(point->z[curve] - s->z) > SURE * point->sigma[curve];
         if (beyond && !sure && raise_toys(s, point, 2.0)) return ROOT_OPEN;
-        if (root->at < 1e-9 * s->scale || (root->at > s->widest && point->mu >= s->widest)) return sure ? ROOT_ABSENT : ROOT_NOT_REACHED;
+        if (root->at < 1e-9 * s->scale || (root->at > s->widest && point->mu >= s->widest))
+            return sure ? ROOT_ABSENT : ROOT_NOT_REACHED;
         double mu = root->at;
-        struct tested *silent = last + 1 < s->n ? s->points[last + 1] : NULL; /* without an answer, which counts as beyond the root */
+        /* without an answer, which counts as beyond the root */
+        struct tested *silent = last + 1 < s->n ? s->points[last + 1] : NULL;
         if (silent && mu >= silent->mu) {
             if (too_few(silent) && raise_toys(s, silent, 2.0)) return ROOT_OPEN;
             if (silent->mu - point->mu < 2.0 * s->near * point->mu) return ROOT_NOT_REACHED;
@@ -335,7 +366,9 @@ static enum root_state improve(struct search *s, int curve, const struct local *
         return propose(s, mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
     }
     /* much is missing and no value is close: rather one at the root than many toys here and there */
-    if (distance > s->near && factor > 1.5 && root->error < s->near * root->at && 2 * point->toys <= most && propose(s, root->at, 2 * point->toys)) return ROOT_OPEN;
+    if (distance > s->near && factor > 1.5 && root->error < s->near * root->at && 2 * point->toys <= most &&
+        propose(s, root->at, 2 * point->toys))
+        return ROOT_OPEN;
     if (local->share[nearest] > 0.1 * local->error && raise_toys(s, point, factor * factor)) return ROOT_OPEN;
     struct tested *best = NULL; /* where a toy takes most off the error */
     double gain = 0.0;
@@ -373,7 +406,8 @@ static void propose_first(struct search *s, const paritas_limit_result *asymptot
     for (int curve = 0; curve < CURVES; curve++) {
         const double mu = curve == ASYMPTOTIC_OBSERVED ? asymptotic->limit_obs : asymptotic->limit_exp[curve];
         bool near = !(mu > 0.0) || !isfinite(mu);
-        for (size_t i = 0; i < s->n_proposed; i++) near = near || fabs(s->proposed[i] - mu) < 0.5 * s->near * mu;
+        for (size_t i = 0; i < s->n_proposed; i++)
+            near = near || fabs(s->proposed[i] - mu) < 0.5 * s->near * mu;
         if (!near) propose(s, mu, FIRST_TOYS);
     }
     const double upper = s->infer->upper[s->infer->poi];
@@ -384,7 +418,8 @@ static void propose_first(struct search *s, const paritas_limit_result *asymptot
 static paritas_status run_round(struct search *s)
 {
     paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < s->n_proposed && status == PARITAS_OK; i++) status = add_point(s, s->proposed[i], s->proposed_toys[i]);
+    for (size_t i = 0; i < s->n_proposed && status == PARITAS_OK; i++)
+        status = add_point(s, s->proposed[i], s->proposed_toys[i]);
     s->n_proposed = 0;
     for (size_t i = 0; i < s->n && status == PARITAS_OK; i++)
         if (s->points[i]->wished > s->points[i]->toys) status = run_point(s, s->points[i]);
@@ -420,7 +455,8 @@ static void add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one)
     sum->refitted += one->refitted;
 }
 
-static void write_result(const struct search *s, const paritas_limit_result *asymptotic, paritas_limit_toys_result *result)
+static void write_result(const struct search *s, const paritas_limit_result *asymptotic,
+                         paritas_limit_toys_result *result)
 {
     const struct root *observed = &s->roots[ASYMPTOTIC_OBSERVED];
     result->limit_obs = observed->at;
@@ -458,9 +494,11 @@ static paritas_status open_store(struct search *s, double level)
     snprintf(number, sizeof number, "%.17g", level);
     entries[options.n_entries++] = (paritas_key_entry){"level", number};
     options.entries = entries;
-    paritas_status status = toys_open_store(infer, &options, "limit", toys_statistics[s->statistic], (double)NAN, STORE_TESTS, &s->store);
+    paritas_status status = toys_open_store(infer, &options, "limit", toys_statistics[s->statistic],
+                                            (double)NAN, STORE_TESTS, &s->store);
     if (status == PARITAS_OK && s->store) status = store_read(s->store, keep_stored, s);
-    return status == PARITAS_CANCELLED ? paritas_fail_memory(infer->context) : status; /* only memory ends keep_stored */
+    /* only memory ends keep_stored */
+    return status == PARITAS_CANCELLED ? paritas_fail_memory(infer->context) : status;
 }
 
 static paritas_status limit_toys(struct search *s, double level, paritas_limit_toys_result *result)
@@ -482,16 +520,24 @@ static paritas_status limit_toys(struct search *s, double level, paritas_limit_t
     return status;
 }
 
-static paritas_status check(paritas_context *context, paritas_test_statistic statistic, double level, double rtol, const paritas_toys_options *options)
+static paritas_status check(paritas_context *context, paritas_test_statistic statistic, double level,
+                            double rtol, const paritas_toys_options *options)
 {
-    if (!(rtol > 0.0 && rtol < 1.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "rtol %.10g does not lie between 0 and 1", rtol);
+    if (!(rtol > 0.0 && rtol < 1.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "rtol %.10g does not lie between 0 and 1",
+                            rtol);
     if (options->shards > 1)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "shard %u/%u: a limit cannot be cut into shards, since toys decide where toys are drawn", options->shard, options->shards);
+        return paritas_fail(
+            context, PARITAS_INVALID_ARGUMENT,
+            "shard %u/%u: a limit cannot be cut into shards, since toys decide where toys are drawn",
+            options->shard, options->shards);
     return limit_check(context, statistic, level);
 }
 
-paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, paritas_test_statistic statistic, double level, double rtol,
-                                  const paritas_toys_options *given, paritas_limit_toys_result *result)
+paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model,
+                                  const paritas_job *job, paritas_test_statistic statistic, double level,
+                                  double rtol, const paritas_toys_options *given,
+                                  paritas_limit_toys_result *result)
 {
     paritas_toys_options options = toys_options_of(given);
     if (options.n == 0) options.n = PARITAS_LIMIT_TOYS;

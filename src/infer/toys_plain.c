@@ -1,4 +1,5 @@
-/* toys_plain.c: toys from any point or expected data, each with its best fit: no test, only what comes out of fits. */
+/* toys_plain.c: toys from any point or expected data, each with its best fit: no test, only what comes out of
+ * fits. */
 #include "infer/toy_fits.h"
 #include "infer/toys.h"
 
@@ -19,9 +20,15 @@ static void spread_add(struct spread *s, double x)
     s->squares += distance * (x - s->mean);
 }
 
-static double spread_mean(const struct spread *s) { return s->n > 0 ? s->mean : (double)NAN; }
+static double spread_mean(const struct spread *s)
+{
+    return s->n > 0 ? s->mean : (double)NAN;
+}
 
-static double spread_rms(const struct spread *s) { return s->n > 1 ? sqrt(s->squares / (double)(s->n - 1)) : (double)NAN; }
+static double spread_rms(const struct spread *s)
+{
+    return s->n > 1 ? sqrt(s->squares / (double)(s->n - 1)) : (double)NAN;
+}
 
 /* Over all toys, of each parameter. */
 struct moments {
@@ -36,7 +43,8 @@ static void see(void *user, const struct store_fit *fit)
     if (fit->status != PARITAS_FIT_CONVERGED || !fit->parameters) return;
     for (size_t i = 0; i < m->n; i++) {
         spread_add(&m->values[i], fit->parameters[i]);
-        if (fit->errors && m->generated && !isnan(fit->errors[i])) spread_add(&m->pulls[i], (fit->parameters[i] - m->generated[i]) / fit->errors[i]);
+        if (fit->errors && m->generated && !isnan(fit->errors[i]))
+            spread_add(&m->pulls[i], (fit->parameters[i] - m->generated[i]) / fit->errors[i]);
     }
 }
 
@@ -44,7 +52,9 @@ static paritas_status check_point(const struct infer *infer, const double *point
 {
     for (size_t i = 0; i < infer->n_parameters; i++)
         if (!isfinite(point[i]))
-            return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "the point of toys: %s must be a finite number", paritas_model_parameter_name(infer->model, i));
+            return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT,
+                                "the point of toys: %s must be a finite number",
+                                paritas_model_parameter_name(infer->model, i));
     return PARITAS_OK;
 }
 
@@ -57,14 +67,18 @@ static paritas_status choose_start(struct infer *infer, bool own, const double *
     if (!inside) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < infer->n_parameters; i++) {
         const double lower = infer->base.lower[i], upper = infer->base.upper[i];
-        inside[i] = infer->base.fixed[i] || !(lower <= upper) ? point[i] : point[i] < lower ? lower : point[i] > upper ? upper : point[i];
+        inside[i] = infer->base.fixed[i] || !(lower <= upper) ? point[i]
+                    : point[i] < lower                        ? lower
+                    : point[i] > upper                        ? upper
+                                                              : point[i];
     }
     infer->base.start = *start = inside;
     return PARITAS_OK;
 }
 
-static paritas_status run(struct infer *infer, struct toy_fits *fits, struct toy_fits_options *options, bool own_start, const double *point, const double *expected, struct moments *moments,
-                          paritas_toys_result *result)
+static paritas_status run(struct infer *infer, struct toy_fits *fits, struct toy_fits_options *options,
+                          bool own_start, const double *point, const double *expected,
+                          struct moments *moments, paritas_toys_result *result)
 {
     double *found;
     struct infer_profile best;
@@ -92,13 +106,18 @@ static paritas_status run(struct infer *infer, struct toy_fits *fits, struct toy
     return status;
 }
 
-paritas_status paritas_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *point, const double *expected, unsigned flags,
-                            const paritas_toys_options *given, paritas_toy_fits_taker take, void *user, paritas_toys_parameter *parameters, paritas_toys_result *result)
+paritas_status paritas_toys(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                            const double *point, const double *expected, unsigned flags,
+                            const paritas_toys_options *given, paritas_toy_fits_taker take, void *user,
+                            paritas_toys_parameter *parameters, paritas_toys_result *result)
 {
     const size_t n = paritas_model_parameter_count(model);
     memset(result, 0, sizeof *result);
-    if (point && expected) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "toys are drawn at a point or around expected data, not both");
-    if (flags & ~(PARITAS_TOYS_PARAMETERS | PARITAS_TOYS_ERRORS)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flags of toys: %u has unknown ones", flags);
+    if (point && expected)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "toys are drawn at a point or around expected data, not both");
+    if (flags & ~(PARITAS_TOYS_PARAMETERS | PARITAS_TOYS_ERRORS))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flags of toys: %u has unknown ones", flags);
     paritas_toys_options toys = toys_options_of(given);
     struct infer infer;
     paritas_status status = infer_open_for_toys(&infer, context, model, job, false);
@@ -107,16 +126,18 @@ paritas_status paritas_toys(paritas_context *context, const paritas_model *model
     if (status == PARITAS_OK && (!fits || !spreads)) status = paritas_fail_memory(context);
     if (status == PARITAS_OK) {
         struct moments moments = {.n = n, .values = spreads, .pulls = spreads + n};
-        struct toy_fits_options options = {.toys = &toys, .what = "toys", .flags = flags, .see = see, .take = take, .take_user = user};
+        struct toy_fits_options options = {
+            .toys = &toys, .what = "toys", .flags = flags, .see = see, .take = take, .take_user = user};
         status = run(&infer, fits, &options, job && job->start, point, expected, &moments, result);
         for (size_t i = 0; i < n && parameters && status == PARITAS_OK; i++)
-            parameters[i] = (paritas_toys_parameter){.generated = moments.generated ? moments.generated[i] : (double)NAN,
-                                                     .n = moments.values[i].n,
-                                                     .n_pulls = moments.pulls[i].n,
-                                                     .mean = spread_mean(&moments.values[i]),
-                                                     .rms = spread_rms(&moments.values[i]),
-                                                     .pull_mean = spread_mean(&moments.pulls[i]),
-                                                     .pull_rms = spread_rms(&moments.pulls[i])};
+            parameters[i] =
+                (paritas_toys_parameter){.generated = moments.generated ? moments.generated[i] : (double)NAN,
+                                         .n = moments.values[i].n,
+                                         .n_pulls = moments.pulls[i].n,
+                                         .mean = spread_mean(&moments.values[i]),
+                                         .rms = spread_rms(&moments.values[i]),
+                                         .pull_mean = spread_mean(&moments.pulls[i]),
+                                         .pull_rms = spread_rms(&moments.pulls[i])};
     }
     infer_close(&infer);
     return status;

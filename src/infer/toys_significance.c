@@ -10,24 +10,29 @@
 static double z_of(double p, double p_error, uint64_t n, double *error, double *at_least)
 {
     *error = *at_least = (double)NAN;
-    if (p == 0.0 && n > 0) *at_least = -normal_quantile(1.0 - host_exp(host_log(0.05) / (double)n)); /* (1 - p)^n = 0.05 */
+    /* (1 - p)^n = 0.05 */
+    if (p == 0.0 && n > 0) *at_least = -normal_quantile(1.0 - host_exp(host_log(0.05) / (double)n));
     if (!(p > 0.0 && p < 1.0)) return (double)NAN;
     const double z = -normal_quantile(p);
     *error = p_error / normal_density(z);
     return z;
 }
 
-paritas_status paritas_significance_toys(paritas_context *context, const paritas_model *model, const paritas_job *job, const paritas_toys_options *options, paritas_significance_toys_result *result)
+paritas_status paritas_significance_toys(paritas_context *context, const paritas_model *model,
+                                         const paritas_job *job, const paritas_toys_options *options,
+                                         paritas_significance_toys_result *result)
 {
     memset(result, 0, sizeof *result);
     const paritas_hypotest_toys_result *r = &result->test;
-    const paritas_status status = paritas_hypotest_toys(context, model, job, PARITAS_Q0, 0.0, options, &result->test);
+    const paritas_status status =
+        paritas_hypotest_toys(context, model, job, PARITAS_Q0, 0.0, options, &result->test);
     if (status != PARITAS_OK) return status;
     result->p0 = r->p0;
     result->p0_error = r->p0_error;
     result->z = z_of(r->p0, r->p0_error, r->n_tested, &result->z_error, &result->z_at_least);
     result->p0_exp = r->cls_exp[2];
     result->p0_exp_error = r->cls_exp_error[2];
-    result->z_exp = z_of(r->cls_exp[2], r->cls_exp_error[2], r->n_tested, &result->z_exp_error, &result->z_exp_at_least);
+    result->z_exp =
+        z_of(r->cls_exp[2], r->cls_exp_error[2], r->n_tested, &result->z_exp_error, &result->z_exp_at_least);
     return PARITAS_OK;
 }

@@ -28,10 +28,13 @@ static paritas_status get_fact(paritas_context *context, struct store *store, co
     bool known;
     const paritas_status status = store_get_fact(store, name, value, &known);
     if (status != PARITAS_OK || known) return status;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: no run that uses this store has come as far as a toy: %s is not known", store_path(store), name);
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                        "%s: no run that uses this store has come as far as a toy: %s is not known",
+                        store_path(store), name);
 }
 
-static paritas_status read_facts(paritas_context *context, struct store *store, paritas_hypotest_toys_result *result)
+static paritas_status read_facts(paritas_context *context, struct store *store,
+                                 paritas_hypotest_toys_result *result)
 {
     double fit_status;
     paritas_status status = get_fact(context, store, "q", &result->q);
@@ -45,15 +48,19 @@ static paritas_status read_facts(paritas_context *context, struct store *store, 
             result->status = (paritas_fit_status)k;
             return PARITAS_OK;
         }
-    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: the status of the observed fits is %.17g, which is none", store_path(store), fit_status);
+    return paritas_fail(context, PARITAS_INVALID_INPUT,
+                        "%s: the status of the observed fits is %.17g, which is none", store_path(store),
+                        fit_status);
 }
 
 /* What was tested, from the run's key. */
-static paritas_status read_key(paritas_context *context, const struct store *store, paritas_test_statistic *statistic, double *mu)
+static paritas_status read_key(paritas_context *context, const struct store *store,
+                               paritas_test_statistic *statistic, double *mu)
 {
     const char *name = store_entry(store, "test_statistic"), *text = store_entry(store, "mu");
     if (store_run(store)->kind != STORE_TESTS || name == NULL || text == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: holds no test of one value of mu", store_path(store));
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: holds no test of one value of mu",
+                            store_path(store));
     struct decimal decimal;
     const char *wrong, *end = text + strlen(text);
     const bool number = number_scan(text, end, &decimal, &wrong) == end && wrong == NULL;
@@ -63,7 +70,8 @@ static paritas_status read_key(paritas_context *context, const struct store *sto
             *statistic = (paritas_test_statistic)k;
             return PARITAS_OK;
         }
-    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: no test has the statistic %s and the value %s", store_path(store), name, text);
+    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: no test has the statistic %s and the value %s",
+                        store_path(store), name, text);
 }
 
 /* Are these toys' fits of f32 alone? Whatever the context is that reads them. */
@@ -73,7 +81,8 @@ static bool is_raw(const struct store *store)
     return precision && strcmp(precision, "f32" TOYS_RAW) == 0;
 }
 
-static paritas_status answer(paritas_context *context, struct store *store, struct reading *reading, paritas_hypotest_toys_result *result)
+static paritas_status answer(paritas_context *context, struct store *store, struct reading *reading,
+                             paritas_hypotest_toys_result *result)
 {
     paritas_test_statistic statistic = PARITAS_QTILDE;
     paritas_status status = read_key(context, store, &statistic, &reading->mu);
@@ -83,14 +92,19 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
     reading->hypothesis[TOY_OTHER] = statistic == PARITAS_Q0 ? 1.0 : 0.0;
     status = store_read(store, take, reading);
     if (reading->failed) status = paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = toy_pool_result(&reading->pool, statistic, reading->mu == reading->hypothesis[TOY_OTHER], result);
+    if (status == PARITAS_OK)
+        status =
+            toy_pool_result(&reading->pool, statistic, reading->mu == reading->hypothesis[TOY_OTHER], result);
     return status;
 }
 
-paritas_status paritas_store_hypotest(paritas_context *context, const char *path, paritas_hypotest_toys_result *result)
+paritas_status paritas_store_hypotest(paritas_context *context, const char *path,
+                                      paritas_hypotest_toys_result *result)
 {
     if (context == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (path == NULL || result == NULL) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a store and a place for the answer are needed");
+    if (path == NULL || result == NULL)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "a store and a place for the answer are needed");
     struct store *store = NULL;
     struct reading reading = {.failed = false};
     memset(result, 0, sizeof *result);

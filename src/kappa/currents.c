@@ -7,7 +7,10 @@
 #include "dialect/c.h"
 #include "kappa/potential.h"
 
-double paritas_photoelectron_current(double potential) { return current_photoelectrons(potential); }
+double paritas_photoelectron_current(double potential)
+{
+    return current_photoelectrons(potential);
+}
 
 double paritas_photoelectron_potential(double current)
 {
@@ -16,11 +19,15 @@ double paritas_photoelectron_potential(double current)
     return status == CHARGING_FOUND ? potential : __builtin_nan("");
 }
 
-double paritas_secondary_yield(double energy) { return energy == energy ? current_yield(energy) : energy; }
+double paritas_secondary_yield(double energy)
+{
+    return energy == energy ? current_yield(energy) : energy;
+}
 
 double paritas_electron_current(const paritas_kappa_plasma *plasma, double lower, double upper)
 {
     if (!kappa_plasma_is_valid(plasma) || !(lower >= 0.0 && lower <= upper)) return __builtin_nan("");
     const double most = 1e300; /* nothing is left there */
-    return current_electrons(current_plasma_at(plasma->density, plasma->kappa, plasma->theta, 0.0), lower, upper < most ? upper : most);
+    return current_electrons(current_plasma_at(plasma->density, plasma->kappa, plasma->theta, 0.0), lower,
+                             upper < most ? upper : most);
 }

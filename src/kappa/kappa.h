@@ -25,13 +25,14 @@ enum kappa_entry {
 /* The kernels' functions at width 1, in f64. */
 double kappa_log_normalisation(double kappa); /* ln A, see kernels/kappa/distribution.h */
 double kappa_log_thermal_energy(double theta);
-double kappa_speed(double energy);            /* m/s of eV */
+double kappa_speed(double energy); /* m/s of eV */
 /* 1 / (2 sigma^2) of a response of that relative width (full, at half maximum). */
 double kappa_sharpness(double response);
 
 bool kappa_plasma_is_valid(const paritas_kappa_plasma *plasma);
 
 /* What of the options is not given is as by default; what is given is checked. `given` may be NULL. */
-paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given, paritas_potential_options *options);
+paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given,
+                                      paritas_potential_options *options);
 
 #endif

@@ -1,4 +1,5 @@
-/* plasma.c: kappa distributions as the public interface has them. What takes one number is the kernels' text at width 1. */
+/* plasma.c: kappa distributions as the public interface has them. What takes one number is the kernels' text
+ * at width 1. */
 #include "base/context.h"
 #include "fit/batch.h"
 #include "kappa/kappa.h"
@@ -13,11 +14,21 @@
 #include "kappa/distribution.h"
 #include "kappa/response.h"
 
-double kappa_log_normalisation(double kappa) { return m_log(kappa_normalise(kappa).value); }
-double kappa_log_thermal_energy(double theta) { return m_log(kappa_thermal_energy(theta)); }
-double kappa_speed(double energy) { return kappa_thermal_speed(energy); }
+double kappa_log_normalisation(double kappa)
+{
+    return m_log(kappa_normalise(kappa).value);
+}
+double kappa_log_thermal_energy(double theta)
+{
+    return m_log(kappa_thermal_energy(theta));
+}
+double kappa_speed(double energy)
+{
+    return kappa_thermal_speed(energy);
+}
 
-/* sigma = asinh(w / 2) / sqrt(2 ln 2): a channel of the width w reaches from E exp(-h) to E exp(h), sinh h = w / 2 */
+/* sigma = asinh(w / 2) / sqrt(2 ln 2): a channel of the width w reaches from E exp(-h) to E exp(h), sinh h =
+ * w / 2 */
 double kappa_sharpness(double response)
 {
     const double half = 0.5 * response, h = m_log(half + SQRT(half * half + 1.0));
@@ -26,11 +37,18 @@ double kappa_sharpness(double response)
 
 bool kappa_plasma_is_valid(const paritas_kappa_plasma *p)
 {
-    return p->density >= 1.0 && p->density <= 1e15 && p->kappa > 1.5 && p->kappa <= KAPPA_MOST && p->theta >= THETA_LEAST && p->theta <= THETA_MOST;
+    return p->density >= 1.0 && p->density <= 1e15 && p->kappa > 1.5 && p->kappa <= KAPPA_MOST &&
+           p->theta >= THETA_LEAST && p->theta <= THETA_MOST;
 }
 
-double paritas_kappa_temperature(double kappa, double theta) { return kappa > 1.5 && theta > 0.0 ? kappa_temperature(kappa, theta) : (double)NAN; }
-double paritas_kappa_theta(double kappa, double temperature) { return kappa > 1.5 && temperature > 0.0 ? kappa_theta_of(kappa, temperature) : (double)NAN; }
+double paritas_kappa_temperature(double kappa, double theta)
+{
+    return kappa > 1.5 && theta > 0.0 ? kappa_temperature(kappa, theta) : (double)NAN;
+}
+double paritas_kappa_theta(double kappa, double temperature)
+{
+    return kappa > 1.5 && temperature > 0.0 ? kappa_theta_of(kappa, temperature) : (double)NAN;
+}
 
 /* ---- fluxes ---- */
 
@@ -55,7 +73,8 @@ static paritas_status fill_fluxes(paritas_context *context, void *user, size_t a
     return PARITAS_OK;
 }
 
-static paritas_status take_fluxes(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static paritas_status take_fluxes(paritas_context *context, void *user, size_t at, size_t n,
+                                  const double *out)
 {
     const struct fluxes *f = user;
     (void)context;
@@ -67,22 +86,30 @@ static paritas_status check_energies(paritas_context *context, size_t n, const d
 {
     if (!energy) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "energy: NULL");
     for (size_t i = 0; i < n; i++)
-        if (!(energy[i] > 0.0 && energy[i] <= 1e9)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "energy[%zu]: %g eV; must be above 0, at most 1e9", i, energy[i]);
+        if (!(energy[i] > 0.0 && energy[i] <= 1e9))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "energy[%zu]: %g eV; must be above 0, at most 1e9", i, energy[i]);
     return PARITAS_OK;
 }
 
-paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma, size_t n_energies, const double *energy, double *flux)
+paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
+                                  size_t n_energies, const double *energy, double *flux)
 {
     if (n == 0 || n_energies == 0) return PARITAS_OK;
     if (!plasma) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "plasma: NULL");
     if (!flux) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flux: NULL");
     const paritas_status status = check_energies(context, n_energies, energy);
     if (status != PARITAS_OK) return status;
-    if (n_energies > (1u << 20)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "n_energies: %zu; at most %u", n_energies, 1u << 20);
+    if (n_energies > (1u << 20))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "n_energies: %zu; at most %u", n_energies,
+                            1u << 20);
     for (size_t k = 0; k < n; k++)
         if (!kappa_plasma_is_valid(&plasma[k]))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "plasma[%zu]: density %g, kappa %g, theta %g; must be from 1 to 1e15, above 1.5 and at most %g, from %g to %g", k,
-                                plasma[k].density, plasma[k].kappa, plasma[k].theta, KAPPA_MOST, THETA_LEAST, THETA_MOST);
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "plasma[%zu]: density %g, kappa %g, theta %g; must be from 1 to 1e15, above "
+                                "1.5 and at most %g, from %g to %g",
+                                k, plasma[k].density, plasma[k].kappa, plasma[k].theta, KAPPA_MOST,
+                                THETA_LEAST, THETA_MOST);
     struct fluxes fluxes = {plasma, energy, flux, n_energies};
     const struct batch batch = {.module = &paritas_module_kappa,
                                 .entry = ENTRY_kappa_flux,
@@ -98,10 +125,13 @@ paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const pari
 
 /* ---- the response ---- */
 
-paritas_status paritas_kappa_response(paritas_context *context, double response, size_t n_energies, const double *energy, double *matrix)
+paritas_status paritas_kappa_response(paritas_context *context, double response, size_t n_energies,
+                                      const double *energy, double *matrix)
 {
     if (n_energies == 0) return PARITAS_OK;
-    if (!(response > 0.0 && response <= 10.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "response: %g; must be above 0, at most 10", response);
+    if (!(response > 0.0 && response <= 10.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "response: %g; must be above 0, at most 10",
+                            response);
     if (!matrix) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "matrix: NULL");
     const paritas_status status = check_energies(context, n_energies, energy);
     if (status != PARITAS_OK) return status;

@@ -18,19 +18,27 @@ NAME_OF(paritas_potential_status, PARITAS_POTENTIAL_LIST, paritas_potential_stat
 static paritas_status check_energies(paritas_context *context, const char *name, double lower, double upper)
 {
     if (lower >= 0.0 && lower < upper && upper <= ENERGY_MOST) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options.%s_lower, options.%s_upper: %g to %g is no interval of energies from 0 to %g eV", name, name, lower, upper, ENERGY_MOST);
+    return paritas_fail(
+        context, PARITAS_INVALID_ARGUMENT,
+        "options.%s_lower, options.%s_upper: %g to %g is no interval of energies from 0 to %g eV", name, name,
+        lower, upper, ENERGY_MOST);
 }
 
-paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given, paritas_potential_options *options)
+paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given,
+                                      paritas_potential_options *options)
 {
     *options = (paritas_potential_options)PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     if (given) memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
     if (options->currents != PARITAS_CURRENTS_CONVERGED && options->currents != PARITAS_CURRENTS_SUMS)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options.currents: %d is none of the ways", (int)options->currents);
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options.currents: %d is none of the ways",
+                            (int)options->currents);
     paritas_status status = check_energies(context, "sun", options->sun_lower, options->sun_upper);
-    if (status == PARITAS_OK) status = check_energies(context, "shade", options->shade_lower, options->shade_upper);
+    if (status == PARITAS_OK)
+        status = check_energies(context, "shade", options->shade_lower, options->shade_upper);
     if (status == PARITAS_OK && !(options->secondary_energy >= 1e-3 && options->secondary_energy <= 1e3))
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options.secondary_energy: %g does not lie between 0.001 and 1000 eV", options->secondary_energy);
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                              "options.secondary_energy: %g does not lie between 0.001 and 1000 eV",
+                              options->secondary_energy);
     return status;
 }
 
@@ -46,7 +54,9 @@ static void options_table(const paritas_potential_options *options, double *real
     const double least = 1.0, most = 20000.0;
     for (int i = 0; i < CHARGING_GRID_SIZE; i++) {
         const int inner = i > 0 && i < CHARGING_GRID_ENERGIES - 1;
-        reals[CHARGING_GRID + i] = inner ? host_exp(host_log(most) * (double)i / (CHARGING_GRID_ENERGIES - 1)) : i ? most : least;
+        reals[CHARGING_GRID + i] = inner ? host_exp(host_log(most) * (double)i / (CHARGING_GRID_ENERGIES - 1))
+                                   : i   ? most
+                                         : least;
     }
 }
 
@@ -85,25 +95,34 @@ static paritas_status fill_plasma(paritas_context *context, void *user, size_t a
     return PARITAS_OK;
 }
 
-static paritas_status take_currents(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static paritas_status take_currents(paritas_context *context, void *user, size_t at, size_t n,
+                                    const double *out)
 {
     const struct currents_run *run = user;
     (void)context;
     for (size_t i = 0; i < n * run->n_potentials; i++)
-        for (size_t c = 0; c < 3; c++) run->currents[(at * run->n_potentials + i) * 3 + c] = out[4 * i + 3] > 0.0 ? out[4 * i + c] : (double)NAN;
+        for (size_t c = 0; c < 3; c++)
+            run->currents[(at * run->n_potentials + i) * 3 + c] =
+                out[4 * i + 3] > 0.0 ? out[4 * i + c] : (double)NAN;
     return PARITAS_OK;
 }
 
-paritas_status paritas_shade_currents(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma, const paritas_potential_options *given, size_t n_potentials,
+paritas_status paritas_shade_currents(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
+                                      const paritas_potential_options *given, size_t n_potentials,
                                       const double *potentials, double *currents)
 {
     paritas_potential_options options;
     paritas_status status = potential_options_read(context, given, &options);
     if (status != PARITAS_OK || n == 0 || n_potentials == 0) return status;
-    if (!plasma || !potentials || !currents) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given", !plasma ? "plasma" : !potentials ? "potentials" : "currents");
+    if (!plasma || !potentials || !currents)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
+                            !plasma       ? "plasma"
+                            : !potentials ? "potentials"
+                                          : "currents");
     for (size_t i = 0; i < n_potentials; i++)
         if (!(potentials[i] >= -1e9 && potentials[i] <= 1e9))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "potentials[%zu]: %g does not lie between -1e9 and 1e9 V", i, potentials[i]);
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "potentials[%zu]: %g does not lie between -1e9 and 1e9 V", i, potentials[i]);
     double reals[CHARGING_REALS];
     options_table(&options, reals);
     struct currents_run run = {plasma, n_potentials, currents};
@@ -149,7 +168,8 @@ static double error_of(const double *covariance, const double *g)
     return sum >= 0.0 ? host_sqrt(sum) : (double)NAN;
 }
 
-static paritas_status take_potentials(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static paritas_status take_potentials(paritas_context *context, void *user, size_t at, size_t n,
+                                      const double *out)
 {
     const struct potentials_run *run = user;
     (void)context;
@@ -164,9 +184,13 @@ static paritas_status take_potentials(paritas_context *context, void *user, size
 #undef X
         const int found = result->status == PARITAS_POTENTIAL_FOUND;
         result->potential = found ? answer[CHARGING_POTENTIAL] : (double)NAN;
-        result->error = found && run->covariance ? error_of(run->covariance + 9 * (at + k), answer + CHARGING_BY_DENSITY) : (double)NAN;
+        result->error = found && run->covariance
+                            ? error_of(run->covariance + 9 * (at + k), answer + CHARGING_BY_DENSITY)
+                            : (double)NAN;
         result->second = found && answer[CHARGING_HAS_SECOND] > 0.0 ? answer[CHARGING_SECOND] : (double)NAN;
-        result->temperature = found ? paritas_kappa_temperature(plasma->kappa, plasma->theta) + (result->sunlit ? 0.0 : result->potential / (plasma->kappa - 1.5)) : (double)NAN;
+        result->temperature = found ? paritas_kappa_temperature(plasma->kappa, plasma->theta) +
+                                          (result->sunlit ? 0.0 : result->potential / (plasma->kappa - 1.5))
+                                    : (double)NAN;
         result->electrons = found ? answer[CHARGING_ELECTRONS] : (double)NAN;
         result->emitted = found ? answer[CHARGING_EMITTED] : (double)NAN;
         result->ions = found ? answer[CHARGING_IONS] : (double)NAN;
@@ -174,7 +198,8 @@ static paritas_status take_potentials(paritas_context *context, void *user, size
     return PARITAS_OK;
 }
 
-static paritas_status potentials(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma, const double *covariance, const unsigned char *sunlit,
+static paritas_status potentials(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
+                                 const double *covariance, const unsigned char *sunlit,
                                  const paritas_potential_options *options, paritas_potential *results)
 {
     double reals[CHARGING_REALS];
@@ -190,12 +215,19 @@ static paritas_status potentials(paritas_context *context, size_t n, const parit
     return batch_run(context, context->device, &batch, n);
 }
 
-paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma, const double *covariance, const unsigned char *sunlit,
-                                            const paritas_potential_options *given, paritas_potential *results)
+paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
+                                            const paritas_kappa_plasma *plasma, const double *covariance,
+                                            const unsigned char *sunlit,
+                                            const paritas_potential_options *given,
+                                            paritas_potential *results)
 {
     paritas_potential_options options;
     const paritas_status status = potential_options_read(context, given, &options);
     if (status != PARITAS_OK || n == 0) return status;
-    if (!plasma || !sunlit || !results) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given", !plasma ? "plasma" : !sunlit ? "sunlit" : "results");
+    if (!plasma || !sunlit || !results)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
+                            !plasma   ? "plasma"
+                            : !sunlit ? "sunlit"
+                                      : "results");
     return potentials(context, n, plasma, covariance, sunlit, &options, results);
 }

@@ -1,4 +1,5 @@
-/* beam.c: beams of electrons along the field, which the surface's potential accelerated: see paritas_losscone.h. */
+/* beam.c: beams of electrons along the field, which the surface's potential accelerated: see
+ * paritas_losscone.h. */
 #include "losscone/losscone.h"
 
 #include <math.h>
@@ -60,7 +61,9 @@ static int is_beam(const struct profile *p, size_t at)
 {
     if (at == 0 || at + 1 >= p->n) return 0;
     const double peak = p->mean[at], before = p->mean[at - 1], after = p->mean[at + 1];
-    if (!(peak >= PEAK_LEAST && peak >= PEAK_OVER_NEIGHBOURS * before && peak >= PEAK_OVER_NEIGHBOURS * after)) return 0;
+    if (!(peak >= PEAK_LEAST && peak >= PEAK_OVER_NEIGHBOURS * before &&
+          peak >= PEAK_OVER_NEIGHBOURS * after))
+        return 0;
     if (!(before >= NEIGHBOUR_LEAST || after >= NEIGHBOUR_LEAST)) return 0;
     size_t first = at, last = at;
     while (first > 0 && p->mean[first - 1] >= 0.5 * peak) first--;
@@ -77,7 +80,8 @@ static int is_beam(const struct profile *p, size_t at)
     return rows == 0 || sum / rows <= HIGH_MOST * peak;
 }
 
-paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *sweeps, paritas_beam *beams)
+paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *sweeps,
+                                     paritas_beam *beams)
 {
     const paritas_status status = losscone_sweeps_check(context, sweeps);
     if (status != PARITAS_OK || sweeps->n == 0) return status;
@@ -87,7 +91,9 @@ paritas_status paritas_losscone_beam(paritas_context *context, const paritas_swe
         profile_of(sweeps, k, &p);
         size_t best = p.n;
         for (size_t i = 0; i < p.n; i++)
-            if (p.energy[i] >= ENERGY_LEAST && p.energy[i] <= ENERGY_MOST && p.mean[i] >= 0.0 && (best == p.n || p.mean[i] > p.mean[best])) best = i;
+            if (p.energy[i] >= ENERGY_LEAST && p.energy[i] <= ENERGY_MOST && p.mean[i] >= 0.0 &&
+                (best == p.n || p.mean[i] > p.mean[best]))
+                best = i;
         beams[k] = (paritas_beam){0, 0, (double)NAN, (double)NAN, (double)NAN};
         if (best == p.n || !is_beam(&p, best)) continue;
         beams[k].found = 1;

@@ -1,4 +1,5 @@
-/* evaluate.c: misfits and models at given points, and cosines of pitch angles: one launch each of entry/losscone_evaluate.h. */
+/* evaluate.c: misfits and models at given points, and cosines of pitch angles: one launch each of
+ * entry/losscone_evaluate.h. */
 #include "fit/rows.h"
 #include "losscone/losscone.h"
 
@@ -14,52 +15,65 @@
 /* Largest magnitude of a point's numbers: an f32 kernel squares what it makes of them. */
 #define POINT_LARGEST 1e9
 
-static int is_cosine(double x) { return x == x; } /* what rounding took beyond 1 is 1 */
+static int is_cosine(double x)
+{
+    return x == x;
+} /* what rounding took beyond 1 is 1 */
 
 static paritas_status check_points(paritas_context *context, size_t n, const double *points)
 {
     if (n > 0 && !points) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points: none given");
     for (size_t i = 0; i < POINT * n; i++)
         if (!(points[i] >= -POINT_LARGEST && points[i] <= POINT_LARGEST))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points[%zu][%zu]: must lie between %g and %g", i / POINT, i % POINT, -POINT_LARGEST, POINT_LARGEST);
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "points[%zu][%zu]: must lie between %g and %g", i / POINT, i % POINT,
+                                -POINT_LARGEST, POINT_LARGEST);
     return PARITAS_OK;
 }
 
 /* ---- misfits ---- */
 
 struct misfits {
-    const paritas_sweeps *sweeps; /* first, for losscone_fill */
+    const paritas_sweeps *sweeps;  /* first, for losscone_fill */
     size_t n_points, first, count; /* points of all, and of this launch */
     unsigned least;                /* cells that a misfit needs */
     double *misfit;
     unsigned *cells;
 };
 
-static paritas_status take_misfits(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static paritas_status take_misfits(paritas_context *context, void *user, size_t at, size_t n,
+                                   const double *out)
 {
     const struct misfits *m = user;
     (void)context;
     for (size_t k = 0; k < n; k++) {
         const double *answer = out + k * (m->count + 1);
         const unsigned cells = (unsigned)answer[m->count];
-        for (size_t p = 0; p < m->count; p++) m->misfit[(at + k) * m->n_points + m->first + p] = cells < m->least ? (double)NAN : answer[p];
+        for (size_t p = 0; p < m->count; p++)
+            m->misfit[(at + k) * m->n_points + m->first + p] = cells < m->least ? (double)NAN : answer[p];
         if (m->cells) m->cells[at + k] = cells;
     }
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *given, size_t n_points, const double *points, double *misfit,
-                                       unsigned *cells)
+paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *sweeps,
+                                       const paritas_losscone_options *given, size_t n_points,
+                                       const double *points, double *misfit, unsigned *cells)
 {
     paritas_losscone_options options;
     struct losscone_tables tables;
     paritas_status status = losscone_options_read(context, given, &options);
     if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
     if (status == PARITAS_OK) status = check_points(context, n_points, points);
-    if (status == PARITAS_OK && n_points > 0 && sweeps->n > 0 && !misfit) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
+    if (status == PARITAS_OK && n_points > 0 && sweeps->n > 0 && !misfit)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
     if (status != PARITAS_OK || sweeps->n == 0) return status;
     losscone_options_tables(&options, &tables);
-    struct misfits m = {.sweeps = sweeps, .n_points = n_points, .least = losscone_least_cells(&options), .misfit = misfit, .cells = cells};
+    struct misfits m = {.sweeps = sweeps,
+                        .n_points = n_points,
+                        .least = losscone_least_cells(&options),
+                        .misfit = misfit,
+                        .cells = cells};
     do { /* without points there are still cells to be counted */
         m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
         const struct batch batch = {.module = &paritas_module_losscone,
@@ -92,7 +106,10 @@ struct models {
 };
 
 /* Are energy and potential of a row numbers, so that there is a model? Its electrons may lack the energy. */
-static int is_known(const paritas_sweeps *sweeps, size_t row) { return sweeps->energy[row] > 0.0 && isfinite(sweeps->energy[row]) && isfinite(sweeps->potential[row]); }
+static int is_known(const paritas_sweeps *sweeps, size_t row)
+{
+    return sweeps->energy[row] > 0.0 && isfinite(sweeps->energy[row]) && isfinite(sweeps->potential[row]);
+}
 
 static paritas_status fill_models(paritas_context *context, void *user, size_t at, size_t n, double *in)
 {
@@ -108,7 +125,10 @@ static paritas_status fill_models(paritas_context *context, void *user, size_t a
             row[SWEEP_POTENTIAL + i] = known ? m->sweeps->potential[from] : 0.0;
             for (size_t j = 0; j < CELLS; j++) {
                 const double cosine = m->sweeps->cosine[from * CELLS + j];
-                row[SWEEP_COSINE + i * CELLS + j] = cosine > 1.0 ? 1.0 : cosine < -1.0 ? -1.0 : is_cosine(cosine) ? cosine : 0.0;
+                row[SWEEP_COSINE + i * CELLS + j] = cosine > 1.0        ? 1.0
+                                                    : cosine < -1.0     ? -1.0
+                                                    : is_cosine(cosine) ? cosine
+                                                                        : 0.0;
             }
         }
         for (size_t p = 0; p < POINT; p++) row[SWEEP_FLUX + p] = m->points[(at + k) * POINT + p];
@@ -116,7 +136,8 @@ static paritas_status fill_models(paritas_context *context, void *user, size_t a
     return PARITAS_OK;
 }
 
-static paritas_status take_models(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static paritas_status take_models(paritas_context *context, void *user, size_t at, size_t n,
+                                  const double *out)
 {
     const struct models *m = user;
     (void)context;
@@ -125,22 +146,31 @@ static paritas_status take_models(paritas_context *context, void *user, size_t a
         for (size_t i = 0; i < ROWS; i++) {
             const size_t row = (at + k) * ROWS + i;
             const int known = is_known(m->sweeps, row);
-            for (size_t j = 0; j < CELLS; j++) m->model[row * CELLS + j] = known && is_cosine(m->sweeps->cosine[row * CELLS + j]) ? answer[i * CELLS + j] : (double)NAN;
+            for (size_t j = 0; j < CELLS; j++)
+                m->model[row * CELLS + j] = known && is_cosine(m->sweeps->cosine[row * CELLS + j])
+                                                ? answer[i * CELLS + j]
+                                                : (double)NAN;
             if (m->edge) m->edge[row] = known && m->hard ? answer[SWEEP_ALL + i] : (double)NAN;
         }
     }
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_model(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *given, const double *points, double *model, double *edge)
+paritas_status paritas_losscone_model(paritas_context *context, const paritas_sweeps *sweeps,
+                                      const paritas_losscone_options *given, const double *points,
+                                      double *model, double *edge)
 {
     paritas_losscone_options options;
     struct losscone_tables tables;
     paritas_status status = losscone_options_read(context, given, &options);
-    const paritas_sweeps looked_at = sweeps ? (paritas_sweeps){sweeps->n, sweeps->energy, sweeps->potential, sweeps->cosine, sweeps->cosine} : (paritas_sweeps){0};
-    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps ? &looked_at : NULL); /* all but the fluxes */
+    const paritas_sweeps looked_at = sweeps ? (paritas_sweeps){sweeps->n, sweeps->energy, sweeps->potential,
+                                                               sweeps->cosine, sweeps->cosine}
+                                            : (paritas_sweeps){0};
+    /* all but the fluxes */
+    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps ? &looked_at : NULL);
     if (status == PARITAS_OK) status = check_points(context, sweeps->n, points);
-    if (status == PARITAS_OK && sweeps->n > 0 && !model) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model: no place given for it");
+    if (status == PARITAS_OK && sweeps->n > 0 && !model)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model: no place given for it");
     if (status != PARITAS_OK) return status;
     losscone_options_tables(&options, &tables);
     struct models m = {sweeps, points, model, edge, options.response == PARITAS_RESPONSE_HARD};
@@ -167,7 +197,8 @@ struct cosines {
 static double sign_of(const struct cosines *c, size_t row)
 {
     const double *b = c->field + 3 * row, polarity = c->polarity ? c->polarity[row] : -1.0;
-    if (!isfinite(b[0]) || !isfinite(b[1]) || !isfinite(b[2]) || (b[0] == 0.0 && b[1] == 0.0 && b[2] == 0.0)) return 0.0;
+    if (!isfinite(b[0]) || !isfinite(b[1]) || !isfinite(b[2]) || (b[0] == 0.0 && b[1] == 0.0 && b[2] == 0.0))
+        return 0.0;
     return polarity == 1.0 || polarity == -1.0 ? polarity : 0.0;
 }
 
@@ -191,18 +222,23 @@ static paritas_status fill_cosines(paritas_context *context, void *user, size_t 
     return PARITAS_OK;
 }
 
-static paritas_status take_cosines(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static paritas_status take_cosines(paritas_context *context, void *user, size_t at, size_t n,
+                                   const double *out)
 {
     const struct cosines *c = user;
     (void)context;
     for (size_t row = at * ROWS; row < (at + n) * ROWS; row++) {
         const int known = sign_of(c, row) != 0.0;
-        for (size_t cell = row * CELLS; cell < (row + 1) * CELLS; cell++) c->cosine[cell] = known && isfinite(c->azimuth[cell]) ? out[cell - at * ROWS * CELLS] : (double)NAN;
+        for (size_t cell = row * CELLS; cell < (row + 1) * CELLS; cell++)
+            c->cosine[cell] =
+                known && isfinite(c->azimuth[cell]) ? out[cell - at * ROWS * CELLS] : (double)NAN;
     }
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, const double *theta, const double *field, const double *polarity, const double *azimuth, double *cosine)
+paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, const double *theta,
+                                        const double *field, const double *polarity, const double *azimuth,
+                                        double *cosine)
 {
     if (n == 0) return PARITAS_OK;
     if (!theta) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta: none given");
@@ -210,7 +246,9 @@ paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, cons
     if (!azimuth) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "azimuth: none given");
     if (!cosine) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cosine: no place given for it");
     for (size_t j = 0; j < CELLS; j++)
-        if (!(theta[j] >= -90.0 && theta[j] <= 90.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta[%zu]: %g degrees is no inclination", j, theta[j]);
+        if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta[%zu]: %g degrees is no inclination",
+                                j, theta[j]);
     struct cosines c = {field, polarity, azimuth, cosine};
     const struct batch batch = {.module = &paritas_module_losscone,
                                 .entry = ENTRY_losscone_cosines,

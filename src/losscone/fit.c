@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/* Of 1 + misfit: the minimum is called proven if the misfit is not farther above what no point undercuts. Formula and tables differ by rounding, and where there is a beam
- * the plateau's centre stands for the minimum. */
+/* Of 1 + misfit: the minimum is called proven if the misfit is not farther above what no point undercuts.
+ * Formula and tables differ by rounding, and where there is a beam the plateau's centre stands for the
+ * minimum. */
 #define PROVEN_F64 1e-6
 #define PROVEN_F32 2e-5
 
@@ -15,7 +16,8 @@ struct fit {
     paritas_losscone_result *results;
 };
 
-static paritas_losscone_result result_of(const paritas_losscone_options *options, double proven, const double *row)
+static paritas_losscone_result result_of(const paritas_losscone_options *options, double proven,
+                                         const double *row)
 {
     const unsigned cells = (unsigned)row[OUTCOME_CELLS];
     paritas_losscone_result r = losscone_result(options, cells);
@@ -46,16 +48,19 @@ static paritas_status take(paritas_context *context, void *user, size_t at, size
 {
     const struct fit *fit = user;
     (void)context;
-    for (size_t k = 0; k < n; k++) fit->results[at + k] = result_of(fit->options, fit->proven, out + k * OUTCOME_SIZE);
+    for (size_t k = 0; k < n; k++)
+        fit->results[at + k] = result_of(fit->options, fit->proven, out + k * OUTCOME_SIZE);
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *given, paritas_losscone_result *results)
+paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *sweeps,
+                                    const paritas_losscone_options *given, paritas_losscone_result *results)
 {
     paritas_losscone_options options;
     paritas_status status = losscone_options_read(context, given, &options);
     if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
-    if (status == PARITAS_OK && sweeps->n > 0 && !results) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: no place given for them");
+    if (status == PARITAS_OK && sweeps->n > 0 && !results)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: no place given for them");
     if (status != PARITAS_OK || sweeps->n == 0) return status;
     if (options.search == PARITAS_SEARCH_DE) return losscone_evolve(context, sweeps, &options, results);
     struct losscone_tables tables;

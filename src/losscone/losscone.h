@@ -22,8 +22,10 @@ struct losscone_tables {
     double reals[LOSSCONE_REALS];
 };
 
-/* *options := what the caller gave, with the defaults for what it does not know; `given` may be NULL. Refuses what makes no sense. */
-paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given, paritas_losscone_options *options);
+/* *options := what the caller gave, with the defaults for what it does not know; `given` may be NULL. Refuses
+ * what makes no sense. */
+paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given,
+                                     paritas_losscone_options *options);
 void losscone_options_tables(const paritas_losscone_options *options, struct losscone_tables *tables);
 
 /* Cells that a misfit of these options needs. */
@@ -37,7 +39,8 @@ paritas_sweep_status losscone_status(const paritas_losscone_options *options, do
 paritas_status losscone_sweeps_check(paritas_context *context, const paritas_sweeps *sweeps);
 /* The row of sweep k as arrays.h has it, masked; SWEEP_SIZE numbers. */
 void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
-/* Fills a batch whose rows are those of sweeps and no more; what `user` points to begins with the const paritas_sweeps *. */
+/* Fills a batch whose rows are those of sweeps and no more; what `user` points to begins with the const
+ * paritas_sweeps *. */
 paritas_status losscone_fill(paritas_context *context, void *user, size_t at, size_t n, double *in);
 
 /* The tables as a launch takes them; borrowed. */

@@ -1,4 +1,5 @@
-/* normalise.c: fluxes of different energies made comparable, and the cells that a method takes. Row by row, on the host. */
+/* normalise.c: fluxes of different energies made comparable, and the cells that a method takes. Row by row,
+ * on the host. */
 #include "base/host_math.h"
 #include "losscone/losscone.h"
 
@@ -11,8 +12,14 @@
 #define LILLIS_LEAST 0.07 /* of the largest incident flux */
 #define LILLIS_MOST 0.79
 
-static int is_flux(double x) { return x > 0.0 && isfinite(x); }
-static double magnitude(double x) { return x < 0.0 ? -x : x; }
+static int is_flux(double x)
+{
+    return x > 0.0 && isfinite(x);
+}
+static double magnitude(double x)
+{
+    return x < 0.0 ? -x : x;
+}
 
 /* Mean or largest flux of the valid incident cells; 0 without any. */
 static double norm_of(paritas_normalisation normalisation, const double *cosine, const double *flux)
@@ -35,7 +42,8 @@ static void divide(const double *flux, double norm, double *normalised)
     for (size_t j = 0; j < CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : (double)NAN;
 }
 
-/* Each valid reflected cell by the valid incident one at the mirrored pitch angle, the first of equals; valid incident ones are 1, and so is the cell next to 90 degrees. */
+/* Each valid reflected cell by the valid incident one at the mirrored pitch angle, the first of equals; valid
+ * incident ones are 1, and so is the cell next to 90 degrees. */
 static void divide_pairs(const double *cosine, const double *flux, double *normalised)
 {
     double angle[CELLS], found[CELLS];
@@ -58,14 +66,17 @@ static void divide_pairs(const double *cosine, const double *flux, double *norma
         if (!is_flux(flux[j])) continue;
         size_t nearest = incident[0];
         for (size_t k = 1; k < n; k++)
-            if (magnitude(angle[incident[k]] - (180.0 - angle[j])) < magnitude(angle[nearest] - (180.0 - angle[j]))) nearest = incident[k];
+            if (magnitude(angle[incident[k]] - (180.0 - angle[j])) <
+                magnitude(angle[nearest] - (180.0 - angle[j])))
+                nearest = incident[k];
         found[j] = flux[j] / flux[nearest];
     }
     if (reflected > 0 && n > 0) found[middle] = 1.0;
     for (size_t j = 0; j < CELLS; j++) normalised[j] = reflected > 0 ? found[j] : (double)NAN;
 }
 
-static paritas_status check_arrays(paritas_context *context, const double *cosine, const double *flux, const double *normalised)
+static paritas_status check_arrays(paritas_context *context, const double *cosine, const double *flux,
+                                   const double *normalised)
 {
     if (!cosine) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cosine: none given");
     if (!flux) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flux: none given");
@@ -73,9 +84,13 @@ static paritas_status check_arrays(paritas_context *context, const double *cosin
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_normalise(paritas_context *context, size_t n, paritas_normalisation normalisation, const double *cosine, const double *flux, double *normalised)
+paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
+                                          paritas_normalisation normalisation, const double *cosine,
+                                          const double *flux, double *normalised)
 {
-    if ((unsigned)normalisation > PARITAS_NORMALISE_PAIRS) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "normalisation %d: there is none of this number", (int)normalisation);
+    if ((unsigned)normalisation > PARITAS_NORMALISE_PAIRS)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "normalisation %d: there is none of this number", (int)normalisation);
     if (n == 0) return PARITAS_OK;
     const paritas_status status = check_arrays(context, cosine, flux, normalised);
     if (status != PARITAS_OK) return status;
@@ -88,9 +103,12 @@ paritas_status paritas_losscone_normalise(paritas_context *context, size_t n, pa
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas_losscone_method method, const double *cosine, const double *flux, double *normalised)
+paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas_losscone_method method,
+                                     const double *cosine, const double *flux, double *normalised)
 {
-    if ((unsigned)method > PARITAS_LILLIS) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "method %d: there is none of this number", (int)method);
+    if ((unsigned)method > PARITAS_LILLIS)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "method %d: there is none of this number",
+                            (int)method);
     if (n == 0) return PARITAS_OK;
     const paritas_status status = check_arrays(context, cosine, flux, normalised);
     if (status != PARITAS_OK) return status;
@@ -100,7 +118,9 @@ paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas
             if (cosine[j] > 0.0 && is_flux(flux[j]) && flux[j] > most) most = flux[j];
         for (size_t j = cell; j < cell + CELLS; j++) {
             int taken = is_flux(normalised[j]);
-            if (method == PARITAS_LILLIS) taken = taken && most > 0.0 && is_flux(flux[j]) && flux[j] / most > LILLIS_LEAST && flux[j] / most < LILLIS_MOST;
+            if (method == PARITAS_LILLIS)
+                taken = taken && most > 0.0 && is_flux(flux[j]) && flux[j] / most > LILLIS_LEAST &&
+                        flux[j] / most < LILLIS_MOST;
             if (!taken) normalised[j] = (double)NAN;
         }
     }

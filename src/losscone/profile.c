@@ -1,4 +1,5 @@
-/* profile.c: what the data allow of the potential: profiles, confidence sets and the bootstrap of their thresholds (entry/losscone_profile.h). */
+/* profile.c: what the data allow of the potential: profiles, confidence sets and the bootstrap of their
+ * thresholds (entry/losscone_profile.h). */
 #include "base/host_math.h"
 #include "losscone/losscone.h"
 #include "losscone/sizes.h"
@@ -9,30 +10,34 @@
 
 /* Potentials of one launch at most: a job is one sweep with all of them. */
 #define POTENTIALS_MOST 1024
-#define GRID_MOST 65536  /* steps of a confidence set's grid */
-/* V, where none is asked for. Plateaus are about 10 V wide, folded 0.5 V: folded sets at 4 s^2 held the truth in 86 % of synthetic sweeps with steps of 1 V, in 94 % with 0.2 V, in 95 % with 0.1 V. */
+#define GRID_MOST 65536 /* steps of a confidence set's grid */
+/* V, where none is asked for. Plateaus are about 10 V wide, folded 0.5 V: folded sets at 4 s^2 held the truth
+ * in 86 % of synthetic sweeps with steps of 1 V, in 94 % with 0.2 V, in 95 % with 0.1 V. */
 #define STEP_HARD 1.0
 #define STEP_FOLDED 0.2
 #define DRAWS_MOST 65536 /* of a bootstrap */
 /* Kernels answer it where they found nothing. */
 #define NOTHING_FOUND 1e29
 
-static paritas_status check_inside(paritas_context *context, const paritas_losscone_options *options, const char *what, size_t index, double potential)
+static paritas_status check_inside(paritas_context *context, const paritas_losscone_options *options,
+                                   const char *what, size_t index, double potential)
 {
     if (potential >= options->potential_lower && potential <= options->potential_upper) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s[%zu]: %g V lies outside the bounds %g to %g", what, index, potential, options->potential_lower, options->potential_upper);
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s[%zu]: %g V lies outside the bounds %g to %g",
+                        what, index, potential, options->potential_lower, options->potential_upper);
 }
 
 /* ---- profiles ---- */
 
 struct profiles {
-    const paritas_sweeps *sweeps; /* first, for losscone_fill */
+    const paritas_sweeps *sweeps;      /* first, for losscone_fill */
     size_t n_potentials, first, count; /* of all, and of this launch */
     unsigned least;
     double *misfit, *ratio, *amplitude;
 };
 
-static paritas_status take_profiles(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static paritas_status take_profiles(paritas_context *context, void *user, size_t at, size_t n,
+                                    const double *out)
 {
     const struct profiles *p = user;
     (void)context;
@@ -50,19 +55,28 @@ static paritas_status take_profiles(paritas_context *context, void *user, size_t
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *given, size_t n_potentials, const double *potentials, double *misfit,
-                                        double *ratio, double *amplitude)
+paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *sweeps,
+                                        const paritas_losscone_options *given, size_t n_potentials,
+                                        const double *potentials, double *misfit, double *ratio,
+                                        double *amplitude)
 {
     paritas_losscone_options options;
     struct losscone_tables tables;
     paritas_status status = losscone_options_read(context, given, &options);
     if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
-    if (status == PARITAS_OK && n_potentials > 0 && !potentials) status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "potentials: none given");
-    for (size_t i = 0; i < n_potentials && status == PARITAS_OK; i++) status = check_inside(context, &options, "potentials", i, potentials[i]);
+    if (status == PARITAS_OK && n_potentials > 0 && !potentials)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "potentials: none given");
+    for (size_t i = 0; i < n_potentials && status == PARITAS_OK; i++)
+        status = check_inside(context, &options, "potentials", i, potentials[i]);
     if (status != PARITAS_OK || n_potentials == 0 || sweeps->n == 0) return status;
     if (!misfit) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
     losscone_options_tables(&options, &tables);
-    struct profiles p = {.sweeps = sweeps, .n_potentials = n_potentials, .least = losscone_least_cells(&options), .misfit = misfit, .ratio = ratio, .amplitude = amplitude};
+    struct profiles p = {.sweeps = sweeps,
+                         .n_potentials = n_potentials,
+                         .least = losscone_least_cells(&options),
+                         .misfit = misfit,
+                         .ratio = ratio,
+                         .amplitude = amplitude};
     for (; p.first < n_potentials && status == PARITAS_OK; p.first += p.count) {
         p.count = n_potentials - p.first < POTENTIALS_MOST ? n_potentials - p.first : POTENTIALS_MOST;
         const struct batch batch = {.module = &paritas_module_losscone,
@@ -95,13 +109,24 @@ struct sets {
     paritas_confidence *sets;
 };
 
-static bool has_fit(const paritas_losscone_result *r) { return (r->status == PARITAS_SWEEP_FITTED || r->status == PARITAS_SWEEP_MISFIT || r->status == PARITAS_SWEEP_AT_LIMIT) && r->cells > 3; }
+static bool has_fit(const paritas_losscone_result *r)
+{
+    return (r->status == PARITAS_SWEEP_FITTED || r->status == PARITAS_SWEEP_MISFIT ||
+            r->status == PARITAS_SWEEP_AT_LIMIT) &&
+           r->cells > 3;
+}
 
 /* By what kernels divide a sum of squares. */
-static double divisor(const paritas_losscone_options *options, const paritas_losscone_result *r) { return options->method == PARITAS_LILLIS ? r->cells - 3.0 : 1.0; }
+static double divisor(const paritas_losscone_options *options, const paritas_losscone_result *r)
+{
+    return options->method == PARITAS_LILLIS ? r->cells - 3.0 : 1.0;
+}
 
 /* The square of the size of residuals. */
-static double scatter(const paritas_losscone_options *options, const paritas_losscone_result *r) { return r->misfit * divisor(options, r) / (r->cells - 3.0); }
+static double scatter(const paritas_losscone_options *options, const paritas_losscone_result *r)
+{
+    return r->misfit * divisor(options, r) / (r->cells - 3.0);
+}
 
 static double threshold_of(const struct sets *s, size_t k)
 {
@@ -120,7 +145,9 @@ static paritas_status fill_sets(paritas_context *context, void *user, size_t at,
         losscone_sweep_row(s->sweeps, at + k, row);
         memset(row + SWEEP_SIZE, 0, (CONFIDENCE_IN - SWEEP_SIZE) * sizeof *row);
         const bool wanted = has_fit(r) && threshold_of(s, at + k) >= 0.0;
-        row[CONFIDENCE_LIMIT] = wanted ? (r->misfit + threshold_of(s, at + k)) * divisor(s->options, r) : -1.0; /* below every misfit */
+        /* below every misfit */
+        row[CONFIDENCE_LIMIT] =
+            wanted ? (r->misfit + threshold_of(s, at + k)) * divisor(s->options, r) : -1.0;
         row[CONFIDENCE_PLATEAU] = wanted ? r->potential_lower : 1.0;
         row[CONFIDENCE_PLATEAU + 1] = wanted ? r->potential_upper : 0.0;
     }
@@ -172,7 +199,8 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
     (void)context;
     for (size_t k = 0; k < n; k++) {
         const paritas_losscone_result *r = &s->results[at + k];
-        const double *answer = out + k * CONFIDENCE_OUT, threshold = has_fit(r) ? threshold_of(s, at + k) : (double)NAN;
+        const double *answer = out + k * CONFIDENCE_OUT,
+                     threshold = has_fit(r) ? threshold_of(s, at + k) : (double)NAN;
         paritas_confidence *set = &s->sets[at + k];
         *set = (paritas_confidence){.threshold = threshold >= 0.0 ? threshold : (double)NAN};
         if (!(threshold >= 0.0)) continue;
@@ -189,16 +217,22 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
 }
 
 /* Bounds in f32 are rounded, so a result may lie that much outside of them. */
-static paritas_status check_result(paritas_context *context, size_t k, const char *name, double value, double lower, double upper)
+static paritas_status check_result(paritas_context *context, size_t k, const char *name, double value,
+                                   double lower, double upper)
 {
     const double hair = 1e-6;
-    if (value >= lower - hair * (1.0 + (lower < 0.0 ? -lower : lower)) && value <= upper + hair * (1.0 + (upper < 0.0 ? -upper : upper))) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: the %s %g lies outside the bounds %g to %g", k, name, value, lower, upper);
+    if (value >= lower - hair * (1.0 + (lower < 0.0 ? -lower : lower)) &&
+        value <= upper + hair * (1.0 + (upper < 0.0 ? -upper : upper)))
+        return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                        "results[%zu]: the %s %g lies outside the bounds %g to %g", k, name, value, lower,
+                        upper);
 }
 
 /* What functions on results have in common. */
-static paritas_status check_results(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *given, const paritas_losscone_result *results,
-                                    paritas_losscone_options *options)
+static paritas_status check_results(paritas_context *context, const paritas_sweeps *sweeps,
+                                    const paritas_losscone_options *given,
+                                    const paritas_losscone_result *results, paritas_losscone_options *options)
 {
     paritas_status status = losscone_options_read(context, given, options);
     if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
@@ -207,9 +241,12 @@ static paritas_status check_results(paritas_context *context, const paritas_swee
     for (size_t k = 0; k < sweeps->n && status == PARITAS_OK; k++) {
         if (!has_fit(&results[k])) continue;
         const paritas_losscone_result *r = &results[k];
-        if (!(r->misfit >= 0.0 && r->misfit < NOTHING_FOUND)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g", k, r->misfit);
+        if (!(r->misfit >= 0.0 && r->misfit < NOTHING_FOUND))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g",
+                                k, r->misfit);
         const bool beam = options->beam_width > 0.0 && options->response == PARITAS_RESPONSE_HARD;
-        const double u0 = options->potential_lower, u1 = options->potential_upper, r0 = options->ratio_lower, r1 = options->ratio_upper;
+        const double u0 = options->potential_lower, u1 = options->potential_upper, r0 = options->ratio_lower,
+                     r1 = options->ratio_upper;
         const struct {
             const char *name;
             double value, lower, upper;
@@ -219,28 +256,35 @@ static paritas_status check_results(paritas_context *context, const paritas_swee
                        {"potential_upper", r->potential_upper, r->potential_lower, u1},
                        {"ratio", r->ratio, r0, r1},
                        {"ratio_centre", r->ratio_centre, r0, r1},
-                       {"amplitude", r->amplitude, beam ? options->amplitude_lower : 0.0, beam ? options->amplitude_upper : 0.0}};
+                       {"amplitude", r->amplitude, beam ? options->amplitude_lower : 0.0,
+                        beam ? options->amplitude_upper : 0.0}};
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == PARITAS_OK; i++)
-            status = check_result(context, k, numbers[i].name, numbers[i].value, numbers[i].lower, numbers[i].upper);
+            status = check_result(context, k, numbers[i].name, numbers[i].value, numbers[i].lower,
+                                  numbers[i].upper);
     }
     return status;
 }
 
-paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *given, const paritas_losscone_result *results,
-                                           const double *thresholds, double step, paritas_confidence *sets)
+paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
+                                           const paritas_losscone_options *given,
+                                           const paritas_losscone_result *results, const double *thresholds,
+                                           double step, paritas_confidence *sets)
 {
     paritas_losscone_options options;
     struct losscone_tables tables;
     const paritas_status checked = check_results(context, sweeps, given, results, &options);
     if (checked != PARITAS_OK || sweeps->n == 0) return checked;
     if (!sets) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sets: no place given for them");
-    if (!(step >= 0.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: must not be negative", step);
+    if (!(step >= 0.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: must not be negative", step);
     const double side = options.potential_upper - options.potential_lower;
     if (!(step > 0.0)) {
         step = options.response == PARITAS_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
         if (side / step > GRID_MOST) step = side / GRID_MOST;
     }
-    if (!(side / step <= GRID_MOST)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: more than %d of them lie between the bounds", step, GRID_MOST);
+    if (!(side / step <= GRID_MOST))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "step %g V: more than %d of them lie between the bounds", step, GRID_MOST);
     uint32_t count = (uint32_t)(side / step);
     if (options.potential_lower + count * step < options.potential_upper) count++;
     losscone_options_tables(&options, &tables);
@@ -281,7 +325,8 @@ static paritas_status fill_bootstrap(paritas_context *context, void *user, size_
         memset(truth, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
         truth[2] = -1.0;
         if (!has_fit(r)) continue;
-        truth[0] = r->potential_centre; /* the minimum itself may lie in a corner of the plateau, where r has no room */
+        /* the minimum itself may lie in a corner of the plateau, where r has no room */
+        truth[0] = r->potential_centre;
         truth[1] = r->ratio_centre;
         truth[2] = host_sqrt(scatter(b->options, r));
     }
@@ -294,7 +339,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static paritas_status take_bootstrap(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static paritas_status take_bootstrap(paritas_context *context, void *user, size_t at, size_t n,
+                                     const double *out)
 {
     const struct bootstrap *b = user;
     (void)context;
@@ -308,16 +354,23 @@ static paritas_status take_bootstrap(paritas_context *context, void *user, size_
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *given, const paritas_losscone_result *results, unsigned draws,
+paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps,
+                                          const paritas_losscone_options *given,
+                                          const paritas_losscone_result *results, unsigned draws,
                                           double level, double *thresholds)
 {
     paritas_losscone_options options;
     struct losscone_tables tables;
     const paritas_status checked = check_results(context, sweeps, given, results, &options);
     if (checked != PARITAS_OK || sweeps->n == 0) return checked;
-    if (!thresholds) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "thresholds: no place given for them");
-    if (draws < 1 || draws > DRAWS_MOST) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "draws %u: must be 1 to %d", draws, DRAWS_MOST);
-    if (!(level > 0.0 && level < 1.0)) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %g does not lie between 0 and 1", level);
+    if (!thresholds)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "thresholds: no place given for them");
+    if (draws < 1 || draws > DRAWS_MOST)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "draws %u: must be 1 to %d", draws,
+                            DRAWS_MOST);
+    if (!(level > 0.0 && level < 1.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %g does not lie between 0 and 1",
+                            level);
     const double place = level * draws;
     unsigned rank = (unsigned)place;
     if (rank > 0 && rank == place) rank--; /* as many draws as the level asks for are not above it */

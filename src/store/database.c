@@ -30,7 +30,8 @@ static const char *reason_of(const struct database *database)
 
 paritas_status database_fail(struct database *database)
 {
-    if (database->connection == NULL) return paritas_fail_memory(database->context); /* SQLite could not even make the connection */
+    /* SQLite could not even make the connection */
+    if (database->connection == NULL) return paritas_fail_memory(database->context);
     const int code = sqlite3_extended_errcode(database->connection);
     const paritas_status either = database->writes ? PARITAS_UNWRITABLE : PARITAS_UNREADABLE;
     switch (code & 0xff) {
@@ -39,7 +40,10 @@ paritas_status database_fail(struct database *database)
     case SQLITE_FULL:
         return fail_at(database, PARITAS_UNWRITABLE, "cannot be written: the disk is full");
     case SQLITE_READONLY:
-        return fail_at(database, either, database->writes ? "cannot be written: it is read-only" : "was left in the middle of a change, which only who may write it can mend");
+        return fail_at(database, either,
+                       database->writes
+                           ? "cannot be written: it is read-only"
+                           : "was left in the middle of a change, which only who may write it can mend");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
@@ -50,31 +54,40 @@ paritas_status database_fail(struct database *database)
         return fail_at(database, PARITAS_INVALID_INPUT, "the database is damaged");
     case SQLITE_IOERR:
         if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ)
-            return paritas_fail(database->context, PARITAS_UNREADABLE, "%s: cannot be read: %s", database->name, reason_of(database));
+            return paritas_fail(database->context, PARITAS_UNREADABLE, "%s: cannot be read: %s",
+                                database->name, reason_of(database));
         /* fall through */
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-        return paritas_fail(database->context, either, "%s: cannot be %s: %s", database->name, database->writes ? "written" : "read", reason_of(database));
+        return paritas_fail(database->context, either, "%s: cannot be %s: %s", database->name,
+                            database->writes ? "written" : "read", reason_of(database));
     default: /* a table or column that a store has and this file has not */
-        return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: is not a whole store of toys: %s", database->name, sqlite3_errmsg(database->connection));
+        return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: is not a whole store of toys: %s",
+                            database->name, sqlite3_errmsg(database->connection));
     }
 }
 
 /* ---- connections and statements --------------------------------------------------------------- */
 
-paritas_status database_open(struct database *database, paritas_context *context, const char *name, const char *path, enum database_access access)
+paritas_status database_open(struct database *database, paritas_context *context, const char *name,
+                             const char *path, enum database_access access)
 {
     /* NOMUTEX: a context, and with it a store, serves one thread at a time */
-    const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | (access == DATABASE_READ ? 0 : SQLITE_OPEN_CREATE);
+    const int flags =
+        SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | (access == DATABASE_READ ? 0 : SQLITE_OPEN_CREATE);
     *database = (struct database){.context = context, .name = name, .writes = access != DATABASE_READ};
-    if (sqlite3_open_v2(path, &database->connection, flags, NULL) != SQLITE_OK) return database_fail(database);
+    if (sqlite3_open_v2(path, &database->connection, flags, NULL) != SQLITE_OK)
+        return database_fail(database);
     sqlite3_busy_timeout(database->connection, PATIENCE_MS);
-    /* temporary tables in memory: SQLite looks for a folder for them in the environment, which is not the library's to read */
+    /* temporary tables in memory: SQLite looks for a folder for them in the environment, which is not the
+     * library's to read */
     paritas_status status = database_run(database, "PRAGMA temp_store = MEMORY");
     /* rows are read once and in order; hundreds of shards may be open */
-    if (status == PARITAS_OK && access == DATABASE_READ) status = database_run(database, "PRAGMA query_only = ON; PRAGMA cache_size = -256");
-    if (status == PARITAS_OK && access == DATABASE_SCRATCH) status = database_run(database, "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL");
+    if (status == PARITAS_OK && access == DATABASE_READ)
+        status = database_run(database, "PRAGMA query_only = ON; PRAGMA cache_size = -256");
+    if (status == PARITAS_OK && access == DATABASE_SCRATCH)
+        status = database_run(database, "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL");
     return status;
 }
 
@@ -86,12 +99,15 @@ void database_close(struct database *database)
 
 paritas_status database_run(struct database *database, const char *statements)
 {
-    return sqlite3_exec(database->connection, statements, NULL, NULL, NULL) == SQLITE_OK ? PARITAS_OK : database_fail(database);
+    return sqlite3_exec(database->connection, statements, NULL, NULL, NULL) == SQLITE_OK
+               ? PARITAS_OK
+               : database_fail(database);
 }
 
 paritas_status database_prepare(struct database *database, const char *text, sqlite3_stmt **statement)
 {
-    const int code = sqlite3_prepare_v3(database->connection, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    const int code =
+        sqlite3_prepare_v3(database->connection, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
     return code == SQLITE_OK ? PARITAS_OK : database_fail(database);
 }
 
@@ -122,7 +138,8 @@ paritas_status database_path(paritas_context *context, const char *name, char re
     if (errno == ENOENT && name[0] != '\0') {
         const char *slash = strrchr(name, '/'), *file = slash != NULL ? slash + 1 : name;
         char folder[PATH_MAX];
-        const int length = slash == NULL ? snprintf(folder, sizeof folder, ".") : snprintf(folder, sizeof folder, "%.*s", (int)(file - name), name);
+        const int length = slash == NULL ? snprintf(folder, sizeof folder, ".")
+                                         : snprintf(folder, sizeof folder, "%.*s", (int)(file - name), name);
         if (length > 0 && length < (int)sizeof folder && realpath(folder, real) != NULL) {
             const size_t used = strlen(real);
             if (used + strlen(file) + 2 <= PATH_MAX && file[0] != '\0') {
@@ -140,23 +157,30 @@ static bool in_use(int error)
     return error == EWOULDBLOCK || error == EAGAIN;
 }
 
-paritas_status lock_take(paritas_context *context, const char *name, const char *real, struct store_lock *lock)
+paritas_status lock_take(paritas_context *context, const char *name, const char *real,
+                         struct store_lock *lock)
 {
     snprintf(lock->path, sizeof lock->path, "%s-lock", real);
     for (;;) {
         lock->file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (lock->file < 0) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: its lock, %s, cannot be made: %s", name, lock->path, strerror(errno));
+        if (lock->file < 0)
+            return paritas_fail(context, PARITAS_UNWRITABLE, "%s: its lock, %s, cannot be made: %s", name,
+                                lock->path, strerror(errno));
         if (flock(lock->file, LOCK_EX | LOCK_NB) != 0) {
             const int error = errno;
             close(lock->file);
             lock->file = -1;
             if (error == EINTR) continue;
-            if (in_use(error)) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: is in use by another process", name);
-            return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be locked: %s", name, strerror(error));
+            if (in_use(error))
+                return paritas_fail(context, PARITAS_UNWRITABLE, "%s: is in use by another process", name);
+            return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be locked: %s", name,
+                                strerror(error));
         }
-        /* its last holder may have removed the file between our open and our lock: then the lock is on a file that nobody else will find */
+        /* its last holder may have removed the file between our open and our lock: then the lock is on a file
+         * that nobody else will find */
         struct stat held, there;
-        if (fstat(lock->file, &held) == 0 && stat(lock->path, &there) == 0 && held.st_dev == there.st_dev && held.st_ino == there.st_ino)
+        if (fstat(lock->file, &held) == 0 && stat(lock->path, &there) == 0 && held.st_dev == there.st_dev &&
+            held.st_ino == there.st_ino)
             return PARITAS_OK;
         close(lock->file);
     }
@@ -178,5 +202,6 @@ paritas_status lock_check(paritas_context *context, const char *name, const char
     if (file < 0) return PARITAS_OK;
     const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && in_use(errno);
     close(file);
-    return held ? paritas_fail(context, PARITAS_UNREADABLE, "%s: is in use by another process", name) : PARITAS_OK;
+    return held ? paritas_fail(context, PARITAS_UNREADABLE, "%s: is in use by another process", name)
+                : PARITAS_OK;
 }

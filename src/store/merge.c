@@ -4,8 +4,8 @@
  *   b.db ─► cursor ├─ heap by (mu, hypothesis, toy) ─► OUTPUT-merge ─► renamed to OUTPUT
  *   c.db ─► cursor ┘
  *
- * Each shard is read in order, so the pool is written in order, in one pass, and equal keys meet: that is how a double is found. The new file
- * has no journal, since it is thrown away unless all goes well. */
+ * Each shard is read in order, so the pool is written in order, in one pass, and equal keys meet: that is how
+ * a double is found. The new file has no journal, since it is thrown away unless all goes well. */
 #define _POSIX_C_SOURCE 200809L
 #include "store/rows.h"
 
@@ -75,8 +75,11 @@ static paritas_status fail_double(struct merge *merge, const paritas_toy *row, s
 {
     const char *a = store_path(merge->stores[first]), *b = store_path(merge->stores[second]);
     const unsigned long long toy = row->toy;
-    if (merge->pool->run.kind == STORE_FITS) return paritas_fail(merge->context, PARITAS_INVALID_INPUT, "toy %llu is in %s and in %s", toy, a, b);
-    return paritas_fail(merge->context, PARITAS_INVALID_INPUT, "toy %llu at mu = %.17g, hypothesis = %.17g is in %s and in %s", toy, row->mu, row->hypothesis, a, b);
+    if (merge->pool->run.kind == STORE_FITS)
+        return paritas_fail(merge->context, PARITAS_INVALID_INPUT, "toy %llu is in %s and in %s", toy, a, b);
+    return paritas_fail(merge->context, PARITAS_INVALID_INPUT,
+                        "toy %llu at mu = %.17g, hypothesis = %.17g is in %s and in %s", toy, row->mu,
+                        row->hypothesis, a, b);
 }
 
 static paritas_status merge_rows(struct merge *merge)
@@ -87,17 +90,21 @@ static paritas_status merge_rows(struct merge *merge)
     while (status == PARITAS_OK && merge->n_heap > 0) {
         const size_t from = merge->heap[0];
         struct cursor *cursor = &merge->cursors[from];
-        if (merge->done > 0 && compare_keys(&last, &cursor->test) == 0) return fail_double(merge, &last, last_from, from);
-        status = merge->pool->run.kind == STORE_FITS ? row_insert(merge->pool, NULL, &cursor->fit) : row_insert(merge->pool, &cursor->test, NULL);
+        if (merge->done > 0 && compare_keys(&last, &cursor->test) == 0)
+            return fail_double(merge, &last, last_from, from);
+        status = merge->pool->run.kind == STORE_FITS ? row_insert(merge->pool, NULL, &cursor->fit)
+                                                     : row_insert(merge->pool, &cursor->test, NULL);
         last = cursor->test;
         last_from = from;
         bool more = false;
         if (status == PARITAS_OK) status = cursor_next(cursor, &more);
         if (!more) merge->heap[0] = merge->heap[--merge->n_heap];
         sift_down(merge, 0);
-        if (++merge->done % ROWS_BETWEEN_REPORTS == 0 && merge->context->progress != NULL && status == PARITAS_OK &&
+        if (++merge->done % ROWS_BETWEEN_REPORTS == 0 && merge->context->progress != NULL &&
+            status == PARITAS_OK &&
             merge->context->progress(merge->context->progress_user, merge->done, merge->total) != 0)
-            status = paritas_fail(merge->context, PARITAS_CANCELLED, "%s", paritas_status_message(PARITAS_CANCELLED));
+            status = paritas_fail(merge->context, PARITAS_CANCELLED, "%s",
+                                  paritas_status_message(PARITAS_CANCELLED));
     }
     return status;
 }
@@ -113,11 +120,16 @@ static paritas_status merge_facts(struct merge *merge, struct store *shard)
         const char *name = (const char *)sqlite3_column_text(statement, 0);
         double value, there;
         bool known;
-        if (name == NULL) status = paritas_fail(merge->context, PARITAS_INVALID_INPUT, "%s: a fact has no name", database->name);
+        if (name == NULL)
+            status =
+                paritas_fail(merge->context, PARITAS_INVALID_INPUT, "%s: a fact has no name", database->name);
         if (status == PARITAS_OK) status = store_get_fact(shard, name, &value, &known);
         if (status == PARITAS_OK) status = store_set_fact(merge->pool, name, value);
-        if (status == PARITAS_INVALID_ARGUMENT && store_get_fact(merge->pool, name, &there, &known) == PARITAS_OK)
-            status = paritas_fail(merge->context, PARITAS_INVALID_INPUT, "%s: %s is %.17g, in the stores before it %.17g", database->name, name, value, there);
+        if (status == PARITAS_INVALID_ARGUMENT &&
+            store_get_fact(merge->pool, name, &there, &known) == PARITAS_OK)
+            status = paritas_fail(merge->context, PARITAS_INVALID_INPUT,
+                                  "%s: %s is %.17g, in the stores before it %.17g", database->name, name,
+                                  value, there);
     }
     sqlite3_finalize(statement);
     return status;
@@ -134,8 +146,11 @@ static paritas_status open_shards(struct merge *merge, const char *const *paths)
         status = store_open_read(merge->context, paths[i], &merge->stores[i]);
         if (status == PARITAS_OK) status = database_path(merge->context, paths[i], real);
         if (status == PARITAS_OK) status = lock_check(merge->context, paths[i], real);
-        if (status == PARITAS_OK && i > 0) status = store_compare(merge->stores[i], &merge->stores[0]->run, SHARD, paths[0], PARITAS_INVALID_INPUT);
-        if (status == PARITAS_OK) status = database_integer(&merge->stores[i]->database, "SELECT count(*) FROM toys", &rows);
+        if (status == PARITAS_OK && i > 0)
+            status = store_compare(merge->stores[i], &merge->stores[0]->run, SHARD, paths[0],
+                                   PARITAS_INVALID_INPUT);
+        if (status == PARITAS_OK)
+            status = database_integer(&merge->stores[i]->database, "SELECT count(*) FROM toys", &rows);
         merge->total += (uint64_t)rows;
     }
     return status;
@@ -150,7 +165,8 @@ static paritas_status fill_pool(struct merge *merge, const char *name, const cha
     status = database_open(database, merge->context, database->name, path, DATABASE_SCRATCH);
     if (status == PARITAS_OK) status = database_run(database, "BEGIN IMMEDIATE");
     if (status == PARITAS_OK) status = store_make(merge->pool, &merge->stores[0]->run, SHARD);
-    for (size_t i = 0; i < merge->n && status == PARITAS_OK; i++) status = merge_facts(merge, merge->stores[i]);
+    for (size_t i = 0; i < merge->n && status == PARITAS_OK; i++)
+        status = merge_facts(merge, merge->stores[i]);
     if (status == PARITAS_OK) status = merge_rows(merge);
     if (status == PARITAS_OK) status = database_run(database, "COMMIT");
     store_close(merge->pool);
@@ -158,7 +174,8 @@ static paritas_status fill_pool(struct merge *merge, const char *name, const cha
     return status;
 }
 
-/* Nothing may stand at the output: no file, and no log of a database that was there, which SQLite would play into ours. */
+/* Nothing may stand at the output: no file, and no log of a database that was there, which SQLite would play
+ * into ours. */
 static paritas_status check_output(paritas_context *context, const char *output, const char *real)
 {
     static const char *const endings[] = {"", "-wal", "-journal"};
@@ -166,7 +183,10 @@ static paritas_status check_output(paritas_context *context, const char *output,
         char path[PATH_MAX + 16];
         struct stat about;
         snprintf(path, sizeof path, "%s%s", real, endings[i]);
-        if (lstat(path, &about) == 0) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s%s: exists already; the pooled store must be a new file", output, endings[i]);
+        if (lstat(path, &about) == 0)
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "%s%s: exists already; the pooled store must be a new file", output,
+                                endings[i]);
     }
     return PARITAS_OK;
 }
@@ -175,25 +195,33 @@ static paritas_status make_output(struct merge *merge, const char *output, const
 {
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s-merge", real); /* ours alone, as the output's lock is held */
-    if (unlink(path) != 0 && errno != ENOENT) return paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output, strerror(errno));
+    if (unlink(path) != 0 && errno != ENOENT)
+        return paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
+                            strerror(errno));
     paritas_status status = fill_pool(merge, output, path);
     if (status == PARITAS_OK && rename(path, real) != 0)
-        status = paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output, strerror(errno));
+        status = paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
+                              strerror(errno));
     if (status != PARITAS_OK) unlink(path);
     return status;
 }
 
-paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths, const char *output)
+paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
+                                   const char *output)
 {
     if (context == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (n == 0 || paths == NULL || output == NULL) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "stores and a name for the pooled one are needed");
+    if (n == 0 || paths == NULL || output == NULL)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "stores and a name for the pooled one are needed");
     struct merge merge = {.context = context, .n = n};
     struct store_lock lock = {.file = -1};
     char real[PATH_MAX];
     merge.stores = paritas_allocate_clear(context, n, sizeof *merge.stores);
     merge.cursors = paritas_allocate_clear(context, n, sizeof *merge.cursors);
     merge.heap = paritas_allocate_clear(context, n, sizeof *merge.heap);
-    paritas_status status = merge.stores != NULL && merge.cursors != NULL && merge.heap != NULL ? PARITAS_OK : paritas_fail_memory(context);
+    paritas_status status = merge.stores != NULL && merge.cursors != NULL && merge.heap != NULL
+                                ? PARITAS_OK
+                                : paritas_fail_memory(context);
     if (status == PARITAS_OK) status = open_shards(&merge, paths);
     if (status == PARITAS_OK) status = database_path(context, output, real);
     if (status == PARITAS_OK) status = lock_take(context, output, real, &lock);

@@ -6,8 +6,10 @@
 #include <string.h>
 
 /* The columns, in the order of the statements below; the key comes first. */
-static const char *const test_columns[] = {"mu", "hypothesis", "toy", "q", "mu_hat", "twice_nll_free", "twice_nll_fixed", "status", "iterations"};
-static const char *const fit_columns[] = {"toy", "twice_nll", "statistic", "edm", "status", "iterations", "parameters", "errors"};
+static const char *const test_columns[] = {
+    "mu", "hypothesis", "toy", "q", "mu_hat", "twice_nll_free", "twice_nll_fixed", "status", "iterations"};
+static const char *const fit_columns[] = {"toy",    "twice_nll",  "statistic",  "edm",
+                                          "status", "iterations", "parameters", "errors"};
 
 /* ---- into the table --------------------------------------------------------------------------- */
 
@@ -38,27 +40,34 @@ static paritas_status prepare_insert(struct store *store)
         if (store->bytes == NULL) return paritas_fail_memory(store->database.context);
     }
     return database_prepare(&store->database,
-                            fits ? "INSERT INTO toys(toy, twice_nll, statistic, edm, status, iterations, parameters, errors) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
-                                 : "INSERT INTO toys(mu, hypothesis, toy, q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            fits ? "INSERT INTO toys(toy, twice_nll, statistic, edm, status, iterations, "
+                                   "parameters, errors) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
+                                 : "INSERT INTO toys(mu, hypothesis, toy, q, mu_hat, twice_nll_free, "
+                                   "twice_nll_fixed, status, iterations) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
                             &store->insert);
 }
 
 /* "toy 7 at mu = 1, hypothesis = 0", or "toy 7". */
 static void name_row(char name[160], const paritas_toy *test, const struct store_fit *fit)
 {
-    if (test != NULL) snprintf(name, 160, "toy %llu at mu = %.17g, hypothesis = %.17g", (unsigned long long)test->toy, test->mu, test->hypothesis);
-    else snprintf(name, 160, "toy %llu", (unsigned long long)fit->toy);
+    if (test != NULL)
+        snprintf(name, 160, "toy %llu at mu = %.17g, hypothesis = %.17g", (unsigned long long)test->toy,
+                 test->mu, test->hypothesis);
+    else
+        snprintf(name, 160, "toy %llu", (unsigned long long)fit->toy);
 }
 
-static paritas_status refuse_row(struct store *store, const paritas_toy *test, const struct store_fit *fit, const char *reason)
+static paritas_status refuse_row(struct store *store, const paritas_toy *test, const struct store_fit *fit,
+                                 const char *reason)
 {
     char name[160];
     name_row(name, test, fit);
-    return paritas_fail(store->database.context, PARITAS_INVALID_ARGUMENT, "%s: %s: %s", store->database.name, name, reason);
+    return paritas_fail(store->database.context, PARITAS_INVALID_ARGUMENT, "%s: %s: %s", store->database.name,
+                        name, reason);
 }
 
-/* SQLite makes NaN, which it does not know, NULL. It keeps a whole real as an integer, which has no -0.0: + 0.0 makes that 0.0 here, so that
- * what is added is what is read. */
+/* SQLite makes NaN, which it does not know, NULL. It keeps a whole real as an integer, which has no -0.0: +
+ * 0.0 makes that 0.0 here, so that what is added is what is read. */
 static void bind_real(sqlite3_stmt *insert, int at, double value)
 {
     sqlite3_bind_double(insert, at, value + 0.0);
@@ -105,31 +114,42 @@ paritas_status row_insert(struct store *store, const paritas_toy *test, const st
 {
     paritas_status status = prepare_insert(store);
     if (status != PARITAS_OK) return status;
-    if ((test != NULL ? test->toy : fit->toy) > (uint64_t)INT64_MAX) return refuse_row(store, test, fit, "the index is not below 2^63");
-    if (test != NULL && !(isfinite(test->mu) && isfinite(test->hypothesis))) return refuse_row(store, test, fit, "mu and hypothesis must be finite");
+    if ((test != NULL ? test->toy : fit->toy) > (uint64_t)INT64_MAX)
+        return refuse_row(store, test, fit, "the index is not below 2^63");
+    if (test != NULL && !(isfinite(test->mu) && isfinite(test->hypothesis)))
+        return refuse_row(store, test, fit, "mu and hypothesis must be finite");
     const paritas_fit_status word = test != NULL ? test->status : fit->status;
-    if ((unsigned)word >= STORE_STATUSES) return refuse_row(store, test, fit, "the status is none that a fit can have");
-    if (test != NULL) bind_test(store->insert, test);
-    else bind_fit(store, fit);
+    if ((unsigned)word >= STORE_STATUSES)
+        return refuse_row(store, test, fit, "the status is none that a fit can have");
+    if (test != NULL)
+        bind_test(store->insert, test);
+    else
+        bind_fit(store, fit);
     const int code = sqlite3_step(store->insert);
-    if (code == SQLITE_CONSTRAINT) status = refuse_row(store, test, fit, "is stored already");
-    else if (code != SQLITE_DONE) status = database_fail(&store->database);
+    if (code == SQLITE_CONSTRAINT)
+        status = refuse_row(store, test, fit, "is stored already");
+    else if (code != SQLITE_DONE)
+        status = database_fail(&store->database);
     sqlite3_reset(store->insert);
     return status;
 }
 
-static paritas_status add(struct store *store, enum store_kind kind, size_t n, const paritas_toy *tests, const struct store_fit *fits)
+static paritas_status add(struct store *store, enum store_kind kind, size_t n, const paritas_toy *tests,
+                          const struct store_fit *fits)
 {
     struct database *database = &store->database;
     if (!database->writes || store->run.kind != kind)
         return paritas_fail(database->context, PARITAS_INVALID_ARGUMENT, "%s: %s", database->name,
-                            database->writes ? "the store is for rows of another kind" : "the store is open for reading only");
+                            database->writes ? "the store is for rows of another kind"
+                                             : "the store is open for reading only");
     if (n == 0) return PARITAS_OK;
     paritas_status status = database_run(database, "BEGIN IMMEDIATE");
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) status = row_insert(store, tests != NULL ? &tests[i] : NULL, fits != NULL ? &fits[i] : NULL);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i++)
+        status = row_insert(store, tests != NULL ? &tests[i] : NULL, fits != NULL ? &fits[i] : NULL);
     if (status == PARITAS_OK) status = database_run(database, "COMMIT");
     /* some failures have rolled it back already; the message of the first one stands */
-    if (status != PARITAS_OK && sqlite3_get_autocommit(database->connection) == 0) sqlite3_exec(database->connection, "ROLLBACK", NULL, NULL, NULL);
+    if (status != PARITAS_OK && sqlite3_get_autocommit(database->connection) == 0)
+        sqlite3_exec(database->connection, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }
 
@@ -145,7 +165,8 @@ paritas_status store_add_fits(struct store *store, size_t n, const struct store_
 
 /* ---- out of the table ------------------------------------------------------------------------- */
 
-paritas_status store_present(struct store *store, double mu, double hypothesis, uint64_t first, size_t n, unsigned char *present)
+paritas_status store_present(struct store *store, double mu, double hypothesis, uint64_t first, size_t n,
+                             unsigned char *present)
 {
     struct database *database = &store->database;
     const bool fits = store->run.kind == STORE_FITS;
@@ -154,10 +175,11 @@ paritas_status store_present(struct store *store, double mu, double hypothesis, 
     const uint64_t room = (uint64_t)INT64_MAX - first, last = first + (n - 1 < room ? n - 1 : room);
     paritas_status status = PARITAS_OK;
     if (store->present == NULL)
-        status = database_prepare(database,
-                                  fits ? "SELECT toy FROM toys WHERE toy BETWEEN ?1 AND ?2"
-                                       : "SELECT toy FROM toys WHERE mu = ?3 AND hypothesis = ?4 AND toy BETWEEN ?1 AND ?2",
-                                  &store->present);
+        status = database_prepare(
+            database,
+            fits ? "SELECT toy FROM toys WHERE toy BETWEEN ?1 AND ?2"
+                 : "SELECT toy FROM toys WHERE mu = ?3 AND hypothesis = ?4 AND toy BETWEEN ?1 AND ?2",
+            &store->present);
     if (status != PARITAS_OK) return status;
     sqlite3_bind_int64(store->present, 1, (sqlite3_int64)first);
     sqlite3_bind_int64(store->present, 2, (sqlite3_int64)last);
@@ -179,12 +201,15 @@ paritas_status cursor_open(struct cursor *cursor, struct store *store)
     const bool fits = store->run.kind == STORE_FITS;
     *cursor = (struct cursor){.store = store};
     if (fits) {
-        cursor->vectors = paritas_allocate(store->database.context, 2 * store->run.n_parameters, sizeof *cursor->vectors);
+        cursor->vectors =
+            paritas_allocate(store->database.context, 2 * store->run.n_parameters, sizeof *cursor->vectors);
         if (cursor->vectors == NULL) return paritas_fail_memory(store->database.context);
     }
     return database_prepare(&store->database,
-                            fits ? "SELECT toy, twice_nll, statistic, edm, status, iterations, parameters, errors FROM toys ORDER BY toy"
-                                 : "SELECT mu, hypothesis, toy, q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations FROM toys ORDER BY mu, hypothesis, toy",
+                            fits ? "SELECT toy, twice_nll, statistic, edm, status, iterations, parameters, "
+                                   "errors FROM toys ORDER BY toy"
+                                 : "SELECT mu, hypothesis, toy, q, mu_hat, twice_nll_free, twice_nll_fixed, "
+                                   "status, iterations FROM toys ORDER BY mu, hypothesis, toy",
                             &cursor->statement);
 }
 
@@ -198,7 +223,11 @@ void cursor_close(struct cursor *cursor)
 /* Names row and column of what cannot be in a store. */
 static paritas_status refuse_column(struct cursor *cursor, int column, const char *wanted)
 {
-    static const char *const types[] = {[SQLITE_INTEGER] = "a whole number", [SQLITE_FLOAT] = "a real number", [SQLITE_TEXT] = "a text", [SQLITE_BLOB] = "a blob", [SQLITE_NULL] = "nothing"};
+    static const char *const types[] = {[SQLITE_INTEGER] = "a whole number",
+                                        [SQLITE_FLOAT] = "a real number",
+                                        [SQLITE_TEXT] = "a text",
+                                        [SQLITE_BLOB] = "a blob",
+                                        [SQLITE_NULL] = "nothing"};
     sqlite3_stmt *statement = cursor->statement;
     const bool fits = cursor->store->run.kind == STORE_FITS;
     const struct database *database = &cursor->store->database;
@@ -209,11 +238,18 @@ static paritas_status refuse_column(struct cursor *cursor, int column, const cha
         if (texts[i] == NULL) texts[i] = "nothing";
     }
     char row[240];
-    if (fits) snprintf(row, sizeof row, "toy %.60s", texts[0]);
-    else snprintf(row, sizeof row, "toy %.60s at mu = %.60s, hypothesis = %.60s", texts[2], texts[0], texts[1]);
-    const char *value = type == SQLITE_NULL || type == SQLITE_BLOB ? NULL : (const char *)sqlite3_column_text(statement, column);
-    return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: %s: %s is %s%s%.60s%s, not %s", database->name, row, (fits ? fit_columns : test_columns)[column], types[type],
-                        value != NULL ? " (" : "", value != NULL ? value : "", value != NULL ? ")" : "", wanted);
+    if (fits)
+        snprintf(row, sizeof row, "toy %.60s", texts[0]);
+    else
+        snprintf(row, sizeof row, "toy %.60s at mu = %.60s, hypothesis = %.60s", texts[2], texts[0],
+                 texts[1]);
+    const char *value = type == SQLITE_NULL || type == SQLITE_BLOB
+                            ? NULL
+                            : (const char *)sqlite3_column_text(statement, column);
+    return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: %s: %s is %s%s%.60s%s, not %s",
+                        database->name, row, (fits ? fit_columns : test_columns)[column], types[type],
+                        value != NULL ? " (" : "", value != NULL ? value : "", value != NULL ? ")" : "",
+                        wanted);
 }
 
 static paritas_status read_real(struct cursor *cursor, int column, bool may_be_nan, double *value)
@@ -229,21 +265,26 @@ static paritas_status read_real(struct cursor *cursor, int column, bool may_be_n
 static paritas_status read_index(struct cursor *cursor, int column, uint64_t *value)
 {
     const sqlite3_int64 found = sqlite3_column_int64(cursor->statement, column);
-    if (sqlite3_column_type(cursor->statement, column) != SQLITE_INTEGER || found < 0) return refuse_column(cursor, column, "a whole number from 0");
+    if (sqlite3_column_type(cursor->statement, column) != SQLITE_INTEGER || found < 0)
+        return refuse_column(cursor, column, "a whole number from 0");
     *value = (uint64_t)found;
     return PARITAS_OK;
 }
 
 /* Status and iterations, neighbouring columns. */
-static paritas_status read_outcome(struct cursor *cursor, int column, paritas_fit_status *word, unsigned *iterations)
+static paritas_status read_outcome(struct cursor *cursor, int column, paritas_fit_status *word,
+                                   unsigned *iterations)
 {
     static const char *const wanted = "the name of a status";
     uint64_t count = 0;
-    if (sqlite3_column_type(cursor->statement, column) != SQLITE_TEXT) return refuse_column(cursor, column, wanted);
+    if (sqlite3_column_type(cursor->statement, column) != SQLITE_TEXT)
+        return refuse_column(cursor, column, wanted);
     const char *text = (const char *)sqlite3_column_text(cursor->statement, column);
     if (text == NULL) return paritas_fail_memory(cursor->store->database.context);
     int found = 0;
-    while (found < (int)STORE_STATUSES && strcmp(text, paritas_fit_status_name((paritas_fit_status)found)) != 0) found++;
+    while (found < (int)STORE_STATUSES &&
+           strcmp(text, paritas_fit_status_name((paritas_fit_status)found)) != 0)
+        found++;
     if (found == (int)STORE_STATUSES) return refuse_column(cursor, column, wanted);
     *word = (paritas_fit_status)found;
     const paritas_status status = read_index(cursor, column + 1, &count);
@@ -260,7 +301,8 @@ static paritas_status read_vector(struct cursor *cursor, int column, double *pla
     if (type == SQLITE_NULL) return PARITAS_OK;
     const unsigned char *bytes = sqlite3_column_blob(cursor->statement, column);
     const size_t length = (size_t)sqlite3_column_bytes(cursor->statement, column);
-    if (type != SQLITE_BLOB || length != n * sizeof(double)) return refuse_column(cursor, column, "a vector with 8 bytes a parameter");
+    if (type != SQLITE_BLOB || length != n * sizeof(double))
+        return refuse_column(cursor, column, "a vector with 8 bytes a parameter");
     if (n > 0) decode(place, bytes, n);
     *vector = place;
     return PARITAS_OK;
@@ -278,7 +320,8 @@ paritas_status cursor_next(struct cursor *cursor, bool *more)
         if (status == PARITAS_OK) status = read_real(cursor, 3, true, &row->edm);
         if (status == PARITAS_OK) status = read_outcome(cursor, 4, &row->status, &row->iterations);
         if (status == PARITAS_OK) status = read_vector(cursor, 6, cursor->vectors, &row->parameters);
-        if (status == PARITAS_OK) status = read_vector(cursor, 7, cursor->vectors + cursor->store->run.n_parameters, &row->errors);
+        if (status == PARITAS_OK)
+            status = read_vector(cursor, 7, cursor->vectors + cursor->store->run.n_parameters, &row->errors);
         cursor->test.toy = row->toy;
         return status;
     }
@@ -294,16 +337,21 @@ paritas_status cursor_next(struct cursor *cursor, bool *more)
     return status;
 }
 
-static paritas_status read_all(struct store *store, enum store_kind kind, int (*take_test)(void *, const paritas_toy *), int (*take_fit)(void *, const struct store_fit *), void *user)
+static paritas_status read_all(struct store *store, enum store_kind kind,
+                               int (*take_test)(void *, const paritas_toy *),
+                               int (*take_fit)(void *, const struct store_fit *), void *user)
 {
     paritas_context *context = store->database.context;
-    if (store->run.kind != kind) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: the store holds rows of another kind", store->database.name);
+    if (store->run.kind != kind)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: the store holds rows of another kind",
+                            store->database.name);
     struct cursor cursor;
     bool more = true;
     paritas_status status = cursor_open(&cursor, store);
     while (status == PARITAS_OK && (status = cursor_next(&cursor, &more)) == PARITAS_OK && more)
         if ((take_test != NULL ? take_test(user, &cursor.test) : take_fit(user, &cursor.fit)) != 0)
-            status = paritas_fail(context, PARITAS_CANCELLED, "%s: reading was cancelled", store->database.name);
+            status =
+                paritas_fail(context, PARITAS_CANCELLED, "%s: reading was cancelled", store->database.name);
     cursor_close(&cursor);
     return status;
 }
@@ -313,7 +361,8 @@ paritas_status store_read(struct store *store, int (*take)(void *user, const par
     return read_all(store, STORE_TESTS, take, NULL, user);
 }
 
-paritas_status store_read_fits(struct store *store, int (*take)(void *user, const struct store_fit *row), void *user)
+paritas_status store_read_fits(struct store *store, int (*take)(void *user, const struct store_fit *row),
+                               void *user)
 {
     return read_all(store, STORE_FITS, NULL, take, user);
 }
@@ -326,7 +375,8 @@ paritas_status store_counts(struct store *store, uint64_t counts[STORE_STATUSES]
     char query[512];
     int length = snprintf(query, sizeof query, "SELECT count(*)");
     for (int i = 0; i < (int)STORE_STATUSES; i++)
-        length += snprintf(query + length, sizeof query - (size_t)length, ", total(status = '%s')", paritas_fit_status_name((paritas_fit_status)i));
+        length += snprintf(query + length, sizeof query - (size_t)length, ", total(status = '%s')",
+                           paritas_fit_status_name((paritas_fit_status)i));
     snprintf(query + length, sizeof query - (size_t)length, " FROM toys");
     bool row = false;
     paritas_status status = database_prepare(database, query, &statement);

@@ -13,9 +13,11 @@
 static const char *const kind_names[] = {[STORE_TESTS] = "tests", [STORE_FITS] = "fits"};
 
 static const char *const schema[] = {
-    [STORE_TESTS] = "CREATE TABLE toys(mu REAL, hypothesis REAL, toy INTEGER, q REAL, mu_hat REAL, twice_nll_free REAL, twice_nll_fixed REAL, "
+    [STORE_TESTS] = "CREATE TABLE toys(mu REAL, hypothesis REAL, toy INTEGER, q REAL, mu_hat REAL, "
+                    "twice_nll_free REAL, twice_nll_fixed REAL, "
                     "status TEXT, iterations INTEGER, PRIMARY KEY(mu, hypothesis, toy)) WITHOUT ROWID",
-    [STORE_FITS] = "CREATE TABLE toys(toy INTEGER PRIMARY KEY, twice_nll REAL, statistic REAL, edm REAL, status TEXT, iterations INTEGER, parameters BLOB, errors BLOB);"
+    [STORE_FITS] = "CREATE TABLE toys(toy INTEGER PRIMARY KEY, twice_nll REAL, statistic REAL, edm REAL, "
+                   "status TEXT, iterations INTEGER, parameters BLOB, errors BLOB);"
                    "CREATE TABLE parameters(number INTEGER PRIMARY KEY, name TEXT)",
 };
 
@@ -44,18 +46,22 @@ static paritas_status copy_run(struct store *store, const struct store_run *run,
         kept++;
     }
     for (size_t i = 0; i < run->n_parameters && whole; i++)
-        whole = (parameters[i] = arena_text(&store->arena, run->parameters[i], strlen(run->parameters[i]))) != NULL;
+        whole = (parameters[i] = arena_text(&store->arena, run->parameters[i], strlen(run->parameters[i]))) !=
+                NULL;
     if (!whole) return paritas_fail_memory(store->database.context);
     store->run = (struct store_run){run->kind, kept, entries, run->n_parameters, parameters};
     return PARITAS_OK;
 }
 
 /* Two texts, or a number and a text, into a table of two columns. */
-static paritas_status insert_pair(struct store *store, sqlite3_stmt *insert, const char *name, size_t number, const char *value)
+static paritas_status insert_pair(struct store *store, sqlite3_stmt *insert, const char *name, size_t number,
+                                  const char *value)
 {
     bool row;
-    if (name != NULL) sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);
-    else sqlite3_bind_int64(insert, 1, (sqlite3_int64)number);
+    if (name != NULL)
+        sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);
+    else
+        sqlite3_bind_int64(insert, 1, (sqlite3_int64)number);
     sqlite3_bind_text(insert, 2, value, -1, SQLITE_STATIC);
     const paritas_status status = database_step(&store->database, insert, &row);
     sqlite3_reset(insert);
@@ -67,10 +73,13 @@ paritas_status store_make(struct store *store, const struct store_run *run, cons
     struct database *database = &store->database;
     sqlite3_stmt *insert = NULL;
     char pragmas[96];
-    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION, STORE_FORMAT);
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             STORE_APPLICATION, STORE_FORMAT);
     paritas_status status = copy_run(store, run, without);
     if (status == PARITAS_OK) status = database_run(database, pragmas);
-    if (status == PARITAS_OK) status = database_run(database, "CREATE TABLE run(name TEXT PRIMARY KEY, value TEXT);CREATE TABLE facts(name TEXT PRIMARY KEY, value REAL)");
+    if (status == PARITAS_OK)
+        status = database_run(database, "CREATE TABLE run(name TEXT PRIMARY KEY, value TEXT);CREATE TABLE "
+                                        "facts(name TEXT PRIMARY KEY, value REAL)");
     if (status == PARITAS_OK) status = database_run(database, schema[run->kind]);
     if (status == PARITAS_OK) status = database_prepare(database, "INSERT INTO run VALUES(?, ?)", &insert);
     if (status == PARITAS_OK) status = insert_pair(store, insert, "kind", 0, kind_names[run->kind]);
@@ -80,14 +89,16 @@ paritas_status store_make(struct store *store, const struct store_run *run, cons
         sqlite3_finalize(insert);
         insert = NULL;
         status = database_prepare(database, "INSERT INTO parameters VALUES(?, ?)", &insert);
-        for (size_t i = 0; i < run->n_parameters && status == PARITAS_OK; i++) status = insert_pair(store, insert, NULL, i, run->parameters[i]);
+        for (size_t i = 0; i < run->n_parameters && status == PARITAS_OK; i++)
+            status = insert_pair(store, insert, NULL, i, run->parameters[i]);
     }
     sqlite3_finalize(insert);
     return status;
 }
 
 /* A column of texts into the arena, in the order of the rows. `count` is at least the number of rows. */
-static paritas_status read_texts(struct store *store, const char *query, size_t count, size_t columns, const char **texts)
+static paritas_status read_texts(struct store *store, const char *query, size_t count, size_t columns,
+                                 const char **texts)
 {
     struct database *database = &store->database;
     sqlite3_stmt *statement = NULL;
@@ -98,8 +109,10 @@ static paritas_status read_texts(struct store *store, const char *query, size_t 
         for (size_t c = 0; c < columns && status == PARITAS_OK; c++) {
             const unsigned char *text = sqlite3_column_text(statement, (int)c);
             if (text == NULL)
-                status = paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: the key of the run has an entry without a text", database->name);
-            else if ((texts[i * columns + c] = arena_text(&store->arena, (const char *)text, strlen((const char *)text))) == NULL)
+                status = paritas_fail(database->context, PARITAS_INVALID_INPUT,
+                                      "%s: the key of the run has an entry without a text", database->name);
+            else if ((texts[i * columns + c] =
+                          arena_text(&store->arena, (const char *)text, strlen((const char *)text))) == NULL)
                 status = paritas_fail_memory(database->context);
         }
         if (status == PARITAS_OK) status = database_step(database, statement, &row);
@@ -122,18 +135,25 @@ static paritas_status read_run(struct store *store)
     const char *kind = NULL;
     size_t kept = 0;
     for (size_t i = 0; i < (size_t)n_entries; i++) {
-        if (strcmp(pairs[2 * i], "kind") == 0) kind = pairs[2 * i + 1];
-        else entries[kept++] = (struct store_entry){pairs[2 * i], pairs[2 * i + 1]};
+        if (strcmp(pairs[2 * i], "kind") == 0)
+            kind = pairs[2 * i + 1];
+        else
+            entries[kept++] = (struct store_entry){pairs[2 * i], pairs[2 * i + 1]};
     }
     const bool fits = kind != NULL && strcmp(kind, kind_names[STORE_FITS]) == 0;
     if (!fits && (kind == NULL || strcmp(kind, kind_names[STORE_TESTS]) != 0))
-        return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: the kind of the run is %s, not tests or fits", database->name, kind != NULL ? kind : "missing");
+        return paritas_fail(database->context, PARITAS_INVALID_INPUT,
+                            "%s: the kind of the run is %s, not tests or fits", database->name,
+                            kind != NULL ? kind : "missing");
     if (fits) status = database_integer(database, "SELECT count(*) FROM parameters", &n_parameters);
     if (status != PARITAS_OK) return status;
     const char **parameters = arena_array(&store->arena, (size_t)n_parameters + 1, sizeof *parameters);
     if (parameters == NULL) return paritas_fail_memory(database->context);
-    if (fits) status = read_texts(store, "SELECT name FROM parameters ORDER BY number", (size_t)n_parameters, 1, parameters);
-    store->run = (struct store_run){fits ? STORE_FITS : STORE_TESTS, kept, entries, (size_t)n_parameters, parameters};
+    if (fits)
+        status = read_texts(store, "SELECT name FROM parameters ORDER BY number", (size_t)n_parameters, 1,
+                            parameters);
+    store->run =
+        (struct store_run){fits ? STORE_FITS : STORE_TESTS, kept, entries, (size_t)n_parameters, parameters};
     return status;
 }
 
@@ -143,26 +163,34 @@ paritas_status store_recognise(struct store *store, bool *empty)
     sqlite3_int64 application, format = 0, tables = 0;
     paritas_status status = database_integer(database, "PRAGMA application_id", &application);
     if (status == PARITAS_OK) status = database_integer(database, "PRAGMA user_version", &format);
-    if (status == PARITAS_OK) status = database_integer(database, "SELECT count(*) FROM sqlite_master", &tables);
+    if (status == PARITAS_OK)
+        status = database_integer(database, "SELECT count(*) FROM sqlite_master", &tables);
     if (status != PARITAS_OK) return status;
     *empty = application == 0 && format == 0 && tables == 0;
     if (*empty) return PARITAS_OK;
     if (application != STORE_APPLICATION)
-        return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: is not a store of toys: it is another program's database (application_id 0x%08x, a store has 0x%08x)",
+        return paritas_fail(database->context, PARITAS_INVALID_INPUT,
+                            "%s: is not a store of toys: it is another program's database (application_id "
+                            "0x%08x, a store has 0x%08x)",
                             database->name, (unsigned)application, (unsigned)STORE_APPLICATION);
     if (format != STORE_FORMAT)
-        return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: is a store of format %lld; this version knows format %d", database->name, (long long)format, STORE_FORMAT);
+        return paritas_fail(database->context, PARITAS_INVALID_INPUT,
+                            "%s: is a store of format %lld; this version knows format %d", database->name,
+                            (long long)format, STORE_FORMAT);
     return read_run(store);
 }
 
 static void say_entry(struct text *text, const char *lead, const char *name, const char *value)
 {
-    if (value != NULL) text_format(text, "%s %s = %s", lead, name, value);
-    else text_format(text, "%s no %s", lead, name);
+    if (value != NULL)
+        text_format(text, "%s %s = %s", lead, name, value);
+    else
+        text_format(text, "%s no %s", lead, name);
 }
 
 /* Notes a difference: "was made with mu = 1, this run has mu = 2". */
-static void say_difference(struct text *text, const char *name, const char *ours, const char *whose, const char *theirs)
+static void say_difference(struct text *text, const char *name, const char *ours, const char *whose,
+                           const char *theirs)
 {
     if (ours != NULL && theirs != NULL && strcmp(ours, theirs) == 0) return;
     text_format(text, "%s", text->length > 0 ? "; " : "");
@@ -171,7 +199,8 @@ static void say_difference(struct text *text, const char *name, const char *ours
     say_entry(text, " has", name, theirs);
 }
 
-paritas_status store_compare(struct store *store, const struct store_run *other, const char *without, const char *whose, paritas_status failure)
+paritas_status store_compare(struct store *store, const struct store_run *other, const char *without,
+                             const char *whose, paritas_status failure)
 {
     const struct store_run *run = &store->run;
     struct text text;
@@ -179,20 +208,26 @@ paritas_status store_compare(struct store *store, const struct store_run *other,
     say_difference(&text, "kind", kind_names[run->kind], whose, kind_names[other->kind]);
     for (size_t i = 0; i < run->n_entries; i++) {
         const char *name = run->entries[i].name;
-        if (without == NULL || strcmp(name, without) != 0) say_difference(&text, name, run->entries[i].value, whose, entry_of(other, name));
+        if (without == NULL || strcmp(name, without) != 0)
+            say_difference(&text, name, run->entries[i].value, whose, entry_of(other, name));
     }
     for (size_t i = 0; i < other->n_entries; i++) {
         const char *name = other->entries[i].name;
-        if ((without == NULL || strcmp(name, without) != 0) && entry_of(run, name) == NULL) say_difference(&text, name, NULL, whose, other->entries[i].value);
+        if ((without == NULL || strcmp(name, without) != 0) && entry_of(run, name) == NULL)
+            say_difference(&text, name, NULL, whose, other->entries[i].value);
     }
     for (size_t i = 0; (i < run->n_parameters || i < other->n_parameters) && run->kind == other->kind; i++) {
         char name[40];
         snprintf(name, sizeof name, "parameter[%zu]", i);
-        say_difference(&text, name, i < run->n_parameters ? run->parameters[i] : NULL, whose, i < other->n_parameters ? other->parameters[i] : NULL);
+        say_difference(&text, name, i < run->n_parameters ? run->parameters[i] : NULL, whose,
+                       i < other->n_parameters ? other->parameters[i] : NULL);
     }
     paritas_status status = PARITAS_OK;
-    if (text.failed) status = paritas_fail_memory(store->database.context);
-    else if (text.length > 0) status = paritas_fail(store->database.context, failure, "%s: %.*s", store->database.name, (int)text.length, text.bytes);
+    if (text.failed)
+        status = paritas_fail_memory(store->database.context);
+    else if (text.length > 0)
+        status = paritas_fail(store->database.context, failure, "%s: %.*s", store->database.name,
+                              (int)text.length, text.bytes);
     text_free(&text);
     return status;
 }
@@ -215,7 +250,8 @@ paritas_status store_prepare(paritas_context *context, const char *name, struct 
 
 static paritas_status fail_exists(struct store *store)
 {
-    return paritas_fail(store->database.context, PARITAS_INVALID_ARGUMENT, "%s: exists already; --resume goes on with it", store->database.name);
+    return paritas_fail(store->database.context, PARITAS_INVALID_ARGUMENT,
+                        "%s: exists already; --resume goes on with it", store->database.name);
 }
 
 /* May `real` be written here? *exists says whether it is there. */
@@ -225,20 +261,26 @@ static paritas_status check_writable(struct store *store, const char *real, bool
     const char *name = store->database.name;
     struct stat about;
     *exists = stat(real, &about) == 0;
-    if (*exists && S_ISDIR(about.st_mode)) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: it is a directory", name);
+    if (*exists && S_ISDIR(about.st_mode))
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: it is a directory", name);
     if (*exists && !resume) return fail_exists(store);
-    if (*exists && !S_ISREG(about.st_mode)) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be a store: it is no regular file", name);
-    if (*exists && access(real, W_OK) != 0) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", name, strerror(errno));
+    if (*exists && !S_ISREG(about.st_mode))
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be a store: it is no regular file",
+                            name);
+    if (*exists && access(real, W_OK) != 0)
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", name, strerror(errno));
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", real);
     char *slash = strrchr(folder, '/');
     if (slash != NULL) slash[slash == folder] = '\0';
-    if (access(folder, W_OK | X_OK) != 0) return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: its folder: %s", name, strerror(errno));
+    if (access(folder, W_OK | X_OK) != 0)
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: its folder: %s", name,
+                            strerror(errno));
     return PARITAS_OK;
 }
 
-/* Many readers and one writer, commits without waiting for the disk. Where the file system cannot share memory there is no such log; then the
- * database stays with a journal, and commits wait. */
+/* Many readers and one writer, commits without waiting for the disk. Where the file system cannot share
+ * memory there is no such log; then the database stays with a journal, and commits wait. */
 static paritas_status begin_log(struct store *store)
 {
     struct database *database = &store->database;
@@ -248,11 +290,13 @@ static paritas_status begin_log(struct store *store)
     if (status == PARITAS_OK) status = database_step(database, statement, &row);
     if (row) log = strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
     sqlite3_finalize(statement);
-    if (status == PARITAS_OK) status = database_run(database, log ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
+    if (status == PARITAS_OK)
+        status = database_run(database, log ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
     return status;
 }
 
-static paritas_status open_for_writing(struct store *store, const char *real, const struct store_run *run, bool resume)
+static paritas_status open_for_writing(struct store *store, const char *real, const struct store_run *run,
+                                       bool resume)
 {
     struct database *database = &store->database;
     paritas_context *context = database->context;
@@ -273,7 +317,8 @@ static paritas_status open_for_writing(struct store *store, const char *real, co
     return status == PARITAS_OK ? begin_log(store) : status;
 }
 
-paritas_status store_open(paritas_context *context, const char *path, const struct store_run *run, bool resume, struct store **opened)
+paritas_status store_open(paritas_context *context, const char *path, const struct store_run *run,
+                          bool resume, struct store **opened)
 {
     struct store *store;
     char real[PATH_MAX];
@@ -308,11 +353,15 @@ paritas_status store_open_read(paritas_context *context, const char *path, struc
     *opened = NULL;
     paritas_status status = store_prepare(context, path, &store);
     if (status != PARITAS_OK) return status;
-    if (access(path, R_OK) != 0) status = paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
+    if (access(path, R_OK) != 0)
+        status = paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
     if (status == PARITAS_OK) status = database_path(context, path, real);
-    if (status == PARITAS_OK) status = database_open(&store->database, context, store->database.name, real, DATABASE_READ);
+    if (status == PARITAS_OK)
+        status = database_open(&store->database, context, store->database.name, real, DATABASE_READ);
     if (status == PARITAS_OK) status = store_recognise(store, &empty);
-    if (status == PARITAS_OK && empty) status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is not a store of toys: it is empty", path);
+    if (status == PARITAS_OK && empty)
+        status =
+            paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is not a store of toys: it is empty", path);
     if (status != PARITAS_OK) {
         store_close(store);
         return status;
@@ -328,7 +377,8 @@ void store_close(struct store *store)
     sqlite3_finalize(store->insert);
     sqlite3_finalize(store->present);
     if (store->lock.file >= 0 && store->database.connection != NULL) {
-        /* one file again, which can be read from a folder that cannot be written; where a reader is in the way the log stays beside it */
+        /* one file again, which can be read from a folder that cannot be written; where a reader is in the
+         * way the log stays beside it */
         sqlite3_busy_timeout(store->database.connection, 0);
         sqlite3_exec(store->database.connection, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     }
@@ -369,8 +419,11 @@ paritas_status store_get_fact(struct store *store, const char *name, double *val
     }
     if (*known) {
         const int type = sqlite3_column_type(statement, 0);
-        if (type == SQLITE_FLOAT) *value = sqlite3_column_double(statement, 0);
-        else if (type != SQLITE_NULL) status = paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: the fact %s is no number", database->name, name);
+        if (type == SQLITE_FLOAT)
+            *value = sqlite3_column_double(statement, 0);
+        else if (type != SQLITE_NULL)
+            status = paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: the fact %s is no number",
+                                  database->name, name);
     }
     sqlite3_finalize(statement);
     return status;
@@ -387,7 +440,8 @@ paritas_status store_set_fact(struct store *store, const char *name, double valu
     if (status != PARITAS_OK) return status;
     if (known) {
         if (there == value || (isnan(there) && isnan(value))) return PARITAS_OK;
-        return paritas_fail(database->context, PARITAS_INVALID_ARGUMENT, "%s: %s is %.17g in the store and %.17g now", database->name, name, there, value);
+        return paritas_fail(database->context, PARITAS_INVALID_ARGUMENT,
+                            "%s: %s is %.17g in the store and %.17g now", database->name, name, there, value);
     }
     status = database_prepare(database, "INSERT INTO facts VALUES(?, ?)", &statement);
     if (status == PARITAS_OK) {

@@ -3,23 +3,29 @@
  *   run.db ── run(name, value)             the key: what must be equal for two runs to have the same toys
  *          ├─ facts(name, value)           numbers found on the way (the observed q, ...), written once
  *          ├─ parameters(number, name)     FITS: what the vectors' elements are
- *          └─ toys                         a row a toy, by its index (and, for TESTS, by tested mu and hypothesis)
+ *          └─ toys                         a row a toy, by its index (and, for TESTS, by tested mu and
+ *                                          hypothesis)
  *
- * The file is an SQLite database, the pragmas application_id and user_version say whose and of which format. SQLite's types stay in
- * this folder, and so do its errors, which database.c translates. Two kinds of store share all but the columns of `toys`:
- *   TESTS: mu REAL, hypothesis REAL, toy INTEGER, q, mu_hat, twice_nll_free, twice_nll_fixed REAL, status TEXT, iterations INTEGER
- *   FITS:  toy INTEGER, twice_nll, statistic, edm REAL, status TEXT, iterations INTEGER, parameters BLOB, errors BLOB (little-endian f64, or NULL)
- * A number that does not exist (NaN) is NULL; all others come back with their bits. SQLite keeps no sign of zero in a REAL, so a -0.0 is made
- * 0.0 before it gets there; in the vectors it stays.
+ * The file is an SQLite database, the pragmas application_id and user_version say whose and of which format.
+ * SQLite's types stay in this folder, and so do its errors, which database.c translates. Two kinds of store
+ * share all but the columns of `toys`:
+ *   TESTS: mu REAL, hypothesis REAL, toy INTEGER, q, mu_hat, twice_nll_free, twice_nll_fixed REAL, status
+ *   TEXT, iterations INTEGER
+ *   FITS:  toy INTEGER, twice_nll, statistic, edm REAL, status TEXT, iterations INTEGER, parameters BLOB,
+ *          errors BLOB (little-endian f64, or NULL)
+ * A number that does not exist (NaN) is NULL; all others come back with their bits. SQLite keeps no sign of
+ * zero in a REAL, so a -0.0 is made 0.0 before it gets there; in the vectors it stays.
  *
- * What is added in one call is one transaction: a process that is killed (-9) loses at most the one in flight, a machine that loses power
- * perhaps the last few, and the file is whole in any case (write-ahead log, synchronous = NORMAL). While a store is open, PATH-wal,
- * PATH-shm and PATH-lock stand beside it; they belong to it and go when it is closed. PATH-lock carries the advisory lock that keeps a second
- * run out; the system frees it when its holder dies, and what is left of it then is of no consequence. It is a file of its own since a process that
- * closes any descriptor of a database's file drops SQLite's own locks on it. Others may read the store meanwhile, Python's sqlite3 say.
+ * What is added in one call is one transaction: a process that is killed (-9) loses at most the one in
+ * flight, a machine that loses power perhaps the last few, and the file is whole in any case (write-ahead
+ * log, synchronous = NORMAL). While a store is open, PATH-wal, PATH-shm and PATH-lock stand beside it; they
+ * belong to it and go when it is closed. PATH-lock carries the advisory lock that keeps a second run out; the
+ * system frees it when its holder dies, and what is left of it then is of no consequence. It is a file of its
+ * own since a process that closes any descriptor of a database's file drops SQLite's own locks on it. Others
+ * may read the store meanwhile, Python's sqlite3 say.
  *
- * Memory: the context's allocator for what is ours; SQLite keeps its own (malloc), some 2 MB of pages a store at most.
- * A store serves one thread at a time and must not be carried through fork(). */
+ * Memory: the context's allocator for what is ours; SQLite keeps its own (malloc), some 2 MB of pages a store
+ * at most. A store serves one thread at a time and must not be carried through fork(). */
 #ifndef PARITAS_STORE_STORE_H
 #define PARITAS_STORE_STORE_H
 
@@ -45,20 +51,24 @@ struct store_run {
 /* One toy of a FITS store. */
 struct store_fit {
     uint64_t toy;
-    double twice_nll, statistic, edm; /* statistic: twice_nll less the saturated model's, without the digits that the difference would lose */
+    /* statistic: twice_nll less the saturated model's, without the digits that the difference would lose */
+    double twice_nll, statistic, edm;
     paritas_fit_status status;
     unsigned iterations;
     const double *parameters, *errors; /* n_parameters each; either may be NULL: not kept */
 };
 
-/* Opens the store at `path` for `run`, alone: makes it, or with `resume` goes on with one that is there (missing or empty: made). All is
- * copied. Errors name the file:
- *   INVALID_ARGUMENT  it exists and `resume` is not set; it was made for another run (each differing entry, with both values)
+/* Opens the store at `path` for `run`, alone: makes it, or with `resume` goes on with one that is there
+ * (missing or empty: made). All is copied. Errors name the file:
+ *   INVALID_ARGUMENT  it exists and `resume` is not set; it was made for another run (each differing entry,
+ *                     with both values)
  *   INVALID_INPUT     it is no store: no database, another program's, of another format, damaged
  *   UNWRITABLE        file or folder cannot be written, the disk is full, another process has it */
-paritas_status store_open(paritas_context *context, const char *path, const struct store_run *run, bool resume, struct store **store);
-/* Opens a store that exists for reading only: no row is changed, but what a killed run left in its log or journal is put in order where the
- * file may be written. Nothing keeps others from writing it meanwhile. UNREADABLE: it is not there, or may not be read. */
+paritas_status store_open(paritas_context *context, const char *path, const struct store_run *run,
+                          bool resume, struct store **store);
+/* Opens a store that exists for reading only: no row is changed, but what a killed run left in its log or
+ * journal is put in order where the file may be written. Nothing keeps others from writing it meanwhile.
+ * UNREADABLE: it is not there, or may not be read. */
 paritas_status store_open_read(paritas_context *context, const char *path, struct store **store);
 /* Closes; NULL is a no-op. What was added is safe whatever happens here. */
 void store_close(struct store *store);
@@ -68,26 +78,32 @@ const struct store_run *store_run(const struct store *store);
 const char *store_entry(const struct store *store, const char *name); /* NULL: no such entry */
 const char *store_path(const struct store *store);
 
-/* present[i] = 1 where toy first + i is in the store, else 0, i < n. FITS: mu and hypothesis do not matter. */
-paritas_status store_present(struct store *store, double mu, double hypothesis, uint64_t first, size_t n, unsigned char *present);
-/* Adds n rows in one transaction: all of them or, on failure, none. INVALID_ARGUMENT: a toy is there already (named; nothing is ever
- * replaced), or mu, hypothesis or the toy's index (below 2^63) cannot be part of a key. UNWRITABLE: the disk is full, with the rows of
- * earlier calls safe. Quickest in ascending order of (mu, hypothesis, toy). */
+/* present[i] = 1 where toy first + i is in the store, else 0, i < n. FITS: mu and hypothesis do not
+ * matter. */
+paritas_status store_present(struct store *store, double mu, double hypothesis, uint64_t first, size_t n,
+                             unsigned char *present);
+/* Adds n rows in one transaction: all of them or, on failure, none. INVALID_ARGUMENT: a toy is there already
+ * (named; nothing is ever replaced), or mu, hypothesis or the toy's index (below 2^63) cannot be part of a
+ * key. UNWRITABLE: the disk is full, with the rows of earlier calls safe. Quickest in ascending order of (mu,
+ * hypothesis, toy). */
 paritas_status store_add(struct store *store, size_t n, const paritas_toy *rows);
 paritas_status store_add_fits(struct store *store, size_t n, const struct store_fit *rows);
 
-/* All rows, ascending in (mu, hypothesis, toy), as they are in the file when the call begins. `take` gets `user` and a row that it may read until it
- * returns; a return other than 0 ends the reading with CANCELLED. INVALID_INPUT: a row that cannot be one of a store, by its key and
- * column. */
+/* All rows, ascending in (mu, hypothesis, toy), as they are in the file when the call begins. `take` gets
+ * `user` and a row that it may read until it returns; a return other than 0 ends the reading with CANCELLED.
+ * INVALID_INPUT: a row that cannot be one of a store, by its key and column. */
 paritas_status store_read(struct store *store, int (*take)(void *user, const paritas_toy *row), void *user);
-paritas_status store_read_fits(struct store *store, int (*take)(void *user, const struct store_fit *row), void *user);
+paritas_status store_read_fits(struct store *store, int (*take)(void *user, const struct store_fit *row),
+                               void *user);
 
 #define STORE_STATUSES (PARITAS_FIT_NOT_A_MINIMUM + 1)
 /* How many rows have each status, indexed by paritas_fit_status. */
 paritas_status store_counts(struct store *store, uint64_t counts[STORE_STATUSES]);
 
-/* A named number of the run. Writing an equal one again is nothing; writing another one is INVALID_ARGUMENT, which names both. */
+/* A named number of the run. Writing an equal one again is nothing; writing another one is INVALID_ARGUMENT,
+ * which names both. */
 paritas_status store_set_fact(struct store *store, const char *name, double value);
-paritas_status store_get_fact(struct store *store, const char *name, double *value, bool *known); /* *value is NaN where not known */
+/* *value is NaN where not known */
+paritas_status store_get_fact(struct store *store, const char *name, double *value, bool *known);
 
 #endif

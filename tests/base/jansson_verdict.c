@@ -60,7 +60,8 @@ enum verdict jansson_read(const char *text, size_t length, char *out, size_t siz
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!root) {
         /* the code stands for reals too large as well, which both refuse */
-        if (json_error_code(&error) == json_error_numeric_overflow && strncmp(error.text, "too big", 7) == 0) return VERDICT_BIG_INTEGER;
+        if (json_error_code(&error) == json_error_numeric_overflow && strncmp(error.text, "too big", 7) == 0)
+            return VERDICT_BIG_INTEGER;
         return VERDICT_REFUSED;
     }
     size_t used = 0;

@@ -1,4 +1,5 @@
-/* jansson_verdict.h: jansson behind a wall, since it has names (json_type, json_equal) that base/json.h has too. */
+/* jansson_verdict.h: jansson behind a wall, since it has names (json_type, json_equal) that base/json.h has
+ * too. */
 #ifndef PARITAS_TESTS_BASE_JANSSON_VERDICT_H
 #define PARITAS_TESTS_BASE_JANSSON_VERDICT_H
 
@@ -6,11 +7,12 @@
 
 enum verdict { VERDICT_REFUSED, VERDICT_TAKEN, VERDICT_BIG_INTEGER };
 
-/* Reads strictly; if taken, prints the tree: n, t, f, i<integer>, r<hexadecimal real>, s<text>, a<count>, o<count>, k<key>, in document
- * order. */
+/* Reads strictly; if taken, prints the tree: n, t, f, i<integer>, r<hexadecimal real>, s<text>, a<count>,
+ * o<count>, k<key>, in document order. */
 enum verdict jansson_read(const char *text, size_t length, char *out, size_t size);
 
 /* Appends to `out`; what does not fit is dropped. */
-__attribute__((format(printf, 4, 5))) void verdict_print(char *out, size_t size, size_t *used, const char *format, ...);
+__attribute__((format(printf, 4, 5))) void verdict_print(char *out, size_t size, size_t *used,
+                                                         const char *format, ...);
 
 #endif

@@ -31,7 +31,8 @@ TEST(memory_is_cleared_aligned_and_never_null_for_nothing)
     for (size_t count = 0; count < 100; count++) {
         double *values = paritas_allocate_aligned(&context, count, sizeof *values);
         assert_int_equal((uintptr_t)values % 64, 0);
-        for (size_t i = 0; i < count; i++) values[i] = 1; /* the next bytes are cleared, whatever stood there */
+        /* the next bytes are cleared, whatever stood there */
+        for (size_t i = 0; i < count; i++) values[i] = 1;
         paritas_release_aligned(&context.allocator, values);
         unsigned char *bytes = paritas_allocate_clear(&context, count, 1);
         for (size_t i = 0; i < count; i++) assert_int_equal(bytes[i], 0);
@@ -72,7 +73,8 @@ TEST(messages_are_cut_at_a_character_and_show_control_bytes)
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     assert_string_equal(paritas_error_message(&context), "");
-    assert_int_equal(paritas_fail(&context, PARITAS_NOT_FOUND, "%s: %d", "a\tb\x7f\xc3", 5), PARITAS_NOT_FOUND);
+    assert_int_equal(paritas_fail(&context, PARITAS_NOT_FOUND, "%s: %d", "a\tb\x7f\xc3", 5),
+                     PARITAS_NOT_FOUND);
     assert_string_equal(paritas_error_message(&context), "a\\x09b\\x7f\\xc3: 5");
     paritas_fail(&context, PARITAS_NOT_FOUND, "again: %s", context.message);
     assert_string_equal(paritas_error_message(&context), "again: a\\x09b\\x7f\\xc3: 5");
@@ -95,7 +97,8 @@ TEST(every_status_has_a_name_and_a_sentence)
     assert_string_equal(paritas_fit_status_name(PARITAS_FIT_AT_ITERATION_LIMIT), "at_iteration_limit");
     assert_string_equal(paritas_parameter_state_name(PARITAS_AT_UPPER_BOUND), "at_upper_bound");
     char version[32];
-    snprintf(version, sizeof version, "%d.%d.%d", PARITAS_VERSION_MAJOR, PARITAS_VERSION_MINOR, PARITAS_VERSION_PATCH);
+    snprintf(version, sizeof version, "%d.%d.%d", PARITAS_VERSION_MAJOR, PARITAS_VERSION_MINOR,
+             PARITAS_VERSION_PATCH);
     assert_string_equal(paritas_version(), version);
 }
 

@@ -1,4 +1,6 @@
-"""Digests of the program are those that Python's json and hashlib give, for published documents and random ones."""
+"""Digests of the program are those that Python's json and hashlib give, for published documents and random
+ones."""
+
 import hashlib
 import json
 import math
@@ -18,7 +20,10 @@ if not os.access(PROGRAM, os.X_OK):
 
 
 def python_digest(document):
-    return "sha256:" + hashlib.sha256(json.dumps(document, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return (
+        "sha256:"
+        + hashlib.sha256(json.dumps(document, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    )
 
 
 def program_digest(path):
@@ -70,5 +75,7 @@ def test_digests_of_random_documents_are_pythons(tmp_path, ascii_only):
     for _ in range(60):
         document = {"document": [random_document(rng) for _ in range(20)]}
         path = tmp_path / "document.json"
-        path.write_text(json.dumps(document, ensure_ascii=ascii_only, indent=rng.choice([None, 2])), encoding="utf-8")
+        path.write_text(
+            json.dumps(document, ensure_ascii=ascii_only, indent=rng.choice([None, 2])), encoding="utf-8"
+        )
         assert program_digest(path) == python_digest(document)

@@ -1,15 +1,19 @@
-/* The JSON reader beside jansson: the same verdict and the same tree on a table of documents and on thousands of damaged ones.
+/* The JSON reader beside jansson: the same verdict and the same tree on a table of documents and on thousands
+ * of damaged ones.
  *
- * Differences that are meant: jansson refuses integers beyond 64 bits, this reader keeps their digits; jansson stops at
- * 2048 levels, this reader at 512; a zero byte behind the value is the end of the text to jansson and refused here. */
+ * Differences that are meant: jansson refuses integers beyond 64 bits, this reader keeps their digits;
+ * jansson stops at 2048 levels, this reader at 512; a zero byte behind the value is the end of the text to
+ * jansson and refused here. */
 #include "testing.h"
 
 #include "jansson_verdict.h"
 
 static const char *const documents[] = {
-    "{\"channels\": [{\"name\": \"SR\", \"samples\": [{\"name\": \"signal\", \"data\": [12.5, 11], \"modifiers\": [{\"name\": \"mu\", "
+    "{\"channels\": [{\"name\": \"SR\", \"samples\": [{\"name\": \"signal\", \"data\": [12.5, 11], "
+    "\"modifiers\": [{\"name\": \"mu\", "
     "\"type\": "
-    "\"normfactor\", \"data\": null}]}]}], \"observations\": [{\"name\": \"SR\", \"data\": [51, 48]}], \"version\": \"1.0.0\"}",
+    "\"normfactor\", \"data\": null}]}]}], \"observations\": [{\"name\": \"SR\", \"data\": [51, 48]}], "
+    "\"version\": \"1.0.0\"}",
     "[]",
     "{}",
     "[[], {}, [[]], [{}]]",
@@ -22,7 +26,8 @@ static const char *const documents[] = {
     "1234567890123456789",
     "9223372036854775807",
     "12345678901234567890",
-    "[0.1, 1e5, 1E+5, 1.5e-300, -2.25E10, 4.9406564584124654e-324, 1.7976931348623157e308, 123456789.987654321]",
+    "[0.1, 1e5, 1E+5, 1.5e-300, -2.25E10, 4.9406564584124654e-324, 1.7976931348623157e308, "
+    "123456789.987654321]",
     "1e400",
     "1e-400",
     "\"\"",
@@ -35,7 +40,8 @@ static const char *const documents[] = {
     "{\"a\": 1, \"b\": {\"a\": 2}, \"c\": [{\"a\": 1}, {\"a\": 1}]}",
     "{\"a\": 1, \"a\": 1}",
     "{\"a\": 1, \"\\u0061\": 1}",
-    "{\"k1\": 1, \"k2\": 1, \"k3\": 1, \"k4\": 1, \"k5\": 1, \"k6\": 1, \"k7\": 1, \"k8\": 1, \"k9\": 1, \"k10\": 1, \"k11\": 1, \"k12\": "
+    "{\"k1\": 1, \"k2\": 1, \"k3\": 1, \"k4\": 1, \"k5\": 1, \"k6\": 1, \"k7\": 1, \"k8\": 1, \"k9\": 1, "
+    "\"k10\": 1, \"k11\": 1, \"k12\": "
     "1, \"k13\": 1, "
     "\"k14\": 1, \"k15\": 1, \"k16\": 1, \"k17\": 1, \"k18\": 1}",
     "[1,]",
@@ -113,7 +119,8 @@ static int compare(const char *text, size_t length)
         paritas_workspace_free(document);
         return status == PARITAS_OK;
     }
-    if ((status == PARITAS_OK) != (verdict == VERDICT_TAKEN)) fail_msg("%.*s: %s", (int)length, text, status ? context.message : "taken");
+    if ((status == PARITAS_OK) != (verdict == VERDICT_TAKEN))
+        fail_msg("%.*s: %s", (int)length, text, status ? context.message : "taken");
     if (status == PARITAS_OK) {
         size_t used = 0;
         print_tree(document->root, ours, sizeof ours, &used);
@@ -132,10 +139,11 @@ TEST(documents_get_the_verdict_of_jansson)
 /* Damages `length` bytes in a buffer of `size`; returns the new length. */
 static size_t damage(char *text, size_t length, size_t size, uint64_t *random)
 {
-    static const char *const pieces[] = {"\"",  "\\",      "{",   "}",         "[",      "]",    ",",    ":",        "0",        "-",
-                                         "1",   ".5",      "e1",  "e-7",       "null",   "true", "\n",   " ",        "\t",       "/",
-                                         "\\u", "\\ud8",   "00",  "{\"a\":1}", "\"a\":", "\x80", "\xc3", "\xa9",     "\x1f",     "1e5",
-                                         "99",  "\\u0041", "\\n", ",,",        "\\\"",   "9e99", "\xed", "\xf0\x9f", "[[[[]]]]", "\xff"};
+    static const char *const pieces[] = {
+        "\"",  "\\",      "{",   "}",         "[",      "]",    ",",    ":",        "0",        "-",
+        "1",   ".5",      "e1",  "e-7",       "null",   "true", "\n",   " ",        "\t",       "/",
+        "\\u", "\\ud8",   "00",  "{\"a\":1}", "\"a\":", "\x80", "\xc3", "\xa9",     "\x1f",     "1e5",
+        "99",  "\\u0041", "\\n", ",,",        "\\\"",   "9e99", "\xed", "\xf0\x9f", "[[[[]]]]", "\xff"};
     size_t place = length ? next_random(random) % length : 0;
     switch (next_random(random) % 4) {
     case 0:
@@ -174,7 +182,8 @@ TEST(damaged_documents_get_the_verdict_of_jansson)
         const char *seed = documents[next_random(&random) % COUNT(documents)];
         size_t length = strlen(seed);
         memcpy(text, seed, length);
-        for (uint64_t times = next_random(&random) % 3 + 1; times > 0; times--) length = damage(text, length, sizeof text, &random);
+        for (uint64_t times = next_random(&random) % 3 + 1; times > 0; times--)
+            length = damage(text, length, sizeof text, &random);
         taken += compare(text, length);
     }
     assert_true(taken > rounds / 50 && taken < rounds / 2); /* both verdicts were met often */

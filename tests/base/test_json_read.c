@@ -27,8 +27,9 @@ TEST(a_document_keeps_types_order_and_literals)
 {
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *document = parse(
-        &context, " {\"b\" : [1, 2.50, -0, 1E2, 12345678901234567890],\r\n\t\"a\": {\"x\":true,\"y\":false,\"z\":null}, \"\": \"\"} \n");
+    struct paritas_workspace *document =
+        parse(&context, " {\"b\" : [1, 2.50, -0, 1E2, 12345678901234567890],\r\n\t\"a\": "
+                        "{\"x\":true,\"y\":false,\"z\":null}, \"\": \"\"} \n");
     const struct json *root = document->root, *numbers = json_get(root, "b");
     assert_int_equal(root->type, JSON_OBJECT);
     assert_int_equal(root->count, 3);
@@ -55,12 +56,13 @@ TEST(escapes_and_utf8_are_decoded)
 {
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *document = parse(&context, "{\"\\\"\\\\\\/\\b\\f\\n\\r\\t\": \"\\u0041\\u00e9\\u20AC\\ud83d\\uDE00 "
-                                                         "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 long enough for a second word of eight\"}");
+    struct paritas_workspace *document =
+        parse(&context, "{\"\\\"\\\\\\/\\b\\f\\n\\r\\t\": \"\\u0041\\u00e9\\u20AC\\ud83d\\uDE00 "
+                        "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 long enough for a second word of eight\"}");
     assert_string_equal(document->root->first->key, "\"\\/\b\f\n\r\t");
-    assert_string_equal(
-        document->root->first->text,
-        "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 long enough for a second word of eight");
+    assert_string_equal(document->root->first->text,
+                        "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 long "
+                        "enough for a second word of eight");
     paritas_workspace_free(document);
 }
 
@@ -117,7 +119,8 @@ TEST(wrong_values_are_named)
     refuses("[-1.8e308]", "x: line 1, column 2: the number is too large for a double");
     refuses("[0x10]", "x: line 1, column 3: ',' or ']' is expected");
     refuses("[\xc3\xa9]", "x: line 1, column 2: a value does not begin with '\xc3\xa9'");
-    refuses("\xef\xbb\xbf{}", "x: line 1, column 1: the text begins with a byte order mark, which JSON does not allow");
+    refuses("\xef\xbb\xbf{}",
+            "x: line 1, column 1: the text begins with a byte order mark, which JSON does not allow");
     refuses_bytes("[\0]", 3, "x: line 1, column 2: a zero byte is not allowed");
     refuses_bytes("[1\0]", 4, "x: line 1, column 3: ',' or ']' is expected");
 }
@@ -127,12 +130,15 @@ TEST(strings_are_checked)
     refuses("\"abc", "x: line 1, column 5: the text ends inside a string");
     refuses("\"abc\\", "x: line 1, column 5: a backslash is followed by one of \"\\/bfnrtu");
     refuses("\"abc\\n", "x: line 1, column 7: the text ends inside a string");
-    refuses("[\"a\nb\"]", "x: line 1, column 4: a control character in a string must be written as an escape");
-    refuses_bytes("\"a\0b\"", 5, "x: line 1, column 3: a control character in a string must be written as an escape");
+    refuses("[\"a\nb\"]",
+            "x: line 1, column 4: a control character in a string must be written as an escape");
+    refuses_bytes("\"a\0b\"", 5,
+                  "x: line 1, column 3: a control character in a string must be written as an escape");
     refuses("\"\\x\"", "x: line 1, column 2: a backslash is followed by one of \"\\/bfnrtu");
     refuses("\"\\u12g4\"", "x: line 1, column 2: \\u is followed by four hexadecimal digits");
     refuses("\"\\u12", "x: line 1, column 2: \\u is followed by four hexadecimal digits");
-    refuses("\"a\\u0000\"", "x: line 1, column 3: \\u0000 is not allowed: texts and names hold no zero character");
+    refuses("\"a\\u0000\"",
+            "x: line 1, column 3: \\u0000 is not allowed: texts and names hold no zero character");
     refuses("\"\\ud83d\"", "x: line 1, column 2: half of a surrogate pair stands alone");
     refuses("\"\\ud83d\\u0041\"", "x: line 1, column 2: half of a surrogate pair stands alone");
     refuses("\"\\ude00\\ud83d\"", "x: line 1, column 2: half of a surrogate pair stands alone");
@@ -168,7 +174,8 @@ TEST(columns_count_characters_also_behind_strings)
 
 TEST(duplicate_keys_are_refused)
 {
-    refuses("{\"a\": 1,\n \"b\": 2, \"a\": 3}", "x: line 2, column 10: the key \"a\" stands twice in one object");
+    refuses("{\"a\": 1,\n \"b\": 2, \"a\": 3}",
+            "x: line 2, column 10: the key \"a\" stands twice in one object");
     refuses("[{\"a\": {\"\": 1, \"\": 1}}]", "x: line 1, column 16: the key \"\" stands twice in one object");
     refuses("{\"a\": 1, \"\\u0061\": 3}", "x: line 1, column 21: the key \"a\" stands twice in one object");
 }
@@ -189,7 +196,9 @@ TEST(a_duplicate_among_many_keys_is_found_wherever_it_stands)
         if (status) {
             size_t column = text.length - (duplicate < 10 ? 9 : 10);
             char expected[100];
-            snprintf(expected, sizeof expected, "x: line 1, column %zu: the key \"key%d\" stands twice in one object", column, duplicate);
+            snprintf(expected, sizeof expected,
+                     "x: line 1, column %zu: the key \"key%d\" stands twice in one object", column,
+                     duplicate);
             assert_string_equal(context.message, expected);
         }
         paritas_workspace_free(document);
@@ -208,7 +217,8 @@ TEST(depth_is_limited)
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     struct paritas_workspace *document;
-    assert_int_equal(json_read(&context, text + DEEP - JSON_DEPTH_MAX, 2 * JSON_DEPTH_MAX, "x", &document), PARITAS_OK);
+    assert_int_equal(json_read(&context, text + DEEP - JSON_DEPTH_MAX, 2 * JSON_DEPTH_MAX, "x", &document),
+                     PARITAS_OK);
     paritas_workspace_free(document);
     assert_int_equal(ledger.live, 0);
     free(text);
@@ -216,7 +226,8 @@ TEST(depth_is_limited)
 
 TEST(the_text_may_end_anywhere)
 {
-    static const char whole[] = "{\"k\\u00e9y\": [1.5e-3, true, \"a\\ud83d\\ude00 b\", {\"x\": null}], \"b\": [false]}";
+    static const char whole[] =
+        "{\"k\\u00e9y\": [1.5e-3, true, \"a\\ud83d\\ude00 b\", {\"x\": null}], \"b\": [false]}";
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     for (size_t length = 0; length < sizeof whole - 1; length++) {
@@ -316,7 +327,8 @@ static paritas_status read_big(paritas_context *context)
 {
     static char text[40000];
     size_t used = (size_t)snprintf(text, sizeof text, "{\"esc\\n\": \"\\u00e9\"");
-    for (int i = 0; i < 1000; i++) used += (size_t)snprintf(text + used, sizeof text - used, ", \"k%d\": [%d.5, {}]", i, i);
+    for (int i = 0; i < 1000; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, ", \"k%d\": [%d.5, {}]", i, i);
     text[used++] = '}';
     struct paritas_workspace *document;
     paritas_status status = paritas_workspace_parse(context, text, used, NULL, &document);

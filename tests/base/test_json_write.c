@@ -15,9 +15,12 @@ static void writes(const char *text, const char *expected)
 
 TEST(one_line_is_written_as_python_writes_it)
 {
-    writes("{\"b\":[1,2.50,-0,-0.0,1E2,12345678901234567890],\"a\":{},\"c\":[],\"d\":null,\"e\":[true,false]}",
-           "{\"b\": [1, 2.5, 0, -0.0, 100.0, 12345678901234567890], \"a\": {}, \"c\": [], \"d\": null, \"e\": [true, false]}");
-    writes("\"\\u0001\\u001f\\b\\f\\n\\r\\t\\\"\\\\\\/\\u007f\\u00e9\"", "\"\\u0001\\u001f\\b\\f\\n\\r\\t\\\"\\\\/\x7f\xc3\xa9\"");
+    writes(
+        "{\"b\":[1,2.50,-0,-0.0,1E2,12345678901234567890],\"a\":{},\"c\":[],\"d\":null,\"e\":[true,false]}",
+        "{\"b\": [1, 2.5, 0, -0.0, 100.0, 12345678901234567890], \"a\": {}, \"c\": [], \"d\": null, \"e\": "
+        "[true, false]}");
+    writes("\"\\u0001\\u001f\\b\\f\\n\\r\\t\\\"\\\\\\/\\u007f\\u00e9\"",
+           "\"\\u0001\\u001f\\b\\f\\n\\r\\t\\\"\\\\/\x7f\xc3\xa9\"");
 }
 
 TEST(indented_text_reads_back_equal)
@@ -45,11 +48,12 @@ TEST(keys_are_sorted_by_code_point)
 {
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *document = parse(
-        &context, "{\"b\": 1, \"\xf0\x9f\x98\x80\": 2, \"\xef\xbf\xbd\": 3, \"ab\": 4, \"\": 5, \"a\": 6, \"B\": {\"z\": 0, \"y\": 0}}");
-    assert_string_equal(
-        written(&context, document->root, 0, true),
-        "{\"\": 5, \"B\": {\"y\": 0, \"z\": 0}, \"a\": 6, \"ab\": 4, \"b\": 1, \"\xef\xbf\xbd\": 3, \"\xf0\x9f\x98\x80\": 2}");
+    struct paritas_workspace *document =
+        parse(&context, "{\"b\": 1, \"\xf0\x9f\x98\x80\": 2, \"\xef\xbf\xbd\": 3, \"ab\": 4, \"\": 5, \"a\": "
+                        "6, \"B\": {\"z\": 0, \"y\": 0}}");
+    assert_string_equal(written(&context, document->root, 0, true),
+                        "{\"\": 5, \"B\": {\"y\": 0, \"z\": 0}, \"a\": 6, \"ab\": 4, \"b\": 1, "
+                        "\"\xef\xbf\xbd\": 3, \"\xf0\x9f\x98\x80\": 2}");
     paritas_workspace_free(document);
 }
 
@@ -64,12 +68,14 @@ TEST(trees_are_built_changed_and_cloned)
     assert_true(json_append(array, json_new_number(document, (double)INFINITY)));
     assert_false(json_append(array, NULL));
     assert_true(json_set(document, document->root, "new", array));
-    assert_string_equal(written(&context, document->root, 0, false), "{\"keep\": 1, \"new\": [0.1, \"two\", null]}");
+    assert_string_equal(written(&context, document->root, 0, false),
+                        "{\"keep\": 1, \"new\": [0.1, \"two\", null]}");
     assert_true(json_set(document, document->root, "keep", json_new(document, JSON_TRUE)));
     assert_int_equal(json_copy(&context, document->root, "copy", &copy), PARITAS_OK);
     paritas_workspace_free(document);
     assert_string_equal(copy->label, "copy");
-    assert_string_equal(written(&context, copy->root, 0, false), "{\"keep\": true, \"new\": [0.1, \"two\", null]}");
+    assert_string_equal(written(&context, copy->root, 0, false),
+                        "{\"keep\": true, \"new\": [0.1, \"two\", null]}");
     array = copy->root->last;
     json_remove(array, array->last);
     json_remove(array, array->first);
@@ -117,17 +123,22 @@ TEST(equality_is_by_value_and_without_order_of_members)
 
 TEST(digests_are_those_of_python)
 {
-    /* The text hashed is the JSON string with its quotes. Expected values: Python's hashlib over json.dumps(...). */
+    /* The text hashed is the JSON string with its quotes. Expected values: Python's hashlib over
+     * json.dumps(...). */
     static const struct {
         const char *text, *sha256, *md5;
     } cases[] = {
-        {"1", "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b", "c4ca4238a0b923820dcc509a6f75849b"},
-        {"\"abc\"", "6cc43f858fbb763301637b5af970e2a46b46f461f27e5a0f41e009c59b827b25", "ebd9f4c7b06cb0aaf5d13d80e49d8b90"},
+        {"1", "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b",
+         "c4ca4238a0b923820dcc509a6f75849b"},
+        {"\"abc\"", "6cc43f858fbb763301637b5af970e2a46b46f461f27e5a0f41e009c59b827b25",
+         "ebd9f4c7b06cb0aaf5d13d80e49d8b90"},
         {"{\"b\": [1, 2.50, -0, -0.0, 1E2, 12345678901234567890], \"a\": {\"z\": null, \"\xc3\xa9"
          "\": \"tab\\there\"}}",
-         "4f447f25a48378d59bb3cb051ec1a11cdace75fe692192389b47d5d6648fc255", "c6d19ddc2f2b4bcd231ad88e192413fe"},
+         "4f447f25a48378d59bb3cb051ec1a11cdace75fe692192389b47d5d6648fc255",
+         "c6d19ddc2f2b4bcd231ad88e192413fe"},
         {"{\"data\": [1e-5, 1e16, 0.1, 123456.75, 1e22, 5e-324], \"version\": \"1.0.0\"}",
-         "5b19cd932f390ec69cf520d0c9c65d20b5a1627847ed936272475923ea2515c0", "675d6220d58bc27da660c620385aeb68"},
+         "5b19cd932f390ec69cf520d0c9c65d20b5a1627847ed936272475923ea2515c0",
+         "675d6220d58bc27da660c620385aeb68"},
     };
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
@@ -151,7 +162,8 @@ TEST(digests_are_those_of_python)
 
 TEST(digests_are_right_at_every_length_around_a_block)
 {
-    /* The digest of the list of the digests of [], [[]], [[], []], ... up to 70 elements, as Python computes it. */
+    /* The digest of the list of the digests of [], [[]], [[], []], ... up to 70 elements, as Python computes
+     * it. */
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     for (int md5 = 0; md5 < 2; md5++) {
@@ -163,8 +175,8 @@ TEST(digests_are_right_at_every_length_around_a_block)
             json_append(empties->root, json_new(empties, JSON_ARRAY));
         }
         assert_int_equal(json_digest(&context, list->root, md5 ? "md5" : "sha256", hex), PARITAS_OK);
-        assert_string_equal(hex,
-                            md5 ? "32a9aa07e3b7f43634989539364572e9" : "3f4b6a92e6c9ffbb728abe2df9757ab46736d4c658c51612b7d633db01a70e9c");
+        assert_string_equal(hex, md5 ? "32a9aa07e3b7f43634989539364572e9"
+                                     : "3f4b6a92e6c9ffbb728abe2df9757ab46736d4c658c51612b7d633db01a70e9c");
         paritas_workspace_free(list);
         paritas_workspace_free(empties);
     }
@@ -174,10 +186,11 @@ TEST(digests_are_right_at_every_length_around_a_block)
 static paritas_status write_and_digest(paritas_context *context)
 {
     struct paritas_workspace *document;
-    static const char text[] =
-        "{\"b\": {\"d\": 1.5, \"c\": \"a long text, so that the buffer has to grow more than once while it is written\"}, \"a\": [1, 2, "
-        "3], "
-        "\"another key\": \"another long text, so that the buffer has to grow more than once while it is written, once more\"}";
+    static const char text[] = "{\"b\": {\"d\": 1.5, \"c\": \"a long text, so that the buffer has to grow "
+                               "more than once while it is written\"}, \"a\": [1, 2, "
+                               "3], "
+                               "\"another key\": \"another long text, so that the buffer has to grow more "
+                               "than once while it is written, once more\"}";
     paritas_status status = paritas_workspace_parse(context, text, sizeof text - 1, NULL, &document);
     if (status) return status;
     char digest[72], *written_text = NULL;
@@ -197,7 +210,8 @@ static paritas_status copy_and_build(paritas_context *context)
     status = json_copy(context, document->root, "copy", &copy);
     for (int i = 0; i < 200 && !status; i++) { /* the arena has to grow */
         struct json *text_node = json_new_text(copy, "a text"), *number = json_new_number(copy, 1e-7);
-        if (!text_node || !number || !json_append(copy->root->first, number) || !json_set(copy, copy->root, "key", text_node))
+        if (!text_node || !number || !json_append(copy->root->first, number) ||
+            !json_set(copy, copy->root, "key", text_node))
             status = paritas_fail_memory(context);
     }
     paritas_workspace_free(copy);

@@ -23,7 +23,8 @@ static double random_double(uint64_t *random)
     }
 }
 
-/* The test program runs in the C locale, where strtod is the standard's: correctly rounded in every libc we build with. */
+/* The test program runs in the C locale, where strtod is the standard's: correctly rounded in every libc we
+ * build with. */
 static void reads_as_strtod(const char *text)
 {
     double expected = strtod(text, NULL), got = number_read(text, strlen(text));
@@ -33,25 +34,31 @@ static void reads_as_strtod(const char *text)
 TEST(literals_at_the_edges_are_rounded_correctly)
 {
     static const char *const literals[] = {
-        "0", "-0", "0.0", "-0.0e5", "0e-999", "0e999", "1", "9007199254740991", "9007199254740992", "9007199254740993",
-        "9007199254740993.0000000000000000000000001", "9007199254740995", "18446744073709551615", "18446744073709551616", "1e22", "1e23",
-        "123e-23", "1e-22", "9007199254740993e22", "9007199254740991e-22",
+        "0", "-0", "0.0", "-0.0e5", "0e-999", "0e999", "1", "9007199254740991", "9007199254740992",
+        "9007199254740993", "9007199254740993.0000000000000000000000001", "9007199254740995",
+        "18446744073709551615", "18446744073709551616", "1e22", "1e23", "123e-23", "1e-22",
+        "9007199254740993e22", "9007199254740991e-22",
         /* the largest, its upper tie and beyond */
-        "1.7976931348623157e308", "1.7976931348623158e308", "1.797693134862315807e308", "1.797693134862315808e308",
-        "179769313486231580793e289", "1e308", "1e309", "2e308", "1e400", "1e99999999999999999999", "1e-99999999999999999999",
-        "0.0000000000000000000000000001e330",
+        "1.7976931348623157e308", "1.7976931348623158e308", "1.797693134862315807e308",
+        "1.797693134862315808e308", "179769313486231580793e289", "1e308", "1e309", "2e308", "1e400",
+        "1e99999999999999999999", "1e-99999999999999999999", "0.0000000000000000000000000001e330",
         /* the smallest, half of it, and the border of normal numbers */
-        "5e-324", "4.9406564584124654e-324", "2.4703282292062327e-324", "2.4703282292062328e-324", "2.47032822920623272e-324", "1e-323",
-        "7.4109846876186982e-324", "2.2250738585072014e-308", "2.2250738585072011e-308",
-        "2.225073858507201136057409796709131975934819546351645648023426109724822222021076945516529523908135e-308", "1e-400", "1e-343",
-        "9999999999999999999e-343", "1e-342",
+        "5e-324", "4.9406564584124654e-324", "2.4703282292062327e-324", "2.4703282292062328e-324",
+        "2.47032822920623272e-324", "1e-323", "7.4109846876186982e-324", "2.2250738585072014e-308",
+        "2.2250738585072011e-308",
+        "2.225073858507201136057409796709131975934819546351645648023426109724822222021076945516529523908135e-"
+        "308",
+        "1e-400", "1e-343", "9999999999999999999e-343", "1e-342",
         /* many digits */
         "0.1000000000000000055511151231257827021181583404541015625",
         "0.10000000000000000555111512312578270211815834045410156250000000000000000000001",
-        "100000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000e-107",
-        "0.000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001e108",
-        "12345678901234567890123456789012345678901234567890", "1234567890123456789.5", "6929495644600919.5", "3.7455744005952583e15",
-        "7.2057594037927933e16"};
+        "1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "00000000e-107",
+        "0."
+        "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "00000001e108",
+        "12345678901234567890123456789012345678901234567890", "1234567890123456789.5", "6929495644600919.5",
+        "3.7455744005952583e15", "7.2057594037927933e16"};
     for (size_t i = 0; i < COUNT(literals); i++) reads_as_strtod(literals[i]);
 }
 
@@ -63,7 +70,8 @@ TEST(random_literals_are_read_as_strtod_reads_them)
         double value = random_double(&random);
         snprintf(text, sizeof text, "%.*e", (int)(next_random(&random) % 22), value);
         reads_as_strtod(text);
-        snprintf(text, sizeof text, "%llue%d", (unsigned long long)next_random(&random) >> next_random(&random) % 64,
+        snprintf(text, sizeof text, "%llue%d",
+                 (unsigned long long)next_random(&random) >> next_random(&random) % 64,
                  (int)(next_random(&random) % 60) - 40);
         reads_as_strtod(text);
         value = (double)(next_random(&random) % 2000000) / 1000;
@@ -110,7 +118,8 @@ TEST(long_literals_are_read_as_strtod_reads_them)
         reads_as_strtod(text);
         size_t zeros = next_random(&random) % 400;
         used = (size_t)snprintf(text, sizeof text, "0.%0*d", (int)zeros + 1, 0);
-        snprintf(text + used, sizeof text - used, "%llue%d", (unsigned long long)next_random(&random) % 1000000000000u + 1,
+        snprintf(text + used, sizeof text - used, "%llue%d",
+                 (unsigned long long)next_random(&random) % 1000000000000u + 1,
                  (int)(next_random(&random) % 600));
         reads_as_strtod(text);
     }
@@ -145,7 +154,8 @@ TEST(numbers_are_written_as_python_writes_them)
                  {5e-324, "5e-324"},
                  {2.2250738585072014e-308, "2.2250738585072014e-308"},
                  {1.7976931348623157e308, "1.7976931348623157e+308"},
-                 {5.684341886080802e-14, "5.684341886080802e-14"}, /* 2^-44: nearest below is outside its narrow side */
+                 /* 2^-44: nearest below is outside its narrow side */
+                 {5.684341886080802e-14, "5.684341886080802e-14"},
                  {9007199254740992.0, "9007199254740992.0"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[32];
@@ -174,7 +184,8 @@ TEST(written_numbers_read_back_and_are_shortest)
         char text[32];
         int length = number_write(value, text);
         assert_true(length < 32 && text[length] == '\0');
-        if (bits_of(strtod(text, NULL)) != bits_of(value) || bits_of(number_read(text, (size_t)length)) != bits_of(value))
+        if (bits_of(strtod(text, NULL)) != bits_of(value) ||
+            bits_of(number_read(text, (size_t)length)) != bits_of(value))
             fail_msg("%s from %a", text, value);
         int digits = 0, zeros = 0;
         for (const char *at = text; *at && *at != 'e'; at++) {

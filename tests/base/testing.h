@@ -12,8 +12,8 @@ static inline paritas_context make_context(struct ledger *ledger)
     return (paritas_context){.allocator = ledger_allocator(ledger)};
 }
 
-/* Runs `work` with the first, second, ... request failing until it succeeds: each failure is PARITAS_OUT_OF_MEMORY with a message and
- * leaves nothing allocated. `work` frees what it makes. */
+/* Runs `work` with the first, second, ... request failing until it succeeds: each failure is
+ * PARITAS_OUT_OF_MEMORY with a message and leaves nothing allocated. `work` frees what it makes. */
 static inline void check_every_failure(paritas_status (*work)(paritas_context *context))
 {
     for (long n = 1; n < 100000; n++) {
@@ -42,7 +42,8 @@ static inline struct paritas_workspace *parse(paritas_context *context, const ch
 }
 
 /* The document on one line, valid until the next call. */
-static inline const char *written(paritas_context *context, const struct json *node, unsigned indent, bool sort_keys)
+static inline const char *written(paritas_context *context, const struct json *node, unsigned indent,
+                                  bool sort_keys)
 {
     static char buffer[65536];
     struct text text;

@@ -1,4 +1,5 @@
 """What the tests of the commands on day files share: running the program, synthetic days, reading tables."""
+
 import csv
 import json
 import os
@@ -13,7 +14,13 @@ GIVEN = ("--spacecraft-potential", 10, "--polarity=-1")
 
 
 def run(*arguments):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, env={"PARITAS_DEVICE": "cpu", **os.environ})
+    return subprocess.run(
+        [PROGRAM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={"PARITAS_DEVICE": "cpu", **os.environ},
+    )
 
 
 def answer(*arguments):
@@ -29,14 +36,22 @@ def synthesize(folder, *arguments):
 
 
 def fit(files, tables, *arguments):
-    return answer("losscone", "fit", *([files] if isinstance(files, (str, os.PathLike)) else files), "-o", tables, *GIVEN, *arguments)
+    return answer(
+        "losscone",
+        "fit",
+        *([files] if isinstance(files, (str, os.PathLike)) else files),
+        "-o",
+        tables,
+        *GIVEN,
+        *arguments,
+    )
 
 
 def read_csv(path):
     with open(path, encoding="utf-8") as file:
         lines = list(file)
     head = [line[2:] for line in lines if line.startswith("# ")]
-    return (json.loads("".join(head)) if head else None), list(csv.DictReader(lines[len(head):]))
+    return (json.loads("".join(head)) if head else None), list(csv.DictReader(lines[len(head) :]))
 
 
 def column(rows, name):
@@ -55,7 +70,19 @@ def bytes_of(folder):
 @pytest.fixture(scope="module")
 def days(tmp_path_factory):
     """Two days of eight sweeps without a beam, each spacecraft at 10 V."""
-    return synthesize(tmp_path_factory.mktemp("days"), "--days", 2, "--sweeps", 8, "--true-spacecraft", 10, "--noise", 0.1, "--beams", 0)
+    return synthesize(
+        tmp_path_factory.mktemp("days"),
+        "--days",
+        2,
+        "--sweeps",
+        8,
+        "--true-spacecraft",
+        10,
+        "--noise",
+        0.1,
+        "--beams",
+        0,
+    )
 
 
 @pytest.fixture(scope="module")

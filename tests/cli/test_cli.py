@@ -1,4 +1,5 @@
 """The program from outside: exit codes, streams, files, tables."""
+
 import json
 import os
 import stat
@@ -11,12 +12,33 @@ PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "
 TWO = os.path.join(ROOT, "examples", "two_bins.json")
 SBOTTOM = os.path.join(ROOT, "examples", "sbottom_A")
 SHARED = os.path.join(os.path.dirname(ROOT), "shared", "workspaces")
-ANSWERS = [["nll"], ["fit"], ["scan"], ["hypotest"], ["limit"], ["significance"], ["ranking"], ["gof"], ["gof", "--toys", "--ntoys", "100"], ["toys", "--ntoys", "100"],
-           ["predict"], ["inspect"], ["digest"], ["sort"]]
+ANSWERS = [
+    ["nll"],
+    ["fit"],
+    ["scan"],
+    ["hypotest"],
+    ["limit"],
+    ["significance"],
+    ["ranking"],
+    ["gof"],
+    ["gof", "--toys", "--ntoys", "100"],
+    ["toys", "--ntoys", "100"],
+    ["predict"],
+    ["inspect"],
+    ["digest"],
+    ["sort"],
+]
 
 
 def run(*arguments, stdin=None, environment=None):
-    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True, timeout=300, env=dict(os.environ, **(environment or {})))
+    return subprocess.run(
+        [PROGRAM, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=dict(os.environ, **(environment or {})),
+    )
 
 
 def changed(tmp_path, change):
@@ -79,14 +101,23 @@ def test_a_command_line_that_cannot_be_parsed_is_2(arguments):
 def test_a_command_without_operands_says_so():
     done = run("devices", "foo")
     assert done.returncode == 2 and "devices takes no operands; 'foo' is one too many" in done.stderr
-    assert "usage: paritas devices [options]" in done.stderr and "usage: paritas devices [options]" in run("devices", "--help").stdout
+    assert (
+        "usage: paritas devices [options]" in done.stderr
+        and "usage: paritas devices [options]" in run("devices", "--help").stdout
+    )
 
 
 def test_standard_input_named_twice_is_said():
     assert "standard input can be read once" in run("nll", "-", "--point", "-").stderr
 
 
-NO_DEVICE_NEEDED = [["inspect", TWO], ["digest", TWO], ["sort", TWO], ["prune", TWO, "--channel", "no"], ["patchset", "inspect", os.path.join(SBOTTOM, "patchset.json")]]
+NO_DEVICE_NEEDED = [
+    ["inspect", TWO],
+    ["digest", TWO],
+    ["sort", TWO],
+    ["prune", TWO, "--channel", "no"],
+    ["patchset", "inspect", os.path.join(SBOTTOM, "patchset.json")],
+]
 
 
 @pytest.mark.parametrize("command", NO_DEVICE_NEEDED, ids=lambda command: command[0])
@@ -94,19 +125,30 @@ def test_a_device_in_the_environment_is_for_commands_that_run_on_one(command):
     absent = {"PARITAS_DEVICE": "abacus"}
     plain, done = run(*command), run(*command, environment=absent)
     assert (done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr)
-    assert run("nll", TWO, environment=absent).returncode == run("bench", TWO, environment=absent).returncode == 4
+    assert (
+        run("nll", TWO, environment=absent).returncode
+        == run("bench", TWO, environment=absent).returncode
+        == 4
+    )
     assert run("nll", TWO, "--device", "cpu", environment=absent).returncode == 0
 
 
 def test_lanes_that_no_kernel_has_are_refused():
     for lanes in ("3", "0", "32", "4.0", "four", "-1"):
         done = run("nll", TWO, environment={"PARITAS_LANES": lanes})
-        assert done.returncode == 3 and f"PARITAS_LANES takes 1, 2, 4, 8 or 16, not '{lanes}'" in done.stderr, lanes
+        assert (
+            done.returncode == 3 and f"PARITAS_LANES takes 1, 2, 4, 8 or 16, not '{lanes}'" in done.stderr
+        ), lanes
     assert run("nll", TWO, environment={"PARITAS_LANES": ""}).returncode == 0
 
 
 def test_names_that_the_input_lacks_are_3_and_named():
-    for arguments in (["--measurement", "nobody"], ["--poi", "nobody"], ["--fix", "nobody=1"], ["--init", "nobody=1"]):
+    for arguments in (
+        ["--measurement", "nobody"],
+        ["--poi", "nobody"],
+        ["--fix", "nobody=1"],
+        ["--init", "nobody=1"],
+    ):
         done = run("fit", TWO, *arguments)
         assert done.returncode == 3 and "nobody" in done.stderr and done.stdout == "", arguments
 
@@ -198,8 +240,14 @@ def test_a_patch_set_answers_a_line_a_patch_in_its_order():
         patches = [patch["metadata"] for patch in json.load(file)["patches"]]
     done = run("hypotest", background, "--patchset", patchset, "--json")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0 and [(line["name"], line["values"]) for line in lines] == [(patch["name"], patch["values"]) for patch in patches]
-    alone = json.loads(run("hypotest", background, "--patchset", patchset, "--patch-name", patches[3]["name"], "--json").stdout)
+    assert done.returncode == 0 and [(line["name"], line["values"]) for line in lines] == [
+        (patch["name"], patch["values"]) for patch in patches
+    ]
+    alone = json.loads(
+        run(
+            "hypotest", background, "--patchset", patchset, "--patch-name", patches[3]["name"], "--json"
+        ).stdout
+    )
     assert all(lines[3][key] == alone[key] for key in ("CLs_obs", "CLs_exp", "q", "mu_hat"))
 
 
@@ -216,7 +264,11 @@ def test_a_patch_that_fails_is_a_line_and_3_at_the_end(tmp_path):
 
 
 def test_ranking_is_sorted_and_cut():
-    path = [os.path.join(SBOTTOM, "BkgOnly.json"), "--patch", os.path.join(SBOTTOM, "patch.sbottom_900_250_60.json")]
+    path = [
+        os.path.join(SBOTTOM, "BkgOnly.json"),
+        "--patch",
+        os.path.join(SBOTTOM, "patch.sbottom_900_250_60.json"),
+    ]
     whole = json.loads(run("ranking", *path, "--json").stdout)["entries"]
     sizes = [max(abs(entry["impact_up"]), abs(entry["impact_down"])) for entry in whole]
     assert sizes == sorted(sizes, reverse=True)
@@ -225,7 +277,9 @@ def test_ranking_is_sorted_and_cut():
 
 def test_a_forced_instruction_set_changes_no_digit():
     reference = run("fit", TWO, "--json", environment={"PARITAS_ISA": "portable"}).stdout
-    others = [run("fit", TWO, "--json", environment={"PARITAS_ISA": isa}) for isa in ("scalar", "avx2", "neon")]
+    others = [
+        run("fit", TWO, "--json", environment={"PARITAS_ISA": isa}) for isa in ("scalar", "avx2", "neon")
+    ]
     others = [done for done in others if done.returncode != 4]  # not in this build or not in this processor
     assert all(done.returncode == 0 and done.stdout == reference for done in others)
     assert run("fit", TWO, "--json", "--threads", "2").stdout == reference

@@ -1,4 +1,6 @@
-"""What can run here runs for real: every device that `paritas devices` lists keeps the contract with the CPU on the shipped example."""
+"""What can run here runs for real: every device that `paritas devices` lists keeps the contract with the CPU
+on the shipped example."""
+
 import json
 import os
 import subprocess
@@ -22,7 +24,13 @@ def listed():
 
 def test_the_cpu_is_first_and_runs_in_both_precisions():
     cpu = listed()[0]
-    assert (cpu["name"], cpu["usable"], cpu["f64"], cpu["f32"], cpu["reason"]) == ("cpu", True, True, True, None)
+    assert (cpu["name"], cpu["usable"], cpu["f64"], cpu["f32"], cpu["reason"]) == (
+        "cpu",
+        True,
+        True,
+        True,
+        None,
+    )
 
 
 def test_every_kind_is_listed_and_says_why_it_cannot_run():
@@ -52,18 +60,32 @@ def test_the_table_says_why_without_the_name_twice():
 def test_devices_beside_the_cpu_keep_the_contract():
     for device in others():
         precision = "f64" if device["f64"] else "f32"
-        done = run("parity", WORKSPACE, "--device", device["name"], "--precision", precision, "--ntoys", "100", "--json")
+        done = run(
+            "parity",
+            WORKSPACE,
+            "--device",
+            device["name"],
+            "--precision",
+            precision,
+            "--ntoys",
+            "100",
+            "--json",
+        )
         assert done.returncode == 0, f"{device['name']}: {done.stdout}{done.stderr}"
         assert json.loads(done.stdout)["verdict"] == "passed"
 
 
 def test_devices_with_both_precisions_have_the_bits_of_f32_too():
-    """What all else is made of; OpenCL on a processor would compile for half a minute more for scans and toys."""
+    """What all else is made of; OpenCL on a processor would compile for half a minute more for scans and
+    toys."""
     for device in others():
         if not (device["f64"] and device["f32"]):
             continue  # the test before has it all
         for command in (["nll", WORKSPACE, "--gradient"], ["fit", WORKSPACE, "--no-polish"]):
-            wanted, got = (run(*command, "--precision", "f32", "--json", "--device", name) for name in ("cpu", device["name"]))
+            wanted, got = (
+                run(*command, "--precision", "f32", "--json", "--device", name)
+                for name in ("cpu", device["name"])
+            )
             assert got.returncode == wanted.returncode == 0, got.stderr
             assert dict(json.loads(got.stdout), device="cpu") == json.loads(wanted.stdout)
 
@@ -76,8 +98,12 @@ def test_a_table_says_where_it_was_computed():
     assert "device:" not in run("nll", WORKSPACE, "--device", "cpu").stdout
 
 
-@pytest.mark.parametrize("name", ["cuda:99", "metal:99", "opencl:99", "cpu:1", "opencl:", "opencl:x", "opencl:-1", "gpu", ""])
-@pytest.mark.parametrize("command", [["nll"], ["fit"], ["limit"], ["hypotest-toys", "--mu", "1", "--ntoys", "10"]])
+@pytest.mark.parametrize(
+    "name", ["cuda:99", "metal:99", "opencl:99", "cpu:1", "opencl:", "opencl:x", "opencl:-1", "gpu", ""]
+)
+@pytest.mark.parametrize(
+    "command", [["nll"], ["fit"], ["limit"], ["hypotest-toys", "--mu", "1", "--ntoys", "10"]]
+)
 def test_a_device_that_is_not_there_is_an_error(command, name):
     done = run(command[0], WORKSPACE, *command[1:], "--device", name)
     assert done.returncode == 4, done.stderr
@@ -85,18 +111,23 @@ def test_a_device_that_is_not_there_is_an_error(command, name):
 
 
 def test_a_patch_set_has_the_same_lines_on_every_device_and_any_number_of_threads(tmp_path):
-    """Good and bad patches in turn: what a worker keeps from one patch to the next shows in no line but the device's name."""
+    """Good and bad patches in turn: what a worker keeps from one patch to the next shows in no line but the
+    device's name."""
     sbottom = os.path.join(ROOT, "examples", "sbottom_A")
     with open(os.path.join(sbottom, "patchset.json"), encoding="utf-8") as file:
         patchset = json.load(file)
     patchset["patches"] = patchset["patches"][:5]
     patchset["patches"][1]["patch"] = [{"op": "remove", "path": "/channels/77"}]
-    patchset["patches"][3]["patch"] = [{"op": "replace", "path": "/measurements/0/config/poi", "value": "nowhere"}]
+    patchset["patches"][3]["patch"] = [
+        {"op": "replace", "path": "/measurements/0/config/poi", "value": "nowhere"}
+    ]
     path = tmp_path / "patchset.json"
     path.write_text(json.dumps(patchset))
 
     def lines(*arguments):
-        done = run("hypotest", os.path.join(sbottom, "BkgOnly.json"), "--patchset", str(path), "--json", *arguments)
+        done = run(
+            "hypotest", os.path.join(sbottom, "BkgOnly.json"), "--patchset", str(path), "--json", *arguments
+        )
         assert done.returncode == 3 and "2 of 5 patches failed" in done.stderr, done.stderr
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         return answers, [answer.pop("device", None) for answer in answers]

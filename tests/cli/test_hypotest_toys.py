@@ -1,4 +1,6 @@
-"""paritas hypotest-toys from outside: answers, exit codes, stores that are resumed, cut, pooled and killed."""
+"""paritas hypotest-toys from outside: answers, exit codes, stores that are resumed, cut, pooled and
+killed."""
+
 import json
 import math
 import os
@@ -20,7 +22,13 @@ OF_THIS_CALL = TIMINGS | {"fitted", "iterations", "methods"}
 
 
 def run(*arguments, environment=None):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=dict(os.environ, **(environment or {})))
+    return subprocess.run(
+        [PROGRAM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=dict(os.environ, **(environment or {})),
+    )
 
 
 def answer(*arguments, **options):
@@ -42,7 +50,9 @@ def refused(code, arguments, *words):
 
 def rows_of(path):
     connection = sqlite3.connect(path)
-    rows = connection.execute("SELECT mu, hypothesis, toy, q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations FROM toys ORDER BY mu, hypothesis, toy").fetchall()
+    rows = connection.execute(
+        "SELECT mu, hypothesis, toy, q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations FROM toys ORDER BY mu, hypothesis, toy"
+    ).fetchall()
     connection.close()
     return rows
 
@@ -50,13 +60,41 @@ def rows_of(path):
 @pytest.mark.parametrize("statistic", ["qtilde", "q", "q0"])
 def test_the_answer_has_the_keys_of_a_test_with_errors_and_counts(statistic):
     found = answer(*BASE, "--ntoys", 3000, "--test-stat", statistic)
-    asked = {"mu", "CLs_obs", "CLs_exp", "CLsb", "CLb", "q", "mu_hat", "p0", "CLs_obs_error", "CLsb_error", "CLb_error", "p0_error",
-             "status", "counts", "ntoys", "seed", "fitted", "methods", "toys_per_second"}
+    asked = {
+        "mu",
+        "CLs_obs",
+        "CLs_exp",
+        "CLsb",
+        "CLb",
+        "q",
+        "mu_hat",
+        "p0",
+        "CLs_obs_error",
+        "CLsb_error",
+        "CLb_error",
+        "p0_error",
+        "status",
+        "counts",
+        "ntoys",
+        "seed",
+        "fitted",
+        "methods",
+        "toys_per_second",
+    }
     assert asked <= set(found)
-    assert found["mu"] == (0 if statistic == "q0" else 1) and (found["ntoys"], found["seed"], found["fitted"], found["status"]) == (3000, 7, 6000, "converged")
+    assert found["mu"] == (0 if statistic == "q0" else 1) and (
+        found["ntoys"],
+        found["seed"],
+        found["fitted"],
+        found["status"],
+    ) == (3000, 7, 6000, "converged")
     assert sum(found["counts"].values()) == 6000 and set(found["counts"]) == {"converged"}
     assert sum(count for name, count in found["methods"].items() if name != "refitted") == 6000
-    assert len(found["CLs_exp"]) == 5 and found["CLs_exp"] == sorted(found["CLs_exp"]) and found["toys_per_second"] > 0
+    assert (
+        len(found["CLs_exp"]) == 5
+        and found["CLs_exp"] == sorted(found["CLs_exp"])
+        and found["toys_per_second"] > 0
+    )
     if statistic == "q0":
         assert found["p0"] == found["CLsb"] and found["p0_error"] > 0
         return
@@ -66,7 +104,9 @@ def test_the_answer_has_the_keys_of_a_test_with_errors_and_counts(statistic):
         p = found[name]
         assert found[name + "_error"] == pytest.approx(math.sqrt(p * (1 - p) / 3000), rel=0.02)
     asymptotic = answer("hypotest", TWO, "--mu", "1", "--test-stat", statistic, "--json")
-    assert found["q"] == pytest.approx(asymptotic["q"], abs=1e-9) and found["mu_hat"] == pytest.approx(asymptotic["mu_hat"], abs=1e-6)
+    assert found["q"] == pytest.approx(asymptotic["q"], abs=1e-9) and found["mu_hat"] == pytest.approx(
+        asymptotic["mu_hat"], abs=1e-6
+    )
     assert abs(found["CLs_obs"] - asymptotic["CLs_obs"]) < 5 * found["CLs_obs_error"] + 0.01
 
 
@@ -81,7 +121,12 @@ def test_a_person_reads_a_table_and_files_receive_it(tmp_path):
 
 def test_answers_depend_on_the_seed_and_on_nothing_else():
     whole = without(answer(*BASE, "--ntoys", 2000), TIMINGS)
-    for options, environment in ((["--threads", 1], {}), (["--threads", 3], {}), ([], {"PARITAS_ISA": "scalar"}), ([], {"PARITAS_ISA": "portable"})):
+    for options, environment in (
+        (["--threads", 1], {}),
+        (["--threads", 3], {}),
+        ([], {"PARITAS_ISA": "scalar"}),
+        ([], {"PARITAS_ISA": "portable"}),
+    ):
         done = run(*BASE, "--ntoys", 2000, *options, environment=environment)
         if done.returncode != 4:  # not in this build or not in this processor
             assert without(json.loads(done.stdout), TIMINGS) == whole
@@ -91,11 +136,30 @@ def test_answers_depend_on_the_seed_and_on_nothing_else():
 
 
 def test_a_command_line_that_cannot_be_parsed_is_2():
-    for arguments in (["--ntoys", 0], ["--ntoys", -5], ["--ntoys", "many"], ["--ntoys", 1.5], ["--seed", -1], ["--seed", "x"], ["--mu", "one"],
-                      ["--test-stat", "tmu"], ["--shard", "3"], ["--shard", "0/3"],
-                      ["--shard", "4/3"], ["--shard", "1/0"], ["--shard", "1/3x"], ["--shard", "-1/3"], ["--resume"], ["--store"], ["--minimizer", "fast"]):
+    for arguments in (
+        ["--ntoys", 0],
+        ["--ntoys", -5],
+        ["--ntoys", "many"],
+        ["--ntoys", 1.5],
+        ["--seed", -1],
+        ["--seed", "x"],
+        ["--mu", "one"],
+        ["--test-stat", "tmu"],
+        ["--shard", "3"],
+        ["--shard", "0/3"],
+        ["--shard", "4/3"],
+        ["--shard", "1/0"],
+        ["--shard", "1/3x"],
+        ["--shard", "-1/3"],
+        ["--resume"],
+        ["--store"],
+        ["--minimizer", "fast"],
+    ):
         done = run("hypotest-toys", TWO, *arguments)
-        assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith("paritas"), (arguments, done.stderr)
+        assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith("paritas"), (
+            arguments,
+            done.stderr,
+        )
 
 
 def test_what_the_model_does_not_allow_is_3(tmp_path):
@@ -124,13 +188,20 @@ def test_a_store_has_a_row_a_toy_and_hypothesis_and_the_key_of_its_run(tmp_path)
     assert without(kept, TIMINGS) == without(answer(*BASE, "--ntoys", 700), TIMINGS)
     rows = rows_of(path)
     assert [row[:3] for row in rows] == [(1.0, h, toy) for h in (0.0, 1.0) for toy in range(700)]
-    assert all(row[7] == "converged" and row[3] >= 0 and row[6] >= row[5] - 1e-8 and row[8] > 0 for row in rows)
+    assert all(
+        row[7] == "converged" and row[3] >= 0 and row[6] >= row[5] - 1e-8 and row[8] > 0 for row in rows
+    )
     for h, name in ((0.0, "CLb"), (1.0, "CLsb")):
         assert sum(row[3] >= kept["q"] - 1e-8 for row in rows if row[1] == h) / 700 == kept[name]
     with sqlite3.connect(path) as connection:
-        key, facts = dict(connection.execute("SELECT * FROM run")), dict(connection.execute("SELECT * FROM facts"))
+        key, facts = (
+            dict(connection.execute("SELECT * FROM run")),
+            dict(connection.execute("SELECT * FROM facts")),
+        )
     assert {"workspace", "mu", "seed", "ntoys", "test_statistic", "version", "fix_aux"} <= set(key)
-    assert (key["mu"], key["seed"], key["ntoys"]) == ("1", "7", "700") and key["workspace"] == "sha256:" + answer("digest", TWO, "--json")["sha256"]
+    assert (key["mu"], key["seed"], key["ntoys"]) == ("1", "7", "700") and key[
+        "workspace"
+    ] == "sha256:" + answer("digest", TWO, "--json")["sha256"]
     assert facts["q"] == kept["q"] and facts["mu_hat"] == kept["mu_hat"]
     assert os.listdir(tmp_path) == ["run.db"]
 
@@ -145,9 +216,16 @@ def test_an_existing_store_is_resumed_only_when_asked_and_only_by_the_same_run(t
     workspace["observations"][0]["data"][0] += 1
     other.write_text(json.dumps(workspace))
     resume = ["--store", path, "--resume"]
-    for changed, word in ((["--mu", 2], "mu"), (["--seed", 8], "seed"), (["--ntoys", 401], "ntoys"), (["--fix-aux"], "fix_aux"),
-                          (["--test-stat", "q"], "test_statistic"), (["--shard", "1/2"], "shard"),
-                          (["--minimizer", "newton"], "minimizer"), (["--normsys-code", "1"], "normsys-code")):
+    for changed, word in (
+        (["--mu", 2], "mu"),
+        (["--seed", 8], "seed"),
+        (["--ntoys", 401], "ntoys"),
+        (["--fix-aux"], "fix_aux"),
+        (["--test-stat", "q"], "test_statistic"),
+        (["--shard", "1/2"], "shard"),
+        (["--minimizer", "newton"], "minimizer"),
+        (["--normsys-code", "1"], "normsys-code"),
+    ):
         refused(3, [*BASE, "--ntoys", 400, *changed, *resume], "run.db", word)
     refused(3, ["hypotest-toys", other, *BASE[2:], "--ntoys", 400, *resume], "run.db", "workspace")
     assert path.read_bytes() == before
@@ -173,7 +251,17 @@ def test_shards_pool_to_the_rows_of_the_whole_run(tmp_path):
     whole = answer(*BASE, "--ntoys", n, "--store", tmp_path / "whole.db")
     order = random.Random(3).sample(range(1, 8), 7)
     for i in order:
-        part = answer(*BASE, "--ntoys", n, "--shard", f"{i}/7", "--threads", 1 + i % 3, "--store", tmp_path / f"part{i}.db")
+        part = answer(
+            *BASE,
+            "--ntoys",
+            n,
+            "--shard",
+            f"{i}/7",
+            "--threads",
+            1 + i % 3,
+            "--store",
+            tmp_path / f"part{i}.db",
+        )
         assert part["ntoys"] == n and part["fitted"] in (2 * (n // 7), 2 * (n // 7 + 1))
     pooled = tmp_path / "pooled.db"
     assert run("merge", *(tmp_path / f"part{i}.db" for i in order), "-o", pooled, "--json").returncode == 0
@@ -197,7 +285,9 @@ def count_rows(path):
 
 
 def start(*arguments):
-    return subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def test_two_runs_on_one_store_are_one_run_and_an_error(tmp_path):
@@ -238,7 +328,9 @@ def test_a_run_that_is_killed_at_any_moment_goes_on_where_it_was(tmp_path):
         while not finished:
             process = start(*arguments, "--store", path, "--resume")
             try:
-                output, error = process.communicate(timeout=draw.uniform(0.0, longest) if kills < 100 else None)
+                output, error = process.communicate(
+                    timeout=draw.uniform(0.0, longest) if kills < 100 else None
+                )
                 assert process.returncode == 0, error
                 found, finished = json.loads(output), True
             except subprocess.TimeoutExpired:

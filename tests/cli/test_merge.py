@@ -1,4 +1,5 @@
 """paritas merge, on stores that Python wrote: what a store is does not depend on who made it."""
+
 import json
 import os
 import random
@@ -38,8 +39,21 @@ def rows_of(path):
 @pytest.fixture
 def rows():
     draw = random.Random(1)
-    return [(1.0, h, toy, draw.expovariate(1), draw.gauss(0, 1), draw.gauss(500, 10), None if toy % 9 == 8 else draw.gauss(500, 10),
-             "non_finite" if toy % 9 == 8 else "converged", draw.randrange(40)) for h in (0.0, 1.0) for toy in range(90)]
+    return [
+        (
+            1.0,
+            h,
+            toy,
+            draw.expovariate(1),
+            draw.gauss(0, 1),
+            draw.gauss(500, 10),
+            None if toy % 9 == 8 else draw.gauss(500, 10),
+            "non_finite" if toy % 9 == 8 else "converged",
+            draw.randrange(40),
+        )
+        for h in (0.0, 1.0)
+        for toy in range(90)
+    ]
 
 
 def test_shards_pool_to_all_rows(tmp_path, rows):
@@ -48,7 +62,12 @@ def test_shards_pool_to_all_rows(tmp_path, rows):
     done = run("merge", *(tmp_path / f"part{i}.db" for i in range(3)), "-o", tmp_path / "all.db", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     answer = json.loads(done.stdout)
-    assert answer == {"stores": 3, "toys": 180, "counts": {"converged": 160, "non_finite": 20}, "key": {k: v for k, v in KEY.items() if k != "kind"}}
+    assert answer == {
+        "stores": 3,
+        "toys": 180,
+        "counts": {"converged": 160, "non_finite": 20},
+        "key": {k: v for k, v in KEY.items() if k != "kind"},
+    }
     assert rows_of(tmp_path / "all.db") == rows
     assert sorted(os.listdir(tmp_path)) == ["all.db", "part0.db", "part1.db", "part2.db"]
 
@@ -65,9 +84,15 @@ def test_exit_codes(tmp_path, rows):
     make(a, rows[:10], shard="1/2")
     make(b, rows[9:20], shard="2/2")
     make(other, rows[20:30], seed="8")
-    for arguments, code, words in (([a, b, "-o", out], 3, ["toy 9", "a.db", "b.db"]), ([a, other, "-o", out], 3, ["other.db: was made with seed = 8", "seed = 7"]),
-                                   ([a, "-o", b], 3, ["b.db: exists already"]), ([a, tmp_path / "c.db", "-o", out], 3, ["c.db", "No such file"]),
-                                   ([a, "-o", tmp_path / "no" / "all.db"], 5, ["no/all.db"]), ([a], 2, ["-o FILE"]), (["-o", out], 2, ["STORE"])):
+    for arguments, code, words in (
+        ([a, b, "-o", out], 3, ["toy 9", "a.db", "b.db"]),
+        ([a, other, "-o", out], 3, ["other.db: was made with seed = 8", "seed = 7"]),
+        ([a, "-o", b], 3, ["b.db: exists already"]),
+        ([a, tmp_path / "c.db", "-o", out], 3, ["c.db", "No such file"]),
+        ([a, "-o", tmp_path / "no" / "all.db"], 5, ["no/all.db"]),
+        ([a], 2, ["-o FILE"]),
+        (["-o", out], 2, ["STORE"]),
+    ):
         done = run("merge", *arguments)
         assert (done.returncode, done.stdout) == (code, ""), arguments
         assert all(word in done.stderr for word in words), done.stderr

@@ -1,4 +1,5 @@
 """`paritas parity`, `paritas bench` and the precisions, from outside."""
+
 import json
 import os
 import subprocess
@@ -13,7 +14,13 @@ SBOTTOM = os.path.join(ROOT, "examples", "sbottom_A")
 
 
 def run(*arguments, environment=None):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=dict(os.environ, **(environment or {})))
+    return subprocess.run(
+        [PROGRAM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=dict(os.environ, **(environment or {})),
+    )
 
 
 def answer(*arguments, environment=None):
@@ -24,26 +31,54 @@ def answer(*arguments, environment=None):
 
 def header_tolerances():
     with open(os.path.join(ROOT, "kernels", "minimise", "tolerances.h"), encoding="utf-8") as file:
-        return {line.split()[1]: float(line.split()[2]) for line in file if line.startswith("#define ") and len(line.split()) > 2}
+        return {
+            line.split()[1]: float(line.split()[2])
+            for line in file
+            if line.startswith("#define ") and len(line.split()) > 2
+        }
 
 
 # ---- parity ----
+
 
 @pytest.mark.parametrize("precision", ["f64", "f32"])
 def test_the_cpu_has_the_bits_of_its_plainest_build(precision):
     document = answer("parity", TWO, "--device", "cpu", "--precision", precision, "--ntoys", "100")
     assert document["verdict"] == "passed" and document["precision"] == precision
-    assert [c["quantity"] for c in document["checks"]] == ["likelihood", "gradient", "Hessian", "minimum", "best fit", "errors, covariance", "scan", "q and CLs", "toys"]
-    assert all(c["compared"] > 0 and c["worst_ulp"] == 0 and c["verdict"] == "identical" and c["class"] == precision for c in document["checks"])
+    assert [c["quantity"] for c in document["checks"]] == [
+        "likelihood",
+        "gradient",
+        "Hessian",
+        "minimum",
+        "best fit",
+        "errors, covariance",
+        "scan",
+        "q and CLs",
+        "toys",
+    ]
+    assert all(
+        c["compared"] > 0 and c["worst_ulp"] == 0 and c["verdict"] == "identical" and c["class"] == precision
+        for c in document["checks"]
+    )
     assert document["checks"][-1]["compared"] == 2 * 100 * 3
     assert ("against_f64" in document) == (precision == "f32")
 
 
 def test_f32_is_compared_with_f64_by_the_header_s_tolerances():
     t = header_tolerances()
-    rows = {(r["quantity"], r["unit"]): r for r in answer("parity", TWO, "--precision", "f32", "--ntoys", "100")["against_f64"]}
-    wanted = {("likelihood", "of 1 + deviance"): "RAW_NLL", ("gradient", "of the largest slope"): "RAW_SLOPE", ("minimum", "NLL"): "POLISHED_NLL",
-              ("best fit", "errors"): "POLISHED_PARAMETER", ("errors", "relative"): "POLISHED_ERROR", ("scan", "q"): "POLISHED_Q", ("test", "CLs"): "POLISHED_CLS"}
+    rows = {
+        (r["quantity"], r["unit"]): r
+        for r in answer("parity", TWO, "--precision", "f32", "--ntoys", "100")["against_f64"]
+    }
+    wanted = {
+        ("likelihood", "of 1 + deviance"): "RAW_NLL",
+        ("gradient", "of the largest slope"): "RAW_SLOPE",
+        ("minimum", "NLL"): "POLISHED_NLL",
+        ("best fit", "errors"): "POLISHED_PARAMETER",
+        ("errors", "relative"): "POLISHED_ERROR",
+        ("scan", "q"): "POLISHED_Q",
+        ("test", "CLs"): "POLISHED_CLS",
+    }
     for row, name in wanted.items():
         r = rows[row]
         assert r["tolerance"] == t[name] and r["verdict"] == "within"
@@ -61,14 +96,21 @@ def test_no_build_of_the_cpu_is_compared_with_itself(isa, other):
 
 def test_what_is_not_compared_says_why():
     document, table = answer("parity", TWO, "--ntoys", "0"), run("parity", TWO, "--ntoys", "0").stdout
-    assert document["checks"][-1]["verdict"] == "not_asked" and "not asked" in table and "no parameter of interest" not in table
+    assert (
+        document["checks"][-1]["verdict"] == "not_asked"
+        and "not asked" in table
+        and "no parameter of interest" not in table
+    )
     table = run("parity", TWO, "--ntoys", "50", "--fix", "mu=1").stdout
     assert table.count("no parameter of interest") == 2 and "not asked" not in table
 
 
 def test_what_a_model_lacks_is_said_not_skipped():
     document = answer("parity", os.path.join(SBOTTOM, "BkgOnly.json"), "--ntoys", "50")
-    assert {c["quantity"]: c["verdict"] for c in document["checks"] if c["verdict"] != "identical"} == {"q and CLs": "not_there", "toys": "not_there"}
+    assert {c["quantity"]: c["verdict"] for c in document["checks"] if c["verdict"] != "identical"} == {
+        "q and CLs": "not_there",
+        "toys": "not_there",
+    }
 
 
 def test_parity_refuses_what_it_cannot_do():
@@ -78,11 +120,27 @@ def test_parity_refuses_what_it_cannot_do():
 
 # ---- bench ----
 
+
 def test_bench_measures_saves_and_compares(tmp_path):
     kept = tmp_path / "kept.json"
     first = answer("bench", TWO, "--seconds", "0.01", "--save", kept)
-    assert [o["operation"] for o in first["operations"]] == ["likelihood", "gradient", "1000 likelihoods", "fit", "scan of 21", "ranking", "1000 toys"]
-    assert all(o["seconds"] > 0 and o["device"] == "cpu" and o["faster_than_cpu"] == 1 and o["faster_than_baseline"] is None and o["winner"] for o in first["operations"])
+    assert [o["operation"] for o in first["operations"]] == [
+        "likelihood",
+        "gradient",
+        "1000 likelihoods",
+        "fit",
+        "scan of 21",
+        "ranking",
+        "1000 toys",
+    ]
+    assert all(
+        o["seconds"] > 0
+        and o["device"] == "cpu"
+        and o["faster_than_cpu"] == 1
+        and o["faster_than_baseline"] is None
+        and o["winner"]
+        for o in first["operations"]
+    )
     assert json.loads(kept.read_text())["workspace"] == first["workspace"]
     second = answer("bench", TWO, "--seconds", "0.01", "--baseline", kept)
     for before, after in zip(first["operations"], second["operations"]):
@@ -103,22 +161,36 @@ def test_bench_has_a_model_of_its_own_and_no_other_s_baseline(tmp_path):
 def test_a_baseline_is_read_before_anything_is_measured(tmp_path):
     kept, next_one = tmp_path / "kept.json", tmp_path / "next.json"
     answer("bench", TWO, "--seconds", "0.001", "--save", kept)
-    for change in (lambda row: row.update(seconds=0), lambda row: row.update(seconds=-1.0), lambda row: row.update(seconds="1"), lambda row: row.pop("seconds"),
-                   lambda row: row.update(operation=3), lambda row: row.pop("device")):
+    for change in (
+        lambda row: row.update(seconds=0),
+        lambda row: row.update(seconds=-1.0),
+        lambda row: row.update(seconds="1"),
+        lambda row: row.pop("seconds"),
+        lambda row: row.update(operation=3),
+        lambda row: row.pop("device"),
+    ):
         document = json.loads(kept.read_text())
         change(document["operations"][2])
         bad = tmp_path / "bad.json"
         bad.write_text(json.dumps(document))
         started = time.monotonic()
         done = run("bench", TWO, "--seconds", "60", "--baseline", bad, "--save", next_one)
-        assert done.returncode == 3 and "bad.json: is no file of measurements" in done.stderr and time.monotonic() - started < 60
+        assert (
+            done.returncode == 3
+            and "bad.json: is no file of measurements" in done.stderr
+            and time.monotonic() - started < 60
+        )
         assert not next_one.exists()
 
 
 def test_another_machine_s_baseline_is_said_under_the_table(tmp_path):
     kept = tmp_path / "kept.json"
     document = answer("bench", TWO, "--seconds", "0.001", "--threads", "1", "--save", kept)
-    assert document["threads"] == 1 and document["baseline_differs"] == [] and [d["device"] for d in document["devices"]] == ["cpu"]
+    assert (
+        document["threads"] == 1
+        and document["baseline_differs"] == []
+        and [d["device"] for d in document["devices"]] == ["cpu"]
+    )
     same = run("bench", TWO, "--seconds", "0.001", "--threads", "1", "--baseline", kept)
     assert same.returncode == 0 and "the baseline has another" not in same.stdout
     before = json.loads(kept.read_text())
@@ -128,17 +200,26 @@ def test_another_machine_s_baseline_is_said_under_the_table(tmp_path):
         row["seconds"] = 1e-12
     kept.write_text(json.dumps(before))
     table = run("bench", TWO, "--seconds", "0.001", "--threads", "1", "--baseline", kept).stdout
-    assert f"the baseline has another isa: abacus, now {document['isa']}" in table and "the baseline has another threads: 7, now 1" in table
+    assert (
+        f"the baseline has another isa: abacus, now {document['isa']}" in table
+        and "the baseline has another threads: 7, now 1" in table
+    )
     assert "the baseline has another description of cpu: an abacus, now" in table
     ratio = next(line for line in table.splitlines() if line.startswith("fit")).split()[-1]
     assert "e-" in ratio and float(ratio) > 0
 
 
 def test_bench_measures_each_device_once_and_no_auto():
-    assert {row["device"] for row in answer("bench", TWO, "--seconds", "0.001", "--device", "cpu,cpu")["operations"]} == {"cpu"}
+    assert {
+        row["device"]
+        for row in answer("bench", TWO, "--seconds", "0.001", "--device", "cpu,cpu")["operations"]
+    } == {"cpu"}
     done = run("bench", TWO, "--device", "cpu,auto")
     assert done.returncode == 2 and "auto" in done.stderr
-    assert answer("bench", TWO, "--seconds", "0.001", environment={"PARITAS_DEVICE": "auto"})["devices"] == answer("bench", TWO, "--seconds", "0.001")["devices"]
+    assert (
+        answer("bench", TWO, "--seconds", "0.001", environment={"PARITAS_DEVICE": "auto"})["devices"]
+        == answer("bench", TWO, "--seconds", "0.001")["devices"]
+    )
 
 
 def test_measurements_can_be_kept_on_standard_output():
@@ -147,6 +228,7 @@ def test_measurements_can_be_kept_on_standard_output():
 
 
 # ---- precisions ----
+
 
 def test_auto_is_f64_on_the_cpu_and_says_so():
     document = answer("fit", TWO, "--precision", "auto", "--device", "cpu")
@@ -158,7 +240,10 @@ def test_f32_says_whether_it_was_polished():
     for more, polish in (([], "f64"), (["--no-polish"], "none")):
         document = answer("fit", TWO, "--precision", "f32", *more)
         assert (document["precision"], document["polish"]) == ("f32", polish)
-        assert f"device: cpu, precision: f32, polish: {polish}" in run("fit", TWO, "--precision", "f32", "--device", "cpu", *more).stdout
+        assert (
+            f"device: cpu, precision: f32, polish: {polish}"
+            in run("fit", TWO, "--precision", "f32", "--device", "cpu", *more).stdout
+        )
 
 
 def test_values_at_a_point_are_no_fits_and_not_polished():
@@ -170,7 +255,10 @@ def test_values_at_a_point_are_no_fits_and_not_polished():
 
 
 def test_a_raw_fit_is_near_and_a_polished_one_is_there():
-    exact, raw, polished = (answer("fit", TWO, "--fix", "mu=0.3", *more) for more in ([], ["--precision", "f32", "--no-polish"], ["--precision", "f32"]))
+    exact, raw, polished = (
+        answer("fit", TWO, "--fix", "mu=0.3", *more)
+        for more in ([], ["--precision", "f32", "--no-polish"], ["--precision", "f32"])
+    )
     for a, b, c in zip(exact["parameters"], raw["parameters"], polished["parameters"]):
         if a["error"] is None:
             assert a["value"] == b["value"] == c["value"] == 0.3
@@ -180,7 +268,20 @@ def test_a_raw_fit_is_near_and_a_polished_one_is_there():
     assert raw["status"] == polished["status"] == "converged"
 
 
-@pytest.mark.parametrize("command", [["scan"], ["hypotest"], ["limit"], ["significance"], ["ranking"], ["gof"], ["toys", "--ntoys", "50"], ["hypotest-toys", "--ntoys", "50"]], ids="_".join)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["scan"],
+        ["hypotest"],
+        ["limit"],
+        ["significance"],
+        ["ranking"],
+        ["gof"],
+        ["toys", "--ntoys", "50"],
+        ["hypotest-toys", "--ntoys", "50"],
+    ],
+    ids="_".join,
+)
 def test_every_statistic_can_be_had_from_raw_fits(command):
     done = run(*command, TWO, "--precision", "f32", "--no-polish", "--json", "--quiet")
     assert done.returncode == 0 and json.loads(done.stdout)["polish"] == "none", done.stderr

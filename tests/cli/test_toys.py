@@ -1,4 +1,5 @@
 """paritas toys and gof --toys: keys, exit codes, files that cannot be used, stores."""
+
 import json
 import os
 import sqlite3
@@ -38,11 +39,27 @@ def rows_of(path):
 
 def test_keys_of_toys():
     a = answer("toys", TWO, "--ntoys", 500, "--seed", 3, "--errors")
-    assert {"status", "counts", "ntoys", "seed", "fitted", "methods", "iterations", "parameters", "poi", "device", "precision"} <= set(a)
+    assert {
+        "status",
+        "counts",
+        "ntoys",
+        "seed",
+        "fitted",
+        "methods",
+        "iterations",
+        "parameters",
+        "poi",
+        "device",
+        "precision",
+    } <= set(a)
     assert (a["counts"], a["ntoys"], a["seed"], a["poi"]) == ({"converged": 500}, 500, 3, "mu")
     assert [p["name"] for p in a["parameters"]] == ["mu", "uncorr_bkguncrt[0]", "uncorr_bkguncrt[1]"]
     for p in a["parameters"]:
-        assert set(p) == {"name", "generated", "n", "mean", "rms", "n_pulls", "pull_mean", "pull_rms"} and p["n"] == 500 and p["rms"] > 0
+        assert (
+            set(p) == {"name", "generated", "n", "mean", "rms", "n_pulls", "pull_mean", "pull_rms"}
+            and p["n"] == 500
+            and p["rms"] > 0
+        )
     fitted = {p["name"]: p["value"] for p in answer("fit", TWO)["parameters"]}
     for p in a["parameters"]:
         assert p["generated"] == pytest.approx(fitted[p["name"]], abs=1e-5)
@@ -60,7 +77,11 @@ def test_toys_are_drawn_at_a_point_in_each_form(tmp_path):
     path = tmp_path / "point.json"
     values = {"mu": 1.5, "uncorr_bkguncrt[0]": 1.0, "uncorr_bkguncrt[1]": 0.9}
     found = []
-    for document in (list(values.values()), values, {"parameters": [{"name": name, "value": value} for name, value in values.items()]}):
+    for document in (
+        list(values.values()),
+        values,
+        {"parameters": [{"name": name, "value": value} for name, value in values.items()]},
+    ):
         path.write_text(json.dumps(document))
         found.append(answer("toys", TWO, "--point", path, "--ntoys", 2000))
     assert found[0] == found[1] == found[2]
@@ -136,21 +157,32 @@ def test_a_store_keeps_what_was_asked(tmp_path):
     assert all(len(row[7]) == 24 for row in rows)
     for p, parameter in enumerate(a["parameters"]):
         assert parameter["mean"] == pytest.approx(sum(v[p] for v in values) / 300, rel=1e-12)
-    assert "exists already" in refused(3, "toys", TWO, "--ntoys", 300, "--store", path, "--save-parameters", "--errors")
+    assert "exists already" in refused(
+        3, "toys", TWO, "--ntoys", 300, "--store", path, "--save-parameters", "--errors"
+    )
     again = answer("toys", TWO, "--ntoys", 300, "--store", path, "--save-parameters", "--errors", "--resume")
     assert again["fitted"] == 0 and again["parameters"] == a["parameters"] and again["counts"] == a["counts"]
-    assert "errors = yes" in refused(3, "toys", TWO, "--ntoys", 300, "--store", path, "--save-parameters", "--resume")
+    assert "errors = yes" in refused(
+        3, "toys", TWO, "--ntoys", 300, "--store", path, "--save-parameters", "--resume"
+    )
     plain = tmp_path / "plain.db"
     answer("toys", TWO, "--ntoys", 300, "--store", plain)
-    assert all(row[6] is row[7] is None for row in rows_of(plain)) and [row[2] for row in rows_of(plain)] == [row[2] for row in rows]
+    assert all(row[6] is row[7] is None for row in rows_of(plain)) and [row[2] for row in rows_of(plain)] == [
+        row[2] for row in rows
+    ]
 
 
-@pytest.mark.parametrize("command", [["toys", TWO, "--save-parameters"], ["gof", TWO, "--toys"]], ids=["toys", "gof"])
+@pytest.mark.parametrize(
+    "command", [["toys", TWO, "--save-parameters"], ["gof", TWO, "--toys"]], ids=["toys", "gof"]
+)
 def test_shards_merge_to_the_whole(tmp_path, command):
     whole = answer(*command, "--ntoys", 1000, "--store", tmp_path / "whole.db")
     for i in (1, 2, 3):
         answer(*command, "--ntoys", 1000, "--shard", f"{i}/3", "--store", tmp_path / f"part{i}.db")
-    assert run("merge", *(tmp_path / f"part{i}.db" for i in (1, 2, 3)), "-o", tmp_path / "all.db").returncode == 0
+    assert (
+        run("merge", *(tmp_path / f"part{i}.db" for i in (1, 2, 3)), "-o", tmp_path / "all.db").returncode
+        == 0
+    )
     assert rows_of(tmp_path / "all.db") == rows_of(tmp_path / "whole.db")
     pooled = answer(*command, "--ntoys", 1000, "--store", tmp_path / "all.db", "--resume")
     assert pooled["fitted"] == 0
@@ -162,7 +194,9 @@ def test_goodness_of_fit_by_toys_has_the_keys_of_both():
     plain, toys = answer("gof", TWO), answer("gof", TWO, "--toys", "--ntoys", 4000)
     assert {key: toys[key] for key in plain} == plain
     assert {"p_toys", "p_toys_error", "counts", "ntoys", "seed", "fitted", "methods"} <= set(toys)
-    assert 0 < toys["p_toys"] < 1 and toys["p_toys_error"] == pytest.approx((toys["p_toys"] * (1 - toys["p_toys"]) / 4000)**0.5, rel=0.01)
+    assert 0 < toys["p_toys"] < 1 and toys["p_toys_error"] == pytest.approx(
+        (toys["p_toys"] * (1 - toys["p_toys"]) / 4000) ** 0.5, rel=0.01
+    )
     assert "by toys p =" in run("gof", TWO, "--toys", "--ntoys", 100).stdout
 
 

@@ -1,4 +1,5 @@
-/* compare.h: what a CUDA device answers, against the CPU. For tests with a device and with what stands in for one. */
+/* compare.h: what a CUDA device answers, against the CPU. For tests with a device and with what stands in for
+ * one. */
 #ifndef PARITAS_TESTS_CUDA_COMPARE_H
 #define PARITAS_TESTS_CUDA_COMPARE_H
 
@@ -6,10 +7,12 @@
 #include "fit/testing.h"
 #include "parity/results.h"
 
-static const char *kept_kernels; /* folder of the tests' own, since compilers take seconds over a fit; NULL: none */
+/* folder of the tests' own, since compilers take seconds over a fit; NULL: none */
+static const char *kept_kernels;
 
 /* A context on a device (NULL: the CPU). NULL: it cannot be opened; then *reason holds why. */
-static inline paritas_context *open_on(const char *device, unsigned precision, unsigned workers, char reason[512])
+static inline paritas_context *open_on(const char *device, unsigned precision, unsigned workers,
+                                       char reason[512])
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.device = device;
@@ -31,14 +34,17 @@ static inline void all_on_device(paritas_context *context)
     context->host = context->device;
 }
 
-static inline void collect(paritas_context *context, const struct fixture *f, unsigned parts, uint64_t seed, struct results *results)
+static inline void collect(paritas_context *context, const struct fixture *f, unsigned parts, uint64_t seed,
+                           struct results *results)
 {
     for (int part = 0; part < RESULTS_PART_COUNT; part++)
-        if (parts >> part & 1) assert_true(results_collect(context, f->model, (enum results_part)part, seed, results));
+        if (parts >> part & 1)
+            assert_true(results_collect(context, f->model, (enum results_part)part, seed, results));
 }
 
 /* Asserts that `context` answers the CPU's bits. */
-static inline void compare_with_cpu(paritas_context *context, const struct fixture *f, const char *name, unsigned parts, uint64_t seed)
+static inline void compare_with_cpu(paritas_context *context, const struct fixture *f, const char *name,
+                                    unsigned parts, uint64_t seed)
 {
     paritas_context *cpu = open_on(NULL, context->device->precision, 0, NULL);
     assert_non_null(cpu);
@@ -48,15 +54,16 @@ static inline void compare_with_cpu(paritas_context *context, const struct fixtu
         collect(cpu, f, 1u << part, seed, &expected);
         collect(context, f, 1u << part, seed, &got);
         if (got.length != expected.length || memcmp(got.bytes, expected.bytes, got.length) != 0)
-            fail_msg("%s, f%u, %s: not the CPU's bits; last message: %s", name, context->device->precision, results_part_names[part],
-                     paritas_error_message(context));
+            fail_msg("%s, f%u, %s: not the CPU's bits; last message: %s", name, context->device->precision,
+                     results_part_names[part], paritas_error_message(context));
         results_free(&expected);
         results_free(&got);
     }
     paritas_close(cpu);
 }
 
-#define PARTS_OF_FITS (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB)
+#define PARTS_OF_FITS \
+    (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB)
 #define ALL_PARTS ((1u << RESULTS_PART_COUNT) - 1)
 
 #endif

@@ -12,7 +12,16 @@
 #define GUARD_BYTE 0x5a
 #define KEPT_MAX 256
 
-enum { NOT_INITIALISED = 3, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NO_BINARY = 209, INVALID_HANDLE = 400, NOT_FOUND = 500, LAUNCH_FAILED = 719 };
+enum {
+    NOT_INITIALISED = 3,
+    INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
+    INVALID_CONTEXT = 201,
+    NO_BINARY = 209,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
+    LAUNCH_FAILED = 719
+};
 
 struct cuda_context {
     int retained;
@@ -44,7 +53,13 @@ struct work {
     unsigned blocks;
 };
 
-static struct fake_cuda fake = {.devices = 1, .driver = 13000, .major = 9, .ratio = 2, .memory = (size_t)1 << 30, .threads_most = 1024, .order = NATIVE_SHUFFLED};
+static struct fake_cuda fake = {.devices = 1,
+                                .driver = 13000,
+                                .major = 9,
+                                .ratio = 2,
+                                .memory = (size_t)1 << 30,
+                                .threads_most = 1024,
+                                .order = NATIVE_SHUFFLED};
 static struct {
     int initialised;
     struct cuda_context primary, *stack[8];
@@ -58,12 +73,16 @@ static struct {
 
 EXPORT struct fake_cuda *fake_cuda(void);
 EXPORT int fake_call(const char *name);
-struct fake_cuda *fake_cuda(void) { return &fake; }
+struct fake_cuda *fake_cuda(void)
+{
+    return &fake;
+}
 
 int fake_call(const char *name)
 {
     fake.calls++;
-    if (fake.fail_at == 0 || fake.calls < fake.fail_at || (fake.calls > fake.fail_at && !fake.fail_on)) return 0;
+    if (fake.fail_at == 0 || fake.calls < fake.fail_at || (fake.calls > fake.fail_at && !fake.fail_on))
+        return 0;
     fake.failed = name;
     return fake.fail_code;
 }
@@ -79,18 +98,20 @@ static int fault(int code, const char *format, ...)
 }
 
 /* In front of every call: counted, and with the device's context where it needs one. */
-#define CALL(needs_context)                                                                                                          \
-    do {                                                                                                                             \
-        if (!driver.initialised) return fault(NOT_INITIALISED, "%s before cuInit", __func__);                                        \
-        if ((needs_context) && fake.current != &driver.primary) return fault(INVALID_CONTEXT, "%s without the device's context", __func__); \
-        const int code_ = fake_call(__func__);                                                                                       \
-        if (code_) return code_;                                                                                                     \
+#define CALL(needs_context)                                                                   \
+    do {                                                                                      \
+        if (!driver.initialised) return fault(NOT_INITIALISED, "%s before cuInit", __func__); \
+        if ((needs_context) && fake.current != &driver.primary)                               \
+            return fault(INVALID_CONTEXT, "%s without the device's context", __func__);       \
+        const int code_ = fake_call(__func__);                                                \
+        if (code_) return code_;                                                              \
     } while (0)
 /* The same for a call that releases: it does so first. */
-#define RELEASED(needs_context)                                                                                                      \
-    do {                                                                                                                             \
-        if ((needs_context) && fake.current != &driver.primary) return fault(INVALID_CONTEXT, "%s without the device's context", __func__); \
-        return fake_call(__func__);                                                                                                  \
+#define RELEASED(needs_context)                                                         \
+    do {                                                                                \
+        if ((needs_context) && fake.current != &driver.primary)                         \
+            return fault(INVALID_CONTEXT, "%s without the device's context", __func__); \
+        return fake_call(__func__);                                                     \
     } while (0)
 
 #define cuDeviceTotalMem cuDeviceTotalMem_v2
@@ -158,13 +179,26 @@ int cuDeviceGetAttribute(int *value, int attribute, cuda_device device)
     (void)device;
     CALL(0);
     switch (attribute) {
-    case CUDA_DEVICE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
-    case CUDA_DEVICE_MULTIPROCESSOR_COUNT: *value = 2; break;
-    case CUDA_DEVICE_COMPUTE_MODE: *value = fake.prohibited ? CUDA_COMPUTE_MODE_PROHIBITED : 0; break;
-    case CUDA_DEVICE_COMPUTE_CAPABILITY_MAJOR: *value = fake.major; break;
-    case CUDA_DEVICE_COMPUTE_CAPABILITY_MINOR: *value = fake.minor; break;
-    case CUDA_DEVICE_SINGLE_TO_DOUBLE_RATIO: *value = fake.ratio; break;
-    default: return CUDA_INVALID_VALUE;
+    case CUDA_DEVICE_MAX_THREADS_PER_BLOCK:
+        *value = 1024;
+        break;
+    case CUDA_DEVICE_MULTIPROCESSOR_COUNT:
+        *value = 2;
+        break;
+    case CUDA_DEVICE_COMPUTE_MODE:
+        *value = fake.prohibited ? CUDA_COMPUTE_MODE_PROHIBITED : 0;
+        break;
+    case CUDA_DEVICE_COMPUTE_CAPABILITY_MAJOR:
+        *value = fake.major;
+        break;
+    case CUDA_DEVICE_COMPUTE_CAPABILITY_MINOR:
+        *value = fake.minor;
+        break;
+    case CUDA_DEVICE_SINGLE_TO_DOUBLE_RATIO:
+        *value = fake.ratio;
+        break;
+    default:
+        return CUDA_INVALID_VALUE;
     }
     return 0;
 }
@@ -198,7 +232,8 @@ static void end_context(void)
     fake.allocated = 0;
     driver.queued = 0;
     const int excused = fake.fail_on || (fake.failed && strcmp(fake.failed, "cuCtxPushCurrent_v2") == 0);
-    if (fake.in_use != before && !excused) fault(0, "%ld things are held as the context goes", before - fake.in_use);
+    if (fake.in_use != before && !excused)
+        fault(0, "%ld things are held as the context goes", before - fake.in_use);
 }
 
 int cuDevicePrimaryCtxRelease(cuda_device device)
@@ -214,7 +249,8 @@ int cuDevicePrimaryCtxRelease(cuda_device device)
 int cuCtxPushCurrent(cuda_context context)
 {
     CALL(0);
-    if (context == &driver.primary && driver.primary.retained <= 0) return fault(INVALID_CONTEXT, "a context that is not held is pushed");
+    if (context == &driver.primary && driver.primary.retained <= 0)
+        return fault(INVALID_CONTEXT, "a context that is not held is pushed");
     if (driver.depth == 8) return fault(INVALID_CONTEXT, "contexts are pushed and not popped");
     driver.stack[driver.depth++] = context;
     fake.current = context;
@@ -234,7 +270,8 @@ int cuCtxPopCurrent(cuda_context *context)
 static struct memory *memory_at(uintptr_t address)
 {
     for (int k = 0; k < KEPT_MAX; k++)
-        if (driver.memory[k].begin && (uintptr_t)driver.memory[k].begin + GUARD <= address && address < (uintptr_t)driver.memory[k].begin + GUARD + driver.memory[k].bytes)
+        if (driver.memory[k].begin && (uintptr_t)driver.memory[k].begin + GUARD <= address &&
+            address < (uintptr_t)driver.memory[k].begin + GUARD + driver.memory[k].bytes)
             return &driver.memory[k];
     return NULL;
 }
@@ -250,7 +287,8 @@ static void look_at_guards(void)
     for (int k = 0; k < KEPT_MAX; k++)
         for (size_t i = 0; driver.memory[k].begin && i < 2 * GUARD; i++) {
             const unsigned char *byte = driver.memory[k].begin + i + (i < GUARD ? 0 : driver.memory[k].bytes);
-            if (*byte != GUARD_BYTE) fault(0, "something wrote beside a memory of %zu bytes", driver.memory[k].bytes);
+            if (*byte != GUARD_BYTE)
+                fault(0, "something wrote beside a memory of %zu bytes", driver.memory[k].bytes);
         }
 }
 
@@ -275,7 +313,8 @@ int cuMemAlloc(cuda_memory *memory, size_t bytes)
 int cuMemFree(cuda_memory address)
 {
     struct memory *memory = memory_at(address);
-    if (!memory || address != (uintptr_t)memory->begin + GUARD) return fault(CUDA_INVALID_VALUE, "memory is freed that was not allocated");
+    if (!memory || address != (uintptr_t)memory->begin + GUARD)
+        return fault(CUDA_INVALID_VALUE, "memory is freed that was not allocated");
     if (driver.queued) fault(0, "memory is freed while work is queued");
     look_at_guards();
     fake.allocated -= memory->bytes;
@@ -304,15 +343,18 @@ static int enqueue(cuda_stream stream, struct work work)
 int cuMemcpyHtoDAsync(cuda_memory to, const void *from, size_t bytes, cuda_stream stream)
 {
     CALL(1);
-    if (!is_inside(to, bytes)) return fault(CUDA_INVALID_VALUE, "a copy of %zu bytes reaches beyond its memory", bytes);
+    if (!is_inside(to, bytes))
+        return fault(CUDA_INVALID_VALUE, "a copy of %zu bytes reaches beyond its memory", bytes);
     return enqueue(stream, (struct work){.kind = TO_DEVICE, .to = (void *)to, .from = from, .bytes = bytes});
 }
 
 int cuMemcpyDtoHAsync(void *to, cuda_memory from, size_t bytes, cuda_stream stream)
 {
     CALL(1);
-    if (!is_inside(from, bytes)) return fault(CUDA_INVALID_VALUE, "a copy of %zu bytes reaches beyond its memory", bytes);
-    return enqueue(stream, (struct work){.kind = TO_HOST, .to = to, .from = (const void *)from, .bytes = bytes});
+    if (!is_inside(from, bytes))
+        return fault(CUDA_INVALID_VALUE, "a copy of %zu bytes reaches beyond its memory", bytes);
+    return enqueue(stream,
+                   (struct work){.kind = TO_HOST, .to = to, .from = (const void *)from, .bytes = bytes});
 }
 
 /* ---- kernels ---- */
@@ -321,8 +363,10 @@ int cuMemcpyDtoHAsync(void *to, cuda_memory from, size_t bytes, cuda_stream stre
 static struct fake_image image_of_ptx(const char *ptx)
 {
     struct fake_image image = {.precision = strstr(ptx, ".f64") ? 64 : 32};
-    const char *entry = strstr(ptx, ".entry "), *threads = strstr(ptx, ".maxntid "), *target = strstr(ptx, ".target sm_");
-    if (!entry || !threads || !target || sscanf(entry, ".entry %63[a-z_0-9]", image.entry) != 1 || sscanf(threads, ".maxntid %u", &image.workers) != 1 ||
+    const char *entry = strstr(ptx, ".entry "), *threads = strstr(ptx, ".maxntid "),
+               *target = strstr(ptx, ".target sm_");
+    if (!entry || !threads || !target || sscanf(entry, ".entry %63[a-z_0-9]", image.entry) != 1 ||
+        sscanf(threads, ".maxntid %u", &image.workers) != 1 ||
         sscanf(target, ".target sm_%u", &image.architecture) != 1)
         return image;
     memcpy(image.magic, FAKE_MAGIC, sizeof image.magic);
@@ -333,19 +377,24 @@ int cuModuleLoadDataEx(cuda_module *module, const void *image, unsigned n, int *
 {
     CALL(1);
     struct fake_image found = {.precision = 0};
-    if (n != 2 || options[0] != CUDA_JIT_ERROR_LOG_BUFFER || options[1] != CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES || !values[0])
+    if (n != 2 || options[0] != CUDA_JIT_ERROR_LOG_BUFFER ||
+        options[1] != CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES || !values[0])
         return fault(CUDA_INVALID_VALUE, "options of cuModuleLoadDataEx");
-    if (memcmp(image, "\177ELF", 4) == 0) memcpy(&found, (const char *)image + FAKE_HEADER, sizeof found);
+    if (memcmp(image, "\177ELF", 4) == 0)
+        memcpy(&found, (const char *)image + FAKE_HEADER, sizeof found);
     else if (strncmp(image, FAKE_PTX, strlen(FAKE_PTX)) == 0 &&
-             sscanf((const char *)image + strlen(FAKE_PTX), "%63s %u %u %u", found.entry, &found.precision, &found.workers, &found.architecture) == 4)
+             sscanf((const char *)image + strlen(FAKE_PTX), "%63s %u %u %u", found.entry, &found.precision,
+                    &found.workers, &found.architecture) == 4)
         memcpy(found.magic, FAKE_MAGIC, sizeof found.magic);
-    else if (strncmp(image, ".version ", 9) == 0) found = image_of_ptx(image);
+    else if (strncmp(image, ".version ", 9) == 0)
+        found = image_of_ptx(image);
     if (memcmp(found.magic, FAKE_MAGIC, sizeof found.magic) != 0) {
         snprintf(values[0], (size_t)(uintptr_t)values[1], "ptxas: nothing\nof ours");
         return INVALID_IMAGE;
     }
     const unsigned own = (unsigned)(10 * fake.major + fake.minor);
-    if (memcmp(image, "\177ELF", 4) == 0 ? found.architecture != own : found.architecture > own) return NO_BINARY;
+    if (memcmp(image, "\177ELF", 4) == 0 ? found.architecture != own : found.architecture > own)
+        return NO_BINARY;
     int k = 0;
     while (k < KEPT_MAX && driver.modules[k]) k++;
     if (k == KEPT_MAX || !(driver.modules[k] = calloc(1, sizeof **driver.modules))) return CUDA_OUT_OF_MEMORY;
@@ -386,7 +435,8 @@ int cuModuleGetFunction(cuda_function *function, cuda_module module, const char 
 int cuFuncGetAttribute(int *value, int attribute, cuda_function function)
 {
     CALL(1);
-    if (attribute != CUDA_FUNCTION_MAX_THREADS_PER_BLOCK || !place_of(function->module)) return fault(CUDA_INVALID_VALUE, "attribute %d", attribute);
+    if (attribute != CUDA_FUNCTION_MAX_THREADS_PER_BLOCK || !place_of(function->module))
+        return fault(CUDA_INVALID_VALUE, "attribute %d", attribute);
     *value = fake.threads_most;
     return 0;
 }
@@ -394,29 +444,35 @@ int cuFuncGetAttribute(int *value, int attribute, cuda_function function)
 int cuFuncSetAttribute(cuda_function function, int attribute, int value)
 {
     CALL(1);
-    if (attribute != CUDA_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT || value < 0 || value > 100 || !place_of(function->module))
+    if (attribute != CUDA_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT || value < 0 || value > 100 ||
+        !place_of(function->module))
         return fault(CUDA_INVALID_VALUE, "attribute %d := %d", attribute, value);
     return 0;
 }
 
-int cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                   unsigned shared, cuda_stream stream, void **arguments, void **extra)
+int cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, cuda_stream stream,
+                   void **arguments, void **extra)
 {
     CALL(1);
     if (!function || !place_of(function->module)) return fault(INVALID_HANDLE, "no kernel");
     const struct fake_image *image = &function->module->image;
-    if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || shared != 0 || extra) return fault(CUDA_INVALID_VALUE, "shape of a launch");
-    if (block_x != image->workers) return fault(CUDA_INVALID_VALUE, "blocks of %u threads of a kernel for %u", block_x, image->workers);
+    if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || shared != 0 || extra)
+        return fault(CUDA_INVALID_VALUE, "shape of a launch");
+    if (block_x != image->workers)
+        return fault(CUDA_INVALID_VALUE, "blocks of %u threads of a kernel for %u", block_x, image->workers);
     if ((int)block_x > fake.threads_most) return fault(701, "blocks of %u threads", block_x);
     struct work work = {.kind = LAUNCH, .function = function, .blocks = grid_x};
     for (int k = 0; k < 6; k++) {
         memcpy(&work.values.pointers[k], arguments[k], sizeof work.values.pointers[k]);
         const struct memory *memory = memory_at((uintptr_t)work.values.pointers[k]);
-        if (!memory || (uintptr_t)work.values.pointers[k] != (uintptr_t)memory->begin + GUARD) return fault(CUDA_INVALID_VALUE, "argument %d is no memory of the device", k);
+        if (!memory || (uintptr_t)work.values.pointers[k] != (uintptr_t)memory->begin + GUARD)
+            return fault(CUDA_INVALID_VALUE, "argument %d is no memory of the device", k);
     }
     memcpy(&work.values.slab, arguments[6], sizeof work.values.slab);
     memcpy(&work.values.first_team, arguments[7], sizeof work.values.first_team);
-    if (!is_inside((uintptr_t)work.values.pointers[5], (size_t)work.values.slab * grid_x * (image->precision / 8)))
+    if (!is_inside((uintptr_t)work.values.pointers[5],
+                   (size_t)work.values.slab * grid_x * (image->precision / 8)))
         return fault(CUDA_INVALID_VALUE, "the slabs of %u teams reach beyond their memory", grid_x);
     fake.launches++;
     return enqueue(stream, work);
@@ -478,11 +534,15 @@ int cuStreamDestroy(cuda_stream stream)
 int cuStreamSynchronize(cuda_stream stream)
 {
     if (!is_stream(stream)) return fault(INVALID_HANDLE, "no stream is waited for");
-    int code = fake.current == &driver.primary ? fake_call(__func__) : fault(INVALID_CONTEXT, "cuStreamSynchronize without the device's context");
+    int code = fake.current == &driver.primary
+                   ? fake_call(__func__)
+                   : fault(INVALID_CONTEXT, "cuStreamSynchronize without the device's context");
     for (unsigned k = 0; k < driver.queued && code == 0; k++) {
         const struct work *work = &driver.queue[k];
-        if (work->kind == LAUNCH) code = run_kernel(work);
-        else memcpy(work->to, work->from, work->bytes);
+        if (work->kind == LAUNCH)
+            code = run_kernel(work);
+        else
+            memcpy(work->to, work->from, work->bytes);
         fake.copies += work->kind != LAUNCH;
     }
     driver.queued = 0; /* a failure ends all that was queued */

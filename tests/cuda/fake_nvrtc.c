@@ -1,4 +1,5 @@
-/* fake_nvrtc.c: see fake.h. Built once for each version that NVRTC is looked for in (FAKE_MAJOR, FAKE_MINOR). */
+/* fake_nvrtc.c: see fake.h. Built once for each version that NVRTC is looked for in (FAKE_MAJOR,
+ * FAKE_MINOR). */
 #define _GNU_SOURCE
 #include "cuda/fake.h"
 #include "device/cuda/api.h"
@@ -21,7 +22,8 @@ struct nvrtc_program {
 
 static struct fake_cuda *control(void)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *address = driver ? dlsym(driver, "fake_cuda") : NULL;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD),
+         *address = driver ? dlsym(driver, "fake_cuda") : NULL;
     fake_cuda_function function;
     if (!address) abort();
     memcpy(&function, &address, sizeof address);
@@ -40,11 +42,14 @@ static int call(const char *name)
 
 static const int architectures[] = {
 #if FAKE_MAJOR == 13
-    75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121
+    75,  80,  86,  87,  88, 89, 90,
+    100, 103, 110, 120, 121
 #elif FAKE_MAJOR == 12
-    50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90
+    50, 52, 53, 60, 61, 62, 70, 72,
+    75, 80, 86, 87, 89, 90
 #else
-    35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86
+    35, 37, 50, 52, 53, 60, 61,
+    62, 70, 72, 75, 80, 86
 #endif
 };
 #define ARCHITECTURES ((int)(sizeof architectures / sizeof architectures[0]))
@@ -72,7 +77,8 @@ int nvrtcGetSupportedArchs(int *known)
     return call("nvrtcGetSupportedArchs");
 }
 
-int nvrtcCreateProgram(nvrtc_program *program, const char *text, const char *name, int n_headers, const char *const *headers, const char *const *names)
+int nvrtcCreateProgram(nvrtc_program *program, const char *text, const char *name, int n_headers,
+                       const char *const *headers, const char *const *names)
 {
     const int code = call("nvrtcCreateProgram");
     if (code) return code;
@@ -112,21 +118,27 @@ int nvrtcCompileProgram(nvrtc_program program, int n, const char *const *options
         const size_t length = strlen(fake->options);
         snprintf(fake->options + length, sizeof fake->options - length, "%s ", options[k]);
         program->machine_code |= strstr(options[k], "=sm_") != NULL;
-        const int read = sscanf(options[k], "--gpu-architecture=sm_%u", &architecture) + sscanf(options[k], "--gpu-architecture=compute_%u", &architecture) +
-                         sscanf(options[k], "-DPARITAS_F64=%d", &f64) + sscanf(options[k], "-DPARITAS_WORKERS=%u", &image->workers) +
+        const int read = sscanf(options[k], "--gpu-architecture=sm_%u", &architecture) +
+                         sscanf(options[k], "--gpu-architecture=compute_%u", &architecture) +
+                         sscanf(options[k], "-DPARITAS_F64=%d", &f64) +
+                         sscanf(options[k], "-DPARITAS_WORKERS=%u", &image->workers) +
                          sscanf(options[k], "-DPARITAS_ENTRY=%63s", image->entry);
-        if (is_rounding(options[k])) roundings |= is_rounding(options[k]);
-        else if (read < 1) return INVALID_OPTION;
+        if (is_rounding(options[k]))
+            roundings |= is_rounding(options[k]);
+        else if (read < 1)
+            return INVALID_OPTION;
     }
     for (int k = 0; k < ARCHITECTURES; k++) known |= architectures[k] == (int)architecture;
-    if (!known || roundings != 15 || f64 < 0 || image->workers == 0 || !image->entry[0]) return INVALID_OPTION;
+    if (!known || roundings != 15 || f64 < 0 || image->workers == 0 || !image->entry[0])
+        return INVALID_OPTION;
     const int code = call("nvrtcCompileProgram");
     const char *end = "\nKERNEL_OF(PARITAS_ENTRY)\n";
     const size_t length = strlen(program->text);
     if (code) return code;
     fake->compiled++;
     fake->nvrtc = FAKE_MAJOR * 1000 + FAKE_MINOR * 10;
-    if (fake->compile_refused || !strstr(program->text, "__syncthreads()") || length < strlen(end) || strcmp(program->text + length - strlen(end), end) != 0) {
+    if (fake->compile_refused || !strstr(program->text, "__syncthreads()") || length < strlen(end) ||
+        strcmp(program->text + length - strlen(end), end) != 0) {
         snprintf(program->log, sizeof program->log, "kernels.cu(7): error: this text\n\tis refused\n");
         return COMPILATION;
     }
@@ -173,7 +185,8 @@ int nvrtcGetCUBIN(nvrtc_program program, char *cubin)
 /* As text: name, precision, workers, architecture. */
 static int write_ptx(const struct fake_image *image, char *to, size_t room)
 {
-    return snprintf(to, room, FAKE_PTX "%s %u %u %u\n", image->entry, image->precision, image->workers, image->architecture);
+    return snprintf(to, room, FAKE_PTX "%s %u %u %u\n", image->entry, image->precision, image->workers,
+                    image->architecture);
 }
 
 int nvrtcGetPTXSize(nvrtc_program program, size_t *size)

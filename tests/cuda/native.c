@@ -1,5 +1,6 @@
-/* native.c: fibers: begun as POSIX contexts, switched by _longjmp, which unlike swapcontext asks nothing of the operating
- * system (a sixth of the time). No sanitizer follows that: this file and the kernels are compiled without. */
+/* native.c: fibers: begun as POSIX contexts, switched by _longjmp, which unlike swapcontext asks nothing of
+ * the operating system (a sixth of the time). No sanitizer follows that: this file and the kernels are
+ * compiled without. */
 #define _GNU_SOURCE
 #include "cuda/native.h"
 
@@ -16,7 +17,7 @@ struct fiber {
     ucontext_t context;
     jmp_buf jump;
     int begun;
-    void *stack; /* kept for the next run */
+    void *stack;            /* kept for the next run */
     struct native_place at; /* the barrier where it waits; file NULL: at its end */
 };
 
@@ -42,7 +43,10 @@ size_t native_barriers(const struct native_place **places)
     return run.n_places;
 }
 
-void native_forget_barriers(void) { run.n_places = 0; }
+void native_forget_barriers(void)
+{
+    run.n_places = 0;
+}
 
 static int same(struct native_place a, struct native_place b)
 {
@@ -126,7 +130,8 @@ static const char *run_block(unsigned workers)
         for (unsigned w = 1; w < workers; w++) {
             const struct native_place other = run.fibers[w].at;
             if (same(at, other)) continue;
-            snprintf(run.fault, sizeof run.fault, "threads 0 and %u of a block wait at different places: %s:%u and %s:%u", w,
+            snprintf(run.fault, sizeof run.fault,
+                     "threads 0 and %u of a block wait at different places: %s:%u and %s:%u", w,
                      at.file ? at.file : "the end", at.line, other.file ? other.file : "the end", other.line);
             return run.fault;
         }

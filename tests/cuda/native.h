@@ -1,10 +1,12 @@
 /* native.h: blocks of CUDA threads on the host, without a device.
  *
- *   native_run ─► for each block: a fiber a thread; each runs from barrier to barrier while the others stand still
+ *   native_run ─► for each block: a fiber a thread; each runs from barrier to barrier while the others stand
+ *       still
  *
- * In which order the threads of a block take their turns is free: as numbered, backwards, or shuffled anew at every barrier. A kernel
- * whose results depend on it lacks a barrier. So that tests can see that such a lack shows, any barrier can be dropped by its place
- * in the text. One run at a time in a process's thread; the settings are that thread's.
+ * In which order the threads of a block take their turns is free: as numbered, backwards, or shuffled anew at
+ * every barrier. A kernel whose results depend on it lacks a barrier. So that tests can see that such a lack
+ * shows, any barrier can be dropped by its place in the text. One run at a time in a process's thread; the
+ * settings are that thread's.
  */
 #ifndef PARITAS_TESTS_CUDA_NATIVE_H
 #define PARITAS_TESTS_CUDA_NATIVE_H
@@ -48,7 +50,8 @@ struct native_index {
 };
 extern _Thread_local struct native_index native_thread, native_block;
 
-/* Runs blocks 0 .. blocks - 1, one after the other. NULL, or what went wrong: threads of a block at different barriers. */
+/* Runs blocks 0 .. blocks - 1, one after the other. NULL, or what went wrong: threads of a block at different
+ * barriers. */
 const char *native_run(native_kernel kernel, void **arguments, unsigned blocks);
 
 void native_barrier(const char *file, unsigned line);

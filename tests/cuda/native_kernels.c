@@ -1,4 +1,5 @@
-/* native_kernels.c: the CUDA text of one module as native code, in one precision (PARITAS_F64). The build names the module. */
+/* native_kernels.c: the CUDA text of one module as native code, in one precision (PARITAS_F64). The build
+ * names the module. */
 #include "cuda/words.h"
 
 #define PARITAS_WORKERS native_workers /* a team's size is the test's choice while it runs */
@@ -6,12 +7,13 @@
 #include PARITAS_MODULE_FILE
 #include PARITAS_MODULE_ENTRIES_FILE
 
-#define X(name)                                                                                                                            \
-    KERNEL_OF(name)                                                                                                                        \
-    static void run_##name(void **arguments)                                                                                               \
-    {                                                                                                                                      \
-        name(*(const u32 **)arguments[0], *(const elem **)arguments[1], *(const u32 **)arguments[2], *(const elem **)arguments[3],         \
-             *(elem **)arguments[4], *(real **)arguments[5], *(u32 *)arguments[6], *(u32 *)arguments[7]);                                  \
+#define X(name)                                                                                      \
+    KERNEL_OF(name)                                                                                  \
+    static void run_##name(void **arguments)                                                         \
+    {                                                                                                \
+        name(*(const u32 **)arguments[0], *(const elem **)arguments[1], *(const u32 **)arguments[2], \
+             *(const elem **)arguments[3], *(elem **)arguments[4], *(real **)arguments[5],           \
+             *(u32 *)arguments[6], *(u32 *)arguments[7]);                                            \
     }
 MODULE_ENTRIES(X)
 #undef X

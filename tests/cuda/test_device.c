@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
-/* test_device.c: results of a CUDA device are the CPU's, bit by bit, whatever the size of a block. Skipped where there is no device. */
+/* test_device.c: results of a CUDA device are the CPU's, bit by bit, whatever the size of a block. Skipped
+ * where there is no device. */
 #include "cuda/compare.h"
 #include "losscone/devices.h"
 #include "opencl/workspace.h"
@@ -18,7 +19,8 @@ static paritas_context *open_or_skip(unsigned precision, unsigned workers)
     return context;
 }
 
-static void compare_blocks(const struct fixture *f, const char *name, unsigned parts, unsigned precision, size_t n_blocks)
+static void compare_blocks(const struct fixture *f, const char *name, unsigned parts, unsigned precision,
+                           size_t n_blocks)
 {
     for (size_t b = 0; b < n_blocks; b++) {
         paritas_context *context = open_or_skip(precision, blocks[b]);
@@ -85,9 +87,13 @@ TEST(a_model_stays_on_the_device)
     kept_kernels = NULL;
     paritas_context *context = open_or_skip(64, 0);
     struct fixture f = make_fixture(small_workspace, NULL, NULL);
-    const uint64_t uploads = context->device->uploads, builds = context->device->builds, launches = context->device->launches; /* of the self-test */
+    /* of the self-test */
+    const uint64_t uploads = context->device->uploads, builds = context->device->builds,
+                   launches = context->device->launches;
     double nll;
-    for (int k = 0; k < 3; k++) ASSERT_OK(context, paritas_evaluate(context, f.model, 1, paritas_model_suggested_init(f.model), 0, NULL, &nll, NULL, NULL));
+    for (int k = 0; k < 3; k++)
+        ASSERT_OK(context, paritas_evaluate(context, f.model, 1, paritas_model_suggested_init(f.model), 0,
+                                            NULL, &nll, NULL, NULL));
     assert_int_equal(context->device->uploads, uploads + 1);
     assert_int_equal(context->device->builds, builds + 1);
     assert_int_equal(context->device->launches, launches + 3);

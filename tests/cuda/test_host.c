@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
-/* test_host.c: the host's part of the CUDA device, against libraries that stand in for NVIDIA's (fake.h): results, order of calls, what is held
- * and released, and every failure that a driver or compiler can answer. */
+/* test_host.c: the host's part of the CUDA device, against libraries that stand in for NVIDIA's (fake.h):
+ * results, order of calls, what is held and released, and every failure that a driver or compiler can
+ * answer. */
 #include "cuda/compare.h"
 #include "cuda/fake.h"
 #include "device/cuda/cuda.h"
@@ -15,14 +16,15 @@ static struct cuda_api direct; /* of it, as another library in the process would
 /* Finds what stands in for the driver; false where another driver comes first. */
 static bool find_fake(void)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *address = library ? dlsym(library, "fake_cuda") : NULL;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL),
+         *address = library ? dlsym(library, "fake_cuda") : NULL;
     fake_cuda_function function;
     if (!address) return false;
     memcpy(&function, &address, sizeof address);
     fake = function();
-#define X(name, symbol, parameters)      \
-    address = dlsym(library, #symbol);   \
-    if (!address) return false;          \
+#define X(name, symbol, parameters)    \
+    address = dlsym(library, #symbol); \
+    if (!address) return false;        \
     memcpy(&direct.name, &address, sizeof address);
     CUDA_FUNCTIONS(X)
 #undef X
@@ -32,7 +34,13 @@ static bool find_fake(void)
 /* The machine as it is at first. */
 static void set_up(void)
 {
-    *fake = (struct fake_cuda){.devices = 1, .driver = 13000, .major = 9, .ratio = 2, .memory = (size_t)1 << 30, .threads_most = 1024, .order = NATIVE_SHUFFLED};
+    *fake = (struct fake_cuda){.devices = 1,
+                               .driver = 13000,
+                               .major = 9,
+                               .ratio = 2,
+                               .memory = (size_t)1 << 30,
+                               .threads_most = 1024,
+                               .order = NATIVE_SHUFFLED};
 }
 
 /* Everything was given back, and nothing was done that a driver leaves undefined. */
@@ -43,7 +51,10 @@ static void look_back(void)
     assert_null(fake->current);
 }
 
-static struct fixture small_model(void) { return make_fixture(small_workspace, NULL, NULL); }
+static struct fixture small_model(void)
+{
+    return make_fixture(small_workspace, NULL, NULL);
+}
 
 /* ---- results ---- */
 
@@ -56,7 +67,8 @@ TEST(results_are_the_cpus)
         paritas_context *context = open_on("cuda", 64, blocks[b], NULL);
         assert_non_null(context);
         all_on_device(context);
-        compare_with_cpu(context, &f, "small model", PARTS_OF_FITS | (b == 0 ? 1u << RESULTS_HYPOTEST | 1u << RESULTS_DE : 0), b);
+        compare_with_cpu(context, &f, "small model",
+                         PARTS_OF_FITS | (b == 0 ? 1u << RESULTS_HYPOTEST | 1u << RESULTS_DE : 0), b);
         paritas_close(context);
         look_back();
     }
@@ -96,7 +108,8 @@ TEST(loss_cones_and_plasmas_are_the_cpus)
 static double nll_of(paritas_context *context, const struct fixture *f)
 {
     double nll = NAN;
-    ASSERT_OK(context, paritas_evaluate(context, f->model, 1, paritas_model_suggested_init(f->model), 0, NULL, &nll, NULL, NULL));
+    ASSERT_OK(context, paritas_evaluate(context, f->model, 1, paritas_model_suggested_init(f->model), 0, NULL,
+                                        &nll, NULL, NULL));
     return nll;
 }
 
@@ -109,7 +122,9 @@ static paritas_status evaluate_once(const struct fixture *f, double expected, ch
     paritas_context *context = NULL;
     double nll = NAN;
     paritas_status status = paritas_open(&options, &context);
-    if (status == PARITAS_OK) status = paritas_evaluate(context, f->model, 1, paritas_model_suggested_init(f->model), 0, NULL, &nll, NULL, NULL);
+    if (status == PARITAS_OK)
+        status = paritas_evaluate(context, f->model, 1, paritas_model_suggested_init(f->model), 0, NULL, &nll,
+                                  NULL, NULL);
     snprintf(reason, 512, "%s", paritas_error_message(context));
     paritas_close(context);
     if (status == PARITAS_OK) assert_memory_equal(&nll, &expected, sizeof nll);
@@ -221,7 +236,8 @@ TEST(without_a_compiler_the_embedded_kernels_run)
         paritas_context *context = open_on("cuda", precision, 0, NULL);
         assert_non_null(context);
         assert_non_null(strstr(context->device->operations->describe(context->device), "embedded"));
-        compare_with_cpu(context, &f, "small model", 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED, 1);
+        compare_with_cpu(context, &f, "small model",
+                         1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED, 1);
         paritas_close(context);
         look_back();
     }
@@ -315,7 +331,8 @@ TEST(the_callers_stream_is_used_and_left)
 
 /* ---- failures ---- */
 
-/* With the n-th call failing, for all n: an answer that is right, or an error that says which call it was; and nothing stays held. */
+/* With the n-th call failing, for all n: an answer that is right, or an error that says which call it was;
+ * and nothing stays held. */
 static void fail_every_call(int code, int on, paritas_status status)
 {
     struct fixture f = small_model();
@@ -332,8 +349,10 @@ static void fail_every_call(int code, int on, paritas_status status)
         if (fake->fault[0]) fail_msg("call %lu (%s): %s", n, fake->failed, fake->fault);
         if (fake->in_use != 0) fail_msg("call %lu (%s): %ld things are held", n, fake->failed, fake->in_use);
         answered += found == PARITAS_OK;
-        if (found != PARITAS_OK && found != status && found != PARITAS_NO_DEVICE) fail_msg("call %lu (%s): status %d", n, fake->failed, found);
-        if (found != PARITAS_OK && (!strstr(reason, "cuda") || strlen(reason) < 20)) fail_msg("call %lu (%s): \"%s\"", n, fake->failed, reason);
+        if (found != PARITAS_OK && found != status && found != PARITAS_NO_DEVICE)
+            fail_msg("call %lu (%s): status %d", n, fake->failed, found);
+        if (found != PARITAS_OK && (!strstr(reason, "cuda") || strlen(reason) < 20))
+            fail_msg("call %lu (%s): \"%s\"", n, fake->failed, reason);
     }
     assert_true(n > 50);
     print_message("%lu calls, %lu of them may fail unnoticed\n", n - 1, answered);
@@ -341,11 +360,20 @@ static void fail_every_call(int code, int on, paritas_status status)
     free_fixture(&f);
 }
 
-TEST(every_call_may_fail) { fail_every_call(999, 0, PARITAS_NO_DEVICE); }
+TEST(every_call_may_fail)
+{
+    fail_every_call(999, 0, PARITAS_NO_DEVICE);
+}
 
-TEST(a_device_may_vanish_at_any_call) { fail_every_call(719, 1, PARITAS_NO_DEVICE); }
+TEST(a_device_may_vanish_at_any_call)
+{
+    fail_every_call(719, 1, PARITAS_NO_DEVICE);
+}
 
-TEST(memory_may_run_out_at_any_call) { fail_every_call(2, 0, PARITAS_OUT_OF_MEMORY); }
+TEST(memory_may_run_out_at_any_call)
+{
+    fail_every_call(2, 0, PARITAS_OUT_OF_MEMORY);
+}
 
 static struct {
     unsigned long calls, fail_at;
@@ -384,12 +412,16 @@ TEST(the_hosts_memory_may_run_out_at_any_time)
         double nll = NAN;
         paritas_context *context = NULL;
         paritas_status status = paritas_open(&options, &context);
-        if (status == PARITAS_OK) status = paritas_evaluate(context, f.model, 1, paritas_model_suggested_init(f.model), 0, NULL, &nll, NULL, NULL);
+        if (status == PARITAS_OK)
+            status = paritas_evaluate(context, f.model, 1, paritas_model_suggested_init(f.model), 0, NULL,
+                                      &nll, NULL, NULL);
         paritas_close(context);
         look_back();
         answered = host.calls < host.fail_at;
-        if (status == PARITAS_OK) assert_memory_equal(&nll, &expected, sizeof nll);
-        else assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
+        if (status == PARITAS_OK)
+            assert_memory_equal(&nll, &expected, sizeof nll);
+        else
+            assert_int_equal(status, PARITAS_OUT_OF_MEMORY);
     }
     assert_true(host.fail_at > 8);
     free_fixture(&f);
@@ -402,9 +434,11 @@ TEST(slabs_that_do_not_fit_become_fewer)
     paritas_context *context = open_on("cuda", 64, 0, NULL);
     assert_non_null(context);
     const size_t rows = 40, n = f.n_parameters;
-    double *points = malloc(rows * n * sizeof *points), *plenty = malloc(rows * sizeof *plenty), *little = malloc(rows * sizeof *little);
+    double *points = malloc(rows * n * sizeof *points), *plenty = malloc(rows * sizeof *plenty),
+           *little = malloc(rows * sizeof *little);
     assert_true(points && plenty && little);
-    for (size_t i = 0; i < rows * n; i++) points[i] = paritas_model_suggested_init(f.model)[i % n] + 0.001 * (double)(i / n);
+    for (size_t i = 0; i < rows * n; i++)
+        points[i] = paritas_model_suggested_init(f.model)[i % n] + 0.001 * (double)(i / n);
     ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 0, NULL, plenty, NULL, NULL));
     struct accelerator *accelerator = context->device->state;
     assert_int_equal(accelerator->teams_at_once, rows);
@@ -418,7 +452,8 @@ TEST(slabs_that_do_not_fit_become_fewer)
     accelerator->operations->release(accelerator, accelerator->slabs.memory);
     accelerator->slabs = (struct accelerator_buffer){NULL, 0};
     fake->memory = 1;
-    assert_int_equal(paritas_evaluate(context, f.model, rows, points, 0, NULL, little, NULL, NULL), PARITAS_OUT_OF_MEMORY);
+    assert_int_equal(paritas_evaluate(context, f.model, rows, points, 0, NULL, little, NULL, NULL),
+                     PARITAS_OUT_OF_MEMORY);
     assert_non_null(strstr(paritas_error_message(context), "cuda:0"));
     free(points);
     free(plenty);

@@ -1,5 +1,6 @@
-/* test_kernels.c: the kernels' CUDA text, run natively in teams of several workers, answers the CPU's bits, in whatever order the workers
- * take their turns; and a barrier that is missing shows. The device is the CPU's, its kernels those of native_kernels.c. */
+/* test_kernels.c: the kernels' CUDA text, run natively in teams of several workers, answers the CPU's bits,
+ * in whatever order the workers take their turns; and a barrier that is missing shows. The device is the
+ * CPU's, its kernels those of native_kernels.c. */
 #include "cuda/native.h"
 #include "device/device.h"
 #include "entry/histfactory_entries.h"
@@ -19,30 +20,35 @@ enum {
 static char fault[256];      /* the first of a run's */
 static size_t slab_elements; /* of the model's most demanding entry */
 
-/* Every team works in a slab of its own that holds no numbers: what it reads it must have written. Differential evolution, whose slab
- * depends on its population, keeps the device's. */
+/* Every team works in a slab of its own that holds no numbers: what it reads it must have written.
+ * Differential evolution, whose slab depends on its population, keeps the device's. */
 
-static void run_entry(native_kernel kernel, const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, void *out, void *slab,
-                      uint32_t team)
+static void run_entry(native_kernel kernel, const uint32_t *mi, const void *mr, const uint32_t *args,
+                      const void *in, void *out, void *slab, uint32_t team)
 {
     uint32_t elements = 0, first_team = team;
-    void *own = malloc(slab_elements * sizeof(double)), *arguments[] = {&mi, &mr, &args, &in, &out, &own, &elements, &first_team};
+    void *own = malloc(slab_elements * sizeof(double)),
+         *arguments[] = {&mi, &mr, &args, &in, &out, &own, &elements, &first_team};
     assert_non_null(own);
-    if (kernel == native_histfactory_f64[ENTRY_hf_fit_de].run || kernel == native_histfactory_f32[ENTRY_hf_fit_de].run) arguments[5] = &slab;
+    if (kernel == native_histfactory_f64[ENTRY_hf_fit_de].run ||
+        kernel == native_histfactory_f32[ENTRY_hf_fit_de].run)
+        arguments[5] = &slab;
     memset(own, 0xff, slab_elements * sizeof(double));
     const char *wrong = native_run(kernel, arguments, 1);
     if (wrong && !fault[0]) snprintf(fault, sizeof fault, "%s", wrong);
     free(own);
 }
 
-#define X(name)                                                                                                                          \
-    static void name##_f64(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, void *out, void *slab, uint32_t team) \
-    {                                                                                                                                    \
-        run_entry(native_histfactory_f64[ENTRY_##name].run, mi, mr, args, in, out, slab, team);                                             \
-    }                                                                                                                                    \
-    static void name##_f32(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, void *out, void *slab, uint32_t team) \
-    {                                                                                                                                    \
-        run_entry(native_histfactory_f32[ENTRY_##name].run, mi, mr, args, in, out, slab, team);                                             \
+#define X(name)                                                                                      \
+    static void name##_f64(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, \
+                           void *out, void *slab, uint32_t team)                                     \
+    {                                                                                                \
+        run_entry(native_histfactory_f64[ENTRY_##name].run, mi, mr, args, in, out, slab, team);      \
+    }                                                                                                \
+    static void name##_f32(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, \
+                           void *out, void *slab, uint32_t team)                                     \
+    {                                                                                                \
+        run_entry(native_histfactory_f32[ENTRY_##name].run, mi, mr, args, in, out, slab, team);      \
     }
 MODULE_ENTRIES(X)
 #undef X
@@ -56,7 +62,8 @@ static const cpu_entry entries_f32[] = {
     MODULE_ENTRIES(X)
 #undef X
 };
-static const struct cpu_variant variants[] = {{"portable", 64, 1, 1, entries_f64}, {"portable", 32, 1, 1, entries_f32}};
+static const struct cpu_variant variants[] = {{"portable", 64, 1, 1, entries_f64},
+                                              {"portable", 32, 1, 1, entries_f32}};
 
 /* A model whose kernels are the CUDA text, run as the settings say, until use_own_kernels. */
 static struct kernel_module native_module;
@@ -65,7 +72,8 @@ static const struct paritas_family *own_family;
 
 static void use_native_kernels(const struct fixture *f)
 {
-    struct frozen *frozen = (struct frozen *)(uintptr_t)paritas_model_frozen(f->model); /* made for this test alone */
+    /* made for this test alone */
+    struct frozen *frozen = (struct frozen *)(uintptr_t)paritas_model_frozen(f->model);
     own_family = frozen->family;
     slab_elements = frozen->slab_covariance;
     for (int m = 0; m < MINIMIZERS; m++)
@@ -77,7 +85,8 @@ static void use_native_kernels(const struct fixture *f)
     native_family.module = &native_module;
     frozen->family = &native_family;
     assert_null(native_histfactory_f64[native_module.n_entries].name);
-    for (unsigned k = 0; k < native_module.n_entries; k++) assert_string_equal(native_histfactory_f64[k].name, native_module.entries[k]);
+    for (unsigned k = 0; k < native_module.n_entries; k++)
+        assert_string_equal(native_histfactory_f64[k].name, native_module.entries[k]);
 }
 
 static void use_own_kernels(const struct fixture *f)
@@ -107,7 +116,8 @@ static const struct {
              {32, NATIVE_BACKWARD, "32 workers, backwards"},
              {1, NATIVE_FORWARD, "1 worker"}};
 
-static void compare(const struct fixture *f, const char *name, unsigned parts, unsigned precision, uint64_t seed, size_t n_teams)
+static void compare(const struct fixture *f, const char *name, unsigned parts, unsigned precision,
+                    uint64_t seed, size_t n_teams)
 {
     for (int part = 0; part < RESULTS_PART_COUNT; part++) {
         if (!(parts >> part & 1)) continue;
@@ -121,9 +131,13 @@ static void compare(const struct fixture *f, const char *name, unsigned parts, u
             native_settings = (struct native_settings){.order = teams[t].order, .seed = seed + t};
             fault[0] = '\0';
             assert_true(results_collect(context, f->model, (enum results_part)part, seed, &results));
-            if (fault[0]) fail_msg("%s, f%u, %s, %s: %s", name, precision, results_part_names[part], teams[t].name, fault);
-            if (results.length != reference.length || memcmp(results.bytes, reference.bytes, results.length) != 0)
-                fail_msg("%s, f%u, %s, %s: not the CPU's bits", name, precision, results_part_names[part], teams[t].name);
+            if (fault[0])
+                fail_msg("%s, f%u, %s, %s: %s", name, precision, results_part_names[part], teams[t].name,
+                         fault);
+            if (results.length != reference.length ||
+                memcmp(results.bytes, reference.bytes, results.length) != 0)
+                fail_msg("%s, f%u, %s, %s: not the CPU's bits", name, precision, results_part_names[part],
+                         teams[t].name);
             results_free(&results);
         }
         use_own_kernels(f);
@@ -139,8 +153,11 @@ TEST(all_results_of_random_models_are_the_cpus)
     for (uint64_t seed = 0; seed < 2; seed += SHARE) {
         char *text = random_workspace(seed, TRAIT_ALL);
         struct fixture f = make_fixture(text, NULL, NULL);
-        if (seed == 0) compare(&f, "random model", ALL_PARTS, 64, seed, SHARE > 1 ? 1 : 2);
-        else compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED, 64, seed, COUNT(teams));
+        if (seed == 0)
+            compare(&f, "random model", ALL_PARTS, 64, seed, SHARE > 1 ? 1 : 2);
+        else
+            compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED,
+                    64, seed, COUNT(teams));
         free_fixture(&f);
         free(text);
     }
@@ -150,7 +167,9 @@ TEST(all_results_in_single_precision_are_the_cpus)
 {
     char *text = random_workspace(200, TRAIT_ALL);
     struct fixture f = make_fixture(text, NULL, NULL);
-    compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB, 32, 200, SHARE > 1 ? 1 : COUNT(teams));
+    compare(&f, "random model",
+            1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB, 32,
+            200, SHARE > 1 ? 1 : COUNT(teams));
     free_fixture(&f);
     free(text);
 }
@@ -187,12 +206,15 @@ TEST(toys_are_the_cpus)
             native_workers = teams[t - 1].workers;
             native_settings = (struct native_settings){.order = teams[t - 1].order, .seed = t};
         }
-        ASSERT_OK(context, paritas_hypotest_toys(context, f.model, NULL, PARITAS_QTILDE, 1.0, &options, &result));
+        ASSERT_OK(context,
+                  paritas_hypotest_toys(context, f.model, NULL, PARITAS_QTILDE, 1.0, &options, &result));
         assert_int_equal(into->length, 2 * TOYS * sizeof(paritas_toy));
         assert_true(result.tally.by_quasi_newton > TOYS / 2);
         if (fault[0]) fail_msg("%s", fault);
-        if (t == 0) use_native_kernels(&f);
-        else assert_memory_equal(into->bytes, kept[0].bytes, into->length);
+        if (t == 0)
+            use_native_kernels(&f);
+        else
+            assert_memory_equal(into->bytes, kept[0].bytes, into->length);
     }
     use_own_kernels(&f);
     results_free(&kept[0]);
@@ -227,7 +249,8 @@ TEST(a_block_waits_at_its_barrier)
         for (int dropped = 0; dropped < 2; dropped++) {
             double numbers[MEETING] = {0}, read[MEETING] = {0};
             void *arguments[] = {numbers, read};
-            native_settings = (struct native_settings){.order = (enum native_order)order, .seed = 3, .dropped = {dropped ? "meet" : NULL, 1}};
+            native_settings = (struct native_settings){
+                .order = (enum native_order)order, .seed = 3, .dropped = {dropped ? "meet" : NULL, 1}};
             assert_null(native_run(meet, arguments, 1));
             int right = 1;
             for (int i = 0; i < MEETING; i++) right &= read[i] == MEETING - 1 - i;
@@ -249,16 +272,19 @@ static void collect_small(const struct fixture *f, paritas_context *context, str
     jobs_free(&jobs);
 }
 
-static bool shows(const struct fixture *f, paritas_context *context, struct native_place dropped, const struct results *reference)
+static bool shows(const struct fixture *f, paritas_context *context, struct native_place dropped,
+                  const struct results *reference)
 {
     bool differs = false;
     /* 8 is the length of a panel, so that a number is often read by the worker who wrote it; not so with 5 */
     for (unsigned k = 0; k < 6 && !differs; k++) {
         struct results results = {0};
         native_workers = k < 3 ? 5 : 8;
-        native_settings = (struct native_settings){.order = (enum native_order)(k % 3), .seed = 5, .dropped = dropped};
+        native_settings =
+            (struct native_settings){.order = (enum native_order)(k % 3), .seed = 5, .dropped = dropped};
         collect_small(f, context, &results);
-        differs = fault[0] || results.length != reference->length || memcmp(results.bytes, reference->bytes, results.length) != 0;
+        differs = fault[0] || results.length != reference->length ||
+                  memcmp(results.bytes, reference->bytes, results.length) != 0;
         results_free(&results);
     }
     return differs;
@@ -278,8 +304,10 @@ TEST(a_barrier_that_is_missing_shows)
     struct native_place places[256];
     assert_true(n > 50 && n <= COUNT(places));
     memcpy(places, met, n * sizeof *met);
-    /* some stand there against what a worker may overwrite before the slowest has read it, and some beside another */
-    static const char *const files[] = {"rates.h", "curvature.h", "tiles.h", "newton.h", "entry/histfactory.h", "entry/jobs.h"};
+    /* some stand there against what a worker may overwrite before the slowest has read it, and some beside
+     * another */
+    static const char *const files[] = {"rates.h",  "curvature.h",         "tiles.h",
+                                        "newton.h", "entry/histfactory.h", "entry/jobs.h"};
     size_t seen = 0, of_file[COUNT(files)] = {0};
     size_t tried = 0;
     for (size_t k = 0; k < n; k += SHARE > 1 ? 3 : 1) {

@@ -1,5 +1,6 @@
-/* test_losscone.c: the CUDA text of the modules for loss cones and plasmas, run natively in teams of several workers, answers the CPU's bits, in whatever order the
- * workers take their turns; and a barrier that is missing shows. The device is the CPU's, its kernels those of native_kernels.c. */
+/* test_losscone.c: the CUDA text of the modules for loss cones and plasmas, run natively in teams of several
+ * workers, answers the CPU's bits, in whatever order the workers take their turns; and a barrier that is
+ * missing shows. The device is the CPU's, its kernels those of native_kernels.c. */
 #include "cuda/native.h"
 #include "losscone/devices.h"
 #include "share.h"
@@ -10,10 +11,12 @@ static char fault[256];      /* the first of a run's */
 static size_t slab_elements; /* of the launch at hand */
 
 /* Every team works in a slab of its own that holds no numbers: what it reads it must have written. */
-static void run_entry(native_kernel kernel, const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, void *out, uint32_t team)
+static void run_entry(native_kernel kernel, const uint32_t *mi, const void *mr, const uint32_t *args,
+                      const void *in, void *out, uint32_t team)
 {
     uint32_t elements = 0, first_team = team;
-    void *own = malloc((slab_elements + 1) * sizeof(double)), *arguments[] = {&mi, &mr, &args, &in, &out, &own, &elements, &first_team};
+    void *own = malloc((slab_elements + 1) * sizeof(double)),
+         *arguments[] = {&mi, &mr, &args, &in, &out, &own, &elements, &first_team};
     assert_non_null(own);
     memset(own, 0xff, slab_elements * sizeof(double));
     const char *wrong = native_run(kernel, arguments, 1);
@@ -21,11 +24,12 @@ static void run_entry(native_kernel kernel, const uint32_t *mi, const void *mr, 
     free(own);
 }
 
-#define ENTRY(name, module, bits, number)                                                                                                   \
-    static void name##_f##bits(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, void *out, void *slab, uint32_t team) \
-    {                                                                                                                                       \
-        (void)slab;                                                                                                                         \
-        run_entry(native_##module##_f##bits[number].run, mi, mr, args, in, out, team);                                                      \
+#define ENTRY(name, module, bits, number)                                                                \
+    static void name##_f##bits(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, \
+                               void *out, void *slab, uint32_t team)                                     \
+    {                                                                                                    \
+        (void)slab;                                                                                      \
+        run_entry(native_##module##_f##bits[number].run, mi, mr, args, in, out, team);                   \
     }
 
 #include "entry/losscone_entries.h"
@@ -61,10 +65,14 @@ static const cpu_entry kappa_f64[] = {MODULE_ENTRIES(X)};
 static const cpu_entry kappa_f32[] = {MODULE_ENTRIES(X)};
 #undef X
 
-static const struct cpu_variant losscone_variants[] = {{"portable", 64, 1, 1, losscone_f64}, {"portable", 32, 1, 1, losscone_f32}};
-static const struct cpu_variant kappa_variants[] = {{"portable", 64, 1, 1, kappa_f64}, {"portable", 32, 1, 1, kappa_f32}};
+static const struct cpu_variant losscone_variants[] = {{"portable", 64, 1, 1, losscone_f64},
+                                                       {"portable", 32, 1, 1, losscone_f32}};
+static const struct cpu_variant kappa_variants[] = {{"portable", 64, 1, 1, kappa_f64},
+                                                    {"portable", 32, 1, 1, kappa_f32}};
 
-static paritas_status upload_native(paritas_context *context, struct paritas_device *device, const struct kernel_module *module, const struct device_tables *tables, void **handle)
+static paritas_status upload_native(paritas_context *context, struct paritas_device *device,
+                                    const struct kernel_module *module, const struct device_tables *tables,
+                                    void **handle)
 {
     static struct kernel_module modules[2];
     const int kappa = strcmp(module->name, "kappa") == 0;
@@ -78,7 +86,8 @@ static paritas_status upload_native(paritas_context *context, struct paritas_dev
     return device_cpu.model_upload(context, device, &modules[kappa], tables, handle);
 }
 
-static paritas_status launch_native(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch)
+static paritas_status launch_native(paritas_context *context, struct paritas_device *device, void *handle,
+                                    const struct device_launch *launch)
 {
     slab_elements = launch->slab;
     return device_cpu.launch(context, device, handle, launch);
@@ -128,26 +137,38 @@ static void compare_teams(unsigned precision)
     free(sample);
 }
 
-TEST(all_answers_are_the_cpus_in_f64) { compare_teams(64); }
-TEST(all_answers_are_the_cpus_in_f32) { compare_teams(32); }
+TEST(all_answers_are_the_cpus_in_f64)
+{
+    compare_teams(64);
+}
+TEST(all_answers_are_the_cpus_in_f32)
+{
+    compare_teams(32);
+}
 
 /* ---- a missing barrier shows ---- */
 
 static char shown[256];
 
-static bool shows(paritas_context *context, const struct sample *sample, const struct answers_wish *wish, struct native_place dropped, const struct answers *wanted)
+static bool shows(paritas_context *context, const struct sample *sample, const struct answers_wish *wish,
+                  struct native_place dropped, const struct answers *wanted)
 {
     bool differs = false;
     for (unsigned k = 0; k < 3 && !differs; k++) {
         native_workers = 5;
-        native_settings = (struct native_settings){.order = (enum native_order)k, .seed = 5, .dropped = dropped};
+        native_settings =
+            (struct native_settings){.order = (enum native_order)k, .seed = 5, .dropped = dropped};
         fault[0] = '\0';
         struct answers got = {0};
         for (unsigned part = 0; part < ANSWERS_PART_COUNT && !differs; part++)
-            if (DEVICE_PARTS >> part & 1) differs = !answers_collect(context, sample, (enum answers_part)part, wish, &got);
+            if (DEVICE_PARTS >> part & 1)
+                differs = !answers_collect(context, sample, (enum answers_part)part, wish, &got);
         const char *difference = answers_difference(&got, wanted);
         differs |= fault[0] || difference;
-        snprintf(shown, sizeof shown, "%s", fault[0] ? fault : difference ? difference : paritas_error_message(context));
+        snprintf(shown, sizeof shown, "%s",
+                 fault[0]     ? fault
+                 : difference ? difference
+                              : paritas_error_message(context));
         answers_free(&got);
     }
     return differs;
@@ -160,7 +181,8 @@ TEST(a_barrier_that_is_missing_shows)
     const struct answers_wish wish = {.n = 2, .box_limit = 60, .few = true};
     struct answers wanted = reference(sample, 64, DEVICE_PARTS, &wish);
     native_forget_barriers();
-    if (shows(context, sample, &wish, (struct native_place){NULL, 0}, &wanted)) fail_msg("without any: %s", shown);
+    if (shows(context, sample, &wish, (struct native_place){NULL, 0}, &wanted))
+        fail_msg("without any: %s", shown);
     const struct native_place *met;
     const size_t n = native_barriers(&met);
     struct native_place places[256];
@@ -169,8 +191,10 @@ TEST(a_barrier_that_is_missing_shows)
     size_t seen = 0, tried = 0;
     for (size_t k = 0; k < n; k += SHARE > 1 ? 7 : 1) {
         tried++;
-        if (shows(context, sample, &wish, places[k], &wanted)) seen++;
-        else print_message("not missed: %s:%u\n", places[k].file, places[k].line);
+        if (shows(context, sample, &wish, places[k], &wanted))
+            seen++;
+        else
+            print_message("not missed: %s:%u\n", places[k].file, places[k].line);
     }
     print_message("%zu of %zu barriers are missed\n", seen, tried);
     assert_true(3 * seen >= tried);

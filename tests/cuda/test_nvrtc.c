@@ -19,7 +19,8 @@ static void make_machine(struct machine *m, unsigned capability, const char *ent
 {
     const struct kernel_module *module = &paritas_module_histfactory;
     static const char kernel[] = "\nKERNEL_OF(PARITAS_ENTRY)\n";
-    *m = (struct machine){.device = {.name = "cuda:0", .precision = 64}, .state = {.capability = capability, .driver = 99000}};
+    *m = (struct machine){.device = {.name = "cuda:0", .precision = 64},
+                          .state = {.capability = capability, .driver = 99000}};
     assert_int_equal(paritas_open(NULL, &m->context), PARITAS_OK);
     m->text = calloc(paritas_dialect_cuda_size + *module->text_size + sizeof kernel + 1, 1);
     assert_non_null(m->text);
@@ -27,8 +28,13 @@ static void make_machine(struct machine *m, unsigned capability, const char *ent
     m->text[paritas_dialect_cuda_size] = '\n';
     memcpy(m->text + paritas_dialect_cuda_size + 1, module->text, *module->text_size);
     strcat(m->text, kernel);
-    m->build = (struct accelerator_build){.text = m->text, .text_size = strlen(m->text), .entry = entry, .precision = 64, .workers = CUDA_WORKERS};
-    if (cuda_load_nvrtc(m->context, &m->device, &m->state) != PARITAS_OK) fail_msg("%s", paritas_error_message(m->context));
+    m->build = (struct accelerator_build){.text = m->text,
+                                          .text_size = strlen(m->text),
+                                          .entry = entry,
+                                          .precision = 64,
+                                          .workers = CUDA_WORKERS};
+    if (cuda_load_nvrtc(m->context, &m->device, &m->state) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(m->context));
 }
 
 static void free_machine(struct machine *m)
@@ -40,7 +46,8 @@ static void free_machine(struct machine *m)
 static char *compile(struct machine *m, size_t *size)
 {
     void *binary = NULL;
-    if (cuda_compile_text(m->context, &m->device, &m->state, &m->build, &binary, size) != PARITAS_OK) fail_msg("%s", paritas_error_message(m->context));
+    if (cuda_compile_text(m->context, &m->device, &m->state, &m->build, &binary, size) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(m->context));
     return binary;
 }
 
@@ -81,9 +88,11 @@ TEST(a_text_that_nvrtc_refuses_is_told_of_by_file_and_line)
     char *mistake = strstr(m.text, "model_prepare(MODEL_PARAMETERS)");
     assert_non_null(mistake);
     memset(mistake, '@', 3);
-    assert_int_equal(cuda_compile_text(m.context, &m.device, &m.state, &m.build, &binary, &size), PARITAS_NO_DEVICE);
+    assert_int_equal(cuda_compile_text(m.context, &m.device, &m.state, &m.build, &binary, &size),
+                     PARITAS_NO_DEVICE);
     assert_null(binary);
-    if (!strstr(paritas_error_message(m.context), "entry/histfactory.h(")) fail_msg("%s", paritas_error_message(m.context));
+    if (!strstr(paritas_error_message(m.context), "entry/histfactory.h("))
+        fail_msg("%s", paritas_error_message(m.context));
     free_machine(&m);
 }
 

@@ -1,4 +1,5 @@
-/* fake_accelerator.c: see fake_accelerator.h. A binary is the build's precision, the entry's name and a sum over the text. */
+/* fake_accelerator.c: see fake_accelerator.h. A binary is the build's precision, the entry's name and a sum
+ * over the text. */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include "device/fake_accelerator.h"
 
@@ -8,8 +9,10 @@
 #include <time.h>
 
 struct fake fake;
-extern const struct kernel_module paritas_module_histfactory, paritas_module_losscone, paritas_module_kappa, paritas_module_conformance;
-static const struct kernel_module *const modules[] = {&paritas_module_histfactory, &paritas_module_losscone, &paritas_module_kappa, &paritas_module_conformance};
+extern const struct kernel_module paritas_module_histfactory, paritas_module_losscone, paritas_module_kappa,
+    paritas_module_conformance;
+static const struct kernel_module *const modules[] = {&paritas_module_histfactory, &paritas_module_losscone,
+                                                      &paritas_module_kappa, &paritas_module_conformance};
 static const unsigned char dialect[] = "/* the dialect of a fake device */\n";
 static const size_t dialect_size = sizeof dialect - 1;
 
@@ -22,9 +25,11 @@ void fake_reset(void)
 static paritas_status fake_open(paritas_context *context, struct accelerator *accelerator, unsigned index)
 {
     (void)index;
-    if (fake.refuses_to_open) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': it does not want to");
+    if (fake.refuses_to_open)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': it does not want to");
     fake.opens++;
-    accelerator->properties = (struct accelerator_properties){.units = 4, .teams_per_unit = 4, .workers = 8, .workers_most = 64, .is_processor = fake.is_processor};
+    accelerator->properties = (struct accelerator_properties){
+        .units = 4, .teams_per_unit = 4, .workers = 8, .workers_most = 64, .is_processor = fake.is_processor};
     snprintf(accelerator->properties.name, sizeof accelerator->properties.name, "fake");
     snprintf(accelerator->properties.versions, sizeof accelerator->properties.versions, "%s", fake.versions);
     return PARITAS_OK;
@@ -67,7 +72,8 @@ static int fake_read(struct accelerator *accelerator, void *to, void *memory, si
     return 0;
 }
 
-static void fake_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line, size_t room)
+static void fake_options(const struct accelerator *accelerator, const struct accelerator_build *build,
+                         char *line, size_t room)
 {
     (void)accelerator;
     snprintf(line, room, "f%u %u", build->precision, build->workers);
@@ -85,15 +91,18 @@ static struct fake_binary binary_of(const struct accelerator_build *build)
     memset(&binary, 0, sizeof binary);
     snprintf(binary.entry, sizeof binary.entry, "%s", build->entry);
     binary.precision = build->precision;
-    for (size_t i = 0; i < build->text_size; i++) binary.sum = 31 * binary.sum + (unsigned char)build->text[i];
+    for (size_t i = 0; i < build->text_size; i++)
+        binary.sum = 31 * binary.sum + (unsigned char)build->text[i];
     return binary;
 }
 
-static paritas_status fake_compile(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, void **binary, size_t *size)
+static paritas_status fake_compile(paritas_context *context, struct accelerator *accelerator,
+                                   const struct accelerator_build *build, void **binary, size_t *size)
 {
     (void)accelerator;
     if (fake.refuses_text || build->text[build->text_size] != '\0')
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': its compiler refuses the kernels: line 3 is not to its taste");
+        return paritas_fail(context, PARITAS_NO_DEVICE,
+                            "device 'fake': its compiler refuses the kernels: line 3 is not to its taste");
     const struct fake_binary made = binary_of(build);
     *size = sizeof made;
     *binary = paritas_allocate(context, *size, 1);
@@ -103,7 +112,8 @@ static paritas_status fake_compile(paritas_context *context, struct accelerator 
     return PARITAS_OK;
 }
 
-static paritas_status fake_load(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, const void *binary, size_t size,
+static paritas_status fake_load(paritas_context *context, struct accelerator *accelerator,
+                                const struct accelerator_build *build, const void *binary, size_t size,
                                 struct accelerator_kernel *kernel)
 {
     (void)accelerator;
@@ -115,9 +125,11 @@ static paritas_status fake_load(paritas_context *context, struct accelerator *ac
             const struct cpu_variant *variant = &modules[m]->variants[v];
             if (variant->precision != build->precision || strcmp(variant->isa, "portable") != 0) continue;
             for (unsigned e = 0; e < modules[m]->n_entries; e++)
-                if (strcmp(modules[m]->entries[e], build->entry) == 0) kernel->function = (void *)&variant->entries[e];
+                if (strcmp(modules[m]->entries[e], build->entry) == 0)
+                    kernel->function = (void *)&variant->entries[e];
         }
-    if (!kernel->function) return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': there is no entry %s", build->entry);
+    if (!kernel->function)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': there is no entry %s", build->entry);
     kernel->workers_most = fake.workers_most_of_entry ? fake.workers_most_of_entry : 1024;
     fake.loads++;
     return PARITAS_OK;
@@ -130,7 +142,8 @@ static void fake_unload(struct accelerator *accelerator, struct accelerator_kern
     fake.unloads++;
 }
 
-static int fake_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel, const struct accelerator_arguments *of, uint32_t teams)
+static int fake_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
+                    const struct accelerator_arguments *of, uint32_t teams)
 {
     if (fake.gone_after && fake.runs >= fake.gone_after) return FAKE_GONE;
     if (fake.teams_most && teams > fake.teams_most) return FAKE_OUT_OF_MEMORY;
@@ -139,7 +152,9 @@ static int fake_run(struct accelerator *accelerator, const struct accelerator_ke
     fake.teams += teams;
     const size_t element = accelerator->device->precision / 8;
     const cpu_entry entry = *(const cpu_entry *)kernel->function;
-    for (uint32_t t = 0; t < teams; t++) entry(of->ints, of->reals, of->args, of->in, of->out, (char *)of->slabs + (size_t)t * of->slab * element, of->first_team + t);
+    for (uint32_t t = 0; t < teams; t++)
+        entry(of->ints, of->reals, of->args, of->in, of->out,
+              (char *)of->slabs + (size_t)t * of->slab * element, of->first_team + t);
     if (fake.wrong_number) ((unsigned char *)of->out)[(fake.wrong_number - 1) * element] ^= 1;
     const struct timespec pause = {0, (long)fake.milliseconds * 1000000};
     if (fake.milliseconds) nanosleep(&pause, NULL);
@@ -152,8 +167,14 @@ static int fake_finish(struct accelerator *accelerator)
     return 0;
 }
 
-static const char *fake_explain(int code) { return code == FAKE_GONE ? "it is gone" : NULL; }
-static bool fake_memory_ran_out(int code) { return code == FAKE_OUT_OF_MEMORY; }
+static const char *fake_explain(int code)
+{
+    return code == FAKE_GONE ? "it is gone" : NULL;
+}
+static bool fake_memory_ran_out(int code)
+{
+    return code == FAKE_OUT_OF_MEMORY;
+}
 
 static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(fake, "fake", true, dialect);
 ACCELERATOR_DEVICE(fake, &operations);
@@ -161,7 +182,8 @@ ACCELERATOR_DEVICE(fake, &operations);
 paritas_status fake_use(paritas_context *context)
 {
     struct paritas_device *device;
-    const paritas_status status = device_open_as(context, &device_fake, "fake", NULL, context->precision, true, 0, &device);
+    const paritas_status status =
+        device_open_as(context, &device_fake, "fake", NULL, context->precision, true, 0, &device);
     if (status != PARITAS_OK) return status;
     if (context->device != context->host) device_close(context->device);
     context->device = device;

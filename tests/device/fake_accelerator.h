@@ -1,4 +1,5 @@
-/* fake_accelerator.h: an accelerator whose kernels are the CPU's portable ones, whose memory is the host's, and that fails on demand. */
+/* fake_accelerator.h: an accelerator whose kernels are the CPU's portable ones, whose memory is the host's,
+ * and that fails on demand. */
 #ifndef PARITAS_TESTS_DEVICE_FAKE_ACCELERATOR_H
 #define PARITAS_TESTS_DEVICE_FAKE_ACCELERATOR_H
 
@@ -14,11 +15,12 @@ struct fake {
     uint32_t largest; /* teams of one run */
     uint64_t teams;   /* of all runs */
     /* what is to happen */
-    size_t buffer_most;   /* bytes of one buffer; 0: any number */
-    uint32_t teams_most;  /* of one run, above it memory runs out; 0: any number */
-    unsigned gone_after;  /* runs until the device is gone; 0: never */
+    size_t buffer_most;             /* bytes of one buffer; 0: any number */
+    uint32_t teams_most;            /* of one run, above it memory runs out; 0: any number */
+    unsigned gone_after;            /* runs until the device is gone; 0: never */
     unsigned workers_most_of_entry; /* 0: as many as are asked for */
-    size_t wrong_number;            /* every run changes the last bit of this number that comes back, counted from 1; 0: of none */
+    /* every run changes the last bit of this number that comes back, counted from 1; 0: of none */
+    size_t wrong_number;
     bool refuses_to_open, refuses_text, refuses_binaries, is_processor;
     unsigned milliseconds; /* of every run */
     char versions[64];

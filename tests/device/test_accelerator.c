@@ -1,4 +1,5 @@
-/* test_accelerator.c: the layer that all accelerators share: chunks, memory, models that stay, kernels kept on disk, faults. */
+/* test_accelerator.c: the layer that all accelerators share: chunks, memory, models that stay, kernels kept
+ * on disk, faults. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include "common.h"
 #include "device/fake_accelerator.h"
@@ -24,7 +25,9 @@ static void set_up(struct setting *s, unsigned precision, unsigned workers, cons
     options.workers = workers;
     options.cache = cache;
     assert_int_equal(paritas_open(&options, &s->context), PARITAS_OK);
-    assert_int_equal(paritas_workspace_parse(s->context, small_workspace, strlen(small_workspace), "small", &s->workspace), PARITAS_OK);
+    assert_int_equal(
+        paritas_workspace_parse(s->context, small_workspace, strlen(small_workspace), "small", &s->workspace),
+        PARITAS_OK);
     assert_int_equal(paritas_model_create(s->context, s->workspace, NULL, &s->model), PARITAS_OK);
     s->parameters = paritas_model_parameter_count(s->model);
     assert_int_equal(fake_use(s->context), PARITAS_OK);
@@ -50,7 +53,8 @@ static paritas_status evaluate(const struct setting *s, double *nll)
     double points[ROWS * 64];
     assert_true(s->parameters <= 64);
     for (size_t i = 0; i < ROWS * s->parameters; i++)
-        points[i] = paritas_model_suggested_init(s->model)[i % s->parameters] + 0.001 * (double)(i / s->parameters);
+        points[i] =
+            paritas_model_suggested_init(s->model)[i % s->parameters] + 0.001 * (double)(i / s->parameters);
     return paritas_evaluate(s->context, s->model, ROWS, points, 0, NULL, nll, NULL, NULL);
 }
 
@@ -136,14 +140,17 @@ TEST(a_model_is_uploaded_once)
     double point[64];
     paritas_result result;
     const paritas_job job = {.start = NULL};
-    for (int k = 0; k < 3; k++) assert_int_equal(paritas_fit(s.context, s.model, NULL, 1, &job, &result, point, NULL, NULL, NULL), PARITAS_OK);
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(paritas_fit(s.context, s.model, NULL, 1, &job, &result, point, NULL, NULL, NULL),
+                         PARITAS_OK);
     assert_int_equal(s.context->device->uploads, 1);
     assert_int_equal(s.context->device->builds, 2);
     assert_int_equal(fake.compiles, 3); /* and the self-test's */
     tear_down(&s);
 }
 
-/* More models than have room: the one that was not used for longest goes, and comes again with its own numbers. */
+/* More models than have room: the one that was not used for longest goes, and comes again with its own
+ * numbers. */
 TEST(models_come_and_go)
 {
     struct setting s;
@@ -202,7 +209,9 @@ TEST(few_teams_are_larger)
     assert_int_equal(evaluate(&s, all), PARITAS_OK);
     assert_int_equal(accelerator->modules[1].kernels[0].workers, 8);
     assert_null(accelerator->modules[1].alone[0].function);
-    assert_int_equal(paritas_evaluate(s.context, s.model, 1, paritas_model_suggested_init(s.model), 0, NULL, &one, NULL, NULL), PARITAS_OK);
+    assert_int_equal(paritas_evaluate(s.context, s.model, 1, paritas_model_suggested_init(s.model), 0, NULL,
+                                      &one, NULL, NULL),
+                     PARITAS_OK);
     assert_int_equal(accelerator->modules[1].alone[0].workers, 32);
     assert_memory_equal(&one, &all[0], sizeof one);
     tear_down(&s);
@@ -243,7 +252,8 @@ static void remove_folder(struct folder *f)
     assert_int_equal(rmdir(f->path), 0);
 }
 
-/* Evaluates in a new context and answers how many entries were compiled for it: that one and the self-test's. */
+/* Evaluates in a new context and answers how many entries were compiled for it: that one and the
+ * self-test's. */
 static unsigned compiled(const char *cache, unsigned precision)
 {
     struct setting s;

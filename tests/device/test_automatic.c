@@ -1,4 +1,5 @@
-/* test_automatic.c: the device called "auto" moves to what is faster, never changes a bit, and goes on where an accelerator fails. */
+/* test_automatic.c: the device called "auto" moves to what is faster, never changes a bit, and goes on where
+ * an accelerator fails. */
 #include "common.h"
 #include "device/automatic.h"
 #include "device/fake_accelerator.h"
@@ -19,10 +20,12 @@ static void keep_note(void *user, const char *message)
     strcat(s->notes, "\n");
 }
 
-static paritas_status open_fake(paritas_context *context, unsigned attempt, unsigned precision, struct paritas_device **device)
+static paritas_status open_fake(paritas_context *context, unsigned attempt, unsigned precision,
+                                struct paritas_device **device)
 {
     *device = NULL;
-    return attempt == 0 ? device_open_as(context, &device_fake, "fake", NULL, precision, false, 0, device) : PARITAS_NOT_FOUND;
+    return attempt == 0 ? device_open_as(context, &device_fake, "fake", NULL, precision, false, 0, device)
+                        : PARITAS_NOT_FOUND;
 }
 
 static void set_up(struct setting *s)
@@ -36,7 +39,9 @@ static void set_up(struct setting *s)
     assert_int_equal(paritas_open(&options, &s->context), PARITAS_OK);
     assert_string_equal(paritas_device_name(s->context), "cpu");
     s->context->device->automatic->open = open_fake;
-    assert_int_equal(paritas_workspace_parse(s->context, small_workspace, strlen(small_workspace), "small", &s->workspace), PARITAS_OK);
+    assert_int_equal(
+        paritas_workspace_parse(s->context, small_workspace, strlen(small_workspace), "small", &s->workspace),
+        PARITAS_OK);
     assert_int_equal(paritas_model_create(s->context, s->workspace, NULL, &s->model), PARITAS_OK);
     s->parameters = paritas_model_parameter_count(s->model);
     fake_reset();
@@ -57,8 +62,10 @@ static void evaluate(const struct setting *s, double *nll)
 {
     double points[ROWS * 64];
     for (size_t i = 0; i < ROWS * s->parameters; i++)
-        points[i] = paritas_model_suggested_init(s->model)[i % s->parameters] + 0.001 * (double)(i / s->parameters);
-    assert_int_equal(paritas_evaluate(s->context, s->model, ROWS, points, 0, NULL, nll, NULL, NULL), PARITAS_OK);
+        points[i] =
+            paritas_model_suggested_init(s->model)[i % s->parameters] + 0.001 * (double)(i / s->parameters);
+    assert_int_equal(paritas_evaluate(s->context, s->model, ROWS, points, 0, NULL, nll, NULL, NULL),
+                     PARITAS_OK);
 }
 
 /* As if so much time had gone by, and as if the CPU had taken its time over what it did. */

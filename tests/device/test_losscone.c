@@ -1,4 +1,5 @@
-/* test_losscone.c: loss cones and plasmas on an accelerator that runs out of memory, is cancelled, or goes: smaller launches have the same bits, and what cannot be done is said. */
+/* test_losscone.c: loss cones and plasmas on an accelerator that runs out of memory, is cancelled, or goes:
+ * smaller launches have the same bits, and what cannot be done is said. */
 #include "device/fake_accelerator.h"
 #include "losscone/devices.h"
 #include "share.h"
@@ -63,8 +64,9 @@ static double *twice(const double *numbers, size_t n)
 
 static paritas_status fit(paritas_context *context, const struct sample *s, paritas_losscone_result *results)
 {
-    double *energy = twice(s->energy, COUNT(s->energy)), *potential = twice(s->potential, COUNT(s->potential)), *cosine = twice(s->cosine, COUNT(s->cosine)),
-           *flux = twice(s->flux, COUNT(s->flux));
+    double *energy = twice(s->energy, COUNT(s->energy)),
+           *potential = twice(s->potential, COUNT(s->potential)),
+           *cosine = twice(s->cosine, COUNT(s->cosine)), *flux = twice(s->flux, COUNT(s->flux));
     const paritas_sweeps sweeps = {SWEEPS, energy, potential, cosine, flux};
     const paritas_status status = paritas_losscone_fit(context, &sweeps, NULL, results);
     free(energy);
@@ -89,7 +91,9 @@ TEST(rows_without_room_go_in_several_launches)
     assert_int_equal(context->device->launches, 3); /* one that had no room, and two halves */
     for (size_t k = 0; k < SWEEPS; k++) {
         assert_int_equal(results[k].status, wanted[k].status);
-        assert_memory_equal(&results[k].misfit, &wanted[k].misfit, offsetof(paritas_losscone_result, boxes) - offsetof(paritas_losscone_result, misfit));
+        assert_memory_equal(&results[k].misfit, &wanted[k].misfit,
+                            offsetof(paritas_losscone_result, boxes) -
+                                offsetof(paritas_losscone_result, misfit));
         assert_memory_equal(results[k].vertex, wanted[k].vertex, sizeof wanted[k].vertex);
     }
     close_fake(context);
@@ -143,13 +147,17 @@ TEST(progress_rises_to_its_end_and_cancels)
             if (cpu && stop_at > 1) told.stop_at = stop_at = 1; /* it tells once in a while only */
             const paritas_status status = fit(context, sample, results);
             assert_true(told.well);
-            if (told.stop_at) assert_int_equal(status, PARITAS_CANCELLED);
-            else if (!cpu) assert_int_equal(told.done, SWEEPS); /* of the CPU only one thread tells */
+            if (told.stop_at)
+                assert_int_equal(status, PARITAS_CANCELLED);
+            else if (!cpu)
+                assert_int_equal(told.done, SWEEPS); /* of the CPU only one thread tells */
             if (!told.stop_at) assert_int_equal(status, PARITAS_OK);
             if (!cpu) assert_true(stop_at ? told.calls == stop_at : told.calls > 6);
             assert_true(context->progress == tell && context->progress_user == &told); /* given back */
-            if (cpu) paritas_close(context);
-            else close_fake(context);
+            if (cpu)
+                paritas_close(context);
+            else
+                close_fake(context);
             if (cpu && stop_at == 1) break;
         }
     free(sample);

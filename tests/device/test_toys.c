@@ -1,4 +1,5 @@
-/* test_toys.c: toys that are asked of an accelerator are fitted on it, as many at once as it wants, whichever method fits them, and have the CPU's bits. */
+/* test_toys.c: toys that are asked of an accelerator are fitted on it, as many at once as it wants, whichever
+ * method fits them, and have the CPU's bits. */
 #include "common.h"
 #include "device/fake_accelerator.h"
 #include "infer/toy_runner.h"
@@ -23,7 +24,8 @@ static int keep(void *user, size_t n, const paritas_toy *toys)
 static int by_hypothesis(const void *a, const void *b)
 {
     const paritas_toy *x = a, *y = b;
-    return x->hypothesis != y->hypothesis ? (x->hypothesis > y->hypothesis) - (x->hypothesis < y->hypothesis) : (x->toy > y->toy) - (x->toy < y->toy);
+    return x->hypothesis != y->hypothesis ? (x->hypothesis > y->hypothesis) - (x->hypothesis < y->hypothesis)
+                                          : (x->toy > y->toy) - (x->toy < y->toy);
 }
 
 static paritas_hypotest_toys_result run(bool accelerated, struct taken *taken)
@@ -37,7 +39,9 @@ static paritas_hypotest_toys_result run(bool accelerated, struct taken *taken)
     options.threads = 1;
     assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
     if (accelerated) assert_int_equal(fake_use(context), PARITAS_OK);
-    assert_int_equal(paritas_workspace_parse(context, small_workspace, strlen(small_workspace), "small", &workspace), PARITAS_OK);
+    assert_int_equal(
+        paritas_workspace_parse(context, small_workspace, strlen(small_workspace), "small", &workspace),
+        PARITAS_OK);
     assert_int_equal(paritas_model_create(context, workspace, NULL, &model), PARITAS_OK);
     toys.n = TOYS;
     toys.seed = 4;
@@ -45,7 +49,8 @@ static paritas_hypotest_toys_result run(bool accelerated, struct taken *taken)
     toys.take = keep;
     toys.user = taken;
     taken->n = 0;
-    assert_int_equal(paritas_hypotest_toys(context, model, NULL, PARITAS_QTILDE, 1.0, &toys, &result), PARITAS_OK);
+    assert_int_equal(paritas_hypotest_toys(context, model, NULL, PARITAS_QTILDE, 1.0, &toys, &result),
+                     PARITAS_OK);
     assert_int_equal(taken->n, 2 * TOYS);
     qsort(taken->rows, taken->n, sizeof *taken->rows, by_hypothesis);
     paritas_model_free(model);
@@ -85,7 +90,8 @@ static paritas_status see_chunk(void *user, int which, uint64_t first, size_t n)
     return PARITAS_OK;
 }
 
-static paritas_status see_none_present(void *user, int which, uint64_t first, size_t n, unsigned char *present)
+static paritas_status see_none_present(void *user, int which, uint64_t first, size_t n,
+                                       unsigned char *present)
 {
     (void)user, (void)which, (void)first;
     memset(present, 0, n);

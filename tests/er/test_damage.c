@@ -28,12 +28,14 @@ static void assert_neighbours(const paritas_er_day *day)
         for (unsigned row = 0; row < ROWS; row++) {
             assert_int_equal(day->row_reason[k * ROWS + row], PARITAS_ER_KEPT);
             assert_int_equal(day->line[k * ROWS + row], k * ROWS + row + 1);
-            for (unsigned j = 0; j < CELLS; j++) assert_int_equal(day->cell_reason[(k * ROWS + row) * CELLS + j], PARITAS_ER_KEPT);
+            for (unsigned j = 0; j < CELLS; j++)
+                assert_int_equal(day->cell_reason[(k * ROWS + row) * CELLS + j], PARITAS_ER_KEPT);
         }
     }
 }
 
-/* Row 4 of sweep 2 is lost for a reason: 14 remain in their order, the last slot tells why. `known`: its number could be read. */
+/* Row 4 of sweep 2 is lost for a reason: 14 remain in their order, the last slot tells why. `known`: its
+ * number could be read. */
 static void assert_row_lost(const paritas_er_day *day, paritas_er_reason reason, bool known)
 {
     assert_neighbours(day);
@@ -52,15 +54,18 @@ static void assert_row_lost(const paritas_er_day *day, paritas_er_reason reason,
 }
 
 /* One field of row 4 of sweep 2 loses that row; strictly, the file. */
-static void loses_row(unsigned field, const char *text, paritas_er_reason reason, unsigned column, bool known, const char *message)
+static void loses_row(unsigned field, const char *text, paritas_er_reason reason, unsigned column, bool known,
+                      const char *message)
 {
     const struct change change = {field, text};
     struct page page = changed(4, &change, 1);
     paritas_er_day *day = parse(context, &page, NULL);
     assert_row_lost(day, reason, known);
     assert_int_equal(day->rows, 45);
-    if (known) ASSERT_COUNTS(day, {reason, 1, 20, column});
-    else ASSERT_COUNTS(day, {reason, 1, 20, column}, {PARITAS_ER_ROW_MISSING, 1, 16, 0});
+    if (known)
+        ASSERT_COUNTS(day, {reason, 1, 20, column});
+    else
+        ASSERT_COUNTS(day, {reason, 1, 20, column}, {PARITAS_ER_ROW_MISSING, 1, 16, 0});
     paritas_er_day_free(day);
     assert_refused(context, &page, &strict, message);
     page_free(&page);
@@ -81,13 +86,19 @@ TEST(a_damaged_row_costs_that_row)
     loses_row(4, "-2", PARITAS_ER_NUMBER, 4, false, "page: line 20: field 4: a number is expected");
     loses_row(4, "1e300", PARITAS_ER_NUMBER, 4, false, "page: line 20: field 4: a number is expected");
     loses_row(4, "two", PARITAS_ER_NUMBER, 4, false, "page: line 20: field 4: a number is expected");
-    loses_row(1, "1998-02-30T00:00:00", PARITAS_ER_BAD_UTC, 1, true, "page: line 20: field 1: a UTC is expected, YYYY-MM-DDThh:mm:ss");
-    loses_row(1, "19980201T000000", PARITAS_ER_BAD_UTC, 1, true, "page: line 20: field 1: a UTC is expected, YYYY-MM-DDThh:mm:ss");
-    loses_row(1, "1970-01-01T00:00:00", PARITAS_ER_EPOCH, 2, true, "page: line 20: field 2: the time is that of a clock that was not set");
-    loses_row(2, "0.0", PARITAS_ER_EPOCH, 2, true, "page: line 20: field 2: the time is that of a clock that was not set");
-    loses_row(2, "-5", PARITAS_ER_EPOCH, 2, true, "page: line 20: field 2: the time is that of a clock that was not set");
+    loses_row(1, "1998-02-30T00:00:00", PARITAS_ER_BAD_UTC, 1, true,
+              "page: line 20: field 1: a UTC is expected, YYYY-MM-DDThh:mm:ss");
+    loses_row(1, "19980201T000000", PARITAS_ER_BAD_UTC, 1, true,
+              "page: line 20: field 1: a UTC is expected, YYYY-MM-DDThh:mm:ss");
+    loses_row(1, "1970-01-01T00:00:00", PARITAS_ER_EPOCH, 2, true,
+              "page: line 20: field 2: the time is that of a clock that was not set");
+    loses_row(2, "0.0", PARITAS_ER_EPOCH, 2, true,
+              "page: line 20: field 2: the time is that of a clock that was not set");
+    loses_row(2, "-5", PARITAS_ER_EPOCH, 2, true,
+              "page: line 20: field 2: the time is that of a clock that was not set");
     loses_row(3, "0", PARITAS_ER_ENERGY, 3, true, "page: line 20: field 3: an energy above 0 is expected");
-    loses_row(3, "-38.6", PARITAS_ER_ENERGY, 3, true, "page: line 20: field 3: an energy above 0 is expected");
+    loses_row(3, "-38.6", PARITAS_ER_ENERGY, 3, true,
+              "page: line 20: field 3: an energy above 0 is expected");
 }
 
 TEST(rows_that_are_not_there_are_missing)
@@ -104,7 +115,8 @@ TEST(rows_that_are_not_there_are_missing)
     assert_int_equal(day->n, 3);
     ASSERT_COUNTS(day, {PARITAS_ER_ROW_MISSING, 3, 16, 0});
     assert_int_equal(day->sweep_reason[1], PARITAS_ER_KEPT);
-    for (unsigned slot = 0; slot < ROWS; slot++) assert_int_equal(day->row_reason[ROWS + slot], slot < 12 ? PARITAS_ER_KEPT : PARITAS_ER_ROW_MISSING);
+    for (unsigned slot = 0; slot < ROWS; slot++)
+        assert_int_equal(day->row_reason[ROWS + slot], slot < 12 ? PARITAS_ER_KEPT : PARITAS_ER_ROW_MISSING);
     assert_int_equal(day->line[2 * ROWS], 28);
     assert_int_equal(day->number[2], 3);
     paritas_er_day_free(day);
@@ -122,9 +134,12 @@ static void masks_cell(unsigned field, const char *text, paritas_er_reason reaso
     const size_t cell = (ROWS + 4) * CELLS + (field >= 96 ? field - 96 : field - 8);
     for (size_t j = ROWS * CELLS; j < 2 * ROWS * CELLS; j++) {
         assert_int_equal(day->cell_reason[j], j == cell ? reason : PARITAS_ER_KEPT);
-        if (j == cell && reason == PARITAS_ER_NO_COUNTS) assert_true(day->flux[j] == 0.0 && !signbit(day->flux[j]));
-        else if (j == cell) assert_true(isnan(day->flux[j]));
-        else assert_true(day->flux[j] > 0.0);
+        if (j == cell && reason == PARITAS_ER_NO_COUNTS)
+            assert_true(day->flux[j] == 0.0 && !signbit(day->flux[j]));
+        else if (j == cell)
+            assert_true(isnan(day->flux[j]));
+        else
+            assert_true(day->flux[j] > 0.0);
         assert_true(j == cell && field >= 96 ? isnan(day->azimuth[j]) : isfinite(day->azimuth[j]));
     }
     ASSERT_COUNTS(day, {reason, 1, 20, field});
@@ -197,7 +212,8 @@ TEST(a_field_outside_the_limits_masks_its_sweep)
     masks_field("1e-9", "0", "0");
     masks_field("600", "0", "-800");
     masks_field("0", "1e200", "0");
-    const struct change within[] = {{5, "599"}, {6, "0"}, {7, "-800"}}, little[] = {{5, "2e-9"}, {6, "0"}, {7, "0"}};
+    const struct change within[] = {{5, "599"}, {6, "0"}, {7, "-800"}},
+                        little[] = {{5, "2e-9"}, {6, "0"}, {7, "0"}};
     for (unsigned k = 0; k < 2; k++) {
         struct page page = changed(4, k ? within : little, 3);
         paritas_er_day *day = parse(context, &page, NULL);
@@ -212,13 +228,15 @@ TEST(a_field_outside_the_limits_masks_its_sweep)
     ASSERT_COUNTS(day, {PARITAS_ER_FIELD, 3, 1, 0});
     paritas_er_day_free(day);
     options.field_upper = (double)NAN;
-    assert_int_equal(paritas_er_parse(context, page.text, page.length, "page", &options, &day), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_er_parse(context, page.text, page.length, "page", &options, &day),
+                     PARITAS_INVALID_ARGUMENT);
     page_free(&page);
 }
 
 TEST(energies_that_turn_back_mask_their_sweep)
 {
-    static const char *const energies[] = {"100000.0", "38.641", "57.962"}; /* above all that follow; that of row 0; that of row 1 */
+    /* above all that follow; that of row 0; that of row 1 */
+    static const char *const energies[] = {"100000.0", "38.641", "57.962"};
     for (size_t k = 0; k < COUNT(energies); k++) {
         const struct change change = {3, energies[k]};
         struct page page = changed(4, &change, 1);
@@ -281,7 +299,8 @@ TEST(a_number_that_is_used_again_later_masks_its_sweep)
     assert_sweep_masked(day, PARITAS_ER_TIME_SPAN);
     ASSERT_COUNTS(day, {PARITAS_ER_TIME_SPAN, 1, 46, 0});
     paritas_er_day_free(day);
-    assert_refused(context, &page, &strict, "page: line 46: the spectrum number was used before, more than 160 s away");
+    assert_refused(context, &page, &strict,
+                   "page: line 46: the spectrum number was used before, more than 160 s away");
     page_free(&page);
 }
 
@@ -300,7 +319,8 @@ TEST(lost_rows_give_way_to_sound_ones)
     for (unsigned row = 0; row < ROWS; row++) {
         assert_int_equal(day->row_reason[row], PARITAS_ER_KEPT);
         assert_int_equal(day->line[row], 2 * row + 2);
-        for (unsigned j = 0; j < CELLS; j++) assert_int_equal(day->cell_reason[row * CELLS + j], PARITAS_ER_KEPT);
+        for (unsigned j = 0; j < CELLS; j++)
+            assert_int_equal(day->cell_reason[row * CELLS + j], PARITAS_ER_KEPT);
     }
     ASSERT_COUNTS(day, {PARITAS_ER_NUMBER, 15, 1, 50});
     paritas_er_day_free(day);
@@ -317,9 +337,12 @@ TEST(a_file_may_end_anywhere_and_costs_one_row_at_most)
         paritas_er_day *day = parse(context, &cut, NULL);
         const bool whole = end >= page.length - 1;
         assert_int_equal(day->rows, end == last ? 44 : 45);
-        if (whole) ASSERT_SOUND(day);
-        else if (end == last) ASSERT_COUNTS(day, {PARITAS_ER_ROW_MISSING, 1, 31, 0});
-        else ASSERT_COUNTS(day, {PARITAS_ER_FILE_CUT, 1, 45, 0}, {PARITAS_ER_ROW_MISSING, 1, 31, 0});
+        if (whole)
+            ASSERT_SOUND(day);
+        else if (end == last)
+            ASSERT_COUNTS(day, {PARITAS_ER_ROW_MISSING, 1, 31, 0});
+        else
+            ASSERT_COUNTS(day, {PARITAS_ER_FILE_CUT, 1, 45, 0}, {PARITAS_ER_ROW_MISSING, 1, 31, 0});
         assert_int_equal(day->n, 3);
         assert_int_equal(day->row_reason[44], whole ? PARITAS_ER_KEPT : PARITAS_ER_ROW_MISSING);
         paritas_er_day_free(day);
@@ -339,7 +362,8 @@ TEST(what_is_no_day_file_is_refused)
     page.length = 0;
     assert_refused(context, &page, NULL, "page: there are no rows: this is no day file");
     for (unsigned k = 0; k < 100000; k++) page_add(&page, "%s", "1998 ");
-    assert_refused(context, &page, NULL, "page: line 1: a line of more than 262144 bytes: this is no day file");
+    assert_refused(context, &page, NULL,
+                   "page: line 1: a line of more than 262144 bytes: this is no day file");
     page_free(&page);
 }
 

@@ -1,4 +1,5 @@
-/* Cells, attitude, axes and footpoints: closed forms, and the numbers of an independent implementation where they are at hand. */
+/* Cells, attitude, axes and footpoints: closed forms, and the numbers of an independent implementation where
+ * they are at hand. */
 #define _POSIX_C_SOURCE 200809L
 #include "er/testing.h"
 
@@ -44,7 +45,8 @@ TEST(inclinations_come_from_a_file_in_its_order)
 {
     struct page page = {0};
     double theta[CELLS];
-    for (unsigned j = 0; j < CELLS; j++) page_add(&page, j % 8 == 7 ? "%.2f\r\n" : j % 3 ? "%.2f, " : "  %.2f\t", 78.75 - 1.5 * j);
+    for (unsigned j = 0; j < CELLS; j++)
+        page_add(&page, j % 8 == 7 ? "%.2f\r\n" : j % 3 ? "%.2f, " : "  %.2f\t", 78.75 - 1.5 * j);
     write_file(path, page.text);
     assert_int_equal(paritas_er_theta(context, path, theta), PARITAS_OK);
     for (unsigned j = 0; j < CELLS; j++) assert_true(theta[j] == 78.75 - 1.5 * j);
@@ -71,7 +73,8 @@ TEST(attitude_goes_the_shorter_way_between_its_rows)
 {
     paritas_er_attitude *attitude;
     double ra, dec;
-    write_file(path, "1998-02-01T00:00:00, 12.0, 350.0, 85.0\r\n\n 1998-02-01T01:00:00 ,12.1, 10.0 ,86\n1998-02-02T00:00:00,12,190.0,-20");
+    write_file(path, "1998-02-01T00:00:00, 12.0, 350.0, 85.0\r\n\n 1998-02-01T01:00:00 ,12.1, 10.0 "
+                     ",86\n1998-02-02T00:00:00,12,190.0,-20");
     assert_int_equal(paritas_er_attitude_read(context, path, &attitude), PARITAS_OK);
     assert_int_equal(attitude->n, 3);
     assert_true(attitude->time[1] == START + 3600.0);
@@ -80,7 +83,8 @@ TEST(attitude_goes_the_shorter_way_between_its_rows)
     ASSERT_CLOSE(dec, 85.5, 1e-12);
     paritas_er_attitude_at(attitude, START + 900.0, &ra, &dec);
     ASSERT_CLOSE(ra, 355.0, 1e-12);
-    paritas_er_attitude_at(attitude, START + 3600.0 + 0.25 * 82800.0, &ra, &dec); /* half a turn is taken backwards */
+    /* half a turn is taken backwards */
+    paritas_er_attitude_at(attitude, START + 3600.0 + 0.25 * 82800.0, &ra, &dec);
     ASSERT_CLOSE(ra, 325.0, 1e-12);
     paritas_er_attitude_at(attitude, START - 0.001, &ra, &dec);
     assert_true(isnan(ra) && isnan(dec));
@@ -121,15 +125,19 @@ TEST(an_attitude_file_that_is_wrong_is_refused_with_its_line)
 TEST(despun_axes_are_a_frame_with_the_sun_in_its_meridian)
 {
     for (unsigned k = 0; k < 200; k++) {
-        const double ra = 3.7 * k, dec = 80.0 - 0.8 * k, sun[3] = {cos(0.31 * k), sin(0.31 * k), 0.02 * (k % 7)};
+        const double ra = 3.7 * k, dec = 80.0 - 0.8 * k,
+                     sun[3] = {cos(0.31 * k), sin(0.31 * k), 0.02 * (k % 7)};
         double m[9];
         paritas_er_despun_axes(ra, dec, sun, m);
         for (unsigned i = 0; i < 3; i++)
-            for (unsigned j = 0; j < 3; j++) ASSERT_CLOSE(m[i] * m[j] + m[3 + i] * m[3 + j] + m[6 + i] * m[6 + j], i == j, 1e-13);
+            for (unsigned j = 0; j < 3; j++)
+                ASSERT_CLOSE(m[i] * m[j] + m[3 + i] * m[3 + j] + m[6 + i] * m[6 + j], i == j, 1e-13);
         ASSERT_CLOSE(m[8], sin(dec * acos(-1.0) / 180.0), 1e-14);
         ASSERT_CLOSE(m[1] * sun[0] + m[4] * sun[1] + m[7] * sun[2], 0.0, 1e-13);
         assert_true(m[0] * sun[0] + m[3] * sun[1] + m[6] * sun[2] > 0.0);
-        ASSERT_CLOSE(m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]), 1.0, 1e-13);
+        ASSERT_CLOSE(m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+                         m[2] * (m[3] * m[7] - m[4] * m[6]),
+                     1.0, 1e-13);
     }
     double m[9];
     paritas_er_despun_axes(0.0, 90.0, (const double[3]){0.0, 0.0, 5.0}, m); /* the Sun stands in the axis */
@@ -142,9 +150,12 @@ TEST(footpoints_lie_on_the_sphere_and_on_the_line)
 {
     const double degree = acos(-1.0) / 180.0;
     for (unsigned k = 0; k < 400; k++) {
-        /* a point of the sphere at known coordinates, a direction that comes down on it, a step back along it */
-        const double latitude = 89.0 - 0.445 * k, longitude = fmod(17.3 * k, 360.0) - 180.0, height = 20.0 + 3.0 * k, slant = 0.3 * sin((double)k);
-        const double up[3] = {cos(latitude * degree) * cos(longitude * degree), cos(latitude * degree) * sin(longitude * degree), sin(latitude * degree)};
+        /* a point of the sphere at known coordinates, a direction that comes down on it, a step back along
+         * it */
+        const double latitude = 89.0 - 0.445 * k, longitude = fmod(17.3 * k, 360.0) - 180.0,
+                     height = 20.0 + 3.0 * k, slant = 0.3 * sin((double)k);
+        const double up[3] = {cos(latitude * degree) * cos(longitude * degree),
+                              cos(latitude * degree) * sin(longitude * degree), sin(latitude * degree)};
         const double east[3] = {-sin(longitude * degree), cos(longitude * degree), 0.0};
         double foot[3], position[3], field[3], point[3], where[2];
         int polarity;
@@ -166,13 +177,17 @@ TEST(a_line_that_misses_the_moon_or_begins_in_it_has_no_polarity)
 {
     double point[3], latitude, longitude;
     int polarity;
-    paritas_er_footpoint((const double[3]){0.0, 1800.0, 0.0}, (const double[3]){1.0, 0.0, 0.0}, point, &polarity, &latitude, &longitude);
+    paritas_er_footpoint((const double[3]){0.0, 1800.0, 0.0}, (const double[3]){1.0, 0.0, 0.0}, point,
+                         &polarity, &latitude, &longitude);
     assert_true(polarity == 0 && isnan(point[0]) && isnan(latitude) && isnan(longitude));
-    paritas_er_footpoint((const double[3]){0.0, 100.0, 0.0}, (const double[3]){1.0, 2.0, 3.0}, point, &polarity, NULL, NULL);
+    paritas_er_footpoint((const double[3]){0.0, 100.0, 0.0}, (const double[3]){1.0, 2.0, 3.0}, point,
+                         &polarity, NULL, NULL);
     assert_true(polarity == 0 && isnan(point[2]));
-    paritas_er_footpoint((const double[3]){0.0, 1800.0, 0.0}, (const double[3]){0.0, 0.0, 0.0}, point, &polarity, NULL, NULL);
+    paritas_er_footpoint((const double[3]){0.0, 1800.0, 0.0}, (const double[3]){0.0, 0.0, 0.0}, point,
+                         &polarity, NULL, NULL);
     assert_int_equal(polarity, 0);
-    paritas_er_footpoint((const double[3]){0.0, 0.0, -1800.0}, (const double[3]){0.0, 0.0, 1.0}, point, &polarity, &latitude, &longitude);
+    paritas_er_footpoint((const double[3]){0.0, 0.0, -1800.0}, (const double[3]){0.0, 0.0, 1.0}, point,
+                         &polarity, &latitude, &longitude);
     assert_true(polarity == 1 && latitude == -90.0 && longitude == 0.0);
 }
 
@@ -197,9 +212,11 @@ TEST(reference_geometry_is_met_to_1e_12)
 {
     struct paritas_workspace *document;
     if (json_read_file(context, PARITAS_SOURCE_DIR "/../shared/losscone/cases.json", &document)) skip();
-    const struct json *const all = json_get(document->root, "case10_geometry"), *part = json_get(all, "attitude");
+    const struct json *const all = json_get(document->root, "case10_geometry"),
+                             *part = json_get(all, "attitude");
     double time[8], ra[8], dec[8], query[8], ra_out[8], dec_out[8];
-    const size_t n = numbers(json_get(part, "t"), time, 8), queries = numbers(json_get(part, "query"), query, 8);
+    const size_t n = numbers(json_get(part, "t"), time, 8),
+                 queries = numbers(json_get(part, "query"), query, 8);
     assert_int_equal(numbers(json_get(part, "ra"), ra, 8), n);
     assert_int_equal(numbers(json_get(part, "dec"), dec, 8), n);
     assert_int_equal(numbers(json_get(part, "ra_out"), ra_out, 8), queries);

@@ -1,4 +1,5 @@
-/* Every allocation fails once, and once with all that follow: each time the answer is PARITAS_OUT_OF_MEMORY, and nothing is left behind. */
+/* Every allocation fails once, and once with all that follow: each time the answer is PARITAS_OUT_OF_MEMORY,
+ * and nothing is left behind. */
 #define _POSIX_C_SOURCE 200809L
 #include "er/testing.h"
 #include "refusing.h"
@@ -20,12 +21,14 @@ static int open_once(void **state)
     (void)state;
     struct page attitude = {0}, table = {0};
     if (!mkdtemp(folder)) return 1;
-    for (unsigned sweep = 1; sweep <= 600; sweep++) { /* of a row each: more than there is room for at first */
+    /* of a row each: more than there is room for at first */
+    for (unsigned sweep = 1; sweep <= 600; sweep++) {
         page_row(&page, sweep, 0, NULL, 0);
         page_add(&page, "\n");
     }
     write_file(within("3D980201.TAB"), page.text);
-    for (unsigned k = 0; k < 600; k++) page_add(&attitude, "1998-02-01T%02u:%02u:00,12,1,2\n", k / 60, k % 60);
+    for (unsigned k = 0; k < 600; k++)
+        page_add(&attitude, "1998-02-01T%02u:%02u:00,12,1,2\n", k / 60, k % 60);
     write_file(within("attitude.tab"), attitude.text);
     page_add(&table, "spectrum,polarity\n");
     for (unsigned k = 0; k < 1100; k++) page_add(&table, "%u,1\n", k);
@@ -102,7 +105,8 @@ TEST(a_failing_allocation_is_an_answer_everywhere)
     static const struct {
         paritas_status (*run)(paritas_context *context);
         long least; /* allocations it makes */
-    } steps[] = {{parse_page, 60}, {read_file, 60}, {create_and_write, 20}, {read_attitude, 8}, {read_geometry, 4}, {find_files, 8}};
+    } steps[] = {{parse_page, 60},   {read_file, 60},    {create_and_write, 20},
+                 {read_attitude, 8}, {read_geometry, 4}, {find_files, 8}};
     struct ledger ledger = {0};
     const paritas_allocator allocator = ledger_allocator(&ledger);
     paritas_context *context = open_context(&allocator);

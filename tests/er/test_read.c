@@ -2,7 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "er/testing.h"
 
-/* Sweep k of the day is sweep `number` of testing.h, row by row; `descending`: written from the highest energy down. */
+/* Sweep k of the day is sweep `number` of testing.h, row by row; `descending`: written from the highest
+ * energy down. */
 static void assert_sweep(const paritas_er_day *day, size_t k, unsigned number, bool descending)
 {
     assert_int_equal(day->number[k], number);
@@ -43,7 +44,8 @@ TEST(a_day_comes_out_as_it_was_written)
     assert_string_equal(day->utc[0], "1998-02-01T00:01:20");
     assert_string_equal(day->utc[39], "1998-02-01T00:53:20");
     for (unsigned row = 0; row < 40 * ROWS; row++) assert_int_equal(day->line[row], row + 1);
-    assert_true(isnan(day->polarity[7]) && isnan(day->spacecraft_potential[3]) && isnan(day->sun_azimuth[39]));
+    assert_true(isnan(day->polarity[7]) && isnan(day->spacecraft_potential[3]) &&
+                isnan(day->sun_azimuth[39]));
     ASSERT_SOUND(day);
     paritas_er_day_free(day);
     page_free(&page);
@@ -60,7 +62,8 @@ static void dressed(const char *blank, const char *front, const char *end, bool 
         char *inner = NULL;
         if (page.length) page_add(&page, "%s", end);
         page_add(&page, "%s", front);
-        for (char *field = strtok_r(line, " ", &inner), *first = field; field; field = strtok_r(NULL, " ", &inner))
+        for (char *field = strtok_r(line, " ", &inner), *first = field; field;
+             field = strtok_r(NULL, " ", &inner))
             page_add(&page, "%s%s", field == first ? "" : blank, field);
     }
     if (last_end) page_add(&page, "%s", end);
@@ -121,7 +124,8 @@ TEST(many_sweeps_with_far_numbers_are_told_apart)
     struct page page = {0};
     for (unsigned k = 0; k < 1500; k++) {
         char number[24];
-        snprintf(number, sizeof number, "%llu", (unsigned long long)(k % 3 == 2 ? 4503599627370496u + k : (uint64_t)k * 1048576));
+        snprintf(number, sizeof number, "%llu",
+                 (unsigned long long)(k % 3 == 2 ? 4503599627370496u + k : (uint64_t)k * 1048576));
         const struct change change = {4, number};
         page_row(&page, k % 1000 + 1, 0, &change, 1);
         page_add(&page, "\n");
@@ -174,9 +178,16 @@ TEST(utc_and_unix_time_agree_through_leap_years)
     static const struct {
         double time;
         const char *utc;
-    } pairs[] = {{0.0, "1970-01-01T00:00:00"},           {START, "1998-02-01T00:00:00"},      {951782400.0, "2000-02-29T00:00:00"}, {951868799.9, "2000-02-29T23:59:59"},
-                 {925397048.0, "1999-04-29T14:44:08"},   {-1.0, "1969-12-31T23:59:59"},       {-0.5, "1969-12-31T23:59:59"},        {4107542400.0, "2100-03-01T00:00:00"},
-                 {253402300799.0, "9999-12-31T23:59:59"}, {-62135596800.0, "0001-01-01T00:00:00"}};
+    } pairs[] = {{0.0, "1970-01-01T00:00:00"},
+                 {START, "1998-02-01T00:00:00"},
+                 {951782400.0, "2000-02-29T00:00:00"},
+                 {951868799.9, "2000-02-29T23:59:59"},
+                 {925397048.0, "1999-04-29T14:44:08"},
+                 {-1.0, "1969-12-31T23:59:59"},
+                 {-0.5, "1969-12-31T23:59:59"},
+                 {4107542400.0, "2100-03-01T00:00:00"},
+                 {253402300799.0, "9999-12-31T23:59:59"},
+                 {-62135596800.0, "0001-01-01T00:00:00"}};
     char utc[PARITAS_ER_UTC_SIZE];
     for (size_t k = 0; k < COUNT(pairs); k++) {
         paritas_er_utc(pairs[k].time, utc);

@@ -1,5 +1,6 @@
-/* Geometry from SPICE, with kernels made here: a Moon that turns evenly about the ecliptic's pole, a probe and a Sun on straight lines. Skipped where there is no libcspice; the Python
- * package spiceypy brings one. */
+/* Geometry from SPICE, with kernels made here: a Moon that turns evenly about the ecliptic's pole, a probe
+ * and a Sun on straight lines. Skipped where there is no libcspice; the Python package spiceypy brings
+ * one. */
 #define _POSIX_C_SOURCE 200809L
 #include "er/testing.h"
 
@@ -9,12 +10,14 @@
 static char folder[] = "/tmp/paritas-er-spice-XXXXXX";
 static char library[512];
 
-#define TURN 38.0        /* of the Moon's meridian at J2000, degrees */
-#define TURN_RATE 13.17  /* a day */
+#define TURN 38.0       /* of the Moon's meridian at J2000, degrees */
+#define TURN_RATE 13.17 /* a day */
 #define J2000 946728000.0
 
-/* Position and velocity in ECLIPJ2000 from the Moon's centre, km, s from the start: from over the north pole through the Moon. */
-static const double probe[6] = {300.0, 200.0, 1900.0, -0.02, 0.01, -0.06}, sun[6] = {1.2e8, -9.0e7, 1.0e6, 10.0, 20.0, -1.0};
+/* Position and velocity in ECLIPJ2000 from the Moon's centre, km, s from the start: from over the north pole
+ * through the Moon. */
+static const double probe[6] = {300.0, 200.0, 1900.0, -0.02, 0.01, -0.06},
+                    sun[6] = {1.2e8, -9.0e7, 1.0e6, 10.0, 20.0, -1.0};
 
 static void find_function(void *opened, const char *name, void *function)
 {
@@ -33,7 +36,8 @@ static const char *within(const char *name)
 /* Ephemeris time: TAI, 32.184 s and the Earth's eccentric path (the leap seconds' kernel says how). */
 static double ephemeris_time(double unix_time)
 {
-    const double dynamical = unix_time - J2000 + 31.0 + 32.184, anomaly = 6.239996 + 1.99096871e-7 * dynamical;
+    const double dynamical = unix_time - J2000 + 31.0 + 32.184,
+                 anomaly = 6.239996 + 1.99096871e-7 * dynamical;
     return dynamical + 1.657e-3 * sin(anomaly + 1.671e-2 * sin(anomaly));
 }
 
@@ -41,7 +45,8 @@ static double ephemeris_time(double unix_time)
 static void write_orbits(void *opened)
 {
     void (*spkopn)(const char *, const char *, int, int *);
-    void (*spkw09)(int, int, int, const char *, double, double, const char *, int, int, double(*)[6], double *);
+    void (*spkw09)(int, int, int, const char *, double, double, const char *, int, int, double (*)[6],
+                   double *);
     void (*spkcls)(int);
     find_function(opened, "spkopn_c", &spkopn);
     find_function(opened, "spkw09_c", &spkw09);
@@ -58,7 +63,8 @@ static void write_orbits(void *opened)
                 states[k][3 + i] = from[3 + i];
             }
         }
-        spkw09(handle, body ? 10 : -25, 301, "ECLIPJ2000", epochs[0], epochs[1], body ? "sun" : "probe", 1, 2, states, epochs);
+        spkw09(handle, body ? 10 : -25, 301, "ECLIPJ2000", epochs[0], epochs[1], body ? "sun" : "probe", 1, 2,
+               states, epochs);
     }
     spkcls(handle);
 }
@@ -66,9 +72,12 @@ static void write_orbits(void *opened)
 static int open_once(void **state)
 {
     (void)state;
-    static const char *const patterns[] = {PARITAS_SOURCE_DIR "/.venv/lib/python3*/site-packages/spiceypy/utils/libcspice.so", "/usr/lib/python3*/site-packages/spiceypy/utils/libcspice.so"};
+    static const char *const patterns[] = {PARITAS_SOURCE_DIR
+                                           "/.venv/lib/python3*/site-packages/spiceypy/utils/libcspice.so",
+                                           "/usr/lib/python3*/site-packages/spiceypy/utils/libcspice.so"};
     context = open_context(NULL);
-    snprintf(library, sizeof library, "%s", getenv("PARITAS_CSPICE") ? getenv("PARITAS_CSPICE") : "libcspice.so");
+    snprintf(library, sizeof library, "%s",
+             getenv("PARITAS_CSPICE") ? getenv("PARITAS_CSPICE") : "libcspice.so");
     void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     for (size_t k = 0; !opened && k < COUNT(patterns); k++) {
         glob_t found;
@@ -83,10 +92,13 @@ static int open_once(void **state)
         library[0] = '\0';
         return 0;
     }
-    write_file(within("time.tls"), "KPL/LSK\n\\begindata\nDELTET/DELTA_T_A = 32.184\nDELTET/K = 1.657D-3\nDELTET/EB = 1.671D-2\nDELTET/M = ( 6.239996D0 1.99096871D-7 )\n"
-                                   "DELTET/DELTA_AT = ( 10, @1972-JAN-1 31, @1997-JUL-1 32, @1999-JAN-1 )\n\\begintext\n");
+    write_file(within("time.tls"),
+               "KPL/LSK\n\\begindata\nDELTET/DELTA_T_A = 32.184\nDELTET/K = 1.657D-3\nDELTET/EB = "
+               "1.671D-2\nDELTET/M = ( 6.239996D0 1.99096871D-7 )\n"
+               "DELTET/DELTA_AT = ( 10, @1972-JAN-1 31, @1997-JUL-1 32, @1999-JAN-1 )\n\\begintext\n");
     /* the ecliptic's pole as J2000 sees it: the obliquity is 84381.448 seconds of arc */
-    write_file(within("moon.tpc"), "KPL/PCK\n\\begindata\nBODY301_POLE_RA = ( 270. 0. 0. )\nBODY301_POLE_DEC = ( 66.56070888888888889 0. 0. )\nBODY301_PM = ( 38.0 13.17 0. )\n"
+    write_file(within("moon.tpc"), "KPL/PCK\n\\begindata\nBODY301_POLE_RA = ( 270. 0. 0. )\nBODY301_POLE_DEC "
+                                   "= ( 66.56070888888888889 0. 0. )\nBODY301_PM = ( 38.0 13.17 0. )\n"
                                    "BODY301_RADII = ( 1737.4 1737.4 1737.4 )\n\\begintext\n");
     write_orbits(opened);
     return 0;
@@ -112,7 +124,10 @@ static paritas_er_spice *open_spice(void)
     return spice;
 }
 
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 /* A vector of ECLIPJ2000 in IAU_MOON. */
 static void to_moon(double time, const double from[3], double to[3])
@@ -123,8 +138,14 @@ static void to_moon(double time, const double from[3], double to[3])
     to[2] = from[2];
 }
 
-static double latitude(const double *p) { return asin(p[2] / sqrt(dot(p, p))) * 180.0 / acos(-1.0); }
-static double longitude(const double *p) { return atan2(p[1], p[0]) * 180.0 / acos(-1.0); }
+static double latitude(const double *p)
+{
+    return asin(p[2] / sqrt(dot(p, p))) * 180.0 / acos(-1.0);
+}
+static double longitude(const double *p)
+{
+    return atan2(p[1], p[0]) * 180.0 / acos(-1.0);
+}
 
 TEST(geometry_is_that_of_the_kernels)
 {
@@ -168,16 +189,21 @@ TEST(geometry_is_that_of_the_kernels)
         } else {
             assert_true(isnan(day->projection_latitude[k]) && isnan(day->projection_in_sun[k]));
         }
-        /* in shadow: within the Moon, or behind it and nearer to the axis of the shadow than the Moon is wide */
+        /* in shadow: within the Moon, or behind it and nearer to the axis of the shadow than the Moon is
+         * wide */
         to_moon(time, away, to_sun);
-        const double along = dot(position, to_sun) / sqrt(dot(to_sun, to_sun)), across = sqrt(dot(position, position) - along * along);
-        assert_true(day->spacecraft_in_sun[k] == !(sqrt(dot(position, position)) < PARITAS_MOON_RADIUS || (along < 0.0 && across < PARITAS_MOON_RADIUS)));
+        const double along = dot(position, to_sun) / sqrt(dot(to_sun, to_sun)),
+                     across = sqrt(dot(position, position) - along * along);
+        assert_true(day->spacecraft_in_sun[k] == !(sqrt(dot(position, position)) < PARITAS_MOON_RADIUS ||
+                                                   (along < 0.0 && across < PARITAS_MOON_RADIUS)));
         sunlit += day->spacecraft_in_sun[k] == 1.0;
         ASSERT_CLOSE(day->sun_azimuth[k], 0.0, 1e-9);
         const double spin[3] = {axes[2], axes[5], axes[8]};
-        ASSERT_CLOSE(day->sun_elevation[k], asin(dot(spin, away) / sqrt(dot(away, away))) * 180.0 / acos(-1.0), 1e-6);
+        ASSERT_CLOSE(day->sun_elevation[k],
+                     asin(dot(spin, away) / sqrt(dot(away, away))) * 180.0 / acos(-1.0), 1e-6);
     }
-    assert_true(signs[0] > 0 && signs[1] > 0 && signs[2] > 0 && sunlit > 0 && sunlit < day->n); /* the day shows all kinds */
+    /* the day shows all kinds */
+    assert_true(signs[0] > 0 && signs[1] > 0 && signs[2] > 0 && sunlit > 0 && sunlit < day->n);
     paritas_er_day_free(day);
     paritas_er_spice_close(spice);
     page_free(&page);
@@ -189,9 +215,9 @@ TEST(what_kernels_and_attitude_do_not_cover_is_unknown)
     double times[2] = {START + 200.0, START + 90000.0}, ra[2] = {300.0, 310.0}, dec[2] = {84.0, 86.0};
     const paritas_er_attitude attitude = {2, times, ra, dec};
     struct page page = {0};
-    page_sweep(&page, 1);    /* before the attitude */
+    page_sweep(&page, 1); /* before the attitude */
     page_sweep(&page, 5);
-    page_sweep(&page, 1079); /* the last of the orbit */
+    page_sweep(&page, 1079);                    /* the last of the orbit */
     for (unsigned row = 0; row < ROWS; row++) { /* the day after */
         const struct change changes[] = {{1, "1998-02-02T00:10:00"}, {2, "886378200.0"}};
         page_row(&page, 1088, row, changes, 2);
@@ -221,14 +247,17 @@ TEST(a_kernel_that_is_none_is_refused_by_name)
     unlink(within("bad.bsp"));
     assert_int_equal(paritas_er_spice_open(context, library, "/nowhere", &spice), PARITAS_UNREADABLE);
     assert_int_equal(paritas_er_spice_open(context, library, "/proc/sys", &spice), PARITAS_INVALID_INPUT);
-    assert_string_equal(paritas_error_message(context), "/proc/sys: there are no SPICE kernels (bsp, tpc, tls)");
+    assert_string_equal(paritas_error_message(context),
+                        "/proc/sys: there are no SPICE kernels (bsp, tpc, tls)");
 }
 
 TEST(without_spice_the_status_says_so)
 {
     paritas_er_spice *spice;
-    assert_int_equal(paritas_er_spice_open(context, "/nowhere/libcspice.so", folder, &spice), PARITAS_NO_DEVICE);
-    assert_string_equal(paritas_error_message(context), "SPICE is not installed: /nowhere/libcspice.so cannot be opened");
+    assert_int_equal(paritas_er_spice_open(context, "/nowhere/libcspice.so", folder, &spice),
+                     PARITAS_NO_DEVICE);
+    assert_string_equal(paritas_error_message(context),
+                        "SPICE is not installed: /nowhere/libcspice.so cannot be opened");
     assert_null(spice);
     assert_int_equal(paritas_er_spice_open(context, "libc.so.6", folder, &spice), PARITAS_NO_DEVICE);
     assert_string_equal(paritas_error_message(context), "libc.so.6 has no function furnsh_c");

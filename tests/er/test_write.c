@@ -16,7 +16,8 @@ static double rounded(double value, int decimals)
     return strtod(text, NULL);
 }
 
-/* A day whose numbers have the digits of the archive's form, or all that a double has. Sweep 3 lacks rows from 9 on. */
+/* A day whose numbers have the digits of the archive's form, or all that a double has. Sweep 3 lacks rows
+ * from 9 on. */
 static paritas_er_day *make_day(size_t n, bool all_digits)
 {
     paritas_er_day *day;
@@ -26,9 +27,12 @@ static paritas_er_day *make_day(size_t n, bool all_digits)
         day->number[k] = (int64_t)k + 1;
         for (size_t row = k * ROWS; row < (k + 1) * ROWS; row++) {
             if (k == 3 && row >= k * ROWS + 9) continue;
-            day->energy[row] = all_digits ? 7.0 * pow(1.7, (double)(row % ROWS)) : rounded(7.0 * pow(1.7, (double)(row % ROWS)), 3);
+            day->energy[row] = all_digits ? 7.0 * pow(1.7, (double)(row % ROWS))
+                                          : rounded(7.0 * pow(1.7, (double)(row % ROWS)), 3);
             day->time[row] = START + 80.0 * (double)k + (all_digits ? draw(&seed) : 0.125);
-            for (size_t i = 0; i < 3; i++) day->field[3 * row + i] = all_digits ? 40.0 * draw(&seed) - 20.0 : rounded(40.0 * draw(&seed) - 20.0, 6);
+            for (size_t i = 0; i < 3; i++)
+                day->field[3 * row + i] =
+                    all_digits ? 40.0 * draw(&seed) - 20.0 : rounded(40.0 * draw(&seed) - 20.0, 6);
             for (size_t j = row * CELLS; j < (row + 1) * CELLS; j++) {
                 char text[32];
                 const double flux = exp(30.0 * draw(&seed) - 10.0);
@@ -47,13 +51,18 @@ static paritas_er_day *make_day(size_t n, bool all_digits)
 }
 
 /* The same number, or none on both sides. */
-static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
 
 static void comes_back(bool all_digits)
 {
     enum { SWEEPS = 30 };
     /* a flux that is missing as well hides an azimuth that is */
-    static const paritas_er_reason reasons[] = {PARITAS_ER_NO_COUNTS, PARITAS_ER_FLUX_MISSING, PARITAS_ER_FLUX_ERROR, PARITAS_ER_FLUX_MISSING, PARITAS_ER_FLUX_MISSING};
+    static const paritas_er_reason reasons[] = {PARITAS_ER_NO_COUNTS, PARITAS_ER_FLUX_MISSING,
+                                                PARITAS_ER_FLUX_ERROR, PARITAS_ER_FLUX_MISSING,
+                                                PARITAS_ER_FLUX_MISSING};
     paritas_er_day *day = make_day(SWEEPS, all_digits), *back;
     assert_int_equal(paritas_er_write(context, path, day, all_digits), PARITAS_OK);
     assert_int_equal(paritas_er_read(context, path, NULL, &back), PARITAS_OK);
@@ -65,7 +74,9 @@ static void comes_back(bool all_digits)
         for (size_t j = row * CELLS; j < (row + 1) * CELLS; j++) {
             assert_true(same(back->azimuth[j], day->azimuth[j]));
             assert_true(same(back->flux[j], day->flux[j]));
-            assert_int_equal(back->cell_reason[j], isnan(day->energy[row]) ? PARITAS_ER_ROW_MISSING : j % 97 < COUNT(reasons) ? reasons[j % 97] : PARITAS_ER_KEPT);
+            assert_int_equal(back->cell_reason[j], isnan(day->energy[row])   ? PARITAS_ER_ROW_MISSING
+                                                   : j % 97 < COUNT(reasons) ? reasons[j % 97]
+                                                                             : PARITAS_ER_KEPT);
         }
     }
     assert_string_equal(back->utc[1], "1998-02-01T00:01:20");
@@ -73,8 +84,14 @@ static void comes_back(bool all_digits)
     paritas_er_day_free(day);
 }
 
-TEST(a_day_in_the_archives_form_comes_back_to_the_bit) { comes_back(false); }
-TEST(a_day_of_any_numbers_comes_back_to_the_bit_where_it_is_written_exactly) { comes_back(true); }
+TEST(a_day_in_the_archives_form_comes_back_to_the_bit)
+{
+    comes_back(false);
+}
+TEST(a_day_of_any_numbers_comes_back_to_the_bit_where_it_is_written_exactly)
+{
+    comes_back(true);
+}
 
 TEST(a_day_that_was_read_is_written_the_same_again)
 {
@@ -124,12 +141,16 @@ static void writes(double energy, double field, double flux, double azimuth, con
 
 TEST(columns_are_rounded_half_to_even)
 {
-    writes(38.641, 9.724349, 123450.0, 360.0, (const char *const[]){"38.641", "9.724349", "1.234E+05", "360.00"});
-    writes(16680.334, -1.277785, 123550.0, 0.125, (const char *const[]){"16680.334", "-1.277785", "1.236E+05", "0.12"});
+    writes(38.641, 9.724349, 123450.0, 360.0,
+           (const char *const[]){"38.641", "9.724349", "1.234E+05", "360.00"});
+    writes(16680.334, -1.277785, 123550.0, 0.125,
+           (const char *const[]){"16680.334", "-1.277785", "1.236E+05", "0.12"});
     writes(0.9996, -1e-7, 9.9995, 0.375, (const char *const[]){"1.000", "0.000000", "1.000E+01", "0.38"});
-    writes(999.9999, 5e-7, 9.99949e-10, -0.005, (const char *const[]){"1000.000", "0.000000", "9.999E-10", "0.00"});
+    writes(999.9999, 5e-7, 9.99949e-10, -0.005,
+           (const char *const[]){"1000.000", "0.000000", "9.999E-10", "0.00"});
     writes(0.0004, 5.1e-7, 1.0, -0.0051, (const char *const[]){"0.000", "0.000001", "1.000E+00", "-0.01"});
-    writes(1e22, 123456789.0, 1e-100, 99.995000000000001, (const char *const[]){"10000000000000000000000.000", "123456789.000000", "1.000E-100", "100.00"});
+    writes(1e22, 123456789.0, 1e-100, 99.995000000000001,
+           (const char *const[]){"10000000000000000000000.000", "123456789.000000", "1.000E-100", "100.00"});
     writes(0.5, 0.25, 0.0, 1e-9, (const char *const[]){"0.500", "0.250000", "0.000E+00", "0.00"});
 }
 
@@ -175,7 +196,8 @@ TEST(a_file_that_cannot_be_written_says_so_and_a_row_without_a_field_is_refused)
     assert_string_equal(paritas_error_message(context), "/nowhere/day.tab.part: No such file or directory");
     day->field[3 * 17 + 1] = (double)NAN;
     assert_int_equal(paritas_er_write(context, path, day, 0), PARITAS_INVALID_ARGUMENT);
-    assert_string_equal(paritas_error_message(context), "day: row 2 of sweep 1 has an energy, but its time or field is not a number");
+    assert_string_equal(paritas_error_message(context),
+                        "day: row 2 of sweep 1 has an energy, but its time or field is not a number");
     char temporary[64];
     snprintf(temporary, sizeof temporary, "%s.part", path);
     assert_int_not_equal(access(temporary, F_OK), 0);

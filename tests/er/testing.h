@@ -1,4 +1,5 @@
-/* testing.h: day files in memory, to be damaged on purpose; the context and the file that the tests of a program share. */
+/* testing.h: day files in memory, to be damaged on purpose; the context and the file that the tests of a
+ * program share. */
 #ifndef PARITAS_TESTS_ER_TESTING_H
 #define PARITAS_TESTS_ER_TESTING_H
 
@@ -83,9 +84,18 @@ static inline void page_free(struct page *page)
 #define START 886291200.0
 
 /* What a sound row holds: each cell a number of its own. */
-static inline double energy_of(unsigned row) { return 38.641 * pow(1.5, row); }
-static inline double flux_of(unsigned sweep, unsigned row, unsigned cell) { return (1.0 + 0.125 * cell) * pow(2.0, 12 - (int)row) + sweep; }
-static inline double azimuth_of(unsigned row, unsigned cell) { return fmod(22.5 * cell + 1.25 * row, 360.0); }
+static inline double energy_of(unsigned row)
+{
+    return 38.641 * pow(1.5, row);
+}
+static inline double flux_of(unsigned sweep, unsigned row, unsigned cell)
+{
+    return (1.0 + 0.125 * cell) * pow(2.0, 12 - (int)row) + sweep;
+}
+static inline double azimuth_of(unsigned row, unsigned cell)
+{
+    return fmod(22.5 * cell + 1.25 * row, 360.0);
+}
 
 /* What is to be different in a row. Fields count from 1; text NULL: the field is left out. */
 struct change {
@@ -94,7 +104,8 @@ struct change {
 };
 
 /* A row of sweep `sweep` (from 1) at energy `row`, with changes, without a newline. */
-static inline void page_row(struct page *page, unsigned sweep, unsigned row, const struct change *changes, unsigned n)
+static inline void page_row(struct page *page, unsigned sweep, unsigned row, const struct change *changes,
+                            unsigned n)
 {
     for (unsigned field = 1; field <= PARITAS_ER_FIELDS; field++) {
         const struct change *change = NULL;
@@ -103,7 +114,8 @@ static inline void page_row(struct page *page, unsigned sweep, unsigned row, con
         if (change) {
             if (change->text) page_add(page, " %s", change->text);
         } else if (field == 1) {
-            page_add(page, "1998-02-01T%02u:%02u:%02u", sweep * 80 / 3600, sweep * 80 / 60 % 60, sweep * 80 % 60);
+            page_add(page, "1998-02-01T%02u:%02u:%02u", sweep * 80 / 3600, sweep * 80 / 60 % 60,
+                     sweep * 80 % 60);
         } else if (field == 2) {
             page_add(page, " %.3f", START + sweep * 80 + 2.5 * row);
         } else if (field == 3) {
@@ -129,7 +141,8 @@ static inline void page_sweep(struct page *page, unsigned sweep)
 }
 
 /* Reads the page, which must be a day. */
-static inline paritas_er_day *parse(paritas_context *context, const struct page *page, const paritas_er_options *options)
+static inline paritas_er_day *parse(paritas_context *context, const struct page *page,
+                                    const paritas_er_options *options)
 {
     paritas_er_day *day;
     const paritas_status status = paritas_er_parse(context, page->text, page->length, "page", options, &day);
@@ -139,10 +152,12 @@ static inline paritas_er_day *parse(paritas_context *context, const struct page 
 }
 
 /* The page must be refused, in these words. */
-static inline void assert_refused(paritas_context *context, const struct page *page, const paritas_er_options *options, const char *message)
+static inline void assert_refused(paritas_context *context, const struct page *page,
+                                  const paritas_er_options *options, const char *message)
 {
     paritas_er_day *day = NULL;
-    assert_int_equal(paritas_er_parse(context, page->text, page->length, "page", options, &day), PARITAS_INVALID_INPUT);
+    assert_int_equal(paritas_er_parse(context, page->text, page->length, "page", options, &day),
+                     PARITAS_INVALID_INPUT);
     assert_string_equal(paritas_error_message(context), message);
     assert_null(day);
 }
@@ -162,13 +177,16 @@ static inline void assert_counts(const paritas_er_day *day, const struct expecte
             if (e->reason == (paritas_er_reason)r) wanted = *e;
         const paritas_er_count *found = &day->counts[r];
         if (found->count != wanted.count || found->line != wanted.line || found->column != wanted.column) {
-            print_error("%s: %llu times, first in line %llu, field %u; expected %llu, %llu, %u\n", paritas_er_reason_name((paritas_er_reason)r), (unsigned long long)found->count,
-                        (unsigned long long)found->line, found->column, (unsigned long long)wanted.count, (unsigned long long)wanted.line, wanted.column);
+            print_error("%s: %llu times, first in line %llu, field %u; expected %llu, %llu, %u\n",
+                        paritas_er_reason_name((paritas_er_reason)r), (unsigned long long)found->count,
+                        (unsigned long long)found->line, found->column, (unsigned long long)wanted.count,
+                        (unsigned long long)wanted.line, wanted.column);
             fail();
         }
     }
 }
-#define ASSERT_COUNTS(day, ...) assert_counts(day, (const struct expected[]){__VA_ARGS__, {PARITAS_ER_KEPT, 0, 0, 0}})
+#define ASSERT_COUNTS(day, ...) \
+    assert_counts(day, (const struct expected[]){__VA_ARGS__, {PARITAS_ER_KEPT, 0, 0, 0}})
 #define ASSERT_SOUND(day) assert_counts(day, (const struct expected[]){{PARITAS_ER_KEPT, 0, 0, 0}})
 
 #endif

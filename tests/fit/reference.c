@@ -61,7 +61,8 @@ static struct jet polynomial(const double c[6], struct jet x)
     return add(sum, constant(1.0));
 }
 
-/* The polynomial of degree 6 that is 1 at 0 and meets hi^x at 1 and lo^-x at -1 with its first two derivatives: six equations. */
+/* The polynomial of degree 6 that is 1 at 0 and meets hi^x at 1 and lo^-x at -1 with its first two
+ * derivatives: six equations. */
 static void solve_polynomial(double hi, double lo, double c[6])
 {
     const long double lh = logl(hi), ll = logl(lo);
@@ -124,7 +125,8 @@ void reference_close(struct reference *reference)
 }
 
 /* The factor of a normsys. */
-static struct jet normsys(const struct reference *reference, const struct hf_modifier *m, const double polynomial_of[6], struct jet x)
+static struct jet normsys(const struct reference *reference, const struct hf_modifier *m,
+                          const double polynomial_of[6], struct jet x)
 {
     if (reference->normsys_code == 1) return x.v >= 0.0 ? power(m->hi, x) : power(1.0 / m->lo, x);
     if (x.v >= 1.0) return power(m->hi, x);
@@ -133,7 +135,8 @@ static struct jet normsys(const struct reference *reference, const struct hf_mod
 }
 
 /* What a histosys adds to a bin whose nominal rate becomes `hi` at 1 and `lo` at -1. */
-static struct jet histosys(const struct reference *reference, double nominal, double hi, double lo, struct jet x)
+static struct jet histosys(const struct reference *reference, double nominal, double hi, double lo,
+                           struct jet x)
 {
     const double up = hi - nominal, down = nominal - lo;
     if (reference->histosys_code == PARITAS_HISTOSYS_0) return scaled(x.v > 0.0 ? up : down, x);
@@ -157,7 +160,8 @@ static struct jet parameter(const double *point, size_t p, size_t i, size_t j)
     return x;
 }
 
-void reference_rates(const struct reference *reference, const double *point, size_t i, size_t j, struct jet *rates)
+void reference_rates(const struct reference *reference, const double *point, size_t i, size_t j,
+                     struct jet *rates)
 {
     const struct hf_spec *spec = reference->spec;
     size_t polynomial_at = 0;
@@ -171,7 +175,8 @@ void reference_rates(const struct reference *reference, const double *point, siz
             for (uint32_t k = 0; k < sample->n_modifiers; k++) {
                 const struct hf_modifier *m = &sample->modifiers[k];
                 const struct jet x = parameter(point, spec->sets[m->set].first, i, j);
-                if (m->type == HF_NORMSYS) common = times(common, normsys(reference, m, reference->polynomials[polynomial_at++], x));
+                if (m->type == HF_NORMSYS)
+                    common = times(common, normsys(reference, m, reference->polynomials[polynomial_at++], x));
                 if (m->type == HF_NORMFACTOR || m->type == HF_LUMI) common = times(common, x);
             }
             for (uint32_t b = 0; b < channel->n_bins; b++) {
@@ -180,12 +185,14 @@ void reference_rates(const struct reference *reference, const double *point, siz
                     const struct hf_modifier *m = &sample->modifiers[k];
                     const size_t first = spec->sets[m->set].first;
                     if (m->type == HF_HISTOSYS)
-                        base = add(base, histosys(reference, sample->data[b], m->hi_data[b], m->lo_data[b], parameter(point, first, i, j)));
+                        base = add(base, histosys(reference, sample->data[b], m->hi_data[b], m->lo_data[b],
+                                                  parameter(point, first, i, j)));
                     if (m->type == HF_SHAPEFACTOR || m->type == HF_SHAPESYS || m->type == HF_STATERROR)
                         factor = times(factor, parameter(point, first + m->first + b, i, j));
                 }
                 struct jet rate = times(base, factor);
-                if (reference->clip_sample && rate.v < reference->clip_sample_at) rate = constant(reference->clip_sample_at);
+                if (reference->clip_sample && rate.v < reference->clip_sample_at)
+                    rate = constant(reference->clip_sample_at);
                 rates[channel->first_bin + b] = add(rates[channel->first_bin + b], rate);
             }
         }
@@ -195,7 +202,8 @@ void reference_rates(const struct reference *reference, const double *point, siz
     }
 }
 
-/* Minus the logarithm of a Poisson probability. The value goes by the distance from its minimum, in long double: counts of 1e11 occur. */
+/* Minus the logarithm of a Poisson probability. The value goes by the distance from its minimum, in long
+ * double: counts of 1e11 occur. */
 static struct jet poisson(double n, struct jet rate)
 {
     if (n == 0.0) return rate.v >= 0.0 ? rate : constant(NAN);
@@ -208,12 +216,14 @@ static struct jet poisson(double n, struct jet rate)
         n < 40.0
             ? lgammal(n + 1.0L) + n - n * logl(n)
             : 0.5L * logl(6.283185307179586476925286766559L * n) +
-                  inverse * (1.0L / 12 - inverse * inverse * (1.0L / 360 - inverse * inverse * (1.0L / 1260 - inverse * inverse / 1680)));
+                  inverse * (1.0L / 12 -
+                             inverse * inverse *
+                                 (1.0L / 360 - inverse * inverse * (1.0L / 1260 - inverse * inverse / 1680)));
     return chain(rate, (double)(distance + peak), 1.0 - n / rate.v, n / rate.v / rate.v);
 }
 
-struct jet reference_twice_nll(const struct reference *reference, const double *point, const double *data, size_t i, size_t j,
-                               struct jet *rates)
+struct jet reference_twice_nll(const struct reference *reference, const double *point, const double *data,
+                               size_t i, size_t j, struct jet *rates)
 {
     const struct hf_spec *spec = reference->spec;
     struct jet sum = constant(0.0);
@@ -223,11 +233,14 @@ struct jet reference_twice_nll(const struct reference *reference, const double *
         const struct hf_set *set = &spec->sets[k];
         for (uint32_t e = 0; e < set->size; e++) {
             const struct jet x = parameter(point, set->first + e, i, j);
-            if (set->constraint == HF_POISSON) sum = add(sum, poisson(data[spec->n_main + set->first_aux + e], scaled(set->tau[e], x)));
+            if (set->constraint == HF_POISSON)
+                sum = add(sum, poisson(data[spec->n_main + set->first_aux + e], scaled(set->tau[e], x)));
             if (set->constraint == HF_GAUSSIAN) {
                 const double sigma = set->sigma[e];
-                const struct jet pull = scaled(1.0 / sigma, add(x, constant(-data[spec->n_main + set->first_aux + e])));
-                sum = add(sum, add(scaled(0.5, times(pull, pull)), constant(log(sigma) + 0.91893853320467274178)));
+                const struct jet pull =
+                    scaled(1.0 / sigma, add(x, constant(-data[spec->n_main + set->first_aux + e])));
+                sum = add(sum,
+                          add(scaled(0.5, times(pull, pull)), constant(log(sigma) + 0.91893853320467274178)));
             }
         }
     }

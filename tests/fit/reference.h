@@ -1,8 +1,9 @@
-/* reference.h: twice the HistFactory likelihood straight from a specification, with exact derivatives: slow, plain, and written
- * without a look at the kernels.
+/* reference.h: twice the HistFactory likelihood straight from a specification, with exact derivatives: slow,
+ * plain, and written without a look at the kernels.
  *
- * A number is a jet: its value, its derivative by one parameter i, by REFERENCE_WIDTH parameters j, j+1, ..., and the mixed second
- * derivatives. Every operation carries them by the rules of differentiation, so nothing is approximated. */
+ * A number is a jet: its value, its derivative by one parameter i, by REFERENCE_WIDTH parameters j, j+1, ...,
+ * and the mixed second derivatives. Every operation carries them by the rules of differentiation, so nothing
+ * is approximated. */
 #ifndef PARITAS_TESTS_FIT_REFERENCE_H
 #define PARITAS_TESTS_FIT_REFERENCE_H
 
@@ -28,9 +29,11 @@ struct reference {
 bool reference_open(struct reference *reference);
 void reference_close(struct reference *reference);
 /* Expected rates of all bins, as jets in parameter i and j .. j + REFERENCE_WIDTH - 1. */
-void reference_rates(const struct reference *reference, const double *point, size_t i, size_t j, struct jet *rates);
-/* Twice the NLL, constants included; NaN outside the domain. `data`: main, then auxiliary. `rates` is scratch of n_main. */
-struct jet reference_twice_nll(const struct reference *reference, const double *point, const double *data, size_t i, size_t j,
-                               struct jet *rates);
+void reference_rates(const struct reference *reference, const double *point, size_t i, size_t j,
+                     struct jet *rates);
+/* Twice the NLL, constants included; NaN outside the domain. `data`: main, then auxiliary. `rates` is scratch
+ * of n_main. */
+struct jet reference_twice_nll(const struct reference *reference, const double *point, const double *data,
+                               size_t i, size_t j, struct jet *rates);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a fit says is so: no false success, errors and covariances, bounds, closed forms, and honest failures. */
+/* What a fit says is so: no false success, errors and covariances, bounds, closed forms, and honest
+ * failures. */
 #include "fit/testing.h"
 
 enum { RESTARTS = 20 };
@@ -8,8 +9,9 @@ struct tally {
     unsigned models, converged, beaten, basins, slow;
 };
 
-/* Fits from the suggested start, then from 20 points half an error away. An answer that says converged may not be undercut by more
- * than 1e-8, except from beyond a barrier: that is another minimum, which a local method does not promise to see. */
+/* Fits from the suggested start, then from 20 points half an error away. An answer that says converged may
+ * not be undercut by more than 1e-8, except from beyond a barrier: that is another minimum, which a local
+ * method does not promise to see. */
 static void try_restarts(const struct fixture *f, const char *name, uint64_t seed, struct tally *tally)
 {
     const size_t n = f->n_parameters;
@@ -22,22 +24,29 @@ static void try_restarts(const struct fixture *f, const char *name, uint64_t see
     paritas_job jobs[RESTARTS] = {{0}};
     paritas_result result, results[RESTARTS];
     struct random random = {seed};
-    ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 1, &first, &result, best, errors, NULL, NULL));
+    ASSERT_OK(f->context,
+              paritas_fit(f->context, f->model, NULL, 1, &first, &result, best, errors, NULL, NULL));
     tally->models++;
     tally->converged += result.status == PARITAS_FIT_CONVERGED;
     tally->slow += result.iterations > 30;
     if (result.status != PARITAS_FIT_CONVERGED || result.iterations > 30)
-        print_message("%s: %s after %u iterations\n", name, paritas_fit_status_name(result.status), result.iterations);
+        print_message("%s: %s after %u iterations\n", name, paritas_fit_status_name(result.status),
+                      result.iterations);
     for (size_t k = 0; k < RESTARTS; k++) {
         for (size_t p = 0; p < n; p++) {
-            const double sigma = fixed[p] ? 0.0 : isfinite(errors[p]) ? errors[p] : isfinite(width[p]) ? width[p] : 0.1 * fabs(best[p]);
+            const double sigma = fixed[p]              ? 0.0
+                                 : isfinite(errors[p]) ? errors[p]
+                                 : isfinite(width[p])  ? width[p]
+                                                       : 0.1 * fabs(best[p]);
             const double x = best[p] + 0.5 * sigma * random_normal(&random);
             starts[k * n + p] = fixed[p] ? best[p] : x < lower[p] ? lower[p] : x > upper[p] ? upper[p] : x;
         }
         jobs[k].start = starts + k * n;
     }
-    ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, RESTARTS, jobs, results, ends, NULL, NULL, NULL));
-    /* the first answer against the restarts, and every restart that says converged against the lowest of all */
+    ASSERT_OK(f->context,
+              paritas_fit(f->context, f->model, NULL, RESTARTS, jobs, results, ends, NULL, NULL, NULL));
+    /* the first answer against the restarts, and every restart that says converged against the lowest of
+     * all */
     double lowest = result.twice_nll;
     const double *lowest_at = best;
     for (size_t k = 0; k < RESTARTS; k++)
@@ -52,7 +61,8 @@ static void try_restarts(const struct fixture *f, const char *name, uint64_t see
             tally->basins++;
         else {
             tally->beaten++;
-            print_error("%s: an answer that says converged is undercut by %g\n", name, one->twice_nll - lowest);
+            print_error("%s: an answer that says converged is undercut by %g\n", name,
+                        one->twice_nll - lowest);
         }
     }
     free(best);
@@ -63,8 +73,9 @@ static void try_restarts(const struct fixture *f, const char *name, uint64_t see
 
 static void show_tally(const char *what, const struct tally *tally)
 {
-    print_message("%s: %u models, %u converged, %u slow, %u restarts each, %u answers undercut, %u in another valley\n", what,
-                  tally->models, tally->converged, tally->slow, (unsigned)RESTARTS, tally->beaten, tally->basins);
+    print_message(
+        "%s: %u models, %u converged, %u slow, %u restarts each, %u answers undercut, %u in another valley\n",
+        what, tally->models, tally->converged, tally->slow, (unsigned)RESTARTS, tally->beaten, tally->basins);
 }
 
 TEST(restarts_never_undercut_a_converged_answer_of_random_models)
@@ -114,24 +125,29 @@ TEST(restarts_never_undercut_large_published_analyses)
     try_published(true);
 }
 
-/* Largest element of covariance x Hessian - 1 on the free parameters, in units of the errors; and errors are the diagonal's root. */
+/* Largest element of covariance x Hessian - 1 on the free parameters, in units of the errors; and errors are
+ * the diagonal's root. */
 static double covariance_defect(const struct fixture *f)
 {
     const size_t n = f->n_parameters;
     double *best = make_array(n, sizeof *best), *errors = make_array(n, sizeof *errors),
            *covariance = make_array(n * n, sizeof *covariance);
-    double *gradient = make_array(n, sizeof *gradient), *hessian = make_array(n * n, sizeof *hessian), value, worst = 0.0;
+    double *gradient = make_array(n, sizeof *gradient), *hessian = make_array(n * n, sizeof *hessian), value,
+           worst = 0.0;
     paritas_parameter_state *states = make_array(n, sizeof *states);
     const paritas_job job = {0};
     paritas_result result;
-    ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 1, &job, &result, best, errors, covariance, states));
+    ASSERT_OK(f->context,
+              paritas_fit(f->context, f->model, NULL, 1, &job, &result, best, errors, covariance, states));
     if (result.status == PARITAS_FIT_CONVERGED) {
-        ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, best, 0, NULL, &value, gradient, hessian));
+        ASSERT_OK(f->context,
+                  paritas_evaluate(f->context, f->model, 1, best, 0, NULL, &value, gradient, hessian));
         assert_memory_equal(&value, &result.twice_nll, sizeof value);
         for (size_t i = 0; i < n; i++) {
             if (states[i] != PARITAS_FREE) {
                 assert_true(isnan(errors[i]));
-                for (size_t j = 0; j < n; j++) assert_true(covariance[i * n + j] == 0.0 && covariance[j * n + i] == 0.0);
+                for (size_t j = 0; j < n; j++)
+                    assert_true(covariance[i * n + j] == 0.0 && covariance[j * n + i] == 0.0);
                 continue;
             }
             if (isnan(errors[i])) continue; /* not determined by the data */
@@ -185,16 +201,19 @@ TEST(covariance_is_the_inverse_of_the_hessian)
 static struct fixture small_model(const char *samples, const char *observed, const char *parameters)
 {
     char text[4096];
-    const int length =
-        snprintf(text, sizeof text,
-                 "{\"channels\":[{\"name\":\"c\",\"samples\":[%s]}],\"observations\":[{\"name\":\"c\",\"data\":[%s]}],"
-                 "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[%s]}}],\"version\":\"1.0.0\"}",
-                 samples, observed, parameters);
+    const int length = snprintf(
+        text, sizeof text,
+        "{\"channels\":[{\"name\":\"c\",\"samples\":[%s]}],\"observations\":[{\"name\":\"c\",\"data\":[%s]}],"
+        "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[%s]}}],\"version\":\"1."
+        "0.0\"}",
+        samples, observed, parameters);
     assert_true(length > 0 && (size_t)length < sizeof text);
     return make_fixture(text, NULL, NULL);
 }
 
-#define SIGNAL(rates) "{\"name\":\"s\",\"data\":[" rates "],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}"
+#define SIGNAL(rates)                  \
+    "{\"name\":\"s\",\"data\":[" rates \
+    "],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}"
 #define BACKGROUND(rates) "{\"name\":\"b\",\"data\":[" rates "],\"modifiers\":[]}"
 
 /* Everything about the fit of a model of at most 8 parameters. */
@@ -209,8 +228,8 @@ static struct answer fit(const struct fixture *f, const paritas_job *job, const 
     const paritas_job plain = {0};
     struct answer a;
     assert_true(f->n_parameters <= 8);
-    ASSERT_OK(f->context,
-              paritas_fit(f->context, f->model, options, 1, job ? job : &plain, &a.result, a.parameters, a.errors, a.covariance, a.states));
+    ASSERT_OK(f->context, paritas_fit(f->context, f->model, options, 1, job ? job : &plain, &a.result,
+                                      a.parameters, a.errors, a.covariance, a.states));
     return a;
 }
 
@@ -251,9 +270,11 @@ TEST(nothing_seen_and_nothing_else_expected_ends_on_the_bound)
 /* b scaled by a Gaussian factor of width sigma, mu free: mu = (n - b)/s, factor 1, errors by propagation. */
 TEST(a_gaussian_constraint_propagates_into_the_error)
 {
-    struct fixture f =
-        small_model(SIGNAL("5.0") ",{\"name\":\"b\",\"data\":[50.0],\"modifiers\":[{\"name\":\"lumi\",\"type\":\"lumi\",\"data\":null}]}",
-                    "61.0", "{\"name\":\"lumi\",\"inits\":[1.0],\"bounds\":[[0.1,10.0]],\"auxdata\":[1.0],\"sigmas\":[0.1]}");
+    struct fixture f = small_model(
+        SIGNAL("5.0") ",{\"name\":\"b\",\"data\":[50.0],\"modifiers\":[{\"name\":\"lumi\",\"type\":\"lumi\","
+                      "\"data\":null}]}",
+        "61.0",
+        "{\"name\":\"lumi\",\"inits\":[1.0],\"bounds\":[[0.1,10.0]],\"auxdata\":[1.0],\"sigmas\":[0.1]}");
     size_t mu, lumi;
     ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "mu", &mu));
     ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "lumi", &lumi));
@@ -267,12 +288,13 @@ TEST(a_gaussian_constraint_propagates_into_the_error)
     free_fixture(&f);
 }
 
-/* b from a side measurement of tau = (b/unc)^2 events: errors by propagation again, exactly at the best fit. */
+/* b from a side measurement of tau = (b/unc)^2 events: errors by propagation again, exactly at the best
+ * fit. */
 TEST(a_poisson_constraint_propagates_into_the_error)
 {
-    struct fixture f = small_model(
-        SIGNAL("5.0") ",{\"name\":\"b\",\"data\":[50.0],\"modifiers\":[{\"name\":\"g\",\"type\":\"shapesys\",\"data\":[10.0]}]}", "61.0",
-        "");
+    struct fixture f = small_model(SIGNAL("5.0") ",{\"name\":\"b\",\"data\":[50.0],\"modifiers\":[{\"name\":"
+                                                 "\"g\",\"type\":\"shapesys\",\"data\":[10.0]}]}",
+                                   "61.0", "");
     size_t mu, gamma;
     ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "mu", &mu));
     ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "g[0]", &gamma));
@@ -327,7 +349,8 @@ TEST(fixed_parameters_keep_their_bits)
     struct fixture f = make_fixture(text, NULL, NULL);
     const size_t n = f.n_parameters;
     struct random random = {5};
-    double *start = make_array(n, sizeof *start), *best = make_array(n, sizeof *best), *errors = make_array(n, sizeof *errors);
+    double *start = make_array(n, sizeof *start), *best = make_array(n, sizeof *best),
+           *errors = make_array(n, sizeof *errors);
     unsigned char *fixed = make_array(n, 1);
     paritas_parameter_state *states = make_array(n, sizeof *states);
     random_point(&f, &random, 0.5, start);
@@ -376,8 +399,8 @@ TEST(a_fixed_parameter_may_lie_outside_its_bounds)
 TEST(a_parameter_without_effect_does_not_spoil_the_others)
 {
     struct fixture f = small_model(
-        SIGNAL("5.0") "," BACKGROUND(
-            "50.0") ",{\"name\":\"z\",\"data\":[0.0],\"modifiers\":[{\"name\":\"idle\",\"type\":\"normfactor\",\"data\":null}]}",
+        SIGNAL("5.0") "," BACKGROUND("50.0") ",{\"name\":\"z\",\"data\":[0.0],\"modifiers\":[{\"name\":"
+                                             "\"idle\",\"type\":\"normfactor\",\"data\":null}]}",
         "57.0", "");
     size_t mu, idle;
     ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "mu", &mu));
@@ -393,10 +416,12 @@ TEST(a_parameter_without_effect_does_not_spoil_the_others)
 /* lambda = b + s f g with f = g = 0: no slope there, and yet it is no minimum. */
 TEST(a_saddle_is_not_called_a_minimum)
 {
-    struct fixture f = small_model(
-        "{\"name\":\"s\",\"data\":[5.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null},{\"name\":\"g\",\"type\":"
-        "\"normfactor\",\"data\":null}]}," BACKGROUND("50.0"),
-        "60.0", "{\"name\":\"mu\",\"inits\":[0.0],\"bounds\":[[-10.0,10.0]]},{\"name\":\"g\",\"inits\":[0.0],\"bounds\":[[-10.0,10.0]]}");
+    struct fixture f = small_model("{\"name\":\"s\",\"data\":[5.0],\"modifiers\":[{\"name\":\"mu\",\"type\":"
+                                   "\"normfactor\",\"data\":null},{\"name\":\"g\",\"type\":"
+                                   "\"normfactor\",\"data\":null}]}," BACKGROUND("50.0"),
+                                   "60.0",
+                                   "{\"name\":\"mu\",\"inits\":[0.0],\"bounds\":[[-10.0,10.0]]},{\"name\":"
+                                   "\"g\",\"inits\":[0.0],\"bounds\":[[-10.0,10.0]]}");
     const struct answer a = fit(&f, NULL, NULL);
     if (a.result.status == PARITAS_FIT_CONVERGED)
         ASSERT_CLOSE(a.parameters[0] * a.parameters[1], 2.0, 1e-5); /* it got away */
@@ -431,8 +456,8 @@ TEST(too_few_iterations_are_said_so)
 
 TEST(a_start_outside_the_domain_is_not_finite)
 {
-    struct fixture f =
-        small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "{\"name\":\"mu\",\"inits\":[-20.0],\"bounds\":[[-30.0,10.0]]}");
+    struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0",
+                                   "{\"name\":\"mu\",\"inits\":[-20.0],\"bounds\":[[-30.0,10.0]]}");
     const struct answer a = fit(&f, NULL, NULL);
     assert_int_equal(a.result.status, PARITAS_FIT_NON_FINITE);
     assert_true(isnan(a.result.twice_nll) && isnan(a.errors[0]));
@@ -442,8 +467,8 @@ TEST(a_start_outside_the_domain_is_not_finite)
 /* The domain ends at mu = -10, the minimum lies close to it: steps beyond are cut back, not followed. */
 TEST(a_fit_beside_the_edge_of_the_domain_stays_inside)
 {
-    struct fixture f =
-        small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "0.01", "{\"name\":\"mu\",\"inits\":[9.0],\"bounds\":[[-30.0,10.0]]}");
+    struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "0.01",
+                                   "{\"name\":\"mu\",\"inits\":[9.0],\"bounds\":[[-30.0,10.0]]}");
     const struct answer a = fit(&f, NULL, NULL);
     assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
     ASSERT_CLOSE(a.parameters[0], (0.01 - 50.0) / 5.0, 1e-6);
@@ -454,15 +479,22 @@ TEST(bad_jobs_are_refused_by_name)
 {
     struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "");
     double start = 11.0, lower = 2.0, upper = 1.0, data = -1.0, nan = NAN;
-    const paritas_job jobs[] = {{.start = &start}, {.lower = &lower, .upper = &upper}, {.data = &data}, {.start = &nan}, {.data = &nan}};
+    const paritas_job jobs[] = {{.start = &start},
+                                {.lower = &lower, .upper = &upper},
+                                {.data = &data},
+                                {.start = &nan},
+                                {.data = &nan}};
     paritas_result result;
     for (size_t k = 0; k < COUNT(jobs); k++) {
-        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &jobs[k], &result, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &jobs[k], &result, NULL, NULL, NULL, NULL),
+                         PARITAS_INVALID_ARGUMENT);
         assert_non_null(strstr(paritas_error_message(f.context), jobs[k].data ? "data[0]" : "mu"));
         const paritas_job pair[] = {{.data = NULL}, jobs[k]};
         paritas_result results[2];
-        assert_int_equal(paritas_fit(f.context, f.model, NULL, 2, pair, results, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
-        assert_ptr_equal(strstr(paritas_error_message(f.context), "job 1: "), paritas_error_message(f.context));
+        assert_int_equal(paritas_fit(f.context, f.model, NULL, 2, pair, results, NULL, NULL, NULL, NULL),
+                         PARITAS_INVALID_ARGUMENT);
+        assert_ptr_equal(strstr(paritas_error_message(f.context), "job 1: "),
+                         paritas_error_message(f.context));
     }
     free_fixture(&f);
 }

@@ -1,4 +1,5 @@
-/* Values, gradients, Hessians and Jacobians against exact differentiation of a plain reference (reference.h). */
+/* Values, gradients, Hessians and Jacobians against exact differentiation of a plain reference
+ * (reference.h). */
 #define _POSIX_C_SOURCE 200809L
 #include "fit/testing.h"
 #include "fit/reference.h"
@@ -20,15 +21,16 @@ static double largest(double a, double b)
 }
 
 /* Compares everything at one point. `rows`: at most so many rows of the Hessian, evenly spread. */
-static void compare_at(const struct fixture *f, const struct reference *reference, const double *point, const double *data, size_t rows,
-                       struct worst *worst)
+static void compare_at(const struct fixture *f, const struct reference *reference, const double *point,
+                       const double *data, size_t rows, struct worst *worst)
 {
     const size_t n = f->n_parameters;
     if (SHARE > 1 && rows > 4) rows = 4;
     double value, *gradient = make_array(n, sizeof *gradient), *hessian = make_array(n * n, sizeof *hessian);
     double *jacobian = make_array(f->n_main * n, sizeof *jacobian);
     struct jet *rates = make_array(f->n_main, sizeof *rates);
-    ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 1, data, &value, gradient, hessian));
+    ASSERT_OK(f->context,
+              paritas_evaluate(f->context, f->model, 1, point, 1, data, &value, gradient, hessian));
     ASSERT_OK(f->context, paritas_expected_jacobian(f->context, f->model, point, jacobian));
     double alone;
     ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, 1, point, 1, data, &alone, NULL, NULL));
@@ -46,16 +48,19 @@ static void compare_at(const struct fixture *f, const struct reference *referenc
         for (size_t i = 0; i < n; i++) {
             const struct jet own = reference_twice_nll(reference, point, data, i, i, rates);
             curvature[i] = fabs(own.ab[0]);
-            raise(&worst->gradient, fabs(gradient[i] - own.a) / largest(largest(1.0, fabs(own.a)), sqrt(curvature[i])));
+            raise(&worst->gradient,
+                  fabs(gradient[i] - own.a) / largest(largest(1.0, fabs(own.a)), sqrt(curvature[i])));
             for (size_t b = 0; b < f->n_main; b++)
-                raise(&worst->jacobian, fabs(jacobian[b * n + i] - rates[b].a) / largest(largest(1.0, fabs(rates[b].v)), fabs(rates[b].a)));
+                raise(&worst->jacobian, fabs(jacobian[b * n + i] - rates[b].a) /
+                                            largest(largest(1.0, fabs(rates[b].v)), fabs(rates[b].a)));
         }
         const size_t step = n > rows ? n / rows : 1;
         for (size_t i = 0; i < n; i += step)
             for (size_t j = 0; j < n; j += REFERENCE_WIDTH) {
                 const struct jet both = reference_twice_nll(reference, point, data, i, j, rates);
                 for (size_t k = 0; k < REFERENCE_WIDTH && j + k < n; k++) {
-                    const double scale = largest(largest(1.0, fabs(both.ab[k])), sqrt(curvature[i] * curvature[j + k]));
+                    const double scale =
+                        largest(largest(1.0, fabs(both.ab[k])), sqrt(curvature[i] * curvature[j + k]));
                     raise(&worst->hessian, fabs(hessian[i * n + j + k] - both.ab[k]) / scale);
                     assert_memory_equal(&hessian[i * n + j + k], &hessian[(j + k) * n + i], sizeof *hessian);
                 }
@@ -76,7 +81,8 @@ static struct reference make_reference(const struct fixture *f, const paritas_mo
     ASSERT_OK(f->context, hf_spec_read(f->context, f->workspace, options->measurement, options->poi, &spec));
     struct reference reference = {.spec = spec,
                                   .normsys_code = options->normsys_code ? options->normsys_code : 4,
-                                  .histosys_code = options->histosys_code ? options->histosys_code : PARITAS_HISTOSYS_4P,
+                                  .histosys_code =
+                                      options->histosys_code ? options->histosys_code : PARITAS_HISTOSYS_4P,
                                   .clip_sample = options->clip_sample != 0,
                                   .clip_bin = options->clip_bin != 0,
                                   .clip_sample_at = options->clip_sample_at,
@@ -93,8 +99,10 @@ static void free_reference(struct reference *reference)
 
 static void check_worst(const char *what, const struct worst *worst)
 {
-    print_message("%s: %zu points (%zu outside the domain), largest disagreement: value %.1e, gradient %.1e, Hessian %.1e, Jacobian %.1e\n",
-                  what, worst->points, worst->outside, worst->value, worst->gradient, worst->hessian, worst->jacobian);
+    print_message("%s: %zu points (%zu outside the domain), largest disagreement: value %.1e, gradient %.1e, "
+                  "Hessian %.1e, Jacobian %.1e\n",
+                  what, worst->points, worst->outside, worst->value, worst->gradient, worst->hessian,
+                  worst->jacobian);
     assert_true(worst->value <= 1e-12);
     assert_true(worst->gradient <= 1e-10);
     assert_true(worst->hessian <= 1e-10);
@@ -103,8 +111,8 @@ static void check_worst(const char *what, const struct worst *worst)
 }
 
 /* A few points of a model: near, far, and with the POI at exactly 0; observed data and others. */
-static void compare_model(const struct fixture *f, const paritas_model_options *options, uint64_t seed, unsigned points, size_t rows,
-                          struct worst *worst)
+static void compare_model(const struct fixture *f, const paritas_model_options *options, uint64_t seed,
+                          unsigned points, size_t rows, struct worst *worst)
 {
     struct reference reference = make_reference(f, options);
     struct random random = {seed};
@@ -116,7 +124,8 @@ static void compare_model(const struct fixture *f, const paritas_model_options *
         if (poi >= 0 && k % 3 == 0) point[poi] = 0.0;
         memcpy(data, paritas_model_data(f->model), f->n_data * sizeof *data);
         if (k % 2)
-            for (size_t i = 0; i < f->n_main; i++) data[i] = floor(data[i] * random_uniform(&random, 0.5, 1.5));
+            for (size_t i = 0; i < f->n_main; i++)
+                data[i] = floor(data[i] * random_uniform(&random, 0.5, 1.5));
         compare_at(f, &reference, point, data, rows, worst);
     }
     free(point);
@@ -126,7 +135,8 @@ static void compare_model(const struct fixture *f, const paritas_model_options *
 
 TEST(derivatives_are_exact_for_every_modifier_and_code)
 {
-    static const int normsys[] = {4, 1}, histosys[] = {PARITAS_HISTOSYS_4P, PARITAS_HISTOSYS_0, PARITAS_HISTOSYS_2};
+    static const int normsys[] = {4, 1},
+                     histosys[] = {PARITAS_HISTOSYS_4P, PARITAS_HISTOSYS_0, PARITAS_HISTOSYS_2};
     for (size_t n = 0; n < COUNT(normsys); n++)
         for (size_t h = 0; h < COUNT(histosys); h++) {
             paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
@@ -141,7 +151,8 @@ TEST(derivatives_are_exact_for_every_modifier_and_code)
                 free(text);
             }
             char what[64];
-            snprintf(what, sizeof what, "normsys code %d, histosys code %d", options.normsys_code, options.histosys_code - 100);
+            snprintf(what, sizeof what, "normsys code %d, histosys code %d", options.normsys_code,
+                     options.histosys_code - 100);
             check_worst(what, &worst);
         }
 }
@@ -165,13 +176,15 @@ TEST(derivatives_are_exact_where_rates_are_clipped)
     check_worst("clipped", &worst);
 }
 
-/* Whatever lanes and packs a call uses, it is the same text; this test holds the extremes to the reference all the same. */
+/* Whatever lanes and packs a call uses, it is the same text; this test holds the extremes to the reference
+ * all the same. */
 TEST(derivatives_are_exact_in_every_width)
 {
     static const struct {
         const char *isa;
         unsigned lanes;
-    } builds[] = {{"portable", 1}, {"scalar", 1}, {"avx2", 1}, {"avx2", 4}, {"avx512", 1}, {"avx512", 8}, {"neon", 1}, {"neon", 2}};
+    } builds[] = {{"portable", 1}, {"scalar", 1}, {"avx2", 1}, {"avx2", 4},
+                  {"avx512", 1},   {"avx512", 8}, {"neon", 1}, {"neon", 2}};
     struct worst worst = {0};
     for (size_t k = 0; k < COUNT(builds); k++) {
         paritas_options context = PARITAS_OPTIONS_DEFAULT;
@@ -213,12 +226,16 @@ TEST(derivatives_are_exact_in_channels_of_many_bins)
                     for (int side = 0; side < 2; side++) {
                         fprintf(out, "\"%s\": [", side ? "lo_data" : "hi_data");
                         for (int b = 0; b < BINS; b++)
-                            fprintf(out, "%s%.5f", b ? ", " : "", (20 + (7 * b + 3 * s) % 31) * random_uniform(&random, 0.9, 1.1));
+                            fprintf(out, "%s%.5f", b ? ", " : "",
+                                    (20 + (7 * b + 3 * s) % 31) * random_uniform(&random, 0.9, 1.1));
                         fprintf(out, "]%s", side ? "" : ", ");
                     }
                     fprintf(out, "}}, ");
                 } else
-                    fprintf(out, "{\"name\": \"a%d\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.93}}, ", a);
+                    fprintf(
+                        out,
+                        "{\"name\": \"a%d\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.93}}, ",
+                        a);
             }
             if (gammas == 1 || (gammas == 2 && s < 2)) {
                 fprintf(out, "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [");
@@ -229,7 +246,8 @@ TEST(derivatives_are_exact_in_channels_of_many_bins)
         }
         fprintf(out, "]}], \"observations\": [{\"name\": \"wide\", \"data\": [");
         for (int b = 0; b < BINS; b++) fprintf(out, "%s%d", b ? ", " : "", 90 + b % 40);
-        fprintf(out, "]}], \"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], \"version\": \"1.0.0\"}");
+        fprintf(out, "]}], \"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", "
+                     "\"parameters\": []}}], \"version\": \"1.0.0\"}");
         fclose(out);
         struct fixture f = make_fixture(text, NULL, NULL);
         struct worst worst = {0};

@@ -1,25 +1,30 @@
-/* Drawn data: what is drawn around expected data has their means and variances, and is a function of seed, purpose and toy alone. */
+/* Drawn data: what is drawn around expected data has their means and variances, and is a function of seed,
+ * purpose and toy alone. */
 #include "draws.h"
 #include "fit/testing.h"
 #include "statistics.h"
 
-/* Channel A: 3 bins, rates on both sides of 10, Poisson constraints; channel B: 10 bins, a panel and a part of one,
- * Gaussian constraints; a luminosity and a correlated scale. */
+/* Channel A: 3 bins, rates on both sides of 10, Poisson constraints; channel B: 10 bins, a panel and a part
+ * of one, Gaussian constraints; a luminosity and a correlated scale. */
 static const char text[] =
     "{\"channels\": ["
     "{\"name\": \"A\", \"samples\": ["
     "{\"name\": \"signal\", \"data\": [3.5, 2.0, 0.25], \"modifiers\": ["
-    "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"lumi\", \"type\": \"lumi\", \"data\": null}]}, "
+    "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"lumi\", \"type\": \"lumi\", "
+    "\"data\": null}]}, "
     "{\"name\": \"background\", \"data\": [97.5, 5.5, 0.5], \"modifiers\": ["
     "{\"name\": \"scale\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}, "
     "{\"name\": \"unc\", \"type\": \"shapesys\", \"data\": [9.0, 2.5, 0.0]}]}]}, "
     "{\"name\": \"B\", \"samples\": ["
-    "{\"name\": \"background\", \"data\": [1e6, 2000.0, 300.0, 80.0, 40.0, 20.0, 10.0, 5.0, 1.0, 1e-4], \"modifiers\": ["
-    "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [1e4, 40.0, 9.0, 4.0, 3.0, 2.0, 1.0, 0.8, 0.3, 1e-5]}]}]}], "
+    "{\"name\": \"background\", \"data\": [1e6, 2000.0, 300.0, 80.0, 40.0, 20.0, 10.0, 5.0, 1.0, 1e-4], "
+    "\"modifiers\": ["
+    "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [1e4, 40.0, 9.0, 4.0, 3.0, 2.0, 1.0, 0.8, 0.3, "
+    "1e-5]}]}]}], "
     "\"observations\": [{\"name\": \"A\", \"data\": [100, 8, 1]}, "
     "{\"name\": \"B\", \"data\": [1000000, 2010, 290, 85, 44, 18, 11, 4, 2, 0]}], "
     "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": ["
-    "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], \"sigmas\": [0.017]}]}}], "
+    "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], \"sigmas\": "
+    "[0.017]}]}}], "
     "\"version\": \"1.0.0\"}";
 
 static struct fixture open_with(const char *isa, unsigned lanes, unsigned threads, unsigned precision)
@@ -44,11 +49,14 @@ static int runs(const char *isa, unsigned precision)
     return status == PARITAS_OK;
 }
 
-/* Expected data away from the nominal ones: constrained parameters off their centres, so that auxiliary expectations differ. */
+/* Expected data away from the nominal ones: constrained parameters off their centres, so that auxiliary
+ * expectations differ. */
 static double *expected_of(const struct fixture *f)
 {
-    double *point = make_array(f->n_parameters, sizeof *point), *expected = make_array(f->n_data, sizeof *expected);
-    for (size_t p = 0; p < f->n_parameters; p++) point[p] = paritas_model_suggested_init(f->model)[p] + 0.01 * (double)(p % 5);
+    double *point = make_array(f->n_parameters, sizeof *point),
+           *expected = make_array(f->n_data, sizeof *expected);
+    for (size_t p = 0; p < f->n_parameters; p++)
+        point[p] = paritas_model_suggested_init(f->model)[p] + 0.01 * (double)(p % 5);
     ASSERT_OK(f->context, paritas_expected_data(f->context, f->model, 1, point, expected));
     free(point);
     return expected;
@@ -94,7 +102,8 @@ TEST(drawn_data_have_the_means_and_variances_of_their_distributions)
         }
         ASSERT_CLOSE(mean, 0.0, 5.0 * sqrt(variance / TOYS));
         /* fourth moment: 3 sigma^4, of counts and the mean more */
-        ASSERT_CLOSE(square, variance, 5.0 * sqrt((2.0 * variance * variance + (count ? variance : 0.0)) / TOYS));
+        ASSERT_CLOSE(square, variance,
+                     5.0 * sqrt((2.0 * variance * variance + (count ? variance : 0.0)) / TOYS));
         assert_true(count ? whole == TOYS : whole < TOYS / 10);
         poisson += i >= f.n_main && count;
     }
@@ -123,8 +132,10 @@ TEST(drawn_data_are_independent)
                 for (size_t shift = 0; shift < 2; shift++) {
                     if ((k == 0 && shift == 0 && j <= i) || fmin(expected[i], expected[j]) < 0.01) continue;
                     double sum = 0.0;
-                    for (size_t r = 0; r + shift < TOYS; r++) sum += (x[r * n + i] - expected[i]) * (y[(r + shift) * n + j] - expected[j]);
-                    const double z = sum / sqrt(TOYS * variance_of(&f, i, expected[i]) * variance_of(&f, j, expected[j]));
+                    for (size_t r = 0; r + shift < TOYS; r++)
+                        sum += (x[r * n + i] - expected[i]) * (y[(r + shift) * n + j] - expected[j]);
+                    const double z =
+                        sum / sqrt(TOYS * variance_of(&f, i, expected[i]) * variance_of(&f, j, expected[j]));
                     assert_true(fabs(z) < 6.0);
                     chi2 += z * z;
                     pairs++;
@@ -158,7 +169,8 @@ TEST(a_toy_is_the_same_in_every_build_width_thread_and_batch)
                     struct draws part = all;
                     part.first_toy += r;
                     const size_t n = TOYS - r < batch ? TOYS - r : batch;
-                    ASSERT_OK(f.context, draw_toys(f.context, f.model, &part, expected, f.n_data, n, data + r * f.n_data));
+                    ASSERT_OK(f.context, draw_toys(f.context, f.model, &part, expected, f.n_data, n,
+                                                   data + r * f.n_data));
                 }
                 assert_memory_equal(data, reference, TOYS * f.n_data * sizeof *data);
                 compared++;
@@ -176,7 +188,8 @@ TEST(what_is_not_drawn_stays_as_it_was_given)
     struct fixture f = open_with(NULL, 0, 1, 64);
     const size_t toys = 50, n = f.n_data;
     const struct draws free_aux = {.seed = 3}, fixed_aux = {.seed = 3, .fixed_aux = 1};
-    double *expected = expected_of(&f), *loose = draw(&f, &free_aux, toys), *fixed = draw(&f, &fixed_aux, toys);
+    double *expected = expected_of(&f), *loose = draw(&f, &free_aux, toys),
+           *fixed = draw(&f, &fixed_aux, toys);
     double *some = make_array(toys * n, sizeof *some);
     ASSERT_OK(f.context, draw_toys(f.context, f.model, &free_aux, expected, 5, toys, some));
     for (size_t r = 0; r < toys; r++) {
@@ -184,7 +197,8 @@ TEST(what_is_not_drawn_stays_as_it_was_given)
         assert_memory_equal(fixed + r * n + f.n_main, expected + f.n_main, (n - f.n_main) * sizeof *fixed);
         assert_memory_equal(some + r * n, loose + r * n, 5 * sizeof *some);
         assert_memory_equal(some + r * n + 5, expected + 5, (n - 5) * sizeof *some);
-        assert_true(memcmp(loose + r * n + f.n_main, expected + f.n_main, (n - f.n_main) * sizeof *loose) != 0);
+        assert_true(memcmp(loose + r * n + f.n_main, expected + f.n_main, (n - f.n_main) * sizeof *loose) !=
+                    0);
     }
     free(expected);
     free(loose);

@@ -1,7 +1,8 @@
-/* f32 on a processor that flushes subnormal numbers, as many devices do. The kernels must answer the bits that they answer where such numbers
- * are used in full.
+/* f32 on a processor that flushes subnormal numbers, as many devices do. The kernels must answer the bits
+ * that they answer where such numbers are used in full.
  *
- * The context's device is one that makes every launch twice, first as usual, then flushing, and compares what came back. */
+ * The context's device is one that makes every launch twice, first as usual, then flushing, and compares what
+ * came back. */
 #include "base/context.h"
 #include "device/device.h"
 #include "fit/testing.h"
@@ -15,7 +16,8 @@ static struct {
     const char *model;
 } seen;
 
-static paritas_status launch_twice(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch)
+static paritas_status launch_twice(paritas_context *context, struct paritas_device *device, void *handle,
+                                   const struct device_launch *launch)
 {
     const unsigned entry = (unsigned)launch->entry;
     assert_true(entry < ENTRIES_MOST);
@@ -37,8 +39,8 @@ static paritas_status launch_twice(paritas_context *context, struct paritas_devi
                 at = i;
             }
         if (seen.differ[entry]++ < 3)
-            print_error("%s, entry %u: %zu of %zu numbers differ, first [%zu]: %.9g, flushing %.9g\n", seen.model, entry, count, launch->n_out, at,
-                        launch->out[at], flushed[at]);
+            print_error("%s, entry %u: %zu of %zu numbers differ, first [%zu]: %.9g, flushing %.9g\n",
+                        seen.model, entry, count, launch->n_out, at, launch->out[at], flushed[at]);
     }
     free(flushed);
     return status;
@@ -51,24 +53,30 @@ static void evaluate_far(const struct fixture *f, uint64_t seed)
     const size_t n = f->n_parameters;
     const double *lower = paritas_model_lower_bounds(f->model), *upper = paritas_model_upper_bounds(f->model);
     double *points = make_array(POINTS * n, sizeof *points), *values = make_array(POINTS, sizeof *values);
-    double *gradients = make_array(POINTS * n, sizeof *gradients), *hessians = make_array(POINTS * n * n, sizeof *hessians);
+    double *gradients = make_array(POINTS * n, sizeof *gradients),
+           *hessians = make_array(POINTS * n * n, sizeof *hessians);
     struct random random = {seed};
     for (size_t k = 0; k < POINTS; k++)
         for (size_t i = 0; i < n; i++) {
             const double power = random_uniform(&random, -46.0, 2.0);
             const double init = paritas_model_suggested_init(f->model)[i];
-            double x = random_below(&random, 3) == 0 ? pow(10.0, power) : init * random_uniform(&random, 0.3, 1.5) + (init == 0.0 ? random_uniform(&random, -40.0, 40.0) : 0.0);
+            double x = random_below(&random, 3) == 0
+                           ? pow(10.0, power)
+                           : init * random_uniform(&random, 0.3, 1.5) +
+                                 (init == 0.0 ? random_uniform(&random, -40.0, 40.0) : 0.0);
             x = x < lower[i] ? lower[i] : x > upper[i] ? upper[i] : x;
             points[k * n + i] = x;
         }
-    ASSERT_OK(f->context, paritas_evaluate(f->context, f->model, POINTS, points, 0, NULL, values, gradients, hessians));
+    ASSERT_OK(f->context,
+              paritas_evaluate(f->context, f->model, POINTS, points, 0, NULL, values, gradients, hessians));
     free(points);
     free(values);
     free(gradients);
     free(hessians);
 }
 
-/* Every part of an answer that has an entry of its own: values, derivatives, fits by every method, covariances, toys with their shared matrix. */
+/* Every part of an answer that has an entry of its own: values, derivatives, fits by every method,
+ * covariances, toys with their shared matrix. */
 static void flush_model(struct fixture *f, const char *name, uint64_t seed, unsigned parts)
 {
     struct device_operations twice = *f->context->device->operations;
@@ -79,7 +87,8 @@ static void flush_model(struct fixture *f, const char *name, uint64_t seed, unsi
     seen.model = name;
     for (int part = 0; part < RESULTS_PART_COUNT; part++) {
         struct results results = {0};
-        if (parts >> part & 1) assert_true(results_collect(f->context, f->model, (enum results_part)part, seed, &results));
+        if (parts >> part & 1)
+            assert_true(results_collect(f->context, f->model, (enum results_part)part, seed, &results));
         results_free(&results);
     }
     paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
@@ -87,13 +96,16 @@ static void flush_model(struct fixture *f, const char *name, uint64_t seed, unsi
     options.seed = seed;
     if (paritas_model_poi_index(f->model) >= 0) {
         paritas_hypotest_toys_result result;
-        ASSERT_OK(f->context, paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_QTILDE, 1.0, &options, &result));
+        ASSERT_OK(f->context,
+                  paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_QTILDE, 1.0, &options, &result));
     }
     evaluate_far(f, seed);
     f->context->device->operations = &device_cpu;
 }
 
-#define PARTS (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_SCAN | 1u << RESULTS_LBFGSB | 1u << RESULTS_DE)
+#define PARTS                                                                                   \
+    (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_SCAN | \
+     1u << RESULTS_LBFGSB | 1u << RESULTS_DE)
 
 /* Memory is cleared: what no kernel writes must not differ. */
 static void *allocate(void *user, size_t size)
@@ -132,7 +144,8 @@ static void assert_same(void)
 {
     size_t differ = 0;
     for (unsigned k = 0; k < ENTRIES_MOST; k++) {
-        if (seen.launches[k]) print_message("entry %u: %zu launches, %zu differ\n", k, seen.launches[k], seen.differ[k]);
+        if (seen.launches[k])
+            print_message("entry %u: %zu launches, %zu differ\n", k, seen.launches[k], seen.differ[k]);
         differ += seen.differ[k];
     }
     assert_true(seen.numbers > 0);
@@ -167,7 +180,8 @@ TEST(flushing_changes_no_bit_of_published_analyses)
             absent++;
             continue;
         }
-        flush_model(&f, published[k].name, k, published[k].large ? 1u << RESULTS_EVALUATE | 1u << RESULTS_SCAN : PARTS);
+        flush_model(&f, published[k].name, k,
+                    published[k].large ? 1u << RESULTS_EVALUATE | 1u << RESULTS_SCAN : PARTS);
         free_fixture(&f);
     }
     assert_same();
@@ -177,7 +191,8 @@ TEST(flushing_changes_no_bit_of_published_analyses)
 TEST(flushing_changes_no_bit_where_numbers_are_tiny)
 {
     begin();
-    static const double scales[] = {1.0, 1e-5, 1e-10, 1e-15, 1e-19, 1e-22, 1e-26, 1e-30, 1e-34, 1e-37, 1e-39, 1e-42};
+    static const double scales[] = {1.0,   1e-5,  1e-10, 1e-15, 1e-19, 1e-22,
+                                    1e-26, 1e-30, 1e-34, 1e-37, 1e-39, 1e-42};
     for (size_t k = 0; k < COUNT(scales); k++) {
         const paritas_options options = single_precision(k % 2);
         char *text = tiny_workspace(scales[k]), name[32];

@@ -1,12 +1,13 @@
-/* Every allocation of reading, building, evaluating, fitting and testing fails once, and once with all that follow: each time the answer
- * is PARITAS_OUT_OF_MEMORY, nothing crashes and nothing is left behind. */
+/* Every allocation of reading, building, evaluating, fitting and testing fails once, and once with all that
+ * follow: each time the answer is PARITAS_OUT_OF_MEMORY, nothing crashes and nothing is left behind. */
 #include "fit/testing.h"
 #include "refusing.h"
 
 static const char *const background =
     "{\"channels\":[{\"name\":\"c\",\"samples\":["
     "{\"name\":\"b\",\"data\":[50.0,40.0,30.0],\"modifiers\":["
-    "{\"name\":\"shape\",\"type\":\"histosys\",\"data\":{\"hi_data\":[52.0,41.0,30.0],\"lo_data\":[47.0,40.0,29.0]}},"
+    "{\"name\":\"shape\",\"type\":\"histosys\",\"data\":{\"hi_data\":[52.0,41.0,30.0],\"lo_data\":[47.0,40.0,"
+    "29.0]}},"
     "{\"name\":\"scale\",\"type\":\"normsys\",\"data\":{\"hi\":1.1,\"lo\":0.9}},"
     "{\"name\":\"stat\",\"type\":\"staterror\",\"data\":[2.0,2.0,1.0]}]},"
     "{\"name\":\"d\",\"data\":[5.0,4.0,3.0],\"modifiers\":["
@@ -14,13 +15,30 @@ static const char *const background =
     "{\"name\":\"own\",\"type\":\"shapesys\",\"data\":[1.0,1.0,0.5]}]}]}],"
     "\"observations\":[{\"name\":\"c\",\"data\":[57.0,45.0,31.0]}],"
     "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
-    "{\"name\":\"lumi\",\"auxdata\":[1.0],\"sigmas\":[0.02],\"inits\":[1.0],\"bounds\":[[0.5,1.5]]}]}}],\"version\":\"1.0.0\"}";
-static const char *const signal_patch =
-    "[{\"op\":\"add\",\"path\":\"/channels/0/samples/-\",\"value\":{\"name\":\"s\",\"data\":[4.0,3.0,2.0],\"modifiers\":["
-    "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}}]";
+    "{\"name\":\"lumi\",\"auxdata\":[1.0],\"sigmas\":[0.02],\"inits\":[1.0],\"bounds\":[[0.5,1.5]]}]}}],"
+    "\"version\":\"1.0.0\"}";
+static const char *const signal_patch = "[{\"op\":\"add\",\"path\":\"/channels/0/samples/"
+                                        "-\",\"value\":{\"name\":\"s\",\"data\":[4.0,3.0,2.0],\"modifiers\":["
+                                        "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}}]";
 
 /* How far a run goes, so that late steps need not be reached through all failures of the early ones. */
-enum step { READ, MODEL, EVALUATE, FIT, COVARIANCE, SCAN, HYPOTEST, LIMIT, RANKING, SIGNIFICANCE, GOF, TOYS, TOYS_GOF, TEMPLATES, STEPS };
+enum step {
+    READ,
+    MODEL,
+    EVALUATE,
+    FIT,
+    COVARIANCE,
+    SCAN,
+    HYPOTEST,
+    LIMIT,
+    RANKING,
+    SIGNIFICANCE,
+    GOF,
+    TOYS,
+    TOYS_GOF,
+    TEMPLATES,
+    STEPS
+};
 
 struct run {
     paritas_context *context;
@@ -37,16 +55,22 @@ static paritas_status open_and_read(struct run *run, const struct paritas_alloca
     options.precision = run->precision;
     paritas_status status = paritas_open(&options, &run->context);
     if (status == PARITAS_OK)
-        status = paritas_workspace_parse(run->context, background, strlen(background), "background.json", &run->plain);
-    if (status == PARITAS_OK) status = paritas_workspace_parse(run->context, signal_patch, strlen(signal_patch), "patch.json", &run->patch);
-    if (status == PARITAS_OK) status = paritas_workspace_patch(run->context, run->plain, run->patch, &run->patched);
+        status = paritas_workspace_parse(run->context, background, strlen(background), "background.json",
+                                         &run->plain);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_parse(run->context, signal_patch, strlen(signal_patch), "patch.json",
+                                         &run->patch);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_patch(run->context, run->plain, run->patch, &run->patched);
     return status;
 }
 
 /* A model with templates: its rows, their derivatives, and a statistic that looks at their widths. */
 static paritas_status take_templates(struct run *run)
 {
-    static const paritas_template list[] = {{PARITAS_TEMPLATE_NOMINAL, "c", "b", NULL}, {PARITAS_TEMPLATE_NOMINAL, "c", "d", NULL}, {PARITAS_TEMPLATE_HISTOSYS_UP, "c", "b", "shape"}};
+    static const paritas_template list[] = {{PARITAS_TEMPLATE_NOMINAL, "c", "b", NULL},
+                                            {PARITAS_TEMPLATE_NOMINAL, "c", "d", NULL},
+                                            {PARITAS_TEMPLATE_HISTOSYS_UP, "c", "b", "shape"}};
     static double row[32], derivatives[64], points[16];
     static paritas_ranking_entry entries[16];
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
@@ -59,9 +83,13 @@ static paritas_status take_templates(struct run *run)
     if (status != PARITAS_OK) return status;
     const double *init = paritas_model_suggested_init(model);
     status = paritas_model_fill_row(run->context, model, NULL, NULL, row);
-    if (status == PARITAS_OK) status = paritas_data_derivatives(run->context, model, 1, init, NULL, init, derivatives, derivatives + 32);
-    if (status == PARITAS_OK) status = paritas_expected_pullback(run->context, model, 1, init, row, row, points, derivatives);
-    if (status == PARITAS_OK) status = paritas_expected_data_of(run->context, model, 1, init, row, derivatives);
+    if (status == PARITAS_OK)
+        status =
+            paritas_data_derivatives(run->context, model, 1, init, NULL, init, derivatives, derivatives + 32);
+    if (status == PARITAS_OK)
+        status = paritas_expected_pullback(run->context, model, 1, init, row, row, points, derivatives);
+    if (status == PARITAS_OK)
+        status = paritas_expected_data_of(run->context, model, 1, init, row, derivatives);
     if (status == PARITAS_OK) status = paritas_ranking(run->context, model, &job, entries, &n);
     paritas_model_free(model);
     return status;
@@ -70,8 +98,8 @@ static paritas_status take_templates(struct run *run)
 static paritas_status take(struct run *run, enum step step)
 {
     enum { MANY = 16 };
-    static double values[MANY], gradients[MANY * MANY], hessians[MANY * MANY * MANY], parameters[MANY], errors[MANY],
-        covariance[MANY * MANY];
+    static double values[MANY], gradients[MANY * MANY], hessians[MANY * MANY * MANY], parameters[MANY],
+        errors[MANY], covariance[MANY * MANY];
     static const double mu[] = {0.5, 1.0, 2.0};
     static const size_t first = 0;
     static paritas_hypotest_result tests[3];
@@ -96,17 +124,23 @@ static paritas_status take(struct run *run, enum step step)
     case MODEL:
         return paritas_model_create(context, run->patched, NULL, &run->model);
     case EVALUATE:
-        status = paritas_evaluate(context, run->model, 1, paritas_model_suggested_init(run->model), 0, NULL, values, gradients, hessians);
-        if (status == PARITAS_OK) status = paritas_expected_data(context, run->model, 1, paritas_model_suggested_init(run->model), values);
+        status = paritas_evaluate(context, run->model, 1, paritas_model_suggested_init(run->model), 0, NULL,
+                                  values, gradients, hessians);
         if (status == PARITAS_OK)
-            status = paritas_expected_jacobian(context, run->model, paritas_model_suggested_init(run->model), hessians);
+            status = paritas_expected_data(context, run->model, 1, paritas_model_suggested_init(run->model),
+                                           values);
         if (status == PARITAS_OK)
-            status = paritas_expected_by_sample(context, run->model, paritas_model_suggested_init(run->model), values);
+            status = paritas_expected_jacobian(context, run->model, paritas_model_suggested_init(run->model),
+                                               hessians);
+        if (status == PARITAS_OK)
+            status = paritas_expected_by_sample(context, run->model, paritas_model_suggested_init(run->model),
+                                                values);
         return status;
     case FIT:
         return paritas_fit(context, run->model, NULL, 1, &job, &result, NULL, NULL, NULL, NULL);
     case COVARIANCE:
-        return paritas_fit(context, run->model, NULL, 1, &job, &result, parameters, errors, covariance, states);
+        return paritas_fit(context, run->model, NULL, 1, &job, &result, parameters, errors, covariance,
+                           states);
     case SCAN:
         return paritas_scan(context, run->model, NULL, 1, &first, 3, mu, &result, parameters, points);
     case HYPOTEST:
@@ -121,7 +155,8 @@ static paritas_status take(struct run *run, enum step step)
         return paritas_gof(context, run->model, NULL, &gof);
     case TOYS:
         toys.n = 40;
-        return paritas_toys(context, run->model, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &toys, NULL, NULL, moments, &toys_result);
+        return paritas_toys(context, run->model, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &toys, NULL, NULL,
+                            moments, &toys_result);
     case TOYS_GOF:
         toys.n = 40;
         toys.newton_only = 1;
@@ -142,7 +177,8 @@ static void close_run(struct run *run)
     paritas_close(run->context);
 }
 
-/* Reads, makes the model where `step` comes after it, then takes `step` with its n-th request refused, n = 1, 2, ..., until none was. */
+/* Reads, makes the model where `step` comes after it, then takes `step` with its n-th request refused, n = 1,
+ * 2, ..., until none was. */
 static void refuse_every_request(enum step step, unsigned precision, bool for_good)
 {
     long n = 0;
@@ -165,7 +201,8 @@ static void refuse_every_request(enum step step, unsigned precision, bool for_go
                      run.context ? paritas_error_message(run.context) : "no context");
         if (struck && run.context) assert_true(paritas_error_message(run.context)[0] != '\0');
         ledger.fail_at = 0;
-        if (struck && step > MODEL) assert_int_equal(take(&run, step), PARITAS_OK); /* the context is still good */
+        /* the context is still good */
+        if (struck && step > MODEL) assert_int_equal(take(&run, step), PARITAS_OK);
         close_run(&run);
         assert_int_equal(ledger.live, 0);
     }

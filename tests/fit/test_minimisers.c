@@ -15,7 +15,8 @@ static struct answer fit(const struct fixture *f, const paritas_job *job, parita
     options.minimizer = minimizer;
     struct answer a = {.parameters = make_array(f->n_parameters, sizeof(double)),
                        .states = make_array(f->n_parameters, sizeof(paritas_parameter_state))};
-    ASSERT_OK(f->context, paritas_fit(f->context, f->model, &options, 1, job ? job : &plain, &a.result, a.parameters, NULL, NULL, a.states));
+    ASSERT_OK(f->context, paritas_fit(f->context, f->model, &options, 1, job ? job : &plain, &a.result,
+                                      a.parameters, NULL, NULL, a.states));
     return a;
 }
 
@@ -31,9 +32,10 @@ struct tally {
     double worst;
 };
 
-/* A fit by L-BFGS-B against Newton's: within 1e-6 in twice the NLL with the same parameters on bounds, or, where `valleys` are allowed, in
- * another valley, beyond a barrier. */
-static void compare(const struct fixture *f, const char *name, const paritas_job *job, bool valleys, struct tally *tally)
+/* A fit by L-BFGS-B against Newton's: within 1e-6 in twice the NLL with the same parameters on bounds, or,
+ * where `valleys` are allowed, in another valley, beyond a barrier. */
+static void compare(const struct fixture *f, const char *name, const paritas_job *job, bool valleys,
+                    struct tally *tally)
 {
     struct answer newton = fit(f, job, PARITAS_NEWTON), other = fit(f, job, PARITAS_LBFGSB);
     const double difference = fabs(other.result.twice_nll - newton.result.twice_nll);
@@ -53,8 +55,11 @@ static void compare(const struct fixture *f, const char *name, const paritas_job
     } else {
         const int higher = other.result.twice_nll > newton.result.twice_nll;
         const struct answer *high = higher ? &other : &newton, *low = higher ? &newton : &other;
-        if (valleys && barrier_between(f, high->result.twice_nll, high->parameters, low->parameters)) tally->elsewhere++;
-        else print_error("%s: lbfgsb ends %g from newton\n", name, other.result.twice_nll - newton.result.twice_nll);
+        if (valleys && barrier_between(f, high->result.twice_nll, high->parameters, low->parameters))
+            tally->elsewhere++;
+        else
+            print_error("%s: lbfgsb ends %g from newton\n", name,
+                        other.result.twice_nll - newton.result.twice_nll);
     }
     free_answer(&newton);
     free_answer(&other);
@@ -62,8 +67,8 @@ static void compare(const struct fixture *f, const char *name, const paritas_job
 
 static void show(const char *what, const struct tally *t)
 {
-    print_message("%s: %u fits, %u agree, at worst within %.1e, %u in another valley, %u iterations\n", what, t->models, t->agree, t->worst,
-                  t->elsewhere, t->iterations);
+    print_message("%s: %u fits, %u agree, at worst within %.1e, %u in another valley, %u iterations\n", what,
+                  t->models, t->agree, t->worst, t->elsewhere, t->iterations);
 }
 
 TEST(lbfgsb_agrees_with_newton_on_published_analyses)
@@ -104,7 +109,8 @@ TEST(lbfgsb_agrees_with_newton_on_random_models)
     assert_true(tally.elsewhere <= 0.1 * tally.models);
 }
 
-/* Narrow bounds around the start, so that many parameters end on them, and every fifth parameter fixed somewhere. */
+/* Narrow bounds around the start, so that many parameters end on them, and every fifth parameter fixed
+ * somewhere. */
 TEST(bounds_and_fixed_parameters_count_as_for_newton)
 {
     struct tally tally = {0};
@@ -113,14 +119,17 @@ TEST(bounds_and_fixed_parameters_count_as_for_newton)
         char *text = random_workspace(seed, TRAIT_ALL), name[32];
         struct fixture f = make_fixture(text, NULL, NULL);
         const size_t n = f.n_parameters;
-        double *start = make_array(n, sizeof *start), *lower = make_array(n, sizeof *lower), *upper = make_array(n, sizeof *upper);
+        double *start = make_array(n, sizeof *start), *lower = make_array(n, sizeof *lower),
+               *upper = make_array(n, sizeof *upper);
         unsigned char *fixed = make_array(n, 1);
         struct random random = {seed};
         random_point(&f, &random, 0.3, start);
         for (size_t p = 0; p < n; p++) {
-            const double width = paritas_model_constraint_widths(f.model)[p], room = isnan(width) ? 0.1 : 0.3 * width;
+            const double width = paritas_model_constraint_widths(f.model)[p],
+                         room = isnan(width) ? 0.1 : 0.3 * width;
             fixed[p] = paritas_model_suggested_fixed(f.model)[p] || p % 5 == seed % 5;
-            if (paritas_model_suggested_fixed(f.model)[p]) start[p] = paritas_model_suggested_init(f.model)[p];
+            if (paritas_model_suggested_fixed(f.model)[p])
+                start[p] = paritas_model_suggested_init(f.model)[p];
             lower[p] = fmax(start[p] - room, paritas_model_lower_bounds(f.model)[p]);
             upper[p] = fmin(start[p] + room, paritas_model_upper_bounds(f.model)[p]);
         }
@@ -131,8 +140,10 @@ TEST(bounds_and_fixed_parameters_count_as_for_newton)
         for (size_t p = 0; p < n; p++) {
             const paritas_parameter_state state = a.states[p];
             assert_true((state == PARITAS_FIXED) == fixed[p]);
-            if (fixed[p]) assert_true(a.parameters[p] == start[p]);
-            else assert_true(a.parameters[p] >= lower[p] && a.parameters[p] <= upper[p]);
+            if (fixed[p])
+                assert_true(a.parameters[p] == start[p]);
+            else
+                assert_true(a.parameters[p] >= lower[p] && a.parameters[p] <= upper[p]);
             if (state == PARITAS_AT_LOWER_BOUND) assert_true(a.parameters[p] == lower[p]);
             if (state == PARITAS_AT_UPPER_BOUND) assert_true(a.parameters[p] == upper[p]);
             held += state == PARITAS_AT_LOWER_BOUND || state == PARITAS_AT_UPPER_BOUND;
@@ -161,11 +172,14 @@ TEST(converged_means_checked_with_the_hessian)
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         const paritas_job job = {0};
         paritas_result plain, whole;
-        double *first = make_array(f.n_parameters, sizeof *first), *second = make_array(f.n_parameters, sizeof *second),
+        double *first = make_array(f.n_parameters, sizeof *first),
+               *second = make_array(f.n_parameters, sizeof *second),
                *errors = make_array(f.n_parameters, sizeof *errors);
         options.minimizer = PARITAS_LBFGSB;
-        ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job, &plain, first, NULL, NULL, NULL));
-        ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job, &whole, second, errors, NULL, NULL));
+        ASSERT_OK(f.context,
+                  paritas_fit(f.context, f.model, &options, 1, &job, &plain, first, NULL, NULL, NULL));
+        ASSERT_OK(f.context,
+                  paritas_fit(f.context, f.model, &options, 1, &job, &whole, second, errors, NULL, NULL));
         assert_memory_equal(first, second, f.n_parameters * sizeof *first);
         assert_int_equal(plain.status, whole.status);
         assert_memory_equal(&plain.edm, &whole.edm, sizeof plain.edm);
@@ -204,7 +218,8 @@ TEST(options_of_an_older_caller_mean_newton)
 {
     char *text = random_workspace(3, TRAIT_ALL);
     struct fixture f = make_fixture(text, NULL, NULL);
-    paritas_fit_options options = {.size = offsetof(paritas_fit_options, minimizer), .minimizer = (paritas_minimizer)77};
+    paritas_fit_options options = {.size = offsetof(paritas_fit_options, minimizer),
+                                   .minimizer = (paritas_minimizer)77};
     const paritas_job job = {0};
     paritas_result old, plain;
     ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job, &old, NULL, NULL, NULL, NULL));
@@ -213,7 +228,8 @@ TEST(options_of_an_older_caller_mean_newton)
     assert_int_equal(old.iterations, plain.iterations);
     /* one that knows of the choice and names none that is there */
     options.size = sizeof options;
-    assert_int_equal(paritas_fit(f.context, f.model, &options, 1, &job, &old, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_fit(f.context, f.model, &options, 1, &job, &old, NULL, NULL, NULL, NULL),
+                     PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_minimizer_name(PARITAS_NEWTON), "newton");
     assert_string_equal(paritas_minimizer_name(PARITAS_LBFGSB), "lbfgsb");
     assert_string_equal(paritas_minimizer_name(PARITAS_DE), "de");
@@ -261,8 +277,10 @@ TEST(a_population_that_does_not_arrive_says_so)
     options.max_iterations = 30;
     const paritas_job job = {0};
     paritas_result result, again;
-    double *best = make_array(f.n_parameters, sizeof *best), *other = make_array(f.n_parameters, sizeof *other), start;
-    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, paritas_model_suggested_init(f.model), 0, NULL, &start, NULL, NULL));
+    double *best = make_array(f.n_parameters, sizeof *best),
+           *other = make_array(f.n_parameters, sizeof *other), start;
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, paritas_model_suggested_init(f.model), 0,
+                                          NULL, &start, NULL, NULL));
     ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job, &result, best, NULL, NULL, NULL));
     assert_int_equal(result.status, PARITAS_FIT_AT_ITERATION_LIMIT);
     assert_int_equal(result.iterations, 30);
@@ -270,7 +288,8 @@ TEST(a_population_that_does_not_arrive_says_so)
     static const unsigned wrong[] = {1, 3, 65537};
     for (size_t k = 0; k < COUNT(wrong); k++) {
         options.population = wrong[k];
-        assert_int_equal(paritas_fit(f.context, f.model, &options, 1, &job, &again, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+        assert_int_equal(paritas_fit(f.context, f.model, &options, 1, &job, &again, NULL, NULL, NULL, NULL),
+                         PARITAS_INVALID_ARGUMENT);
     }
     free_fixture(&f);
     /* the seed decides, all 64 bits of it */

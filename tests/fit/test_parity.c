@@ -21,8 +21,10 @@ static paritas_context *open_build(const char *isa, unsigned width, unsigned thr
     return NULL;
 }
 
-/* All parts that `parts` has a bit for, of one model, by every build, against the portable build with one lane and one thread. */
-static void compare_builds(const struct fixture *f, const char *name, unsigned parts, unsigned precision, uint64_t seed, size_t *compared)
+/* All parts that `parts` has a bit for, of one model, by every build, against the portable build with one
+ * lane and one thread. */
+static void compare_builds(const struct fixture *f, const char *name, unsigned parts, unsigned precision,
+                           uint64_t seed, size_t *compared)
 {
     for (int part = 0; part < RESULTS_PART_COUNT; part++) {
         if (!(parts >> part & 1)) continue;
@@ -32,18 +34,23 @@ static void compare_builds(const struct fixture *f, const char *name, unsigned p
         assert_true(results_collect(context, f->model, (enum results_part)part, seed, &reference));
         paritas_close(context);
         for (size_t b = 0; b < COUNT(builds); b++)
-            for (size_t w = 0; w<COUNT(lanes); w += SHARE> 1 ? 3 : 1)
+            for (size_t w = 0; w < COUNT(lanes); w += SHARE > 1 ? 3 : 1)
                 for (unsigned threads = 1; threads <= 2; threads++) {
                     if (threads == 2 && lanes[w] != 0 && lanes[w] != 4) continue;
                     context = open_build(builds[b], lanes[w], threads, precision);
                     if (!context) continue;
                     struct results results = {0};
                     assert_true(results_collect(context, f->model, (enum results_part)part, seed, &results));
-                    if (results.length != reference.length || memcmp(results.bytes, reference.bytes, results.length) != 0) {
+                    if (results.length != reference.length ||
+                        memcmp(results.bytes, reference.bytes, results.length) != 0) {
                         size_t at = 0;
-                        while (at < results.length && at < reference.length && results.bytes[at] == reference.bytes[at]) at++;
-                        fail_msg("%s, %s: %s with %u lanes, %u threads differs from portable at byte %zu of %zu (%zu)", name,
-                                 results_part_names[part], builds[b], lanes[w], threads, at, reference.length, results.length);
+                        while (at < results.length && at < reference.length &&
+                               results.bytes[at] == reference.bytes[at])
+                            at++;
+                        fail_msg("%s, %s: %s with %u lanes, %u threads differs from portable at byte %zu of "
+                                 "%zu (%zu)",
+                                 name, results_part_names[part], builds[b], lanes[w], threads, at,
+                                 reference.length, results.length);
                     }
                     *compared += results.length;
                     results_free(&results);
@@ -54,7 +61,9 @@ static void compare_builds(const struct fixture *f, const char *name, unsigned p
 }
 
 #define ALL_PARTS ((1u << RESULTS_PART_COUNT) - 1)
-#define FAST_PARTS (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB | 1u << RESULTS_DE)
+#define FAST_PARTS                                                                                \
+    (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB | \
+     1u << RESULTS_DE)
 
 TEST(every_build_answers_the_same_bits_for_random_models)
 {
@@ -79,7 +88,9 @@ TEST(every_build_answers_the_same_bits_where_rates_are_clipped)
         options.clip_sample_at = 5.0;
         options.clip_bin_at = 20.0;
         options.normsys_code = seed % 2 ? 1 : 4;
-        options.histosys_code = seed % 3 == 0 ? PARITAS_HISTOSYS_0 : seed % 3 == 1 ? PARITAS_HISTOSYS_2 : PARITAS_HISTOSYS_4P;
+        options.histosys_code = seed % 3 == 0   ? PARITAS_HISTOSYS_0
+                                : seed % 3 == 1 ? PARITAS_HISTOSYS_2
+                                                : PARITAS_HISTOSYS_4P;
         char *text = random_workspace(seed, TRAIT_ALL);
         struct fixture f = make_fixture(text, NULL, &options);
         compare_builds(&f, "clipped model", FAST_PARTS, 64, seed, &compared);
@@ -119,7 +130,8 @@ static void compare_published(bool large)
             absent++;
             continue;
         }
-        compare_builds(&f, published[k].name, large ? FAST_PARTS | 1u << RESULTS_SCAN : ALL_PARTS, 64, k, &compared);
+        compare_builds(&f, published[k].name, large ? FAST_PARTS | 1u << RESULTS_SCAN : ALL_PARTS, 64, k,
+                       &compared);
         free_fixture(&f);
     }
     print_message("%zu bytes compared\n", compared);
@@ -137,7 +149,8 @@ TEST(every_build_answers_the_same_bits_for_large_published_analyses)
 }
 
 /* A job's answer does not depend on its neighbours: reversed, shuffled, in chunks, alone. */
-static void compare_orders(const struct fixture *f, const char *name, size_t n, unsigned width, unsigned threads, size_t *compared)
+static void compare_orders(const struct fixture *f, const char *name, size_t n, unsigned width,
+                           unsigned threads, size_t *compared)
 {
     struct jobs jobs;
     assert_true(jobs_make(f->model, n, 99, &jobs));
@@ -160,7 +173,8 @@ static void compare_orders(const struct fixture *f, const char *name, size_t n, 
             assert_true(results_fits(context, f->model, NULL, &jobs, order, chunks[c], &results));
             assert_int_equal(results.length, reference.length);
             if (memcmp(results.bytes, reference.bytes, results.length) != 0)
-                fail_msg("%s: order %d in chunks of %zu with %u lanes, %u threads differs", name, shuffle, chunks[c], width, threads);
+                fail_msg("%s: order %d in chunks of %zu with %u lanes, %u threads differs", name, shuffle,
+                         chunks[c], width, threads);
             *compared += results.length;
             results_free(&results);
         }
@@ -174,7 +188,7 @@ static void compare_orders(const struct fixture *f, const char *name, size_t n, 
 TEST(the_order_and_the_cut_of_a_job_list_do_not_count)
 {
     size_t compared = 0;
-    for (size_t w = 0; w<COUNT(lanes); w += SHARE> 1 ? 3 : 1)
+    for (size_t w = 0; w < COUNT(lanes); w += SHARE > 1 ? 3 : 1)
         for (unsigned threads = 1; threads <= 2; threads++) {
             for (uint64_t seed = 30; seed < 32; seed += SHARE) {
                 char *text = random_workspace(seed, TRAIT_ALL);
@@ -199,19 +213,24 @@ TEST(the_cut_of_a_list_of_points_does_not_count)
         char *text = random_workspace(seed, TRAIT_ALL);
         struct fixture f = make_fixture(text, NULL, NULL);
         const size_t n = f.n_parameters;
-        double *points = make_array(POINTS * n, sizeof *points), *data = make_array(SETS * f.n_data, sizeof *data), values[POINTS * SETS];
-        double *gradients = make_array(POINTS * SETS * n, sizeof *gradients), *gradient = make_array(n, sizeof *gradient), value;
+        double *points = make_array(POINTS * n, sizeof *points),
+               *data = make_array(SETS * f.n_data, sizeof *data), values[POINTS * SETS];
+        double *gradients = make_array(POINTS * SETS * n, sizeof *gradients),
+               *gradient = make_array(n, sizeof *gradient), value;
         struct random random = {seed};
         for (size_t k = 0; k < POINTS; k++) random_point(&f, &random, 0.6, points + k * n);
-        for (size_t i = 0; i < SETS * f.n_data; i++) data[i] = paritas_model_data(f.model)[i % f.n_data] * (1.0 + (double)(i / f.n_data));
-        ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, POINTS, points, SETS, data, values, gradients, NULL));
+        for (size_t i = 0; i < SETS * f.n_data; i++)
+            data[i] = paritas_model_data(f.model)[i % f.n_data] * (1.0 + (double)(i / f.n_data));
+        ASSERT_OK(f.context,
+                  paritas_evaluate(f.context, f.model, POINTS, points, SETS, data, values, gradients, NULL));
         for (size_t k = 0; k < POINTS; k++)
             for (size_t d = 0; d < SETS; d++) {
-                ASSERT_OK(f.context,
-                          paritas_evaluate(f.context, f.model, 1, points + k * n, 1, data + d * f.n_data, &value, gradient, NULL));
+                ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, points + k * n, 1,
+                                                      data + d * f.n_data, &value, gradient, NULL));
                 assert_memory_equal(&value, &values[k * SETS + d], sizeof value);
                 assert_memory_equal(gradient, &gradients[(k * SETS + d) * n], n * sizeof value);
-                ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, points + k * n, 1, data + d * f.n_data, &value, NULL, NULL));
+                ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, points + k * n, 1,
+                                                      data + d * f.n_data, &value, NULL, NULL));
                 assert_memory_equal(&value, &values[k * SETS + d], sizeof value);
             }
         free(points);

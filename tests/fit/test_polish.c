@@ -1,5 +1,5 @@
-/* f32: polished answers are those of f64, within the tolerances of the contract; raw ones say of themselves what is true. Generated workspaces, and
- * the published analyses where they are. */
+/* f32: polished answers are those of f64, within the tolerances of the contract; raw ones say of themselves
+ * what is true. Generated workspaces, and the published analyses where they are. */
 #include "fit/testing.h"
 #include "infer/infer.h"
 #include "minimise/tolerances.h"
@@ -22,12 +22,15 @@ static paritas_context *open_precision(unsigned precision, int no_polish)
     return context;
 }
 
-static struct answer fit_in(const struct fixture *f, unsigned precision, int no_polish, const paritas_job *job)
+static struct answer fit_in(const struct fixture *f, unsigned precision, int no_polish,
+                            const paritas_job *job)
 {
-    struct answer a = {.parameters = make_array(f->n_parameters, sizeof(double)), .errors = make_array(f->n_parameters, sizeof(double))};
+    struct answer a = {.parameters = make_array(f->n_parameters, sizeof(double)),
+                       .errors = make_array(f->n_parameters, sizeof(double))};
     paritas_context *context = open_precision(precision, no_polish);
     const paritas_job none = {0};
-    ASSERT_OK(context, paritas_fit(context, f->model, NULL, 1, job ? job : &none, &a.result, a.parameters, a.errors, NULL, NULL));
+    ASSERT_OK(context, paritas_fit(context, f->model, NULL, 1, job ? job : &none, &a.result, a.parameters,
+                                   a.errors, NULL, NULL));
     paritas_close(context);
     return a;
 }
@@ -62,16 +65,22 @@ static bool assert_polished(const struct fixture *f, const char *name, const par
     bool compared = false;
     if (exact.result.status == PARITAS_FIT_CONVERGED) {
         const double rise = 0.5 * (polished.result.twice_nll - exact.result.twice_nll);
-        if (polished.result.status != PARITAS_FIT_CONVERGED) fail_msg("%s: f64 converged, polished f32 is %s", name, paritas_fit_status_name(polished.result.status));
+        if (polished.result.status != PARITAS_FIT_CONVERGED)
+            fail_msg("%s: f64 converged, polished f32 is %s", name,
+                     paritas_fit_status_name(polished.result.status));
         if (alone || fabs(rise) <= 1e-4) { /* else these are two minima, of which either may be the lower */
             double *minimum = exact_minimum(f, job);
-            if (!(fabs(rise) <= POLISHED_NLL)) fail_msg("%s: the NLL of the polished fit is %g above that of f64", name, rise);
+            if (!(fabs(rise) <= POLISHED_NLL))
+                fail_msg("%s: the NLL of the polished fit is %g above that of f64", name, rise);
             for (size_t p = 0; p < f->n_parameters; p++) {
                 const double shift = fabs(polished.parameters[p] - minimum[p]);
                 if (exact.errors[p] > 0.0 && !(shift <= POLISHED_PARAMETER * exact.errors[p]))
-                    fail_msg("%s: %s is %g errors from the minimum", name, paritas_model_parameter_name(f->model, p), shift / exact.errors[p]);
-                if (exact.errors[p] > 0.0 && alone && !(fabs(polished.errors[p] / exact.errors[p] - 1.0) <= POLISHED_ERROR))
-                    fail_msg("%s: the error of %s is %.17g, in f64 %.17g", name, paritas_model_parameter_name(f->model, p), polished.errors[p], exact.errors[p]);
+                    fail_msg("%s: %s is %g errors from the minimum", name,
+                             paritas_model_parameter_name(f->model, p), shift / exact.errors[p]);
+                if (exact.errors[p] > 0.0 && alone &&
+                    !(fabs(polished.errors[p] / exact.errors[p] - 1.0) <= POLISHED_ERROR))
+                    fail_msg("%s: the error of %s is %.17g, in f64 %.17g", name,
+                             paritas_model_parameter_name(f->model, p), polished.errors[p], exact.errors[p]);
             }
             free(minimum);
             compared = true;
@@ -86,7 +95,9 @@ TEST(a_polished_fit_is_at_the_minimum_of_f64_for_random_models)
 {
     size_t compared = 0;
     for (uint64_t seed = 0; seed < 60 / SHARE; seed++) {
-        char *text = random_workspace(seed, seed % 2 ? TRAIT_ALL & ~(unsigned)TRAIT_FREE_SHAPE : TRAIT_WIDE | TRAIT_LUMI | TRAIT_SETS), name[32];
+        char *text = random_workspace(seed, seed % 2 ? TRAIT_ALL & ~(unsigned)TRAIT_FREE_SHAPE
+                                                     : TRAIT_WIDE | TRAIT_LUMI | TRAIT_SETS),
+             name[32];
         assert_non_null(text);
         snprintf(name, sizeof name, "workspace %d", (int)seed);
         struct fixture f = make_fixture(text, NULL, NULL);
@@ -110,10 +121,14 @@ TEST(a_polished_fit_is_at_the_minimum_of_f64_for_published_analyses)
     if (compared == 0) skip();
 }
 
-static const char counting[] = "{\"channels\": [{\"name\": \"c\", \"samples\": [{\"name\": \"s\", \"data\": [5.0, 3.0], \"modifiers\": [{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": "
-                               "null}]}, {\"name\": \"b\", \"data\": [50.0, 30.0], \"modifiers\": [{\"name\": \"k\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}]}]}], "
-                               "\"observations\": [{\"name\": \"c\", \"data\": [53.0, 35.0]}], \"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], "
-                               "\"version\": \"1.0.0\"}";
+static const char counting[] =
+    "{\"channels\": [{\"name\": \"c\", \"samples\": [{\"name\": \"s\", \"data\": [5.0, 3.0], \"modifiers\": "
+    "[{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": "
+    "null}]}, {\"name\": \"b\", \"data\": [50.0, 30.0], \"modifiers\": [{\"name\": \"k\", \"type\": "
+    "\"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}]}]}], "
+    "\"observations\": [{\"name\": \"c\", \"data\": [53.0, 35.0]}], \"measurements\": [{\"name\": \"m\", "
+    "\"config\": {\"poi\": \"mu\", \"parameters\": []}}], "
+    "\"version\": \"1.0.0\"}";
 
 /* 0.1 is no float, nor is 1e-10; a result that has them has them exactly. */
 TEST(fixed_values_and_bounds_are_the_jobs_own_in_f32)
@@ -147,7 +162,8 @@ TEST(fixed_values_and_bounds_are_the_jobs_own_in_f32)
     free_fixture(&f);
 }
 
-/* What a raw fit says of itself: its EDM is that of f64's derivatives at its point, and bounds how far the minimum is. */
+/* What a raw fit says of itself: its EDM is that of f64's derivatives at its point, and bounds how far the
+ * minimum is. */
 TEST(a_raw_fit_says_converged_only_within_what_f32_asks)
 {
     size_t converged = 0;
@@ -160,7 +176,9 @@ TEST(a_raw_fit_says_converged_only_within_what_f32_asks)
             assert_true(raw.result.edm <= EDM_TOLERANCE_F32);
             converged++;
             for (size_t p = 0; p < f.n_parameters; p++)
-                if (exact.errors[p] > 0.0) assert_true(fabs(raw.parameters[p] - exact.parameters[p]) <= 2.0 * sqrt(EDM_TOLERANCE_F32) * exact.errors[p]);
+                if (exact.errors[p] > 0.0)
+                    assert_true(fabs(raw.parameters[p] - exact.parameters[p]) <=
+                                2.0 * sqrt(EDM_TOLERANCE_F32) * exact.errors[p]);
         }
         free_answer(&exact);
         free_answer(&raw);
@@ -178,10 +196,12 @@ TEST(what_f32_cannot_begin_f64_does)
     memcpy(strstr(text, "50.0, 30.0"), "1e-42,30.0", 10);
     memcpy(strstr(text, "5.0, 3.0"), "0.0, 3.0", 8);
     struct fixture f = make_fixture(text, NULL, NULL);
-    struct answer exact = fit_in(&f, 64, 0, NULL), raw = fit_in(&f, 32, 1, NULL), polished = fit_in(&f, 32, 0, NULL);
+    struct answer exact = fit_in(&f, 64, 0, NULL), raw = fit_in(&f, 32, 1, NULL),
+                  polished = fit_in(&f, 32, 0, NULL);
     assert_int_equal(raw.result.status, PARITAS_FIT_NON_FINITE);
     assert_int_equal(polished.result.status, exact.result.status);
-    assert_true(memcmp(polished.parameters, exact.parameters, f.n_parameters * sizeof *exact.parameters) == 0);
+    assert_true(memcmp(polished.parameters, exact.parameters, f.n_parameters * sizeof *exact.parameters) ==
+                0);
     free_answer(&exact);
     free_answer(&raw);
     free_answer(&polished);

@@ -1,5 +1,6 @@
-/* Threads: contexts used side by side by several threads that share a model, each context with workers of its own; and what a caller sees
- * of the workers: progress, cancelling. Meant for the thread sanitizer, of use without it. */
+/* Threads: contexts used side by side by several threads that share a model, each context with workers of its
+ * own; and what a caller sees of the workers: progress, cancelling. Meant for the thread sanitizer, of use
+ * without it. */
 #include "fit/testing.h"
 #include "parity/results.h"
 
@@ -7,7 +8,8 @@
 
 enum { CALLERS = 4, WORKERS = 3 };
 
-/* What one calling thread does and finds; asserted by the thread that started it, since cmocka's jumps belong to that one. */
+/* What one calling thread does and finds; asserted by the thread that started it, since cmocka's jumps belong
+ * to that one. */
 struct caller {
     const char *text;               /* a workspace that each caller reads for itself */
     const paritas_workspace *plain; /* one that all share */
@@ -20,13 +22,15 @@ struct caller {
 
 static bool collect_all(struct caller *caller, paritas_context *context)
 {
-    static const enum results_part parts[] = {RESULTS_EVALUATE, RESULTS_EXPECTED, RESULTS_FIT, RESULTS_SCAN, RESULTS_HYPOTEST};
+    static const enum results_part parts[] = {RESULTS_EVALUATE, RESULTS_EXPECTED, RESULTS_FIT, RESULTS_SCAN,
+                                              RESULTS_HYPOTEST};
     paritas_workspace *own = NULL;
     paritas_model *shared_source = NULL, *own_source = NULL;
     char digest[72];
     bool good = paritas_workspace_digest(context, caller->plain, digest) == PARITAS_OK &&
                 paritas_model_create(context, caller->plain, NULL, &shared_source) == PARITAS_OK &&
-                paritas_workspace_parse(context, caller->text, strlen(caller->text), "own.json", &own) == PARITAS_OK &&
+                paritas_workspace_parse(context, caller->text, strlen(caller->text), "own.json", &own) ==
+                    PARITAS_OK &&
                 paritas_model_create(context, own, NULL, &own_source) == PARITAS_OK;
     const paritas_model *models[] = {caller->model, shared_source, own_source};
     for (size_t m = 0; good && m < COUNT(models); m++)
@@ -64,12 +68,14 @@ static void compare_callers(const struct fixture *f, const char *text, uint64_t 
                                      .seed = seed};
     run_caller(&callers[CALLERS]); /* alone */
     assert_true(callers[CALLERS].good);
-    for (size_t k = 0; k < CALLERS; k++) assert_int_equal(pthread_create(&ids[k], NULL, run_caller, &callers[k]), 0);
+    for (size_t k = 0; k < CALLERS; k++)
+        assert_int_equal(pthread_create(&ids[k], NULL, run_caller, &callers[k]), 0);
     for (size_t k = 0; k < CALLERS; k++) pthread_join(ids[k], NULL);
     for (size_t k = 0; k < CALLERS; k++) {
         assert_true(callers[k].good);
         assert_int_equal(callers[k].results.length, callers[CALLERS].results.length);
-        assert_memory_equal(callers[k].results.bytes, callers[CALLERS].results.bytes, callers[k].results.length);
+        assert_memory_equal(callers[k].results.bytes, callers[CALLERS].results.bytes,
+                            callers[k].results.length);
     }
     for (size_t k = 0; k <= CALLERS; k++) results_free(&callers[k].results);
 }
@@ -96,15 +102,16 @@ struct watch {
 static int watch_progress(void *user, uint64_t done, uint64_t total)
 {
     struct watch *watch = user;
-    if (!pthread_equal(watch->caller, pthread_self()) || done > total || (watch->total == total && done < watch->last))
+    if (!pthread_equal(watch->caller, pthread_self()) || done > total ||
+        (watch->total == total && done < watch->last))
         watch->strange = true;
     watch->last = done;
     watch->total = total;
     return ++watch->calls == watch->stop_after;
 }
 
-/* Fits with progress watched, stopped at the first call and again to the end. The calling thread does its share of the jobs, which among
- * several may be none: nothing is told then, and nothing stops. */
+/* Fits with progress watched, stopped at the first call and again to the end. The calling thread does its
+ * share of the jobs, which among several may be none: nothing is told then, and nothing stops. */
 static void watch_fits(const char *text, unsigned threads)
 {
     enum { JOBS = 64 };
@@ -118,17 +125,21 @@ static void watch_fits(const char *text, unsigned threads)
     struct jobs jobs;
     assert_true(jobs_make(f.model, JOBS, 7, &jobs));
     paritas_result results[JOBS], again[JOBS];
-    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs, results, NULL, NULL, NULL, NULL));
+    ASSERT_OK(f.context,
+              paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs, results, NULL, NULL, NULL, NULL));
     assert_true(watch.calls <= JOBS && (threads > 1 || watch.calls == JOBS));
     assert_false(watch.strange);
     watch = (struct watch){.caller = pthread_self(), .stop_after = 1};
-    const paritas_status status = paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs, again, NULL, NULL, NULL, NULL);
+    const paritas_status status =
+        paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs, again, NULL, NULL, NULL, NULL);
     assert_true(watch.calls == 1 || (watch.calls == 0 && threads > 1));
     assert_int_equal(status, watch.calls ? PARITAS_CANCELLED : PARITAS_OK);
     assert_true(!watch.calls || paritas_error_message(f.context)[0] != '\0');
     watch = (struct watch){.caller = pthread_self()};
-    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs, again, NULL, NULL, NULL, NULL));
-    for (size_t k = 0; k < JOBS; k++) assert_memory_equal(&results[k].twice_nll, &again[k].twice_nll, sizeof results[k].twice_nll);
+    ASSERT_OK(f.context,
+              paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs, again, NULL, NULL, NULL, NULL));
+    for (size_t k = 0; k < JOBS; k++)
+        assert_memory_equal(&results[k].twice_nll, &again[k].twice_nll, sizeof results[k].twice_nll);
     jobs_free(&jobs);
     free_fixture(&f);
 }

@@ -24,7 +24,8 @@ static inline void fill_fixture(struct fixture *f, const paritas_model_options *
 }
 
 /* From the text of a workspace. `context` and `options` may be NULL. */
-static inline struct fixture make_fixture(const char *text, const paritas_options *context, const paritas_model_options *options)
+static inline struct fixture make_fixture(const char *text, const paritas_options *context,
+                                          const paritas_model_options *options)
 {
     struct fixture f;
     assert_int_equal(paritas_open(context, &f.context), PARITAS_OK);
@@ -34,7 +35,8 @@ static inline struct fixture make_fixture(const char *text, const paritas_option
 }
 
 /* From a published analysis; false where its file is absent. */
-static inline bool make_published(const struct published *analysis, const paritas_options *context, struct fixture *f)
+static inline bool make_published(const struct published *analysis, const paritas_options *context,
+                                  struct fixture *f)
 {
     FILE *file = fopen(analysis->path, "rb");
     if (!file) return false;
@@ -68,23 +70,28 @@ static inline void *make_array(size_t count, size_t size)
     return memory;
 }
 
-/* A point near the suggested start: constrained parameters `spread` widths away or so, free ones by a factor. */
+/* A point near the suggested start: constrained parameters `spread` widths away or so, free ones by a
+ * factor. */
 static inline void random_point(const struct fixture *f, struct random *random, double spread, double *point)
 {
-    const double *init = paritas_model_suggested_init(f->model), *width = paritas_model_constraint_widths(f->model);
+    const double *init = paritas_model_suggested_init(f->model),
+                 *width = paritas_model_constraint_widths(f->model);
     const double *lower = paritas_model_lower_bounds(f->model), *upper = paritas_model_upper_bounds(f->model);
     for (size_t p = 0; p < f->n_parameters; p++) {
-        point[p] =
-            isnan(width[p]) ? init[p] * exp(0.3 * spread * random_normal(random)) : init[p] + spread * width[p] * random_normal(random);
-        /* not upon the bounds of gammas at 1e-10: a rate of 1e-10 times the count magnifies roundings a millionfold */
+        point[p] = isnan(width[p]) ? init[p] * exp(0.3 * spread * random_normal(random))
+                                   : init[p] + spread * width[p] * random_normal(random);
+        /* not upon the bounds of gammas at 1e-10: a rate of 1e-10 times the count magnifies roundings a
+         * millionfold */
         const double least = isnan(width[p]) ? lower[p] : lower[p] + 1e-4;
         if (point[p] < least) point[p] = least;
         if (point[p] > upper[p]) point[p] = upper[p];
     }
 }
 
-/* Does twice the NLL rise above its value at `from` on the straight way to `to`? Then these are two valleys. */
-static inline bool barrier_between(const struct fixture *f, double height, const double *from, const double *to)
+/* Does twice the NLL rise above its value at `from` on the straight way to `to`? Then these are two
+ * valleys. */
+static inline bool barrier_between(const struct fixture *f, double height, const double *from,
+                                   const double *to)
 {
     double *point = make_array(f->n_parameters, sizeof *point), value;
     bool rises = false;

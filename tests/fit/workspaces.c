@@ -91,23 +91,26 @@ static void put_shapesys(struct draw *d, const double *data, unsigned bins)
 {
     double uncertainty[MAX_BINS];
     for (unsigned b = 0; b < bins; b++) uncertainty[b] = data[b] * random_uniform(&d->random, 0.02, 0.25);
-    if ((d->traits & TRAIT_DEAD) && chance(&d->random, 0.3)) uncertainty[random_below(&d->random, bins)] = 0.0;
+    if ((d->traits & TRAIT_DEAD) && chance(&d->random, 0.3))
+        uncertainty[random_below(&d->random, bins)] = 0.0;
     put(&d->out, ", {\"name\": \"gamma_%u\", \"type\": \"shapesys\", \"data\": ", d->serial++);
     put_numbers(&d->out, uncertainty, bins);
     put(&d->out, "}");
 }
 
 /* One normsys; the draws come one after the other, since a call may evaluate its arguments in any order. */
-static void put_normsys(struct draw *d, unsigned alpha, double hi_from, double hi_to, double lo_from, double lo_to)
+static void put_normsys(struct draw *d, unsigned alpha, double hi_from, double hi_to, double lo_from,
+                        double lo_to)
 {
     const double hi = random_uniform(&d->random, hi_from, hi_to);
     const double lo = random_uniform(&d->random, lo_from, lo_to);
-    put(&d->out, "{\"name\": \"alpha_%u\", \"type\": \"normsys\", \"data\": {\"hi\": %.4f, \"lo\": %.4f}}", alpha, hi, lo);
+    put(&d->out, "{\"name\": \"alpha_%u\", \"type\": \"normsys\", \"data\": {\"hi\": %.4f, \"lo\": %.4f}}",
+        alpha, hi, lo);
 }
 
 /* The modifiers of one sample; every list begins with a normsys, so that commas are simple. */
-static void put_modifiers(struct draw *d, unsigned channel, unsigned sample, const double *data, unsigned bins, bool staterror,
-                          bool free_sample)
+static void put_modifiers(struct draw *d, unsigned channel, unsigned sample, const double *data,
+                          unsigned bins, bool staterror, bool free_sample)
 {
     struct random *r = &d->random;
     double values[MAX_BINS];
@@ -125,10 +128,12 @@ static void put_modifiers(struct draw *d, unsigned channel, unsigned sample, con
         if (d->kinds[a] & 2) {
             const double spread = chance(r, 0.2) ? 0.0 : 0.15;
             put(&d->out, ", {\"name\": \"alpha_%u\", \"type\": \"histosys\", \"data\": {\"hi_data\": ", a);
-            for (unsigned b = 0; b < bins; b++) values[b] = data[b] * (1.0 + random_uniform(r, -spread, spread));
+            for (unsigned b = 0; b < bins; b++)
+                values[b] = data[b] * (1.0 + random_uniform(r, -spread, spread));
             put_numbers(&d->out, values, bins);
             put(&d->out, ", \"lo_data\": ");
-            for (unsigned b = 0; b < bins; b++) values[b] = data[b] * (1.0 + random_uniform(r, -spread, spread));
+            for (unsigned b = 0; b < bins; b++)
+                values[b] = data[b] * (1.0 + random_uniform(r, -spread, spread));
             put_numbers(&d->out, values, bins);
             put(&d->out, "}}");
         }
@@ -173,16 +178,20 @@ char *random_workspace(uint64_t seed, unsigned traits)
         put(&d.out, "%s{\"name\": \"channel_%u\", \"samples\": [", c ? ", " : "", (c * 5 + 3) % 7);
         for (unsigned s = 0; s < samples; s++) {
             double data[MAX_BINS];
-            for (unsigned b = 0; b < bins[c]; b++) data[b] = scale * random_uniform(r, 0.2, 1.0) * (s == 0 ? 0.3 : 1.0);
+            for (unsigned b = 0; b < bins[c]; b++)
+                data[b] = scale * random_uniform(r, 0.2, 1.0) * (s == 0 ? 0.3 : 1.0);
             if ((d.traits & TRAIT_DEAD) && s != 1 && chance(r, 0.5)) data[random_below(r, bins[c])] = 0.0;
             for (unsigned b = 0; b < bins[c]; b++) observed[c][b] += data[b];
             put(&d.out, "%s{\"name\": \"sample_%u\", \"data\": ", s ? ", " : "", (s * 3 + 1) % 5);
             put_numbers(&d.out, data, bins[c]);
             put(&d.out, ", \"modifiers\": [");
-            put_modifiers(&d, c, s, data, bins[c], staterror && (s != 1 || chance(r, 0.5)), s == 2 && free_norm);
-            /* a free shape on the one sample that nothing else scales freely; in two channels it is one set */
+            put_modifiers(&d, c, s, data, bins[c], staterror && (s != 1 || chance(r, 0.5)),
+                          s == 2 && free_norm);
+            /* a free shape on the one sample that nothing else scales freely; in two channels it is one
+             * set */
             if ((d.traits & TRAIT_FREE_SHAPE) && s == 1 && c < 2)
-                put(&d.out, ", {\"name\": \"shape%s\", \"type\": \"shapefactor\", \"data\": null}", bins[c] == bins[0] ? "" : "_1");
+                put(&d.out, ", {\"name\": \"shape%s\", \"type\": \"shapefactor\", \"data\": null}",
+                    bins[c] == bins[0] ? "" : "_1");
             put(&d.out, "]}");
         }
         put(&d.out, "]}");
@@ -191,7 +200,8 @@ char *random_workspace(uint64_t seed, unsigned traits)
     for (unsigned c = 0; c < channels; c++) {
         for (unsigned b = 0; b < bins[c]; b++) {
             const double n = observed[c][b] + sqrt(observed[c][b]) * random_normal(r);
-            observed[c][b] = n > 0.0 ? ((d.traits & TRAIT_ZEROS) && chance(r, 0.3) ? n : floor(n + 0.5)) : 0.0;
+            observed[c][b] =
+                n > 0.0 ? ((d.traits & TRAIT_ZEROS) && chance(r, 0.3) ? n : floor(n + 0.5)) : 0.0;
             /* a zero where thousands are expected would be no analysis */
             const bool zero = (d.traits & TRAIT_ZEROS) && chance(r, 0.1);
             if (zero && observed[c][b] < 15.0) observed[c][b] = 0.0;
@@ -202,7 +212,9 @@ char *random_workspace(uint64_t seed, unsigned traits)
     }
     put(&d.out, "], \"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"%s\", \"parameters\": [",
         (d.traits & TRAIT_NO_POI) ? "" : "mu");
-    if (d.lumi) put(&d.out, "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], \"sigmas\": [0.03]}");
+    if (d.lumi)
+        put(&d.out, "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], "
+                    "\"sigmas\": [0.03]}");
     put(&d.out, "]}}], \"version\": \"1.0.0\"}");
     if (!d.out.failed) return d.out.text;
     free(d.out.text);
@@ -213,25 +225,30 @@ char *tiny_workspace(double scale)
 {
     char *text = calloc(8192, 1);
     if (!text) return NULL;
-    snprintf(text, 8192,
-             "{\"channels\": [{\"name\": \"A\", \"samples\": ["
-             "{\"name\": \"signal\", \"data\": [%g, %g, %g], \"modifiers\": ["
-             "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, "
-             "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.5, \"lo\": 0.02}}, "
-             "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [%g, %g, %g], \"lo_data\": [%g, %g, %g]}}, "
-             "{\"name\": \"stat_s\", \"type\": \"shapesys\", \"data\": [%g, %g, %g]}]}, "
-             "{\"name\": \"top\", \"data\": [30.0, 4.0, 0.5], \"modifiers\": ["
-             "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [31.0, 4.0, 0.5], \"lo_data\": [29.5, 4.0, 0.5]}}, "
-             "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 0.5, \"lo\": 1.7}}, "
-             "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [1.5, 0.4, 0.2]}]}]}, "
-             "{\"name\": \"B\", \"samples\": [{\"name\": \"signal\", \"data\": [%g, %g], \"modifiers\": ["
-             "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, "
-             "{\"name\": \"free\", \"type\": \"shapefactor\", \"data\": null}, "
-             "{\"name\": \"jes\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}]}]}], "
-             "\"observations\": [{\"name\": \"A\", \"data\": [33, 0, 1]}, {\"name\": \"B\", \"data\": [%g, 0]}], "
-             "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], \"version\": \"1.0.0\"}",
-             scale, 2 * scale, 0.5 * scale, 1.1 * scale, 2.2 * scale, 0.4 * scale, 0.95 * scale, 1.8 * scale, 0.6 * scale, 0.3 * scale, 0.2 * scale,
-             0.1 * scale, 3 * scale, 7 * scale, 2 * scale);
+    snprintf(
+        text, 8192,
+        "{\"channels\": [{\"name\": \"A\", \"samples\": ["
+        "{\"name\": \"signal\", \"data\": [%g, %g, %g], \"modifiers\": ["
+        "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"k\", \"type\": "
+        "\"normfactor\", \"data\": null}, "
+        "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.5, \"lo\": 0.02}}, "
+        "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [%g, %g, %g], \"lo_data\": [%g, "
+        "%g, %g]}}, "
+        "{\"name\": \"stat_s\", \"type\": \"shapesys\", \"data\": [%g, %g, %g]}]}, "
+        "{\"name\": \"top\", \"data\": [30.0, 4.0, 0.5], \"modifiers\": ["
+        "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [31.0, 4.0, 0.5], \"lo_data\": "
+        "[29.5, 4.0, 0.5]}}, "
+        "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 0.5, \"lo\": 1.7}}, "
+        "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [1.5, 0.4, 0.2]}]}]}, "
+        "{\"name\": \"B\", \"samples\": [{\"name\": \"signal\", \"data\": [%g, %g], \"modifiers\": ["
+        "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, "
+        "{\"name\": \"free\", \"type\": \"shapefactor\", \"data\": null}, "
+        "{\"name\": \"jes\", \"type\": \"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.9}}]}]}], "
+        "\"observations\": [{\"name\": \"A\", \"data\": [33, 0, 1]}, {\"name\": \"B\", \"data\": [%g, 0]}], "
+        "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], "
+        "\"version\": \"1.0.0\"}",
+        scale, 2 * scale, 0.5 * scale, 1.1 * scale, 2.2 * scale, 0.4 * scale, 0.95 * scale, 1.8 * scale,
+        0.6 * scale, 0.3 * scale, 0.2 * scale, 0.1 * scale, 3 * scale, 7 * scale, 2 * scale);
     return text;
 }
 

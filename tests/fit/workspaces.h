@@ -1,4 +1,5 @@
-/* workspaces.h: workspaces to try: random ones with every modifier, and the published analyses. Knows no test framework. */
+/* workspaces.h: workspaces to try: random ones with every modifier, and the published analyses. Knows no test
+ * framework. */
 #ifndef PARITAS_TESTS_FIT_WORKSPACES_H
 #define PARITAS_TESTS_FIT_WORKSPACES_H
 
@@ -18,8 +19,9 @@ unsigned random_below(struct random *random, unsigned n);
 
 /* What a random workspace may contain. */
 enum workspace_traits {
-    TRAIT_WIDE = 1,       /* channels of more than 8 and 16 bins */
-    TRAIT_SETS = 2,       /* several gammas a bin: staterror and shapesys, on the same and on different samples */
+    TRAIT_WIDE = 1, /* channels of more than 8 and 16 bins */
+    /* several gammas a bin: staterror and shapesys, on the same and on different samples */
+    TRAIT_SETS = 2,
     TRAIT_FREE_SHAPE = 4, /* shapefactors, one of them in channels of different lengths */
     TRAIT_LUMI = 8,
     TRAIT_DEAD = 16,  /* bins without rate or uncertainty */
@@ -31,7 +33,8 @@ enum workspace_traits {
 /* JSON text of workspace `seed` with some of `traits`; the caller frees it. NULL: no memory. */
 char *random_workspace(uint64_t seed, unsigned traits);
 
-/* A workspace whose signal is `scale` times an ordinary one, with every kind of modifier on it; the background's shapes vary as little. */
+/* A workspace whose signal is `scale` times an ordinary one, with every kind of modifier on it; the
+ * background's shapes vary as little. */
 char *tiny_workspace(double scale);
 
 /* A published analysis: a file and perhaps a patch. */

@@ -1,5 +1,6 @@
-/* fuzz_er.c: any bytes are a day or refused by name and reason; a day has a flux in every cell that nothing masks and in no other, its counts are those of its cells, and a day
- * that is read strictly is not damaged. */
+/* fuzz_er.c: any bytes are a day or refused by name and reason; a day has a flux in every cell that nothing
+ * masks and in no other, its counts are those of its cells, and a day that is read strictly is not
+ * damaged. */
 #include "fuzzing.h"
 #include "paritas_er.h"
 
@@ -7,7 +8,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ROWS = PARITAS_ER_ROWS, CELLS = PARITAS_ER_CELLS };
 
-static bool is_number(double value) { return value - value == 0.0; }
+static bool is_number(double value)
+{
+    return value - value == 0.0;
+}
 
 static void check_sweep(const paritas_er_day *day, size_t k, uint64_t *cells)
 {
@@ -23,8 +27,11 @@ static void check_sweep(const paritas_er_day *day, size_t k, uint64_t *cells)
         for (size_t j = row * CELLS; j < (row + 1) * CELLS; j++) {
             const uint8_t cell = day->cell_reason[j];
             check(cell < PARITAS_ER_REASONS && (reason == PARITAS_ER_KEPT || cell == reason));
-            if (cell <= PARITAS_ER_NO_COUNTS) check(day->flux[j] >= 0.0 && (day->flux[j] == 0.0) == (cell == PARITAS_ER_NO_COUNTS) && is_number(day->azimuth[j]));
-            else check(day->flux[j] != day->flux[j]);
+            if (cell <= PARITAS_ER_NO_COUNTS)
+                check(day->flux[j] >= 0.0 && (day->flux[j] == 0.0) == (cell == PARITAS_ER_NO_COUNTS) &&
+                      is_number(day->azimuth[j]));
+            else
+                check(day->flux[j] != day->flux[j]);
             cells[cell]++;
         }
     }
@@ -43,7 +50,8 @@ static void check_day(const paritas_er_day *day, size_t size)
     for (int r = 1; r < PARITAS_ER_REASONS; r++) {
         const paritas_er_count *counted = &day->counts[r];
         check((counted->count == 0) == (counted->line == 0) && counted->column <= PARITAS_ER_FIELDS);
-        if (paritas_er_reason_unit((paritas_er_reason)r) == PARITAS_ER_CELL) check(counted->count == cells[r]);
+        if (paritas_er_reason_unit((paritas_er_reason)r) == PARITAS_ER_CELL)
+            check(counted->count == cells[r]);
         if (paritas_er_reason_unit((paritas_er_reason)r) == PARITAS_ER_SWEEP) lost += counted->count;
     }
     check(masked == lost);
@@ -56,13 +64,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     paritas_er_day *day;
     for (int strict = 0; strict < 2; strict++) {
         options.strict = options.digest = strict;
-        const paritas_status status = paritas_er_parse(&context, (const char *)data, size, "fuzz", &options, &day);
+        const paritas_status status =
+            paritas_er_parse(&context, (const char *)data, size, "fuzz", &options, &day);
         if (status) {
-            check(status == PARITAS_INVALID_INPUT && strncmp(context.message, "fuzz: ", 6) == 0 && day == NULL);
+            check(status == PARITAS_INVALID_INPUT && strncmp(context.message, "fuzz: ", 6) == 0 &&
+                  day == NULL);
             continue;
         }
         check_day(day, size);
-        if (strict) check(day->counts[PARITAS_ER_FIELD_COUNT].count + day->counts[PARITAS_ER_NUMBER].count + day->counts[PARITAS_ER_ROW_MISSING].count == 0 && strlen(day->digest) == 71);
+        if (strict)
+            check(day->counts[PARITAS_ER_FIELD_COUNT].count + day->counts[PARITAS_ER_NUMBER].count +
+                          day->counts[PARITAS_ER_ROW_MISSING].count ==
+                      0 &&
+                  strlen(day->digest) == 71);
         paritas_er_day_free(day);
     }
     return 0;

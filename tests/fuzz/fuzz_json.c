@@ -1,5 +1,5 @@
-/* fuzz_json.c: any bytes are read or refused with a place; what was read is written and read back equal, and its text is the same
- * the second time. */
+/* fuzz_json.c: any bytes are read or refused with a place; what was read is written and read back equal, and
+ * its text is the same the second time. */
 #include "fuzzing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
-/* fuzz_patch.c: an input is a JSON array [document, patch]. Any patch is applied or refused; the original stays as it was, and what
- * comes out can be written and read back. */
+/* fuzz_patch.c: an input is a JSON array [document, patch]. Any patch is applied or refused; the original
+ * stays as it was, and what comes out can be written and read back. */
 #include "fuzzing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

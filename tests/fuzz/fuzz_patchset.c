@@ -1,19 +1,22 @@
-/* fuzz_patchset.c: an input is a JSON array [workspace, patch set]. The patch set is refused with a message that names the file and a
- * place, or its patches have names, and each is applied to the document beside it or refused; what comes out goes to the reader of
- * workspaces. Digests are computed and compared, but a wrong one does not end the journey. */
+/* fuzz_patchset.c: an input is a JSON array [workspace, patch set]. The patch set is refused with a message
+ * that names the file and a place, or its patches have names, and each is applied to the document beside it
+ * or refused; what comes out goes to the reader of workspaces. Digests are computed and compared, but a wrong
+ * one does not end the journey. */
 #include "fuzzing.h"
 #include "histfactory/patchset.h"
 #include "histfactory/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void apply_all(paritas_context *context, const paritas_workspace *workspace, const paritas_workspace *set, size_t count)
+static void apply_all(paritas_context *context, const paritas_workspace *workspace,
+                      const paritas_workspace *set, size_t count)
 {
     const char *name;
     paritas_workspace *patched;
     struct hf_spec *spec;
     size_t index = 0;
-    for (const struct json *entry = hf_patchset_patches(set)->first; entry != NULL; entry = entry->next, index++) {
+    for (const struct json *entry = hf_patchset_patches(set)->first; entry != NULL;
+         entry = entry->next, index++) {
         check(hf_patchset_entry_values(entry)->count == json_get(hf_patchset_metadata(set), "labels")->count);
         if (index < 4) {
             check(paritas_patchset_name(context, set, index, &name) == PARITAS_OK);
@@ -48,11 +51,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (status == PARITAS_OK) {
             check(count == hf_patchset_patches(set)->count);
             status = paritas_patchset_verify(&context, workspace, set);
-            check(status == PARITAS_OK || (status == PARITAS_INVALID_INPUT && strncmp(context.message, "set: metadata.digests.", 22) == 0));
+            check(status == PARITAS_OK || (status == PARITAS_INVALID_INPUT &&
+                                           strncmp(context.message, "set: metadata.digests.", 22) == 0));
             apply_all(&context, workspace, set, count);
         } else {
             check(status == PARITAS_INVALID_INPUT && strncmp(context.message, "set: ", 5) == 0);
-            check(paritas_patchset_apply(&context, workspace, set, "a", &patched) == status && patched == NULL);
+            check(paritas_patchset_apply(&context, workspace, set, "a", &patched) == status &&
+                  patched == NULL);
         }
         paritas_workspace_free(set);
         paritas_workspace_free(workspace);

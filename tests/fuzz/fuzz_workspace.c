@@ -1,6 +1,6 @@
-/* fuzz_workspace.c: an input is a document, taken as a workspace. It is refused with a message that names the file, or what comes out
- * keeps the promises of spec.h, sorting changes nothing that a model sees, the other operations answer, and small models are frozen and
- * evaluated where they would start. */
+/* fuzz_workspace.c: an input is a document, taken as a workspace. It is refused with a message that names the
+ * file, or what comes out keeps the promises of spec.h, sorting changes nothing that a model sees, the other
+ * operations answer, and small models are frozen and evaluated where they would start. */
 #include "fuzzing.h"
 #include "histfactory/spec.h"
 
@@ -15,17 +15,20 @@ static void check_set(const struct hf_set *set)
 {
     check(set->name != NULL && set->size != 0 && (!set->scalar || set->size == 1));
     for (uint32_t k = 0; k < set->size; k++) {
-        check(set->lower[k] <= set->upper[k] && set->init[k] >= set->lower[k] && set->init[k] <= set->upper[k]);
+        check(set->lower[k] <= set->upper[k] && set->init[k] >= set->lower[k] &&
+              set->init[k] <= set->upper[k]);
         check(set->fixed[k] <= 1);
         check((set->constraint == HF_UNCONSTRAINED) == (set->aux == NULL));
-        check((set->constraint == HF_GAUSSIAN) == (set->sigma != NULL) && (set->constraint == HF_POISSON) == (set->tau != NULL));
+        check((set->constraint == HF_GAUSSIAN) == (set->sigma != NULL) &&
+              (set->constraint == HF_POISSON) == (set->tau != NULL));
         if (set->aux != NULL) check(finite(set->aux[k]));
         if (set->sigma != NULL) check(finite(set->sigma[k]) && set->sigma[k] > 0.0);
         if (set->tau != NULL) check(finite(set->tau[k]) && set->tau[k] > 0.0 && set->aux[k] >= 0.0);
     }
 }
 
-static void check_sample(const struct hf_spec *spec, const struct hf_channel *channel, const struct hf_sample *sample)
+static void check_sample(const struct hf_spec *spec, const struct hf_channel *channel,
+                         const struct hf_sample *sample)
 {
     for (uint32_t m = 0; m < sample->n_modifiers; m++) {
         const struct hf_modifier *modifier = &sample->modifiers[m];
@@ -34,8 +37,10 @@ static void check_sample(const struct hf_spec *spec, const struct hf_channel *ch
         if (!set->scalar) check(modifier->first + channel->n_bins <= set->size);
         if (modifier->type == HF_NORMSYS) check(modifier->hi > 0.0 && modifier->lo > 0.0);
         for (uint32_t b = 0; b < channel->n_bins; b++) {
-            if (modifier->type == HF_HISTOSYS) check(finite(modifier->hi_data[b]) && finite(modifier->lo_data[b]));
-            if (modifier->type == HF_STATERROR || modifier->type == HF_SHAPESYS) check(finite(modifier->uncertainty[b]));
+            if (modifier->type == HF_HISTOSYS)
+                check(finite(modifier->hi_data[b]) && finite(modifier->lo_data[b]));
+            if (modifier->type == HF_STATERROR || modifier->type == HF_SHAPESYS)
+                check(finite(modifier->uncertainty[b]));
         }
     }
 }
@@ -65,14 +70,16 @@ static void check_spec(const struct hf_spec *spec)
 }
 
 /* The first measurement of a sorted file may be another one: it is asked for by name. */
-static void check_sorted(paritas_context *context, const paritas_workspace *document, const struct hf_spec *spec)
+static void check_sorted(paritas_context *context, const paritas_workspace *document,
+                         const struct hf_spec *spec)
 {
     paritas_workspace *sorted, *seen;
     struct hf_spec *again;
     check(paritas_workspace_sort(context, document, &sorted) == PARITAS_OK);
     const char *measurement = json_get(json_at(json_get(document->root, "measurements"), 0), "name")->text;
     check(hf_spec_read(context, sorted, measurement, NULL, &again) == PARITAS_OK);
-    check(again->n_sets == spec->n_sets && again->n_parameters == spec->n_parameters && again->poi == spec->poi);
+    check(again->n_sets == spec->n_sets && again->n_parameters == spec->n_parameters &&
+          again->poi == spec->poi);
     for (uint32_t i = 0; i < spec->n_sets; i++) {
         check(strcmp(spec->sets[i].name, again->sets[i].name) == 0);
         check(memcmp(spec->sets[i].init, again->sets[i].init, spec->sets[i].size * sizeof(double)) == 0);
@@ -83,8 +90,8 @@ static void check_sorted(paritas_context *context, const paritas_workspace *docu
     hf_spec_free(again);
 }
 
-/* Kernels run as they are, not under the fuzzer's eyes: models that would take them long are left out. The value is a number or, outside
- * the model's domain, NaN. */
+/* Kernels run as they are, not under the fuzzer's eyes: models that would take them long are left out. The
+ * value is a number or, outside the model's domain, NaN. */
 static void check_model(const paritas_workspace *document)
 {
     enum { PARAMETERS = 24, DATA = 256 };
@@ -98,7 +105,8 @@ static void check_model(const paritas_workspace *document)
     paritas_model *model;
     double value;
     check(paritas_model_create(context, document, NULL, &model) == PARITAS_OK);
-    if (paritas_model_parameter_count(model) <= PARAMETERS && paritas_model_main_count(model) + paritas_model_aux_count(model) <= DATA) {
+    if (paritas_model_parameter_count(model) <= PARAMETERS &&
+        paritas_model_main_count(model) + paritas_model_aux_count(model) <= DATA) {
         const double *point = paritas_model_suggested_init(model);
         check(paritas_evaluate(context, model, 1, point, 0, NULL, &value, gradient, hessian) == PARITAS_OK);
         check(paritas_expected_data(context, model, 1, point, expected) == PARITAS_OK);

@@ -39,8 +39,9 @@ static void print_set(struct text *text, const struct hf_set *set)
     static const char *const constraints[] = {"none", "normal", "poisson"};
     text_append(text, "{\"name\": ", 9);
     quoted(text, set->name);
-    text_format(text, ", \"size\": %lu, \"first\": %lu, \"scalar\": %s, \"constraint\": \"%s\", ", (unsigned long)set->size,
-                (unsigned long)set->first, set->scalar ? "true" : "false", constraints[set->constraint]);
+    text_format(text, ", \"size\": %lu, \"first\": %lu, \"scalar\": %s, \"constraint\": \"%s\", ",
+                (unsigned long)set->size, (unsigned long)set->first, set->scalar ? "true" : "false",
+                constraints[set->constraint]);
     numbers(text, "init", set->init, set->size);
     numbers(text, "lower", set->lower, set->size);
     numbers(text, "upper", set->upper, set->size);
@@ -51,7 +52,8 @@ static void print_set(struct text *text, const struct hf_set *set)
     if (set->sigma != NULL) numbers(text, "sigma", set->sigma, set->size);
     if (set->tau != NULL) numbers(text, "tau", set->tau, set->size);
     text_append(text, "\"fixed\": [", 10);
-    for (uint32_t k = 0; k < set->size; k++) text_format(text, "%s%s", k != 0 ? ", " : "", set->fixed[k] ? "true" : "false");
+    for (uint32_t k = 0; k < set->size; k++)
+        text_format(text, "%s%s", k != 0 ? ", " : "", set->fixed[k] ? "true" : "false");
     text_append(text, "]}", 2);
 }
 
@@ -76,13 +78,14 @@ static void print_channel(struct text *text, const struct hf_channel *channel)
                 numbers(text, "hi_data", modifier->hi_data, channel->n_bins);
                 numbers(text, "lo_data", modifier->lo_data, channel->n_bins);
             }
-            if (modifier->uncertainty != NULL) numbers(text, "uncertainty", modifier->uncertainty, channel->n_bins);
+            if (modifier->uncertainty != NULL)
+                numbers(text, "uncertainty", modifier->uncertainty, channel->n_bins);
             if (modifier->type == HF_NORMSYS) {
                 numbers(text, "hi", &modifier->hi, 1);
                 numbers(text, "lo", &modifier->lo, 1);
             }
-            text_format(text, "\"type\": %d, \"set\": %lu, \"first\": %lu}", (int)modifier->type, (unsigned long)modifier->set,
-                        (unsigned long)modifier->first);
+            text_format(text, "\"type\": %d, \"set\": %lu, \"first\": %lu}", (int)modifier->type,
+                        (unsigned long)modifier->set, (unsigned long)modifier->first);
         }
         text_append(text, "]}", 2);
     }
@@ -91,8 +94,9 @@ static void print_channel(struct text *text, const struct hf_channel *channel)
 
 static void print_spec(struct text *text, const struct hf_spec *spec)
 {
-    text_format(text, "{\"parameters\": %lu, \"main\": %lu, \"aux\": %lu, \"poi\": %ld, \"sets\": [", (unsigned long)spec->n_parameters,
-                (unsigned long)spec->n_main, (unsigned long)spec->n_aux, (long)spec->poi);
+    text_format(text, "{\"parameters\": %lu, \"main\": %lu, \"aux\": %lu, \"poi\": %ld, \"sets\": [",
+                (unsigned long)spec->n_parameters, (unsigned long)spec->n_main, (unsigned long)spec->n_aux,
+                (long)spec->poi);
     for (uint32_t i = 0; i < spec->n_sets; i++) {
         if (i != 0) text_append(text, ", ", 2);
         print_set(text, &spec->sets[i]);
@@ -153,31 +157,39 @@ static paritas_names gather(struct gathered *gathered, const char *kind, int n, 
 {
     size_t count = 0;
     for (int i = 0; i + step < n; i += step + 1)
-        for (int k = 1; strcmp(arguments[i], kind) == 0 && k <= step && count < MOST; k++) gathered->items[count++] = arguments[i + k];
+        for (int k = 1; strcmp(arguments[i], kind) == 0 && k <= step && count < MOST; k++)
+            gathered->items[count++] = arguments[i + k];
     gathered->list = (paritas_names){gathered->items, count};
     return gathered->list;
 }
 
 static paritas_status operate(paritas_context *context, const char *command, const paritas_workspace *first,
-                              const paritas_workspace *second, int n, char **arguments, paritas_workspace **out)
+                              const paritas_workspace *second, int n, char **arguments,
+                              paritas_workspace **out)
 {
     struct gathered channels, samples, modifiers, types, measurements;
     if (strcmp(command, "sort") == 0) return paritas_workspace_sort(context, first, out);
     if (strcmp(command, "inspect") == 0) return paritas_workspace_inspect(context, first, out);
     if (strcmp(command, "prune") == 0) {
-        const paritas_prune_options prune = {sizeof prune, gather(&channels, "channel", n, arguments, 1), gather(&samples, "sample", n, arguments, 1),
-                                       gather(&modifiers, "modifier", n, arguments, 1), gather(&types, "type", n, arguments, 1),
-                                       gather(&measurements, "measurement", n, arguments, 1)};
+        const paritas_prune_options prune = {sizeof prune,
+                                             gather(&channels, "channel", n, arguments, 1),
+                                             gather(&samples, "sample", n, arguments, 1),
+                                             gather(&modifiers, "modifier", n, arguments, 1),
+                                             gather(&types, "type", n, arguments, 1),
+                                             gather(&measurements, "measurement", n, arguments, 1)};
         return paritas_workspace_prune(context, first, &prune, out);
     }
     if (strcmp(command, "rename") == 0) {
-        const paritas_rename_options rename = {sizeof rename, gather(&channels, "channel", n, arguments, 2), gather(&samples, "sample", n, arguments, 2),
-                                         gather(&modifiers, "modifier", n, arguments, 2),
-                                         gather(&measurements, "measurement", n, arguments, 2)};
+        const paritas_rename_options rename = {sizeof rename, gather(&channels, "channel", n, arguments, 2),
+                                               gather(&samples, "sample", n, arguments, 2),
+                                               gather(&modifiers, "modifier", n, arguments, 2),
+                                               gather(&measurements, "measurement", n, arguments, 2)};
         return paritas_workspace_rename(context, first, &rename, out);
     }
-    if (strcmp(command, "apply") == 0 && n == 1) return paritas_patchset_apply(context, first, second, arguments[0], out);
-    if (strcmp(command, "combine") == 0 && n > 0) return paritas_workspace_combine(context, first, second, arguments[0], n > 1, out);
+    if (strcmp(command, "apply") == 0 && n == 1)
+        return paritas_patchset_apply(context, first, second, arguments[0], out);
+    if (strcmp(command, "combine") == 0 && n > 0)
+        return paritas_workspace_combine(context, first, second, arguments[0], n > 1, out);
     return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no such command: %s", command);
 }
 
@@ -187,9 +199,11 @@ static int operation(paritas_context *context, const char *command, int n, char 
     paritas_workspace *first = NULL, *second = NULL, *out = NULL;
     struct text text;
     text_open(&text, &context->allocator);
-    paritas_status status = n < files ? PARITAS_INVALID_ARGUMENT : paritas_workspace_read(context, arguments[0], &first);
+    paritas_status status =
+        n < files ? PARITAS_INVALID_ARGUMENT : paritas_workspace_read(context, arguments[0], &first);
     if (status == PARITAS_OK && files == 2) status = paritas_workspace_read(context, arguments[1], &second);
-    if (status == PARITAS_OK) status = operate(context, command, first, second, n - files, arguments + files, &out);
+    if (status == PARITAS_OK)
+        status = operate(context, command, first, second, n - files, arguments + files, &out);
     if (status == PARITAS_OK)
         json_write(&text, out->root, 0, false);
     else
@@ -204,7 +218,8 @@ int main(int argc, char **argv)
 {
     paritas_context *context = NULL;
     if (argc < 3 || paritas_open(NULL, &context) != PARITAS_OK) return 2;
-    int bad = strcmp(argv[1], "spec") == 0 ? specs(context, argc - 2, argv + 2) : operation(context, argv[1], argc - 2, argv + 2);
+    int bad = strcmp(argv[1], "spec") == 0 ? specs(context, argc - 2, argv + 2)
+                                           : operation(context, argv[1], argc - 2, argv + 2);
     paritas_close(context);
     return bad;
 }

@@ -1,11 +1,10 @@
-/* Operations on workspaces. That the results are pyhf's is shown in test_pyhf.py; here: identities, refusals, memory. */
+/* Operations on workspaces. That the results are pyhf's is shown in test_pyhf.py; here: identities, refusals,
+ * memory. */
 #include "histfactory/documents.h"
 #include "histfactory/read.h"
 
-#define NAMES(...)                                                                                                                         \
-    {                                                                                                                                      \
-        (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)                              \
-    }
+#define NAMES(...) \
+    {(const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)}
 
 #define PRUNE(...) {.size = sizeof(paritas_prune_options), __VA_ARGS__}
 #define RENAME(...) {.size = sizeof(paritas_rename_options), __VA_ARGS__}
@@ -14,7 +13,8 @@ TEST(sorting_twice_is_sorting_once_and_leaves_the_input)
 {
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *document = parse(&context, small), *same = parse(&context, small), *once, *twice;
+    struct paritas_workspace *document = parse(&context, small), *same = parse(&context, small), *once,
+                             *twice;
     assert_int_equal(paritas_workspace_sort(&context, document, &once), PARITAS_OK);
     assert_int_equal(paritas_workspace_sort(&context, once, &twice), PARITAS_OK);
     assert_true(json_equal(document->root, same->root));
@@ -30,10 +30,14 @@ TEST(sorting_twice_is_sorting_once_and_leaves_the_input)
 
 TEST(renaming_there_and_back_is_nothing_and_a_swap_works)
 {
-    const paritas_rename_options there = RENAME(.channels = NAMES("SR", "CR", "CR", "SR"), .samples = NAMES("background", "b"), .modifiers = NAMES("mu", "nu"),
-                                                .measurements = NAMES("m", "n")),
-                                 back = RENAME(.channels = NAMES("SR", "CR", "CR", "SR"), .samples = NAMES("b", "background"), .modifiers = NAMES("nu", "mu"),
-                                               .measurements = NAMES("n", "m"));
+    const paritas_rename_options there =
+                                     RENAME(.channels = NAMES("SR", "CR", "CR", "SR"),
+                                            .samples = NAMES("background", "b"),
+                                            .modifiers = NAMES("mu", "nu"), .measurements = NAMES("m", "n")),
+                                 back =
+                                     RENAME(.channels = NAMES("SR", "CR", "CR", "SR"),
+                                            .samples = NAMES("b", "background"),
+                                            .modifiers = NAMES("nu", "mu"), .measurements = NAMES("n", "m"));
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     struct paritas_workspace *document = parse(&context, small), *away, *again;
@@ -51,7 +55,8 @@ TEST(renaming_there_and_back_is_nothing_and_a_swap_works)
 
 TEST(a_workspace_cut_in_two_and_combined_is_the_workspace)
 {
-    const paritas_prune_options no_cr = PRUNE(.channels = NAMES("CR")), no_sr = PRUNE(.channels = NAMES("SR"));
+    const paritas_prune_options no_cr = PRUNE(.channels = NAMES("CR")),
+                                no_sr = PRUNE(.channels = NAMES("SR"));
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     struct paritas_workspace *document = parse(&context, small), *left, *right, *whole;
@@ -60,10 +65,13 @@ TEST(a_workspace_cut_in_two_and_combined_is_the_workspace)
     assert_int_equal(paritas_workspace_combine(&context, left, right, "outer", false, &whole), PARITAS_OK);
     assert_true(json_equal(document->root, whole->root));
     paritas_workspace_free(whole);
-    assert_int_equal(paritas_workspace_combine(&context, left, right, "none", false, &whole), PARITAS_INVALID_INPUT);
+    assert_int_equal(paritas_workspace_combine(&context, left, right, "none", false, &whole),
+                     PARITAS_INVALID_INPUT);
     assert_null(whole);
-    assert_string_equal(context.message, "test.json (pruned) and test.json (pruned): measurements: \"m\" is in both");
-    assert_int_equal(paritas_workspace_combine(&context, left, right, "none", true, &whole), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(context.message,
+                        "test.json (pruned) and test.json (pruned): measurements: \"m\" is in both");
+    assert_int_equal(paritas_workspace_combine(&context, left, right, "none", true, &whole),
+                     PARITAS_INVALID_ARGUMENT);
     paritas_workspace_free(document);
     paritas_workspace_free(left);
     paritas_workspace_free(right);
@@ -82,12 +90,14 @@ TEST(names_that_are_not_there_are_named)
         {PRUNE(.measurements = NAMES("mu")), "test.json: there is no measurement \"mu\""},
         {PRUNE(.modifier_types = NAMES("normsyst")), "test.json: there is no modifier of type \"normsyst\""},
     };
-    const paritas_rename_options unknown = RENAME(.modifiers = NAMES("mu", "nu", "nobody", "x")), odd = RENAME(.samples = NAMES("signal"));
+    const paritas_rename_options unknown = RENAME(.modifiers = NAMES("mu", "nu", "nobody", "x")),
+                                 odd = RENAME(.samples = NAMES("signal"));
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     struct paritas_workspace *document = parse(&context, small), *out;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(paritas_workspace_prune(&context, document, &cases[i].prune, &out), PARITAS_NOT_FOUND);
+        assert_int_equal(paritas_workspace_prune(&context, document, &cases[i].prune, &out),
+                         PARITAS_NOT_FOUND);
         assert_null(out);
         assert_string_equal(context.message, cases[i].message);
     }
@@ -108,7 +118,8 @@ TEST(a_result_that_is_no_workspace_is_refused)
     assert_int_equal(paritas_workspace_prune(&context, document, &all, &out), PARITAS_INVALID_INPUT);
     assert_string_equal(context.message, "test.json (pruned): channels: must not be empty");
     assert_int_equal(paritas_workspace_rename(&context, document, &twice, &out), PARITAS_INVALID_INPUT);
-    assert_string_equal(context.message, "test.json (renamed): channels[1]: the name \"CR\" is also that of channels[0]");
+    assert_string_equal(context.message,
+                        "test.json (renamed): channels[1]: the name \"CR\" is also that of channels[0]");
     paritas_workspace_free(document);
     assert_int_equal(ledger.live, 0);
 }
@@ -119,7 +130,8 @@ TEST(a_malformed_document_is_refused_by_every_operation)
     const paritas_rename_options rename = RENAME(.channels = NAMES("CR", "x"));
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *good = parse(&context, small), *bad = parse(&context, swapped(small, "[20.0, 30.0]", "[20.0, null]")), *out;
+    struct paritas_workspace *good = parse(&context, small),
+                             *bad = parse(&context, swapped(small, "[20.0, 30.0]", "[20.0, null]")), *out;
     const char *message = "test.json: channels[0].samples[1].data[1]: must be a number, found null";
     const paritas_status statuses[] = {hf_workspace_check(&context, bad),
                                        paritas_workspace_sort(&context, bad, &out),
@@ -151,9 +163,12 @@ TEST(inspecting_lists_what_is_there_and_what_is_left_over)
 {
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *document = parse(&context, swapped(small, "\"poi\": \"mu\"", "\"poi\": \"SR\"")), *out;
+    struct paritas_workspace *document =
+                                 parse(&context, swapped(small, "\"poi\": \"mu\"", "\"poi\": \"SR\"")),
+                             *out;
     assert_int_equal(paritas_workspace_inspect(&context, document, &out), PARITAS_OK);
-    assert_string_equal(written(&context, json_get(out->root, "channels"), 0, false), "[[\"CR\", 3], [\"SR\", 2]]");
+    assert_string_equal(written(&context, json_get(out->root, "channels"), 0, false),
+                        "[[\"CR\", 3], [\"SR\", 2]]");
     assert_string_equal(written(&context, json_get(out->root, "counts"), 0, false),
                         "{\"channels\": 2, \"samples\": 2, \"parameters\": 7, \"modifiers\": 7}");
     assert_string_equal(written(&context, json_get(out->root, "unused"), 0, false),
@@ -165,14 +180,16 @@ TEST(inspecting_lists_what_is_there_and_what_is_left_over)
 
 TEST(nothing_named_is_a_copy)
 {
-    const paritas_prune_options no_prune = PARITAS_PRUNE_OPTIONS_DEFAULT, older = {.size = sizeof(size_t), .channels = NAMES("nobody")};
+    const paritas_prune_options no_prune = PARITAS_PRUNE_OPTIONS_DEFAULT,
+                                older = {.size = sizeof(size_t), .channels = NAMES("nobody")};
     const paritas_rename_options no_rename = PARITAS_RENAME_OPTIONS_DEFAULT;
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     struct paritas_workspace *document = parse(&context, small), *out[5];
     assert_int_equal(paritas_workspace_prune(&context, document, NULL, &out[0]), PARITAS_OK);
     assert_int_equal(paritas_workspace_prune(&context, document, &no_prune, &out[1]), PARITAS_OK);
-    assert_int_equal(paritas_workspace_prune(&context, document, &older, &out[2]), PARITAS_OK); /* what lies beyond its size is not read */
+    /* what lies beyond its size is not read */
+    assert_int_equal(paritas_workspace_prune(&context, document, &older, &out[2]), PARITAS_OK);
     assert_int_equal(paritas_workspace_rename(&context, document, NULL, &out[3]), PARITAS_OK);
     assert_int_equal(paritas_workspace_rename(&context, document, &no_rename, &out[4]), PARITAS_OK);
     for (size_t i = 0; i < COUNT(out); i++) {
@@ -187,17 +204,20 @@ TEST(nothing_named_is_a_copy)
 TEST(arguments_that_are_missing_or_wrong_are_refused)
 {
     static const char *const one_lost[] = {"CR", NULL};
-    const paritas_prune_options lost = PRUNE(.channels = {one_lost, 2}), none = PRUNE(.modifier_types = {NULL, 1}), empty = PRUNE(.samples = NAMES(""));
-    const paritas_rename_options to_lost = RENAME(.channels = {one_lost, 2}), to_bytes = RENAME(.samples = NAMES("signal", "sig\xff"));
+    const paritas_prune_options lost = PRUNE(.channels = {one_lost, 2}),
+                                none = PRUNE(.modifier_types = {NULL, 1}),
+                                empty = PRUNE(.samples = NAMES(""));
+    const paritas_rename_options to_lost = RENAME(.channels = {one_lost, 2}),
+                                 to_bytes = RENAME(.samples = NAMES("signal", "sig\xff"));
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
     struct paritas_workspace *document = parse(&context, small), *out = document;
-#define REFUSED(call, expected)                                \
-    do {                                                       \
-        out = document;                                        \
-        assert_int_equal(call, PARITAS_INVALID_ARGUMENT);      \
-        assert_null(out);                                      \
-        assert_string_equal(context.message, expected);        \
+#define REFUSED(call, expected)                           \
+    do {                                                  \
+        out = document;                                   \
+        assert_int_equal(call, PARITAS_INVALID_ARGUMENT); \
+        assert_null(out);                                 \
+        assert_string_equal(context.message, expected);   \
     } while (0)
     REFUSED(paritas_workspace_sort(&context, NULL, &out), "no workspace is given");
     REFUSED(paritas_workspace_prune(&context, NULL, NULL, &out), "no workspace is given");
@@ -205,12 +225,15 @@ TEST(arguments_that_are_missing_or_wrong_are_refused)
     REFUSED(paritas_workspace_inspect(&context, NULL, &out), "no workspace is given");
     REFUSED(paritas_workspace_combine(&context, document, NULL, NULL, 0, &out), "no workspace is given");
     REFUSED(paritas_workspace_combine(&context, NULL, document, NULL, 0, &out), "no workspace is given");
-    REFUSED(paritas_workspace_combine(&context, document, document, "inner", 0, &out), "join \"inner\": there are none, outer, left outer, right outer");
-    REFUSED(paritas_workspace_combine(&context, document, document, NULL, 1, &out), "channels can be merged by an outer join only, not by \"none\"");
+    REFUSED(paritas_workspace_combine(&context, document, document, "inner", 0, &out),
+            "join \"inner\": there are none, outer, left outer, right outer");
+    REFUSED(paritas_workspace_combine(&context, document, document, NULL, 1, &out),
+            "channels can be merged by an outer join only, not by \"none\"");
     REFUSED(paritas_workspace_prune(&context, document, &lost, &out), "channel: name 1 is NULL");
     REFUSED(paritas_workspace_prune(&context, document, &none, &out), "modifier of type: name 0 is NULL");
     REFUSED(paritas_workspace_rename(&context, document, &to_lost, &out), "channel: name 1 is NULL");
-    REFUSED(paritas_workspace_rename(&context, document, &to_bytes, &out), "sample: the new name of \"signal\" is not UTF-8");
+    REFUSED(paritas_workspace_rename(&context, document, &to_bytes, &out),
+            "sample: the new name of \"signal\" is not UTF-8");
 #undef REFUSED
     assert_int_equal(paritas_workspace_prune(&context, document, &empty, &out), PARITAS_NOT_FOUND);
     assert_int_equal(paritas_workspace_sort(&context, document, NULL), PARITAS_INVALID_ARGUMENT);
@@ -218,7 +241,8 @@ TEST(arguments_that_are_missing_or_wrong_are_refused)
     assert_int_equal(paritas_workspace_sort(NULL, document, &out), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_workspace_prune(NULL, document, NULL, &out), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_workspace_rename(NULL, document, NULL, &out), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_workspace_combine(NULL, document, document, NULL, 0, &out), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_workspace_combine(NULL, document, document, NULL, 0, &out),
+                     PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_workspace_inspect(NULL, document, &out), PARITAS_INVALID_ARGUMENT);
     paritas_workspace_free(document);
     assert_int_equal(ledger.live, 0);
@@ -229,15 +253,18 @@ TEST(arguments_that_are_missing_or_wrong_are_refused)
 static paritas_status every_operation(paritas_context *context)
 {
     const paritas_prune_options prune = PRUNE(.channels = NAMES("CR"), .modifiers = NAMES("mu"));
-    const paritas_rename_options rename = RENAME(.channels = NAMES("CR", "x"), .modifiers = NAMES("mu", "nu"));
-    struct paritas_workspace *document, *sorted = NULL, *pruned = NULL, *renamed = NULL, *seen = NULL, *both = NULL;
+    const paritas_rename_options rename =
+        RENAME(.channels = NAMES("CR", "x"), .modifiers = NAMES("mu", "nu"));
+    struct paritas_workspace *document, *sorted = NULL, *pruned = NULL, *renamed = NULL, *seen = NULL,
+                                        *both = NULL;
     paritas_status status = json_read(context, small, strlen(small), "test.json", &document);
     if (status != PARITAS_OK) return status;
     status = paritas_workspace_sort(context, document, &sorted);
     if (status == PARITAS_OK) status = paritas_workspace_prune(context, document, &prune, &pruned);
     if (status == PARITAS_OK) status = paritas_workspace_rename(context, document, &rename, &renamed);
     if (status == PARITAS_OK) status = paritas_workspace_inspect(context, document, &seen);
-    if (status == PARITAS_OK) status = paritas_workspace_combine(context, document, renamed, "right outer", true, &both);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_combine(context, document, renamed, "right outer", true, &both);
     paritas_workspace_free(document);
     paritas_workspace_free(sorted);
     paritas_workspace_free(pruned);

@@ -2,18 +2,19 @@
 #include "histfactory/documents.h"
 #include "histfactory/patchset.h"
 
-#define PATCH(name, values)                                                                                                                \
-    "{\"metadata\": {\"name\": \"" name "\", \"values\": " values                                                                          \
+#define PATCH(name, values)                                       \
+    "{\"metadata\": {\"name\": \"" name "\", \"values\": " values \
     "}, \"patch\": [{\"op\": \"replace\", \"path\": \"/version\", \"value\": \"" name "\"}]}"
 #define DIGEST "0000000000000000000000000000000000000000000000000000000000000000"
 
 static const char *const set_text =
     "{\"metadata\": {\"references\": {\"hepdata\": \"ins1234567\"}, \"digests\": {\"sha256\": \"" DIGEST
-    "\"}, \"labels\": [\"m1\", \"m2\"], \"description\": \"two points\", \"more\": 1}, \"patches\": [" PATCH("a", "[1, 2]") ", " PATCH(
-        "b", "[1, \"2\"]") "], \"version\": \"1.0.0\"}";
+    "\"}, \"labels\": [\"m1\", \"m2\"], \"description\": \"two points\", \"more\": 1}, \"patches\": [" PATCH(
+        "a", "[1, 2]") ", " PATCH("b", "[1, \"2\"]") "], \"version\": \"1.0.0\"}";
 
 /* The patch set with the digest of `workspace`. */
-static struct paritas_workspace *patchset_for(paritas_context *context, const struct paritas_workspace *workspace)
+static struct paritas_workspace *patchset_for(paritas_context *context,
+                                              const struct paritas_workspace *workspace)
 {
     char digest[72];
     assert_int_equal(paritas_workspace_digest(context, workspace, digest), PARITAS_OK);
@@ -24,8 +25,8 @@ TEST(patches_are_counted_named_and_applied)
 {
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *workspace = parse(&context, small), *same = parse(&context, small), *set = patchset_for(&context, workspace),
-                             *patched;
+    struct paritas_workspace *workspace = parse(&context, small), *same = parse(&context, small),
+                             *set = patchset_for(&context, workspace), *patched;
     size_t count;
     const char *name;
     assert_int_equal(paritas_patchset_count(&context, set, &count), PARITAS_OK);
@@ -72,10 +73,12 @@ TEST(a_patch_that_does_not_fit_is_named_with_its_place)
 {
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *workspace = parse(&context, small), *other = patchset_for(&context, workspace), *patched;
+    struct paritas_workspace *workspace = parse(&context, small), *other = patchset_for(&context, workspace),
+                             *patched;
     const char *text = written(&context, other->root, 0, false);
     struct paritas_workspace *set =
-        parse(&context, swapped(text, "\"path\": \"/version\", \"value\": \"b\"", "\"path\": \"/channels/9/name\", \"value\": \"b\""));
+        parse(&context, swapped(text, "\"path\": \"/version\", \"value\": \"b\"",
+                                "\"path\": \"/channels/9/name\", \"value\": \"b\""));
     assert_int_equal(paritas_patchset_apply(&context, workspace, set, "b", &patched), PARITAS_INVALID_INPUT);
     assert_non_null(strstr(context.message, "test.json: patches[1].patch"));
     assert_non_null(strstr(context.message, "/channels/9/name"));
@@ -93,18 +96,22 @@ TEST(what_is_no_patch_set_is_refused_with_its_place)
         {"\"version\": \"1.0.0\"", "\"version\": \"2\"", "version: must be \"1.0.0\", found \"2\""},
         {"{\"metadata\"", "{\"x\": 1, \"metadata\"", "unknown key \"x\""},
         {", \"description\": \"two points\"", "", "metadata.description: is missing"},
-        {"\"ins1234567\"", "\"ins123\"", "metadata.references.hepdata: must be \"ins\" and seven digits, found \"ins123\""},
+        {"\"ins1234567\"", "\"ins123\"",
+         "metadata.references.hepdata: must be \"ins\" and seven digits, found \"ins123\""},
         {"\"sha256\": \"0", "\"sha256\": \"", "metadata.digests.sha256: must be 64 hexadecimal digits"},
         {"\"sha256\": \"0", "\"sha256\": \"g", "metadata.digests.sha256: must be 64 hexadecimal digits"},
         {"\"sha256\"", "\"sha1\"", "metadata.digests: unknown key \"sha1\""},
         {"\"sha256\": \"" DIGEST "\"", "", "metadata.digests: must name md5 or sha256"},
         {"[\"m1\", \"m2\"]", "[]", "metadata.labels: must not be empty"},
-        {"[\"m1\", \"m2\"]", "[\"m1\", \"m 2\"]", "metadata.labels[1]: must be letters, digits and underscores, found \"m 2\""},
-        {"[\"m1\", \"m2\"]", "[\"m1\"]", "patches[0].metadata.values: must have 1 values, one a label, found 2"},
+        {"[\"m1\", \"m2\"]", "[\"m1\", \"m 2\"]",
+         "metadata.labels[1]: must be letters, digits and underscores, found \"m 2\""},
+        {"[\"m1\", \"m2\"]", "[\"m1\"]",
+         "patches[0].metadata.values: must have 1 values, one a label, found 2"},
         {"[1, 2]", "[1, null]", "patches[0].metadata.values[1]: must be a number or a string, found null"},
         {"[1, \"2\"]", "[1.0, 2e0]", "patches[1].metadata.values: the same as those of patches[0]"},
         {"\"name\": \"b\"", "\"name\": \"a\"", "patches[1].metadata.name: the same as those of patches[0]"},
-        {"\"name\": \"b\"", "\"name\": \"b-c\"", "patches[1].metadata.name: must be letters, digits and underscores, found \"b-c\""},
+        {"\"name\": \"b\"", "\"name\": \"b-c\"",
+         "patches[1].metadata.name: must be letters, digits and underscores, found \"b-c\""},
         {"\"name\": \"b\", ", "", "patches[1].metadata.name: is missing"},
         {"\"op\": \"replace\", ", "", "patches[0].patch[0].op: is missing"},
         {"\"op\": \"replace\"", "\"op\": \"put\"", "patches[0].patch[0].op: unknown operation \"put\""},

@@ -1,9 +1,11 @@
 """The reader and the operations against pyhf, on generated workspaces and on the shipped example.
 
-What was read must be pyhf's model.config: names, order, starts, bounds, fixed flags, auxiliary data, widths and factors,
-numbers to 1e-14 relative. What the operations make must be pyhf's documents, and what pyhf refuses is refused.
-The program `documents` (documents.c) stands beside the C tests of the build that PARITAS_BIN names.
+What was read must be pyhf's model.config: names, order, starts, bounds, fixed flags, auxiliary data, widths
+and factors, numbers to 1e-14 relative. What the operations make must be pyhf's documents, and what pyhf
+refuses is refused. The program `documents` (documents.c) stands beside the C tests of the build that
+PARITAS_BIN names.
 """
+
 import copy
 import itertools
 import json
@@ -21,7 +23,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "pyhf"))
 from generate import workspaces  # noqa: E402
 
-PROGRAM = pathlib.Path(os.environ.get("PARITAS_BIN", ROOT / "build" / "release" / "bin" / "paritas")).parent.parent / "tests" / "documents"
+PROGRAM = (
+    pathlib.Path(os.environ.get("PARITAS_BIN", ROOT / "build" / "release" / "bin" / "paritas")).parent.parent
+    / "tests"
+    / "documents"
+)
 COUNT = 330
 logging.disable(logging.CRITICAL)
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
@@ -29,7 +35,9 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not 
 
 def documents(*arguments):
     """The lines that the program answers, as JSON."""
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=True
+    )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -64,14 +72,23 @@ def differences(document, spec):
         yield "first parameters"
     if not close(flat(s["init"] for s in sets), config.suggested_init()):
         yield "init"
-    if not close(flat(zip(flat(s["lower"] for s in sets), flat(s["upper"] for s in sets))), flat(config.suggested_bounds())):
+    if not close(
+        flat(zip(flat(s["lower"] for s in sets), flat(s["upper"] for s in sets))),
+        flat(config.suggested_bounds()),
+    ):
         yield "bounds"
     if flat(s["fixed"] for s in sets) != config.suggested_fixed():
         yield "fixed"
     constrained = [s for s in sets if s["constraint"] != "none"]
-    if [s["name"] for s in constrained] != config.auxdata_order or not close(flat(s["aux"] for s in constrained), config.auxdata):
+    if [s["name"] for s in constrained] != config.auxdata_order or not close(
+        flat(s["aux"] for s in constrained), config.auxdata
+    ):
         yield "auxiliary data"
-    if spec["aux"] != config.nauxdata or spec["main"] != config.nmaindata or spec["poi"] != (-1 if config.poi_index is None else config.poi_index):
+    if (
+        spec["aux"] != config.nauxdata
+        or spec["main"] != config.nmaindata
+        or spec["poi"] != (-1 if config.poi_index is None else config.poi_index)
+    ):
         yield "counts or poi"
     for s in sets:
         parset = config.param_set(s["name"])
@@ -91,7 +108,9 @@ def differences(document, spec):
         if [s["name"] for s in channel["samples"]] != sorted(originals[channel["name"]]):
             yield f"samples of {channel['name']}"
         for sample in channel["samples"]:
-            yield from modifier_differences(config, sets, channel, sample, originals[channel["name"]][sample["name"]])
+            yield from modifier_differences(
+                config, sets, channel, sample, originals[channel["name"]][sample["name"]]
+            )
 
 
 TYPES = ["histosys", "lumi", "normfactor", "normsys", "shapefactor", "shapesys", "staterror"]
@@ -107,9 +126,15 @@ def modifier_differences(config, sets, channel, sample, original):
         yield f"modifiers of {place}: {found}"
         return
     for mine, theirs in zip(sample["modifiers"], wanted):
-        if theirs["type"] == "normsys" and (mine["hi"], mine["lo"]) != ([theirs["data"]["hi"]], [theirs["data"]["lo"]]):
+        if theirs["type"] == "normsys" and (mine["hi"], mine["lo"]) != (
+            [theirs["data"]["hi"]],
+            [theirs["data"]["lo"]],
+        ):
             yield f"normsys {theirs['name']} of {place}"
-        if theirs["type"] == "histosys" and (mine["hi_data"], mine["lo_data"]) != (theirs["data"]["hi_data"], theirs["data"]["lo_data"]):
+        if theirs["type"] == "histosys" and (mine["hi_data"], mine["lo_data"]) != (
+            theirs["data"]["hi_data"],
+            theirs["data"]["lo_data"],
+        ):
             yield f"histosys {theirs['name']} of {place}"
         if theirs["type"] in ("shapesys", "staterror") and mine["uncertainty"] != theirs["data"]:
             yield f"uncertainties of {theirs['name']} of {place}"
@@ -182,9 +207,16 @@ def test_sorting_is_pyhfs(name, document, tmp_path):
 @pytest.mark.parametrize("name, document", CASES)
 def test_pruning_is_pyhfs(name, document, tmp_path):
     path, workspace, rng = save(tmp_path, name, document), pyhf.Workspace(document), random.Random(name)
-    for kind, plural in (("channel", "channels"), ("sample", "samples"), ("modifier", "modifiers"), ("measurement", "measurements")):
+    for kind, plural in (
+        ("channel", "channels"),
+        ("sample", "samples"),
+        ("modifier", "modifiers"),
+        ("measurement", "measurements"),
+    ):
         there = names_of(workspace)[plural]
-        chosen = rng.sample(there, rng.randint(1, min(2, len(there)))) + (["nobody"] if rng.random() < 0.1 else [])
+        chosen = rng.sample(there, rng.randint(1, min(2, len(there)))) + (
+            ["nobody"] if rng.random() < 0.1 else []
+        )
         arguments = [x for c in chosen for x in (kind, c)]
         (found,) = documents("prune", path, *arguments)
         agree(found, outcome(lambda: workspace.prune(**{plural: chosen})))
@@ -199,7 +231,12 @@ def test_pruning_is_pyhfs(name, document, tmp_path):
 @pytest.mark.parametrize("name, document", CASES)
 def test_renaming_is_pyhfs(name, document, tmp_path):
     path, workspace, rng = save(tmp_path, name, document), pyhf.Workspace(document), random.Random(name)
-    for kind, plural in (("channel", "channels"), ("sample", "samples"), ("modifier", "modifiers"), ("measurement", "measurements")):
+    for kind, plural in (
+        ("channel", "channels"),
+        ("sample", "samples"),
+        ("modifier", "modifiers"),
+        ("measurement", "measurements"),
+    ):
         there = [x for x in names_of(workspace)[plural] if x != "lumi"]
         if not there:
             continue
@@ -237,7 +274,11 @@ def test_combining_is_pyhfs(left, right, tmp_path):
     for join in pyhf.Workspace.valid_joins:
         for merge in (False, True) if join != "none" else (False,):
             (found,) = documents("combine", first, second, join, *(["merge"] if merge else []))
-            wanted = outcome(lambda: pyhf.Workspace.combine(pyhf.Workspace(left), pyhf.Workspace(right), join=join, merge_channels=merge))
+            wanted = outcome(
+                lambda: pyhf.Workspace.combine(
+                    pyhf.Workspace(left), pyhf.Workspace(right), join=join, merge_channels=merge
+                )
+            )
             agree(found, wanted)
             if wanted is None:
                 assert "first.json" in found["error"] and "second.json" in found["error"]
@@ -248,15 +289,28 @@ def test_inspecting_is_pyhfs(name, document, tmp_path):
     (found,) = documents("inspect", save(tmp_path, name, document))
     workspace = pyhf.Workspace(document)
     model = workspace.model()
-    kinds = {"unconstrained": "unconstrained", "constrained_by_normal": "constrained_by_normal", "constrained_by_poisson": "constrained_by_poisson"}
-    parameters = sorted([name, kinds[type(entry["paramset"]).__name__]] for name, entry in model.config.par_map.items())
+    kinds = {
+        "unconstrained": "unconstrained",
+        "constrained_by_normal": "constrained_by_normal",
+        "constrained_by_poisson": "constrained_by_poisson",
+    }
+    parameters = sorted(
+        [name, kinds[type(entry["paramset"]).__name__]] for name, entry in model.config.par_map.items()
+    )
     assert found["channels"] == [[c, workspace.channel_nbins[c]] for c in workspace.channels]
     assert found["samples"] == workspace.samples
     assert found["modifiers"] == dict(workspace.modifiers)
     assert found["parameters"] == parameters
-    assert found["systematics"] == [[p, k, [t for n, t in workspace.modifiers if n == p]] for p, k in parameters]
-    assert found["measurements"] == [[m["name"], m["config"]["poi"], [p["name"] for p in m["config"]["parameters"]]] for m in document["measurements"]]
-    assert found["counts"] == {key: len(found[key]) for key in ("channels", "samples", "parameters", "modifiers")}
+    assert found["systematics"] == [
+        [p, k, [t for n, t in workspace.modifiers if n == p]] for p, k in parameters
+    ]
+    assert found["measurements"] == [
+        [m["name"], m["config"]["poi"], [p["name"] for p in m["config"]["parameters"]]]
+        for m in document["measurements"]
+    ]
+    assert found["counts"] == {
+        key: len(found[key]) for key in ("channels", "samples", "parameters", "modifiers")
+    }
     leftovers = "leftovers" in name
     assert found["unused"] == {
         "observations": ["dropped"] if leftovers else [],
@@ -271,18 +325,33 @@ def test_applying_a_patch_set_is_pyhfs(name, document, tmp_path):
         "metadata": {
             "references": {"hepdata": "ins1234567"},
             "description": "two points",
-            "digests": {"md5": pyhf.utils.digest(document, algorithm="md5"), "sha256": pyhf.utils.digest(document)},
+            "digests": {
+                "md5": pyhf.utils.digest(document, algorithm="md5"),
+                "sha256": pyhf.utils.digest(document),
+            },
             "labels": ["m1", "m2"],
         },
         "patches": [
-            {"metadata": {"name": "a", "values": [1, 2.5]}, "patch": [{"op": "replace", "path": "/channels/0/samples/0/data/0", "value": 3.5}]},
-            {"metadata": {"name": "b", "values": [2, "x"]}, "patch": [{"op": "add", "path": "/observations/-", "value": {"name": "q", "data": [1]}}]},
+            {
+                "metadata": {"name": "a", "values": [1, 2.5]},
+                "patch": [{"op": "replace", "path": "/channels/0/samples/0/data/0", "value": 3.5}],
+            },
+            {
+                "metadata": {"name": "b", "values": [2, "x"]},
+                "patch": [{"op": "add", "path": "/observations/-", "value": {"name": "q", "data": [1]}}],
+            },
         ],
         "version": "1.0.0",
     }
     path, patches = save(tmp_path, name, document), save(tmp_path, "patchset", patchset)
     for point in ("a", "b"):
-        assert documents("apply", path, patches, point) == [dict(pyhf.PatchSet(patchset).apply(document, point))]
+        assert documents("apply", path, patches, point) == [
+            dict(pyhf.PatchSet(patchset).apply(document, point))
+        ]
     document["observations"][0]["data"][0] += 1.0
     (refused,) = documents("apply", save(tmp_path, "other", document), patches, "a")
-    assert "digest" in refused["error"] and "other.json" in refused["error"] and "patchset.json" in refused["error"]
+    assert (
+        "digest" in refused["error"]
+        and "other.json" in refused["error"]
+        and "patchset.json" in refused["error"]
+    )

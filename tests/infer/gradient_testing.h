@@ -10,7 +10,8 @@ static const char every_modifier[] =
     "{\"channels\":["
     "{\"name\":\"signal\",\"samples\":["
     "{\"name\":\"bkg\",\"data\":[52.0,31.0,12.5],\"modifiers\":["
-    "{\"name\":\"scale\",\"type\":\"histosys\",\"data\":{\"hi_data\":[55.0,32.5,14.0],\"lo_data\":[50.0,29.0,11.5]}},"
+    "{\"name\":\"scale\",\"type\":\"histosys\",\"data\":{\"hi_data\":[55.0,32.5,14.0],\"lo_data\":[50.0,29.0,"
+    "11.5]}},"
     "{\"name\":\"lumi\",\"type\":\"lumi\",\"data\":null},"
     "{\"name\":\"rate\",\"type\":\"normsys\",\"data\":{\"hi\":1.12,\"lo\":0.91}},"
     "{\"name\":\"stat\",\"type\":\"staterror\",\"data\":[3.0,2.5,1.5]}]},"
@@ -20,14 +21,17 @@ static const char every_modifier[] =
     "{\"name\":\"sig\",\"data\":[4.0,9.0,13.0],\"modifiers\":["
     "{\"name\":\"lumi\",\"type\":\"lumi\",\"data\":null},"
     "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null},"
-    "{\"name\":\"scale\",\"type\":\"histosys\",\"data\":{\"hi_data\":[4.3,9.5,13.5],\"lo_data\":[3.6,8.7,12.1]}},"
+    "{\"name\":\"scale\",\"type\":\"histosys\",\"data\":{\"hi_data\":[4.3,9.5,13.5],\"lo_data\":[3.6,8.7,12."
+    "1]}},"
     "{\"name\":\"stat\",\"type\":\"staterror\",\"data\":[0.3,0.4,0.5]}]}]},"
     "{\"name\":\"control\",\"samples\":["
     "{\"name\":\"bkg\",\"data\":[140.0,80.0],\"modifiers\":["
     "{\"name\":\"lumi\",\"type\":\"lumi\",\"data\":null},"
     "{\"name\":\"rate\",\"type\":\"normsys\",\"data\":{\"hi\":1.1,\"lo\":0.93}},"
-    "{\"name\":\"scale\",\"type\":\"histosys\",\"data\":{\"hi_data\":[146.0,85.0],\"lo_data\":[136.0,77.0]}}]},"
-    "{\"name\":\"fakes\",\"data\":[20.0,20.0],\"modifiers\":[{\"name\":\"shape\",\"type\":\"shapefactor\",\"data\":null}]}]}],"
+    "{\"name\":\"scale\",\"type\":\"histosys\",\"data\":{\"hi_data\":[146.0,85.0],\"lo_data\":[136.0,77.0]}}]"
+    "},"
+    "{\"name\":\"fakes\",\"data\":[20.0,20.0],\"modifiers\":[{\"name\":\"shape\",\"type\":\"shapefactor\","
+    "\"data\":null}]}]}],"
     "\"observations\":[{\"name\":\"signal\",\"data\":[%s]},{\"name\":\"control\",\"data\":[191.0,88.0]}],"
     "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
     "{\"name\":\"lumi\",\"auxdata\":[1.0],\"bounds\":[[0.5,1.5]],\"inits\":[1.0],\"sigmas\":[0.017]},"
@@ -45,17 +49,22 @@ static inline struct fixture all_modifiers(const char *observed, const char *bou
 /* The same with rates and variations of most samples as templates, in a context of these options. */
 static inline struct fixture all_templates(const paritas_options *open, const char *observed)
 {
-    static const paritas_template templates[] = {
-        {PARITAS_TEMPLATE_NOMINAL, "signal", "sig", NULL},           {PARITAS_TEMPLATE_NOMINAL, "signal", "bkg", NULL},       {PARITAS_TEMPLATE_NOMINAL, "signal", "other", NULL},
-        {PARITAS_TEMPLATE_HISTOSYS_UP, "signal", "sig", "scale"},    {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "sig", "scale"}, {PARITAS_TEMPLATE_HISTOSYS_UP, "control", "bkg", "scale"},
-        {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "bkg", "scale"}, {PARITAS_TEMPLATE_NOMINAL, "control", "fakes", NULL}};
+    static const paritas_template templates[] = {{PARITAS_TEMPLATE_NOMINAL, "signal", "sig", NULL},
+                                                 {PARITAS_TEMPLATE_NOMINAL, "signal", "bkg", NULL},
+                                                 {PARITAS_TEMPLATE_NOMINAL, "signal", "other", NULL},
+                                                 {PARITAS_TEMPLATE_HISTOSYS_UP, "signal", "sig", "scale"},
+                                                 {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "sig", "scale"},
+                                                 {PARITAS_TEMPLATE_HISTOSYS_UP, "control", "bkg", "scale"},
+                                                 {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "bkg", "scale"},
+                                                 {PARITAS_TEMPLATE_NOMINAL, "control", "fakes", NULL}};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.n_templates = COUNT(templates);
     options.templates = templates;
     char text[8192];
     struct fixture f;
     assert_true((size_t)snprintf(text, sizeof text, every_modifier, observed, "0.0,10.0") < sizeof text);
-    if (paritas_open(open, &f.context) != PARITAS_OK || paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
+    if (paritas_open(open, &f.context) != PARITAS_OK ||
+        paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
         paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f.context));
     return f;
@@ -63,26 +72,33 @@ static inline struct fixture all_templates(const paritas_options *open, const ch
 
 static inline size_t row_length(const paritas_model *model)
 {
-    return paritas_model_main_count(model) + paritas_model_aux_count(model) + paritas_model_template_count(model);
+    return paritas_model_main_count(model) + paritas_model_aux_count(model) +
+           paritas_model_template_count(model);
 }
 
 /* One row, k outputs. */
-static inline void differentiate_one(const struct fixture *f, const paritas_gradient_options *options, double mu, const double *row, double *values, double *by_row, double *by_mu)
+static inline void differentiate_one(const struct fixture *f, const paritas_gradient_options *options,
+                                     double mu, const double *row, double *values, double *by_row,
+                                     double *by_mu)
 {
     paritas_fit_status status;
     const paritas_gradient to = {.values = values, .statuses = &status, .data = by_row, .at = by_mu};
-    if (paritas_differentiate(f->context, f->model, options, NULL, 1, &mu, row, &to) != PARITAS_OK) fail_msg("%s", paritas_error_message(f->context));
+    if (paritas_differentiate(f->context, f->model, options, NULL, 1, &mu, row, &to) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f->context));
     assert_int_equal(status, PARITAS_FIT_CONVERGED);
 }
 
 #define DIFFERENCES 4 /* steps, each half the one before */
 
-/* Derivatives by every number of the row, of k outputs, from central differences with Richardson's extrapolation: all values in one call. `steps`: the largest
- * step of each number; 0: it is left out, and its derivative 0. */
-static inline void differences(const struct fixture *f, const paritas_gradient_options *options, double mu, const double *row, const double *steps, size_t k, double *by_row)
+/* Derivatives by every number of the row, of k outputs, from central differences with Richardson's
+ * extrapolation: all values in one call. `steps`: the largest step of each number; 0: it is left out, and its
+ * derivative 0. */
+static inline void differences(const struct fixture *f, const paritas_gradient_options *options, double mu,
+                               const double *row, const double *steps, size_t k, double *by_row)
 {
     const size_t r = row_length(f->model), n = r * DIFFERENCES * 2;
-    double *rows = malloc(n * r * sizeof *rows), *values = malloc(n * k * sizeof *values), *at = malloc(n * sizeof *at);
+    double *rows = malloc(n * r * sizeof *rows), *values = malloc(n * k * sizeof *values),
+           *at = malloc(n * sizeof *at);
     assert_true(rows && values && at);
     for (size_t i = 0; i < n; i++) {
         const size_t number = i / (2 * DIFFERENCES);
@@ -91,17 +107,21 @@ static inline void differences(const struct fixture *f, const paritas_gradient_o
         at[i] = mu;
     }
     const paritas_gradient to = {.values = values};
-    if (paritas_differentiate(f->context, f->model, options, NULL, n, at, rows, &to) != PARITAS_OK) fail_msg("%s", paritas_error_message(f->context));
+    if (paritas_differentiate(f->context, f->model, options, NULL, n, at, rows, &to) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f->context));
     for (size_t number = 0; number < r; number++)
         for (size_t j = 0; j < k; j++) {
             double slope[DIFFERENCES];
             for (size_t d = 0; d < DIFFERENCES; d++) {
                 const double *pair = values + (number * DIFFERENCES + d) * 2 * k;
-                slope[d] = steps[number] > 0.0 ? (pair[j] - pair[k + j]) / (2.0 * steps[number] / (double)(1u << d)) : 0.0;
+                slope[d] = steps[number] > 0.0
+                               ? (pair[j] - pair[k + j]) / (2.0 * steps[number] / (double)(1u << d))
+                               : 0.0;
             }
             double factor = 4.0;
             for (size_t order = 1; order < DIFFERENCES; order++, factor *= 4.0)
-                for (size_t d = 0; d + order < DIFFERENCES; d++) slope[d] = (factor * slope[d + 1] - slope[d]) / (factor - 1.0);
+                for (size_t d = 0; d + order < DIFFERENCES; d++)
+                    slope[d] = (factor * slope[d + 1] - slope[d]) / (factor - 1.0);
             by_row[j * r + number] = slope[0];
         }
     free(at);
@@ -110,10 +130,12 @@ static inline void differences(const struct fixture *f, const paritas_gradient_o
 }
 
 /* Gradients of the row against differences, relative to the largest slope of each output. */
-static inline void check_gradient(const struct fixture *f, const paritas_gradient_options *options, double mu, const double *row, const double *steps, size_t k, double tolerance)
+static inline void check_gradient(const struct fixture *f, const paritas_gradient_options *options, double mu,
+                                  const double *row, const double *steps, size_t k, double tolerance)
 {
     const size_t r = row_length(f->model);
-    double values[PARITAS_QUANTITY_OUTPUTS], *exact = malloc(k * r * sizeof *exact), *by_row = malloc(k * r * sizeof *by_row);
+    double values[PARITAS_QUANTITY_OUTPUTS], *exact = malloc(k * r * sizeof *exact),
+                                             *by_row = malloc(k * r * sizeof *by_row);
     assert_true(exact && by_row);
     differentiate_one(f, options, mu, row, values, by_row, NULL);
     differences(f, options, mu, row, steps, k, exact);
@@ -124,8 +146,10 @@ static inline void check_gradient(const struct fixture *f, const paritas_gradien
         for (size_t i = 0; i < r; i++) {
             if (steps[i] == 0.0) continue;
             if (!(fabs(by_row[j * r + i] - exact[j * r + i]) <= tolerance * largest))
-                fail_msg("%s, output %zu by number %zu: %.15g, by differences %.15g (of the largest slope: %.2g)", paritas_quantity_name(options->quantity), j, i, by_row[j * r + i],
-                         exact[j * r + i], fabs(by_row[j * r + i] - exact[j * r + i]) / largest);
+                fail_msg(
+                    "%s, output %zu by number %zu: %.15g, by differences %.15g (of the largest slope: %.2g)",
+                    paritas_quantity_name(options->quantity), j, i, by_row[j * r + i], exact[j * r + i],
+                    fabs(by_row[j * r + i] - exact[j * r + i]) / largest);
         }
     }
     free(by_row);

@@ -15,7 +15,8 @@ static double cubic_slope(double x)
 TEST(a_cubic_is_reproduced_between_nodes)
 {
     static struct curve curve;
-    for (double x = 3.0; x > -3.5; x -= 1.5) curve_add(&curve, x, cubic(x), cubic_slope(x)); /* given in falling order */
+    /* given in falling order */
+    for (double x = 3.0; x > -3.5; x -= 1.5) curve_add(&curve, x, cubic(x), cubic_slope(x));
     for (double x = -3.0; x <= 3.0; x += 0.1) ASSERT_CLOSE(curve_value(&curve, x), cubic(x), 1e-13);
 }
 

@@ -1,4 +1,5 @@
-/* Values and gradients of statistics: closed forms of counting experiments, and differences of refitted values. */
+/* Values and gradients of statistics: closed forms of counting experiments, and differences of refitted
+ * values. */
 #include "gradient_testing.h"
 
 #include "infer/probability.h"
@@ -20,7 +21,8 @@ static paritas_gradient_options options_of(paritas_quantity quantity, paritas_te
 TEST(q0_of_a_counting_experiment_has_the_slope_of_its_closed_form)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
-    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0), z = options_of(PARITAS_QUANTITY_Z, PARITAS_Q0);
+    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0),
+                                   z = options_of(PARITAS_QUANTITY_Z, PARITAS_Q0);
     double value, slope, by_mu;
     differentiate_one(&f, &q, 0.0, &N, &value, &slope, &by_mu);
     ASSERT_CLOSE(value, deviance(N, B), 1e-12);
@@ -55,17 +57,21 @@ TEST(the_expected_significance_is_that_of_the_asimov_data)
     free_fixture(&f);
 }
 
-/* n observed, b known from tau b = m in a sideband: s + b fits n, b = m / tau; at s = 0 both come from b = (n + m) / (1 + tau). */
+/* n observed, b known from tau b = m in a sideband: s + b fits n, b = m / tau; at s = 0 both come from b = (n
+ * + m) / (1 + tau). */
 TEST(an_on_off_experiment_has_the_slopes_of_its_closed_form)
 {
     const double n = 30.0, b = 12.0, unc = 3.0, tau = b / (unc * unc), m = tau * b;
     char text[1024];
     snprintf(text, sizeof text,
              "{\"channels\":[{\"name\":\"c\",\"samples\":["
-             "{\"name\":\"b\",\"data\":[%g],\"modifiers\":[{\"name\":\"off\",\"type\":\"shapesys\",\"data\":[%g]}]},"
-             "{\"name\":\"s\",\"data\":[5.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}]}],"
+             "{\"name\":\"b\",\"data\":[%g],\"modifiers\":[{\"name\":\"off\",\"type\":\"shapesys\",\"data\":["
+             "%g]}]},"
+             "{\"name\":\"s\",\"data\":[5.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\","
+             "\"data\":null}]}]}],"
              "\"observations\":[{\"name\":\"c\",\"data\":[%g]}],"
-             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[]}}],\"version\":\"1.0.0\"}",
+             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[]}}],\"version\":"
+             "\"1.0.0\"}",
              b, unc, n);
     struct fixture f = make_fixture(text);
     const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0);
@@ -85,7 +91,8 @@ TEST(where_the_fit_finds_no_excess_z0_and_its_gradient_are_zero)
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     const double fewer = 4.0, equal = B, rows[2] = {fewer, equal};
     for (int k = 0; k < 2; k++) {
-        const paritas_gradient_options z = options_of(k ? PARITAS_QUANTITY_Z : PARITAS_QUANTITY_Q, PARITAS_Q0);
+        const paritas_gradient_options z =
+            options_of(k ? PARITAS_QUANTITY_Z : PARITAS_QUANTITY_Q, PARITAS_Q0);
         for (int i = 0; i < 2; i++) {
             double value, slope;
             differentiate_one(&f, &z, 0.0, &rows[i], &value, &slope, NULL);
@@ -117,7 +124,8 @@ TEST(an_empty_bin_has_finite_slopes)
         const paritas_gradient_options o = options_of((paritas_quantity)k, PARITAS_QTILDE);
         double values[6], slopes[6], by_mu[6];
         differentiate_one(&f, &o, 1.0, &none, values, slopes, by_mu);
-        for (int i = 0; i < (k == PARITAS_QUANTITY_CLS ? 6 : 1); i++) assert_true(isfinite(values[i]) && isfinite(slopes[i]) && isfinite(by_mu[i]));
+        for (int i = 0; i < (k == PARITAS_QUANTITY_CLS ? 6 : 1); i++)
+            assert_true(isfinite(values[i]) && isfinite(slopes[i]) && isfinite(by_mu[i]));
     }
     free_fixture(&f);
 }
@@ -134,7 +142,9 @@ TEST(values_are_those_of_the_statistics)
         for (int s = PARITAS_QTILDE; s <= PARITAS_Q0; s++) {
             for (size_t m = 0; m < COUNT(mus); m++) {
                 paritas_hypotest_result r;
-                assert_int_equal(paritas_hypotest(f.context, f.model, NULL, (paritas_test_statistic)s, 1, &mus[m], &r), PARITAS_OK);
+                assert_int_equal(
+                    paritas_hypotest(f.context, f.model, NULL, (paritas_test_statistic)s, 1, &mus[m], &r),
+                    PARITAS_OK);
                 paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, (paritas_test_statistic)s);
                 differentiate_one(&f, &o, mus[m], row, values, NULL, NULL);
                 ASSERT_CLOSE(values[0], r.q, 1e-9);
@@ -149,7 +159,8 @@ TEST(values_are_those_of_the_statistics)
         }
         paritas_significance_result z;
         assert_int_equal(paritas_significance(f.context, f.model, NULL, &z), PARITAS_OK);
-        const paritas_gradient_options observed_z = options_of(PARITAS_QUANTITY_Z, PARITAS_Q0), expected_z = options_of(PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0);
+        const paritas_gradient_options observed_z = options_of(PARITAS_QUANTITY_Z, PARITAS_Q0),
+                                       expected_z = options_of(PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0);
         differentiate_one(&f, &observed_z, 0.0, row, values, NULL, NULL);
         ASSERT_CLOSE(values[0], z.z, z.z > 0.0 ? 1e-9 : 1e-6);
         differentiate_one(&f, &expected_z, 0.0, row, values, NULL, NULL);
@@ -166,7 +177,8 @@ TEST(values_are_those_of_the_statistics)
 
 /* ---- gradients ---- */
 
-/* Steps of a row: a few per cent of a count; of Gaussian auxiliary data, which are 0 or 1, a few per cent of one. */
+/* Steps of a row: a few per cent of a count; of Gaussian auxiliary data, which are 0 or 1, a few per cent of
+ * one. */
 static void fill_steps(const struct fixture *f, const double *row, double part, double *steps)
 {
     const size_t n_main = paritas_model_main_count(f->model), r = row_length(f->model);
@@ -180,9 +192,14 @@ TEST(gradients_are_those_of_refitted_values)
         paritas_test_statistic statistic;
         size_t outputs;
         double mu, tolerance;
-    } cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0, 1e-8},       {PARITAS_QUANTITY_Z, PARITAS_Q0, 1, 0.0, 1e-8},     {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5, 1e-8},
-                 {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0, 1e-8}, {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_Q, 1, 1.5, 1e-8}, {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5, 1e-8},
-                 {PARITAS_QUANTITY_CLS, PARITAS_Q, 6, 2.8, 1e-8},       {PARITAS_QUANTITY_CLS, PARITAS_Q0, 6, 0.0, 1e-8}};
+    } cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0, 1e-8},
+                 {PARITAS_QUANTITY_Z, PARITAS_Q0, 1, 0.0, 1e-8},
+                 {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5, 1e-8},
+                 {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0, 1e-8},
+                 {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_Q, 1, 1.5, 1e-8},
+                 {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5, 1e-8},
+                 {PARITAS_QUANTITY_CLS, PARITAS_Q, 6, 2.8, 1e-8},
+                 {PARITAS_QUANTITY_CLS, PARITAS_Q0, 6, 0.0, 1e-8}};
     struct fixture f = all_modifiers("75.0,61.0,39.0", "0.0,10.0");
     const double *row = paritas_model_data(f.model);
     double steps[64];
@@ -200,7 +217,8 @@ TEST(gradients_at_bounds_are_those_of_refitted_values)
     struct fixture f = all_modifiers("60.0,33.0,9.0", "0.0,10.0"); /* mu_hat = 0; in qtilde's other branch */
     const double *row = paritas_model_data(f.model);
     double steps[64], value[6];
-    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_QTILDE), cls = options_of(PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
+    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_QTILDE),
+                                   cls = options_of(PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
     fill_steps(&f, row, 0.01, steps);
     check_gradient(&f, &q, 1.2, row, steps, 1, 1e-8);
     check_gradient(&f, &cls, 1.2, row, steps, 6, 1e-8);
@@ -208,23 +226,29 @@ TEST(gradients_at_bounds_are_those_of_refitted_values)
     free_fixture(&f);
 }
 
-/* d(limit)/dt by differences of limits is as noisy as a search's end; where CLs(mu, t) has exact slopes, that of its root is a quotient of them. */
+/* d(limit)/dt by differences of limits is as noisy as a search's end; where CLs(mu, t) has exact slopes, that
+ * of its root is a quotient of them. */
 TEST(limits_have_the_gradients_of_the_roots_that_they_are)
 {
     struct fixture f = all_modifiers("70.0,45.0,24.0", "0.0,10.0");
     const double *row = paritas_model_data(f.model);
     const size_t r = row_length(f.model);
     double limits[6], by_row[6 * 64], values[6], cls_by_row[6 * 64], by_mu[6], steps[64];
-    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_QTILDE), cls = options_of(PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_QTILDE),
+                                   cls = options_of(PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
     differentiate_one(&f, &o, 0.0, row, limits, by_row, NULL);
     for (size_t k = 0; k < 6; k++) {
         differentiate_one(&f, &cls, limits[k], row, values, cls_by_row, by_mu);
         ASSERT_CLOSE(values[k], 0.05, 1e-8);
-        for (size_t i = 0; i < r; i++) ASSERT_CLOSE(by_row[k * r + i], -cls_by_row[k * r + i] / by_mu[k], 1e-11); /* from fits of their own, that start elsewhere */
+        /* from fits of their own, that start elsewhere */
+        for (size_t i = 0; i < r; i++)
+            ASSERT_CLOSE(by_row[k * r + i], -cls_by_row[k * r + i] / by_mu[k], 1e-11);
     }
     fill_steps(&f, row, 0.04, steps);
-    for (size_t i = 1; i < r; i++) steps[i] = i % 4 == 2 ? steps[i] : 0.0; /* each value is a search of its own */
-    check_gradient(&f, &o, 0.0, row, steps, 6, 2e-5); /* limits are to 1e-7 relative, and the least step is 1/200 */
+    /* each value is a search of its own */
+    for (size_t i = 1; i < r; i++) steps[i] = i % 4 == 2 ? steps[i] : 0.0;
+    /* limits are to 1e-7 relative, and the least step is 1/200 */
+    check_gradient(&f, &o, 0.0, row, steps, 6, 2e-5);
     free_fixture(&f);
 }
 
@@ -303,13 +327,15 @@ TEST(outputs_alone_are_those_among_all)
     const size_t r = row_length(f.model);
     double all[6], some[2], all_rows[6 * 64], some_rows[2 * 64];
     for (int k = 0; k < 2; k++) {
-        paritas_gradient_options o = options_of(k ? PARITAS_QUANTITY_LIMIT : PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
+        paritas_gradient_options o =
+            options_of(k ? PARITAS_QUANTITY_LIMIT : PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
         differentiate_one(&f, &o, 2.0, row, all, all_rows, NULL);
         o.outputs = 1u << 1 | 1u << 3;
         differentiate_one(&f, &o, 2.0, row, some, some_rows, NULL);
         for (int i = 0; i < 2; i++) {
             assert_true(some[i] == all[1 + 2 * i]);
-            assert_memory_equal(some_rows + (size_t)i * r, all_rows + (size_t)(1 + 2 * i) * r, r * sizeof *all_rows);
+            assert_memory_equal(some_rows + (size_t)i * r, all_rows + (size_t)(1 + 2 * i) * r,
+                                r * sizeof *all_rows);
         }
     }
     free_fixture(&f);
@@ -321,21 +347,27 @@ TEST(wrong_arguments_are_refused_by_name)
     double value, mu = 11.0;
     const paritas_gradient to = {.values = &value};
     paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_QTILDE);
-    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, &mu, &N, &to), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, &mu, &N, &to),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "mu = 11"));
     o.quantity = (paritas_quantity)77;
-    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "quantity 77"));
     o = options_of(PARITAS_QUANTITY_Q, PARITAS_QTILDE);
     o.outputs = 2;
-    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to), PARITAS_OK); /* of cls and limits alone */
+    /* of cls and limits alone */
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to), PARITAS_OK);
     o.quantity = PARITAS_QUANTITY_CLS;
     o.outputs = 64;
-    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to),
+                     PARITAS_INVALID_ARGUMENT);
     o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_Q0);
-    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to),
+                     PARITAS_INVALID_ARGUMENT);
     o = options_of(PARITAS_QUANTITY_NLL, PARITAS_QTILDE);
-    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "takes parameters"));
     free_fixture(&f);
 }

@@ -1,4 +1,5 @@
-/* Gradients by templates, against differences of refitted values; and the bits of rows in batches, lanes and threads. */
+/* Gradients by templates, against differences of refitted values; and the bits of rows in batches, lanes and
+ * threads. */
 #include "gradient_testing.h"
 #include "refusing.h"
 
@@ -18,8 +19,12 @@ static const struct {
     size_t outputs;
     double mu;
     int shared;
-} cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0, 0},          {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5, 0},  {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0, 0},
-             {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_QTILDE, 1, 1.5, 0}, {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5, 0}, {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.0, 1},
+} cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0, 0},
+             {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5, 0},
+             {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0, 0},
+             {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_QTILDE, 1, 1.5, 0},
+             {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5, 0},
+             {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.0, 1},
              {PARITAS_QUANTITY_Z, PARITAS_Q0, 1, 0.0, 1}};
 
 static paritas_gradient_options case_options(size_t i)
@@ -29,11 +34,16 @@ static paritas_gradient_options case_options(size_t i)
     return options;
 }
 
-/* A hundredth of every number; auxiliary data, which are 0, 1 or counts, move by as much of a half at least. `follow`: they do not move by themselves. */
+/* A hundredth of every number; auxiliary data, which are 0, 1 or counts, move by as much of a half at least.
+ * `follow`: they do not move by themselves. */
 static void fill_steps(const struct fixture *f, const double *row, bool follow, double *steps)
 {
-    const size_t n_main = paritas_model_main_count(f->model), n_data = n_main + paritas_model_aux_count(f->model), r = row_length(f->model);
-    for (size_t i = 0; i < r; i++) steps[i] = i < n_main || i >= n_data ? 0.01 * row[i] : follow ? 0.0 : 0.01 * fmax(0.5, fabs(row[i]) > 2.0 ? row[i] : 0.0);
+    const size_t n_main = paritas_model_main_count(f->model),
+                 n_data = n_main + paritas_model_aux_count(f->model), r = row_length(f->model);
+    for (size_t i = 0; i < r; i++)
+        steps[i] = i < n_main || i >= n_data ? 0.01 * row[i]
+                   : follow                  ? 0.0
+                                             : 0.01 * fmax(0.5, fabs(row[i]) > 2.0 ? row[i] : 0.0);
 }
 
 TEST(gradients_by_templates_are_those_of_refitted_values)
@@ -54,7 +64,8 @@ TEST(where_auxiliary_data_follow_the_templates_so_do_gradients)
 {
     struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
     const double *row = paritas_model_data(f.model);
-    const size_t n_main = paritas_model_main_count(f.model), n_data = n_main + paritas_model_aux_count(f.model);
+    const size_t n_main = paritas_model_main_count(f.model),
+                 n_data = n_main + paritas_model_aux_count(f.model);
     double steps[128], values[6], by_row[6 * 128];
     fill_steps(&f, row, true, steps);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -85,15 +96,19 @@ TEST(the_likelihood_has_gradients_by_templates_and_parameters)
             memcpy(rows + i * r, row, r * sizeof *row);
             rows[i * r + number] += (i % 2 ? -h : h) / (double)(1u << (i / 2));
         }
-        assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 8, points, rows, &only), PARITAS_OK);
+        assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 8, points, rows, &only),
+                         PARITAS_OK);
         double slope[4], factor = 4.0;
-        for (size_t i = 0; i < 4; i++) slope[i] = (values[2 * i] - values[2 * i + 1]) / (2.0 * h / (double)(1u << i));
+        for (size_t i = 0; i < 4; i++)
+            slope[i] = (values[2 * i] - values[2 * i + 1]) / (2.0 * h / (double)(1u << i));
         for (size_t order = 1; order < 4; order++, factor *= 4.0)
-            for (size_t i = 0; i + order < 4; i++) slope[i] = (factor * slope[i + 1] - slope[i]) / (factor - 1.0);
+            for (size_t i = 0; i + order < 4; i++)
+                slope[i] = (factor * slope[i + 1] - slope[i]) / (factor - 1.0);
         ASSERT_CLOSE(by_row[number], slope[0], 1e-8 * (1.0 + fabs(slope[0])));
     }
     double twice, gradient[64];
-    assert_int_equal(paritas_evaluate(f.context, f.model, 1, points, 1, row, &twice, gradient, NULL), PARITAS_OK);
+    assert_int_equal(paritas_evaluate(f.context, f.model, 1, points, 1, row, &twice, gradient, NULL),
+                     PARITAS_OK);
     assert_true(twice == one);
     assert_memory_equal(gradient, by_point, p * sizeof *gradient);
     free_fixture(&f);
@@ -104,7 +119,8 @@ TEST(the_likelihood_has_gradients_by_templates_and_parameters)
 enum { ROWS = 11 };
 
 struct answers {
-    double values[COUNT(cases)][ROWS * 6], by_row[COUNT(cases)][ROWS * 6 * 128], by_mu[COUNT(cases)][ROWS * 6];
+    double values[COUNT(cases)][ROWS * 6], by_row[COUNT(cases)][ROWS * 6 * 128],
+        by_mu[COUNT(cases)][ROWS * 6];
     paritas_fit_status statuses[COUNT(cases)][ROWS];
 };
 
@@ -116,7 +132,8 @@ static void answer(const paritas_options *open, size_t each, struct answers *ans
     double rows[ROWS * 128], mu[ROWS];
     for (size_t i = 0; i < ROWS; i++) {
         memcpy(rows + i * r, paritas_model_data(f.model), r * sizeof *rows);
-        for (size_t k = n_data; k < r; k++) rows[i * r + k] *= 1.0 + 0.02 * (double)((3 * i + 5 * k + i * k) % 7) - 0.06;
+        for (size_t k = n_data; k < r; k++)
+            rows[i * r + k] *= 1.0 + 0.02 * (double)((3 * i + 5 * k + i * k) % 7) - 0.06;
     }
     memset(answers, 0, sizeof *answers);
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -124,8 +141,11 @@ static void answer(const paritas_options *open, size_t each, struct answers *ans
         for (size_t i = 0; i < ROWS; i++) mu[i] = cases[c].mu;
         for (size_t i = 0; i < ROWS; i += each) {
             const size_t n = i + each < ROWS ? each : ROWS - i, at = i * cases[c].outputs;
-            const paritas_gradient to = {answers->values[c] + at, answers->statuses[c] + i, answers->by_row[c] + at * r, answers->by_mu[c] + at};
-            if (paritas_differentiate(f.context, f.model, &o, NULL, n, mu + i, rows + i * r, &to) != PARITAS_OK) fail_msg("%s", paritas_error_message(f.context));
+            const paritas_gradient to = {answers->values[c] + at, answers->statuses[c] + i,
+                                         answers->by_row[c] + at * r, answers->by_mu[c] + at};
+            if (paritas_differentiate(f.context, f.model, &o, NULL, n, mu + i, rows + i * r, &to) !=
+                PARITAS_OK)
+                fail_msg("%s", paritas_error_message(f.context));
         }
     }
     free_fixture(&f);
@@ -137,7 +157,8 @@ TEST(a_row_has_the_same_bits_alone_and_in_any_batch_lanes_and_threads)
         const char *isa;
         unsigned lanes, threads;
         size_t each;
-    } ways[] = {{NULL, 1, 1, ROWS}, {NULL, 4, 1, ROWS}, {NULL, 8, 2, ROWS}, {NULL, 0, 3, 4}, {"portable", 0, 1, ROWS}, {NULL, 4, 1, 1}};
+    } ways[] = {{NULL, 1, 1, ROWS}, {NULL, 4, 1, ROWS},       {NULL, 8, 2, ROWS},
+                {NULL, 0, 3, 4},    {"portable", 0, 1, ROWS}, {NULL, 4, 1, 1}};
     struct answers *first = malloc(sizeof *first), *other = malloc(sizeof *other);
     assert_true(first && other);
     answer(NULL, 1, first);
@@ -200,7 +221,8 @@ TEST(contexts_in_f32_answer_as_those_in_f64)
 /* Which rows of `fill_unfit` are sound. */
 static const bool is_sound[] = {true, false, true, false, false, true};
 
-/* Rows of which some have no sum of rates that a staterror or tau could be relative to, or one that takes the width out of range. */
+/* Rows of which some have no sum of rates that a staterror or tau could be relative to, or one that takes the
+ * width out of range. */
 static void fill_unfit(const struct fixture *f, double *rows)
 {
     const size_t r = row_length(f->model), n_data = r - paritas_model_template_count(f->model);
@@ -223,14 +245,18 @@ static void all_are_nan(size_t n, const double *numbers)
 }
 
 /* A quantity of k outputs, n_at derivatives by `at` a row: of all rows, and of the sound ones alone. */
-static void check_unfit(const struct fixture *f, const paritas_gradient_options *o, size_t k, size_t n_at, const double *at, const double *rows)
+static void check_unfit(const struct fixture *f, const paritas_gradient_options *o, size_t k, size_t n_at,
+                        const double *at, const double *rows)
 {
     enum { N = COUNT(is_sound) };
     const size_t r = row_length(f->model), wide = n_at / k;
-    double values[N * 6], by_row[N * 6 * 128], by_at[N * 64], sound_values[6], sound_by_row[6 * 128], sound_by_at[64];
+    double values[N * 6], by_row[N * 6 * 128], by_at[N * 64], sound_values[6], sound_by_row[6 * 128],
+        sound_by_at[64];
     paritas_fit_status statuses[N], sound_status;
-    const paritas_gradient all = {values, statuses, by_row, by_at}, one = {sound_values, &sound_status, sound_by_row, sound_by_at};
-    if (paritas_differentiate(f->context, f->model, o, NULL, N, at, rows, &all) != PARITAS_OK) fail_msg("%s", paritas_error_message(f->context));
+    const paritas_gradient all = {values, statuses, by_row, by_at},
+                           one = {sound_values, &sound_status, sound_by_row, sound_by_at};
+    if (paritas_differentiate(f->context, f->model, o, NULL, N, at, rows, &all) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f->context));
     for (size_t i = 0; i < N; i++) {
         if (!is_sound[i]) {
             assert_int_equal(statuses[i], PARITAS_FIT_NON_FINITE);
@@ -239,7 +265,9 @@ static void check_unfit(const struct fixture *f, const paritas_gradient_options 
             all_are_nan(n_at, by_at + i * n_at);
             continue;
         }
-        if (paritas_differentiate(f->context, f->model, o, NULL, 1, at + i * wide, rows + i * r, &one) != PARITAS_OK) fail_msg("%s", paritas_error_message(f->context));
+        if (paritas_differentiate(f->context, f->model, o, NULL, 1, at + i * wide, rows + i * r, &one) !=
+            PARITAS_OK)
+            fail_msg("%s", paritas_error_message(f->context));
         assert_int_equal(statuses[i], PARITAS_FIT_CONVERGED);
         assert_int_equal(sound_status, PARITAS_FIT_CONVERGED);
         assert_memory_equal(values + i * k, sound_values, k * sizeof *values);
@@ -266,10 +294,12 @@ TEST(rows_whose_rates_no_constraint_can_follow_are_nan_alone)
         o.outputs = 1u;
         check_unfit(&f, &o, 1, 1, mu, rows);
         o.quantity = PARITAS_QUANTITY_NLL;
-        for (size_t i = 0; i < COUNT(is_sound); i++) memcpy(points + i * p, paritas_model_suggested_init(f.model), p * sizeof *points);
+        for (size_t i = 0; i < COUNT(is_sound); i++)
+            memcpy(points + i * p, paritas_model_suggested_init(f.model), p * sizeof *points);
         check_unfit(&f, &o, 1, p, points, rows);
     }
-    assert_non_null(strstr(paritas_error_message(f.context), "channel 'signal', bin 2: the width of stat[2] is out of range"));
+    assert_non_null(strstr(paritas_error_message(f.context),
+                           "channel 'signal', bin 2: the width of stat[2] is out of range"));
     free_fixture(&f);
 }
 
@@ -281,27 +311,34 @@ TEST(data_of_the_job_that_no_job_may_have_are_refused)
     fill_unfit(&f, rows);
     const paritas_job job = {.data = rows + row_length(f.model)};
     const paritas_gradient to = {.values = &value};
-    assert_int_equal(paritas_differentiate(f.context, f.model, &o, &job, 1, NULL, NULL, &to), PARITAS_INVALID_ARGUMENT);
-    assert_non_null(strstr(paritas_error_message(f.context), "data: channel 'signal', bin 0: these rates would switch the constraint of stat[0] off"));
+    assert_int_equal(paritas_differentiate(f.context, f.model, &o, &job, 1, NULL, NULL, &to),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_non_null(
+        strstr(paritas_error_message(f.context),
+               "data: channel 'signal', bin 0: these rates would switch the constraint of stat[0] off"));
     free_fixture(&f);
 }
 
 /* Half as much again of the interference would leave the statistical error no positive rate. */
 TEST(which_auxiliary_data_follow_is_found_where_rates_are_negative)
 {
-    static const char text[] =
-        "{\"channels\":[{\"name\":\"SR\",\"samples\":["
-        "{\"name\":\"sig\",\"data\":[5.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]},"
-        "{\"name\":\"interference\",\"data\":[-30.0],\"modifiers\":[{\"name\":\"stat\",\"type\":\"staterror\",\"data\":[0.3]}]},"
-        "{\"name\":\"bkg\",\"data\":[40.0],\"modifiers\":[{\"name\":\"stat\",\"type\":\"staterror\",\"data\":[0.5]}]}]}],"
-        "\"observations\":[{\"name\":\"SR\",\"data\":[16.0]}],"
-        "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[]}}],\"version\":\"1.0.0\"}";
+    static const char text[] = "{\"channels\":[{\"name\":\"SR\",\"samples\":["
+                               "{\"name\":\"sig\",\"data\":[5.0],\"modifiers\":[{\"name\":\"mu\",\"type\":"
+                               "\"normfactor\",\"data\":null}]},"
+                               "{\"name\":\"interference\",\"data\":[-30.0],\"modifiers\":[{\"name\":"
+                               "\"stat\",\"type\":\"staterror\",\"data\":[0.3]}]},"
+                               "{\"name\":\"bkg\",\"data\":[40.0],\"modifiers\":[{\"name\":\"stat\",\"type\":"
+                               "\"staterror\",\"data\":[0.5]}]}]}],"
+                               "\"observations\":[{\"name\":\"SR\",\"data\":[16.0]}],"
+                               "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
+                               "]}}],\"version\":\"1.0.0\"}";
     const paritas_template interference = {PARITAS_TEMPLATE_NOMINAL, "SR", "interference", NULL};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.n_templates = 1;
     options.templates = &interference;
     struct fixture f;
-    if (paritas_open(NULL, &f.context) != PARITAS_OK || paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
+    if (paritas_open(NULL, &f.context) != PARITAS_OK ||
+        paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
         paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f.context));
     paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0);
@@ -317,7 +354,8 @@ TEST(which_auxiliary_data_follow_is_found_where_rates_are_negative)
 
 TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
 {
-    static const paritas_quantity quantities[] = {PARITAS_QUANTITY_TWICE_NLL, PARITAS_QUANTITY_Z, PARITAS_QUANTITY_CLS, PARITAS_QUANTITY_LIMIT};
+    static const paritas_quantity quantities[] = {PARITAS_QUANTITY_TWICE_NLL, PARITAS_QUANTITY_Z,
+                                                  PARITAS_QUANTITY_CLS, PARITAS_QUANTITY_LIMIT};
     for (size_t k = 0; k < COUNT(quantities); k++) {
         struct ledger ledger = {0};
         const paritas_allocator allocator = ledger_allocator(&ledger);
@@ -328,7 +366,8 @@ TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
         paritas_gradient_options o = options_of(quantities[k], PARITAS_QTILDE);
         o.aux_follow = o.shared = 1;
         double at[64], values[6], by_row[6 * 128];
-        memcpy(at, paritas_model_suggested_init(f.model), paritas_model_parameter_count(f.model) * sizeof *at);
+        memcpy(at, paritas_model_suggested_init(f.model),
+               paritas_model_parameter_count(f.model) * sizeof *at);
         if (quantities[k] == PARITAS_QUANTITY_Z) at[0] = 3.0;
         const paritas_gradient to = {.values = values, .data = by_row};
         long refusals = 0;
@@ -338,7 +377,8 @@ TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
             ledger.requests = 0;
             ledger.fail_at = refusals + 1;
             status = paritas_differentiate(f.context, f.model, &o, NULL, 1, at, NULL, &to);
-            if (status == PARITAS_OUT_OF_MEMORY) assert_true(ledger.live <= live + 1); /* a slab that has grown is the device's */
+            /* a slab that has grown is the device's */
+            if (status == PARITAS_OUT_OF_MEMORY) assert_true(ledger.live <= live + 1);
         }
         assert_int_equal(status, PARITAS_OK);
         assert_true(refusals > 10);

@@ -30,18 +30,21 @@ TEST(the_quantile_inverts_the_distribution)
 
 TEST(the_logarithm_of_the_distribution_goes_on_where_the_distribution_is_zero)
 {
-    for (double x = -30.0; x <= 5.0; x += 1.7) ASSERT_CLOSE(normal_log_cdf(x) / log(normal_cdf(x)), 1.0, 1e-12);
+    for (double x = -30.0; x <= 5.0; x += 1.7)
+        ASSERT_CLOSE(normal_log_cdf(x) / log(normal_cdf(x)), 1.0, 1e-12);
     ASSERT_CLOSE(normal_log_cdf(-100.0), -5005.5242086942050886, 1e-9);
 }
 
 TEST(chi_squared_with_two_degrees_of_freedom_is_exponential)
 {
-    for (double x = 0.01; x < 200.0; x *= 1.7) ASSERT_CLOSE(chi2_survival(x, 2.0) / exp(-0.5 * x), 1.0, 1e-13);
+    for (double x = 0.01; x < 200.0; x *= 1.7)
+        ASSERT_CLOSE(chi2_survival(x, 2.0) / exp(-0.5 * x), 1.0, 1e-13);
 }
 
 TEST(chi_squared_with_one_degree_of_freedom_is_a_squared_normal_number)
 {
-    for (double x = 0.01; x < 200.0; x *= 1.7) ASSERT_CLOSE(chi2_survival(x, 1.0) / (2.0 * normal_cdf(-sqrt(x))), 1.0, 1e-13);
+    for (double x = 0.01; x < 200.0; x *= 1.7)
+        ASSERT_CLOSE(chi2_survival(x, 1.0) / (2.0 * normal_cdf(-sqrt(x))), 1.0, 1e-13);
 }
 
 TEST(chi_squared_obeys_its_recurrence)
@@ -50,7 +53,8 @@ TEST(chi_squared_obeys_its_recurrence)
     for (double ndof = 1.0; ndof < 400.0; ndof += 13.0)
         for (double x = 0.3 * ndof; x < 2.0 * ndof; x += 0.21 * ndof) {
             double a = 0.5 * ndof, h = 0.5 * x;
-            ASSERT_CLOSE(chi2_survival(x, ndof + 2.0) - chi2_survival(x, ndof), exp(a * log(h) - h - lgamma(a + 1.0)), 2e-13);
+            ASSERT_CLOSE(chi2_survival(x, ndof + 2.0) - chi2_survival(x, ndof),
+                         exp(a * log(h) - h - lgamma(a + 1.0)), 2e-13);
         }
 }
 

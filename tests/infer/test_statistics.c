@@ -19,7 +19,8 @@ TEST(the_test_of_a_counting_experiment_has_its_closed_form)
     paritas_hypotest_result r[3];
     assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 3, mu, r), PARITAS_OK);
     for (int i = 0; i < 3; i++) {
-        double mu_hat = (N - B) / S, q = mu_hat > mu[i] ? 0.0 : deviance(N, mu[i] * S + B), q_asimov = deviance(B, mu[i] * S + B);
+        double mu_hat = (N - B) / S, q = mu_hat > mu[i] ? 0.0 : deviance(N, mu[i] * S + B),
+               q_asimov = deviance(B, mu[i] * S + B);
         double t = q <= q_asimov ? sqrt(q) - sqrt(q_asimov) : (q - q_asimov) / (2.0 * sqrt(q_asimov));
         assert_int_equal(r[i].status, PARITAS_FIT_CONVERGED);
         ASSERT_CLOSE(r[i].mu_hat, mu_hat, 1e-6);
@@ -55,9 +56,11 @@ TEST(a_test_among_many_has_the_bits_of_a_test_alone)
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     const double mu[] = {0.3, 1.0, 1.7, 2.4, 4.0, 7.5, 9.0};
     paritas_hypotest_result many[COUNT(mu)], one;
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, COUNT(mu), mu, many), PARITAS_OK);
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, COUNT(mu), mu, many),
+                     PARITAS_OK);
     for (size_t i = 0; i < COUNT(mu); i++) {
-        assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu[i], &one), PARITAS_OK);
+        assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu[i], &one),
+                         PARITAS_OK);
         assert_memory_equal(&many[i].q, &one.q, sizeof one.q);
         assert_memory_equal(&many[i].q_asimov, &one.q_asimov, sizeof one.q_asimov);
         assert_memory_equal(&many[i].cls_obs, &one.cls_obs, sizeof one.cls_obs);
@@ -71,10 +74,12 @@ TEST(a_mu_outside_its_bounds_is_refused_by_name)
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     double mu = 11.0;
     paritas_hypotest_result r;
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "mu = 11"));
     mu = (double)NAN;
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r),
+                     PARITAS_INVALID_ARGUMENT);
     free_fixture(&f);
 }
 
@@ -139,13 +144,18 @@ TEST(at_the_observed_limit_the_test_gives_the_level)
             paritas_limit_result r;
             paritas_hypotest_result at;
             for (int statistic = PARITAS_QTILDE; statistic <= PARITAS_Q; statistic++) {
-                assert_int_equal(paritas_limit(f.context, f.model, NULL, (paritas_test_statistic)statistic, levels[j], &r), PARITAS_OK);
+                assert_int_equal(
+                    paritas_limit(f.context, f.model, NULL, (paritas_test_statistic)statistic, levels[j], &r),
+                    PARITAS_OK);
                 assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
-                assert_int_equal(paritas_hypotest(f.context, f.model, NULL, (paritas_test_statistic)statistic, 1, &r.limit_obs, &at),
+                assert_int_equal(paritas_hypotest(f.context, f.model, NULL, (paritas_test_statistic)statistic,
+                                                  1, &r.limit_obs, &at),
                                  PARITAS_OK);
                 ASSERT_CLOSE(at.cls_obs, levels[j], 1e-8);
                 for (int k = 0; k < 5; k++) {
-                    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, (paritas_test_statistic)statistic, 1, &r.limit_exp[k], &at),
+                    assert_int_equal(paritas_hypotest(f.context, f.model, NULL,
+                                                      (paritas_test_statistic)statistic, 1, &r.limit_exp[k],
+                                                      &at),
                                      PARITAS_OK);
                     ASSERT_CLOSE(at.cls_exp[k], levels[j], 1e-8);
                 }
@@ -198,8 +208,10 @@ TEST(a_limit_needs_a_statistic_for_limits_and_a_level)
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     paritas_limit_result r;
     assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_Q0, 0.05, &r), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, 1.0, &r), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, (double)NAN, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, 1.0, &r),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, (double)NAN, &r),
+                     PARITAS_INVALID_ARGUMENT);
     free_fixture(&f);
 }
 
@@ -232,9 +244,12 @@ TEST(a_scan_outside_the_bounds_or_of_no_parameter_is_refused)
     const size_t twice[2] = {0, 0}, nobody = 7;
     paritas_result best;
     paritas_scan_point point;
-    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, twice, 1, &mu, &best, NULL, &point), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_scan(f.context, f.model, NULL, 2, twice, 1, &mu, &best, NULL, &point), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, &nobody, 1, &mu, &best, NULL, &point), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, twice, 1, &mu, &best, NULL, &point),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, 2, twice, 1, &mu, &best, NULL, &point),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, &nobody, 1, &mu, &best, NULL, &point),
+                     PARITAS_INVALID_ARGUMENT);
     free_fixture(&f);
 }
 
@@ -243,8 +258,11 @@ TEST(minos_errors_are_where_the_deviance_is_one)
     struct fixture f = counting(N, S, B, -1.0, 10.0);
     paritas_result result;
     double best, error, down, up;
-    assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){0}, &result, &best, &error, NULL, NULL), PARITAS_OK);
-    assert_int_equal(paritas_minos(f.context, f.model, NULL, &best, result.twice_nll, error, 0, &down, &up), PARITAS_OK);
+    assert_int_equal(
+        paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){0}, &result, &best, &error, NULL, NULL),
+        PARITAS_OK);
+    assert_int_equal(paritas_minos(f.context, f.model, NULL, &best, result.twice_nll, error, 0, &down, &up),
+                     PARITAS_OK);
     assert_true(down < 0.0 && up > 0.0);
     ASSERT_CLOSE(deviance(N, (best + down) * S + B), 1.0, 1e-7);
     ASSERT_CLOSE(deviance(N, (best + up) * S + B), 1.0, 1e-7);
@@ -256,8 +274,11 @@ TEST(minos_has_no_error_where_the_bound_comes_first)
     struct fixture f = counting(10.0, S, B, 0.0, 10.0);
     paritas_result result;
     double best, error, down, up;
-    assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){0}, &result, &best, &error, NULL, NULL), PARITAS_OK);
-    assert_int_equal(paritas_minos(f.context, f.model, NULL, &best, result.twice_nll, error, 0, &down, &up), PARITAS_OK);
+    assert_int_equal(
+        paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){0}, &result, &best, &error, NULL, NULL),
+        PARITAS_OK);
+    assert_int_equal(paritas_minos(f.context, f.model, NULL, &best, result.twice_nll, error, 0, &down, &up),
+                     PARITAS_OK);
     assert_true(isnan(down));
     ASSERT_CLOSE(deviance(10.0, (best + up) * S + B), 1.0, 1e-7);
     free_fixture(&f);
@@ -267,12 +288,14 @@ TEST(minos_has_no_error_where_the_bound_comes_first)
 
 static const char with_lumi[] =
     "{\"channels\":[{\"name\":\"c\",\"samples\":["
-    "{\"name\":\"s\",\"data\":[10.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]},"
+    "{\"name\":\"s\",\"data\":[10.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}"
+    ","
     "{\"name\":\"b\",\"data\":[50.0],\"modifiers\":[{\"name\":\"lumi\",\"type\":\"lumi\",\"data\":null}]}]},"
     "{\"name\":\"d\",\"samples\":[{\"name\":\"b\",\"data\":[80.0],\"modifiers\":[]}]}],"
     "\"observations\":[{\"name\":\"c\",\"data\":[65.0]},{\"name\":\"d\",\"data\":[70.0]}],"
     "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
-    "{\"name\":\"lumi\",\"inits\":[1.0],\"auxdata\":[1.0],\"sigmas\":[0.04],\"bounds\":[[0.5,1.5]]}]}}],\"version\":\"1.0.0\"}";
+    "{\"name\":\"lumi\",\"inits\":[1.0],\"auxdata\":[1.0],\"sigmas\":[0.04],\"bounds\":[[0.5,1.5]]}]}}],"
+    "\"version\":\"1.0.0\"}";
 
 TEST(an_impact_is_the_shift_that_keeps_the_expectation)
 {
@@ -302,10 +325,10 @@ TEST(goodness_of_fit_is_the_deviance_of_the_bins_that_cannot_be_fitted)
     ASSERT_CLOSE(r.statistic, deviance(70.0, 80.0), 1e-9);
     assert_int_equal(r.ndof, 1); /* two bins, one free parameter; the luminosity has its own datum */
     ASSERT_CLOSE(r.p, 2.0 * normal_cdf(-sqrt(deviance(70.0, 80.0))), 1e-9);
-    ASSERT_CLOSE(
-        r.saturated,
-        -2.0 * (65.0 * log(65.0) - 65.0 - lgamma(66.0) + 70.0 * log(70.0) - 70.0 - lgamma(71.0) - log(0.04 * sqrt(6.283185307179586))),
-        1e-11);
+    ASSERT_CLOSE(r.saturated,
+                 -2.0 * (65.0 * log(65.0) - 65.0 - lgamma(66.0) + 70.0 * log(70.0) - 70.0 - lgamma(71.0) -
+                         log(0.04 * sqrt(6.283185307179586))),
+                 1e-11);
     free_fixture(&f);
 }
 

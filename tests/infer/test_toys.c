@@ -28,7 +28,8 @@ static double twice_nll(double n, double rate)
 }
 
 /* The probability of a statistic as large as the observed one where the rate is mu S + B. */
-static double counting_tail(paritas_test_statistic statistic, double observed, double tested, double lower, double mu)
+static double counting_tail(paritas_test_statistic statistic, double observed, double tested, double lower,
+                            double mu)
 {
     double sum = 0.0;
     for (double n = 0.0; n < 200.0; n++)
@@ -45,7 +46,8 @@ static void compare_counting_toys(paritas_test_statistic statistic, double teste
     const double mu[2] = {statistic == PARITAS_Q0 ? 0.0 : tested, statistic == PARITAS_Q0 ? 1.0 : 0.0};
     assert_int_equal(taken.n, 2 * SOME);
     for (int h = 0; h < TOY_HYPOTHESES; h++) {
-        double around, *data = data_of_toys(f.context, f.model, statistic, tested, &options, h, SOME, &around);
+        double around,
+            *data = data_of_toys(f.context, f.model, statistic, tested, &options, h, SOME, &around);
         ASSERT_CLOSE(around, mu[h] * S + B, 1e-9);
         const paritas_toy *rows = taken.rows + (mu[h] > mu[1 - h] ? SOME : 0);
         for (size_t t = 0; t < SOME; t++) {
@@ -79,13 +81,15 @@ TEST(every_toy_of_a_counting_experiment_has_the_statistic_of_its_count)
 /* Within four standard errors of the number of toys; what is rarer than a toy may not show. */
 static void assert_fraction(double fraction, double error, double exact, double n)
 {
-    const double variance = fabs(exact * (1.0 - exact)) / n; /* sums of probabilities end a rounding above 1 */
+    /* sums of probabilities end a rounding above 1 */
+    const double variance = fabs(exact * (1.0 - exact)) / n;
     ASSERT_CLOSE(fraction, exact, 4.0 * sqrt(variance) + 1.0 / n);
     if (n * exact * (1.0 - exact) > 400.0) ASSERT_CLOSE(error, sqrt(variance), 0.15 * sqrt(variance));
     assert_true(error > 0.0 || n == 0.0);
 }
 
-/* Observed counts on all sides, each of which is also the count of many toys: a toy as extreme as the observation counts. */
+/* Observed counts on all sides, each of which is also the count of many toys: a toy as extreme as the
+ * observation counts. */
 TEST(the_p_values_of_a_counting_experiment_are_sums_of_poisson_probabilities)
 {
     static const double observed[] = {0.0, 3.0, 8.0, 9.0, 11.0, 12.0, 13.0, 14.0, 15.0, 20.0};
@@ -98,16 +102,22 @@ TEST(the_p_values_of_a_counting_experiment_are_sums_of_poisson_probabilities)
             const paritas_toys_options options = toys_options(MANY, 101 + k);
             paritas_hypotest_toys_result r;
             double hat, q = counting_q(statistics[s], observed[k], tested, lower, &hat);
-            assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, statistics[s], 1.0, &options, &r), PARITAS_OK);
+            assert_int_equal(
+                paritas_hypotest_toys(f.context, f.model, NULL, statistics[s], 1.0, &options, &r),
+                PARITAS_OK);
             assert_true(r.mu == tested);
             ASSERT_CLOSE(r.q, q, 1e-9);
             ASSERT_CLOSE(r.mu_hat, hat, 1e-4);
             ASSERT_CLOSE(r.twice_nll_free, twice_nll(observed[k], hat * S + B), 1e-9);
             ASSERT_CLOSE(r.twice_nll_fixed, twice_nll(observed[k], tested * S + B), 1e-9);
             assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
-            assert_true(r.n_tested == MANY && r.n_other == MANY && r.tally.fitted == 2 * MANY && r.tally.counts[PARITAS_FIT_CONVERGED] == 2 * MANY);
-            assert_int_equal(r.tally.by_quasi_newton + r.tally.by_newton + r.tally.from_suggested_start + r.tally.from_the_other_fit + r.tally.from_further_starts, 2 * MANY);
-            const double clsb = counting_tail(statistics[s], q, tested, lower, tested), clb = counting_tail(statistics[s], q, tested, lower, other);
+            assert_true(r.n_tested == MANY && r.n_other == MANY && r.tally.fitted == 2 * MANY &&
+                        r.tally.counts[PARITAS_FIT_CONVERGED] == 2 * MANY);
+            assert_int_equal(r.tally.by_quasi_newton + r.tally.by_newton + r.tally.from_suggested_start +
+                                 r.tally.from_the_other_fit + r.tally.from_further_starts,
+                             2 * MANY);
+            const double clsb = counting_tail(statistics[s], q, tested, lower, tested),
+                         clb = counting_tail(statistics[s], q, tested, lower, other);
             assert_fraction(r.clsb, r.clsb_error, clsb, MANY);
             assert_fraction(r.clb, r.clb_error, clb, MANY);
             if (statistics[s] == PARITAS_Q0) {
@@ -115,15 +125,19 @@ TEST(the_p_values_of_a_counting_experiment_are_sums_of_poisson_probabilities)
             } else {
                 assert_true(isnan(r.p0) && isnan(r.p0_error));
                 if (clb * MANY > 100.0) ASSERT_CLOSE(r.cls_obs, r.clsb / r.clb, 1e-15);
-                const double of_both = sqrt((1.0 - clsb) / clsb + (1.0 - clb) / clb) * clsb / clb / sqrt(MANY); /* relative variances add */
-                if (clsb < 0.999 && clsb * MANY > 400.0) ASSERT_CLOSE(r.cls_obs_error, of_both, 0.15 * of_both);
+                /* relative variances add */
+                const double of_both =
+                    sqrt((1.0 - clsb) / clsb + (1.0 - clb) / clb) * clsb / clb / sqrt(MANY);
+                if (clsb < 0.999 && clsb * MANY > 400.0)
+                    ASSERT_CLOSE(r.cls_obs_error, of_both, 0.15 * of_both);
                 if (clb * MANY > 100.0) ASSERT_CLOSE(r.cls_obs, clsb / clb, 4.0 * r.cls_obs_error + 1e-15);
             }
             free_fixture(&f);
         }
 }
 
-/* The count below which a part p of the counts at rate mu S + B lies; -1 where it may be the neighbour of that among so many toys. */
+/* The count below which a part p of the counts at rate mu S + B lies; -1 where it may be the neighbour of
+ * that among so many toys. */
 static double quantile(double p, double mu)
 {
     double below = 0.0;
@@ -144,13 +158,18 @@ TEST(the_expected_band_holds_the_exact_percentiles)
     for (int discovery = 0; discovery < 2; discovery++) {
         const paritas_test_statistic statistic = discovery ? PARITAS_Q0 : PARITAS_QTILDE;
         const double tested = discovery ? 0.0 : 1.0;
-        assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, statistic, 1.0, &options, &r), PARITAS_OK);
+        assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, statistic, 1.0, &options, &r),
+                         PARITAS_OK);
         for (int i = 0; i < 5; i++) {
             const double n = quantile(discovery ? 1.0 - part[i] : part[i], 1.0 - tested);
             if (n < 0.0) continue;
             const double q = counting_q(statistic, n, tested, 0.0, NULL);
-            const double clsb = counting_tail(statistic, q, tested, 0.0, tested), clb = counting_tail(statistic, q, tested, 0.0, 1.0 - tested);
-            const double exact = discovery ? clsb : clsb / clb, error = exact * sqrt(fabs((1.0 - clsb) / clsb) + (discovery ? 0.0 : fabs(1.0 - clb) / clb)) / sqrt(MANY);
+            const double clsb = counting_tail(statistic, q, tested, 0.0, tested),
+                         clb = counting_tail(statistic, q, tested, 0.0, 1.0 - tested);
+            const double exact = discovery ? clsb : clsb / clb,
+                         error = exact *
+                                 sqrt(fabs((1.0 - clsb) / clsb) + (discovery ? 0.0 : fabs(1.0 - clb) / clb)) /
+                                 sqrt(MANY);
             ASSERT_CLOSE(r.cls_exp[i], exact, 4.0 * error + 1e-15);
             assert_true(i == 0 || r.cls_exp[i] >= r.cls_exp[i - 1]);
             compared++;
@@ -170,15 +189,19 @@ static struct fixture on_off(double n, double s, double b, double lower)
     char text[1024];
     snprintf(text, sizeof text,
              "{\"channels\":[{\"name\":\"c\",\"samples\":["
-             "{\"name\":\"s\",\"data\":[%.17g],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]},"
-             "{\"name\":\"b\",\"data\":[%.17g],\"modifiers\":[{\"name\":\"off\",\"type\":\"shapesys\",\"data\":[%.17g]}]}]}],"
+             "{\"name\":\"s\",\"data\":[%.17g],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\","
+             "\"data\":null}]},"
+             "{\"name\":\"b\",\"data\":[%.17g],\"modifiers\":[{\"name\":\"off\",\"type\":\"shapesys\","
+             "\"data\":[%.17g]}]}]}],"
              "\"observations\":[{\"name\":\"c\",\"data\":[%.17g]}],"
-             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[{\"name\":\"mu\",\"inits\":[1.0],\"bounds\":[[%.17g,30.0]]}]}}],\"version\":\"1.0.0\"}",
+             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[{\"name\":\"mu\","
+             "\"inits\":[1.0],\"bounds\":[[%.17g,30.0]]}]}}],\"version\":\"1.0.0\"}",
              s, b, b / sqrt(TAU), n, lower);
     return make_fixture(text);
 }
 
-/* Twice the log-likelihood ratio to the saturated model, and gamma, at its best for a given mu: a quadratic equation, with gamma >= 1e-10. */
+/* Twice the log-likelihood ratio to the saturated model, and gamma, at its best for a given mu: a quadratic
+ * equation, with gamma >= 1e-10. */
 static double on_off_fixed(double n, double m, double mu, double *gamma)
 {
     const double p = (B + TAU) * B, half = 0.5 * ((B + TAU) * mu * S - (n + m) * B), c = -m * mu * S;
@@ -186,7 +209,8 @@ static double on_off_fixed(double n, double m, double mu, double *gamma)
     return deviance(n, mu * S + *gamma * B) + deviance(m, *gamma * TAU);
 }
 
-static double on_off_q(paritas_test_statistic statistic, double n, double m, double mu, double lower, double *mu_hat)
+static double on_off_q(paritas_test_statistic statistic, double n, double m, double mu, double lower,
+                       double *mu_hat)
 {
     double gamma = fmax(m / TAU, 1e-10), hat = (n - B * gamma) / S, free = deviance(m, gamma * TAU);
     if (hat < lower) {
@@ -205,11 +229,14 @@ static void compare_on_off(paritas_test_statistic statistic, double n_observed, 
     options.fix_aux = fix_aux;
     struct taken taken;
     const paritas_hypotest_toys_result r = run_toys(f.context, f.model, statistic, tested, &options, &taken);
-    const double mu[2] = {tested, statistic == PARITAS_Q0 ? 1.0 : 0.0}, observed = on_off_q(statistic, n_observed, TAU, tested, 0.0, NULL);
+    const double mu[2] = {tested, statistic == PARITAS_Q0 ? 1.0 : 0.0},
+                 observed = on_off_q(statistic, n_observed, TAU, tested, 0.0, NULL);
     ASSERT_CLOSE(r.q, observed, 1e-9);
     assert_int_equal(taken.n, 2 * MANY);
     for (int h = 0; h < TOY_HYPOTHESES; h++) {
-        double around[2], *data = data_of_toys(f.context, f.model, statistic, tested, &options, h, SOME, around), gamma, none = 0.0;
+        double around[2],
+            *data = data_of_toys(f.context, f.model, statistic, tested, &options, h, SOME, around), gamma,
+            none = 0.0;
         on_off_fixed(n_observed, TAU, mu[h], &gamma);
         ASSERT_CLOSE(around[0], mu[h] * S + gamma * B, 1e-8);
         ASSERT_CLOSE(around[1], fix_aux ? TAU : gamma * TAU, 1e-8);
@@ -228,8 +255,10 @@ static void compare_on_off(paritas_test_statistic statistic, double n_observed, 
         double exact = 0.0;
         for (double n = 0.0; n < 150.0; n++)
             for (double m = fix_aux ? TAU : 0.0; m < (fix_aux ? TAU + 1.0 : 60.0); m++)
-                if (on_off_q(statistic, n, m, tested, 0.0, NULL) >= observed - 1e-8) exact += poisson(n, around[0]) * (fix_aux ? 1.0 : poisson(m, around[1]));
-        assert_fraction(h == TOY_TESTED ? r.clsb : r.clb, h == TOY_TESTED ? r.clsb_error : r.clb_error, exact, MANY);
+                if (on_off_q(statistic, n, m, tested, 0.0, NULL) >= observed - 1e-8)
+                    exact += poisson(n, around[0]) * (fix_aux ? 1.0 : poisson(m, around[1]));
+        assert_fraction(h == TOY_TESTED ? r.clsb : r.clb, h == TOY_TESTED ? r.clsb_error : r.clb_error, exact,
+                        MANY);
         free(data);
     }
     free_taken(&taken);
@@ -251,19 +280,23 @@ TEST(auxiliary_data_that_are_not_drawn_stay_as_observed)
 
 /* ---- many events ---- */
 
-/* Two bins of 10^5 events with a correlated and an uncorrelated uncertainty of the size of the statistical one. */
+/* Two bins of 10^5 events with a correlated and an uncorrelated uncertainty of the size of the statistical
+ * one. */
 static struct fixture many_events(double excess)
 {
     char text[2048];
     snprintf(text, sizeof text,
              "{\"channels\":[{\"name\":\"c\",\"samples\":["
-             "{\"name\":\"s\",\"data\":[700.0,300.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]},"
+             "{\"name\":\"s\",\"data\":[700.0,300.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\","
+             "\"data\":null}]},"
              "{\"name\":\"b\",\"data\":[1e5,8e4],\"modifiers\":["
              "{\"name\":\"scale\",\"type\":\"normsys\",\"data\":{\"hi\":1.002,\"lo\":0.998}},"
-             "{\"name\":\"tilt\",\"type\":\"histosys\",\"data\":{\"hi_data\":[100200.0,79900.0],\"lo_data\":[99800.0,80100.0]}},"
+             "{\"name\":\"tilt\",\"type\":\"histosys\",\"data\":{\"hi_data\":[100200.0,79900.0],\"lo_data\":["
+             "99800.0,80100.0]}},"
              "{\"name\":\"unc\",\"type\":\"shapesys\",\"data\":[250.0,200.0]}]}]}],"
              "\"observations\":[{\"name\":\"c\",\"data\":[%.17g,%.17g]}],"
-             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[{\"name\":\"mu\",\"inits\":[1.0],\"bounds\":[[-10.0,10.0]]}]}}],\"version\":\"1.0.0\"}",
+             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[{\"name\":\"mu\","
+             "\"inits\":[1.0],\"bounds\":[[-10.0,10.0]]}]}}],\"version\":\"1.0.0\"}",
              1e5 + excess, 8e4);
     return make_fixture(text);
 }
@@ -281,7 +314,8 @@ TEST(with_many_events_toys_agree_with_the_asymptotic_formula)
             paritas_hypotest_result a;
             paritas_hypotest_toys_result r;
             assert_int_equal(paritas_hypotest(f.context, f.model, NULL, statistic, 1, &mu, &a), PARITAS_OK);
-            assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, statistic, mu, &options, &r), PARITAS_OK);
+            assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, statistic, mu, &options, &r),
+                             PARITAS_OK);
             ASSERT_CLOSE(r.q, a.q, 1e-8);
             const double more = 0.002; /* what is not asymptotic yet: skewness of counts of 10^5 */
             if (discovery && a.q == 0.0) {
@@ -291,13 +325,15 @@ TEST(with_many_events_toys_agree_with_the_asymptotic_formula)
                 if (!discovery) ASSERT_CLOSE(r.clb, a.clb, 4.0 * r.clb_error + more);
                 if (!discovery) ASSERT_CLOSE(r.cls_obs, a.cls_obs, 4.0 * r.cls_obs_error + more);
             }
-            /* an order statistic's error: that of its rank times the slope of CLs with the rank; 0.02 bounds both here */
+            /* an order statistic's error: that of its rank times the slope of CLs with the rank; 0.02 bounds
+             * both here */
             for (int i = 0; i < 5 && !discovery; i++) ASSERT_CLOSE(r.cls_exp[i], a.cls_exp[i], 0.02);
             free_fixture(&f);
         }
 }
 
-/* Best fits scatter around the truth as their errors say: for linear responses and many events that is the covariance. */
+/* Best fits scatter around the truth as their errors say: for linear responses and many events that is the
+ * covariance. */
 TEST(pulls_of_the_best_fit_are_normal)
 {
     enum { TOYS = 20000 / SHARE };
@@ -315,7 +351,8 @@ TEST(pulls_of_the_best_fit_are_normal)
         assert_true(profiles && points && errors);
         const paritas_job job = {.data = e->options.expected};
         paritas_result fitted;
-        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &job, &fitted, NULL, errors, NULL, NULL), PARITAS_OK);
+        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &job, &fitted, NULL, errors, NULL, NULL),
+                         PARITAS_OK);
         assert_int_equal(ensemble_run(f.context, e, 0, TOYS, profiles, NULL, points, NULL), PARITAS_OK);
         for (size_t p = 0; p < n; p++) {
             double mean = 0.0, square = 0.0;
@@ -327,7 +364,8 @@ TEST(pulls_of_the_best_fit_are_normal)
             ASSERT_CLOSE(mean, 0.0, 4.5 / sqrt(TOYS));
             ASSERT_CLOSE(square, 1.0, 4.5 * sqrt(2.0 / TOYS) + 0.005);
         }
-        for (size_t t = 0; t < TOYS; t++) assert_memory_equal(&points[t * n + infer.poi], &profiles[t].mu_hat, sizeof(double));
+        for (size_t t = 0; t < TOYS; t++)
+            assert_memory_equal(&points[t * n + infer.poi], &profiles[t].mu_hat, sizeof(double));
         free(profiles);
         free(points);
         free(errors);
@@ -344,23 +382,28 @@ TEST(a_test_of_no_signal_has_one_hypothesis_and_cls_1)
     struct fixture f = counting(12.0, S, B, 0.0, 20.0);
     const paritas_toys_options options = toys_options(500, 1);
     struct taken taken;
-    const paritas_hypotest_toys_result r = run_toys(f.context, f.model, PARITAS_QTILDE, 0.0, &options, &taken);
+    const paritas_hypotest_toys_result r =
+        run_toys(f.context, f.model, PARITAS_QTILDE, 0.0, &options, &taken);
     assert_int_equal(taken.n, 500);
     assert_int_equal(r.n_tested, 500);
     assert_int_equal(r.n_other, 500);
     assert_int_equal(r.tally.counts[PARITAS_FIT_CONVERGED], 500);
     assert_true(r.cls_obs == 1.0 && r.cls_obs_error == 0.0 && r.clsb == r.clb);
     for (int i = 0; i < 5; i++) assert_true(r.cls_exp[i] == 1.0);
-    for (size_t t = 0; t < taken.n; t++) assert_true(taken.rows[t].mu == 0.0 && taken.rows[t].hypothesis == 0.0 && taken.rows[t].toy == t);
+    for (size_t t = 0; t < taken.n; t++)
+        assert_true(taken.rows[t].mu == 0.0 && taken.rows[t].hypothesis == 0.0 && taken.rows[t].toy == t);
     free_taken(&taken);
     free_fixture(&f);
 }
 
-static void assert_refused(struct fixture *f, paritas_test_statistic statistic, double mu, const paritas_toys_options *options, const char *word)
+static void assert_refused(struct fixture *f, paritas_test_statistic statistic, double mu,
+                           const paritas_toys_options *options, const char *word)
 {
     paritas_hypotest_toys_result r;
-    assert_int_equal(paritas_hypotest_toys(f->context, f->model, NULL, statistic, mu, options, &r), PARITAS_INVALID_ARGUMENT);
-    if (!strstr(paritas_error_message(f->context), word)) fail_msg("'%s' does not say '%s'", paritas_error_message(f->context), word);
+    assert_int_equal(paritas_hypotest_toys(f->context, f->model, NULL, statistic, mu, options, &r),
+                     PARITAS_INVALID_ARGUMENT);
+    if (!strstr(paritas_error_message(f->context), word))
+        fail_msg("'%s' does not say '%s'", paritas_error_message(f->context), word);
 }
 
 TEST(options_that_make_no_sense_are_refused_by_name)
@@ -371,12 +414,18 @@ TEST(options_that_make_no_sense_are_refused_by_name)
     assert_refused(&f, PARITAS_QTILDE, -1.0, &options, "mu = -1");
     assert_refused(&f, PARITAS_QTILDE, (double)NAN, &options, "mu");
     assert_refused(&f, (paritas_test_statistic)3, 1.0, &options, "3");
-    assert_refused(&bounded, PARITAS_QTILDE, 1.0, &options, "mu = 0"); /* the other hypothesis is out of bounds */
+    /* the other hypothesis is out of bounds */
+    assert_refused(&bounded, PARITAS_QTILDE, 1.0, &options, "mu = 0");
     static const struct {
         uint64_t n;
         unsigned shard, shards;
         const char *word;
-    } cuts[] = {{100, 3, 2, "3/2"}, {100, 0, 2, "0/2"}, {100, 3, 0, "3/0"}, {6, 1, 7, "7 shards"}, {(uint64_t)1 << 48, 0, 0, "2^48"}, {UINT64_MAX, 1, 3, "2^48"}};
+    } cuts[] = {{100, 3, 2, "3/2"},
+                {100, 0, 2, "0/2"},
+                {100, 3, 0, "3/0"},
+                {6, 1, 7, "7 shards"},
+                {(uint64_t)1 << 48, 0, 0, "2^48"},
+                {UINT64_MAX, 1, 3, "2^48"}};
     for (size_t k = 0; k < COUNT(cuts); k++) {
         options.n = cuts[k].n;
         options.shard = cuts[k].shard;
@@ -392,31 +441,37 @@ TEST(expectations_that_nothing_can_be_drawn_from_are_refused_by_name)
     static const struct {
         double main, aux;
         const char *words[2];
-    } cases[] = {{-0.5, 4.0, {"main datum 0", "-0.5"}}, {(double)NAN, 4.0, {"main datum 0", "nan"}}, {(double)INFINITY, 4.0, {"main datum 0", "inf"}}, {1e13, 4.0, {"main datum 0", "10000000000000"}},
-                 {12.0, (double)NAN, {"auxiliary datum 0", "nan"}}, {12.0, -1.0, {"auxiliary", "-1"}}};
+    } cases[] = {{-0.5, 4.0, {"main datum 0", "-0.5"}},
+                 {(double)NAN, 4.0, {"main datum 0", "nan"}},
+                 {(double)INFINITY, 4.0, {"main datum 0", "inf"}},
+                 {1e13, 4.0, {"main datum 0", "10000000000000"}},
+                 {12.0, (double)NAN, {"auxiliary datum 0", "nan"}},
+                 {12.0, -1.0, {"auxiliary", "-1"}}};
     struct fixture f = on_off(12.0, S, B, 0.0);
     const ptrdiff_t poi = paritas_model_poi_index(f.model);
     for (size_t k = 0; k < COUNT(cases); k++)
         for (int newton_only = 0; newton_only < 2; newton_only++) {
             const double expected[2] = {cases[k].main, cases[k].aux};
-            const struct ensemble_options options = {.plan = {.model = f.model,
-                                                              .start = paritas_model_suggested_init(f.model),
-                                                              .lower = paritas_model_lower_bounds(f.model),
-                                                              .upper = paritas_model_upper_bounds(f.model),
-                                                              .fixed = paritas_model_suggested_fixed(f.model),
-                                                              .poi = poi,
-                                                              .conditional = true,
-                                                              .mu = 1.0,
-                                                              .conditional_start = paritas_model_suggested_init(f.model)},
-                                                     .expected = expected,
-                                                     .newton_only = newton_only};
+            const struct ensemble_options options = {
+                .plan = {.model = f.model,
+                         .start = paritas_model_suggested_init(f.model),
+                         .lower = paritas_model_lower_bounds(f.model),
+                         .upper = paritas_model_upper_bounds(f.model),
+                         .fixed = paritas_model_suggested_fixed(f.model),
+                         .poi = poi,
+                         .conditional = true,
+                         .mu = 1.0,
+                         .conditional_start = paritas_model_suggested_init(f.model)},
+                .expected = expected,
+                .newton_only = newton_only};
             struct ensemble e;
             struct profile profile;
             paritas_status status = ensemble_open(f.context, &options, &e);
             if (status == PARITAS_OK) status = ensemble_run(f.context, &e, 0, 1, &profile, NULL, NULL, NULL);
             assert_int_equal(status, PARITAS_INVALID_ARGUMENT);
             for (int w = 0; w < 2; w++)
-                if (!strstr(paritas_error_message(f.context), cases[k].words[w])) fail_msg("'%s' does not say '%s'", paritas_error_message(f.context), cases[k].words[w]);
+                if (!strstr(paritas_error_message(f.context), cases[k].words[w]))
+                    fail_msg("'%s' does not say '%s'", paritas_error_message(f.context), cases[k].words[w]);
             ensemble_close(&e);
         }
     free_fixture(&f);
@@ -432,7 +487,8 @@ static int ascending_numbers(const void *a, const void *b)
 
 TEST(the_expected_band_holds_the_percentiles_of_all_answers_however_few_toys_there_are)
 {
-    static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293, 0.97724986805182079};
+    static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293,
+                                         0.97724986805182079};
     enum { FEW = 40 };
     struct fixture f = counting(12.0, S, B, 0.0, 20.0);
     uint64_t random = 1;
@@ -463,7 +519,8 @@ TEST(the_expected_band_holds_the_percentiles_of_all_answers_however_few_toys_the
         for (int k = 0; k < 5; k++) {
             const double place = percentile[k] * (double)(n - 1);
             const size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
-            ASSERT_CLOSE(result.cls_exp[k], answers[below] + (answers[above] - answers[below]) * (place - (double)below), 1e-14);
+            ASSERT_CLOSE(result.cls_exp[k],
+                         answers[below] + (answers[above] - answers[below]) * (place - (double)below), 1e-14);
             assert_true(k == 0 || result.cls_exp[k] >= result.cls_exp[k - 1]);
         }
         toy_pool_close(&pool);

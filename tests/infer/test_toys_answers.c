@@ -23,7 +23,8 @@ static paritas_significance_toys_result significance_of(struct fixture *f, uint6
 {
     const paritas_toys_options options = toys_options(n, seed);
     paritas_significance_toys_result r;
-    if (paritas_significance_toys(f->context, f->model, NULL, &options, &r) != PARITAS_OK) fail_msg("%s", paritas_error_message(f->context));
+    if (paritas_significance_toys(f->context, f->model, NULL, &options, &r) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f->context));
     return r;
 }
 
@@ -32,13 +33,16 @@ TEST(p0_of_a_counting_experiment_is_a_poisson_sum)
     enum { TOYS = 400000 / SHARE };
     struct fixture f = counting(17.0, S, B, -1.0, 10.0);
     const paritas_significance_toys_result r = significance_of(&f, TOYS, 3);
-    const double p0 = poisson_tail(17.0, B), p0_exp = poisson_tail(14.0, B); /* 14: the median of 14 expected */
+    /* 14: the median of 14 expected */
+    const double p0 = poisson_tail(17.0, B), p0_exp = poisson_tail(14.0, B);
     ASSERT_CLOSE(r.p0_error, sqrt(p0 * (1.0 - p0) / TOYS), 0.05 * r.p0_error);
     ASSERT_CLOSE(r.p0, p0, 4.0 * r.p0_error);
     ASSERT_CLOSE(r.z, -normal_quantile(p0), 4.0 * r.z_error);
-    ASSERT_CLOSE(r.z_error, 0.5 * (normal_quantile(r.p0 + r.p0_error) - normal_quantile(r.p0 - r.p0_error)), 0.01 * r.z_error);
+    ASSERT_CLOSE(r.z_error, 0.5 * (normal_quantile(r.p0 + r.p0_error) - normal_quantile(r.p0 - r.p0_error)),
+                 0.01 * r.z_error);
     ASSERT_CLOSE(r.p0_exp, p0_exp, 4.0 * r.p0_exp_error);
-    ASSERT_CLOSE(r.p0_exp_error, sqrt(p0_exp * (1.0 - p0_exp) / TOYS), 0.05 * r.p0_exp_error); /* 14 is safe as a median, so that it adds nothing */
+    /* 14 is safe as a median, so that it adds nothing */
+    ASSERT_CLOSE(r.p0_exp_error, sqrt(p0_exp * (1.0 - p0_exp) / TOYS), 0.05 * r.p0_exp_error);
     ASSERT_CLOSE(r.z_exp, -normal_quantile(p0_exp), 4.0 * r.z_exp_error);
     assert_true(isnan(r.z_at_least) && isnan(r.z_exp_at_least));
     ASSERT_CLOSE(r.test.q, deviance(17.0, B), 1e-9);
@@ -96,8 +100,32 @@ static int close_folder(void **state)
 
 static void assert_same_answer(const paritas_hypotest_toys_result *a, const paritas_hypotest_toys_result *b)
 {
-    const double x[] = {a->mu, a->cls_obs, a->clsb, a->clb, a->p0, a->cls_obs_error, a->clsb_error, a->clb_error, a->p0_error, a->q, a->mu_hat, a->twice_nll_free, a->twice_nll_fixed};
-    const double y[] = {b->mu, b->cls_obs, b->clsb, b->clb, b->p0, b->cls_obs_error, b->clsb_error, b->clb_error, b->p0_error, b->q, b->mu_hat, b->twice_nll_free, b->twice_nll_fixed};
+    const double x[] = {a->mu,
+                        a->cls_obs,
+                        a->clsb,
+                        a->clb,
+                        a->p0,
+                        a->cls_obs_error,
+                        a->clsb_error,
+                        a->clb_error,
+                        a->p0_error,
+                        a->q,
+                        a->mu_hat,
+                        a->twice_nll_free,
+                        a->twice_nll_fixed};
+    const double y[] = {b->mu,
+                        b->cls_obs,
+                        b->clsb,
+                        b->clb,
+                        b->p0,
+                        b->cls_obs_error,
+                        b->clsb_error,
+                        b->clb_error,
+                        b->p0_error,
+                        b->q,
+                        b->mu_hat,
+                        b->twice_nll_free,
+                        b->twice_nll_fixed};
     for (size_t i = 0; i < COUNT(x); i++) assert_true(x[i] == y[i] || (isnan(x[i]) && isnan(y[i])));
     assert_memory_equal(a->cls_exp, b->cls_exp, sizeof a->cls_exp);
     assert_memory_equal(a->cls_exp_error, b->cls_exp_error, sizeof a->cls_exp_error);
@@ -116,12 +144,16 @@ TEST(pooled_shards_answer_as_the_whole_run)
         const char *paths[3] = {path_of("1.db"), path_of("2.db"), path_of("3.db")}, *all = path_of("all.db");
         paritas_toys_options options = toys_options(1000, 6);
         paritas_hypotest_toys_result whole, part, pooled;
-        assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, cases[i].statistic, cases[i].mu, &options, &whole), PARITAS_OK);
+        assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, cases[i].statistic, cases[i].mu,
+                                               &options, &whole),
+                         PARITAS_OK);
         options.shards = 3;
         for (unsigned k = 0; k < 3; k++) {
             options.shard = k + 1;
             options.store = paths[k];
-            assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, cases[i].statistic, cases[i].mu, &options, &part), PARITAS_OK);
+            assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, cases[i].statistic, cases[i].mu,
+                                                   &options, &part),
+                             PARITAS_OK);
             assert_int_equal(paritas_store_hypotest(f.context, paths[k], &pooled), PARITAS_OK);
             assert_same_answer(&pooled, &part);
         }
@@ -144,7 +176,8 @@ TEST(significance_and_a_test_of_q0_share_their_stores)
     options.store = path_of("1.db");
     assert_int_equal(paritas_significance_toys(f.context, f.model, NULL, &options, &z), PARITAS_OK);
     options.resume = 1;
-    assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_Q0, 0.0, &options, &test), PARITAS_OK);
+    assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_Q0, 0.0, &options, &test),
+                     PARITAS_OK);
     assert_int_equal(test.tally.fitted, 0);
     assert_same_answer(&test, &z.test);
     assert_int_equal(paritas_store_hypotest(f.context, options.store, &stored), PARITAS_OK);
@@ -153,7 +186,8 @@ TEST(significance_and_a_test_of_q0_share_their_stores)
 }
 
 /* An empty store of a run that never came as far as a toy. */
-static void make_store(paritas_context *context, const char *path, size_t n, const struct store_entry *entries)
+static void make_store(paritas_context *context, const char *path, size_t n,
+                       const struct store_entry *entries)
 {
     const struct store_run run = {.kind = STORE_TESTS, .n_entries = n, .entries = entries};
     struct store *store;
@@ -163,13 +197,16 @@ static void make_store(paritas_context *context, const char *path, size_t n, con
 
 TEST(stores_without_an_answer_are_refused_by_name)
 {
-    static const struct store_entry none[] = {{"test_statistic", "q"}, {"mu", "1"}}, wrong[] = {{"test_statistic", "t"}, {"mu", "1"}}, word[] = {{"test_statistic", "q"}, {"mu", "one"}};
+    static const struct store_entry none[] = {{"test_statistic", "q"}, {"mu", "1"}},
+                                    wrong[] = {{"test_statistic", "t"}, {"mu", "1"}},
+                                    word[] = {{"test_statistic", "q"}, {"mu", "one"}};
     struct fixture f = counting(12.0, S, B, -1.0, 10.0);
     paritas_toys_options options = toys_options(100, 6);
     paritas_limit_toys_result limit;
     paritas_hypotest_toys_result r;
     options.store = path_of("1.db");
-    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, PARITAS_Q, 0.05, 0.5, &options, &limit), PARITAS_OK);
+    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, PARITAS_Q, 0.05, 0.5, &options, &limit),
+                     PARITAS_OK);
     assert_int_equal(paritas_store_hypotest(f.context, options.store, &r), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "no test of one value"));
     make_store(f.context, path_of("2.db"), COUNT(none), none);
@@ -192,8 +229,10 @@ int main(void)
         cmocka_unit_test(where_no_toy_is_as_extreme_z_is_only_bounded),
         cmocka_unit_test(a_deficit_is_as_extreme_as_every_toy),
         cmocka_unit_test_setup_teardown(pooled_shards_answer_as_the_whole_run, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(significance_and_a_test_of_q0_share_their_stores, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(stores_without_an_answer_are_refused_by_name, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(significance_and_a_test_of_q0_share_their_stores, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(stores_without_an_answer_are_refused_by_name, open_folder,
+                                        close_folder),
     };
     return cmocka_run_group_tests_name("toys_answers", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Toys in f32, polished: their q is that of f64, within the contract's tolerance and share; and they are the same toys, bit by bit, in every build, width, number of
- * threads and shard. */
+/* Toys in f32, polished: their q is that of f64, within the contract's tolerance and share; and they are the
+ * same toys, bit by bit, in every build, width, number of threads and shard. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "fit/testing.h"
 #include "minimise/tolerances.h"
@@ -9,7 +9,8 @@
 
 enum { TOYS = 1000 / SHARE, FEW = 150 };
 
-static paritas_context *open_with(unsigned precision, const char *isa, unsigned lanes, unsigned threads, int no_polish)
+static paritas_context *open_with(unsigned precision, const char *isa, unsigned lanes, unsigned threads,
+                                  int no_polish)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.precision = precision;
@@ -25,7 +26,8 @@ static paritas_context *open_with(unsigned precision, const char *isa, unsigned 
     return NULL;
 }
 
-static struct taken toys_of(const struct fixture *f, paritas_context *context, paritas_test_statistic statistic, double mu, const paritas_toys_options *options,
+static struct taken toys_of(const struct fixture *f, paritas_context *context,
+                            paritas_test_statistic statistic, double mu, const paritas_toys_options *options,
                             paritas_hypotest_toys_result *result)
 {
     struct taken taken;
@@ -34,19 +36,23 @@ static struct taken toys_of(const struct fixture *f, paritas_context *context, p
 }
 
 /* The toys of one model in both precisions; how many have another q. */
-static size_t count_others(const struct fixture *f, const char *name, paritas_test_statistic statistic, double mu, size_t n)
+static size_t count_others(const struct fixture *f, const char *name, paritas_test_statistic statistic,
+                           double mu, size_t n)
 {
     const paritas_toys_options options = toys_options(n, 11);
     paritas_hypotest_toys_result exact, single;
     paritas_context *in_f64 = open_with(64, NULL, 0, 0, 0), *in_f32 = open_with(32, NULL, 0, 0, 0);
-    struct taken a = toys_of(f, in_f64, statistic, mu, &options, &exact), b = toys_of(f, in_f32, statistic, mu, &options, &single);
+    struct taken a = toys_of(f, in_f64, statistic, mu, &options, &exact),
+                 b = toys_of(f, in_f32, statistic, mu, &options, &single);
     size_t others = 0;
     assert_int_equal(a.n, b.n);
     for (size_t i = 0; i < a.n; i++) {
         assert_true(a.rows[i].toy == b.rows[i].toy && a.rows[i].hypothesis == b.rows[i].hypothesis);
         if (a.rows[i].status == PARITAS_FIT_CONVERGED && b.rows[i].status != PARITAS_FIT_CONVERGED)
-            fail_msg("%s: toy %llu has an answer in f64 and none in f32", name, (unsigned long long)a.rows[i].toy);
-        others += !(fabs(a.rows[i].q - b.rows[i].q) <= POLISHED_Q) && a.rows[i].status == PARITAS_FIT_CONVERGED;
+            fail_msg("%s: toy %llu has an answer in f64 and none in f32", name,
+                     (unsigned long long)a.rows[i].toy);
+        others +=
+            !(fabs(a.rows[i].q - b.rows[i].q) <= POLISHED_Q) && a.rows[i].status == PARITAS_FIT_CONVERGED;
     }
     /* the methods are chosen alike */
     assert_true((exact.tally.by_quasi_newton > 0) == (single.tally.by_quasi_newton > 0));
@@ -61,7 +67,8 @@ TEST(toys_of_random_models_have_the_q_of_f64)
 {
     size_t others = 0, all = 0;
     for (uint64_t seed = 20; seed < 32; seed++) {
-        char *text = random_workspace(seed, TRAIT_ALL & ~(unsigned)(TRAIT_NO_POI | TRAIT_FREE_SHAPE)), name[32];
+        char *text = random_workspace(seed, TRAIT_ALL & ~(unsigned)(TRAIT_NO_POI | TRAIT_FREE_SHAPE)),
+             name[32];
         assert_non_null(text);
         snprintf(name, sizeof name, "workspace %d", (int)seed);
         struct fixture f = make_fixture(text, NULL, NULL);
@@ -81,7 +88,9 @@ TEST(toys_of_published_analyses_have_the_q_of_f64)
         if (!make_published(&published[k], NULL, &f)) continue;
         if (paritas_model_poi_index(f.model) >= 0) {
             const size_t others = count_others(&f, published[k].name, PARITAS_QTILDE, 1.0, TOYS);
-            if ((double)others > (1.0 - POLISHED_TOYS) * 2.0 * TOYS) fail_msg("%s: %zu of %d toys have another q than in f64", published[k].name, others, 2 * TOYS);
+            if ((double)others > (1.0 - POLISHED_TOYS) * 2.0 * TOYS)
+                fail_msg("%s: %zu of %d toys have another q than in f64", published[k].name, others,
+                         2 * TOYS);
             compared++;
         }
         free_fixture(&f);
@@ -113,7 +122,9 @@ TEST(toys_in_f32_are_the_same_in_every_build_width_and_shard)
                     assert_int_equal(taken.n, reference.n);
                     for (size_t i = 0; i < taken.n; i++)
                         if (memcmp(&taken.rows[i], &reference.rows[i], sizeof *taken.rows) != 0)
-                            fail_msg("model %d, %s with %u lanes: toy %llu has q = %.17g, not %.17g", (int)models[m], builds[b], lanes[w], (unsigned long long)taken.rows[i].toy, taken.rows[i].q,
+                            fail_msg("model %d, %s with %u lanes: toy %llu has q = %.17g, not %.17g",
+                                     (int)models[m], builds[b], lanes[w],
+                                     (unsigned long long)taken.rows[i].toy, taken.rows[i].q,
                                      reference.rows[i].q);
                     free_taken(&taken);
                     paritas_close(context);
@@ -124,7 +135,9 @@ TEST(toys_in_f32_are_the_same_in_every_build_width_and_shard)
             struct taken part = toys_of(&f, context, PARITAS_QTILDE, 0.75, &options, &result);
             assert_true(part.n > 0 && part.n < reference.n);
             for (size_t i = 0, k = 0; i < part.n; i++) {
-                while (reference.rows[k].toy != part.rows[i].toy || reference.rows[k].hypothesis != part.rows[i].hypothesis) k++;
+                while (reference.rows[k].toy != part.rows[i].toy ||
+                       reference.rows[k].hypothesis != part.rows[i].hypothesis)
+                    k++;
                 assert_memory_equal(&part.rows[i], &reference.rows[k], sizeof *part.rows);
             }
             free_taken(&part);
@@ -144,7 +157,10 @@ TEST(statistics_of_raw_fits_are_equal_within_their_tolerance)
         struct toy_pool pool;
         toy_pool_open(&pool, context, raw);
         for (int h = 0; h < TOY_HYPOTHESES; h++)
-            for (int i = 0; i < 4; i++) assert_int_equal(toy_pool_add(&pool, h, 1.0 - 0.4 * RAW_SAME_MINIMUM * i, PARITAS_FIT_CONVERGED), PARITAS_OK);
+            for (int i = 0; i < 4; i++)
+                assert_int_equal(
+                    toy_pool_add(&pool, h, 1.0 - 0.4 * RAW_SAME_MINIMUM * i, PARITAS_FIT_CONVERGED),
+                    PARITAS_OK);
         paritas_hypotest_toys_result result = {.q = 1.0};
         assert_int_equal(toy_pool_result(&pool, PARITAS_QTILDE, false, &result), PARITAS_OK);
         assert_true(result.clsb == (raw ? 0.75 : 0.25) && result.clb == result.clsb);
@@ -154,7 +170,8 @@ TEST(statistics_of_raw_fits_are_equal_within_their_tolerance)
 }
 
 /* Half of the toys of one run into a store. */
-static paritas_status store_half(const struct fixture *f, paritas_context *context, const char *path, unsigned shard, int resume, paritas_hypotest_toys_result *result)
+static paritas_status store_half(const struct fixture *f, paritas_context *context, const char *path,
+                                 unsigned shard, int resume, paritas_hypotest_toys_result *result)
 {
     paritas_toys_options options = toys_options(40, 3);
     options.store = path;
@@ -175,12 +192,14 @@ TEST(raw_and_polished_toys_are_different_runs)
     paritas_hypotest_toys_result result, read;
     /* f64 has nothing to polish: one run, whatever is asked */
     for (int f64 = 0; f64 < 2; f64++) {
-        paritas_context *polished = open_with(f64 ? 64 : 32, NULL, 0, 1, 0), *raw = open_with(f64 ? 64 : 32, NULL, 0, 1, 1);
+        paritas_context *polished = open_with(f64 ? 64 : 32, NULL, 0, 1, 0),
+                        *raw = open_with(f64 ? 64 : 32, NULL, 0, 1, 1);
         const paritas_status expected = f64 ? PARITAS_OK : PARITAS_INVALID_ARGUMENT;
         const char *const reason = "precision = f32 raw";
         ASSERT_OK(polished, store_half(&f, polished, paths[0], 1, 0, &result));
         ASSERT_OK(raw, store_half(&f, raw, paths[1], 2, 0, &result));
-        assert_int_equal(paritas_store_merge(polished, 2, shards, paths[2]), f64 ? PARITAS_OK : PARITAS_INVALID_INPUT);
+        assert_int_equal(paritas_store_merge(polished, 2, shards, paths[2]),
+                         f64 ? PARITAS_OK : PARITAS_INVALID_INPUT);
         if (!f64) assert_non_null(strstr(paritas_error_message(polished), reason));
         assert_int_equal(store_half(&f, raw, paths[0], 1, 1, &result), expected);
         if (!f64) assert_non_null(strstr(paritas_error_message(raw), reason));

@@ -17,14 +17,17 @@ static double poisson_cdf(double n, double rate)
     return sum;
 }
 
-/* Where P(N <= n | mu s + b) = level P(N <= n | b): for one bin q falls with n below mu s + b, so that these are all toys beyond. */
+/* Where P(N <= n | mu s + b) = level P(N <= n | b): for one bin q falls with n below mu s + b, so that these
+ * are all toys beyond. */
 static double exact_limit(double n, double s, double b, double level)
 {
     double low = 0.0, high = 1000.0;
     for (int i = 0; i < 200; i++) {
         const double mu = 0.5 * (low + high);
-        if (poisson_cdf(n, mu * s + b) > level * poisson_cdf(n, b)) low = mu;
-        else high = mu;
+        if (poisson_cdf(n, mu * s + b) > level * poisson_cdf(n, b))
+            low = mu;
+        else
+            high = mu;
     }
     return low;
 }
@@ -38,10 +41,12 @@ static double percentile(int sigmas, double b)
     return n;
 }
 
-static paritas_limit_toys_result limit_of(struct fixture *f, paritas_test_statistic statistic, double level, double rtol, const paritas_toys_options *options)
+static paritas_limit_toys_result limit_of(struct fixture *f, paritas_test_statistic statistic, double level,
+                                          double rtol, const paritas_toys_options *options)
 {
     paritas_limit_toys_result r;
-    if (paritas_limit_toys(f->context, f->model, NULL, statistic, level, rtol, options, &r) != PARITAS_OK) fail_msg("%s", paritas_error_message(f->context));
+    if (paritas_limit_toys(f->context, f->model, NULL, statistic, level, rtol, options, &r) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f->context));
     return r;
 }
 
@@ -62,7 +67,9 @@ TEST(limits_of_a_counting_experiment_are_the_roots_of_poisson_sums)
         const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, 0.05, RTOL, &options);
         assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
         compare(r.limit_obs, r.limit_obs_error, r.reached_obs, RTOL, exact_limit(counts[i], S, B, 0.05));
-        for (int k = 0; k < 5; k++) compare(r.limit_exp[k], r.limit_exp_error[k], r.reached_exp[k], RTOL, exact_limit(percentile(k - 2, B), S, B, 0.05));
+        for (int k = 0; k < 5; k++)
+            compare(r.limit_exp[k], r.limit_exp_error[k], r.reached_exp[k], RTOL,
+                    exact_limit(percentile(k - 2, B), S, B, 0.05));
         ASSERT_CLOSE(r.mu_hat, fmax((counts[i] - B) / S, 0.0), 1e-6);
         free_fixture(&f);
     }
@@ -75,14 +82,16 @@ TEST(nothing_seen_excludes_what_makes_minus_log_level_events)
         struct fixture f = counting(0.0, 1.0, 2.0, 0.0, 5.0);
         const paritas_toys_options options = toys_options(0, 5);
         const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, levels[i], RTOL, &options);
-        compare(r.limit_obs, r.limit_obs_error, r.reached_obs, RTOL, -log(levels[i])); /* whatever the background */
+        /* whatever the background */
+        compare(r.limit_obs, r.limit_obs_error, r.reached_obs, RTOL, -log(levels[i]));
         free_fixture(&f);
     }
 }
 
 TEST(an_error_is_that_of_the_limits_of_many_seeds)
 {
-    /* the errors hold for any correlation between tested values, so they may be too large, but not by much, and not too small */
+    /* the errors hold for any correlation between tested values, so they may be too large, but not by much,
+     * and not too small */
     enum { SEEDS = 40 / SHARE };
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
     const double exact[2] = {exact_limit(4.0, S, B, 0.05), exact_limit(percentile(0, B), S, B, 0.05)};
@@ -105,10 +114,13 @@ TEST(where_events_are_many_limits_are_asymptotic)
         const paritas_toys_options options = toys_options(0, 3);
         const paritas_limit_toys_result r = limit_of(&f, statistics[i], 0.05, RTOL, &options);
         paritas_limit_result asymptotic;
-        assert_int_equal(paritas_limit(f.context, f.model, NULL, statistics[i], 0.05, &asymptotic), PARITAS_OK);
-        assert_true(r.asymptotic_obs == asymptotic.limit_obs && memcmp(r.asymptotic_exp, asymptotic.limit_exp, sizeof r.asymptotic_exp) == 0);
+        assert_int_equal(paritas_limit(f.context, f.model, NULL, statistics[i], 0.05, &asymptotic),
+                         PARITAS_OK);
+        assert_true(r.asymptotic_obs == asymptotic.limit_obs &&
+                    memcmp(r.asymptotic_exp, asymptotic.limit_exp, sizeof r.asymptotic_exp) == 0);
         compare(r.limit_obs, r.limit_obs_error, r.reached_obs, RTOL, asymptotic.limit_obs);
-        for (int k = 0; k < 5; k++) compare(r.limit_exp[k], r.limit_exp_error[k], r.reached_exp[k], RTOL, asymptotic.limit_exp[k]);
+        for (int k = 0; k < 5; k++)
+            compare(r.limit_exp[k], r.limit_exp_error[k], r.reached_exp[k], RTOL, asymptotic.limit_exp[k]);
     }
     free_fixture(&f);
 }
@@ -119,8 +131,10 @@ TEST(a_bound_that_is_too_narrow_is_widened_and_said)
 {
     struct fixture narrow = counting(4.0, S, B, 0.0, 1.1), wide = counting(4.0, S, B, 0.0, 100.0);
     const paritas_toys_options options = toys_options(0, 2);
-    const paritas_limit_toys_result r = limit_of(&narrow, PARITAS_QTILDE, 0.05, 0.1, &options), w = limit_of(&wide, PARITAS_QTILDE, 0.05, 0.1, &options);
-    assert_true(r.bound_widened && r.upper_bound > r.limit_exp[4] && r.upper_bound >= r.scan[r.n_scan - 1].mu);
+    const paritas_limit_toys_result r = limit_of(&narrow, PARITAS_QTILDE, 0.05, 0.1, &options),
+                                    w = limit_of(&wide, PARITAS_QTILDE, 0.05, 0.1, &options);
+    assert_true(r.bound_widened && r.upper_bound > r.limit_exp[4] &&
+                r.upper_bound >= r.scan[r.n_scan - 1].mu);
     assert_true(!w.bound_widened && w.upper_bound == 100.0);
     ASSERT_CLOSE(r.limit_obs, exact_limit(4.0, S, B, 0.05), 4.0 * r.limit_obs_error);
     ASSERT_CLOSE(r.limit_exp[4], w.limit_exp[4], 4.0 * (r.limit_exp_error[4] + w.limit_exp_error[4]));
@@ -181,8 +195,10 @@ TEST(the_scan_is_ascending_and_adds_up)
         /* the same test alone gives the same bits: a tested value knows nothing of the others */
         paritas_hypotest_toys_result alone;
         const paritas_toys_options n = toys_options(one->n_tested, 8);
-        assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_QTILDE, one->mu, &n, &alone), PARITAS_OK);
-        assert_true(alone.q == one->q && alone.cls_obs == one->cls_obs && memcmp(alone.cls_exp, one->cls_exp, sizeof alone.cls_exp) == 0);
+        assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_QTILDE, one->mu, &n, &alone),
+                         PARITAS_OK);
+        assert_true(alone.q == one->q && alone.cls_obs == one->cls_obs &&
+                    memcmp(alone.cls_exp, one->cls_exp, sizeof alone.cls_exp) == 0);
         assert_memory_equal(alone.cls_exp_error, one->cls_exp_error, sizeof alone.cls_exp_error);
     }
     assert_int_equal(r.tally.fitted, toys);
@@ -198,9 +214,11 @@ TEST(limits_depend_on_the_seed_and_not_on_threads)
     paritas_context *alone;
     assert_int_equal(paritas_open(&one, &alone), PARITAS_OK);
     const paritas_toys_options options = toys_options(0, 8), other = toys_options(0, 9);
-    const paritas_limit_toys_result a = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options), c = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &other);
+    const paritas_limit_toys_result a = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options),
+                                    c = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &other);
     paritas_limit_toys_result b;
-    assert_int_equal(paritas_limit_toys(alone, f.model, NULL, PARITAS_QTILDE, 0.05, 0.1, &options, &b), PARITAS_OK);
+    assert_int_equal(paritas_limit_toys(alone, f.model, NULL, PARITAS_QTILDE, 0.05, 0.1, &options, &b),
+                     PARITAS_OK);
     assert_true(a.limit_obs == b.limit_obs && a.limit_obs_error == b.limit_obs_error && a.n_scan == b.n_scan);
     assert_memory_equal(a.limit_exp, b.limit_exp, sizeof a.limit_exp);
     assert_true(a.limit_obs != c.limit_obs);
@@ -230,7 +248,8 @@ static const char *path_of(const char *name)
 
 static int close_folder(void **state)
 {
-    static const char *const names[] = {"whole.db", "part.db"}, *const endings[] = {"", "-wal", "-shm", "-lock"};
+    static const char *const names[] = {"whole.db", "part.db"}, *const endings[] = {"", "-wal", "-shm",
+                                                                                    "-lock"};
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++)
         for (size_t k = 0; k < COUNT(endings); k++) {
@@ -241,13 +260,18 @@ static int close_folder(void **state)
     return rmdir(folder);
 }
 
-static int add_row(void *user, const paritas_toy *row) { return keep_toys(user, 1, row); }
+static int add_row(void *user, const paritas_toy *row)
+{
+    return keep_toys(user, 1, row);
+}
 
 static struct taken rows_of(paritas_context *context, const char *path)
 {
     struct taken taken = {0};
     struct store *store = NULL;
-    if (store_open_read(context, path, &store) != PARITAS_OK || store_read(store, add_row, &taken) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));
+    if (store_open_read(context, path, &store) != PARITAS_OK ||
+        store_read(store, add_row, &taken) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(context));
     store_close(store);
     return taken;
 }
@@ -268,7 +292,8 @@ TEST(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits)
         struct taken taken = {.stop_after = stop};
         options.take = keep_toys;
         options.user = &taken;
-        const paritas_status status = paritas_limit_toys(f.context, f.model, NULL, PARITAS_QTILDE, 0.05, 0.1, &options, &part);
+        const paritas_status status =
+            paritas_limit_toys(f.context, f.model, NULL, PARITAS_QTILDE, 0.05, 0.1, &options, &part);
         free_taken(&taken);
         calls++;
         if (status == PARITAS_OK) break;
@@ -276,13 +301,15 @@ TEST(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits)
     }
     assert_true(calls > 2 && part.tally.fitted < whole.tally.fitted);
     assert_memory_equal(part.tally.counts, whole.tally.counts, sizeof whole.tally.counts);
-    assert_true(part.limit_obs == whole.limit_obs && part.limit_obs_error == whole.limit_obs_error && part.n_scan == whole.n_scan);
+    assert_true(part.limit_obs == whole.limit_obs && part.limit_obs_error == whole.limit_obs_error &&
+                part.n_scan == whole.n_scan);
     assert_memory_equal(part.limit_exp, whole.limit_exp, sizeof whole.limit_exp);
     struct taken again = rows_of(f.context, options.store);
     assert_int_equal(again.n, rows.n);
     for (size_t i = 0; i < rows.n; i++) {
         const paritas_toy *x = &rows.rows[i], *y = &again.rows[i];
-        assert_true(x->mu == y->mu && x->hypothesis == y->hypothesis && x->toy == y->toy && x->q == y->q && x->mu_hat == y->mu_hat && x->status == y->status && x->iterations == y->iterations);
+        assert_true(x->mu == y->mu && x->hypothesis == y->hypothesis && x->toy == y->toy && x->q == y->q &&
+                    x->mu_hat == y->mu_hat && x->status == y->status && x->iterations == y->iterations);
     }
     free_taken(&rows);
     free_taken(&again);
@@ -306,16 +333,19 @@ TEST(a_store_serves_more_toys_and_smaller_errors_but_no_other_level)
     options.store = path_of("whole.db");
     options.resume = 1;
     paritas_limit_toys_result r;
-    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, PARITAS_QTILDE, 0.1, 0.1, &options, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, PARITAS_QTILDE, 0.1, 0.1, &options, &r),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "level = 0.05"));
-    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, PARITAS_Q, 0.05, 0.1, &options, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, PARITAS_Q, 0.05, 0.1, &options, &r),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "test_statistic"));
     free_fixture(&f);
 }
 
 /* ---- memory ----------------------------------------------------------------------------------- */
 
-static paritas_status limit_within(struct ledger *ledger, const paritas_model *model, const paritas_toys_options *options, long allowed, long *requests)
+static paritas_status limit_within(struct ledger *ledger, const paritas_model *model,
+                                   const paritas_toys_options *options, long allowed, long *requests)
 {
     const paritas_allocator allocator = ledger_allocator(ledger);
     paritas_options own = PARITAS_OPTIONS_DEFAULT;
@@ -327,7 +357,8 @@ static paritas_status limit_within(struct ledger *ledger, const paritas_model *m
     assert_int_equal(paritas_open(&own, &context), PARITAS_OK);
     const long before = ledger->requests;
     if (allowed >= 0) ledger->fail_at = before + allowed + 1;
-    const paritas_status status = paritas_limit_toys(context, model, NULL, PARITAS_QTILDE, 0.05, 0.2, options, &r);
+    const paritas_status status =
+        paritas_limit_toys(context, model, NULL, PARITAS_QTILDE, 0.05, 0.2, options, &r);
     *requests = ledger->requests - before;
     ledger->fail_at = 0;
     paritas_close(context);
@@ -345,8 +376,11 @@ TEST(memory_that_runs_out_is_said_and_leaves_nothing_behind)
         options.store = stored ? path_of("whole.db") : NULL;
         options.resume = stored;
         long requests, ignored;
-        for (int i = 0; i < 2; i++) assert_int_equal(limit_within(&ledger, f.model, &options, -1, &requests), PARITAS_OK);
-        for (long step = 0; step < STEPS; step++) assert_int_equal(limit_within(&ledger, f.model, &options, step * requests / STEPS, &ignored), PARITAS_OUT_OF_MEMORY);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(limit_within(&ledger, f.model, &options, -1, &requests), PARITAS_OK);
+        for (long step = 0; step < STEPS; step++)
+            assert_int_equal(limit_within(&ledger, f.model, &options, step * requests / STEPS, &ignored),
+                             PARITAS_OUT_OF_MEMORY);
         assert_int_equal(limit_within(&ledger, f.model, &options, requests, &ignored), PARITAS_OK);
     }
     free_fixture(&f);
@@ -366,10 +400,16 @@ TEST(what_makes_no_sense_is_refused_by_name)
         double level, rtol;
         const paritas_toys_options *options;
         const char *word;
-    } cases[] = {{PARITAS_QTILDE, 0.05, 0.1, &shard, "shard 1/2"}, {PARITAS_Q0, 0.05, 0.1, NULL, "qtilde or q"}, {PARITAS_QTILDE, 0.0, 0.1, NULL, "level 0"},
-                 {PARITAS_QTILDE, 0.05, 0.0, NULL, "rtol 0"},      {PARITAS_QTILDE, 0.05, 1.0, NULL, "rtol 1"},  {PARITAS_QTILDE, 0.05, (double)NAN, NULL, "rtol nan"}};
+    } cases[] = {{PARITAS_QTILDE, 0.05, 0.1, &shard, "shard 1/2"},
+                 {PARITAS_Q0, 0.05, 0.1, NULL, "qtilde or q"},
+                 {PARITAS_QTILDE, 0.0, 0.1, NULL, "level 0"},
+                 {PARITAS_QTILDE, 0.05, 0.0, NULL, "rtol 0"},
+                 {PARITAS_QTILDE, 0.05, 1.0, NULL, "rtol 1"},
+                 {PARITAS_QTILDE, 0.05, (double)NAN, NULL, "rtol nan"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, cases[i].statistic, cases[i].level, cases[i].rtol, cases[i].options, &r), PARITAS_INVALID_ARGUMENT);
+        assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, cases[i].statistic, cases[i].level,
+                                            cases[i].rtol, cases[i].options, &r),
+                         PARITAS_INVALID_ARGUMENT);
         assert_non_null(strstr(paritas_error_message(f.context), cases[i].word));
     }
     free_fixture(&f);
@@ -388,9 +428,12 @@ int main(void)
         cmocka_unit_test(a_few_toys_prove_nothing),
         cmocka_unit_test(the_scan_is_ascending_and_adds_up),
         cmocka_unit_test(limits_depend_on_the_seed_and_not_on_threads),
-        cmocka_unit_test_setup_teardown(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(a_store_serves_more_toys_and_smaller_errors_but_no_other_level, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(memory_that_runs_out_is_said_and_leaves_nothing_behind, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits,
+                                        open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(a_store_serves_more_toys_and_smaller_errors_but_no_other_level,
+                                        open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(memory_that_runs_out_is_said_and_leaves_nothing_behind, open_folder,
+                                        close_folder),
         cmocka_unit_test(what_makes_no_sense_is_refused_by_name),
     };
     return cmocka_run_group_tests_name("toys_limit", tests, NULL, NULL);

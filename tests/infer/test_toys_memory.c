@@ -1,5 +1,6 @@
-/* Every allocation of a test by toys fails once, and once with all that follow: each time the answer is PARITAS_OUT_OF_MEMORY, nothing
- * crashes, nothing is left behind, and a store has whole chunks that a next run goes on with. */
+/* Every allocation of a test by toys fails once, and once with all that follow: each time the answer is
+ * PARITAS_OUT_OF_MEMORY, nothing crashes, nothing is left behind, and a store has whole chunks that a next
+ * run goes on with. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "fit/testing.h"
 #include "refusing.h"
@@ -34,7 +35,8 @@ static int remove_folder(void **state)
 
 enum { TOYS = 40 };
 
-/* The random models of test_toys_parity.c: toys by quasi-Newton (10), and by every rung of the ladder (22). */
+/* The random models of test_toys_parity.c: toys by quasi-Newton (10), and by every rung of the ladder
+ * (22). */
 struct run {
     uint64_t model;
     bool store, filled; /* kept; of an earlier run half of the toys are there */
@@ -42,7 +44,8 @@ struct run {
     unsigned precision; /* 0: f64 */
 };
 
-static paritas_status take_toys(const struct run *run, const struct fixture *f, uint64_t n, struct taken *taken, paritas_hypotest_toys_result *result)
+static paritas_status take_toys(const struct run *run, const struct fixture *f, uint64_t n,
+                                struct taken *taken, paritas_hypotest_toys_result *result)
 {
     static const paritas_key_entry entries[] = {{"workspace", "sha256:00"}, {"poi", "mu"}};
     paritas_toys_options options = toys_options(n, run->model);
@@ -75,7 +78,9 @@ static void fill_half(const struct run *run, const struct fixture *f)
     options.store = path;
     options.entries = entries;
     options.n_entries = COUNT(entries);
-    assert_int_equal(paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_QTILDE, 0.75, &options, &result), PARITAS_CANCELLED);
+    assert_int_equal(
+        paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_QTILDE, 0.75, &options, &result),
+        PARITAS_CANCELLED);
 }
 
 static void refuse_every_request(const struct run *run, bool for_good)
@@ -104,7 +109,9 @@ static void refuse_every_request(const struct run *run, bool for_good)
         ledger.fail_at = ledger.requests + n + 1;
         const paritas_status status = take_toys(run, &f, TOYS, &taken, &result);
         struck = ledger.requests >= ledger.fail_at;
-        if (status != (struck ? PARITAS_OUT_OF_MEMORY : PARITAS_OK)) fail_msg("request %ld: %s (%s)", n + 1, paritas_status_name(status), paritas_error_message(f.context));
+        if (status != (struck ? PARITAS_OUT_OF_MEMORY : PARITAS_OK))
+            fail_msg("request %ld: %s (%s)", n + 1, paritas_status_name(status),
+                     paritas_error_message(f.context));
         ledger.fail_at = 0;
         if (struck) assert_true(paritas_error_message(f.context)[0] != '\0');
         /* the context is still good; what the failed run had kept is not done again */
@@ -120,7 +127,8 @@ static void refuse_every_request(const struct run *run, bool for_good)
         free_fixture(&f);
         assert_int_equal(ledger.live, 0);
     }
-    print_message("model %u%s: %ld requests\n", (unsigned)run->model, run->store ? ", with a store" : "", n - 1);
+    print_message("model %u%s: %ld requests\n", (unsigned)run->model, run->store ? ", with a store" : "",
+                  n - 1);
     free_taken(&reference);
     free(text);
     unlink(path);
@@ -161,8 +169,10 @@ int main(void)
         cmocka_unit_test(every_request_may_fail),
         cmocka_unit_test(a_request_that_fails_once_is_not_papered_over),
         cmocka_unit_test(every_request_of_toys_in_f32_may_fail),
-        cmocka_unit_test_setup_teardown(every_request_of_a_run_with_a_store_may_fail, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(every_request_of_a_run_that_is_resumed_may_fail, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(every_request_of_a_run_with_a_store_may_fail, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(every_request_of_a_run_that_is_resumed_may_fail, make_folder,
+                                        remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

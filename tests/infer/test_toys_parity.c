@@ -1,5 +1,5 @@
-/* The same toys, bit by bit: in every build, width, number of threads, number of toys, shard and order, alone or among thousands that take
- * longer or shorter, in one run or in several that were cancelled. */
+/* The same toys, bit by bit: in every build, width, number of threads, number of toys, shard and order, alone
+ * or among thousands that take longer or shorter, in one run or in several that were cancelled. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "fit/testing.h"
 #include "toys_testing.h"
@@ -9,8 +9,8 @@
 
 enum { TOYS = 1000 };
 
-/* Random models by what their toys meet: few and many parameters, quasi-Newton for both hypotheses (10, 26, 39), for one (30), for none (22,
- * 40), and every rung of the ladder (40). */
+/* Random models by what their toys meet: few and many parameters, quasi-Newton for both hypotheses (10, 26,
+ * 39), for one (30), for none (22, 40), and every rung of the ladder (40). */
 static const uint64_t models[] = {39, 26, 40, 22, 30, 10};
 enum { SMALL_TRAITS = TRAIT_ALL & ~TRAIT_NO_POI };
 
@@ -39,8 +39,10 @@ static paritas_context *open_build(const char *isa, unsigned lanes, unsigned thr
     return NULL;
 }
 
-/* Rows of a run with n toys of each hypothesis against those with `n_reference`, the first n of which they are. */
-static void assert_same_rows(const char *what, const struct taken *taken, size_t n, const struct taken *reference, size_t n_reference)
+/* Rows of a run with n toys of each hypothesis against those with `n_reference`, the first n of which they
+ * are. */
+static void assert_same_rows(const char *what, const struct taken *taken, size_t n,
+                             const struct taken *reference, size_t n_reference)
 {
     assert_int_equal(reference->n, 2 * n_reference);
     if (taken->n != 2 * n) fail_msg("%s: %zu rows for 2 x %zu toys", what, taken->n, n);
@@ -48,9 +50,13 @@ static void assert_same_rows(const char *what, const struct taken *taken, size_t
         for (size_t t = 0; t < n; t++) {
             const paritas_toy *got = &taken->rows[h * n + t], *wanted = &reference->rows[h * n_reference + t];
             if (memcmp(got, wanted, sizeof *got) != 0)
-                fail_msg("%s: toy %llu of %g is (q %.17g, mu_hat %.17g, %.17g, %.17g, %s, %u), not toy %llu of %g (q %.17g, mu_hat %.17g, %.17g, %.17g, %s, %u)", what, (unsigned long long)got->toy,
-                         got->hypothesis, got->q, got->mu_hat, got->twice_nll_free, got->twice_nll_fixed, paritas_fit_status_name(got->status), got->iterations, (unsigned long long)wanted->toy,
-                         wanted->hypothesis, wanted->q, wanted->mu_hat, wanted->twice_nll_free, wanted->twice_nll_fixed, paritas_fit_status_name(wanted->status), wanted->iterations);
+                fail_msg("%s: toy %llu of %g is (q %.17g, mu_hat %.17g, %.17g, %.17g, %s, %u), not toy %llu "
+                         "of %g (q %.17g, mu_hat %.17g, %.17g, %.17g, %s, %u)",
+                         what, (unsigned long long)got->toy, got->hypothesis, got->q, got->mu_hat,
+                         got->twice_nll_free, got->twice_nll_fixed, paritas_fit_status_name(got->status),
+                         got->iterations, (unsigned long long)wanted->toy, wanted->hypothesis, wanted->q,
+                         wanted->mu_hat, wanted->twice_nll_free, wanted->twice_nll_fixed,
+                         paritas_fit_status_name(wanted->status), wanted->iterations);
         }
 }
 
@@ -59,7 +65,9 @@ static void assert_same_result(const paritas_hypotest_toys_result *a, const pari
 {
     assert_memory_equal(a, b, offsetof(paritas_hypotest_toys_result, status));
     assert_int_equal(a->status, b->status);
-    assert_memory_equal(&a->n_tested, &b->n_tested, offsetof(paritas_hypotest_toys_result, tally) - offsetof(paritas_hypotest_toys_result, n_tested));
+    assert_memory_equal(&a->n_tested, &b->n_tested,
+                        offsetof(paritas_hypotest_toys_result, tally) -
+                            offsetof(paritas_hypotest_toys_result, n_tested));
     assert_memory_equal(a->tally.counts, b->tally.counts, sizeof a->tally.counts);
 }
 
@@ -108,7 +116,8 @@ TEST(toys_are_the_same_in_every_build_width_and_number_of_threads)
         struct reference r = make_reference(models[k], "portable", n);
         shared += r.result.tally.by_quasi_newton;
         newton += r.result.tally.by_newton;
-        retried += r.result.tally.from_suggested_start + r.result.tally.from_the_other_fit + r.result.tally.from_further_starts;
+        retried += r.result.tally.from_suggested_start + r.result.tally.from_the_other_fit +
+                   r.result.tally.from_further_starts;
         for (size_t b = 0; b < COUNT(builds); b++)
             for (size_t w = 0; w < COUNT(lanes); w++)
                 for (unsigned threads = 1; threads <= 3; threads++) {
@@ -116,10 +125,12 @@ TEST(toys_are_the_same_in_every_build_width_and_number_of_threads)
                     paritas_context *context = open_build(builds[b], lanes[w], threads);
                     if (!context) continue;
                     char what[96];
-                    snprintf(what, sizeof what, "model %u, %s, %u lanes, %u threads", (unsigned)models[k], builds[b], lanes[w], threads);
+                    snprintf(what, sizeof what, "model %u, %s, %u lanes, %u threads", (unsigned)models[k],
+                             builds[b], lanes[w], threads);
                     const paritas_toys_options options = toys_options(n, models[k]);
                     struct taken taken;
-                    const paritas_hypotest_toys_result result = run_toys(context, r.f.model, statistic_of(models[k]), mu_of(models[k]), &options, &taken);
+                    const paritas_hypotest_toys_result result = run_toys(
+                        context, r.f.model, statistic_of(models[k]), mu_of(models[k]), &options, &taken);
                     assert_same_rows(what, &taken, n, &r.rows, n);
                     assert_same_result(&result, &r.result);
                     assert_same_methods(&result, &r.result);
@@ -129,7 +140,8 @@ TEST(toys_are_the_same_in_every_build_width_and_number_of_threads)
                 }
         free_reference(&r);
     }
-    print_message("%lu runs: of each %lu toys by quasi-Newton, %lu by Newton, %lu from another start\n", (unsigned long)runs, (unsigned long)shared, (unsigned long)newton, (unsigned long)retried);
+    print_message("%lu runs: of each %lu toys by quasi-Newton, %lu by Newton, %lu from another start\n",
+                  (unsigned long)runs, (unsigned long)shared, (unsigned long)newton, (unsigned long)retried);
     assert_true(runs > 0 && shared > 0);
     if (SHARE == 1) assert_true(newton > 0 && retried > 0);
 }
@@ -147,7 +159,8 @@ TEST(a_run_of_fewer_toys_has_the_first_toys_of_a_longer_one)
             snprintf(what, sizeof what, "model %u, %zu toys", (unsigned)models[k], sizes[s]);
             const paritas_toys_options options = toys_options(sizes[s], models[k]);
             struct taken taken;
-            const paritas_hypotest_toys_result result = run_toys(context, r.f.model, statistic_of(models[k]), mu_of(models[k]), &options, &taken);
+            const paritas_hypotest_toys_result result =
+                run_toys(context, r.f.model, statistic_of(models[k]), mu_of(models[k]), &options, &taken);
             assert_same_rows(what, &taken, sizes[s], &r.rows, TOYS);
             assert_int_equal(result.tally.fitted, 2 * sizes[s]);
             assert_int_equal(result.n_tested + result.n_other, result.tally.counts[PARITAS_FIT_CONVERGED]);
@@ -158,7 +171,8 @@ TEST(a_run_of_fewer_toys_has_the_first_toys_of_a_longer_one)
     }
 }
 
-/* Other seeds give other toys, in each of the seed's bits, and the two hypotheses have numbers of their own. */
+/* Other seeds give other toys, in each of the seed's bits, and the two hypotheses have numbers of their
+ * own. */
 TEST(toys_depend_on_all_of_the_seed)
 {
     struct reference r = make_reference(39, NULL, 20);
@@ -167,7 +181,8 @@ TEST(toys_depend_on_all_of_the_seed)
         struct taken taken;
         run_toys(r.f.context, r.f.model, statistic_of(39), mu_of(39), &options, &taken);
         size_t same = 0;
-        for (size_t i = 0; i < taken.n; i++) same += taken.rows[i].twice_nll_free == r.rows.rows[i].twice_nll_free;
+        for (size_t i = 0; i < taken.n; i++)
+            same += taken.rows[i].twice_nll_free == r.rows.rows[i].twice_nll_free;
         assert_true(same < 20);
         free_taken(&taken);
     }
@@ -177,7 +192,8 @@ TEST(toys_depend_on_all_of_the_seed)
 /* ---- shards ---- */
 
 /* All shards of a run of n toys, in an order of chance, each in a context of its own kind, into one heap. */
-static void collect_shards(const struct reference *r, size_t n, unsigned shards, struct random *random, struct taken *taken)
+static void collect_shards(const struct reference *r, size_t n, unsigned shards, struct random *random,
+                           struct taken *taken)
 {
     unsigned *order = make_array(shards, sizeof *order);
     paritas_context *contexts[] = {open_build(NULL, 0, 1), open_build(NULL, 4, 2), open_build(NULL, 1, 3)};
@@ -198,7 +214,8 @@ static void collect_shards(const struct reference *r, size_t n, unsigned shards,
         options.take = keep_toys;
         options.user = taken;
         paritas_hypotest_toys_result result;
-        ASSERT_OK(context, paritas_hypotest_toys(context, r->f.model, NULL, statistic_of(r->seed), mu_of(r->seed), &options, &result));
+        ASSERT_OK(context, paritas_hypotest_toys(context, r->f.model, NULL, statistic_of(r->seed),
+                                                 mu_of(r->seed), &options, &result));
         assert_true(result.tally.fitted == 2 * (n / shards) || result.tally.fitted == 2 * (n / shards + 1));
         fitted += result.tally.fitted;
     }
@@ -220,7 +237,8 @@ TEST(shards_have_the_toys_of_the_whole_run)
         for (size_t c = 0; c < COUNT(cuts); c++) {
             struct taken taken;
             char what[64];
-            snprintf(what, sizeof what, "model %u, %zu toys in %u shards", (unsigned)models[k], cuts[c].n, cuts[c].shards);
+            snprintf(what, sizeof what, "model %u, %zu toys in %u shards", (unsigned)models[k], cuts[c].n,
+                     cuts[c].shards);
             collect_shards(&r, cuts[c].n, cuts[c].shards, &random, &taken);
             assert_same_rows(what, &taken, cuts[c].n, &r.rows, TOYS);
             free_taken(&taken);
@@ -231,7 +249,8 @@ TEST(shards_have_the_toys_of_the_whole_run)
 
 /* ---- toys of very different length in one batch ---- */
 
-/* Toys that keep the batch waiting, next to toys that are done at once: of all of them each has the answer that it has when it is alone. */
+/* Toys that keep the batch waiting, next to toys that are done at once: of all of them each has the answer
+ * that it has when it is alone. */
 TEST(a_toy_refitted_alone_gives_the_bits_it_had_in_the_batch)
 {
     static const uint64_t seeds[] = {22, 40, 26};
@@ -261,8 +280,8 @@ TEST(a_toy_refitted_alone_gives_the_bits_it_had_in_the_batch)
     }
 }
 
-/* The data of each toy, fitted by paritas_fit from the suggested start: the minima are those of the toy's row. These models have one
- * minimum each, which a fit from there may miss, a toy's may not. */
+/* The data of each toy, fitted by paritas_fit from the suggested start: the minima are those of the toy's
+ * row. These models have one minimum each, which a fit from there may miss, a toy's may not. */
 TEST(the_minima_of_a_toy_are_those_of_a_fit_to_its_data)
 {
     static const uint64_t seeds[] = {26, 22, 43, 47};
@@ -281,15 +300,18 @@ TEST(the_minima_of_a_toy_are_those_of_a_fit_to_its_data)
         fixed[poi] = 1;
         size_t lower = 0, higher = 0;
         for (int h = 0; h < TOY_HYPOTHESES; h++) {
-            double *data = data_of_toys(f->context, f->model, statistic_of(seeds[k]), tested, &options, h, FITS, NULL);
+            double *data =
+                data_of_toys(f->context, f->model, statistic_of(seeds[k]), tested, &options, h, FITS, NULL);
             paritas_job *jobs = make_array(2 * FITS, sizeof *jobs);
             paritas_result *results = make_array(2 * FITS, sizeof *results);
             for (size_t t = 0; t < FITS; t++) {
                 jobs[2 * t] = (paritas_job){.data = data + t * f->n_data};
                 jobs[2 * t + 1] = (paritas_job){.data = data + t * f->n_data, .start = start, .fixed = fixed};
             }
-            ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 2 * FITS, jobs, results, NULL, NULL, NULL, NULL));
-            const paritas_toy *rows = r.rows.rows + ((h == TOY_TESTED ? tested > other : other > tested) ? FITS : 0);
+            ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 2 * FITS, jobs, results, NULL, NULL,
+                                              NULL, NULL));
+            const paritas_toy *rows =
+                r.rows.rows + ((h == TOY_TESTED ? tested > other : other > tested) ? FITS : 0);
             for (size_t t = 0; t < FITS; t++) {
                 assert_int_equal(rows[t].toy, t);
                 assert_int_equal(rows[t].status, PARITAS_FIT_CONVERGED);
@@ -300,8 +322,10 @@ TEST(the_minima_of_a_toy_are_those_of_a_fit_to_its_data)
                     if (result->status != PARITAS_FIT_CONVERGED) continue;
                     if (ours[c] > result->twice_nll + 1e-8) {
                         higher++;
-                        print_message("model %u, %s fit of toy %zu of %g: %.17g is %.3g above the minimum %.17g\n", (unsigned)seeds[k], c ? "conditional" : "free", t, rows[t].hypothesis, ours[c],
-                                      ours[c] - result->twice_nll, result->twice_nll);
+                        print_message(
+                            "model %u, %s fit of toy %zu of %g: %.17g is %.3g above the minimum %.17g\n",
+                            (unsigned)seeds[k], c ? "conditional" : "free", t, rows[t].hypothesis, ours[c],
+                            ours[c] - result->twice_nll, result->twice_nll);
                     }
                     lower += ours[c] < result->twice_nll - 1e-8;
                 }
@@ -310,7 +334,8 @@ TEST(the_minima_of_a_toy_are_those_of_a_fit_to_its_data)
             free(jobs);
             free(results);
         }
-        print_message("model %u: %zu minima lower, %zu higher than from the suggested start\n", (unsigned)seeds[k], lower, higher);
+        print_message("model %u: %zu minima lower, %zu higher than from the suggested start\n",
+                      (unsigned)seeds[k], lower, higher);
         assert_int_equal(higher, 0);
         assert_true(lower <= FITS / 25);
         free(start);
@@ -387,7 +412,8 @@ static int watch(void *user, uint64_t done, uint64_t total)
 }
 
 /* One stretch of a run with a store; the answer's status. */
-static paritas_status stretch(const struct reference *r, const char *path, unsigned threads, size_t takes, uint64_t calls, struct stopper *s, paritas_hypotest_toys_result *result)
+static paritas_status stretch(const struct reference *r, const char *path, unsigned threads, size_t takes,
+                              uint64_t calls, struct stopper *s, paritas_hypotest_toys_result *result)
 {
     paritas_options opened = PARITAS_OPTIONS_DEFAULT;
     opened.threads = threads;
@@ -403,13 +429,15 @@ static paritas_status stretch(const struct reference *r, const char *path, unsig
     options.resume = 1;
     options.take = keep_toys;
     options.user = &s->taken;
-    const paritas_status status = paritas_hypotest_toys(context, r->f.model, NULL, statistic_of(r->seed), mu_of(r->seed), &options, result);
+    const paritas_status status = paritas_hypotest_toys(context, r->f.model, NULL, statistic_of(r->seed),
+                                                        mu_of(r->seed), &options, result);
     if (status != PARITAS_OK) assert_true(paritas_error_message(context)[0] != '\0');
     paritas_close(context);
     return status;
 }
 
-static void assert_complete(const struct reference *r, const char *what, const char *path, struct stopper *s, const paritas_hypotest_toys_result *result)
+static void assert_complete(const struct reference *r, const char *what, const char *path, struct stopper *s,
+                            const paritas_hypotest_toys_result *result)
 {
     struct taken stored = read_rows(r->f.context, path);
     sort_taken(&s->taken);
@@ -456,7 +484,8 @@ TEST(a_run_cancelled_at_any_point_keeps_what_it_had_and_goes_on)
         free_taken(&stored);
         assert_int_equal(stretch(&r, path, 1 + k % 3, 0, 0, &s, &result), PARITAS_OK);
         assert_complete(&r, name, path, &s, &result);
-        assert_int_equal(stretch(&r, path, 2, 0, 0, &s, &result), PARITAS_OK); /* finished: nothing to do, the same answer */
+        /* finished: nothing to do, the same answer */
+        assert_int_equal(stretch(&r, path, 2, 0, 0, &s, &result), PARITAS_OK);
         assert_true(s.taken.n == 0 && result.tally.fitted == 0 && result.tally.iterations == 0);
         assert_same_result(&result, &r.result);
     }
@@ -477,7 +506,8 @@ TEST(progress_of_a_run_goes_up_to_its_end)
     free_reference(&r);
 }
 
-/* Pooled shards name no shard: some of them are the whole run with holes, of any size, at any place, which a resumed run fills. */
+/* Pooled shards name no shard: some of them are the whole run with holes, of any size, at any place, which a
+ * resumed run fills. */
 TEST(a_store_with_holes_is_filled)
 {
     struct reference r = make_reference(5, NULL, LONG);
@@ -495,7 +525,8 @@ TEST(a_store_with_holes_is_filled)
         options.shards = 101;
         options.take = keep_toys;
         options.user = &s.taken;
-        ASSERT_OK(r.f.context, paritas_hypotest_toys(r.f.context, r.f.model, NULL, statistic_of(r.seed), mu_of(r.seed), &options, &result));
+        ASSERT_OK(r.f.context, paritas_hypotest_toys(r.f.context, r.f.model, NULL, statistic_of(r.seed),
+                                                     mu_of(r.seed), &options, &result));
     }
     ASSERT_OK(r.f.context, paritas_store_merge(r.f.context, COUNT(present), paths, path_of(path, "some.db")));
     const size_t before = s.taken.n;

@@ -1,4 +1,5 @@
-/* Toys without a test, each with its fit: closed forms, pulls, what a job may ask, stores, and goodness of fit by toys. */
+/* Toys without a test, each with its fit: closed forms, pulls, what a job may ask, stores, and goodness of
+ * fit by toys. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mkdtemp */
 #endif
@@ -58,12 +59,14 @@ static paritas_toys_options toys_options(uint64_t n, uint64_t seed)
 }
 
 /* A run that must succeed, with its rows (freed by the caller) and moments. */
-static struct taken run_toys(const struct fixture *f, const paritas_job *job, const double *point, const double *expected, unsigned flags, const paritas_toys_options *options,
+static struct taken run_toys(const struct fixture *f, const paritas_job *job, const double *point,
+                             const double *expected, unsigned flags, const paritas_toys_options *options,
                              paritas_toys_parameter *parameters, paritas_toys_result *result)
 {
     struct taken taken = {.n_parameters = paritas_model_parameter_count(f->model)};
     paritas_toys_result own;
-    if (paritas_toys(f->context, f->model, job, point, expected, flags, options, keep_fits, &taken, parameters, result ? result : &own) != PARITAS_OK)
+    if (paritas_toys(f->context, f->model, job, point, expected, flags, options, keep_fits, &taken,
+                     parameters, result ? result : &own) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     for (size_t i = 0; i < taken.n; i++) assert_int_equal(taken.rows[i].toy, i);
     return taken;
@@ -71,7 +74,8 @@ static struct taken run_toys(const struct fixture *f, const paritas_job *job, co
 
 /* ---- models ---- */
 
-/* Two bins of 10^5 events, a correlated and an uncorrelated uncertainty of the size of the statistical one; without `poi` there is no signal. */
+/* Two bins of 10^5 events, a correlated and an uncorrelated uncertainty of the size of the statistical one;
+ * without `poi` there is no signal. */
 static struct fixture many_events(bool poi)
 {
     char text[2048];
@@ -82,8 +86,10 @@ static struct fixture many_events(bool poi)
              "{\"name\":\"scale\",\"type\":\"normsys\",\"data\":{\"hi\":1.002,\"lo\":0.998}},"
              "{\"name\":\"unc\",\"type\":\"shapesys\",\"data\":[250.0,200.0,300.0]}]}]}],"
              "\"observations\":[{\"name\":\"c\",\"data\":[102200.0,80700.0,91600.0]}],"
-             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"%s\",\"parameters\":[%s]}}],\"version\":\"1.0.0\"}",
-             poi ? "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}" : "", poi ? "mu" : "", poi ? "{\"name\":\"mu\",\"inits\":[1.0],\"bounds\":[[-10.0,10.0]]}" : "");
+             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"%s\",\"parameters\":[%s]}}],"
+             "\"version\":\"1.0.0\"}",
+             poi ? "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}" : "", poi ? "mu" : "",
+             poi ? "{\"name\":\"mu\",\"inits\":[1.0],\"bounds\":[[-10.0,10.0]]}" : "");
     return make_fixture(text);
 }
 
@@ -91,12 +97,14 @@ static struct fixture many_events(bool poi)
 static struct fixture shifted(double b, double shift)
 {
     char text[1024];
-    snprintf(text, sizeof text,
-             "{\"channels\":[{\"name\":\"c\",\"samples\":[{\"name\":\"b\",\"data\":[%.17g],\"modifiers\":["
-             "{\"name\":\"alpha\",\"type\":\"histosys\",\"data\":{\"hi_data\":[%.17g],\"lo_data\":[%.17g]}}]}]}],"
-             "\"observations\":[{\"name\":\"c\",\"data\":[1.0]}],"
-             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"\",\"parameters\":[]}}],\"version\":\"1.0.0\"}",
-             b, b + shift, b - shift);
+    snprintf(
+        text, sizeof text,
+        "{\"channels\":[{\"name\":\"c\",\"samples\":[{\"name\":\"b\",\"data\":[%.17g],\"modifiers\":["
+        "{\"name\":\"alpha\",\"type\":\"histosys\",\"data\":{\"hi_data\":[%.17g],\"lo_data\":[%.17g]}}]}]}],"
+        "\"observations\":[{\"name\":\"c\",\"data\":[1.0]}],"
+        "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"\",\"parameters\":[]}}],\"version\":\"1.0."
+        "0\"}",
+        b, b + shift, b - shift);
     return make_fixture(text);
 }
 
@@ -130,8 +138,10 @@ TEST(every_toy_of_a_counting_experiment_has_the_fit_of_its_count)
         ASSERT_CLOSE(mu.mean, mean, 1e-4);
         ASSERT_CLOSE(mu.rms, sqrt((squares - SOME * mean * mean) / (SOME - 1)), 1e-4);
         assert_int_equal(mu.n_pulls, flags ? SOME : 0);
-        if (flags) ASSERT_CLOSE(mu.pull_mean, pulls / SOME, 1e-3);
-        else assert_true(isnan(mu.pull_mean) && isnan(mu.pull_rms));
+        if (flags)
+            ASSERT_CLOSE(mu.pull_mean, pulls / SOME, 1e-3);
+        else
+            assert_true(isnan(mu.pull_mean) && isnan(mu.pull_rms));
         /* counts are drawn around 12 */
         ASSERT_CLOSE(mu.mean, 0.6, 5.0 * sqrt(12.0 / SOME) / S);
         ASSERT_CLOSE(mu.rms, sqrt(12.0) / S, 5.0 * sqrt(12.0 / SOME) / S);
@@ -149,7 +159,8 @@ TEST(pulls_of_a_well_behaved_model_are_normal_wherever_the_toys_are_drawn)
     const paritas_toys_options options = toys_options(SOME, 8);
     for (int k = 0; k < 3; k++) {
         paritas_toys_parameter parameters[5];
-        struct taken taken = run_toys(&f, NULL, k < 2 ? points[k] : NULL, NULL, PARITAS_TOYS_ERRORS, &options, parameters, NULL);
+        struct taken taken = run_toys(&f, NULL, k < 2 ? points[k] : NULL, NULL, PARITAS_TOYS_ERRORS, &options,
+                                      parameters, NULL);
         for (int p = 0; p < 5; p++) {
             if (k < 2) assert_true(parameters[p].generated == points[k][p]);
             assert_int_equal(parameters[p].n_pulls, SOME);
@@ -163,7 +174,8 @@ TEST(pulls_of_a_well_behaved_model_are_normal_wherever_the_toys_are_drawn)
 
 TEST(given_expected_data_are_what_toys_are_drawn_around)
 {
-    struct fixture f = shifted(1e6, 1.0); /* the count says nothing of alpha: its fit is its auxiliary datum, and no toy has another rate */
+    /* the count says nothing of alpha: its fit is its auxiliary datum, and no toy has another rate */
+    struct fixture f = shifted(1e6, 1.0);
     static const double expected[2] = {1.01e6, 0.7};
     paritas_toys_options options = toys_options(SOME, 21);
     paritas_toys_parameter alpha;
@@ -196,16 +208,20 @@ TEST(fixed_parameters_stay_at_their_start_wherever_the_toys_are_drawn)
     struct taken taken = run_toys(&f, &job, point, NULL, PARITAS_TOYS_ERRORS, &options, parameters, NULL);
     for (size_t i = 0; i < taken.n; i++) {
         assert_memory_equal(taken.rows[i].parameters, start, 2 * sizeof *start);
-        assert_true(isnan(taken.rows[i].errors[0]) && isnan(taken.rows[i].errors[1]) && taken.rows[i].errors[2] > 0.0);
+        assert_true(isnan(taken.rows[i].errors[0]) && isnan(taken.rows[i].errors[1]) &&
+                    taken.rows[i].errors[2] > 0.0);
     }
-    assert_true(parameters[0].generated == 2.0 && parameters[0].mean == 0.25 && parameters[0].rms == 0.0 && parameters[0].n_pulls == 0);
-    /* the signal that may not be fitted raises the first gamma: 1.75 * 2000 and 0.625 * 0.002 * 1e5 of 1e5, against a width of 0.0025 beside the count's */
+    assert_true(parameters[0].generated == 2.0 && parameters[0].mean == 0.25 && parameters[0].rms == 0.0 &&
+                parameters[0].n_pulls == 0);
+    /* the signal that may not be fitted raises the first gamma: 1.75 * 2000 and 0.625 * 0.002 * 1e5 of 1e5,
+     * against a width of 0.0025 beside the count's */
     const double share = 1.0 / (1.0 + 1e5 / (250.0 * 250.0));
     ASSERT_CLOSE(parameters[2].mean, 1.0 + share * (1.75 * 2000.0 + 0.625 * 0.002 * 1e5) / 1e5, 1e-3);
     free(taken.rows);
     const paritas_job at_point = {.fixed = fixed}; /* no start: they stay where the toys are drawn */
     taken = run_toys(&f, &at_point, point, NULL, 0, &options, parameters, NULL);
-    for (size_t i = 0; i < taken.n; i++) assert_memory_equal(taken.rows[i].parameters, point, 2 * sizeof *point);
+    for (size_t i = 0; i < taken.n; i++)
+        assert_memory_equal(taken.rows[i].parameters, point, 2 * sizeof *point);
     free(taken.rows);
     free_fixture(&f);
 }
@@ -219,7 +235,8 @@ TEST(fits_stay_within_the_bounds_of_the_job)
     static const double point = 4.0; /* drawn outside them */
     size_t at_lower = 0, at_upper = 0;
     for (int k = 0; k < 2; k++) {
-        struct taken taken = run_toys(&f, &job, k ? &point : NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
+        struct taken taken =
+            run_toys(&f, &job, k ? &point : NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
         for (size_t i = 0; i < taken.n; i++) {
             const double mu = taken.rows[i].parameters[0];
             assert_int_equal(taken.rows[i].result.status, PARITAS_FIT_CONVERGED);
@@ -238,10 +255,12 @@ TEST(errors_are_those_of_a_fit_and_change_no_answer)
 {
     struct fixture f = many_events(true);
     const paritas_toys_options options = toys_options(300, 4);
-    struct taken plain = run_toys(&f, NULL, NULL, NULL, 0, &options, NULL, NULL), whole = run_toys(&f, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
+    struct taken plain = run_toys(&f, NULL, NULL, NULL, 0, &options, NULL, NULL),
+                 whole = run_toys(&f, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
     for (size_t i = 0; i < 300; i++) {
         const struct row *a = &plain.rows[i], *b = &whole.rows[i];
-        assert_true(a->statistic == b->statistic && isnan(a->result.projected_gradient) && b->result.projected_gradient <= 1e-5);
+        assert_true(a->statistic == b->statistic && isnan(a->result.projected_gradient) &&
+                    b->result.projected_gradient <= 1e-5);
         ASSERT_CLOSE(a->result.twice_nll, b->result.twice_nll, 1e-8);
         for (int p = 0; p < 5; p++) {
             assert_true(b->errors[p] > 0.0);
@@ -281,14 +300,18 @@ TEST(rows_have_the_same_bits_for_any_lanes_and_threads)
             struct fixture other = f;
             const paritas_status status = paritas_open(&context, &other.context);
             if (status == PARITAS_OK) {
-                struct taken taken = run_toys(&other, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
+                struct taken taken =
+                    run_toys(&other, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
                 if (!first.rows) first = taken;
                 assert_int_equal(taken.n, first.n);
                 for (size_t i = 0; i < taken.n; i++) {
-                    assert_memory_equal(taken.rows[i].parameters, first.rows[i].parameters, sizeof first.rows->parameters);
-                    assert_memory_equal(taken.rows[i].errors, first.rows[i].errors, sizeof first.rows->errors);
+                    assert_memory_equal(taken.rows[i].parameters, first.rows[i].parameters,
+                                        sizeof first.rows->parameters);
+                    assert_memory_equal(taken.rows[i].errors, first.rows[i].errors,
+                                        sizeof first.rows->errors);
                     assert_memory_equal(&taken.rows[i].statistic, &first.rows[i].statistic, sizeof(double));
-                    assert_memory_equal(&taken.rows[i].result.twice_nll, &first.rows[i].result.twice_nll, sizeof(double));
+                    assert_memory_equal(&taken.rows[i].result.twice_nll, &first.rows[i].result.twice_nll,
+                                        sizeof(double));
                     assert_int_equal(taken.rows[i].result.iterations, first.rows[i].result.iterations);
                 }
                 if (taken.rows != first.rows) free(taken.rows);
@@ -311,8 +334,11 @@ static int list_fit(void *user, const struct store_fit *row)
     struct listing *l = user;
     if (l->length + 4096 > l->room) assert_non_null(l->text = realloc(l->text, l->room = 2 * l->room + 8192));
     char *at = l->text + l->length;
-    at += sprintf(at, "%llu %a %a %a %d %u", (unsigned long long)row->toy, row->twice_nll, row->statistic, row->edm, (int)row->status, row->iterations);
-    for (size_t p = 0; p < l->n_parameters; p++) at += sprintf(at, " %a %a", row->parameters ? row->parameters[p] : 0.0, row->errors ? row->errors[p] : 0.0);
+    at += sprintf(at, "%llu %a %a %a %d %u", (unsigned long long)row->toy, row->twice_nll, row->statistic,
+                  row->edm, (int)row->status, row->iterations);
+    for (size_t p = 0; p < l->n_parameters; p++)
+        at += sprintf(at, " %a %a", row->parameters ? row->parameters[p] : 0.0,
+                      row->errors ? row->errors[p] : 0.0);
     *at++ = '\n';
     *at = '\0';
     l->length = (size_t)(at - l->text);
@@ -324,12 +350,16 @@ static struct listing list_store(const struct fixture *f, const char *path)
 {
     struct listing l = {.n_parameters = paritas_model_parameter_count(f->model)};
     struct store *store;
-    if (store_open_read(f->context, path, &store) != PARITAS_OK || store_read_fits(store, list_fit, &l) != PARITAS_OK) fail_msg("%s", paritas_error_message(f->context));
+    if (store_open_read(f->context, path, &store) != PARITAS_OK ||
+        store_read_fits(store, list_fit, &l) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f->context));
     store_close(store);
     return l;
 }
 
-static paritas_status toys_into(const struct fixture *f, const char *path, unsigned shard, unsigned shards, bool resume, unsigned flags, struct taken *taken, paritas_toys_parameter *parameters)
+static paritas_status toys_into(const struct fixture *f, const char *path, unsigned shard, unsigned shards,
+                                bool resume, unsigned flags, struct taken *taken,
+                                paritas_toys_parameter *parameters)
 {
     paritas_toys_options options = toys_options(2500, 13);
     paritas_toys_result result;
@@ -337,7 +367,8 @@ static paritas_status toys_into(const struct fixture *f, const char *path, unsig
     options.shard = shard;
     options.shards = shards;
     options.resume = resume;
-    return paritas_toys(f->context, f->model, NULL, NULL, NULL, flags, &options, taken ? keep_fits : NULL, taken, parameters, &result);
+    return paritas_toys(f->context, f->model, NULL, NULL, NULL, flags, &options, taken ? keep_fits : NULL,
+                        taken, parameters, &result);
 }
 
 TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
@@ -368,11 +399,13 @@ TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
     assert_int_equal(toys_into(&f, paths[5], 0, 0, true, ALL, &taken, resumed), PARITAS_OK);
     assert_int_equal(taken.n, 2500); /* none is fitted twice */
     assert_true(before > 0);
-    assert_int_equal(toys_into(&f, paths[4], 0, 0, true, ALL, &taken, again), PARITAS_OK); /* nothing is left to do: what is said comes from the store */
+    /* nothing is left to do: what is said comes from the store */
+    assert_int_equal(toys_into(&f, paths[4], 0, 0, true, ALL, &taken, again), PARITAS_OK);
     assert_int_equal(taken.n, 2500);
     paritas_close(f.context);
     f.context = few;
-    struct listing whole = list_store(&f, paths[0]), pooled = list_store(&f, paths[4]), stopped = list_store(&f, paths[5]);
+    struct listing whole = list_store(&f, paths[0]), pooled = list_store(&f, paths[4]),
+                   stopped = list_store(&f, paths[5]);
     assert_int_equal(whole.n, 2500);
     assert_string_equal(pooled.text, whole.text);
     assert_string_equal(stopped.text, whole.text);
@@ -383,16 +416,20 @@ TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
     free(stopped.text);
     free(taken.rows);
     /* other wishes make another run */
-    assert_int_equal(toys_into(&f, paths[0], 0, 0, true, PARITAS_TOYS_PARAMETERS, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(toys_into(&f, paths[0], 0, 0, true, PARITAS_TOYS_PARAMETERS, NULL, NULL),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "errors = yes, this run has errors = no"));
     static const double point[5] = {1.0, 0.0, 1.0, 1.0, 1.0};
     paritas_toys_options options = toys_options(2500, 13);
     paritas_toys_result result;
     options.store = paths[0];
     options.resume = 1;
-    assert_int_equal(paritas_toys(f.context, f.model, NULL, point, NULL, ALL, &options, NULL, NULL, NULL, &result), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_toys(f.context, f.model, NULL, point, NULL, ALL, &options, NULL, NULL, NULL, &result),
+        PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "expected = "));
-    /* without the flag no parameters are kept: a run that goes on knows their moments for its own toys only */
+    /* without the flag no parameters are kept: a run that goes on knows their moments for its own toys
+     * only */
     assert_int_equal(toys_into(&f, paths[6], 0, 0, false, 0, NULL, once), PARITAS_OK);
     assert_int_equal(toys_into(&f, paths[6], 0, 0, true, 0, NULL, again), PARITAS_OK);
     assert_true(once[0].n == 2500 && again[0].n == 0 && isnan(again[0].mean));
@@ -405,7 +442,8 @@ TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
 
 TEST(no_toy_of_random_models_is_without_an_answer)
 {
-    /* among them those whose toys need the later rungs: 26, 40, 54 end a hair from a bound, 115 needs the fit to the expected data */
+    /* among them those whose toys need the later rungs: 26, 40, 54 end a hair from a bound, 115 needs the fit
+     * to the expected data */
     static const uint64_t seeds[] = {1, 7, 11, 26, 40, 54, 115, 203};
     paritas_toys_tally all = {0};
     for (size_t k = 0; k < COUNT(seeds); k++) {
@@ -414,11 +452,15 @@ TEST(no_toy_of_random_models_is_without_an_answer)
         const paritas_toys_options options = toys_options(300 / SHARE, seeds[k]);
         paritas_toys_result result;
         paritas_hypotest_toys_result test;
-        assert_int_equal(paritas_toys(f.context, f.model, NULL, NULL, NULL, 0, &options, NULL, NULL, NULL, &result), PARITAS_OK);
+        assert_int_equal(
+            paritas_toys(f.context, f.model, NULL, NULL, NULL, 0, &options, NULL, NULL, NULL, &result),
+            PARITAS_OK);
         assert_int_equal(result.tally.counts[PARITAS_FIT_CONVERGED], options.n);
         all.from_further_starts += result.tally.from_further_starts;
         if (paritas_model_poi_index(f.model) >= 0) {
-            assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_QTILDE, 1.0, &options, &test), PARITAS_OK);
+            assert_int_equal(
+                paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_QTILDE, 1.0, &options, &test),
+                PARITAS_OK);
             assert_int_equal(test.tally.counts[PARITAS_FIT_CONVERGED], 2 * options.n);
             all.from_further_starts += test.tally.from_further_starts;
         }
@@ -430,7 +472,8 @@ TEST(no_toy_of_random_models_is_without_an_answer)
 
 TEST(a_minimum_at_the_edge_of_the_domain_is_found)
 {
-    /* rate b + alpha: nothing observed would have alpha at -1, but the rate is 0 at -b already, where the likelihood is alpha^2 / 2 */
+    /* rate b + alpha: nothing observed would have alpha at -1, but the rate is 0 at -b already, where the
+     * likelihood is alpha^2 / 2 */
     static const double b = 0.5;
     struct fixture f = shifted(b, 1.0);
     static const double expected[2] = {0.7, 0.0};
@@ -458,7 +501,10 @@ TEST(a_minimum_at_the_edge_of_the_domain_is_found)
 
 /* ---- goodness of fit ---- */
 
-static double poisson(double n, double rate) { return exp(n * log(rate) - rate - lgamma(n + 1.0)); }
+static double poisson(double n, double rate)
+{
+    return exp(n * log(rate) - rate - lgamma(n + 1.0));
+}
 
 TEST(goodness_of_fit_of_a_known_rate_is_a_sum_of_poisson_probabilities)
 {
@@ -475,9 +521,11 @@ TEST(goodness_of_fit_of_a_known_rate_is_a_sum_of_poisson_probabilities)
             if (deviance(n, B) >= deviance(observed[k], B) - 1e-9) exact += poisson(n, B);
         assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r), PARITAS_OK);
         ASSERT_CLOSE(r.gof.statistic, deviance(observed[k], B), 1e-9);
-        assert_true(r.n == options.n && r.gof.ndof == 1 && r.tally.counts[PARITAS_FIT_CONVERGED] == options.n);
+        assert_true(r.n == options.n && r.gof.ndof == 1 &&
+                    r.tally.counts[PARITAS_FIT_CONVERGED] == options.n);
         ASSERT_CLOSE(r.p_toys, exact, 4.5 * r.p_toys_error + 1e-12);
-        ASSERT_CLOSE(r.p_toys_error, sqrt(fmax(exact * (1.0 - exact), 0.0) / (double)options.n), 0.1 * r.p_toys_error + 1.0 / (double)options.n);
+        ASSERT_CLOSE(r.p_toys_error, sqrt(fmax(exact * (1.0 - exact), 0.0) / (double)options.n),
+                     0.1 * r.p_toys_error + 1.0 / (double)options.n);
         free_fixture(&f);
     }
 }
@@ -486,7 +534,10 @@ TEST(with_many_events_goodness_of_fit_by_toys_is_that_of_chi_squared)
 {
     struct fixture f = many_events(true);
     const paritas_toys_options options = toys_options(40000 / SHARE, 14);
-    static const double counts[4][3] = {{102200.0, 80700.0, 91600.0}, {101300.0, 81700.0, 91700.0}, {102000.0, 80900.0, 90300.0}, {101900.0, 81200.0, 91600.0}};
+    static const double counts[4][3] = {{102200.0, 80700.0, 91600.0},
+                                        {101300.0, 81700.0, 91700.0},
+                                        {102000.0, 80900.0, 90300.0},
+                                        {101900.0, 81200.0, 91600.0}};
     double least = 1.0, largest = 0.0;
     for (int k = 0; k < 4; k++) {
         double data[7];
@@ -497,7 +548,8 @@ TEST(with_many_events_goodness_of_fit_by_toys_is_that_of_chi_squared)
         paritas_gof_toys_result r;
         assert_int_equal(paritas_gof(f.context, f.model, &job, &asymptotic), PARITAS_OK);
         assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r), PARITAS_OK);
-        assert_true(r.gof.statistic == asymptotic.statistic && r.gof.p == asymptotic.p && r.gof.saturated == asymptotic.saturated && r.gof.ndof == 2 && asymptotic.ndof == 2);
+        assert_true(r.gof.statistic == asymptotic.statistic && r.gof.p == asymptotic.p &&
+                    r.gof.saturated == asymptotic.saturated && r.gof.ndof == 2 && asymptotic.ndof == 2);
         ASSERT_CLOSE(r.gof.p, chi2_survival(r.gof.statistic, 2.0), 1e-15);
         ASSERT_CLOSE(r.p_toys, r.gof.p, 4.5 * r.p_toys_error + 0.002);
         least = fmin(least, r.gof.p);
@@ -512,24 +564,34 @@ TEST(with_many_events_goodness_of_fit_by_toys_is_that_of_chi_squared)
 TEST(wishes_that_make_no_sense_are_refused_by_name)
 {
     struct fixture f = counting(12.0, S, B, -5.0, 30.0);
-    static const double nowhere = (double)NAN, far = -4.0, point = 1.0, expected = 9.0, negative = -1.0, start = 40.0;
+    static const double nowhere = (double)NAN, far = -4.0, point = 1.0, expected = 9.0, negative = -1.0,
+                        start = 40.0;
     paritas_toys_options options = toys_options(10, 0);
     paritas_toys_result result;
     const struct {
         const double *point, *expected;
         unsigned flags, shard, shards;
         const char *says;
-    } wrong[] = {{&point, &expected, 0, 0, 0, "not both"},       {&nowhere, NULL, 0, 0, 0, "mu must be a finite number"}, {&far, NULL, 0, 0, 0, "main datum 0 has the expectation -11"},
-                 {NULL, &negative, 0, 0, 0, "main datum 0"},     {NULL, NULL, 8, 0, 0, "flags"},                          {NULL, NULL, 0, 4, 3, "shard 4/3"}};
+    } wrong[] = {{&point, &expected, 0, 0, 0, "not both"},
+                 {&nowhere, NULL, 0, 0, 0, "mu must be a finite number"},
+                 {&far, NULL, 0, 0, 0, "main datum 0 has the expectation -11"},
+                 {NULL, &negative, 0, 0, 0, "main datum 0"},
+                 {NULL, NULL, 8, 0, 0, "flags"},
+                 {NULL, NULL, 0, 4, 3, "shard 4/3"}};
     for (size_t k = 0; k < COUNT(wrong); k++) {
         options.shard = wrong[k].shard;
         options.shards = wrong[k].shards;
-        assert_int_equal(paritas_toys(f.context, f.model, NULL, wrong[k].point, wrong[k].expected, wrong[k].flags, &options, NULL, NULL, NULL, &result), PARITAS_INVALID_ARGUMENT);
-        if (!strstr(paritas_error_message(f.context), wrong[k].says)) fail_msg("'%s' does not say '%s'", paritas_error_message(f.context), wrong[k].says);
+        assert_int_equal(paritas_toys(f.context, f.model, NULL, wrong[k].point, wrong[k].expected,
+                                      wrong[k].flags, &options, NULL, NULL, NULL, &result),
+                         PARITAS_INVALID_ARGUMENT);
+        if (!strstr(paritas_error_message(f.context), wrong[k].says))
+            fail_msg("'%s' does not say '%s'", paritas_error_message(f.context), wrong[k].says);
     }
     const paritas_job outside = {.start = &start};
     options.shard = options.shards = 0;
-    assert_int_equal(paritas_toys(f.context, f.model, &outside, &point, NULL, 0, &options, NULL, NULL, NULL, &result), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_toys(f.context, f.model, &outside, &point, NULL, 0, &options, NULL, NULL, NULL, &result),
+        PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "start of mu: 40"));
     free_fixture(&f);
 }

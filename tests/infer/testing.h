@@ -36,10 +36,12 @@ static inline struct fixture counting(double n, double s, double b, double lower
     char text[1024];
     snprintf(text, sizeof text,
              "{\"channels\":[{\"name\":\"c\",\"samples\":["
-             "{\"name\":\"s\",\"data\":[%.17g],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]},"
+             "{\"name\":\"s\",\"data\":[%.17g],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\","
+             "\"data\":null}]},"
              "{\"name\":\"b\",\"data\":[%.17g],\"modifiers\":[]}]}],"
              "\"observations\":[{\"name\":\"c\",\"data\":[%.17g]}],"
-             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[{\"name\":\"mu\",\"inits\":[%.17g],\"bounds\":[["
+             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[{\"name\":\"mu\","
+             "\"inits\":[%.17g],\"bounds\":[["
              "%.17g,%.17g]]}]}}],"
              "\"version\":\"1.0.0\"}",
              s, b, n,

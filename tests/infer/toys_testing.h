@@ -1,4 +1,5 @@
-/* toys_testing.h: what the tests of toys share: the rows that a run hands out, in order, and the data behind them. */
+/* toys_testing.h: what the tests of toys share: the rows that a run hands out, in order, and the data behind
+ * them. */
 #ifndef PARITAS_TESTS_INFER_TOYS_TESTING_H
 #define PARITAS_TESTS_INFER_TOYS_TESTING_H
 
@@ -29,7 +30,8 @@ static inline int keep_toys(void *user, size_t n, const paritas_toy *toys)
 static inline int compare_toys(const void *a, const void *b)
 {
     const paritas_toy *x = a, *y = b;
-    return x->hypothesis != y->hypothesis ? (x->hypothesis > y->hypothesis) - (x->hypothesis < y->hypothesis) : (x->toy > y->toy) - (x->toy < y->toy);
+    return x->hypothesis != y->hypothesis ? (x->hypothesis > y->hypothesis) - (x->hypothesis < y->hypothesis)
+                                          : (x->toy > y->toy) - (x->toy < y->toy);
 }
 
 static inline void sort_taken(struct taken *taken)
@@ -52,22 +54,25 @@ static inline paritas_toys_options toys_options(uint64_t n, uint64_t seed)
 }
 
 /* A whole run with its rows, sorted by hypothesis and toy. */
-static inline paritas_hypotest_toys_result run_toys(paritas_context *context, const paritas_model *model, paritas_test_statistic statistic, double mu, const paritas_toys_options *given,
-                                                    struct taken *taken)
+static inline paritas_hypotest_toys_result run_toys(paritas_context *context, const paritas_model *model,
+                                                    paritas_test_statistic statistic, double mu,
+                                                    const paritas_toys_options *given, struct taken *taken)
 {
     paritas_toys_options options = *given;
     paritas_hypotest_toys_result result;
     *taken = (struct taken){0};
     options.take = keep_toys;
     options.user = taken;
-    if (paritas_hypotest_toys(context, model, NULL, statistic, mu, &options, &result) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));
+    if (paritas_hypotest_toys(context, model, NULL, statistic, mu, &options, &result) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(context));
     sort_taken(taken);
     return result;
 }
 
-/* The data of the first n toys of hypothesis h (TOY_TESTED, TOY_OTHER), n rows in the user's order, and what they were drawn around (may be
- * NULL). Freed by the caller. */
-static inline double *data_of_toys(paritas_context *context, const paritas_model *model, paritas_test_statistic statistic, double mu,
+/* The data of the first n toys of hypothesis h (TOY_TESTED, TOY_OTHER), n rows in the user's order, and what
+ * they were drawn around (may be NULL). Freed by the caller. */
+static inline double *data_of_toys(paritas_context *context, const paritas_model *model,
+                                   paritas_test_statistic statistic, double mu,
                                    const paritas_toys_options *options, int h, size_t n, double *expected)
 {
     const size_t n_data = paritas_model_main_count(model) + paritas_model_aux_count(model);
@@ -78,7 +83,8 @@ static inline double *data_of_toys(paritas_context *context, const paritas_model
     assert_true(data && profiles);
     paritas_status status = infer_open(&infer, context, model, NULL, true);
     if (status == PARITAS_OK) status = toy_test_open(&test, &infer, options, statistic, mu, NULL);
-    if (status == PARITAS_OK && expected) memcpy(expected, test.ensemble[h].options.expected, n_data * sizeof *expected);
+    if (status == PARITAS_OK && expected)
+        memcpy(expected, test.ensemble[h].options.expected, n_data * sizeof *expected);
     for (size_t i = 0; i < n && status == PARITAS_OK; i += 10000) {
         const size_t some = n - i < 10000 ? n - i : 10000;
         status = ensemble_run(context, &test.ensemble[h], i, some, profiles, data + i * n_data, NULL, NULL);

@@ -18,14 +18,17 @@ static inline void *room_for(size_t n)
     return room;
 }
 
-/* n plasmas between the bounds; of every fifth spectrum the energies are others. systematic below 0: no noise at all, else the relative width of a gamma noise under
- * counts of Poisson. */
+/* n plasmas between the bounds; of every fifth spectrum the energies are others. systematic below 0: no noise
+ * at all, else the relative width of a gamma noise under counts of Poisson. */
 static inline struct set make_set(size_t n, uint64_t seed, double systematic)
 {
-    struct set set = {n, room_for(3 * n), room_for(n * ROWS), room_for(n * ROWS), room_for(n * ROWS), room_for(n * ROWS), {0}};
+    struct set set = {
+        n,  room_for(3 * n), room_for(n * ROWS), room_for(n * ROWS), room_for(n * ROWS), room_for(n * ROWS),
+        {0}};
     paritas_context *context = open_with(NULL, 0, 1, 64);
     for (size_t k = 0; k < n; k++) {
-        double *energy = set.energy + k * ROWS, *flux = set.flux + k * ROWS, *sensitivity = set.sensitivity + k * ROWS;
+        double *energy = set.energy + k * ROWS, *flux = set.flux + k * ROWS,
+               *sensitivity = set.sensitivity + k * ROWS;
         paritas_kappa_plasma *p = &set.truth[k];
         p->density = pow(10, 4.5 + 2.5 * uniform(&seed));
         p->kappa = 2.6 + 3.2 * uniform(&seed);
@@ -54,6 +57,9 @@ static inline void free_set(struct set *set)
     free(set->counts);
 }
 
-static inline paritas_kappa_options default_options(void) { return (paritas_kappa_options)PARITAS_KAPPA_OPTIONS_DEFAULT; }
+static inline paritas_kappa_options default_options(void)
+{
+    return (paritas_kappa_options)PARITAS_KAPPA_OPTIONS_DEFAULT;
+}
 
 #endif

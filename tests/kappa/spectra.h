@@ -1,4 +1,5 @@
-/* spectra.h: what the tests of electron spectra share: contexts, numbers of reference cases, the sensor's cells, noise. */
+/* spectra.h: what the tests of electron spectra share: contexts, numbers of reference cases, the sensor's
+ * cells, noise. */
 #ifndef PARITAS_TESTS_KAPPA_SPECTRA_H
 #define PARITAS_TESTS_KAPPA_SPECTRA_H
 
@@ -9,7 +10,8 @@
 #define CELLS PARITAS_SPECTRUM_CELLS
 #define PI 3.14159265358979323846
 
-static inline paritas_context *open_with(const char *isa, unsigned lanes, unsigned threads, unsigned precision)
+static inline paritas_context *open_with(const char *isa, unsigned lanes, unsigned threads,
+                                         unsigned precision)
 {
     paritas_context *context = open_context(isa, precision, threads, lanes);
     assert_non_null(context);
@@ -89,7 +91,10 @@ static inline double uniform(uint64_t *state)
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
 }
-static inline double normal(uint64_t *state) { return sqrt(-2 * log(uniform(state))) * cos(2 * PI * uniform(state)); }
+static inline double normal(uint64_t *state)
+{
+    return sqrt(-2 * log(uniform(state))) * cos(2 * PI * uniform(state));
+}
 /* Counted one by one below 60, else rounded from a normal number, which there is as good. */
 static inline double poisson(uint64_t *state, double mean)
 {

@@ -5,14 +5,17 @@
 static double flux_of(paritas_kappa_plasma p, double energy)
 {
     const double m = 9.1093837015e-31 / 1.602176634e-19, v2 = 2 * energy / m;
-    const double f = p.density * exp(lgamma(p.kappa + 1) - lgamma(p.kappa - 0.5) - 1.5 * log(PI * p.kappa)) / pow(p.theta, 3) * pow(1 + v2 / (p.theta * p.theta * p.kappa), -p.kappa - 1);
+    const double f = p.density * exp(lgamma(p.kappa + 1) - lgamma(p.kappa - 0.5) - 1.5 * log(PI * p.kappa)) /
+                     pow(p.theta, 3) * pow(1 + v2 / (p.theta * p.theta * p.kappa), -p.kappa - 1);
     return 4 * PI * 1e-4 * f * v2 / m;
 }
 
 TEST(fluxes_are_those_of_the_formula)
 {
     double energy[ROWS], flux[8 * ROWS];
-    const paritas_kappa_plasma plasma[8] = {{1e6, 5, 1e7}, {5e6, 3.5, 2e6}, {1e6, 2.5, 1e6}, {1e6, 6, 1e8}, {3e4, 1.51, 4e6}, {1e9, 1000, 3e6}, {1, 20, 1e4}, {2e5, 1.9, 1e9}};
+    const paritas_kappa_plasma plasma[8] = {{1e6, 5, 1e7}, {5e6, 3.5, 2e6},  {1e6, 2.5, 1e6},
+                                            {1e6, 6, 1e8}, {3e4, 1.51, 4e6}, {1e9, 1000, 3e6},
+                                            {1, 20, 1e4},  {2e5, 1.9, 1e9}};
     make_energies(1, 30000, energy);
     for (unsigned precision = 64; precision >= 32; precision -= 32) {
         paritas_context *context = open_with(NULL, 0, 1, precision);
@@ -22,7 +25,8 @@ TEST(fluxes_are_those_of_the_formula)
                 const double truth = flux_of(plasma[k], energy[i]);
                 /* an exponent of 1000 magnifies the rounding of its logarithm; below 2^-76 f32 has zeros */
                 const double tolerance = precision == 64 ? 1e-12 : plasma[k].kappa > 100 ? 2e-3 : 1e-5;
-                ASSERT_CLOSE(flux[k * ROWS + i], truth, tolerance * truth + (precision == 32 ? 1e-20 : 1e-290));
+                ASSERT_CLOSE(flux[k * ROWS + i], truth,
+                             tolerance * truth + (precision == 32 ? 1e-20 : 1e-290));
             }
         paritas_close(context);
     }
@@ -45,7 +49,8 @@ TEST(fluxes_are_the_reference_ones)
     }
     for (size_t k = 0; json_at(json_get(reference, "theta_from_T"), k); k++) {
         const struct json *one = json_at(json_get(reference, "theta_from_T"), k);
-        ASSERT_CLOSE(paritas_kappa_theta(number(one, "kappa"), number(one, "T")) / number(one, "theta"), 1, 1e-12);
+        ASSERT_CLOSE(paritas_kappa_theta(number(one, "kappa"), number(one, "T")) / number(one, "theta"), 1,
+                     1e-12);
     }
     double matrix[ROWS * ROWS], row[ROWS];
     ASSERT_OK(context, paritas_kappa_response(context, 0.5, ROWS, energy, matrix));
@@ -71,13 +76,15 @@ TEST(density_and_temperature_are_the_moments_of_the_flux)
         double density = 0, energies = 0;
         ASSERT_OK(context, paritas_kappa_flux(context, 1, &plasma[k], POINTS, energy, flux));
         for (size_t i = 0; i < POINTS; i++) {
-            const double v = sqrt(2 * energy[i] * 1.602176634e-19 / 9.1093837015e-31), part = 1e4 * flux[i] / v * energy[i] * step;
+            const double v = sqrt(2 * energy[i] * 1.602176634e-19 / 9.1093837015e-31),
+                         part = 1e4 * flux[i] / v * energy[i] * step;
             density += part;
             energies += part * energy[i];
         }
         ASSERT_CLOSE(density / plasma[k].density, 1, 1e-7);
         /* a power law of 1e9 eV / 100 eV to the -(kappa - 1.5) is cut off */
-        ASSERT_CLOSE(energies / density / 1.5 / paritas_kappa_temperature(plasma[k].kappa, plasma[k].theta), 1, plasma[k].kappa > 3 ? 1e-6 : 1e-5);
+        ASSERT_CLOSE(energies / density / 1.5 / paritas_kappa_temperature(plasma[k].kappa, plasma[k].theta),
+                     1, plasma[k].kappa > 3 ? 1e-6 : 1e-5);
     }
     free(energy);
     free(flux);
@@ -108,7 +115,8 @@ TEST(a_response_keeps_a_constant_and_its_width)
     /* half of the maximum at energies that lie 0.5 of the middle one apart */
     const double h = asinh(0.25), middle = matrix[200 * POINTS + 200];
     const size_t j = 200 + (size_t)(h / 0.01);
-    const double part = h / 0.01 - floor(h / 0.01), at = matrix[200 * POINTS + j] * (1 - part) + matrix[200 * POINTS + j + 1] * part;
+    const double part = h / 0.01 - floor(h / 0.01),
+                 at = matrix[200 * POINTS + j] * (1 - part) + matrix[200 * POINTS + j + 1] * part;
     ASSERT_CLOSE(at / middle, 0.5, 1e-3);
     ASSERT_CLOSE(exp(h) - exp(-h), 0.5, 1e-12);
     free(energy);

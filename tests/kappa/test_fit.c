@@ -1,8 +1,10 @@
-/* Fits of kappa distributions: truth is found, its errors cover it, the minimum is one, what is said of it holds. */
+/* Fits of kappa distributions: truth is found, its errors cover it, the minimum is one, what is said of it
+ * holds. */
 #include "plasmas.h"
 #include "refusing.h"
 
-static paritas_kappa_result *fit_set(const paritas_spectra *spectra, const paritas_kappa_options *options, unsigned precision)
+static paritas_kappa_result *fit_set(const paritas_spectra *spectra, const paritas_kappa_options *options,
+                                     unsigned precision)
 {
     paritas_context *context = open_with(NULL, 0, 1, precision);
     paritas_kappa_result *results = calloc(spectra->n, sizeof *results);
@@ -73,8 +75,10 @@ TEST(the_truth_behind_a_response_is_found_with_it)
 /* Pulls of each parameter: half of the errors' claim is their width, half that they have no bias. */
 static void check_pulls(const char *name, double sum, double square, size_t inside, size_t n)
 {
-    const double mean = sum / (double)n, width = sqrt(square / (double)n - mean * mean), covered = (double)inside / (double)n;
-    if (fabs(mean) > 0.1 || fabs(width - 1) > 0.06 || fabs(covered - 0.6827) > 0.03) fail_msg("%s: pulls of mean %g, width %g; %g are within 1", name, mean, width, covered);
+    const double mean = sum / (double)n, width = sqrt(square / (double)n - mean * mean),
+                 covered = (double)inside / (double)n;
+    if (fabs(mean) > 0.1 || fabs(width - 1) > 0.06 || fabs(covered - 0.6827) > 0.03)
+        fail_msg("%s: pulls of mean %g, width %g; %g are within 1", name, mean, width, covered);
 }
 
 TEST(errors_cover_the_truth_as_often_as_they_say)
@@ -97,11 +101,15 @@ TEST(errors_cover_the_truth_as_often_as_they_say)
             const paritas_kappa_plasma *p = &set.truth[k], *q = &results[k].plasma;
             assert_int_equal(results[k].status, PARITAS_SPECTRUM_FITTED);
             /* errors are those of a parabola: where they are small */
-            if (results[k].kappa_error > 0.2 * q->kappa || results[k].kappa_state != PARITAS_FREE || results[k].theta_state != PARITAS_FREE) continue;
+            if (results[k].kappa_error > 0.2 * q->kappa || results[k].kappa_state != PARITAS_FREE ||
+                results[k].theta_state != PARITAS_FREE)
+                continue;
             const double t = paritas_kappa_temperature(p->kappa, p->theta);
-            const double pulls[4] = {-(1 / q->kappa - 1 / p->kappa) * q->kappa * q->kappa / results[k].kappa_error, log(q->theta / p->theta) * q->theta / results[k].theta_error,
-                                     log(q->density / p->density) * q->density / results[k].density_error,
-                                     log(results[k].temperature / t) * results[k].temperature / results[k].temperature_error};
+            const double pulls[4] = {
+                -(1 / q->kappa - 1 / p->kappa) * q->kappa * q->kappa / results[k].kappa_error,
+                log(q->theta / p->theta) * q->theta / results[k].theta_error,
+                log(q->density / p->density) * q->density / results[k].density_error,
+                log(results[k].temperature / t) * results[k].temperature / results[k].temperature_error};
             for (size_t i = 0; i < 4; i++) {
                 sum[i] += pulls[i];
                 square[i] += pulls[i] * pulls[i];
@@ -146,7 +154,8 @@ TEST(an_empty_row_does_not_decide_the_fit)
             /* without that possibility it does: the test can fail */
             options.dead = 0;
             ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &result));
-            decided += result.status != PARITAS_SPECTRUM_FITTED || fabs(result.plasma.kappa / truth.kappa - 1) > 1e-2;
+            decided += result.status != PARITAS_SPECTRUM_FITTED ||
+                       fabs(result.plasma.kappa / truth.kappa - 1) > 1e-2;
         }
     assert_true(decided > ROWS);
     paritas_close(context);
@@ -223,15 +232,19 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
             paritas_kappa_result *results = fit_set(&set.spectra, &options, 64);
             for (size_t k = 0; k < set.n; k++) {
                 const paritas_kappa_result *r = &results[k];
-                const paritas_spectra one = {1, set.energy + k * ROWS, set.flux + k * ROWS, set.sensitivity + k * ROWS, NULL};
+                const paritas_spectra one = {1, set.energy + k * ROWS, set.flux + k * ROWS,
+                                             set.sensitivity + k * ROWS, NULL};
                 assert_int_equal(r->status, PARITAS_SPECTRUM_FITTED);
                 if (r->kappa_state != PARITAS_FREE || r->theta_state != PARITAS_FREE) continue;
                 double h[3], misfit[28], second[3][3];
                 for (size_t a = 0; a < 3; a++) h[a] = 0.02 * sqrt(r->covariance[a][a]);
                 paritas_kappa_plasma points[28];
                 for (size_t p = 0; p < 27; p++) {
-                    const double step[3] = {(double)(p % 3) - 1, (double)(p / 3 % 3) - 1, (double)(p / 9) - 1};
-                    points[p] = (paritas_kappa_plasma){r->plasma.density * exp(step[0] * h[0]), r->plasma.kappa + step[1] * h[1], r->plasma.theta * exp(step[2] * h[2])};
+                    const double step[3] = {(double)(p % 3) - 1, (double)(p / 3 % 3) - 1,
+                                            (double)(p / 9) - 1};
+                    points[p] = (paritas_kappa_plasma){r->plasma.density * exp(step[0] * h[0]),
+                                                       r->plasma.kappa + step[1] * h[1],
+                                                       r->plasma.theta * exp(step[2] * h[2])};
                 }
                 points[27] = r->plasma;
                 ASSERT_OK(context, paritas_kappa_misfit(context, &one, &options, 28, points, misfit));
@@ -242,14 +255,16 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
                     for (size_t b = 0; b < 3; b++) {
                         const size_t i = axis[a], j = axis[b];
                         second[a][b] = a == b ? misfit[13 + i] - 2 * misfit[13] + misfit[13 - i]
-                                              : 0.25 * (misfit[13 + i + j] - misfit[13 + i - j] - misfit[13 - i + j] + misfit[13 - i - j]);
+                                              : 0.25 * (misfit[13 + i + j] - misfit[13 + i - j] -
+                                                        misfit[13 - i + j] + misfit[13 - i - j]);
                         second[a][b] /= h[a] * h[b];
                     }
                 const double unit = weights == PARITAS_WEIGHTS_NONE ? r->misfit / r->dof : 1;
                 for (size_t a = 0; a < 3; a++)
                     for (size_t b = 0; b < 3; b++) {
                         double product = 0;
-                        for (size_t c = 0; c < 3; c++) product += 0.5 * second[a][c] * r->covariance[c][b] / unit;
+                        for (size_t c = 0; c < 3; c++)
+                            product += 0.5 * second[a][c] * r->covariance[c][b] / unit;
                         /* in units of the errors */
                         ASSERT_CLOSE(product * sqrt(r->covariance[a][a] / r->covariance[b][b]), a == b, 0.01);
                     }
@@ -260,7 +275,8 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
     free_set(&set);
 }
 
-/* No point of a grid is lower, whatever the spectrum: noise of a factor of 4, two populations, empty and missing rows. */
+/* No point of a grid is lower, whatever the spectrum: noise of a factor of 4, two populations, empty and
+ * missing rows. */
 TEST(no_other_minimum_is_lower)
 {
     enum { N = 60, KAPPAS = 6, THETAS = 40, DENSITIES = 21 };
@@ -269,7 +285,9 @@ TEST(no_other_minimum_is_lower)
     for (size_t k = 0; k < N; k++)
         for (size_t i = 0; i < ROWS; i++) {
             double *flux = &set.flux[k * ROWS + i];
-            if (k % 4 == 1) *flux = 1e5 * pow(set.energy[k * ROWS + i] / 100, -4 * uniform(&seed)) * exp(1.4 * normal(&seed));
+            if (k % 4 == 1)
+                *flux =
+                    1e5 * pow(set.energy[k * ROWS + i] / 100, -4 * uniform(&seed)) * exp(1.4 * normal(&seed));
             if (k % 4 == 2) *flux += set.flux[((k + 1) % N) * ROWS + i];
             if (k % 4 == 3 && uniform(&seed) < 0.3) *flux = uniform(&seed) < 0.5 ? 0 : (double)NAN;
         }
@@ -283,19 +301,23 @@ TEST(no_other_minimum_is_lower)
         paritas_kappa_result *results = fit_set(&set.spectra, &options, 64);
         for (size_t k = 0; k < N; k++) {
             const paritas_kappa_result *r = &results[k];
-            const paritas_spectra one = {1, set.energy + k * ROWS, set.flux + k * ROWS, set.sensitivity + k * ROWS, NULL};
+            const paritas_spectra one = {1, set.energy + k * ROWS, set.flux + k * ROWS,
+                                         set.sensitivity + k * ROWS, NULL};
             if (r->status == PARITAS_SPECTRUM_TOO_FEW_ROWS) continue;
             assert_int_equal(r->status, PARITAS_SPECTRUM_FITTED);
             size_t n = 0;
             for (int a = 0; a < KAPPAS; a++)
                 for (int b = 0; b < THETAS; b++)
                     for (int c = 0; c < DENSITIES; c++)
-                        points[n++] = (paritas_kappa_plasma){r->plasma.density * pow(10, 0.2 * (c - 10)), 2.5 + 3.5 * a / (KAPPAS - 1), pow(10, 6 + 2.0 * b / (THETAS - 1))};
+                        points[n++] = (paritas_kappa_plasma){r->plasma.density * pow(10, 0.2 * (c - 10)),
+                                                             2.5 + 3.5 * a / (KAPPAS - 1),
+                                                             pow(10, 6 + 2.0 * b / (THETAS - 1))};
             for (size_t p = 0; p < n; p++) points[p].density = fmax(1, points[p].density);
             ASSERT_OK(context, paritas_kappa_misfit(context, &one, &options, n, points, misfit));
             for (size_t p = 0; p < n; p++)
                 if (misfit[p] < r->misfit - 1e-9 * (1 + r->misfit))
-                    fail_msg("spectrum %zu: %g at n %g, kappa %g, theta %g is below %g", k, misfit[p], points[p].density, points[p].kappa, points[p].theta, r->misfit);
+                    fail_msg("spectrum %zu: %g at n %g, kappa %g, theta %g is below %g", k, misfit[p],
+                             points[p].density, points[p].kappa, points[p].theta, r->misfit);
         }
         free(results);
     }
@@ -334,7 +356,9 @@ TEST(spectra_that_cannot_be_fitted_say_why)
     assert_int_equal(results[3].empty_rows, 12);
     assert_int_equal(results[4].status, PARITAS_SPECTRUM_FITTED);
     assert_int_equal(results[4].rows, 12);
-    for (size_t k = 0; k < 3; k++) assert_true(isnan(results[k].plasma.kappa) && isnan(results[k].temperature) && isnan(results[k].misfit));
+    for (size_t k = 0; k < 3; k++)
+        assert_true(isnan(results[k].plasma.kappa) && isnan(results[k].temperature) &&
+                    isnan(results[k].misfit));
     assert_string_equal(paritas_spectrum_status_name(results[1].status), "too_few_rows");
     paritas_close(context);
 }
@@ -347,7 +371,8 @@ TEST(bounds_are_kept_and_said)
     narrow.kappa_lower = 3.5;
     narrow.kappa_upper = 4.5;
     fixed.kappa_lower = fixed.kappa_upper = 4.5;
-    paritas_kappa_result *bounded = fit_set(&set.spectra, &narrow, 64), *held = fit_set(&set.spectra, &fixed, 64);
+    paritas_kappa_result *bounded = fit_set(&set.spectra, &narrow, 64),
+                         *held = fit_set(&set.spectra, &fixed, 64);
     size_t at_upper = 0, at_lower = 0;
     for (size_t k = 0; k < set.n; k++) {
         assert_int_equal(bounded[k].status, PARITAS_SPECTRUM_FITTED);
@@ -369,7 +394,8 @@ TEST(bounds_are_kept_and_said)
     free_set(&set);
 }
 
-/* Spectra of a distribution over and under the limits of a density: what is fitted is within, and its misfit can be asked for. */
+/* Spectra of a distribution over and under the limits of a density: what is fitted is within, and its misfit
+ * can be asked for. */
 TEST(densities_are_within_their_limits)
 {
     static const double limits[] = {1.0, 1e15}, times[] = {0.5, 0.99, 1.01, 2.0};
@@ -378,7 +404,8 @@ TEST(densities_are_within_their_limits)
         paritas_context *context = open_with(NULL, 0, 1, precision);
         for (size_t k = 0; k < 2 * COUNT(limits) * COUNT(times); k++) {
             const double limit = limits[k / COUNT(times) % 2], factor = times[k % COUNT(times)];
-            const int outside = limit > 1.0 ? factor > 1.0 : factor < 1.0, held = k >= COUNT(limits) * COUNT(times);
+            const int outside = limit > 1.0 ? factor > 1.0 : factor < 1.0,
+                      held = k >= COUNT(limits) * COUNT(times);
             const paritas_kappa_plasma truth = {limit, 4.0, limit > 1.0 ? 9e7 : 1e7};
             double energy[ROWS], flux[ROWS], sensitivity[ROWS], misfit;
             make_energies(20, 20000, energy);
@@ -392,14 +419,18 @@ TEST(densities_are_within_their_limits)
             const paritas_spectra spectra = {1, energy, flux, sensitivity, NULL};
             paritas_kappa_result fit;
             ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &fit));
-            if (!held) assert_int_equal(fit.status, outside ? PARITAS_SPECTRUM_NOT_FITTED : PARITAS_SPECTRUM_FITTED);
-            if (held && !(fit.density_estimate >= 1.0 && fit.density_estimate <= 1e15)) assert_int_equal(fit.status, PARITAS_SPECTRUM_NOT_FITTED);
+            if (!held)
+                assert_int_equal(fit.status, outside ? PARITAS_SPECTRUM_NOT_FITTED : PARITAS_SPECTRUM_FITTED);
+            if (held && !(fit.density_estimate >= 1.0 && fit.density_estimate <= 1e15))
+                assert_int_equal(fit.status, PARITAS_SPECTRUM_NOT_FITTED);
             if (fit.status == PARITAS_SPECTRUM_FITTED) {
-                ASSERT_OK(context, paritas_kappa_misfit(context, &spectra, &options, 1, &fit.plasma, &misfit));
+                ASSERT_OK(context,
+                          paritas_kappa_misfit(context, &spectra, &options, 1, &fit.plasma, &misfit));
                 continue;
             }
             assert_int_not_equal(fit.fit, PARITAS_FIT_CONVERGED);
-            assert_true(isnan(fit.plasma.density) && isnan(fit.plasma.kappa) && isnan(fit.plasma.theta) && isnan(fit.temperature) && isnan(fit.density_error));
+            assert_true(isnan(fit.plasma.density) && isnan(fit.plasma.kappa) && isnan(fit.plasma.theta) &&
+                        isnan(fit.temperature) && isnan(fit.density_error));
         }
         paritas_close(context);
     }
@@ -433,7 +464,8 @@ TEST(progress_of_fits_rises_to_its_end)
         paritas_kappa_result *results = calloc(set.n, sizeof *results);
         ASSERT_OK(context, paritas_open(&options, &context));
         ASSERT_OK(context, paritas_kappa_fit(context, &set.spectra, NULL, results));
-        assert_true(watch.calls > 1 && watch.done == watch.total && watch.total == set.n * (precision == 32 ? 2 : 1));
+        assert_true(watch.calls > 1 && watch.done == watch.total &&
+                    watch.total == set.n * (precision == 32 ? 2 : 1));
         free(results);
         paritas_close(context);
     }
@@ -446,11 +478,13 @@ TEST(fits_in_f32_end_where_those_in_f64_do)
     paritas_kappa_options options = default_options();
     for (int weights = 0; weights < 3; weights++) {
         options.weights = (paritas_kappa_weights)weights;
-        paritas_kappa_result *f64 = fit_set(&set.spectra, &options, 64), *f32 = fit_set(&set.spectra, &options, 32);
+        paritas_kappa_result *f64 = fit_set(&set.spectra, &options, 64),
+                             *f32 = fit_set(&set.spectra, &options, 32);
         for (size_t k = 0; k < set.n; k++) {
             assert_int_equal(f64[k].status, f32[k].status);
             ASSERT_CLOSE(f32[k].misfit, f64[k].misfit, 1e-9 * (1 + f64[k].misfit));
-            if (f64[k].kappa_state == PARITAS_FREE) ASSERT_CLOSE(f32[k].plasma.kappa, f64[k].plasma.kappa, 1e-4 * f64[k].kappa_error);
+            if (f64[k].kappa_state == PARITAS_FREE)
+                ASSERT_CLOSE(f32[k].plasma.kappa, f64[k].plasma.kappa, 1e-4 * f64[k].kappa_error);
         }
         free(f64);
         free(f32);
@@ -468,15 +502,19 @@ TEST(bad_arguments_are_named)
         double value;
         const char *word;
     } wrong[] = {
-        {offsetof(paritas_kappa_options, response), -1, "response"},       {offsetof(paritas_kappa_options, systematic), (double)NAN, "systematic"},
-        {offsetof(paritas_kappa_options, dead), 1, "dead"},                {offsetof(paritas_kappa_options, kappa_lower), 1.5, "kappa"},
-        {offsetof(paritas_kappa_options, kappa_upper), 2, "kappa"},        {offsetof(paritas_kappa_options, theta_lower), 0, "theta"},
+        {offsetof(paritas_kappa_options, response), -1, "response"},
+        {offsetof(paritas_kappa_options, systematic), (double)NAN, "systematic"},
+        {offsetof(paritas_kappa_options, dead), 1, "dead"},
+        {offsetof(paritas_kappa_options, kappa_lower), 1.5, "kappa"},
+        {offsetof(paritas_kappa_options, kappa_upper), 2, "kappa"},
+        {offsetof(paritas_kappa_options, theta_lower), 0, "theta"},
         {offsetof(paritas_kappa_options, theta_upper), INFINITY, "theta"},
     };
     for (size_t k = 0; k < COUNT(wrong); k++) {
         paritas_kappa_options options = default_options();
         memcpy((char *)&options + wrong[k].offset, &wrong[k].value, sizeof(double));
-        assert_int_equal(paritas_kappa_fit(context, &set.spectra, &options, results), PARITAS_INVALID_ARGUMENT);
+        assert_int_equal(paritas_kappa_fit(context, &set.spectra, &options, results),
+                         PARITAS_INVALID_ARGUMENT);
         assert_non_null(strstr(paritas_error_message(context), wrong[k].word));
     }
     paritas_spectra spectra = set.spectra;
@@ -528,7 +566,8 @@ int main(void)
         cmocka_unit_test(errors_cover_the_truth_as_often_as_they_say),
         cmocka_unit_test(an_empty_row_does_not_decide_the_fit),
         cmocka_unit_test(objectives_and_fits_are_the_reference_ones),
-        cmocka_unit_test(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_differences),
+        cmocka_unit_test(
+            the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_differences),
         cmocka_unit_test(no_other_minimum_is_lower),
         cmocka_unit_test(spectra_that_cannot_be_fitted_say_why),
         cmocka_unit_test(bounds_are_kept_and_said),

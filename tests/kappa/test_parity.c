@@ -19,8 +19,9 @@ TEST(fits_have_the_same_bits_everywhere)
         const char *isa;
         unsigned lanes, threads;
         size_t batch;
-    } ways[] = {{"portable", 1, 1, 307}, {"scalar", 1, 1, 307}, {"avx2", 4, 1, 307}, {"avx2", 0, 2, 100}, {"avx2", 1, 3, 307}, {"avx512", 0, 1, 7},
-                {"avx512", 8, 2, 307},   {"avx512", 1, 1, 307}, {"neon", 0, 2, 307}, {"neon", 1, 1, 50},  {NULL, 0, 0, 307},    {NULL, 2, 1, 150}};
+    } ways[] = {{"portable", 1, 1, 307}, {"scalar", 1, 1, 307}, {"avx2", 4, 1, 307},   {"avx2", 0, 2, 100},
+                {"avx2", 1, 3, 307},     {"avx512", 0, 1, 7},   {"avx512", 8, 2, 307}, {"avx512", 1, 1, 307},
+                {"neon", 0, 2, 307},     {"neon", 1, 1, 50},    {NULL, 0, 0, 307},     {NULL, 2, 1, 150}};
     struct set set = make_mixed();
     const size_t bytes = set.n * sizeof(paritas_kappa_result);
     paritas_kappa_result *reference = malloc(bytes), *results = malloc(bytes);
@@ -29,7 +30,8 @@ TEST(fits_have_the_same_bits_everywhere)
         for (int weights = 0; weights < 3; weights++) {
             paritas_kappa_options options = default_options();
             options.weights = (paritas_kappa_weights)weights;
-            options.density = weights == PARITAS_WEIGHTS_ORIGINAL ? PARITAS_DENSITY_ESTIMATE : PARITAS_DENSITY_FITTED;
+            options.density =
+                weights == PARITAS_WEIGHTS_ORIGINAL ? PARITAS_DENSITY_ESTIMATE : PARITAS_DENSITY_FITTED;
             options.response = weights == PARITAS_WEIGHTS_NONE ? 0 : 0.5;
             for (size_t w = 0; w < COUNT(ways); w++) {
                 if (ways[w].isa && !runs(ways[w].isa, precision)) continue;
@@ -54,7 +56,9 @@ TEST(fits_have_the_same_bits_everywhere)
                 if (w == 0) memcpy(reference, results, bytes);
                 for (size_t k = 0; k < set.n; k++)
                     if (memcmp(&results[k], &reference[k], sizeof *results) != 0)
-                        fail_msg("f%u, weights %d, %s with %u lanes, %u threads, batches of %zu: spectrum %zu differs", precision, weights, ways[w].isa ? ways[w].isa : "any", ways[w].lanes,
+                        fail_msg("f%u, weights %d, %s with %u lanes, %u threads, batches of %zu: spectrum "
+                                 "%zu differs",
+                                 precision, weights, ways[w].isa ? ways[w].isa : "any", ways[w].lanes,
                                  ways[w].threads, ways[w].batch, k);
                 paritas_close(context);
             }
@@ -69,17 +73,21 @@ TEST(fluxes_and_misfits_have_the_same_bits_everywhere)
     static const struct {
         const char *isa;
         unsigned lanes;
-    } ways[] = {{"portable", 1}, {"scalar", 1}, {"avx2", 4}, {"avx2", 1}, {"avx512", 8}, {"avx512", 1}, {"neon", 2}, {NULL, 0}};
+    } ways[] = {{"portable", 1}, {"scalar", 1}, {"avx2", 4}, {"avx2", 1},
+                {"avx512", 8},   {"avx512", 1}, {"neon", 2}, {NULL, 0}};
     enum { POINTS = 5 };
     struct set set = make_mixed();
-    double *reference = malloc(set.n * (POINTS + ROWS) * sizeof *reference), *numbers_here = malloc(set.n * (POINTS + ROWS) * sizeof *numbers_here);
+    double *reference = malloc(set.n * (POINTS + ROWS) * sizeof *reference),
+           *numbers_here = malloc(set.n * (POINTS + ROWS) * sizeof *numbers_here);
     assert_true(reference && numbers_here);
     for (unsigned precision = 64; precision >= 32; precision -= 32)
         for (size_t w = 0; w < COUNT(ways); w++) {
             if (ways[w].isa && !runs(ways[w].isa, precision)) continue;
             paritas_context *context = open_with(ways[w].isa, ways[w].lanes, 2, precision);
-            ASSERT_OK(context, paritas_kappa_misfit(context, &set.spectra, NULL, POINTS, set.truth, numbers_here));
-            ASSERT_OK(context, paritas_kappa_flux(context, set.n, set.truth, ROWS, set.energy, numbers_here + set.n * POINTS));
+            ASSERT_OK(context,
+                      paritas_kappa_misfit(context, &set.spectra, NULL, POINTS, set.truth, numbers_here));
+            ASSERT_OK(context, paritas_kappa_flux(context, set.n, set.truth, ROWS, set.energy,
+                                                  numbers_here + set.n * POINTS));
             if (w == 0) memcpy(reference, numbers_here, set.n * (POINTS + ROWS) * sizeof *reference);
             assert_memory_equal(reference, numbers_here, set.n * (POINTS + ROWS) * sizeof *reference);
             paritas_close(context);

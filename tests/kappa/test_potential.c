@@ -1,4 +1,5 @@
-/* Currents and potentials of spacecraft: reference numbers of an independent implementation, integrals done again, balance at what is returned, the same bits everywhere. */
+/* Currents and potentials of spacecraft: reference numbers of an independent implementation, integrals done
+ * again, balance at what is returned, the same bits everywhere. */
 #include "testing.h"
 
 /* ---- currents ---- */
@@ -22,7 +23,8 @@ TEST(photoelectrons_potentials_and_yields_are_those_of_the_reference)
 
 TEST(photoelectrons_have_a_potential_from_0_to_150_volts)
 {
-    for (double u = 0.0; u <= 150.0; u += 0.37) ASSERT_CLOSE(paritas_photoelectron_potential(paritas_photoelectron_current(u)), u, 1e-10);
+    for (double u = 0.0; u <= 150.0; u += 0.37)
+        ASSERT_CLOSE(paritas_photoelectron_potential(paritas_photoelectron_current(u)), u, 1e-10);
     const double beyond[] = {1.0860000001e-6, 1.3133e-9, 0.0, -1.0, INFINITY, (double)NAN};
     for (size_t i = 0; i < COUNT(beyond); i++) assert_true(isnan(paritas_photoelectron_potential(beyond[i])));
 }
@@ -40,10 +42,14 @@ TEST(electron_currents_are_those_of_the_reference_but_for_its_sums)
         const paritas_kappa_plasma plasma = plasma_of(row);
         const double lower = json_get(row, "E_min")->number, upper = json_get(row, "E_max")->number;
         const size_t steps = (size_t)json_get(row, "n_steps")->number;
-        ASSERT_NEAR(simpson_current(&plasma, lower, upper, steps, 0), json_get(row, "value_scipy_1_10")->number, 1e-9);
-        ASSERT_NEAR(simpson_current(&plasma, lower, upper, steps, 1), json_get(row, "value_scipy_1_11_or_later")->number, 1e-9);
-        /* with enough points Simpson's rule comes to the closed form; the masses of the electron differ by 2e-8 */
-        ASSERT_NEAR(simpson_current(&plasma, lower, upper, 20001, 1), paritas_electron_current(&plasma, lower, upper), 1e-7);
+        ASSERT_NEAR(simpson_current(&plasma, lower, upper, steps, 0),
+                    json_get(row, "value_scipy_1_10")->number, 1e-9);
+        ASSERT_NEAR(simpson_current(&plasma, lower, upper, steps, 1),
+                    json_get(row, "value_scipy_1_11_or_later")->number, 1e-9);
+        /* with enough points Simpson's rule comes to the closed form; the masses of the electron differ by
+         * 2e-8 */
+        ASSERT_NEAR(simpson_current(&plasma, lower, upper, 20001, 1),
+                    paritas_electron_current(&plasma, lower, upper), 1e-7);
     }
     paritas_workspace_free(document);
     paritas_close(context);
@@ -53,12 +59,17 @@ TEST(electron_currents_of_adjacent_ranges_add_up)
 {
     for (size_t k = 0; k < 200; k++) {
         const paritas_kappa_plasma plasma = some_plasma(k);
-        const double whole = paritas_electron_current(&plasma, 0.0, INFINITY), cut = 3.0 * paritas_kappa_temperature(plasma.kappa, plasma.theta);
-        ASSERT_NEAR(paritas_electron_current(&plasma, 0.0, cut) + paritas_electron_current(&plasma, cut, INFINITY), whole, 1e-14);
+        const double whole = paritas_electron_current(&plasma, 0.0, INFINITY),
+                     cut = 3.0 * paritas_kappa_temperature(plasma.kappa, plasma.theta);
+        ASSERT_NEAR(paritas_electron_current(&plasma, 0.0, cut) +
+                        paritas_electron_current(&plasma, cut, INFINITY),
+                    whole, 1e-14);
         assert_true(paritas_electron_current(&plasma, cut, cut) == 0.0);
     }
-    const paritas_kappa_plasma plasma = {1e6, 5.0, 1e7}, none[] = {{0.0, 5.0, 1e7}, {1e6, 1.5, 1e7}, {1e6, 5.0, (double)NAN}};
-    assert_true(isnan(paritas_electron_current(&plasma, 2.0, 1.0)) && isnan(paritas_electron_current(&plasma, -1.0, 1.0)));
+    const paritas_kappa_plasma plasma = {1e6, 5.0, 1e7},
+                               none[] = {{0.0, 5.0, 1e7}, {1e6, 1.5, 1e7}, {1e6, 5.0, (double)NAN}};
+    assert_true(isnan(paritas_electron_current(&plasma, 2.0, 1.0)) &&
+                isnan(paritas_electron_current(&plasma, -1.0, 1.0)));
     for (size_t i = 0; i < COUNT(none); i++) assert_true(isnan(paritas_electron_current(&none[i], 0.0, 1.0)));
 }
 
@@ -97,9 +108,11 @@ TEST(currents_in_shade_are_the_integrals)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     for (size_t k = 0; k < 60; k++) {
         const paritas_kappa_plasma plasma = some_plasma(k);
-        const double edge = (plasma.kappa - 1.5) * paritas_kappa_temperature(plasma.kappa, plasma.theta), potentials[] = {0.0, -0.02 * edge, -0.5 * edge, -0.97 * edge, 0.7};
+        const double edge = (plasma.kappa - 1.5) * paritas_kappa_temperature(plasma.kappa, plasma.theta),
+                     potentials[] = {0.0, -0.02 * edge, -0.5 * edge, -0.97 * edge, 0.7};
         double currents[COUNT(potentials)][3];
-        ASSERT_OK(context, paritas_shade_currents(context, 1, &plasma, NULL, COUNT(potentials), potentials, currents[0]));
+        ASSERT_OK(context, paritas_shade_currents(context, 1, &plasma, NULL, COUNT(potentials), potentials,
+                                                  currents[0]));
         for (size_t i = 0; i < COUNT(potentials); i++) {
             const struct currents_here wanted = integrate_currents(&plasma, potentials[i]);
             const double total = paritas_electron_current(&plasma, 0.0, INFINITY);
@@ -174,16 +187,26 @@ TEST(currents_balance_and_balance_stably_in_shade)
     for (size_t k = 0; k < N; k++) {
         const paritas_potential *r = &results[k];
         assert_int_equal(r->status, PARITAS_POTENTIAL_FOUND);
-        const double d = 1e-6 * fmax(fabs(r->potential), 1.0), second = isnan(r->second) ? r->potential : r->second;
-        const double potentials[] = {r->potential - d, r->potential, r->potential + d, second - 1e-6 * fabs(second), second + 1e-6 * fabs(second), 0.0};
+        const double d = 1e-6 * fmax(fabs(r->potential), 1.0),
+                     second = isnan(r->second) ? r->potential : r->second;
+        const double potentials[] = {r->potential - d,
+                                     r->potential,
+                                     r->potential + d,
+                                     second - 1e-6 * fabs(second),
+                                     second + 1e-6 * fabs(second),
+                                     0.0};
         double c[COUNT(potentials)][3], net[COUNT(potentials)];
-        ASSERT_OK(context, paritas_shade_currents(context, 1, &plasma[k], NULL, COUNT(potentials), potentials, c[0]));
+        ASSERT_OK(context,
+                  paritas_shade_currents(context, 1, &plasma[k], NULL, COUNT(potentials), potentials, c[0]));
         for (size_t i = 0; i < COUNT(potentials); i++) net[i] = c[i][1] + c[i][2] - c[i][0];
         assert_true(net[0] > 0.0 && net[2] < 0.0);
         assert_true(fabs(net[1]) <= 1e-8 * c[1][0]);
         assert_true(r->electrons == c[1][0] && r->emitted == c[1][1] && r->ions == c[1][2]);
         assert_true((r->potential < 0.0) == (net[5] < 0.0));
-        ASSERT_NEAR(r->temperature, paritas_kappa_temperature(plasma[k].kappa, plasma[k].theta) + r->potential / (plasma[k].kappa - 1.5), 1e-12);
+        ASSERT_NEAR(r->temperature,
+                    paritas_kappa_temperature(plasma[k].kappa, plasma[k].theta) +
+                        r->potential / (plasma[k].kappa - 1.5),
+                    1e-12);
         up += r->potential > 0.0;
         if (isnan(r->second)) continue;
         twice++;
@@ -205,7 +228,8 @@ TEST(no_stable_potential_lies_between_the_one_found_and_0_volts)
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &plasma, NULL, &shade, NULL, &r));
         if (r.potential > 0.0) continue;
         for (size_t i = 0; i < POINTS; i++) potentials[i] = r.potential * (double)i / POINTS;
-        ASSERT_OK(context, paritas_shade_currents(context, 1, &plasma, NULL, POINTS, potentials, currents[0]));
+        ASSERT_OK(context,
+                  paritas_shade_currents(context, 1, &plasma, NULL, POINTS, potentials, currents[0]));
         for (size_t i = 0; i < POINTS; i++) assert_true(currents[i][1] + currents[i][2] < currents[i][0]);
     }
     paritas_close(context);
@@ -237,23 +261,27 @@ TEST(in_sunlight_photoelectrons_leave_as_electrons_come_or_it_is_said_why_not)
             assert_int_equal(results[k].status, PARITAS_POTENTIAL_FOUND);
             ASSERT_NEAR(results[k].electrons, current, 1e-14);
             ASSERT_NEAR(results[k].emitted, current, 1e-10);
-            assert_true(results[k].emitted == paritas_photoelectron_current(results[k].potential) && results[k].ions == 0.0);
+            assert_true(results[k].emitted == paritas_photoelectron_current(results[k].potential) &&
+                        results[k].ions == 0.0);
             continue;
         }
         assert_true(isnan(results[k].potential) && isnan(results[k].error) && isnan(results[k].electrons));
     }
-    assert_true(of[PARITAS_POTENTIAL_FOUND] > N / 4 && of[PARITAS_POTENTIAL_BELOW_ZERO] > 20 && of[PARITAS_POTENTIAL_ABOVE_RANGE] > 20);
+    assert_true(of[PARITAS_POTENTIAL_FOUND] > N / 4 && of[PARITAS_POTENTIAL_BELOW_ZERO] > 20 &&
+                of[PARITAS_POTENTIAL_ABOVE_RANGE] > 20);
     paritas_close(context);
 }
 
 TEST(what_is_no_distribution_has_no_potential)
 {
     paritas_context *context = open_context(NULL, 64, 1, 0);
-    const paritas_kappa_plasma plasma[] = {{0.0, 5.0, 1e7}, {-1.0, 5.0, 1e7}, {(double)NAN, 5.0, 1e7}, {1e6, 1.5, 1e7}, {1e6, 1001.0, 1e7},
-                                           {1e6, (double)NAN, 1e7}, {1e6, 5.0, 9e3}, {1e6, 5.0, INFINITY}};
+    const paritas_kappa_plasma plasma[] = {{0.0, 5.0, 1e7}, {-1.0, 5.0, 1e7},    {(double)NAN, 5.0, 1e7},
+                                           {1e6, 1.5, 1e7}, {1e6, 1001.0, 1e7},  {1e6, (double)NAN, 1e7},
+                                           {1e6, 5.0, 9e3}, {1e6, 5.0, INFINITY}};
     const unsigned char sunlit[COUNT(plasma)] = {0, 1, 0, 1, 0, 1, 0, 1};
     paritas_potential results[COUNT(plasma)];
-    ASSERT_OK(context, paritas_spacecraft_potential(context, COUNT(plasma), plasma, NULL, sunlit, NULL, results));
+    ASSERT_OK(context,
+              paritas_spacecraft_potential(context, COUNT(plasma), plasma, NULL, sunlit, NULL, results));
     for (size_t k = 0; k < COUNT(plasma); k++) {
         assert_int_equal(results[k].status, PARITAS_POTENTIAL_NO_DISTRIBUTION);
         assert_true(isnan(results[k].potential) && isnan(results[k].second) && isnan(results[k].temperature));
@@ -270,7 +298,9 @@ TEST(errors_follow_from_the_covariance_of_the_distribution)
         double covariance[9], slope[3] = {0.0, 0.0, 0.0}, variance = 0.0;
         const double root[3][3] = {{0.02, 0.0, 0.0}, {-0.05, 0.1, 0.0}, {0.01, -0.02, 0.015}};
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) covariance[3 * i + j] = root[i][0] * root[j][0] + root[i][1] * root[j][1] + root[i][2] * root[j][2];
+            for (int j = 0; j < 3; j++)
+                covariance[3 * i + j] =
+                    root[i][0] * root[j][0] + root[i][1] * root[j][1] + root[i][2] * root[j][2];
         paritas_potential r;
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &plasma, covariance, &sunlit, NULL, &r));
         if (r.status != PARITAS_POTENTIAL_FOUND) continue;
@@ -284,7 +314,8 @@ TEST(errors_follow_from_the_covariance_of_the_distribution)
                 if (p == 1) moved.kappa += move;
                 if (p == 2) moved.theta *= exp(move);
                 paritas_potential there;
-                ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &moved, NULL, &sunlit, NULL, &there));
+                ASSERT_OK(context,
+                          paritas_spacecraft_potential(context, 1, &moved, NULL, &sunlit, NULL, &there));
                 u[side] = there.potential;
             }
             slope[p] = (u[0] - u[1]) / (2.0 * h);
@@ -306,21 +337,30 @@ TEST(options_that_make_no_sense_are_refused_by_name)
         paritas_potential_options options;
         const char *says;
     } wrong[] = {
-        {{sizeof(paritas_potential_options), (paritas_currents)2, 10, 2e4, 1, 2e4, 3, 1, 1}, "options.currents: 2"},
-        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, -1, 2e4, 1, 2e4, 3, 1, 1}, "options.sun_lower"},
-        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, 2e4, 5, 5, 3, 1, 1}, "options.shade_upper"},
-        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, INFINITY, 1, 2e4, 3, 1, 1}, "options.sun_upper"},
-        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, 2e4, 1, 2e4, (double)NAN, 1, 1}, "options.secondary_energy"},
+        {{sizeof(paritas_potential_options), (paritas_currents)2, 10, 2e4, 1, 2e4, 3, 1, 1},
+         "options.currents: 2"},
+        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, -1, 2e4, 1, 2e4, 3, 1, 1},
+         "options.sun_lower"},
+        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, 2e4, 5, 5, 3, 1, 1},
+         "options.shade_upper"},
+        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, INFINITY, 1, 2e4, 3, 1, 1},
+         "options.sun_upper"},
+        {{sizeof(paritas_potential_options), PARITAS_CURRENTS_SUMS, 10, 2e4, 1, 2e4, (double)NAN, 1, 1},
+         "options.secondary_energy"},
     };
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        assert_int_equal(paritas_spacecraft_potential(context, 1, &plasma, NULL, &sunlit, &wrong[i].options, &result), PARITAS_INVALID_ARGUMENT);
+        assert_int_equal(
+            paritas_spacecraft_potential(context, 1, &plasma, NULL, &sunlit, &wrong[i].options, &result),
+            PARITAS_INVALID_ARGUMENT);
         assert_non_null(strstr(paritas_error_message(context), wrong[i].says));
     }
-    assert_int_equal(paritas_spacecraft_potential(context, 1, &plasma, NULL, NULL, NULL, &result), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_spacecraft_potential(context, 1, &plasma, NULL, NULL, NULL, &result),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "sunlit"));
     const double potentials[] = {0.0, (double)NAN};
     double currents[6];
-    assert_int_equal(paritas_shade_currents(context, 1, &plasma, NULL, 2, potentials, currents), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_shade_currents(context, 1, &plasma, NULL, 2, potentials, currents),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "potentials[1]"));
     paritas_close(context);
 }
@@ -351,9 +391,14 @@ static void answer(paritas_context *context, size_t step, struct answers *a)
             covariance[k][0] = covariance[k][4] = covariance[k][8] = 1e-3;
             sunlit[k] = (at + k) % 3 == 1;
         }
-        ASSERT_OK(context, paritas_spacecraft_potential(context, n, plasma, covariance[0], sunlit, NULL, a->converged + at));
-        if (at < ALIKE_SUMS) ASSERT_OK(context, paritas_spacecraft_potential(context, ALIKE_SUMS - at < n ? ALIKE_SUMS - at : n, plasma, covariance[0], sunlit, &sums, a->sums + at));
-        ASSERT_OK(context, paritas_shade_currents(context, n, plasma, NULL, ALIKE_POTENTIALS, potentials, a->currents[at][0]));
+        ASSERT_OK(context, paritas_spacecraft_potential(context, n, plasma, covariance[0], sunlit, NULL,
+                                                        a->converged + at));
+        if (at < ALIKE_SUMS)
+            ASSERT_OK(context,
+                      paritas_spacecraft_potential(context, ALIKE_SUMS - at < n ? ALIKE_SUMS - at : n, plasma,
+                                                   covariance[0], sunlit, &sums, a->sums + at));
+        ASSERT_OK(context, paritas_shade_currents(context, n, plasma, NULL, ALIKE_POTENTIALS, potentials,
+                                                  a->currents[at][0]));
     }
 }
 
@@ -368,8 +413,9 @@ static void check_bits(unsigned precision)
         const char *isa;
         unsigned threads, lanes;
         size_t step;
-    } shapes[] = {{NULL, 1, 0, ALIKE}, {NULL, 3, 0, ALIKE}, {NULL, 2, 1, ALIKE}, {NULL, 2, 0, 37}, {NULL, 1, 0, 1},
-                  {"avx2", 1, 4, ALIKE}, {"avx2", 1, 8, ALIKE}, {"avx512", 2, 8, ALIKE}, {"scalar", 1, 0, ALIKE}};
+    } shapes[] = {{NULL, 1, 0, ALIKE},   {NULL, 3, 0, ALIKE},     {NULL, 2, 1, ALIKE},
+                  {NULL, 2, 0, 37},      {NULL, 1, 0, 1},         {"avx2", 1, 4, ALIKE},
+                  {"avx2", 1, 8, ALIKE}, {"avx512", 2, 8, ALIKE}, {"scalar", 1, 0, ALIKE}};
     size_t seen = 0;
     for (size_t i = 0; i < COUNT(shapes); i++) {
         context = open_context(shapes[i].isa, precision, shapes[i].threads, shapes[i].lanes);
@@ -378,7 +424,8 @@ static void check_bits(unsigned precision)
         paritas_close(context);
         for (size_t k = 0; k < ALIKE; k++)
             if (memcmp(&found.converged[k], &wanted.converged[k], sizeof wanted.converged[k]) != 0)
-                fail_msg("f%u, shape %zu, plasma %zu: %.17g, not %.17g V", precision, i, k, found.converged[k].potential, wanted.converged[k].potential);
+                fail_msg("f%u, shape %zu, plasma %zu: %.17g, not %.17g V", precision, i, k,
+                         found.converged[k].potential, wanted.converged[k].potential);
         assert_memory_equal(found.sums, wanted.sums, sizeof wanted.sums);
         assert_memory_equal(found.currents, wanted.currents, sizeof wanted.currents);
         seen++;
@@ -386,8 +433,14 @@ static void check_bits(unsigned precision)
     assert_true(seen >= 5);
 }
 
-TEST(f64_has_the_same_bits_in_all_shapes) { check_bits(64); }
-TEST(f32_has_the_same_bits_in_all_shapes) { check_bits(32); }
+TEST(f64_has_the_same_bits_in_all_shapes)
+{
+    check_bits(64);
+}
+TEST(f32_has_the_same_bits_in_all_shapes)
+{
+    check_bits(32);
+}
 
 TEST(f32_is_near_f64)
 {

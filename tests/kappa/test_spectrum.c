@@ -11,7 +11,8 @@ struct answer {
     double omni[ROWS], coverage[ROWS], sensitivity[ROWS], counts[ROWS], error[ROWS];
 };
 
-/* `incident` in every cell of the incident hemisphere for an omnidirectional flux of 1, `reflected` in the others. */
+/* `incident` in every cell of the incident hemisphere for an omnidirectional flux of 1, `reflected` in the
+ * others. */
 static void make_sweep(struct sweep *s, double incident, double reflected)
 {
     double phi[CELLS];
@@ -19,7 +20,8 @@ static void make_sweep(struct sweep *s, double incident, double reflected)
     make_energies(20, 20000, s->energy);
     for (size_t i = 0; i < ROWS; i++) {
         make_cosines(field, -1, s->cosine + i * CELLS);
-        for (size_t c = 0; c < CELLS; c++) s->flux[i * CELLS + c] = (s->cosine[i * CELLS + c] > 0 ? incident : reflected) / (4 * PI);
+        for (size_t c = 0; c < CELLS; c++)
+            s->flux[i * CELLS + c] = (s->cosine[i * CELLS + c] > 0 ? incident : reflected) / (4 * PI);
     }
     s->cells = (paritas_cells)PARITAS_CELLS_DEFAULT;
     s->cells.theta = s->theta;
@@ -27,7 +29,8 @@ static void make_sweep(struct sweep *s, double incident, double reflected)
 
 static void make_spectrum(paritas_context *context, const struct sweep *s, struct answer *a)
 {
-    ASSERT_OK(context, paritas_kappa_spectrum(context, &s->cells, 1, s->energy, s->flux, s->cosine, a->omni, a->coverage, a->sensitivity, a->counts, a->error));
+    ASSERT_OK(context, paritas_kappa_spectrum(context, &s->cells, 1, s->energy, s->flux, s->cosine, a->omni,
+                                              a->coverage, a->sensitivity, a->counts, a->error));
 }
 
 TEST(an_isotropic_flux_is_its_integral)
@@ -59,7 +62,8 @@ TEST(only_the_incident_hemisphere_counts_and_the_polarity_tells_which_it_is)
     paritas_close(context);
 }
 
-/* What is lost lowers the coverage and the counts, not the flux; the sensitivity tells what the rest is worth. */
+/* What is lost lowers the coverage and the counts, not the flux; the sensitivity tells what the rest is
+ * worth. */
 TEST(a_masked_cell_does_not_lower_the_flux)
 {
     paritas_context *context = open_with(NULL, 0, 1, 64);
@@ -101,7 +105,11 @@ TEST(the_sensitivity_is_that_of_counts_of_poisson)
     for (size_t k = 0; k < SWEEPS; k++) {
         for (size_t i = 0; i < ROWS; i++)
             for (size_t c = 0; c < CELLS; c++) {
-                const double magnitude = fabs(s.theta[c]), cells = magnitude < 45 ? 16 : magnitude < 67 ? 8 : 4, exposure = 0.02 * s.energy[i] * 2.5 / cells;
+                const double magnitude = fabs(s.theta[c]),
+                             cells = magnitude < 45   ? 16
+                                     : magnitude < 67 ? 8
+                                                      : 4,
+                             exposure = 0.02 * s.energy[i] * 2.5 / cells;
                 s.flux[i * CELLS + c] = poisson(&seed, 1e3 / (4 * PI) * exposure) / exposure;
             }
         make_spectrum(context, &s, &a);
@@ -188,14 +196,21 @@ TEST(bad_arguments_are_named)
     static struct sweep s;
     struct answer a;
     make_sweep(&s, 1, 1);
-    assert_int_equal(paritas_kappa_spectrum(context, NULL, 1, s.energy, s.flux, s.cosine, a.omni, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_kappa_spectrum(context, NULL, 1, s.energy, s.flux, s.cosine, a.omni, NULL, NULL, NULL, NULL),
+        PARITAS_INVALID_ARGUMENT);
     s.theta[5] = 91;
-    assert_int_equal(paritas_kappa_spectrum(context, &s.cells, 1, s.energy, s.flux, s.cosine, a.omni, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_kappa_spectrum(context, &s.cells, 1, s.energy, s.flux, s.cosine, a.omni, NULL,
+                                            NULL, NULL, NULL),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "theta[5]"));
     s.theta[5] = 11.25;
-    assert_int_equal(paritas_kappa_spectrum(context, &s.cells, 1, s.energy, s.flux, NULL, a.omni, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_kappa_spectrum(context, &s.cells, 1, s.energy, s.flux, NULL, a.omni, NULL, NULL, NULL, NULL),
+        PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "cosine"));
-    ASSERT_OK(context, paritas_kappa_spectrum(context, &s.cells, 1, s.energy, s.flux, s.cosine, a.omni, NULL, NULL, NULL, NULL));
+    ASSERT_OK(context, paritas_kappa_spectrum(context, &s.cells, 1, s.energy, s.flux, s.cosine, a.omni, NULL,
+                                              NULL, NULL, NULL));
     paritas_close(context);
 }
 

@@ -1,5 +1,5 @@
-/* The conformance kernel: the CPU's own answers by closed forms, the same bits from every variant, flushing or not; and devices whose bits
- * are others are refused with the word that is to blame. */
+/* The conformance kernel: the CPU's own answers by closed forms, the same bits from every variant, flushing
+ * or not; and devices whose bits are others are refused with the word that is to blame. */
 #include "common.h"
 #include "device/fake_accelerator.h"
 #include "device/self_test.h"
@@ -28,7 +28,8 @@ static void run(paritas_context *context, unsigned lanes, double *out)
     struct self_test_data data;
     self_test_fill(&data);
     for (size_t i = 0; i < SELF_TEST_OUT; i++) out[i] = 0.5;
-    if (self_test_launch(context, context->device, &data, lanes, out) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));
+    if (self_test_launch(context, context->device, &data, lanes, out) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(context));
 }
 
 /* The CPU's answers in a precision. */
@@ -40,14 +41,18 @@ static void answers(unsigned precision, double *out)
     paritas_close(context);
 }
 
-static double rounded(double x, unsigned precision) { return precision == 64 ? x : (double)(float)x; }
+static double rounded(double x, unsigned precision)
+{
+    return precision == 64 ? x : (double)(float)x;
+}
 
 /* Of row `row`, number i of group `group`. */
 #define AT(out, row, group, i) (out)[(size_t)(row) * CONFORM_OUT + 8 * (size_t)(group) + (size_t)(i)]
-#define SAME(got, wanted, group, row, i)                                                                                                   \
-    do {                                                                                                                                   \
-        const double g_ = (got), w_ = (wanted);                                                                                            \
-        if (memcmp(&g_, &w_, sizeof g_) != 0) fail_msg("%s in row %d, %d: %a, not %a", self_test_word(group), row, i, g_, w_);             \
+#define SAME(got, wanted, group, row, i)                                                     \
+    do {                                                                                     \
+        const double g_ = (got), w_ = (wanted);                                              \
+        if (memcmp(&g_, &w_, sizeof g_) != 0)                                                \
+            fail_msg("%s in row %d, %d: %a, not %a", self_test_word(group), row, i, g_, w_); \
     } while (0)
 
 TEST(arithmetic_is_that_of_ieee_754)
@@ -59,23 +64,28 @@ TEST(arithmetic_is_that_of_ieee_754)
         answers(precision, out);
         for (int row = 0; row < SELF_TEST_ROWS; row++)
             for (int i = 0; i < 8; i++) {
-                /* operands have 24 bits, so that sums (but for those far apart), products and fma of floats are exact in double or rounded
-                 * once by the last conversion; quotients and roots of floats survive two roundings (Figueroa, 1995) */
-                const double a = data.in[row * CONFORM_IN + i], b = data.in[row * CONFORM_IN + 8 + i], c = data.in[row * CONFORM_IN + 16 + i];
+                /* operands have 24 bits, so that sums (but for those far apart), products and fma of floats
+                 * are exact in double or rounded once by the last conversion; quotients and roots of floats
+                 * survive two roundings (Figueroa, 1995) */
+                const double a = data.in[row * CONFORM_IN + i], b = data.in[row * CONFORM_IN + 8 + i],
+                             c = data.in[row * CONFORM_IN + 16 + i];
                 const double products = rounded(a * b, precision);
                 SAME(AT(out, row, 0, i), rounded(a + b, precision), 0, row, i);
                 SAME(AT(out, row, 1, i), rounded(a - b, precision), 1, row, i);
                 SAME(AT(out, row, 2, i), products, 2, row, i);
                 SAME(AT(out, row, 3, i), rounded(a / b, precision), 3, row, i);
                 SAME(AT(out, row, 4, i), rounded(sqrt(fabs(a)), precision), 4, row, i);
-                SAME(AT(out, row, 5, i), precision == 64 ? fma(a, b, c) : (double)fmaf((float)a, (float)b, (float)c), 5, row, i);
+                SAME(AT(out, row, 5, i),
+                     precision == 64 ? fma(a, b, c) : (double)fmaf((float)a, (float)b, (float)c), 5, row, i);
                 SAME(AT(out, row, 6, i), rounded(products + c, precision), 6, row, i);
                 double chosen = a < b && !(c > 0.0) ? 1.0 : a < b || c > 0.0 ? 2.0 : 3.0;
                 if (a >= c) chosen = -chosen;
                 SAME(AT(out, row, 7, i), chosen, 7, row, i);
                 SAME(AT(out, row, 11, i), 8.0 + (c > 0.0 ? 2.0 : 3.0), 11, row, i);
                 const double tenth = rounded(0.1, precision), factor = rounded(1.0000001192092896, precision);
-                SAME(AT(out, row, 14, i), rounded(rounded(a * tenth, precision) + rounded(factor * b, precision), precision), 14, row, i);
+                SAME(AT(out, row, 14, i),
+                     rounded(rounded(a * tenth, precision) + rounded(factor * b, precision), precision), 14,
+                     row, i);
             }
     }
 }
@@ -111,20 +121,34 @@ TEST(functions_are_those_of_the_c_library_but_for_roundings)
         answers(precision, out);
         for (int row = 0; row < SELF_TEST_ROWS; row++)
             for (int i = 0; i < 8; i++) {
-                const double a = data.in[row * CONFORM_IN + i], size = fabs(a), x = rounded(rounded(size / rounded(1.0 + size, precision), precision) - 0.5, precision);
-                const double wanted[] = {exp(a), log(size), a > -1.0 ? log1p(a) : 0.0, x - log1p(x), erf(a), erfc(a), lgamma(size), 0.5 * erfc(-a / sqrt(2.0))};
+                const double a = data.in[row * CONFORM_IN + i], size = fabs(a),
+                             x = rounded(rounded(size / rounded(1.0 + size, precision), precision) - 0.5,
+                                         precision);
+                const double wanted[] = {
+                    exp(a),  log(size),    a > -1.0 ? log1p(a) : 0.0, x - log1p(x), erf(a),
+                    erfc(a), lgamma(size), 0.5 * erfc(-a / sqrt(2.0))};
                 for (int f = 0; f < 8; f++) {
                     const double got = AT(out, row, CONFORM_FUNCTIONS + f, i);
-                    /* the C library's own deviance cancels where x is small, its lgamma near 1 and 2; below the normal floats there is zero */
-                    const double few = 8.0 * unit * fabs(wanted[f]) + (f == 3 || f == 6 || f == 7 ? 4.0 * unit : 0.0) + (precision == 32 ? FLT_MIN : 0.0);
-                    if (!(fabs(got - wanted[f]) <= few)) fail_msg("%s of %a in f%u: %.17g, not %.17g", self_test_word((unsigned)(CONFORM_FUNCTIONS + f)), a, precision, got, wanted[f]);
+                    /* the C library's own deviance cancels where x is small, its lgamma near 1 and 2; below
+                     * the normal floats there is zero */
+                    const double few = 8.0 * unit * fabs(wanted[f]) +
+                                       (f == 3 || f == 6 || f == 7 ? 4.0 * unit : 0.0) +
+                                       (precision == 32 ? FLT_MIN : 0.0);
+                    if (!(fabs(got - wanted[f]) <= few))
+                        fail_msg("%s of %a in f%u: %.17g, not %.17g",
+                                 self_test_word((unsigned)(CONFORM_FUNCTIONS + f)), a, precision, got,
+                                 wanted[f]);
                 }
-                const double degree = acos(-1.0) / 180.0, angle = rounded(a * 5.0, precision), part = rounded(a / rounded(1.0 + size, precision), precision);
-                const double angles[] = {sin(angle * degree), cos(angle * degree), acos(part) / degree, asin(sqrt(fabs(part))) / degree};
+                const double degree = acos(-1.0) / 180.0, angle = rounded(a * 5.0, precision),
+                             part = rounded(a / rounded(1.0 + size, precision), precision);
+                const double angles[] = {sin(angle * degree), cos(angle * degree), acos(part) / degree,
+                                         asin(sqrt(fabs(part))) / degree};
                 for (int f = 0; f < 4; f++) {
                     const double got = AT(out, row, CONFORM_ANGLES + f, i);
                     if (!(fabs(got - angles[f]) <= 8.0 * unit * (fabs(angles[f]) + (f < 2))))
-                        fail_msg("%s of %a in f%u: %.17g, not %.17g", self_test_word((unsigned)(CONFORM_ANGLES + f)), a, precision, got, angles[f]);
+                        fail_msg("%s of %a in f%u: %.17g, not %.17g",
+                                 self_test_word((unsigned)(CONFORM_ANGLES + f)), a, precision, got,
+                                 angles[f]);
                 }
             }
     }
@@ -143,15 +167,18 @@ TEST(memory_rows_and_teams_are_as_the_words_say)
         double v[CONFORM_SHARED], w[CONFORM_SHARED], sums[8] = {0}, dots[8] = {0};
         for (int i = 0; i < CONFORM_SHARED; i++) v[i] = fma(a[i % 8], i, b[i / 8 % 8]);
         for (int round = 0; round < 3; round++) {
-            for (int i = 0; i < CONFORM_SHARED; i++) w[i] = v[data.ints[i]] * 0.5 + v[(i + 1) % CONFORM_SHARED] * 0.25;
+            for (int i = 0; i < CONFORM_SHARED; i++)
+                w[i] = v[data.ints[i]] * 0.5 + v[(i + 1) % CONFORM_SHARED] * 0.25;
             for (int i = 0; i < CONFORM_SHARED && round < 2; i++) v[i] = w[data.ints[i]] - 0.125 * w[i];
         }
         for (int i = 0; i < CONFORM_SHARED; i++) {
             sums[i % 8] += w[i];
             dots[i % 8] = fma(v[i], w[i], dots[i % 8]);
         }
-        const double sum = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
-        const double dot = ((dots[0] + dots[4]) + (dots[2] + dots[6])) + ((dots[1] + dots[5]) + (dots[3] + dots[7]));
+        const double sum =
+            ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+        const double dot =
+            ((dots[0] + dots[4]) + (dots[2] + dots[6])) + ((dots[1] + dots[5]) + (dots[3] + dots[7]));
         for (int i = 0; i < 8; i++) {
             const int other = a[i] < b[i] ? i : 7 - i, kept = row % 3 != 1 ? row : 0, paired = row / 2;
             uint64_t bits = (uint64_t)whole[i] | 0x3ff0000000000000u;
@@ -161,7 +188,8 @@ TEST(memory_rows_and_teams_are_as_the_words_say)
             SAME(AT(out, row, 25, i), number, 25, row, i);
             SAME(AT(out, row, 26, i), a[whole[i]] - c[whole[i]], 26, row, i);
             SAME(AT(out, row, 27, i), b[other] + data.reals[other], 27, row, i);
-            double real = a[i] < b[i] && !(c[i] > 0.0) ? fma(a[i], b[i], c[i]) : sqrt(a[i] * a[i]) / (1.0 + b[i] * b[i]);
+            double real = a[i] < b[i] && !(c[i] > 0.0) ? fma(a[i], b[i], c[i])
+                                                       : sqrt(a[i] * a[i]) / (1.0 + b[i] * b[i]);
             memcpy(&bits, &real, sizeof bits);
             bits ^= 1;
             memcpy(&real, &bits, sizeof bits);
@@ -169,7 +197,10 @@ TEST(memory_rows_and_teams_are_as_the_words_say)
             bits = (uint64_t)(row % 3) | 0x3ff0000000000000u;
             memcpy(&number, &bits, sizeof number);
             const double looked = data.ints[row % 3] != data.ints[1] ? 1.0 : 2.0;
-            SAME(AT(out, row, 29, i), all[paired * CONFORM_IN + i] + all[kept * CONFORM_IN + i] * all[row * CONFORM_IN + 8 + i] + looked + number, 29, row, i);
+            SAME(AT(out, row, 29, i),
+                 all[paired * CONFORM_IN + i] + all[kept * CONFORM_IN + i] * all[row * CONFORM_IN + 8 + i] +
+                     looked + number,
+                 29, row, i);
             SAME(AT(out, row, 30, i), w[32 * i + 5], 30, row, i);
             SAME(AT(out, row, 31, i), i % 2 ? sum : dot, 31, row, i);
             SAME(AT(out, row, 35, i), data.ints[i] * 16838897u % 4093, 35, row, i);
@@ -190,7 +221,9 @@ TEST(every_variant_answers_the_same_bits)
                 run(context, lanes[l], got);
                 for (size_t i = 0; i < SELF_TEST_OUT; i++)
                     if (memcmp(&got[i], &wanted[i], sizeof got[i]) != 0)
-                        fail_msg("%s by %s with %u lanes in f%u: %a, not %a", self_test_word((unsigned)(i % CONFORM_OUT / 8)), builds[b], lanes[l], precision, got[i], wanted[i]);
+                        fail_msg("%s by %s with %u lanes in f%u: %a, not %a",
+                                 self_test_word((unsigned)(i % CONFORM_OUT / 8)), builds[b], lanes[l],
+                                 precision, got[i], wanted[i]);
             }
             paritas_close(context);
         }
@@ -208,7 +241,8 @@ TEST(a_processor_that_flushes_answers_the_same_bits_in_f32)
     assert_memory_equal(got, wanted, sizeof got);
 }
 
-/* Every result counts: a device that gets the last bit of one wrong does not open, and the message names the word. */
+/* Every result counts: a device that gets the last bit of one wrong does not open, and the message names the
+ * word. */
 TEST(a_wrong_bit_anywhere_refuses_the_device_and_names_the_word)
 {
     for (unsigned precision = 32; precision <= 64; precision += 32) {
@@ -219,7 +253,9 @@ TEST(a_wrong_bit_anywhere_refuses_the_device_and_names_the_word)
             assert_int_equal(fake_use(context), PARITAS_NO_DEVICE);
             char wanted[200];
             const char *word = self_test_word(group);
-            snprintf(wanted, sizeof wanted, "device 'fake:0': its self-test failed: %s gives other bits than the CPU's in f%u", word ? word : "memory that no kernel fills", precision);
+            snprintf(wanted, sizeof wanted,
+                     "device 'fake:0': its self-test failed: %s gives other bits than the CPU's in f%u",
+                     word ? word : "memory that no kernel fills", precision);
             assert_string_equal(paritas_error_message(context), wanted);
             assert_int_equal(fake.buffers, 0);
             assert_int_equal(fake.closes, 1);

@@ -19,7 +19,10 @@ const char *const answers_part_names[ANSWERS_PART_COUNT] = {
 
 /* ---- inputs ---- */
 
-static double none(void) { return __builtin_nan(""); }
+static double none(void)
+{
+    return __builtin_nan("");
+}
 
 /* Knuth's 64-bit linear congruential generator. */
 static double uniform(uint64_t *state)
@@ -37,31 +40,50 @@ static double noise(uint64_t *state, double size)
     return factor > 0.02 ? factor : 0.02;
 }
 
-enum kind { PLAIN, SMEARED, HOLES, EMPTY_ROWS, ALONG_X, SAME_ROWS, POLES, NO_CONE, BACKGROUND, VARIED, TINY, FEW, NO_CELLS };
+enum kind {
+    PLAIN,
+    SMEARED,
+    HOLES,
+    EMPTY_ROWS,
+    ALONG_X,
+    SAME_ROWS,
+    POLES,
+    NO_CONE,
+    BACKGROUND,
+    VARIED,
+    TINY,
+    FEW,
+    NO_CELLS
+};
 
 static const struct {
     enum kind kind;
     double u, r, a, noise;
 } kinds[SAMPLE_SWEEPS] = {
-    {PLAIN, -120.0, 0.8, 1.5, 0.2},    {SMEARED, -60.0, 0.9, 0.0, 0.15}, {HOLES, -45.0, 0.7, 0.6, 0.25},   {POLES, -250.0, 0.95, 0.0, 0.1},
-    {ALONG_X, -35.0, 0.85, 1.0, 0.2},  {EMPTY_ROWS, -90.0, 0.6, 0, 0.2}, {FEW, -50.0, 0.8, 0.0, 0.1},      {NO_CELLS, -50.0, 0.8, 0.0, 0.1},
-    {PLAIN, -20.0, 1.02, 0.0, 0.1},    {NO_CONE, 0.0, 0.5, 0.0, 0.3},    {BACKGROUND, 0.0, 1.1, 0.0, 0.2}, {SAME_ROWS, -70.0, 0.75, 0.3, 0.2},
-    {PLAIN, -700.0, 0.5, 2.0, 0.3},    {SMEARED, -300.0, 0.7, 0.0, 0.3}, {VARIED, -80.0, 0.9, 0.5, 0.2},   {TINY, -40.0, 0.8, 0.0, 0.2},
-    {HOLES, -400.0, 0.95, 2.5, 0.2},   {PLAIN, 15.0, 0.4, 0.0, 0.2},     {PLAIN, -1500.0, 0.9, 3.0, 0.2},  {SMEARED, -10.0, 1.05, 0.0, 0.1},
-    {EMPTY_ROWS, -30.0, 0.8, 1.0, .2}, {PLAIN, -5.0, 0.33, 0.0, 0.0},    {ALONG_X, -5.0, 1.0, 0.0, 0.0},   {PLAIN, -160.0, 0.975, 0.2, 0.2},
+    {PLAIN, -120.0, 0.8, 1.5, 0.2},  {SMEARED, -60.0, 0.9, 0.0, 0.15}, {HOLES, -45.0, 0.7, 0.6, 0.25},
+    {POLES, -250.0, 0.95, 0.0, 0.1}, {ALONG_X, -35.0, 0.85, 1.0, 0.2}, {EMPTY_ROWS, -90.0, 0.6, 0, 0.2},
+    {FEW, -50.0, 0.8, 0.0, 0.1},     {NO_CELLS, -50.0, 0.8, 0.0, 0.1}, {PLAIN, -20.0, 1.02, 0.0, 0.1},
+    {NO_CONE, 0.0, 0.5, 0.0, 0.3},   {BACKGROUND, 0.0, 1.1, 0.0, 0.2}, {SAME_ROWS, -70.0, 0.75, 0.3, 0.2},
+    {PLAIN, -700.0, 0.5, 2.0, 0.3},  {SMEARED, -300.0, 0.7, 0.0, 0.3}, {VARIED, -80.0, 0.9, 0.5, 0.2},
+    {TINY, -40.0, 0.8, 0.0, 0.2},    {HOLES, -400.0, 0.95, 2.5, 0.2},  {PLAIN, 15.0, 0.4, 0.0, 0.2},
+    {PLAIN, -1500.0, 0.9, 3.0, 0.2}, {SMEARED, -10.0, 1.05, 0.0, 0.1}, {EMPTY_ROWS, -30.0, 0.8, 1.0, .2},
+    {PLAIN, -5.0, 0.33, 0.0, 0.0},   {ALONG_X, -5.0, 1.0, 0.0, 0.0},   {PLAIN, -160.0, 0.975, 0.2, 0.2},
 };
 
 static void make_geometry(struct sample *s, size_t k, uint64_t *state)
 {
     const enum kind kind = kinds[k].kind;
     const int along_x = kind == ALONG_X || kind == SAME_ROWS;
-    const double b[3] = {0.9 * uniform(state) + 0.1, uniform(state) - 0.5, uniform(state) - 0.5}, offset = along_x ? 0.0 : 22.5 * uniform(state);
+    const double b[3] = {0.9 * uniform(state) + 0.1, uniform(state) - 0.5, uniform(state) - 0.5},
+                 offset = along_x ? 0.0 : 22.5 * uniform(state);
     const double turn = kind == SAME_ROWS ? 0.0 : along_x ? 22.5 : 7.5;
     static const double around[4] = {16, 16, 8, 4};
     for (size_t i = 0; i < ROWS; i++) {
         double *field = s->field + (k * ROWS + i) * 3, *azimuth = s->azimuth + (k * ROWS + i) * CELLS;
         for (size_t c = 0; c < 3; c++) field[c] = along_x ? (c == 0) * 9.0 : 10.0 * b[c];
-        s->polarity[k * ROWS + i] = uniform(state) < 0.9 ? (k % 2 ? 1.0 : -1.0) : uniform(state) < 0.5 ? 0.0 : none();
+        s->polarity[k * ROWS + i] = uniform(state) < 0.9   ? (k % 2 ? 1.0 : -1.0)
+                                    : uniform(state) < 0.5 ? 0.0
+                                                           : none();
         size_t j = 0;
         for (int ring = 0; ring < 4; ring++)
             for (int side = 1; side >= -1; side -= 2)
@@ -101,7 +123,8 @@ static void disturb(struct sample *s, size_t k, uint64_t *state)
         if (kind == HOLES && uniform(state) < 0.4) *(uniform(state) < 0.2 ? cosine : flux) = none();
         if (kind == HOLES && uniform(state) < 0.05) *flux = uniform(state) < 0.5 ? 0.0 : -1.0;
         if (kind == EMPTY_ROWS && j / CELLS == 8) *flux = none();
-        if (kind == POLES && j % 9 == 0) *cosine = j % 2 ? -1.0 : j % 4 ? 1.0 : j % 8 ? -1.0000000000000002 : -0.0;
+        if (kind == POLES && j % 9 == 0)
+            *cosine = j % 2 ? -1.0 : j % 4 ? 1.0 : j % 8 ? -1.0000000000000002 : -0.0;
         if (kind == TINY && uniform(state) < 0.5) *flux *= uniform(state) < 0.5 ? 1e-12 : 1e12;
         if (kind == FEW && (j < 600 || j >= 640 || j % 13 != 0)) *flux = 0.0;
         if (kind == NO_CELLS) *flux = none();
@@ -116,16 +139,20 @@ static bool make_sweeps(paritas_context *context, struct sample *s)
         make_rows(s, k, &state);
         s->truth[3 * k] = kinds[k].u, s->truth[3 * k + 1] = kinds[k].r, s->truth[3 * k + 2] = kinds[k].a;
     }
-    bool good = paritas_losscone_cosines(context, SAMPLE_SWEEPS, s->theta, s->field, NULL, s->azimuth, s->cosine) == PARITAS_OK;
+    bool good = paritas_losscone_cosines(context, SAMPLE_SWEEPS, s->theta, s->field, NULL, s->azimuth,
+                                         s->cosine) == PARITAS_OK;
     for (size_t k = 0; good && k < SAMPLE_SWEEPS; k++) {
         uint64_t state = 1009 * k + 3;
         paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         options.response = kinds[k].kind == SMEARED ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
-        const paritas_sweeps one = {1, s->energy + k * ROWS, s->potential + k * ROWS, s->cosine + k * ALL, s->cosine + k * ALL};
-        good = paritas_losscone_model(context, &one, &options, s->truth + 3 * k, s->flux + k * ALL, NULL) == PARITAS_OK;
+        const paritas_sweeps one = {1, s->energy + k * ROWS, s->potential + k * ROWS, s->cosine + k * ALL,
+                                    s->cosine + k * ALL};
+        good = paritas_losscone_model(context, &one, &options, s->truth + 3 * k, s->flux + k * ALL, NULL) ==
+               PARITAS_OK;
         disturb(s, k, &state);
     }
-    return good && paritas_losscone_mask(context, SAMPLE_SWEEPS, PARITAS_LILLIS, s->cosine, s->flux, s->masked) == PARITAS_OK;
+    return good && paritas_losscone_mask(context, SAMPLE_SWEEPS, PARITAS_LILLIS, s->cosine, s->flux,
+                                         s->masked) == PARITAS_OK;
 }
 
 static bool make_spectra(paritas_context *context, struct sample *s)
@@ -133,9 +160,11 @@ static bool make_spectra(paritas_context *context, struct sample *s)
     uint64_t state = 31;
     bool good = true;
     for (size_t k = 0; good && k < SAMPLE_SPECTRA; k++) {
-        s->plasma[k] = (paritas_kappa_plasma){1e5 + 4e6 * uniform(&state), 2.6 + 3.2 * uniform(&state), 2e6 + 2e7 * uniform(&state)};
+        s->plasma[k] = (paritas_kappa_plasma){1e5 + 4e6 * uniform(&state), 2.6 + 3.2 * uniform(&state),
+                                              2e6 + 2e7 * uniform(&state)};
         s->sunlit[k] = k % 2;
-        double *energy = s->spectrum_energy + k * ROWS, *flux = s->spectrum_flux + k * ROWS, next = k % 4 == 3 ? 7.1 : 38.641;
+        double *energy = s->spectrum_energy + k * ROWS, *flux = s->spectrum_flux + k * ROWS,
+               next = k % 4 == 3 ? 7.1 : 38.641;
         for (size_t i = 0; i < ROWS; i++, next *= k % 4 == 3 ? 1.763 : 1.5425) energy[i] = next;
         good = paritas_kappa_flux(context, 1, &s->plasma[k], ROWS, energy, flux) == PARITAS_OK;
         for (size_t i = 0; i < ROWS; i++) {
@@ -178,7 +207,8 @@ struct sample *sample_make(void)
     paritas_context *context = NULL;
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.threads = 1;
-    const bool good = s && paritas_open(&options, &context) == PARITAS_OK && make_sweeps(context, s) && make_spectra(context, s);
+    const bool good = s && paritas_open(&options, &context) == PARITAS_OK && make_sweeps(context, s) &&
+                      make_spectra(context, s);
     if (!good && context) fprintf(stderr, "%s\n", paritas_error_message(context));
     paritas_close(context);
     if (good) return s;
@@ -215,7 +245,8 @@ static bool put(struct answers *a, const double *numbers, size_t n)
     if (to) memcpy(to, numbers, n * sizeof *to);
     return to != NULL;
 }
-#define PUT(answers, ...) put(answers, (const double[]){__VA_ARGS__}, sizeof(const double[]){__VA_ARGS__} / sizeof(double))
+#define PUT(answers, ...) \
+    put(answers, (const double[]){__VA_ARGS__}, sizeof (const double[]){__VA_ARGS__} / sizeof(double))
 
 /* Says what the numbers from here on are. */
 static bool mark(struct answers *a, const char *format, ...)
@@ -239,7 +270,8 @@ static bool mark(struct answers *a, const char *format, ...)
 const char *answers_difference(const struct answers *got, const struct answers *wanted)
 {
     static char sentence[256];
-    if (got->n == wanted->n && memcmp(got->number, wanted->number, got->n * sizeof *got->number) == 0) return NULL;
+    if (got->n == wanted->n && memcmp(got->number, wanted->number, got->n * sizeof *got->number) == 0)
+        return NULL;
     size_t at = 0, differ = 0, m = 0;
     const size_t n = got->n < wanted->n ? got->n : wanted->n;
     for (size_t i = n; i-- > 0;)
@@ -248,21 +280,30 @@ const char *answers_difference(const struct answers *got, const struct answers *
             at = i;
         }
     while (m + 1 < wanted->n_marks && wanted->marks[m + 1].at <= at) m++;
-    snprintf(sentence, sizeof sentence, "%zu of %zu numbers (%zu) differ, first number %zu of \"%s\": %.17g, wanted %.17g", differ, wanted->n, got->n,
-             at - (wanted->n_marks ? wanted->marks[m].at : 0), wanted->n_marks ? wanted->marks[m].what : "", got->number[at], wanted->number[at]);
+    snprintf(sentence, sizeof sentence,
+             "%zu of %zu numbers (%zu) differ, first number %zu of \"%s\": %.17g, wanted %.17g", differ,
+             wanted->n, got->n, at - (wanted->n_marks ? wanted->marks[m].at : 0),
+             wanted->n_marks ? wanted->marks[m].what : "", got->number[at], wanted->number[at]);
     return sentence;
 }
 
 /* ---- loss cones ---- */
 
 /* How many of the sample, and how many in the call that begins at `at`. */
-static size_t all_of(const struct answers_wish *wish, size_t most) { return wish->n && wish->n < most ? wish->n : most; }
-static size_t count_at(const struct answers_wish *wish, size_t at, size_t n) { return wish->chunk && wish->chunk < n - at ? wish->chunk : n - at; }
+static size_t all_of(const struct answers_wish *wish, size_t most)
+{
+    return wish->n && wish->n < most ? wish->n : most;
+}
+static size_t count_at(const struct answers_wish *wish, size_t at, size_t n)
+{
+    return wish->chunk && wish->chunk < n - at ? wish->chunk : n - at;
+}
 
 static paritas_sweeps sweeps_at(const struct sample *s, paritas_losscone_method method, size_t at, size_t n)
 {
     const double *flux = method == PARITAS_LILLIS ? s->masked : s->flux;
-    return (paritas_sweeps){n, s->energy + at * ROWS, s->potential + at * ROWS, s->cosine + at * ALL, flux + at * ALL};
+    return (paritas_sweeps){n, s->energy + at * ROWS, s->potential + at * ROWS, s->cosine + at * ALL,
+                            flux + at * ALL};
 }
 
 static const struct ask {
@@ -272,9 +313,12 @@ static const struct ask {
     double amplitude, sigma;
     bool narrow;
 } asks[] = {
-    {"halekas", PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, 5.0, 7.5, false},        {"folded halekas", PARITAS_HALEKAS, PARITAS_RESPONSE_FOLDED, 0.0, 7.5, false},
-    {"lillis", PARITAS_LILLIS, PARITAS_RESPONSE_HARD, 5.0, 7.5, false},          {"halekas without beam", PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, 0.0, 7.5, false},
-    {"folded lillis", PARITAS_LILLIS, PARITAS_RESPONSE_FOLDED, 5.0, 7.5, false}, {"halekas, narrow", PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, 2.0, 0.0, true},
+    {"halekas", PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, 5.0, 7.5, false},
+    {"folded halekas", PARITAS_HALEKAS, PARITAS_RESPONSE_FOLDED, 0.0, 7.5, false},
+    {"lillis", PARITAS_LILLIS, PARITAS_RESPONSE_HARD, 5.0, 7.5, false},
+    {"halekas without beam", PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, 0.0, 7.5, false},
+    {"folded lillis", PARITAS_LILLIS, PARITAS_RESPONSE_FOLDED, 5.0, 7.5, false},
+    {"halekas, narrow", PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, 2.0, 0.0, true},
 };
 
 static paritas_losscone_options options_of(const struct ask *ask, const struct answers_wish *wish)
@@ -297,12 +341,14 @@ static paritas_losscone_options options_of(const struct ask *ask, const struct a
 
 static bool put_result(struct answers *a, const paritas_losscone_result *r)
 {
-    return PUT(a, r->status, r->cells, r->misfit, r->potential, r->ratio, r->amplitude, r->potential_lower, r->potential_upper, r->ratio_lower, r->ratio_upper, r->gap, r->boxes, r->solved,
+    return PUT(a, r->status, r->cells, r->misfit, r->potential, r->ratio, r->amplitude, r->potential_lower,
+               r->potential_upper, r->ratio_lower, r->ratio_upper, r->gap, r->boxes, r->solved,
                r->vertices) &&
            put(a, r->vertex[0], 2 * r->vertices);
 }
 
-static bool collect_search(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+static bool collect_search(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
+                           struct answers *a)
 {
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
     paritas_losscone_result results[SAMPLE_SWEEPS];
@@ -314,13 +360,15 @@ static bool collect_search(paritas_context *context, const struct sample *s, con
             const paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
             good = paritas_losscone_fit(context, &sweeps, &options, results + at) == PARITAS_OK;
         }
-        for (size_t k = 0; good && k < n; k++) good = mark(a, "%s, sweep %zu", asks[q].name, k) && put_result(a, &results[k]);
+        for (size_t k = 0; good && k < n; k++)
+            good = mark(a, "%s, sweep %zu", asks[q].name, k) && put_result(a, &results[k]);
     }
     return good;
 }
 
 /* As far as it comes in a few generations; many sweeps end before. */
-static bool collect_evolution(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+static bool collect_evolution(paritas_context *context, const struct sample *s,
+                              const struct answers_wish *wish, struct answers *a)
 {
     static const unsigned populations[] = {50, 9, 16, 7, 8, 10}, generations[] = {25, 12, 12, 3, 0, 12};
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
@@ -337,23 +385,27 @@ static bool collect_evolution(paritas_context *context, const struct sample *s, 
             const paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
             good = paritas_losscone_fit(context, &sweeps, &options, results + at) == PARITAS_OK;
         }
-        for (size_t k = 0; good && k < n; k++) good = mark(a, "evolution of %s, sweep %zu", asks[q].name, k) && put_result(a, &results[k]);
+        for (size_t k = 0; good && k < n; k++)
+            good = mark(a, "evolution of %s, sweep %zu", asks[q].name, k) && put_result(a, &results[k]);
     }
     return good;
 }
 
 static bool put_set(struct answers *a, const paritas_confidence *set)
 {
-    return PUT(a, set->threshold, set->intervals, set->at_lower_bound, set->at_upper_bound) && put(a, set->lower, set->intervals) && put(a, set->upper, set->intervals);
+    return PUT(a, set->threshold, set->intervals, set->at_lower_bound, set->at_upper_bound) &&
+           put(a, set->lower, set->intervals) && put(a, set->upper, set->intervals);
 }
 
-static bool collect_intervals(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+static bool collect_intervals(paritas_context *context, const struct sample *s,
+                              const struct answers_wish *wish, struct answers *a)
 {
     enum { VALUES = 7, DRAWS = 2 };
     const size_t n = all_of(wish, SAMPLE_SWEEPS), values = wish->few ? 3 : VALUES;
     const double step = wish->few ? 400.0 : 40.0;
     static const double potentials[VALUES] = {-290.0, -120.0, -45.5, -20.0, -14.25, -11.0, -10.0};
-    double misfit[SAMPLE_SWEEPS * VALUES], ratio[SAMPLE_SWEEPS * VALUES], amplitude[SAMPLE_SWEEPS * VALUES], thresholds[SAMPLE_SWEEPS];
+    double misfit[SAMPLE_SWEEPS * VALUES], ratio[SAMPLE_SWEEPS * VALUES], amplitude[SAMPLE_SWEEPS * VALUES],
+        thresholds[SAMPLE_SWEEPS];
     paritas_losscone_result results[SAMPLE_SWEEPS];
     paritas_confidence sets[SAMPLE_SWEEPS], calibrated[SAMPLE_SWEEPS];
     bool good = true;
@@ -362,15 +414,23 @@ static bool collect_intervals(paritas_context *context, const struct sample *s, 
             paritas_losscone_options options = options_of(&asks[q], wish);
             options.first = 0xffffffffu - 5 + at; /* across 2^32 */
             const paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
-            good = paritas_losscone_fit(context, &sweeps, &options, results + at) == PARITAS_OK &&
-                   paritas_losscone_profile(context, &sweeps, &options, values, potentials, misfit + at * values, ratio + at * values, amplitude + at * values) == PARITAS_OK &&
-                   paritas_losscone_confidence(context, &sweeps, &options, results + at, NULL, step, sets + at) == PARITAS_OK &&
-                   paritas_losscone_bootstrap(context, &sweeps, &options, results + at, DRAWS, 0.68, thresholds + at) == PARITAS_OK &&
-                   paritas_losscone_confidence(context, &sweeps, &options, results + at, thresholds + at, 2.0 * step, calibrated + at) == PARITAS_OK;
+            good =
+                paritas_losscone_fit(context, &sweeps, &options, results + at) == PARITAS_OK &&
+                paritas_losscone_profile(context, &sweeps, &options, values, potentials, misfit + at * values,
+                                         ratio + at * values, amplitude + at * values) == PARITAS_OK &&
+                paritas_losscone_confidence(context, &sweeps, &options, results + at, NULL, step,
+                                            sets + at) == PARITAS_OK &&
+                paritas_losscone_bootstrap(context, &sweeps, &options, results + at, DRAWS, 0.68,
+                                           thresholds + at) == PARITAS_OK &&
+                paritas_losscone_confidence(context, &sweeps, &options, results + at, thresholds + at,
+                                            2.0 * step, calibrated + at) == PARITAS_OK;
         }
         for (size_t k = 0; good && k < n; k++)
-            good = mark(a, "profile of %s, sweep %zu", asks[q].name, k) && put(a, misfit + k * values, values) && put(a, ratio + k * values, values) && put(a, amplitude + k * values, values) &&
-                   mark(a, "set of %s, sweep %zu", asks[q].name, k) && put_set(a, &sets[k]) && mark(a, "bootstrap of %s, sweep %zu", asks[q].name, k) && PUT(a, thresholds[k]) &&
+            good = mark(a, "profile of %s, sweep %zu", asks[q].name, k) &&
+                   put(a, misfit + k * values, values) && put(a, ratio + k * values, values) &&
+                   put(a, amplitude + k * values, values) &&
+                   mark(a, "set of %s, sweep %zu", asks[q].name, k) && put_set(a, &sets[k]) &&
+                   mark(a, "bootstrap of %s, sweep %zu", asks[q].name, k) && PUT(a, thresholds[k]) &&
                    put_set(a, &calibrated[k]);
     }
     return good;
@@ -378,7 +438,8 @@ static bool collect_intervals(paritas_context *context, const struct sample *s, 
 
 enum { POINTS = 19 }; /* more than a kernel takes at once */
 
-static bool collect_misfits(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+static bool collect_misfits(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
+                            struct answers *a)
 {
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
     double points[3 * POINTS], misfit[SAMPLE_SWEEPS * POINTS];
@@ -393,14 +454,18 @@ static bool collect_misfits(paritas_context *context, const struct sample *s, co
         for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
             const paritas_losscone_options options = options_of(&asks[q], wish);
             const paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
-            good = paritas_losscone_misfit(context, &sweeps, &options, POINTS, points, misfit + at * POINTS, cells + at) == PARITAS_OK;
+            good = paritas_losscone_misfit(context, &sweeps, &options, POINTS, points, misfit + at * POINTS,
+                                           cells + at) == PARITAS_OK;
         }
-        for (size_t k = 0; good && k < n; k++) good = mark(a, "misfit of %s, sweep %zu", asks[q].name, k) && put(a, misfit + k * POINTS, POINTS) && PUT(a, cells[k]);
+        for (size_t k = 0; good && k < n; k++)
+            good = mark(a, "misfit of %s, sweep %zu", asks[q].name, k) &&
+                   put(a, misfit + k * POINTS, POINTS) && PUT(a, cells[k]);
     }
     return good;
 }
 
-static bool collect_models(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+static bool collect_models(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
+                           struct answers *a)
 {
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
     double *model = malloc(n * ALL * sizeof *model), edge[SAMPLE_SWEEPS * ROWS];
@@ -409,55 +474,75 @@ static bool collect_models(paritas_context *context, const struct sample *s, con
         for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
             const paritas_losscone_options options = options_of(&asks[q], wish);
             const paritas_sweeps sweeps = sweeps_at(s, options.method, at, count_at(wish, at, n));
-            good = paritas_losscone_model(context, &sweeps, &options, s->truth + 3 * at, model + at * ALL, edge + at * ROWS) == PARITAS_OK;
+            good = paritas_losscone_model(context, &sweeps, &options, s->truth + 3 * at, model + at * ALL,
+                                          edge + at * ROWS) == PARITAS_OK;
         }
-        for (size_t k = 0; good && k < n; k++) good = mark(a, "model of %s, sweep %zu", asks[q].name, k) && put(a, model + k * ALL, ALL) && put(a, edge + k * ROWS, ROWS);
+        for (size_t k = 0; good && k < n; k++)
+            good = mark(a, "model of %s, sweep %zu", asks[q].name, k) && put(a, model + k * ALL, ALL) &&
+                   put(a, edge + k * ROWS, ROWS);
     }
     free(model);
     return good;
 }
 
-static bool collect_cosines(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+static bool collect_cosines(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
+                            struct answers *a)
 {
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
     double *cosine = malloc(n * ALL * sizeof *cosine);
     bool good = cosine != NULL;
     for (size_t at = 0; good && at < n; at += count_at(wish, at, n))
-        good = paritas_losscone_cosines(context, count_at(wish, at, n), s->theta, s->field + at * ROWS * 3, s->polarity + at * ROWS, s->azimuth + at * ALL, cosine + at * ALL) == PARITAS_OK;
-    for (size_t k = 0; good && k < n; k++) good = mark(a, "cosines, sweep %zu", k) && put(a, cosine + k * ALL, ALL);
+        good = paritas_losscone_cosines(context, count_at(wish, at, n), s->theta, s->field + at * ROWS * 3,
+                                        s->polarity + at * ROWS, s->azimuth + at * ALL,
+                                        cosine + at * ALL) == PARITAS_OK;
+    for (size_t k = 0; good && k < n; k++)
+        good = mark(a, "cosines, sweep %zu", k) && put(a, cosine + k * ALL, ALL);
     free(cosine);
     return good;
 }
 
 /* ---- what runs on the host ---- */
 
-static bool collect_host(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+static bool collect_host(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
+                         struct answers *a)
 {
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
     double *fluxes = malloc(n * ALL * sizeof *fluxes), spectrum[5][SAMPLE_SWEEPS * ROWS], matrix[ROWS * ROWS];
     paritas_beam beams[SAMPLE_SWEEPS];
     bool good = fluxes != NULL;
     for (int way = 0; good && way < 3; way++)
-        good = mark(a, "normalised, way %d", way) && paritas_losscone_normalise(context, n, (paritas_normalisation)way, s->cosine, s->flux, fluxes) == PARITAS_OK && put(a, fluxes, n * ALL);
+        good = mark(a, "normalised, way %d", way) &&
+               paritas_losscone_normalise(context, n, (paritas_normalisation)way, s->cosine, s->flux,
+                                          fluxes) == PARITAS_OK &&
+               put(a, fluxes, n * ALL);
     for (int method = 0; good && method < 2; method++)
-        good = mark(a, "masked, method %d", method) && paritas_losscone_mask(context, n, (paritas_losscone_method)method, s->cosine, s->flux, fluxes) == PARITAS_OK && put(a, fluxes, n * ALL);
+        good = mark(a, "masked, method %d", method) &&
+               paritas_losscone_mask(context, n, (paritas_losscone_method)method, s->cosine, s->flux,
+                                     fluxes) == PARITAS_OK &&
+               put(a, fluxes, n * ALL);
     const paritas_sweeps sweeps = sweeps_at(s, PARITAS_HALEKAS, 0, n);
     good = good && mark(a, "beams") && paritas_losscone_beam(context, &sweeps, beams) == PARITAS_OK;
     for (size_t k = 0; good && k < n; k++) {
         good = PUT(a, beams[k].found);
-        if (good && beams[k].found) good = PUT(a, beams[k].row, beams[k].energy, beams[k].ratio, beams[k].potential);
+        if (good && beams[k].found)
+            good = PUT(a, beams[k].row, beams[k].energy, beams[k].ratio, beams[k].potential);
     }
     paritas_cells cells = PARITAS_CELLS_DEFAULT;
     cells.theta = s->theta;
     for (size_t j = 0; good && j < n * ALL; j++) fluxes[j] = s->flux[j] * 300.0;
-    good = good && mark(a, "spectra") && paritas_kappa_spectrum(context, &cells, n, s->energy, fluxes, s->cosine, spectrum[0], spectrum[1], spectrum[2], spectrum[3], spectrum[4]) == PARITAS_OK;
+    good = good && mark(a, "spectra") &&
+           paritas_kappa_spectrum(context, &cells, n, s->energy, fluxes, s->cosine, spectrum[0], spectrum[1],
+                                  spectrum[2], spectrum[3], spectrum[4]) == PARITAS_OK;
     for (int k = 0; good && k < 5; k++) good = put(a, spectrum[k], n * ROWS);
-    good = good && mark(a, "response") && paritas_kappa_response(context, 0.5, ROWS, s->spectrum_energy, matrix) == PARITAS_OK && put(a, matrix, ROWS * ROWS) && mark(a, "numbers");
+    good = good && mark(a, "response") &&
+           paritas_kappa_response(context, 0.5, ROWS, s->spectrum_energy, matrix) == PARITAS_OK &&
+           put(a, matrix, ROWS * ROWS) && mark(a, "numbers");
     for (size_t k = 0; good && k < SAMPLE_SPECTRA; k++) {
         const paritas_kappa_plasma *p = &s->plasma[k];
         const double u = 7.5 * (double)k - 3.0;
-        good = PUT(a, paritas_kappa_temperature(p->kappa, p->theta), paritas_kappa_theta(p->kappa, 10.0 + u), paritas_photoelectron_current(u),
-                   paritas_photoelectron_potential(1e-6 / (double)(1 << k)), paritas_secondary_yield(40.0 * u), paritas_electron_current(p, 3.0 * (double)k, 1e3));
+        good = PUT(a, paritas_kappa_temperature(p->kappa, p->theta), paritas_kappa_theta(p->kappa, 10.0 + u),
+                   paritas_photoelectron_current(u), paritas_photoelectron_potential(1e-6 / (double)(1 << k)),
+                   paritas_secondary_yield(40.0 * u), paritas_electron_current(p, 3.0 * (double)k, 1e3));
     }
     free(fluxes);
     return good;
@@ -468,7 +553,8 @@ static bool collect_host(paritas_context *context, const struct sample *s, const
 static paritas_spectra spectra_at(const struct sample *s, size_t at, size_t n)
 {
     at *= ROWS;
-    return (paritas_spectra){n, s->spectrum_energy + at, s->spectrum_flux + at, s->sensitivity + at, s->counts + at};
+    return (paritas_spectra){n, s->spectrum_energy + at, s->spectrum_flux + at, s->sensitivity + at,
+                             s->counts + at};
 }
 
 static const struct kappa_ask {
@@ -477,9 +563,12 @@ static const struct kappa_ask {
     paritas_kappa_density density;
     double response, dead, kappa_upper;
 } kappa_asks[] = {
-    {"counts, folded", PARITAS_WEIGHTS_COUNTS, PARITAS_DENSITY_FITTED, 0.5, 0.05, 6.0},     {"original", PARITAS_WEIGHTS_ORIGINAL, PARITAS_DENSITY_ESTIMATE, 0.0, 0.0, 6.0},
-    {"none, folded", PARITAS_WEIGHTS_NONE, PARITAS_DENSITY_FITTED, 0.3, 0.0, 50.0},         {"counts", PARITAS_WEIGHTS_COUNTS, PARITAS_DENSITY_ESTIMATE, 0.0, 0.0, 6.0},
-    {"original, folded", PARITAS_WEIGHTS_ORIGINAL, PARITAS_DENSITY_FITTED, 0.5, 0.05, 6.0}, {"counts, kappa held", PARITAS_WEIGHTS_COUNTS, PARITAS_DENSITY_FITTED, 0.0, 0.1, 2.5},
+    {"counts, folded", PARITAS_WEIGHTS_COUNTS, PARITAS_DENSITY_FITTED, 0.5, 0.05, 6.0},
+    {"original", PARITAS_WEIGHTS_ORIGINAL, PARITAS_DENSITY_ESTIMATE, 0.0, 0.0, 6.0},
+    {"none, folded", PARITAS_WEIGHTS_NONE, PARITAS_DENSITY_FITTED, 0.3, 0.0, 50.0},
+    {"counts", PARITAS_WEIGHTS_COUNTS, PARITAS_DENSITY_ESTIMATE, 0.0, 0.0, 6.0},
+    {"original, folded", PARITAS_WEIGHTS_ORIGINAL, PARITAS_DENSITY_FITTED, 0.5, 0.05, 6.0},
+    {"counts, kappa held", PARITAS_WEIGHTS_COUNTS, PARITAS_DENSITY_FITTED, 0.0, 0.1, 2.5},
 };
 
 static paritas_kappa_options kappa_options_of(const struct kappa_ask *ask)
@@ -495,12 +584,15 @@ static paritas_kappa_options kappa_options_of(const struct kappa_ask *ask)
 
 static bool put_fit(struct answers *a, const paritas_kappa_result *r)
 {
-    return PUT(a, r->status, r->fit, r->iterations, r->rows, r->empty_rows, r->plasma.density, r->plasma.kappa, r->plasma.theta, r->temperature, r->density_error, r->kappa_error,
-               r->theta_error, r->temperature_error, r->kappa_state, r->theta_state, r->misfit, r->dof, r->edm, r->density_estimate) &&
+    return PUT(a, r->status, r->fit, r->iterations, r->rows, r->empty_rows, r->plasma.density,
+               r->plasma.kappa, r->plasma.theta, r->temperature, r->density_error, r->kappa_error,
+               r->theta_error, r->temperature_error, r->kappa_state, r->theta_state, r->misfit, r->dof,
+               r->edm, r->density_estimate) &&
            put(a, r->covariance[0], 9);
 }
 
-static bool collect_kappa(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+static bool collect_kappa(paritas_context *context, const struct sample *s, const struct answers_wish *wish,
+                          struct answers *a)
 {
     enum { PLASMAS = 3, USABLE = 17 };
     const size_t n = all_of(wish, SAMPLE_SPECTRA);
@@ -512,25 +604,31 @@ static bool collect_kappa(paritas_context *context, const struct sample *s, cons
         for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
             const paritas_spectra spectra = spectra_at(s, at, count_at(wish, at, n));
             good = paritas_kappa_fit(context, &spectra, &options, results + at) == PARITAS_OK &&
-                   paritas_kappa_misfit(context, &spectra, &options, PLASMAS, s->plasma, misfit + at * PLASMAS) == PARITAS_OK;
+                   paritas_kappa_misfit(context, &spectra, &options, PLASMAS, s->plasma,
+                                        misfit + at * PLASMAS) == PARITAS_OK;
         }
         for (size_t k = 0; good && k < n; k++)
-            good = mark(a, "fit by %s, spectrum %zu", kappa_asks[q].name, k) && put_fit(a, &results[k]) && mark(a, "misfit by %s, spectrum %zu", kappa_asks[q].name, k) &&
+            good = mark(a, "fit by %s, spectrum %zu", kappa_asks[q].name, k) && put_fit(a, &results[k]) &&
+                   mark(a, "misfit by %s, spectrum %zu", kappa_asks[q].name, k) &&
                    put(a, misfit + k * PLASMAS, PLASMAS);
     }
     const size_t fluxes = n < USABLE ? n : USABLE;
     for (size_t at = 0; good && at < fluxes; at += count_at(wish, at, fluxes))
-        good = paritas_kappa_flux(context, count_at(wish, at, fluxes), s->plasma + at, ROWS, s->spectrum_energy, flux + at * ROWS) == PARITAS_OK;
-    for (size_t k = 0; good && k < fluxes; k++) good = mark(a, "flux of plasma %zu", k) && put(a, flux + k * ROWS, ROWS);
+        good = paritas_kappa_flux(context, count_at(wish, at, fluxes), s->plasma + at, ROWS,
+                                  s->spectrum_energy, flux + at * ROWS) == PARITAS_OK;
+    for (size_t k = 0; good && k < fluxes; k++)
+        good = mark(a, "flux of plasma %zu", k) && put(a, flux + k * ROWS, ROWS);
     return good;
 }
 
 static bool put_potential(struct answers *a, const paritas_potential *r)
 {
-    return PUT(a, r->status, r->sunlit, r->potential, r->error, r->second, r->temperature, r->electrons, r->emitted, r->ions);
+    return PUT(a, r->status, r->sunlit, r->potential, r->error, r->second, r->temperature, r->electrons,
+               r->emitted, r->ions);
 }
 
-static bool collect_potential(paritas_context *context, const struct sample *s, const struct answers_wish *wish, struct answers *a)
+static bool collect_potential(paritas_context *context, const struct sample *s,
+                              const struct answers_wish *wish, struct answers *a)
 {
     static const double potentials[] = {-700.0, -31.0, -0.5, 0.0, 12.0};
     const size_t n = all_of(wish, SAMPLE_SPECTRA), shown = COUNT(potentials);
@@ -541,10 +639,14 @@ static bool collect_potential(paritas_context *context, const struct sample *s, 
         paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
         options.currents = (paritas_currents)way;
         for (size_t at = 0; good && at < n; at += count_at(wish, at, n))
-            good = paritas_spacecraft_potential(context, count_at(wish, at, n), s->plasma + at, s->covariance + 9 * at, s->sunlit + at, &options, results + at) == PARITAS_OK &&
-                   paritas_shade_currents(context, count_at(wish, at, n), s->plasma + at, &options, shown, potentials, currents + at * shown * 3) == PARITAS_OK;
+            good = paritas_spacecraft_potential(context, count_at(wish, at, n), s->plasma + at,
+                                                s->covariance + 9 * at, s->sunlit + at, &options,
+                                                results + at) == PARITAS_OK &&
+                   paritas_shade_currents(context, count_at(wish, at, n), s->plasma + at, &options, shown,
+                                          potentials, currents + at * shown * 3) == PARITAS_OK;
         for (size_t k = 0; good && k < n; k++)
-            good = mark(a, "potential by way %d, plasma %zu", way, k) && put_potential(a, &results[k]) && mark(a, "currents by way %d, plasma %zu", way, k) &&
+            good = mark(a, "potential by way %d, plasma %zu", way, k) && put_potential(a, &results[k]) &&
+                   mark(a, "currents by way %d, plasma %zu", way, k) &&
                    put(a, currents + k * shown * 3, shown * 3);
     }
     paritas_kappa_result fits[SAMPLE_SPECTRA];
@@ -554,16 +656,19 @@ static bool collect_potential(paritas_context *context, const struct sample *s, 
         options.liouville = q == 0;
         for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
             const paritas_spectra spectra = spectra_at(s, at, count_at(wish, at, n));
-            good = paritas_spacecraft_potential_of_spectra(context, &spectra, s->sunlit + at, &kappa, &options, fits + at, results + at) == PARITAS_OK;
+            good = paritas_spacecraft_potential_of_spectra(context, &spectra, s->sunlit + at, &kappa,
+                                                           &options, fits + at, results + at) == PARITAS_OK;
         }
         for (size_t k = 0; good && k < n; k++)
-            good = mark(a, "potential by %s, spectrum %zu", kappa_asks[q].name, k) && put_potential(a, &results[k]) && mark(a, "fit then by %s, spectrum %zu", kappa_asks[q].name, k) &&
-                   put_fit(a, &fits[k]);
+            good = mark(a, "potential by %s, spectrum %zu", kappa_asks[q].name, k) &&
+                   put_potential(a, &results[k]) &&
+                   mark(a, "fit then by %s, spectrum %zu", kappa_asks[q].name, k) && put_fit(a, &fits[k]);
     }
     return good;
 }
 
-bool answers_collect(paritas_context *context, const struct sample *sample, enum answers_part part, const struct answers_wish *wish, struct answers *answers)
+bool answers_collect(paritas_context *context, const struct sample *sample, enum answers_part part,
+                     const struct answers_wish *wish, struct answers *answers)
 {
     switch (part) {
     case ANSWERS_SEARCH:
@@ -573,7 +678,8 @@ bool answers_collect(paritas_context *context, const struct sample *sample, enum
     case ANSWERS_INTERVALS:
         return collect_intervals(context, sample, wish, answers);
     case ANSWERS_EVALUATE:
-        return collect_misfits(context, sample, wish, answers) && collect_models(context, sample, wish, answers);
+        return collect_misfits(context, sample, wish, answers) &&
+               collect_models(context, sample, wish, answers);
     case ANSWERS_COSINES:
         return collect_cosines(context, sample, wish, answers);
     case ANSWERS_HOST:

@@ -1,5 +1,6 @@
-/* answers.h: everything that the library answers about loss cones and plasmas, as one array of numbers, so that builds, widths, batches and devices can be
- * compared bit by bit. Needs the public interface only, and no mathematical library: inputs are the same bits wherever they are made. */
+/* answers.h: everything that the library answers about loss cones and plasmas, as one array of numbers, so
+ * that builds, widths, batches and devices can be compared bit by bit. Needs the public interface only, and
+ * no mathematical library: inputs are the same bits wherever they are made. */
 #ifndef PARITAS_TESTS_LOSSCONE_ANSWERS_H
 #define PARITAS_TESTS_LOSSCONE_ANSWERS_H
 
@@ -19,27 +20,28 @@ struct sample {
     double truth[SAMPLE_SWEEPS * 3]; /* U, r, A */
     paritas_kappa_plasma plasma[SAMPLE_SPECTRA];
     double covariance[SAMPLE_SPECTRA * 9];
-    double spectrum_energy[SAMPLE_SPECTRA * 15], spectrum_flux[SAMPLE_SPECTRA * 15], sensitivity[SAMPLE_SPECTRA * 15], counts[SAMPLE_SPECTRA * 15];
+    double spectrum_energy[SAMPLE_SPECTRA * 15], spectrum_flux[SAMPLE_SPECTRA * 15],
+        sensitivity[SAMPLE_SPECTRA * 15], counts[SAMPLE_SPECTRA * 15];
     unsigned char sunlit[SAMPLE_SPECTRA];
 };
 /* Made with the CPU in f64; NULL: a call failed. Freed by free(). */
 struct sample *sample_make(void);
 
 /* What is answered. HOST needs no kernel; COSINES is in f64 on every device. */
-#define ANSWERS_LIST(X)                                                              \
-    X(SEARCH, "search")                                                              \
-    X(EVOLVE, "differential evolution")                                              \
-    X(INTERVALS, "profiles, sets, bootstrap")                                        \
-    X(EVALUATE, "evaluate")                                                          \
-    X(COSINES, "cosines")                                                            \
-    X(HOST, "host")                                                                  \
-    X(KAPPA, "kappa")                                                                \
+#define ANSWERS_LIST(X)                       \
+    X(SEARCH, "search")                       \
+    X(EVOLVE, "differential evolution")       \
+    X(INTERVALS, "profiles, sets, bootstrap") \
+    X(EVALUATE, "evaluate")                   \
+    X(COSINES, "cosines")                     \
+    X(HOST, "host")                           \
+    X(KAPPA, "kappa")                         \
     X(POTENTIAL, "potential")
 enum answers_part {
 #define X(name, word) ANSWERS_##name,
     ANSWERS_LIST(X)
 #undef X
-    ANSWERS_PART_COUNT
+        ANSWERS_PART_COUNT
 };
 extern const char *const answers_part_names[ANSWERS_PART_COUNT];
 #define ANSWERS_ALL ((1u << ANSWERS_PART_COUNT) - 1)
@@ -64,8 +66,10 @@ struct answers {
 };
 void answers_free(struct answers *answers);
 /* Appends what `part` answers. False: a call failed (the context says how) or there is no memory. */
-bool answers_collect(paritas_context *context, const struct sample *sample, enum answers_part part, const struct answers_wish *wish, struct answers *answers);
-/* Compares bits. NULL: all are equal; else a sentence on the first number that is not, in a buffer of its own. */
+bool answers_collect(paritas_context *context, const struct sample *sample, enum answers_part part,
+                     const struct answers_wish *wish, struct answers *answers);
+/* Compares bits. NULL: all are equal; else a sentence on the first number that is not, in a buffer of its
+ * own. */
 const char *answers_difference(const struct answers *got, const struct answers *wanted);
 
 #endif

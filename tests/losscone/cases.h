@@ -24,7 +24,10 @@ static inline double number(const struct json *node)
     assert_non_null(node);
     return node->type == JSON_NUMBER ? node->number : (double)NAN;
 }
-static inline double number_of(const struct json *object, const char *key) { return number(json_get(object, key)); }
+static inline double number_of(const struct json *object, const char *key)
+{
+    return number(json_get(object, key));
+}
 
 /* The numbers of an array, nested or not, in order. */
 static inline size_t numbers(const struct json *node, double *to, size_t most)
@@ -41,7 +44,10 @@ static inline size_t numbers(const struct json *node, double *to, size_t most)
     }
     return n;
 }
-static inline void numbers_of(const struct json *object, const char *key, double *to, size_t count) { assert_int_equal(numbers(json_get(object, key), to, count), count); }
+static inline void numbers_of(const struct json *object, const char *key, double *to, size_t count)
+{
+    assert_int_equal(numbers(json_get(object, key), to, count), count);
+}
 
 /* ---- sweeps ---- */
 
@@ -87,10 +93,12 @@ static inline double normal(uint64_t *random)
 /* The n sweeps from number `first` on. */
 static inline paritas_sweeps part_of(const struct data *d, size_t first, size_t n)
 {
-    return (paritas_sweeps){n, d->energy + first * ROWS, d->potential + first * ROWS, d->cosine + first * ALL, d->flux + first * ALL};
+    return (paritas_sweeps){n, d->energy + first * ROWS, d->potential + first * ROWS, d->cosine + first * ALL,
+                            d->flux + first * ALL};
 }
 
-/* Contexts that must give the same bits, one after the other: instruction sets, each with one thread and with three; start with *at = 0, NULL after the last. */
+/* Contexts that must give the same bits, one after the other: instruction sets, each with one thread and with
+ * three; start with *at = 0, NULL after the last. */
 static inline paritas_context *next_context(unsigned precision, size_t *at)
 {
     static const char *const isas[] = {"portable", "avx2", "avx512", "neon"};
@@ -117,7 +125,8 @@ static inline void directions(double *theta, double *phi)
 }
 
 /* A sweep of the chunks of case 7 into the only one of `d`: its fluxes normalised. */
-static inline void read_chunk(paritas_context *context, const struct json *seven, const struct json *chunk, struct data *d)
+static inline void read_chunk(paritas_context *context, const struct json *seven, const struct json *chunk,
+                              struct data *d)
 {
     double theta[CELLS], phi[CELLS], b[3], field[3 * ROWS], polarity[ROWS], azimuth[ALL];
     directions(theta, phi);
@@ -128,15 +137,18 @@ static inline void read_chunk(paritas_context *context, const struct json *seven
         polarity[i] = number_of(chunk, "polarity");
         d->potential[i] = number_of(chunk, "Usc");
         memcpy(field + 3 * i, b, sizeof b);
-        for (int j = 0; j < CELLS; j++) azimuth[i * CELLS + j] = fmod(phi[j] + number_of(chunk, "phi_offset") + 7.5 * i, 360.0);
+        for (int j = 0; j < CELLS; j++)
+            azimuth[i * CELLS + j] = fmod(phi[j] + number_of(chunk, "phi_offset") + 7.5 * i, 360.0);
     }
     ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine));
-    ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d->cosine, d->flux, d->flux));
+    ASSERT_OK(context,
+              paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d->cosine, d->flux, d->flux));
 }
 
 /* The profile of a chunk without beam, the least on a grid of r. */
 enum { CHUNK_POTENTIALS = 32 };
-static inline void read_chunk_profile(const struct json *chunk, double potentials[CHUNK_POTENTIALS], double least[CHUNK_POTENTIALS])
+static inline void read_chunk_profile(const struct json *chunk, double potentials[CHUNK_POTENTIALS],
+                                      double least[CHUNK_POTENTIALS])
 {
     const struct json *profile = json_get(chunk, "beamless_profile");
     numbers_of(profile, "U", potentials, CHUNK_POTENTIALS);
@@ -148,9 +160,11 @@ struct truth {
     double potential, ratio, amplitude, spacecraft, noise;
 };
 
-/* Sweep k from a random truth: energies from 38.6 eV on, azimuths that turn by 7.5 degrees a row, any field, log-normal noise. The model is of `options` (NULL: the
- * defaults). Some potentials differ from row to row, some cells have no data. */
-static inline struct truth make_sweep(paritas_context *context, const paritas_losscone_options *options, struct data *d, size_t k, uint64_t *random)
+/* Sweep k from a random truth: energies from 38.6 eV on, azimuths that turn by 7.5 degrees a row, any field,
+ * log-normal noise. The model is of `options` (NULL: the defaults). Some potentials differ from row to row,
+ * some cells have no data. */
+static inline struct truth make_sweep(paritas_context *context, const paritas_losscone_options *options,
+                                      struct data *d, size_t k, uint64_t *random)
 {
     double theta[CELLS], phi[CELLS], field[3 * ROWS], polarity[ROWS], azimuth[ALL], point[3];
     directions(theta, phi);
@@ -160,7 +174,8 @@ static inline struct truth make_sweep(paritas_context *context, const paritas_lo
     truth.amplitude = uniform(random) < 0.5 ? 0.0 : 2.0 * uniform(random);
     truth.spacecraft = 5.0 + 10.0 * uniform(random);
     truth.noise = 0.1 + 0.2 * uniform(random);
-    const double offset = 360.0 * uniform(random), b[3] = {normal(random), normal(random), normal(random)}, sign = uniform(random) < 0.5 ? -1.0 : 1.0;
+    const double offset = 360.0 * uniform(random), b[3] = {normal(random), normal(random), normal(random)},
+                 sign = uniform(random) < 0.5 ? -1.0 : 1.0;
     const int uneven = uniform(random) < 0.2;
     for (int i = 0; i < ROWS; i++) {
         d->energy[k * ROWS + i] = 38.641 * pow(16680.334 / 38.641, i / 14.0);
@@ -169,7 +184,8 @@ static inline struct truth make_sweep(paritas_context *context, const paritas_lo
         for (int c = 0; c < 3; c++) field[3 * i + c] = b[c];
         for (int j = 0; j < CELLS; j++) azimuth[i * CELLS + j] = fmod(phi[j] + offset + 7.5 * i, 360.0);
     }
-    ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine + k * ALL));
+    ASSERT_OK(context,
+              paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine + k * ALL));
     const paritas_sweeps one = {1, d->energy + k * ROWS, d->potential + k * ROWS, d->cosine + k * ALL, NULL};
     point[0] = truth.potential;
     point[1] = truth.ratio;

@@ -1,19 +1,28 @@
-"""Synthetic day files of the Electron Reflectometer in the archive's form, with whatever is wrong with them that a test wants, and their reading back."""
+"""Synthetic day files of the Electron Reflectometer in the archive's form, with whatever is wrong with them
+that a test wants, and their reading back."""
+
 import datetime
 import os
 
 import numpy as np
 import reference as ref
 
-TABLES = [np.geomspace(38.641, 16680.334, 15), np.geomspace(7.0, 20000.0, 15)]  # the two energy tables of the mission, nearly
+# the two energy tables of the mission, nearly
+TABLES = [np.geomspace(38.641, 16680.334, 15), np.geomspace(7.0, 20000.0, 15)]
 
 
 class Day:
-    """n sweeps: number [n], time [n, 15], energy [n, 15], field [n, 15, 3], flux and azimuth [n, 15, 88]; truth: a dictionary of [n], what they were made of"""
+    """n sweeps: number [n], time [n, 15], energy [n, 15], field [n, 15, 3], flux and azimuth [n, 15, 88];
+    truth: a dictionary of [n], what they were made of"""
 
     def __init__(self, energy, field, azimuth, flux, start, truth=None):
         n = len(energy)
-        self.energy, self.azimuth, self.flux, self.truth = np.asarray(energy), np.asarray(azimuth), np.asarray(flux), truth or {}
+        self.energy, self.azimuth, self.flux, self.truth = (
+            np.asarray(energy),
+            np.asarray(azimuth),
+            np.asarray(flux),
+            truth or {},
+        )
         self.field = np.broadcast_to(np.asarray(field).reshape(n, -1, 3), (n, 15, 3))
         self.number = np.arange(1, n + 1)
         self.time = start + 80.0 * np.arange(n)[:, None] + 2.5 * np.arange(15)
@@ -27,70 +36,147 @@ class Day:
 
 
 def geometry(n, random, tables=(0,)):
-    """energies [n, 15], fields [n, 3] and azimuths [n, 15, 88] of n sweeps: fields of any direction, azimuths that turn by 7.5 degrees a row"""
+    """energies [n, 15], fields [n, 3] and azimuths [n, 15, 88] of n sweeps: fields of any direction, azimuths
+    that turn by 7.5 degrees a row"""
     energy = np.array(TABLES)[np.asarray(tables)[np.arange(n) % len(tables)]]
     field = random.normal(size=(n, 3))
     field *= (random.uniform(3, 30, n) / np.linalg.norm(field, axis=1))[:, None]
-    azimuth = np.round((ref.PHI + random.uniform(0, 360, n)[:, None, None] + 7.5 * np.arange(15)[:, None]) % 360, 2) % 360
+    azimuth = (
+        np.round((ref.PHI + random.uniform(0, 360, n)[:, None, None] + 7.5 * np.arange(15)[:, None]) % 360, 2)
+        % 360
+    )
     return np.round(energy, 3), np.round(field, 6), azimuth
 
 
 def integral(energy, pitch, U, r, Usc):
-    """the hard edge averaged over a Gaussian response in ln E, each energy by its flux in a spectrum that falls as E^-2.5"""
+    """the hard edge averaged over a Gaussian response in ln E, each energy by its flux in a spectrum that
+    falls as E^-2.5"""
     sigma = np.arcsinh(0.25) / np.sqrt(2 * np.log(2))
     x = np.linspace(-3.5, 3.5, 71) * sigma
     weight = np.exp(-0.5 * (x / sigma) ** 2 - 2.5 * x)
-    return sum(w * ref.model(energy * np.exp(d), pitch, U, r, 0.0, Usc) for d, w in zip(x, weight)) / weight.sum()
+    return (
+        sum(w * ref.model(energy * np.exp(d), pitch, U, r, 0.0, Usc) for d, w in zip(x, weight))
+        / weight.sum()
+    )
 
 
 EDGES = {"folded": ref.folded, "integral": integral}
 
 
-def synthetic(n, seed, kind="hard", U=(-400.0, -10.0), r=(0.4, 1.05), A=(0.0, 2.0), Usc=(5.0, 15.0), noise=(0.1, 0.3), tables=(0,), start="1998-04-01", polarity=None):
-    """A day of cones with a known truth, each parameter uniform in its range (a beam in half of the hard ones); kind: hard, folded or integral."""
+def synthetic(
+    n,
+    seed,
+    kind="hard",
+    U=(-400.0, -10.0),
+    r=(0.4, 1.05),
+    A=(0.0, 2.0),
+    Usc=(5.0, 15.0),
+    noise=(0.1, 0.3),
+    tables=(0,),
+    start="1998-04-01",
+    polarity=None,
+):
+    """A day of cones with a known truth, each parameter uniform in its range (a beam in half of the hard
+    ones); kind: hard, folded or integral."""
     random = np.random.default_rng(seed)
     energy, field, azimuth = geometry(n, random, tables)
-    truth = {name: np.round(random.uniform(*span, n), 3) for name, span in (("U", U), ("r", r), ("A", A), ("Usc", Usc), ("noise", noise))}
+    truth = {
+        name: np.round(random.uniform(*span, n), 3)
+        for name, span in (("U", U), ("r", r), ("A", A), ("Usc", Usc), ("noise", noise))
+    }
     truth["A"] *= (random.random(n) < 0.5) & (kind == "hard")
     flux = np.empty((n, 15, 88))
     for k in range(n):
-        pitch = ref.pitch_angles(np.broadcast_to(field[k], (15, 3)), azimuth[k], None if polarity is None else np.full(15, polarity[k]))
+        pitch = ref.pitch_angles(
+            np.broadcast_to(field[k], (15, 3)),
+            azimuth[k],
+            None if polarity is None else np.full(15, polarity[k]),
+        )
         at = [truth[name][k] for name in ("U", "r")]
-        values = ref.model(energy[k], pitch, *at, truth["A"][k], truth["Usc"][k]) if kind == "hard" else EDGES[kind](energy[k], pitch, *at, truth["Usc"][k])
-        flux[k] = values * 1e6 * (energy[k][:, None] / 100) ** -2.5 * np.exp(truth["noise"][k] * random.normal(size=values.shape))
+        values = (
+            ref.model(energy[k], pitch, *at, truth["A"][k], truth["Usc"][k])
+            if kind == "hard"
+            else EDGES[kind](energy[k], pitch, *at, truth["Usc"][k])
+        )
+        flux[k] = (
+            values
+            * 1e6
+            * (energy[k][:, None] / 100) ** -2.5
+            * np.exp(truth["noise"][k] * random.normal(size=values.shape))
+        )
     return Day(energy, field, azimuth, rounded(flux), seconds(start), truth)
 
 
 def response_mean(function, energy):
-    """a flux as channels of the instrument's response see it: its mean over a Gaussian in ln E, as an integral"""
+    """a flux as channels of the instrument's response see it: its mean over a Gaussian in ln E, as an
+    integral"""
     nodes, weights = np.polynomial.hermite_e.hermegauss(15)
     sigma = np.arcsinh(0.25) / np.sqrt(2 * np.log(2))
     return sum(w * function(energy * np.exp(sigma * x)) for x, w in zip(nodes, weights)) / weights.sum()
 
 
-def plasma(n, seed, density=(1e5, 5e6), kappa=(2.6, 5.5), T=(12.0, 120.0), Usc=None, U=(-400.0, -10.0), r=(0.4, 1.05), kind="hard", tables=(0, 1), start="1998-04-01", cone=True, polarity=None,
-           folded=True, systematic=0.0, at_spacecraft=False):
-    """A day of counted electrons: kappa distributions around a spacecraft in sunlight (or at the potentials of the range Usc), with the Moon's loss cone, as Poisson counts. folded: channels see
-    the mean over their response; systematic: relative error of every row; at_spacecraft: the distribution is that at the spacecraft."""
+def plasma(
+    n,
+    seed,
+    density=(1e5, 5e6),
+    kappa=(2.6, 5.5),
+    T=(12.0, 120.0),
+    Usc=None,
+    U=(-400.0, -10.0),
+    r=(0.4, 1.05),
+    kind="hard",
+    tables=(0, 1),
+    start="1998-04-01",
+    cone=True,
+    polarity=None,
+    folded=True,
+    systematic=0.0,
+    at_spacecraft=False,
+):
+    """A day of counted electrons: kappa distributions around a spacecraft in sunlight (or at the potentials
+    of the range Usc), with the Moon's loss cone, as Poisson counts. folded: channels see the mean over their
+    response; systematic: relative error of every row; at_spacecraft: the distribution is that at the
+    spacecraft."""
     random = np.random.default_rng(seed)
     energy, field, azimuth = geometry(n, random, tables)
-    truth = {name: np.exp(random.uniform(*np.log(span), n)) for name, span in (("density", density), ("T", T))}
-    truth |= {name: np.round(random.uniform(*span, n), 3) for name, span in (("kappa", kappa), ("U", U), ("r", r))}
+    truth = {
+        name: np.exp(random.uniform(*np.log(span), n)) for name, span in (("density", density), ("T", T))
+    }
+    truth |= {
+        name: np.round(random.uniform(*span, n), 3) for name, span in (("kappa", kappa), ("U", U), ("r", r))
+    }
     truth["theta"] = ref.theta_of(truth["T"], truth["kappa"])
     truth["A"] = np.zeros(n)
-    current = [ref.simpson_current(*p, n=2001) for p in zip(truth["density"], truth["kappa"], truth["theta"])]  # of the plasma's electrons from 10 eV on
-    truth["Usc"] = np.nan_to_num([ref.sunlit_potential(j) for j in current], nan=0.2) if Usc is None else random.uniform(*Usc, n)
+    # of the plasma's electrons from 10 eV on
+    current = [ref.simpson_current(*p, n=2001) for p in zip(truth["density"], truth["kappa"], truth["theta"])]
+    truth["Usc"] = (
+        np.nan_to_num([ref.sunlit_potential(j) for j in current], nan=0.2)
+        if Usc is None
+        else random.uniform(*Usc, n)
+    )
     flux = np.empty((n, 15, 88))
     for k in range(n):
         V, E = truth["Usc"][k], energy[k]
 
         def seen(e):  # per steradian; phase-space density is kept along the way to the spacecraft
             ambient = e if at_spacecraft else e - V
-            return np.where(ambient > 0, ref.omnidirectional(np.maximum(ambient, 1e-3), truth["density"][k], truth["kappa"][k], truth["theta"][k]) * e / np.maximum(ambient, 1e-3), 0.0) / (4 * np.pi)
+            return np.where(
+                ambient > 0,
+                ref.omnidirectional(
+                    np.maximum(ambient, 1e-3), truth["density"][k], truth["kappa"][k], truth["theta"][k]
+                )
+                * e
+                / np.maximum(ambient, 1e-3),
+                0.0,
+            ) / (4 * np.pi)
 
         mean = np.repeat((response_mean(seen, E) if folded else seen(E))[:, None], 88, axis=1)
         if cone:
-            pitch = ref.pitch_angles(np.broadcast_to(field[k], (15, 3)), azimuth[k], None if polarity is None else np.full(15, polarity[k]))
+            pitch = ref.pitch_angles(
+                np.broadcast_to(field[k], (15, 3)),
+                azimuth[k],
+                None if polarity is None else np.full(15, polarity[k]),
+            )
             edge = ref.model if kind == "hard" else ref.folded
             mean = mean * edge(E, pitch, truth["U"][k], truth["r"][k], Usc=V)
         mean = mean * np.exp(systematic * random.normal(size=(15, 1)))

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Parts that a device's kernels answer in either precision. COSINES is in f64 everywhere, HOST no kernel's. */
+/* Parts that a device's kernels answer in either precision. COSINES is in f64 everywhere, HOST no
+ * kernel's. */
 #define DEVICE_PARTS (ANSWERS_ALL & ~(1u << ANSWERS_HOST))
 
 static inline struct sample *make_sample(void)
@@ -21,7 +22,8 @@ static inline struct sample *make_sample(void)
 }
 
 /* NULL: there is no such device. f32 answers stand as they are unless `polished`. */
-static inline paritas_context *open_as(const char *device, const char *isa, unsigned precision, unsigned lanes, unsigned threads, unsigned workers)
+static inline paritas_context *open_as(const char *device, const char *isa, unsigned precision,
+                                       unsigned lanes, unsigned threads, unsigned workers)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.device = device;
@@ -40,7 +42,8 @@ static inline paritas_context *open_as(const char *device, const char *isa, unsi
     return NULL;
 }
 
-static inline struct answers collect_parts(paritas_context *context, const struct sample *sample, unsigned parts, const struct answers_wish *wish)
+static inline struct answers collect_parts(paritas_context *context, const struct sample *sample,
+                                           unsigned parts, const struct answers_wish *wish)
 {
     struct answers answers = {0};
     for (unsigned part = 0; part < ANSWERS_PART_COUNT; part++)
@@ -50,7 +53,8 @@ static inline struct answers collect_parts(paritas_context *context, const struc
 }
 
 /* The portable CPU's, one thread, no lanes, everything in one call. */
-static inline struct answers reference(const struct sample *sample, unsigned precision, unsigned parts, const struct answers_wish *wish)
+static inline struct answers reference(const struct sample *sample, unsigned precision, unsigned parts,
+                                       const struct answers_wish *wish)
 {
     struct answers_wish whole = *wish;
     whole.chunk = 0;
@@ -62,7 +66,9 @@ static inline struct answers reference(const struct sample *sample, unsigned pre
 }
 
 /* Fails unless `context` answers `wanted`. */
-static inline void compare_answers(paritas_context *context, const struct sample *sample, unsigned parts, const struct answers_wish *wish, const struct answers *wanted, const char *name)
+static inline void compare_answers(paritas_context *context, const struct sample *sample, unsigned parts,
+                                   const struct answers_wish *wish, const struct answers *wanted,
+                                   const char *name)
 {
     struct answers got = collect_parts(context, sample, parts, wish);
     const char *difference = answers_difference(&got, wanted);

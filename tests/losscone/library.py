@@ -1,4 +1,6 @@
-"""The library's loss-cone functions through ctypes, for what the program does not print: plateaus with their corners, misfits at chosen points, profiles, confidence sets."""
+"""The library's loss-cone functions through ctypes, for what the program does not print: plateaus with their
+corners, misfits at chosen points, profiles, confidence sets."""
+
 import ctypes as c
 import os
 
@@ -14,30 +16,90 @@ double_p, unsigned_p = c.POINTER(c.c_double), c.POINTER(c.c_uint)
 
 
 class ContextOptions(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("allocator", c.c_void_p), ("threads", c.c_uint), ("isa", c.c_char_p), ("lanes", c.c_uint), ("device", c.c_char_p), ("precision", c.c_uint),
-                ("workers", c.c_uint), ("progress", c.c_void_p), ("progress_user", c.c_void_p), ("cache", c.c_char_p), ("note", c.c_void_p), ("note_user", c.c_void_p),
-                ("no_polish", c.c_int), ("stream", c.c_void_p)]
+    _fields_ = [
+        ("size", c.c_size_t),
+        ("allocator", c.c_void_p),
+        ("threads", c.c_uint),
+        ("isa", c.c_char_p),
+        ("lanes", c.c_uint),
+        ("device", c.c_char_p),
+        ("precision", c.c_uint),
+        ("workers", c.c_uint),
+        ("progress", c.c_void_p),
+        ("progress_user", c.c_void_p),
+        ("cache", c.c_char_p),
+        ("note", c.c_void_p),
+        ("note_user", c.c_void_p),
+        ("no_polish", c.c_int),
+        ("stream", c.c_void_p),
+    ]
 
 
 class Sweeps(c.Structure):
-    _fields_ = [("n", c.c_size_t), ("energy", double_p), ("potential", double_p), ("cosine", double_p), ("flux", double_p)]
+    _fields_ = [
+        ("n", c.c_size_t),
+        ("energy", double_p),
+        ("potential", double_p),
+        ("cosine", double_p),
+        ("flux", double_p),
+    ]
 
 
 class Options(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("method", c.c_int), ("response", c.c_int), ("search", c.c_int), ("potential_lower", c.c_double), ("potential_upper", c.c_double), ("ratio_lower", c.c_double),
-                ("ratio_upper", c.c_double), ("amplitude_lower", c.c_double), ("amplitude_upper", c.c_double), ("beam_width", c.c_double), ("beam_sigma", c.c_double), ("background", c.c_double),
-                ("response_width", c.c_double), ("box_limit", c.c_uint), ("seed", c.c_uint64), ("first", c.c_uint64), ("population", c.c_uint), ("generations", c.c_uint)]
+    _fields_ = [
+        ("size", c.c_size_t),
+        ("method", c.c_int),
+        ("response", c.c_int),
+        ("search", c.c_int),
+        ("potential_lower", c.c_double),
+        ("potential_upper", c.c_double),
+        ("ratio_lower", c.c_double),
+        ("ratio_upper", c.c_double),
+        ("amplitude_lower", c.c_double),
+        ("amplitude_upper", c.c_double),
+        ("beam_width", c.c_double),
+        ("beam_sigma", c.c_double),
+        ("background", c.c_double),
+        ("response_width", c.c_double),
+        ("box_limit", c.c_uint),
+        ("seed", c.c_uint64),
+        ("first", c.c_uint64),
+        ("population", c.c_uint),
+        ("generations", c.c_uint),
+    ]
 
 
 class Result(c.Structure):
-    _fields_ = [("status", c.c_int), ("cells", c.c_uint), ("misfit", c.c_double), ("potential", c.c_double), ("ratio", c.c_double), ("amplitude", c.c_double), ("potential_centre", c.c_double),
-                ("ratio_centre", c.c_double), ("potential_lower", c.c_double),
-                ("potential_upper", c.c_double), ("ratio_lower", c.c_double), ("ratio_upper", c.c_double), ("gap", c.c_double), ("boxes", c.c_uint), ("solved", c.c_uint), ("vertices", c.c_uint),
-                ("vertex", (c.c_double * 2) * VERTICES)]
+    _fields_ = [
+        ("status", c.c_int),
+        ("cells", c.c_uint),
+        ("misfit", c.c_double),
+        ("potential", c.c_double),
+        ("ratio", c.c_double),
+        ("amplitude", c.c_double),
+        ("potential_centre", c.c_double),
+        ("ratio_centre", c.c_double),
+        ("potential_lower", c.c_double),
+        ("potential_upper", c.c_double),
+        ("ratio_lower", c.c_double),
+        ("ratio_upper", c.c_double),
+        ("gap", c.c_double),
+        ("boxes", c.c_uint),
+        ("solved", c.c_uint),
+        ("vertices", c.c_uint),
+        ("vertex", (c.c_double * 2) * VERTICES),
+    ]
 
 
 class Confidence(c.Structure):
-    _fields_ = [("threshold", c.c_double), ("intervals", c.c_uint), ("lower", c.c_double * INTERVALS), ("upper", c.c_double * INTERVALS), ("at_lower_bound", c.c_int), ("at_upper_bound", c.c_int)]
+    _fields_ = [
+        ("threshold", c.c_double),
+        ("intervals", c.c_uint),
+        ("lower", c.c_double * INTERVALS),
+        ("upper", c.c_double * INTERVALS),
+        ("at_lower_bound", c.c_int),
+        ("at_upper_bound", c.c_int),
+    ]
 
 
 def address(array):
@@ -45,13 +107,19 @@ def address(array):
 
 
 class Library:
-    """A context. `data` below: energy [n, 15], Usc [n, 15], cosine and normalised flux [n, 15, 88], as paritas_sweeps has them; options by the names of paritas_losscone_options."""
+    """A context. `data` below: energy [n, 15], Usc [n, 15], cosine and normalised flux [n, 15, 88], as
+    paritas_sweeps has them; options by the names of paritas_losscone_options."""
 
     def __init__(self, path=LIBRARY, threads=0, precision=64, device=None):
         self.lib = c.CDLL(path)
         self.lib.paritas_error_message.restype = c.c_char_p
         self.context = c.c_void_p()
-        options = ContextOptions(size=c.sizeof(ContextOptions), threads=threads, precision=precision, device=device.encode() if device else None)
+        options = ContextOptions(
+            size=c.sizeof(ContextOptions),
+            threads=threads,
+            precision=precision,
+            device=device.encode() if device else None,
+        )
         self.check(self.lib.paritas_open(c.byref(options), c.byref(self.context)))
 
     def check(self, status):
@@ -64,10 +132,31 @@ class Library:
 
     @staticmethod
     def options(method="halekas", response="hard", search="exact", **more):
-        values = dict(potential_lower=-2000.0, potential_upper=20.0, ratio_lower=0.3, ratio_upper=1.1, amplitude_lower=0.0, amplitude_upper=5.0, beam_width=15.0, beam_sigma=7.5, background=0.05,
-                      response_width=0.25, box_limit=20000, seed=42, first=0, population=50, generations=500)
+        values = dict(
+            potential_lower=-2000.0,
+            potential_upper=20.0,
+            ratio_lower=0.3,
+            ratio_upper=1.1,
+            amplitude_lower=0.0,
+            amplitude_upper=5.0,
+            beam_width=15.0,
+            beam_sigma=7.5,
+            background=0.05,
+            response_width=0.25,
+            box_limit=20000,
+            seed=42,
+            first=0,
+            population=50,
+            generations=500,
+        )
         values.update(more)
-        return Options(size=c.sizeof(Options), method=METHODS[method], response=RESPONSES[response], search=SEARCHES[search], **values)
+        return Options(
+            size=c.sizeof(Options),
+            method=METHODS[method],
+            response=RESPONSES[response],
+            search=SEARCHES[search],
+            **values,
+        )
 
     def sweeps(self, data):
         self.held = [np.ascontiguousarray(a, dtype=float) for a in data]
@@ -85,32 +174,79 @@ class Library:
 
     def misfit(self, data, points, **options):
         """[n, points]"""
-        sweeps, chosen, points = self.sweeps(data), self.options(**options), np.ascontiguousarray(points, dtype=float)
+        sweeps, chosen, points = (
+            self.sweeps(data),
+            self.options(**options),
+            np.ascontiguousarray(points, dtype=float),
+        )
         found = np.empty((sweeps.n, len(points)))
-        self.check(self.lib.paritas_losscone_misfit(self.context, c.byref(sweeps), c.byref(chosen), c.c_size_t(len(points)), address(points), address(found), None))
+        self.check(
+            self.lib.paritas_losscone_misfit(
+                self.context,
+                c.byref(sweeps),
+                c.byref(chosen),
+                c.c_size_t(len(points)),
+                address(points),
+                address(found),
+                None,
+            )
+        )
         return found
 
     def profile(self, data, potentials, **options):
-        sweeps, chosen, potentials = self.sweeps(data), self.options(**options), np.ascontiguousarray(potentials, dtype=float)
+        sweeps, chosen, potentials = (
+            self.sweeps(data),
+            self.options(**options),
+            np.ascontiguousarray(potentials, dtype=float),
+        )
         found = np.empty((sweeps.n, len(potentials)))
-        self.check(self.lib.paritas_losscone_profile(self.context, c.byref(sweeps), c.byref(chosen), c.c_size_t(len(potentials)), address(potentials), address(found), None, None))
+        self.check(
+            self.lib.paritas_losscone_profile(
+                self.context,
+                c.byref(sweeps),
+                c.byref(chosen),
+                c.c_size_t(len(potentials)),
+                address(potentials),
+                address(found),
+                None,
+                None,
+            )
+        )
         return found
 
     def confidence(self, data, results, thresholds=None, step=0.0, **options):
         sweeps, chosen = self.sweeps(data), self.options(**options)
         sets = (Confidence * sweeps.n)()
         limits = None if thresholds is None else address(np.ascontiguousarray(thresholds, dtype=float))
-        self.check(self.lib.paritas_losscone_confidence(self.context, c.byref(sweeps), c.byref(chosen), results, limits, c.c_double(step), sets))
+        self.check(
+            self.lib.paritas_losscone_confidence(
+                self.context, c.byref(sweeps), c.byref(chosen), results, limits, c.c_double(step), sets
+            )
+        )
         return sets
 
     def bootstrap(self, data, results, draws=40, level=0.68, **options):
         sweeps, chosen = self.sweeps(data), self.options(**options)
         thresholds = np.empty(sweeps.n)
-        self.check(self.lib.paritas_losscone_bootstrap(self.context, c.byref(sweeps), c.byref(chosen), results, c.c_uint(draws), c.c_double(level), address(thresholds)))
+        self.check(
+            self.lib.paritas_losscone_bootstrap(
+                self.context,
+                c.byref(sweeps),
+                c.byref(chosen),
+                results,
+                c.c_uint(draws),
+                c.c_double(level),
+                address(thresholds),
+            )
+        )
         return thresholds
 
 
 def data_of(sweeps):
     """what the library takes, of reference.Sweep objects: their mask is put into the fluxes"""
-    return (np.array([s.energy for s in sweeps]), np.array([s.Usc for s in sweeps]), np.array([np.cos(np.radians(s.pitch)) for s in sweeps]),
-            np.array([np.where(s.mask, s.normalised, np.nan) for s in sweeps]))
+    return (
+        np.array([s.energy for s in sweeps]),
+        np.array([s.Usc for s in sweeps]),
+        np.array([np.cos(np.radians(s.pitch)) for s in sweeps]),
+        np.array([np.where(s.mask, s.normalised, np.nan) for s in sweeps]),
+    )

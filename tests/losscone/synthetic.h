@@ -1,4 +1,5 @@
-/* synthetic.h: sweeps of a known truth for tests and benchmarks: the instrument's 88 directions on a spinning spacecraft, a model, noise. */
+/* synthetic.h: sweeps of a known truth for tests and benchmarks: the instrument's 88 directions on a spinning
+ * spacecraft, a model, noise. */
 #ifndef PARITAS_TESTS_LOSSCONE_SYNTHETIC_H
 #define PARITAS_TESTS_LOSSCONE_SYNTHETIC_H
 
@@ -25,7 +26,10 @@ static inline double draw(uint64_t *state)
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
-static inline double between(uint64_t *state, double low, double high) { return low + (high - low) * draw(state); }
+static inline double between(uint64_t *state, double low, double high)
+{
+    return low + (high - low) * draw(state);
+}
 static inline double draw_normal(uint64_t *state)
 {
     const double size = sqrt(-2.0 * log(draw(state)));
@@ -61,7 +65,8 @@ static inline void pitch_cosines(const double b[3], double offset, double *cosin
 }
 
 /* The model of a cell by the formula of the specification, with arcsine and angles. */
-static inline double model_of(double energy, double spacecraft, double cosine, double u, double r, double a, int folded, const paritas_losscone_options *o)
+static inline double model_of(double energy, double spacecraft, double cosine, double u, double r, double a,
+                              int folded, const paritas_losscone_options *o)
 {
     const double theta = acos(cosine) * DEGREES;
     double model = 0.0;
@@ -74,24 +79,29 @@ static inline double model_of(double energy, double spacecraft, double cosine, d
     }
     const double d = spacecraft - u;
     if (!folded && a > 0.0 && o->beam_width > 0.0 && d > 0.0) {
-        const double t = (energy - (d > o->beam_width ? d : o->beam_width)) / o->beam_width, v = (theta - 180.0) / o->beam_sigma;
+        const double t = (energy - (d > o->beam_width ? d : o->beam_width)) / o->beam_width,
+                     v = (theta - 180.0) / o->beam_sigma;
         model += a * exp(-0.5 * t * t) * (o->beam_sigma > 0.0 ? exp(-0.5 * v * v) : 1.0);
     }
     return model;
 }
 
 /* The misfit of a sweep by the same formula, a plain sum. */
-static inline double misfit_of(const struct synthetic *s, size_t k, double u, double r, double a, const paritas_losscone_options *o)
+static inline double misfit_of(const struct synthetic *s, size_t k, double u, double r, double a,
+                               const paritas_losscone_options *o)
 {
     double sum = 0.0;
     for (int i = 0; i < ROWS; i++) {
         const double energy = s->energy[k * ROWS + i], spacecraft = s->potential[k * ROWS + i];
         if (!(energy > 0.0) || !(energy >= spacecraft)) continue;
         for (int j = 0; j < CELLS; j++) {
-            const double flux = s->flux[(k * ROWS + i) * CELLS + j], cosine = s->cosine[(k * ROWS + i) * CELLS + j];
+            const double flux = s->flux[(k * ROWS + i) * CELLS + j],
+                         cosine = s->cosine[(k * ROWS + i) * CELLS + j];
             if (!(flux > 0.0) || !isfinite(flux) || isnan(cosine)) continue;
-            const double model = model_of(energy, spacecraft, cosine, u, r, a, o->response == PARITAS_RESPONSE_FOLDED, o);
-            const double away = o->method == PARITAS_LILLIS ? flux - model : log(flux + 1e-6) - log(model + 1e-6);
+            const double model =
+                model_of(energy, spacecraft, cosine, u, r, a, o->response == PARITAS_RESPONSE_FOLDED, o);
+            const double away =
+                o->method == PARITAS_LILLIS ? flux - model : log(flux + 1e-6) - log(model + 1e-6);
             sum += away * away;
         }
     }
@@ -113,17 +123,21 @@ static inline struct synthetic synthetic_room(size_t n)
     return s;
 }
 
-/* n sweeps: U from `lowest` to -10 V, r .4 to 1.05, A 0 to 2 in half of them (none where folded), spacecraft at 5 to 15 V, noise of the logarithms .1 to .3. */
-static inline struct synthetic synthetic_sweeps(size_t n, uint64_t seed, double lowest, const paritas_losscone_options *o)
+/* n sweeps: U from `lowest` to -10 V, r .4 to 1.05, A 0 to 2 in half of them (none where folded), spacecraft
+ * at 5 to 15 V, noise of the logarithms .1 to .3. */
+static inline struct synthetic synthetic_sweeps(size_t n, uint64_t seed, double lowest,
+                                                const paritas_losscone_options *o)
 {
     struct synthetic s = synthetic_room(n);
     const int folded = o->response == PARITAS_RESPONSE_FOLDED;
     for (size_t k = 0; k < n; k++) {
         uint64_t state = seed * 0x9e3779b97f4a7c15u + k * 0xd1342543de82ef95u + 1;
         for (int i = 0; i < 8; i++) draw(&state);
-        const double b[3] = {draw_normal(&state), draw_normal(&state), draw_normal(&state)}, spacecraft = between(&state, 5.0, 15.0);
+        const double b[3] = {draw_normal(&state), draw_normal(&state), draw_normal(&state)},
+                     spacecraft = between(&state, 5.0, 15.0);
         pitch_cosines(b, between(&state, 0.0, 360.0), s.cosine + k * ROWS * CELLS);
-        const double u = between(&state, lowest, -10.0), r = between(&state, 0.4, 1.05), a = draw(&state) < 0.5 ? 0.0 : between(&state, 0.0, 2.0);
+        const double u = between(&state, lowest, -10.0), r = between(&state, 0.4, 1.05),
+                     a = draw(&state) < 0.5 ? 0.0 : between(&state, 0.0, 2.0);
         s.truth[k][0] = u, s.truth[k][1] = r, s.truth[k][2] = folded ? 0.0 : a;
         s.noise[k] = between(&state, 0.1, 0.3);
         for (int i = 0; i < ROWS; i++) {
@@ -132,16 +146,21 @@ static inline struct synthetic synthetic_sweeps(size_t n, uint64_t seed, double 
             s.potential[k * ROWS + i] = spacecraft;
             for (int j = 0; j < CELLS; j++) {
                 const size_t at = (k * ROWS + (size_t)i) * CELLS + (size_t)j;
-                s.flux[at] = model_of(energy, spacecraft, s.cosine[at], u, r, s.truth[k][2], folded, o) * exp(s.noise[k] * draw_normal(&state));
+                s.flux[at] = model_of(energy, spacecraft, s.cosine[at], u, r, s.truth[k][2], folded, o) *
+                             exp(s.noise[k] * draw_normal(&state));
             }
         }
     }
     return s;
 }
 
-static inline paritas_sweeps sweeps_of(const struct synthetic *s) { return (paritas_sweeps){s->n, s->energy, s->potential, s->cosine, s->flux}; }
+static inline paritas_sweeps sweeps_of(const struct synthetic *s)
+{
+    return (paritas_sweeps){s->n, s->energy, s->potential, s->cosine, s->flux};
+}
 
-/* Lillis's mask (specification, section 2): cells between 0.07 and 0.79 of the row's largest incident flux stay. */
+/* Lillis's mask (specification, section 2): cells between 0.07 and 0.79 of the row's largest incident flux
+ * stay. */
 static inline void mask_lillis(struct synthetic *s)
 {
     for (size_t row = 0; row < s->n * ROWS; row++) {

@@ -1,4 +1,5 @@
-/* Beams along the field: the reference's profile has one; each condition that a profile misses leaves it without. */
+/* Beams along the field: the reference's profile has one; each condition that a profile misses leaves it
+ * without. */
 #include "common.h"
 #include "paritas_losscone.h"
 
@@ -34,7 +35,8 @@ static paritas_beam look(const struct sweep *s)
     return beam;
 }
 
-static const double reference[ROWS] = {0.1, 0.3, 0.8, 1.6, 3.2, 1.7, 0.9, 0.5, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1};
+static const double reference[ROWS] = {0.1, 0.3, 0.8, 1.6, 3.2, 1.7, 0.9, 0.5,
+                                       0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1};
 
 TEST(the_profile_of_the_reference_has_a_beam)
 {
@@ -64,7 +66,8 @@ TEST(a_profile_that_misses_one_condition_has_none)
         double profile[ROWS];
         static struct sweep s;
         memcpy(profile, reference, sizeof profile);
-        for (int c = 0; c < 4 && (c == 0 || changes[k].row[c] > 0); c++) profile[changes[k].row[c]] = changes[k].value[c];
+        for (int c = 0; c < 4 && (c == 0 || changes[k].row[c] > 0); c++)
+            profile[changes[k].row[c]] = changes[k].value[c];
         if (k == 4)
             for (int i = 12; i < ROWS; i++) profile[i] = 1.6;
         make(&s, profile);

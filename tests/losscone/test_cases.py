@@ -1,4 +1,6 @@
-"""The reference of these tests against numbers computed elsewhere (cases.json of the project's shared reference material, where that is)."""
+"""The reference of these tests against numbers computed elsewhere (cases.json of the project's shared
+reference material, where that is)."""
+
 import json
 import os
 
@@ -32,7 +34,11 @@ def test_cells_pitch_angles_and_counts(cases):
     near(ref.THETA, c["theta_deg"], 0)
     near(ref.PHI, c["phi_deg"], 0)
     near(ref.SOLID_ANGLE, c["solid_angle_sr"], 0)
-    for polarity, key in ((None, "pitch_no_polarity"), (1, "pitch_polarity_plus"), (-1, "pitch_polarity_minus")):
+    for polarity, key in (
+        (None, "pitch_no_polarity"),
+        (1, "pitch_polarity_plus"),
+        (-1, "pitch_polarity_minus"),
+    ):
         near(ref.pitch_angles(c["B_nT"], ref.PHI, polarity), c[key], 1e-12)
     assert ref.pseudo_counts(np.full(88, 1e5), 100.0) == c["count_for_flux_1e5_at_100eV"]["sum"]
 
@@ -42,7 +48,9 @@ def planted(c):
     E = numbers(c["E"])
     flux = 1e6 * (E[:, None] / 100) ** -2.5 * (0.55 + 0.45 * np.sin(0.7 * j + 1.3 * i))
     flux[2, 5], flux[3, 7], flux[4, 9], flux[6] = 0, np.nan, -5, 0
-    pitch = ref.pitch_angles(np.broadcast_to(numbers(c["B"]), (15, 3)), (ref.PHI + 20 + 7.5 * i) % 360, np.ones(15))
+    pitch = ref.pitch_angles(
+        np.broadcast_to(numbers(c["B"]), (15, 3)), (ref.PHI + 20 + 7.5 * i) % 360, np.ones(15)
+    )
     return E, pitch, flux
 
 
@@ -57,7 +65,10 @@ def test_normalisations_masks_and_misfits(cases):
         near(found[0, :8], c[key]["row0_first8"], 1e-10)
         near(found[14, :8], c[key]["row14_first8"], 1e-10)
     mask = ref.lillis_mask(flux, pitch)
-    assert mask.sum(1).tolist() == c["lillis_mask_count_per_row"] and mask[0].astype(int).tolist() == c["lillis_mask_row0"]
+    assert (
+        mask.sum(1).tolist() == c["lillis_mask_count_per_row"]
+        and mask[0].astype(int).tolist() == c["lillis_mask_row0"]
+    )
     for method in ("halekas", "lillis"):
         for point in c["chi2"]:
             sweep = ref.Sweep(E, pitch, flux, point["Usc"], method)
@@ -88,7 +99,11 @@ def test_model(cases):
 
 
 def noisy(c, chunk):
-    pitch = ref.pitch_angles(np.broadcast_to(numbers(chunk["B"]), (15, 3)), (ref.PHI + chunk["phi_offset"] + 7.5 * np.arange(15)[:, None]) % 360, np.full(15, chunk["polarity"]))
+    pitch = ref.pitch_angles(
+        np.broadcast_to(numbers(chunk["B"]), (15, 3)),
+        (ref.PHI + chunk["phi_offset"] + 7.5 * np.arange(15)[:, None]) % 360,
+        np.full(15, chunk["polarity"]),
+    )
     return numbers(c["E"]), pitch, numbers(chunk["flux"])
 
 
@@ -107,7 +122,11 @@ def test_noisy_sweeps(cases):
         near(ref.Sweep(*noisy(c, chunk), chunk["Usc"], "lillis").misfit(point), misfit, 1e-9)
         profile = chunk["beamless_profile"]
         grid = np.round(np.arange(0.30, 1.1001, 0.01), 2)
-        near([min(objective((U, r, 0.0)) for r in grid) for U in profile["U"][8:20]], profile["min_over_r_grid_0.30_1.10_step_0.01"][8:20], 1e-9)
+        near(
+            [min(objective((U, r, 0.0)) for r in grid) for U in profile["U"][8:20]],
+            profile["min_over_r_grid_0.30_1.10_step_0.01"][8:20],
+            1e-9,
+        )
 
 
 def test_the_hypercube_of_the_original_finds_its_best_samples(cases):
@@ -139,7 +158,11 @@ def test_currents(cases):
     for J, U in c["U_from_J"]:
         near(ref.sunlit_potential(J), U, 1e-9)
     for j in c["Je"]:
-        near(ref.simpson_current(j["n"], j["kappa"], j["theta"], j["E_min"], j["E_max"], j["n_steps"]), j["value_scipy_1_11_or_later"], 1e-9)
+        near(
+            ref.simpson_current(j["n"], j["kappa"], j["theta"], j["E_min"], j["E_max"], j["n_steps"]),
+            j["value_scipy_1_11_or_later"],
+            1e-9,
+        )
     for j in c["Je_analytic"]:
         near(ref.thermal_current(j["n"], j["kappa"], j["theta"]), j["value"], 1e-7)
     for E, d in c["sternglass"]:
@@ -155,7 +178,9 @@ def test_currents(cases):
             assert abs(ref.shade_potential(s["n"], s["kappa"], s["T_uc"]) - s["U_sc"]) < 0.05
 
 
-@pytest.mark.parametrize("method, response", [("halekas", "hard"), ("lillis", "hard"), ("halekas", "folded"), ("lillis", "folded")])
+@pytest.mark.parametrize(
+    "method, response", [("halekas", "hard"), ("lillis", "hard"), ("halekas", "folded"), ("lillis", "folded")]
+)
 def test_the_exact_profile_is_the_formula_and_below_any_grid(method, response):
     day = dayfiles.synthetic(4, 5, kind=response)
     for k in range(len(day)):

@@ -1,5 +1,6 @@
-/* test_devices.c: loss cones, kappa distributions and potentials have the same bits however they are asked for: on every instruction set, in lanes and packs of
- * every width, by any number of threads, in batches of any size. */
+/* test_devices.c: loss cones, kappa distributions and potentials have the same bits however they are asked
+ * for: on every instruction set, in lanes and packs of every width, by any number of threads, in batches of
+ * any size. */
 #include "losscone/devices.h"
 #include "share.h"
 
@@ -19,7 +20,8 @@ static void every_way_is_the_same(unsigned precision)
             paritas_context *context = open_as("cpu", sets[i], precision, ways[w].lanes, ways[w].threads, 0);
             if (!context) break;
             char name[96];
-            snprintf(name, sizeof name, "f%u, %s, %u lanes, %u threads, batches of %zu", precision, sets[i], ways[w].lanes, ways[w].threads, ways[w].chunk);
+            snprintf(name, sizeof name, "f%u, %s, %u lanes, %u threads, batches of %zu", precision, sets[i],
+                     ways[w].lanes, ways[w].threads, ways[w].chunk);
             const struct answers_wish wish = {.chunk = ways[w].chunk};
             compare_answers(context, sample, ANSWERS_ALL, &wish, &wanted, name);
             paritas_close(context);
@@ -31,8 +33,14 @@ static void every_way_is_the_same(unsigned precision)
     free(sample);
 }
 
-TEST(every_way_has_the_same_bits_in_f64) { every_way_is_the_same(64); }
-TEST(every_way_has_the_same_bits_in_f32) { every_way_is_the_same(32); }
+TEST(every_way_has_the_same_bits_in_f64)
+{
+    every_way_is_the_same(64);
+}
+TEST(every_way_has_the_same_bits_in_f32)
+{
+    every_way_is_the_same(32);
+}
 
 /* f32 finished in f64 on the host: the f64 minimum, the same in every batch. */
 TEST(polished_answers_do_not_depend_on_batches)
@@ -56,13 +64,15 @@ TEST(polished_answers_do_not_depend_on_batches)
     free(sample);
 }
 
-/* Where the limit of boxes ends a search before it has found anything, what another sweep left in the slab must not show. */
+/* Where the limit of boxes ends a search before it has found anything, what another sweep left in the slab
+ * must not show. */
 TEST(a_search_cut_short_does_not_depend_on_batches)
 {
     static const unsigned limits[] = {1, 20, 60};
     struct sample *sample = make_sample();
     for (size_t k = 0; k < COUNT(limits); k++) {
-        const struct answers_wish whole = {.box_limit = limits[k]}, cut = {.box_limit = limits[k], .chunk = 1};
+        const struct answers_wish whole = {.box_limit = limits[k]},
+                                  cut = {.box_limit = limits[k], .chunk = 1};
         struct answers wanted = reference(sample, 64, 1u << ANSWERS_SEARCH, &whole);
         paritas_context *context = open_as("cpu", NULL, 64, 0, 1, 0);
         compare_answers(context, sample, 1u << ANSWERS_SEARCH, &cut, &wanted, "one by one");

@@ -1,5 +1,5 @@
-/* Misfits, models, cosines, normalisation and masks: against reference numbers of an independent implementation, against the formula written down again, and
- * the same bits however the work is cut. */
+/* Misfits, models, cosines, normalisation and masks: against reference numbers of an independent
+ * implementation, against the formula written down again, and the same bits however the work is cut. */
 #include "losscone/cases.h"
 
 #include "base/host_math.h"
@@ -19,11 +19,13 @@ TEST(pitch_angles_are_those_of_the_reference)
         const char *key;
         double polarity;
         int given;
-    } signs[] = {{"pitch_no_polarity", 0.0, 0}, {"pitch_polarity_plus", 1.0, 1}, {"pitch_polarity_minus", -1.0, 1}};
+    } signs[] = {
+        {"pitch_no_polarity", 0.0, 0}, {"pitch_polarity_plus", 1.0, 1}, {"pitch_polarity_minus", -1.0, 1}};
     paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *one = read_case(context, "case01_geometry_pitch_counts", &document);
-    double theta[CELLS], phi[CELLS], b[3], pitch[CELLS], field[3 * ROWS], polarity[ROWS], azimuth[ALL], cosine[ALL];
+    double theta[CELLS], phi[CELLS], b[3], pitch[CELLS], field[3 * ROWS], polarity[ROWS], azimuth[ALL],
+        cosine[ALL];
     read_directions(document, theta, phi);
     numbers_of(one, "B_nT", b, 3);
     for (size_t s = 0; s < COUNT(signs); s++) {
@@ -32,9 +34,11 @@ TEST(pitch_angles_are_those_of_the_reference)
             memcpy(field + 3 * i, b, sizeof b);
             memcpy(azimuth + i * CELLS, phi, sizeof phi);
         }
-        ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, signs[s].given ? polarity : NULL, azimuth, cosine));
+        ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field,
+                                                    signs[s].given ? polarity : NULL, azimuth, cosine));
         numbers_of(one, signs[s].key, pitch, CELLS);
-        for (int c = 0; c < ALL; c++) ASSERT_CLOSE(host_acos_degrees(cosine[c]), pitch[c % CELLS], 1e-12 * pitch[c % CELLS]);
+        for (int c = 0; c < ALL; c++)
+            ASSERT_CLOSE(host_acos_degrees(cosine[c]), pitch[c % CELLS], 1e-12 * pitch[c % CELLS]);
     }
     paritas_workspace_free(document);
     paritas_close(context);
@@ -59,7 +63,8 @@ TEST(rows_without_field_or_polarity_have_no_pitch_angles)
     for (int c = 0; c < 3; c++) field[18 + c] = 1e300 * (c + 1.0), field[21 + c] = 1e-300 * (c + 1.0);
     ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, cosine));
     for (int c = 0; c < ALL; c++) {
-        const int row = c / CELLS, cell = c % CELLS, unknown = (row >= 1 && row <= 4) || (row == 5 && (cell == 7 || cell == 8));
+        const int row = c / CELLS, cell = c % CELLS,
+                  unknown = (row >= 1 && row <= 4) || (row == 5 && (cell == 7 || cell == 8));
         assert_true(isnan(cosine[c]) == unknown);
         if (!unknown) ASSERT_CLOSE(cosine[c], cosine[cell], 1e-15);
     }
@@ -67,7 +72,8 @@ TEST(rows_without_field_or_polarity_have_no_pitch_angles)
 }
 
 /* The sweep of case 02: rules in place of numbers, some cells spoilt. */
-static void build_rules(paritas_context *context, struct paritas_workspace *document, const struct json *two, struct data *d)
+static void build_rules(paritas_context *context, struct paritas_workspace *document, const struct json *two,
+                        struct data *d)
 {
     double theta[CELLS], phi[CELLS], b[3], field[3 * ROWS], polarity[ROWS], azimuth[ALL];
     read_directions(document, theta, phi);
@@ -78,7 +84,8 @@ static void build_rules(paritas_context *context, struct paritas_workspace *docu
         memcpy(field + 3 * i, b, sizeof b);
         for (int j = 0; j < CELLS; j++) {
             azimuth[i * CELLS + j] = fmod(phi[j] + 20.0 + 7.5 * i, 360.0);
-            d->flux[i * CELLS + j] = i == 6 ? 0.0 : 1e6 * pow(d->energy[i] / 100.0, -2.5) * (0.55 + 0.45 * sin(0.7 * j + 1.3 * i));
+            d->flux[i * CELLS + j] =
+                i == 6 ? 0.0 : 1e6 * pow(d->energy[i] / 100.0, -2.5) * (0.55 + 0.45 * sin(0.7 * j + 1.3 * i));
         }
     }
     d->flux[2 * CELLS + 5] = 0.0;
@@ -92,7 +99,9 @@ TEST(normalised_fluxes_are_those_of_the_reference)
     static const struct {
         const char *key;
         paritas_normalisation normalisation;
-    } modes[] = {{"ratio_mean", PARITAS_NORMALISE_RATIO}, {"ratio_max", PARITAS_NORMALISE_MAX}, {"ratio2_mean", PARITAS_NORMALISE_PAIRS}};
+    } modes[] = {{"ratio_mean", PARITAS_NORMALISE_RATIO},
+                 {"ratio_max", PARITAS_NORMALISE_MAX},
+                 {"ratio2_mean", PARITAS_NORMALISE_PAIRS}};
     paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *two = read_case(context, "case02_normalisation_masks_chi2", &document);
@@ -101,7 +110,8 @@ TEST(normalised_fluxes_are_those_of_the_reference)
     for (size_t m = 0; m < COUNT(modes); m++) {
         const struct json *expected = json_get(two, modes[m].key);
         double n[ALL], sums[ROWS], counts[ROWS], first[8], last[8];
-        ASSERT_OK(context, paritas_losscone_normalise(context, 1, modes[m].normalisation, d.cosine, d.flux, n));
+        ASSERT_OK(context,
+                  paritas_losscone_normalise(context, 1, modes[m].normalisation, d.cosine, d.flux, n));
         numbers_of(expected, "row_sum_finite", sums, ROWS);
         numbers_of(expected, "n_finite", counts, ROWS);
         numbers_of(expected, "row0_first8", first, 8);
@@ -120,7 +130,8 @@ TEST(normalised_fluxes_are_those_of_the_reference)
         }
         double in_place[ALL];
         memcpy(in_place, d.flux, sizeof in_place);
-        ASSERT_OK(context, paritas_losscone_normalise(context, 1, modes[m].normalisation, d.cosine, in_place, in_place));
+        ASSERT_OK(context, paritas_losscone_normalise(context, 1, modes[m].normalisation, d.cosine, in_place,
+                                                      in_place));
         assert_memory_equal(in_place, n, sizeof n);
     }
     free_data(&d);
@@ -210,8 +221,10 @@ TEST(models_are_those_of_the_reference)
         options.beam_width = number_of(one, "width");
         options.beam_sigma = number_of(one, "sigma");
         options.background = number_of(one, "bg");
-        const double at[3] = {number_of(one, "U"), number_of(one, "r"), number_of(one, "A")}, still[3] = {at[0], at[1], 0.0};
-        double model[ALL], bare[ALL], edge[ROWS], alpha[ROWS], inside[ROWS], most[ROWS], last[ROWS], sum = 0.0, logs = 0.0;
+        const double at[3] = {number_of(one, "U"), number_of(one, "r"), number_of(one, "A")},
+                     still[3] = {at[0], at[1], 0.0};
+        double model[ALL], bare[ALL], edge[ROWS], alpha[ROWS], inside[ROWS], most[ROWS], last[ROWS],
+            sum = 0.0, logs = 0.0;
         for (int i = 0; i < ROWS; i++) d.potential[i] = number_of(one, "Usc");
         const paritas_sweeps sweeps = {1, d.energy, d.potential, d.cosine, NULL};
         ASSERT_OK(context, paritas_losscone_model(context, &sweeps, &options, at, model, edge));
@@ -253,7 +266,8 @@ TEST(a_sweep_made_without_noise_has_no_misfit_at_its_truth)
     even_pitch(&d);
     ASSERT_OK(context, paritas_losscone_model(context, &d.sweeps, NULL, truth, d.flux, NULL));
     for (int c = 0; c < ALL; c++) raw[c] = d.flux[c] *= 1e3 * pow(10.0, (c / CELLS) / 14.0);
-    ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d.cosine, d.flux, d.flux));
+    ASSERT_OK(context,
+              paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d.cosine, d.flux, d.flux));
     for (int lillis = 0; lillis < 2; lillis++) {
         paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         options.method = lillis ? PARITAS_LILLIS : PARITAS_HALEKAS;
@@ -289,8 +303,10 @@ TEST(misfits_of_noisy_sweeps_are_those_of_the_reference)
         read_chunk_profile(chunk, potentials, least);
         for (int u = 0; u < CHUNK_POTENTIALS; u++) {
             double points[81][3], misfits[81], found = 1e300;
-            for (int r = 0; r < 81; r++) points[r][0] = potentials[u], points[r][1] = 0.3 + 0.01 * r, points[r][2] = 0.0;
-            ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, NULL, 81, points[0], misfits, NULL));
+            for (int r = 0; r < 81; r++)
+                points[r][0] = potentials[u], points[r][1] = 0.3 + 0.01 * r, points[r][2] = 0.0;
+            ASSERT_OK(context,
+                      paritas_losscone_misfit(context, &d.sweeps, NULL, 81, points[0], misfits, NULL));
             for (int r = 0; r < 81; r++) found = misfits[r] < found ? misfits[r] : found;
             ASSERT_CLOSE(found, least[u], 1e-9 * least[u]);
         }
@@ -306,19 +322,26 @@ static double formula(const struct data *d, size_t k, const paritas_losscone_opt
     double sum = 0.0;
     unsigned cells = 0;
     for (int i = 0; i < ROWS; i++) {
-        const double energy = d->energy[k * ROWS + i], spacecraft = d->potential[k * ROWS + i], fall = spacecraft - point[0], degrees = 180.0 / acos(-1.0);
+        const double energy = d->energy[k * ROWS + i], spacecraft = d->potential[k * ROWS + i],
+                     fall = spacecraft - point[0], degrees = 180.0 / acos(-1.0);
         const int energies = o->response == PARITAS_RESPONSE_FOLDED ? 5 : 1;
         for (int j = 0; j < CELLS; j++) {
-            const double n = d->flux[k * ALL + (size_t)(i * CELLS + j)], theta = degrees * acos(d->cosine[k * ALL + (size_t)(i * CELLS + j)]);
+            const double n = d->flux[k * ALL + (size_t)(i * CELLS + j)],
+                         theta = degrees * acos(d->cosine[k * ALL + (size_t)(i * CELLS + j)]);
             if (!(n > 0.0)) continue;
             double model = 0.0;
             for (int e = 0; e < energies; e++) {
-                const double left = fmax(energy * (energies == 1 ? 1.0 : 1.0 + o->response_width * (e - 2) / 2.0) - spacecraft, 1e-12);
-                const double alpha = degrees * asin(sqrt(fmin(fmax(point[1] * (1.0 + point[0] / left), 0.0), 1.0)));
+                const double left = fmax(
+                    energy * (energies == 1 ? 1.0 : 1.0 + o->response_width * (e - 2) / 2.0) - spacecraft,
+                    1e-12);
+                const double alpha =
+                    degrees * asin(sqrt(fmin(fmax(point[1] * (1.0 + point[0] / left), 0.0), 1.0)));
                 model += (theta <= 180.0 - alpha ? 1.0 : o->background) / energies;
             }
             if (energies == 1 && fall > 0.0 && point[2] > 0.0)
-                model += point[2] * exp(-0.5 * pow((energy - fmax(fall, o->beam_width)) / o->beam_width, 2.0)) * exp(-0.5 * pow((theta - 180.0) / o->beam_sigma, 2.0));
+                model += point[2] *
+                         exp(-0.5 * pow((energy - fmax(fall, o->beam_width)) / o->beam_width, 2.0)) *
+                         exp(-0.5 * pow((theta - 180.0) / o->beam_sigma, 2.0));
             const double rest = o->method == PARITAS_LILLIS ? n - model : log(n + 1e-6) - log(model + 1e-6);
             sum += rest * rest;
             cells++;
@@ -330,7 +353,8 @@ static double formula(const struct data *d, size_t k, const paritas_losscone_opt
 static void random_points(uint64_t *random, size_t n, double *points)
 {
     for (size_t k = 0; k < n; k++) {
-        points[3 * k] = uniform(random) < 0.3 ? -2000.0 + 2020.0 * uniform(random) : -150.0 + 170.0 * uniform(random);
+        points[3 * k] =
+            uniform(random) < 0.3 ? -2000.0 + 2020.0 * uniform(random) : -150.0 + 170.0 * uniform(random);
         points[3 * k + 1] = 0.3 + 0.8 * uniform(random);
         points[3 * k + 2] = uniform(random) < 0.3 ? 0.0 : 5.0 * uniform(random);
     }
@@ -369,7 +393,8 @@ TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
 {
     enum { sweeps = 33, points = 37 };
     struct data d = make_data(sweeps);
-    double at[3 * sweeps + 3 * points], *model = make_array(sweeps * ALL, sizeof *model), *expected_model = make_array(sweeps * ALL, sizeof *model);
+    double at[3 * sweeps + 3 * points], *model = make_array(sweeps * ALL, sizeof *model),
+                                        *expected_model = make_array(sweeps * ALL, sizeof *model);
     double misfit[sweeps * points], expected[sweeps * points];
     for (unsigned precision = 32; precision <= 64; precision += 32) {
         int first = 1;
@@ -377,7 +402,8 @@ TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
         for (paritas_context *context; (context = next_context(precision, &way)) != NULL;) {
             uint64_t random = 2;
             paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-            for (size_t k = 0; k < sweeps && precision == 64; k++) make_sweep(context, NULL, &d, k, &random); /* of f64 also in f32 */
+            /* of f64 also in f32 */
+            for (size_t k = 0; k < sweeps && precision == 64; k++) make_sweep(context, NULL, &d, k, &random);
             if (precision == 32 && first) {
                 paritas_context *wide = open_context(NULL, 64, 1, 0);
                 for (size_t k = 0; k < sweeps; k++) make_sweep(wide, NULL, &d, k, &random);
@@ -387,7 +413,8 @@ TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
             random_points(&random, sweeps + points, at);
             for (int folded = 0; folded < 2; folded++) {
                 options.response = folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
-                ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, &options, points, at, misfit, NULL));
+                ASSERT_OK(context,
+                          paritas_losscone_misfit(context, &d.sweeps, &options, points, at, misfit, NULL));
                 if (folded == 0) {
                     if (first) memcpy(expected, misfit, sizeof expected);
                     assert_memory_equal(misfit, expected, sizeof expected);
@@ -395,9 +422,11 @@ TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
                 for (size_t k = 0; k < sweeps; k += 5) { /* one by one */
                     const paritas_sweeps one = part_of(&d, k, 1);
                     double alone[points];
-                    ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, points, at, alone, NULL));
+                    ASSERT_OK(context,
+                              paritas_losscone_misfit(context, &one, &options, points, at, alone, NULL));
                     assert_memory_equal(alone, misfit + k * points, sizeof alone);
-                    ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, 1, at + 3 * 11, alone, NULL));
+                    ASSERT_OK(context,
+                              paritas_losscone_misfit(context, &one, &options, 1, at + 3 * 11, alone, NULL));
                     assert_memory_equal(alone, misfit + k * points + 11, sizeof *alone);
                 }
             }
@@ -429,7 +458,11 @@ TEST(cells_and_rows_that_cannot_count_do_not)
     unsigned left = 0;
     for (int c = 0; c < ALL; c++) left += d.flux[c] > 0.0;
     for (int c = 0; c < ALL; c++)
-        if (d.flux[c] == 0.0) d.flux[c] = c % CELLS != 20 ? 1.0 : c % 3 == 0 ? (double)INFINITY : c % 3 == 1 ? -1.0 : (double)NAN;
+        if (d.flux[c] == 0.0)
+            d.flux[c] = c % CELLS != 20 ? 1.0
+                        : c % 3 == 0    ? (double)INFINITY
+                        : c % 3 == 1    ? -1.0
+                                        : (double)NAN;
     d.energy[3] = (double)NAN;
     d.potential[5] = (double)NAN;
     d.potential[9] = d.energy[9] * 1.000001;
@@ -451,7 +484,8 @@ TEST(cells_and_rows_that_cannot_count_do_not)
     const paritas_sweeps dark = {1, d.energy, d.potential, d.cosine, NULL};
     d.cosine[7] = (double)NAN;
     ASSERT_OK(context, paritas_losscone_model(context, &dark, NULL, at, model, edge));
-    for (int c = 0; c < ALL; c++) assert_true(isnan(model[c]) == (c == 7 || c / CELLS == 3 || c / CELLS == 5));
+    for (int c = 0; c < ALL; c++)
+        assert_true(isnan(model[c]) == (c == 7 || c / CELLS == 3 || c / CELLS == 5));
     for (int i = 0; i < ROWS; i++) assert_true(isnan(edge[i]) == (i == 3 || i == 5));
     free_data(&d);
     paritas_close(context);
@@ -462,14 +496,21 @@ TEST(what_makes_no_sense_is_refused_by_name)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_data(1);
     double at[3] = {0.0, 0.5, (double)NAN}, misfit, theta[CELLS] = {91.0};
-    assert_int_equal(paritas_losscone_misfit(context, &d.sweeps, NULL, 1, at, &misfit, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_losscone_misfit(context, &d.sweeps, NULL, 1, at, &misfit, NULL),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "points[0][2]"));
-    assert_int_equal(paritas_losscone_misfit(context, NULL, NULL, 0, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_losscone_model(context, &d.sweeps, NULL, NULL, d.flux, NULL), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_losscone_cosines(context, 1, theta, d.flux, NULL, d.flux, d.cosine), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_losscone_misfit(context, NULL, NULL, 0, NULL, NULL, NULL),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_losscone_model(context, &d.sweeps, NULL, NULL, d.flux, NULL),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_losscone_cosines(context, 1, theta, d.flux, NULL, d.flux, d.cosine),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "theta[0]"));
-    assert_int_equal(paritas_losscone_normalise(context, 1, (paritas_normalisation)3, d.cosine, d.flux, d.flux), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_losscone_mask(context, 1, PARITAS_LILLIS, d.cosine, NULL, d.flux), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_losscone_normalise(context, 1, (paritas_normalisation)3, d.cosine, d.flux, d.flux),
+        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_losscone_mask(context, 1, PARITAS_LILLIS, d.cosine, NULL, d.flux),
+                     PARITAS_INVALID_ARGUMENT);
     free_data(&d);
     paritas_close(context);
 }

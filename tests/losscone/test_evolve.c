@@ -1,4 +1,5 @@
-/* Differential evolution: its starts, that it descends, that its answers are those of the formula, and that they depend on seed and number of the sweep alone. */
+/* Differential evolution: its starts, that it descends, that its answers are those of the formula, and that
+ * they depend on seed and number of the sweep alone. */
 #include "losscone/cases.h"
 
 #include "losscone/evolution.h"
@@ -43,7 +44,8 @@ TEST(populations_start_from_a_net)
         }
         for (int along = 1; along < 64; along *= 2) { /* the first two dimensions, any shape of cells */
             int seen[64] = {0};
-            for (int k = 0; k < 64; k++) seen[(int)(along * points[k][0]) * (64 / along) + (int)(64 / along * points[k][1])]++;
+            for (int k = 0; k < 64; k++)
+                seen[(int)(along * points[k][0]) * (64 / along) + (int)(64 / along * points[k][1])]++;
             for (int k = 0; k < 64; k++) assert_int_equal(seen[k], 1);
         }
     }
@@ -75,29 +77,38 @@ TEST(answers_lie_within_bounds_and_have_the_misfit_of_the_formula)
     for (size_t k = 0; k < sweeps; k++) make_sweep(context, NULL, &d, k, &random);
     for (int v = 0; v < VARIANTS; v++) {
         paritas_losscone_options options = variant(v);
-        if (v == 0) options.potential_lower = -300.0, options.ratio_lower = 0.5, options.amplitude_lower = 0.1;
+        if (v == 0)
+            options.potential_lower = -300.0, options.ratio_lower = 0.5, options.amplitude_lower = 0.1;
         paritas_losscone_result results[sweeps];
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results));
         for (size_t k = 0; k < sweeps; k++) {
             const paritas_losscone_result *r = &results[k];
             const paritas_sweeps one = part_of(&d, k, 1);
-            double points[EVOLVE_STARTS + 1][3] = {{r->potential, r->ratio, r->amplitude}}, misfits[EVOLVE_STARTS + 1], least = 1e300;
+            double points[EVOLVE_STARTS + 1][3] = {{r->potential, r->ratio, r->amplitude}},
+                                          misfits[EVOLVE_STARTS + 1], least = 1e300;
             unsigned cells;
             for (int s = 0; s < EVOLVE_STARTS; s++) {
-                const double lower[3] = {fmax(-1000.0, options.potential_lower), options.ratio_lower, v == 2 ? 0.0 : options.amplitude_lower};
+                const double lower[3] = {fmax(-1000.0, options.potential_lower), options.ratio_lower,
+                                         v == 2 ? 0.0 : options.amplitude_lower};
                 const double upper[3] = {0.0, options.ratio_upper, v == 2 ? 0.0 : options.amplitude_upper};
-                for (int c = 0; c < 3; c++) points[s + 1][c] = lower[c] + (losscone_starts[c][s] + 0.5) / EVOLVE_STARTS * (upper[c] - lower[c]);
+                for (int c = 0; c < 3; c++)
+                    points[s + 1][c] =
+                        lower[c] + (losscone_starts[c][s] + 0.5) / EVOLVE_STARTS * (upper[c] - lower[c]);
             }
-            ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, EVOLVE_STARTS + 1, points[0], misfits, &cells));
+            ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, EVOLVE_STARTS + 1, points[0],
+                                                       misfits, &cells));
             for (int s = 1; s <= EVOLVE_STARTS; s++) least = fmin(least, misfits[s]);
             ASSERT_CLOSE(r->misfit, misfits[0], 1e-8 * (1.0 + misfits[0]));
             assert_true(r->misfit <= least + 1e-8 * (1.0 + least));
             assert_int_equal(r->cells, cells);
             assert_true(r->status == PARITAS_SWEEP_FITTED && r->solved > 10 && r->solved < 500);
             assert_int_equal(r->boxes, 400 + 50 * (1 + r->solved));
-            assert_true(r->potential >= options.potential_lower && r->potential <= options.potential_upper && r->ratio >= options.ratio_lower && r->ratio <= options.ratio_upper);
-            assert_true(r->amplitude >= (v == 2 ? 0.0 : options.amplitude_lower) && r->amplitude <= options.amplitude_upper);
-            assert_true(isnan(r->gap) && r->potential_lower == r->potential && r->potential_upper == r->potential && r->vertices == 0);
+            assert_true(r->potential >= options.potential_lower && r->potential <= options.potential_upper &&
+                        r->ratio >= options.ratio_lower && r->ratio <= options.ratio_upper);
+            assert_true(r->amplitude >= (v == 2 ? 0.0 : options.amplitude_lower) &&
+                        r->amplitude <= options.amplitude_upper);
+            assert_true(isnan(r->gap) && r->potential_lower == r->potential &&
+                        r->potential_upper == r->potential && r->vertices == 0);
         }
     }
     free_data(&d);

@@ -1,10 +1,11 @@
-/* test_flush.c: loss cones and plasmas in f32 on a processor that flushes subnormal numbers, as many devices do: the same bits as where such numbers are used in full,
- * also where fluxes are next to nothing. */
+/* test_flush.c: loss cones and plasmas in f32 on a processor that flushes subnormal numbers, as many devices
+ * do: the same bits as where such numbers are used in full, also where fluxes are next to nothing. */
 #include "flush.h"
 #include "losscone/devices.h"
 #include "share.h"
 
-static paritas_status launch_flushing(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch)
+static paritas_status launch_flushing(paritas_context *context, struct paritas_device *device, void *handle,
+                                      const struct device_launch *launch)
 {
     const uint64_t mode = flush_begin();
     const paritas_status status = device_cpu.launch(context, device, handle, launch);
@@ -22,7 +23,8 @@ TEST(flushing_changes_no_bit)
     for (size_t k = 0; k < COUNT(scales); k += SHARE) {
         struct sample *sample = make_sample();
         const struct answers_wish wish = {.n = k ? 8 : 0, .box_limit = 400};
-        for (size_t i = 0; i < COUNT(sample->flux); i++) sample->flux[i] *= scales[k], sample->masked[i] *= scales[k];
+        for (size_t i = 0; i < COUNT(sample->flux); i++)
+            sample->flux[i] *= scales[k], sample->masked[i] *= scales[k];
         for (size_t i = 0; i < COUNT(sample->spectrum_flux); i++) sample->spectrum_flux[i] *= scales[k];
         for (size_t i = 0; k && i < SAMPLE_SWEEPS; i++) sample->truth[3 * i + 2] *= scales[k];
         struct answers wanted = reference(sample, 32, DEVICE_PARTS & ~(1u << ANSWERS_COSINES), &wish);

@@ -1,10 +1,12 @@
-/* Every allocation of every function on loss cones and plasmas fails once, and once with all that follow: then the answer is PARITAS_OUT_OF_MEMORY, or, where a smaller
- * launch did it, what it was; nothing crashes and nothing is left behind. */
+/* Every allocation of every function on loss cones and plasmas fails once, and once with all that follow:
+ * then the answer is PARITAS_OUT_OF_MEMORY, or, where a smaller launch did it, what it was; nothing crashes
+ * and nothing is left behind. */
 #include "losscone/devices.h"
 #include "refusing.h"
 
 /* Asks for a part with its n-th request refused, n = 1, 2, ..., until none was. How many that were. */
-static long refuse_every_request(const struct sample *sample, enum answers_part part, unsigned precision, bool for_good)
+static long refuse_every_request(const struct sample *sample, enum answers_part part, unsigned precision,
+                                 bool for_good)
 {
     static const struct answers_wish wish = {.n = 2, .box_limit = 20, .few = true};
     long n = 0;
@@ -23,9 +25,13 @@ static long refuse_every_request(const struct sample *sample, enum answers_part 
         ledger.fail_at = ledger.requests + ++n;
         const bool good = answers_collect(context, sample, part, &wish, &answers);
         struck = ledger.requests >= ledger.fail_at;
-        if (good && answers_difference(&answers, &wanted)) fail_msg("%s, request %ld: %s", answers_part_names[part], n, answers_difference(&answers, &wanted));
+        if (good && answers_difference(&answers, &wanted))
+            fail_msg("%s, request %ld: %s", answers_part_names[part], n,
+                     answers_difference(&answers, &wanted));
         if (struck && for_good) assert_false(good);
-        if (!good) assert_string_equal(paritas_error_message(context), paritas_status_message(PARITAS_OUT_OF_MEMORY));
+        if (!good)
+            assert_string_equal(paritas_error_message(context),
+                                paritas_status_message(PARITAS_OUT_OF_MEMORY));
         ledger.fail_at = 0;
         answers.n = 0;
         assert_true(answers_collect(context, sample, part, &wish, &answers)); /* the context is still good */
@@ -48,9 +54,18 @@ static void refuse_in(unsigned precision, bool for_good)
     free(sample);
 }
 
-TEST(every_request_may_fail) { refuse_in(64, true); }
-TEST(a_request_may_fail_once) { refuse_in(64, false); }
-TEST(every_request_of_f32_with_polish_may_fail) { refuse_in(32, true); }
+TEST(every_request_may_fail)
+{
+    refuse_in(64, true);
+}
+TEST(a_request_may_fail_once)
+{
+    refuse_in(64, false);
+}
+TEST(every_request_of_f32_with_polish_may_fail)
+{
+    refuse_in(32, true);
+}
 
 int main(void)
 {

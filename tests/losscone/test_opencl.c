@@ -1,5 +1,6 @@
-/* test_opencl.c: loss cones, kappa distributions and potentials have the CPU's bits on OpenCL devices, in f64 and f32, whatever the size of a work-group and of a
- * batch. PARITAS_LONG_TESTS in the environment: more sizes. Skipped where there is no such device. */
+/* test_opencl.c: loss cones, kappa distributions and potentials have the CPU's bits on OpenCL devices, in f64
+ * and f32, whatever the size of a work-group and of a batch. PARITAS_LONG_TESTS in the environment: more
+ * sizes. Skipped where there is no such device. */
 #include "losscone/devices.h"
 
 /* What drivers and the compilers in them never give back is not ours. */
@@ -16,7 +17,8 @@ static void compare_in(unsigned precision)
     const struct answers_wish all = {0}, cut = {.chunk = 10};
     struct answers wanted = reference(sample, precision, DEVICE_PARTS, &all);
     const bool longer = getenv("PARITAS_LONG_TESTS") != NULL;
-    for (size_t k = longer || precision == 64 ? 0 : 1; k < (longer ? COUNT(sizes) : 2); k++) { /* drivers take a quarter of a minute for each size and precision */
+    /* drivers take a quarter of a minute for each size and precision */
+    for (size_t k = longer || precision == 64 ? 0 : 1; k < (longer ? COUNT(sizes) : 2); k++) {
         paritas_context *context = open_as("opencl", NULL, precision, 0, 1, sizes[k]);
         if (!context) skip();
         char name[64];
@@ -29,8 +31,14 @@ static void compare_in(unsigned precision)
     free(sample);
 }
 
-TEST(opencl_has_the_bits_of_the_cpu_in_f64) { compare_in(64); }
-TEST(opencl_has_the_bits_of_the_cpu_in_f32) { compare_in(32); }
+TEST(opencl_has_the_bits_of_the_cpu_in_f64)
+{
+    compare_in(64);
+}
+TEST(opencl_has_the_bits_of_the_cpu_in_f32)
+{
+    compare_in(32);
+}
 
 int main(void)
 {

@@ -1,4 +1,6 @@
-"""paritas losscone fit on synthetic day files, good and bad: its tables held to formulas of the tests' own. What is wrong with one sweep must not touch another."""
+"""paritas losscone fit on synthetic day files, good and bad: its tables held to formulas of the tests' own.
+What is wrong with one sweep must not touch another."""
+
 import os
 import subprocess
 
@@ -27,7 +29,9 @@ def fit(folder, rows, *options):
     """writes the rows as a day's file, fits it, and answers its tables"""
     os.makedirs(folder, exist_ok=True)
     path = dayfiles.write(os.path.join(folder, dayfiles.name(DATE)), rows)
-    run("losscone", "fit", path, "--spacecraft-potential", USC, *options, "-o", os.path.join(folder, "tables"))
+    run(
+        "losscone", "fit", path, "--spacecraft-potential", USC, *options, "-o", os.path.join(folder, "tables")
+    )
     return tables(os.path.join(folder, "tables"))
 
 
@@ -43,12 +47,18 @@ def good(day, tmp_path_factory):
 
 def holds(found, k, sweep, suffix=""):
     """the answer for the day's k-th sweep is what the formulas say of `sweep`"""
-    point = [found[name + suffix][k] for name in ("spec_potential_at_minimum", "spec_ratio_at_minimum")] + [0.0 if suffix else found["spec_amplitude"][k]]
+    point = [found[name + suffix][k] for name in ("spec_potential_at_minimum", "spec_ratio_at_minimum")] + [
+        0.0 if suffix else found["spec_amplitude"][k]
+    ]
     assert found["spec_status" + suffix][k] == "fitted" and found["spec_cells" + suffix][k] == sweep.cells
     assert found["spec_misfit" + suffix][k] == pytest.approx(sweep.misfit(point), rel=1e-9)
     for name in ("spec_potential", "spec_ratio"):
         for at in ("", "_at_minimum"):
-            assert found[name + "_lower" + suffix][k] <= found[name + at + suffix][k] <= found[name + "_upper" + suffix][k]
+            assert (
+                found[name + "_lower" + suffix][k]
+                <= found[name + at + suffix][k]
+                <= found[name + "_upper" + suffix][k]
+            )
 
 
 def test_a_day_is_fitted_by_both_models_as_the_formulas_say(day, good):
@@ -56,14 +66,19 @@ def test_a_day_is_fitted_by_both_models_as_the_formulas_say(day, good):
     for suffix, response in MODELS.items():
         for k in range(len(day)):
             holds(good, k, day.sweep(k, USC, response=response), suffix)
-    np.testing.assert_array_equal(good["rows_projected_potential"].reshape(-1, 15), np.repeat(good["spec_u_surface"][:, None], 15, axis=1))
+    np.testing.assert_array_equal(
+        good["rows_projected_potential"].reshape(-1, 15),
+        np.repeat(good["spec_u_surface"][:, None], 15, axis=1),
+    )
 
 
 def test_no_evolution_finds_less_than_the_tables_say(day, good):
     for suffix, response in MODELS.items():
         for k in range(2):
             objective = day.sweep(k, USC, response=response).prepared()
-            best = min(ref.evolve(objective, seed, bounds=ref.BOUNDS[: 2 if suffix else 3])[0] for seed in range(2))
+            best = min(
+                ref.evolve(objective, seed, bounds=ref.BOUNDS[: 2 if suffix else 3])[0] for seed in range(2)
+            )
             assert good["spec_misfit" + suffix][k] <= best + 1e-6 * (1 + best)
 
 
@@ -76,7 +91,12 @@ def test_lillis_tables(day, tmp_path):
 def test_threads_do_not_change_a_byte(day, good, tmp_path):
     for threads in (1, 3):
         found = fit(tmp_path / str(threads), day, "--threads", threads)
-        assert all((found[key] == good[key]).all() or (found[key].dtype.kind == "f" and np.array_equal(found[key], good[key], equal_nan=True)) for key in good if not key.startswith("provenance"))
+        assert all(
+            (found[key] == good[key]).all()
+            or (found[key].dtype.kind == "f" and np.array_equal(found[key], good[key], equal_nan=True))
+            for key in good
+            if not key.startswith("provenance")
+        )
 
 
 def test_the_polarity_of_a_table_turns_the_cones(tmp_path):
@@ -229,31 +249,66 @@ def test_folders_are_searched_by_date(day, tmp_path):
     for date in ("1998-04-01", "1998-04-02", "1998-05-01"):
         dayfiles.folder(tmp_path / "in" / date, dayfiles.synthetic(2, 5, Usc=(USC, USC), start=date), date)
     out = tmp_path / "out"
-    run("losscone", "fit", tmp_path / "in", "--year", 1998, "--month", 4, "--spacecraft-potential", USC, "-o", out)
+    run(
+        "losscone",
+        "fit",
+        tmp_path / "in",
+        "--year",
+        1998,
+        "--month",
+        4,
+        "--spacecraft-potential",
+        USC,
+        "-o",
+        out,
+    )
     assert sorted(p.name for p in out.glob("*.npz")) == ["losscone_1998-04-01.npz", "losscone_1998-04-02.npz"]
 
 
 def test_a_file_without_a_row_is_refused_by_name(tmp_path):
     path = tmp_path / dayfiles.name(DATE)
     path.write_text("nothing that a day file has\n")
-    assert path.name in run("losscone", "fit", path, "--spacecraft-potential", USC, "-o", tmp_path / "out", code=3).stderr
+    assert (
+        path.name
+        in run("losscone", "fit", path, "--spacecraft-potential", USC, "-o", tmp_path / "out", code=3).stderr
+    )
 
 
 def test_synthetic_files_of_the_program_are_what_the_formulas_take_them_for(tmp_path):
     run("losscone", "synthesize", "-o", tmp_path / "er", "--sweeps", 12, "--days", 1, "--truth", "folded")
     path = next((tmp_path / "er").glob("3D*.TAB"))
-    truth = np.genfromtxt(tmp_path / "er" / "truth.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+    truth = np.genfromtxt(
+        tmp_path / "er" / "truth.csv", delimiter=",", names=True, dtype=None, encoding="utf-8"
+    )
     day = dayfiles.read(path)
     assert sorted(day) == truth["spectrum"].tolist()
-    run("losscone", "fit", path, "--polarity=-1", "--spacecraft-potential", tmp_path / "er" / "truth.csv", "-o", tmp_path / "out")
+    run(
+        "losscone",
+        "fit",
+        path,
+        "--polarity=-1",
+        "--spacecraft-potential",
+        tmp_path / "er" / "truth.csv",
+        "-o",
+        tmp_path / "out",
+    )
     with np.load(next((tmp_path / "out").glob("*.npz"))) as found:
         for k, number in enumerate(found["spec_spec_no"]):
             rows, at = day[int(number)], truth[truth["spectrum"] == number][0]
             assert rows.shape == (15, 182)
-            flux = np.where(np.abs(rows[:, 6:94]) < 1e-90, np.where(rows[:, 6:94] == 0, 0.0, np.nan), rows[:, 6:94])
+            flux = np.where(
+                np.abs(rows[:, 6:94]) < 1e-90, np.where(rows[:, 6:94] == 0, 0.0, np.nan), rows[:, 6:94]
+            )
             pitch = ref.pitch_angles(rows[:, 3:6], rows[:, 94:], np.full(15, at["polarity"]))
             for suffix, response in MODELS.items():
-                holds(found, k, ref.Sweep(rows[:, 1], pitch, flux, at["spacecraft_potential"], response=response), suffix)
+                holds(
+                    found,
+                    k,
+                    ref.Sweep(rows[:, 1], pitch, flux, at["spacecraft_potential"], response=response),
+                    suffix,
+                )
             # the file is of its truth: the noise about the folded model there is that of the table
             sweep = ref.Sweep(rows[:, 1], pitch, flux, at["spacecraft_potential"], response="folded")
-            assert sweep.misfit((at["potential"], at["ratio"])) == pytest.approx(sweep.cells * at["noise"] ** 2, rel=0.35)
+            assert sweep.misfit((at["potential"], at["ratio"])) == pytest.approx(
+                sweep.cells * at["noise"] ** 2, rel=0.35
+            )

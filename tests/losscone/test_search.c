@@ -1,4 +1,5 @@
-/* test_search.c: the exact search finds the least misfit there is, where it says, with the same bits however it is run. */
+/* test_search.c: the exact search finds the least misfit there is, where it says, with the same bits however
+ * it is run. */
 #include "losscone/cases.h"
 #include "losscone/synthetic.h"
 #include "refusing.h"
@@ -12,11 +13,13 @@ static paritas_losscone_options beamless(paritas_response response)
     return o;
 }
 
-static void fit(paritas_context *context, const struct synthetic *data, const paritas_losscone_options *o, paritas_losscone_result *results)
+static void fit(paritas_context *context, const struct synthetic *data, const paritas_losscone_options *o,
+                paritas_losscone_result *results)
 {
     const paritas_sweeps sweeps = sweeps_of(data);
     memset(results, 0, data->n * sizeof *results);
-    if (paritas_losscone_fit(context, &sweeps, o, results) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));
+    if (paritas_losscone_fit(context, &sweeps, o, results) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(context));
 }
 
 /* Leaves each reflected cell with this chance. */
@@ -28,7 +31,8 @@ static void thin_out(struct synthetic *data, double chance, uint64_t seed)
 
 /* ---- every cell of the arrangement ---- */
 
-/* A row's thresholds and the misfit as a function of how many are passed, level by level; the test's own, from nothing but the formula. */
+/* A row's thresholds and the misfit as a function of how many are passed, level by level; the test's own,
+ * from nothing but the formula. */
 struct row {
     int n;
     double sine[CELLS], datum[CELLS], inverse[5];
@@ -52,13 +56,17 @@ static struct arrangement arrange(const struct synthetic *data, size_t k, const 
         struct row *row = &a.rows[i];
         for (int n = 0; n < a.energies; n++) {
             const double part = a.energies == 1 ? 1.0 : 1.0 + o->response_width * (1.0 - 0.5 * n);
-            row->inverse[n] = 1.0 / fmax(data->energy[k * ROWS + (size_t)i] * part - data->potential[k * ROWS + (size_t)i], 1e-12);
+            row->inverse[n] =
+                1.0 / fmax(data->energy[k * ROWS + (size_t)i] * part - data->potential[k * ROWS + (size_t)i],
+                           1e-12);
         }
         for (int j = 0; j < CELLS; j++) {
             const size_t at = (k * ROWS + (size_t)i) * CELLS + (size_t)j;
-            const double flux = data->flux[at], cosine = data->cosine[at], datum = lillis ? flux : log(flux + 1e-6);
+            const double flux = data->flux[at], cosine = data->cosine[at],
+                         datum = lillis ? flux : log(flux + 1e-6);
             if (!(flux > 0.0)) continue;
-            if (cosine >= 0.0) a.constant += (datum - a.levels[0]) * (datum - a.levels[0]);
+            if (cosine >= 0.0)
+                a.constant += (datum - a.levels[0]) * (datum - a.levels[0]);
             else {
                 row->sine[row->n] = 1.0 - cosine * cosine;
                 row->datum[row->n++] = datum;
@@ -84,15 +92,18 @@ static double misfit_at(const struct arrangement *a, double u, double r)
     return sum;
 }
 
-/* The least misfit at points beside all crossings of two thresholds and beside the thresholds' ends on the domain's edges. */
+/* The least misfit at points beside all crossings of two thresholds and beside the thresholds' ends on the
+ * domain's edges. */
 static double least_by_force(const struct arrangement *a, const paritas_losscone_options *o)
 {
-    double least = misfit_at(a, o->potential_lower, o->ratio_lower), (*line)[2] = malloc((size_t)ROWS * CELLS * 5 * sizeof *line);
+    double least = misfit_at(a, o->potential_lower, o->ratio_lower),
+           (*line)[2] = malloc((size_t)ROWS * CELLS * 5 * sizeof *line);
     int lines = 0;
     assert_non_null(line);
     for (int i = 0; i < ROWS; i++)
         for (int n = 0; n < a->energies; n++)
-            for (int j = 0; j < a->rows[i].n; j++, lines++) line[lines][0] = a->rows[i].inverse[n], line[lines][1] = a->rows[i].sine[j];
+            for (int j = 0; j < a->rows[i].n; j++, lines++)
+                line[lines][0] = a->rows[i].inverse[n], line[lines][1] = a->rows[i].sine[j];
     const double aside = 1e-7;
     for (int p = 0; p < lines; p++) {
         for (int q = -2; q < p; q++) {
@@ -110,13 +121,16 @@ static double least_by_force(const struct arrangement *a, const paritas_losscone
                     ratio = s - c * product;
                 }
                 const double u = product / ratio;
-                if (!(ratio >= o->ratio_lower && ratio <= o->ratio_upper && u >= o->potential_lower && u <= o->potential_upper)) continue;
+                if (!(ratio >= o->ratio_lower && ratio <= o->ratio_upper && u >= o->potential_lower &&
+                      u <= o->potential_upper))
+                    continue;
                 const double misfit = misfit_at(a, u, ratio);
                 if (misfit < least) least = misfit;
             }
         }
         for (int side = 0; side < 4; side++) { /* and U = a bound of U */
-            const double u = side & 2 ? o->potential_upper : o->potential_lower, ratio = (line[p][1] + (side & 1 ? aside : -aside)) / (1.0 + u * line[p][0]);
+            const double u = side & 2 ? o->potential_upper : o->potential_lower,
+                         ratio = (line[p][1] + (side & 1 ? aside : -aside)) / (1.0 + u * line[p][0]);
             if (!(ratio >= o->ratio_lower && ratio <= o->ratio_upper)) continue;
             const double misfit = misfit_at(a, u, ratio);
             if (misfit < least) least = misfit;
@@ -126,7 +140,8 @@ static double least_by_force(const struct arrangement *a, const paritas_losscone
     return least;
 }
 
-static void check_against_force(paritas_losscone_options o, size_t n, double chance, double lowest, uint64_t seed)
+static void check_against_force(paritas_losscone_options o, size_t n, double chance, double lowest,
+                                uint64_t seed)
 {
     struct synthetic data = synthetic_sweeps(n, seed, lowest, &o);
     paritas_losscone_result *results = calloc(n, sizeof *results);
@@ -137,11 +152,15 @@ static void check_against_force(paritas_losscone_options o, size_t n, double cha
     fit(context, &data, &o, results);
     for (size_t k = 0; k < n; k++) {
         const struct arrangement a = arrange(&data, k, &o);
-        const double forced = least_by_force(&a, &o), raw = o.method == PARITAS_LILLIS ? results[k].misfit * (results[k].cells - 3) : results[k].misfit;
+        const double forced = least_by_force(&a, &o), raw = o.method == PARITAS_LILLIS
+                                                                ? results[k].misfit * (results[k].cells - 3)
+                                                                : results[k].misfit;
         assert_int_equal(results[k].status, PARITAS_SWEEP_FITTED);
-        if (raw > forced + 1e-9 * (1.0 + forced)) fail_msg("sweep %zu: %.15g, but %.15g is there", k, raw, forced);
+        if (raw > forced + 1e-9 * (1.0 + forced))
+            fail_msg("sweep %zu: %.15g, but %.15g is there", k, raw, forced);
         ASSERT_CLOSE(raw, forced, 1e-3 * (1.0 + forced)); /* force misses only cells thinner than 1e-7 */
-        ASSERT_CLOSE(misfit_of(&data, k, results[k].potential, results[k].ratio, 0.0, &o), raw, 1e-9 * (1.0 + raw));
+        ASSERT_CLOSE(misfit_of(&data, k, results[k].potential, results[k].ratio, 0.0, &o), raw,
+                     1e-9 * (1.0 + raw));
     }
     free(results);
     synthetic_free(&data);
@@ -185,10 +204,13 @@ static void pose(const struct synthetic *data, size_t k, const paritas_losscone_
     p->levels[0] = lillis ? 1.0 : log(1.0 + 1e-6);
     p->levels[1] = lillis ? o->background : log(o->background + 1e-6);
     for (size_t c = 0; c < ALL; c++) {
-        const double flux = data->flux[k * ALL + c], cosine = data->cosine[k * ALL + c], away = (acos(cosine) * DEGREES - 180.0) / o->beam_sigma;
+        const double flux = data->flux[k * ALL + c], cosine = data->cosine[k * ALL + c],
+                     away = (acos(cosine) * DEGREES - 180.0) / o->beam_sigma;
         if (!(flux > 0.0)) continue;
-        p->cells[p->n++] = (struct cell){lillis ? flux : log(flux + 1e-6), cosine < 0.0 ? 1.0 - cosine * cosine : 2.0, o->beam_sigma > 0.0 ? exp(-0.5 * away * away) : 1.0,
-                                         data->energy[k * ROWS + c / CELLS], data->potential[k * ROWS + c / CELLS]};
+        p->cells[p->n++] =
+            (struct cell){lillis ? flux : log(flux + 1e-6), cosine < 0.0 ? 1.0 - cosine * cosine : 2.0,
+                          o->beam_sigma > 0.0 ? exp(-0.5 * away * away) : 1.0,
+                          data->energy[k * ROWS + c / CELLS], data->potential[k * ROWS + c / CELLS]};
     }
 }
 
@@ -198,7 +220,8 @@ static double posed_misfit(const struct problem *p, const double *point)
     for (int i = 0; i < p->n; i++) {
         const struct cell *c = &p->cells[i];
         if (c->energy != energy) {
-            const double fall = c->spacecraft - point[0], t = (c->energy - fmax(fall, p->o->beam_width)) / p->o->beam_width;
+            const double fall = c->spacecraft - point[0],
+                         t = (c->energy - fmax(fall, p->o->beam_width)) / p->o->beam_width;
             energy = c->energy;
             edge = point[1] * (1.0 + point[0] / fmax(energy - c->spacecraft, 1e-12));
             beam = fall > 0.0 ? point[2] * exp(-0.5 * t * t) : 0.0;
@@ -218,20 +241,26 @@ static double posed_misfit(const struct problem *p, const double *point)
 static double evolved(const struct problem *p, uint64_t seed)
 {
     enum { MEMBERS = 60, GENERATIONS = 120 };
-    const double low[3] = {p->o->potential_lower, p->o->ratio_lower, p->o->amplitude_lower}, high[3] = {p->o->potential_upper, p->o->ratio_upper, p->o->amplitude_upper};
+    const double low[3] = {p->o->potential_lower, p->o->ratio_lower, p->o->amplitude_lower},
+                 high[3] = {p->o->potential_upper, p->o->ratio_upper, p->o->amplitude_upper};
     double members[MEMBERS][3], values[MEMBERS];
     int best = 0;
     for (int i = 0; i < MEMBERS; i++) {
-        for (int c = 0; c < 3; c++) members[i][c] = between(&seed, c == 0 && i % 2 ? fmax(low[0], -450.0) : low[c], high[c]);
+        for (int c = 0; c < 3; c++)
+            members[i][c] = between(&seed, c == 0 && i % 2 ? fmax(low[0], -450.0) : low[c], high[c]);
         values[i] = posed_misfit(p, members[i]);
         if (values[i] < values[best]) best = i;
     }
     for (int g = 0; g < GENERATIONS; g++)
         for (int i = 0; i < MEMBERS; i++) {
-            const double *one = members[(int)(MEMBERS * draw(&seed))], *other = members[(int)(MEMBERS * draw(&seed))], factor = between(&seed, 0.4, 0.9);
+            const double *one = members[(int)(MEMBERS * draw(&seed))],
+                         *other = members[(int)(MEMBERS * draw(&seed))], factor = between(&seed, 0.4, 0.9);
             const double *from = members[draw(&seed) < 0.7 ? best : (int)(MEMBERS * draw(&seed))];
             double trial[3];
-            for (int c = 0; c < 3; c++) trial[c] = draw(&seed) < 0.9 ? fmin(fmax(from[c] + factor * (one[c] - other[c]), low[c]), high[c]) : members[i][c];
+            for (int c = 0; c < 3; c++)
+                trial[c] = draw(&seed) < 0.9
+                               ? fmin(fmax(from[c] + factor * (one[c] - other[c]), low[c]), high[c])
+                               : members[i][c];
             const double value = posed_misfit(p, trial);
             if (value > values[i]) continue;
             values[i] = value;
@@ -241,10 +270,14 @@ static double evolved(const struct problem *p, uint64_t seed)
     return values[best];
 }
 
-static double sum_of(const paritas_losscone_result *r, const paritas_losscone_options *o) { return o->method == PARITAS_LILLIS ? r->misfit * (r->cells - 3) : r->misfit; }
+static double sum_of(const paritas_losscone_result *r, const paritas_losscone_options *o)
+{
+    return o->method == PARITAS_LILLIS ? r->misfit * (r->cells - 3) : r->misfit;
+}
 
 /* Is every answer attained by the formula where it says, inside its plateau, and not beaten by evolution? */
-static void check_answers(paritas_context *context, const struct synthetic *data, const paritas_losscone_options *o, int runs)
+static void check_answers(paritas_context *context, const struct synthetic *data,
+                          const paritas_losscone_options *o, int runs)
 {
     paritas_losscone_result *results = make_array(data->n, sizeof *results);
     struct problem *problem = make_array(1, sizeof *problem);
@@ -255,20 +288,30 @@ static void check_answers(paritas_context *context, const struct synthetic *data
         assert_int_equal(r->status, PARITAS_SWEEP_FITTED);
         assert_true(r->gap == 0.0);
         ASSERT_CLOSE(misfit_of(data, k, r->potential, r->ratio, r->amplitude, o), sum, 1e-9 * sum + 1e-11);
-        const struct synthetic one = {1, data->energy + k * ROWS, data->potential + k * ROWS, data->cosine + k * ALL, data->flux + k * ALL, NULL, NULL};
+        const struct synthetic one = {1,
+                                      data->energy + k * ROWS,
+                                      data->potential + k * ROWS,
+                                      data->cosine + k * ALL,
+                                      data->flux + k * ALL,
+                                      NULL,
+                                      NULL};
         const paritas_sweeps sweep = sweeps_of(&one);
         const double point[3] = {r->potential, r->ratio, r->amplitude};
         double direct;
         ASSERT_OK(context, paritas_losscone_misfit(context, &sweep, o, 1, point, &direct, NULL));
         assert_true(direct == r->misfit); /* to the last bit */
-        assert_true(r->potential >= r->potential_lower && r->potential <= r->potential_upper && r->ratio >= r->ratio_lower && r->ratio <= r->ratio_upper);
-        assert_true(r->potential_centre >= r->potential_lower && r->potential_centre <= r->potential_upper && r->ratio_centre >= r->ratio_lower && r->ratio_centre <= r->ratio_upper);
+        assert_true(r->potential >= r->potential_lower && r->potential <= r->potential_upper &&
+                    r->ratio >= r->ratio_lower && r->ratio <= r->ratio_upper);
+        assert_true(r->potential_centre >= r->potential_lower && r->potential_centre <= r->potential_upper &&
+                    r->ratio_centre >= r->ratio_lower && r->ratio_centre <= r->ratio_upper);
         assert_true(r->amplitude >= o->amplitude_lower && r->amplitude <= o->amplitude_upper);
-        assert_true(r->potential_lower >= o->potential_lower && r->potential_upper <= o->potential_upper && r->ratio_lower >= o->ratio_lower && r->ratio_upper <= o->ratio_upper);
+        assert_true(r->potential_lower >= o->potential_lower && r->potential_upper <= o->potential_upper &&
+                    r->ratio_lower >= o->ratio_lower && r->ratio_upper <= o->ratio_upper);
         pose(data, k, o, problem);
         for (int run = 0; run < runs; run++) {
             const double other = evolved(problem, 1 + 100 * k + (uint64_t)run);
-            if (r->misfit > other / scale + 1e-6 * (1.0 + other / scale)) fail_msg("sweep %zu: %.12g, but evolution finds %.12g", k, r->misfit, other / scale);
+            if (r->misfit > other / scale + 1e-6 * (1.0 + other / scale))
+                fail_msg("sweep %zu: %.12g, but evolution finds %.12g", k, r->misfit, other / scale);
         }
     }
     free(problem);
@@ -287,8 +330,8 @@ TEST(evolution_never_finds_less)
         if (kind == 5) o.beam_sigma = 0.0;                       /* all cells do */
         struct synthetic data = synthetic_sweeps(4 / SHARE + 1, 31 + (uint64_t)kind, -300.0, &o);
         if (kind == 1) mask_lillis(&data);
-        if (kind == 2)
-            for (size_t i = 0; i < data.n * ROWS; i++) data.potential[i] += 0.7 * (double)(i % ROWS) - 5.0; /* a potential of its own for each row */
+        if (kind == 2) /* a potential of its own for each row */
+            for (size_t i = 0; i < data.n * ROWS; i++) data.potential[i] += 0.7 * (double)(i % ROWS) - 5.0;
         check_answers(context, &data, &o, 2);
         synthetic_free(&data);
     }
@@ -306,7 +349,8 @@ static struct synthetic canonical(const paritas_losscone_options *o)
         s.potential[i] = 0.0;
         for (int j = 0; j < CELLS; j++) {
             s.cosine[i * CELLS + j] = j == CELLS - 1 ? -1.0 : cos(180.0 * j / (CELLS - 1.0) / DEGREES);
-            s.flux[i * CELLS + j] = model_of(s.energy[i], 0.0, s.cosine[i * CELLS + j], -50.0, 0.5, 2.0, 0, o);
+            s.flux[i * CELLS + j] =
+                model_of(s.energy[i], 0.0, s.cosine[i * CELLS + j], -50.0, 0.5, 2.0, 0, o);
         }
     }
     return s;
@@ -322,7 +366,8 @@ TEST(data_without_noise_are_found_again)
     assert_true(r.misfit <= 1e-9);
     ASSERT_CLOSE(r.potential, -50.0, 1.0);
     ASSERT_CLOSE(r.amplitude, 2.0, 1e-4);
-    assert_true(r.potential_lower <= -50.0 && r.potential_upper >= -50.0 && r.ratio_lower <= 0.5 && r.ratio_upper >= 0.5);
+    assert_true(r.potential_lower <= -50.0 && r.potential_upper >= -50.0 && r.ratio_lower <= 0.5 &&
+                r.ratio_upper >= 0.5);
     ASSERT_CLOSE(r.potential_lower, -50.21, 0.01);
     ASSERT_CLOSE(r.potential_upper, -48.66, 0.01);
     o.method = PARITAS_LILLIS;
@@ -334,10 +379,12 @@ TEST(data_without_noise_are_found_again)
     synthetic_free(&data);
     o = beamless(PARITAS_RESPONSE_FOLDED);
     data = canonical(&o);
-    for (int i = 0; i < ALL; i++) data.flux[i] = model_of(data.energy[i / CELLS], 0.0, data.cosine[i], -70.0, 0.8, 0.0, 1, &o);
+    for (int i = 0; i < ALL; i++)
+        data.flux[i] = model_of(data.energy[i / CELLS], 0.0, data.cosine[i], -70.0, 0.8, 0.0, 1, &o);
     fit(context, &data, &o, &r);
     assert_true(r.misfit <= 1e-20);
-    assert_true(r.potential_lower <= -70.0 && r.potential_upper >= -70.0 && r.ratio_lower <= 0.8 && r.ratio_upper >= 0.8);
+    assert_true(r.potential_lower <= -70.0 && r.potential_upper >= -70.0 && r.ratio_lower <= 0.8 &&
+                r.ratio_upper >= 0.8);
     synthetic_free(&data);
     paritas_close(context);
 }
@@ -367,10 +414,13 @@ TEST(noisy_sweeps_reach_the_best_known_minimum)
             for (int j = 0; j < CELLS; j++) data.flux[i * CELLS + j] *= n / sum;
         }
         const struct json *true_point = json_get(chunk, "truth");
-        truth[0] = number_of(true_point, "U"), truth[1] = number_of(true_point, "r"), truth[2] = number_of(true_point, "A");
+        truth[0] = number_of(true_point, "U"), truth[1] = number_of(true_point, "r"),
+        truth[2] = number_of(true_point, "A");
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         paritas_losscone_result r;
-        ASSERT_CLOSE(misfit_of(&data, 0, truth[0], truth[1], truth[2], &o), number_of(chunk, "halekas_at_truth"), 1e-9); /* the sweep is put together rightly */
+        /* the sweep is put together rightly */
+        ASSERT_CLOSE(misfit_of(&data, 0, truth[0], truth[1], truth[2], &o),
+                     number_of(chunk, "halekas_at_truth"), 1e-9);
         fit(context, &data, &o, &r);
         assert_true(r.misfit <= best[3] + 1e-6);
         assert_true(best[0] >= r.potential_lower - 1e-6 && best[0] <= r.potential_upper + 1e-6);
@@ -392,24 +442,38 @@ static void degenerate(struct synthetic *s, size_t k, int kind, const paritas_lo
     const double along[3] = {1.0, 0.0, 0.0}, axis[3] = {0.0, 0.0, 1.0};
     uint64_t state = 5;
     double *cosine = s->cosine + k * ALL, *flux = s->flux + k * ALL;
-    if (kind <= 1) { /* the field in the spin plane or along the axis, azimuths not turned: all rows have the same angles, many of them several times */
+    /* the field in the spin plane or along the axis, azimuths not turned: all rows have the same angles, many
+     * of them several times */
+    if (kind <= 1) {
         pitch_cosines(kind ? axis : along, 0.0, cosine);
         for (int i = 1; i < ROWS; i++) memcpy(cosine + i * CELLS, cosine, CELLS * sizeof *cosine);
         for (int c = 0; c < ALL; c++)
-            flux[c] = model_of(s->energy[k * ROWS + (size_t)(c / CELLS)], s->potential[k * ROWS + (size_t)(c / CELLS)], cosine[c], -3.0, 0.7, 0.0, o->response == PARITAS_RESPONSE_FOLDED, o) *
+            flux[c] = model_of(s->energy[k * ROWS + (size_t)(c / CELLS)],
+                               s->potential[k * ROWS + (size_t)(c / CELLS)], cosine[c], -3.0, 0.7, 0.0,
+                               o->response == PARITAS_RESPONSE_FOLDED, o) *
                       exp(0.1 * draw_normal(&state));
     }
     for (int c = 0; c < ALL; c++) {
         const int row = c / CELLS;
-        if (kind == 2 && cosine[c] < 0.0) flux[c] = 0.05;                                                     /* nothing is reflected */
-        if (kind == 3) flux[c] = exp(0.3 * draw_normal(&state));                                               /* all is */
-        if (kind == 4 && c != 7 * CELLS + 3) flux[c] = -1.0;                                                  /* one cell */
-        if (kind == 5 && row % 2) flux[c] = (double)NAN;                                                      /* empty rows, */
-        if (kind == 5 && row == 4) s->energy[k * ROWS + 4] = (double)NAN;                                     /* energies and potentials that are none */
+        /* nothing is reflected */
+        if (kind == 2 && cosine[c] < 0.0) flux[c] = 0.05;
+        /* all is */
+        if (kind == 3) flux[c] = exp(0.3 * draw_normal(&state));
+        /* one cell */
+        if (kind == 4 && c != 7 * CELLS + 3) flux[c] = -1.0;
+        /* empty rows, */
+        if (kind == 5 && row % 2) flux[c] = (double)NAN;
+        /* energies and potentials that are none */
+        if (kind == 5 && row == 4) s->energy[k * ROWS + 4] = (double)NAN;
         if (kind == 5 && row == 6) s->potential[k * ROWS + 6] = 1e5;
-        if (kind == 6) cosine[c] = -cos(89.0 * (c % CELLS) / 88.0 / DEGREES), flux[c] = (cosine[c] < -0.7 ? 0.05 : 1.0) * exp(0.2 * draw_normal(&state)); /* all 88 are reflected */
-        if (kind == 7) cosine[c] = c % 3 ? -1.0 : 1.0;                                                        /* along the field only */
-        if (kind == 8 && row == 0) s->energy[k * ROWS] = s->potential[k * ROWS];                              /* nothing is left of an energy */
+        /* all 88 are reflected */
+        if (kind == 6)
+            cosine[c] = -cos(89.0 * (c % CELLS) / 88.0 / DEGREES),
+            flux[c] = (cosine[c] < -0.7 ? 0.05 : 1.0) * exp(0.2 * draw_normal(&state));
+        /* along the field only */
+        if (kind == 7) cosine[c] = c % 3 ? -1.0 : 1.0;
+        /* nothing is left of an energy */
+        if (kind == 8 && row == 0) s->energy[k * ROWS] = s->potential[k * ROWS];
     }
 }
 
@@ -439,14 +503,18 @@ TEST(degenerate_sweeps_have_their_minimum_too)
                 if (!(data.energy[i] > 0.0)) data.energy[i] = 1.0;
             const struct arrangement a = arrange(&data, 0, &o);
             double forced = misfit_at(&a, -0.5, 0.5);
-            for (int t = 0; t < 20000 / SHARE; t++) { /* force skips thresholds that coincide; points at random do not */
+            /* force skips thresholds that coincide; points at random do not */
+            for (int t = 0; t < 20000 / SHARE; t++) {
                 uint64_t state = 77 + (uint64_t)t;
                 draw(&state);
-                const double u = t % 4 ? between(&state, -30.0, 20.0) : between(&state, -2000.0, 20.0), other = misfit_at(&a, u, between(&state, 0.3, 1.1));
+                const double u = t % 4 ? between(&state, -30.0, 20.0) : between(&state, -2000.0, 20.0),
+                             other = misfit_at(&a, u, between(&state, 0.3, 1.1));
                 forced = other < forced ? other : forced;
             }
-            if (r.misfit > forced + 1e-9 * (1.0 + forced)) fail_msg("kind %d: %.12g, but %.12g is there", kind, r.misfit, forced);
-            ASSERT_CLOSE(misfit_of(&data, 0, r.potential, r.ratio, r.amplitude, &o), r.misfit, 1e-9 * r.misfit + 1e-11);
+            if (r.misfit > forced + 1e-9 * (1.0 + forced))
+                fail_msg("kind %d: %.12g, but %.12g is there", kind, r.misfit, forced);
+            ASSERT_CLOSE(misfit_of(&data, 0, r.potential, r.ratio, r.amplitude, &o), r.misfit,
+                         1e-9 * r.misfit + 1e-11);
             synthetic_free(&data);
         }
     for (int kind = 0; kind <= 8; kind++) { /* and with a beam */
@@ -477,7 +545,8 @@ TEST(sweeps_without_an_answer_say_why)
     fit(context, &data, &o, results);
     assert_int_equal(results[0].status, PARITAS_SWEEP_NO_CELLS);
     assert_int_equal(results[0].cells, 0);
-    assert_true(isnan(results[0].misfit) && isnan(results[0].potential) && isnan(results[0].potential_lower) && isnan(results[0].gap));
+    assert_true(isnan(results[0].misfit) && isnan(results[0].potential) &&
+                isnan(results[0].potential_lower) && isnan(results[0].gap));
     assert_int_equal(results[1].status, PARITAS_SWEEP_FITTED);
     assert_int_equal(results[1].cells, 4);
     o.method = PARITAS_LILLIS;
@@ -512,11 +581,14 @@ TEST(bounds_may_be_equal)
             const struct arrangement a = arrange(&data, k, &o);
             double least = 1e30;
             for (int i = 0; i <= 40000; i++) {
-                const double u = kind == 1 ? -2000.0 + 2020.0 * i / 40000.0 : -77.0, r = kind == 0 ? 0.3 + 0.8 * i / 40000.0 : 0.81, value = misfit_at(&a, u, r);
+                const double u = kind == 1 ? -2000.0 + 2020.0 * i / 40000.0 : -77.0,
+                             r = kind == 0 ? 0.3 + 0.8 * i / 40000.0 : 0.81, value = misfit_at(&a, u, r);
                 least = value < least ? value : least;
             }
-            if (results[k].misfit > least * (1.0 + 1e-9)) fail_msg("kind %d, sweep %zu: %.12g, but %.12g is there", kind, k, results[k].misfit, least);
-            ASSERT_CLOSE(misfit_of(&data, k, results[k].potential, results[k].ratio, 0.0, &o), results[k].misfit, 1e-9 * least);
+            if (results[k].misfit > least * (1.0 + 1e-9))
+                fail_msg("kind %d, sweep %zu: %.12g, but %.12g is there", kind, k, results[k].misfit, least);
+            ASSERT_CLOSE(misfit_of(&data, k, results[k].potential, results[k].ratio, 0.0, &o),
+                         results[k].misfit, 1e-9 * least);
         }
     }
     synthetic_free(&data);
@@ -536,10 +608,14 @@ TEST(what_a_box_limit_leaves_is_in_the_gap)
         fit(context, &data, &o, cut);
         for (int k = 0; k < 20; k++) {
             limited += cut[k].status == PARITAS_SWEEP_AT_LIMIT;
-            ASSERT_CLOSE(misfit_of(&data, (size_t)k, cut[k].potential, cut[k].ratio, cut[k].amplitude, &o), cut[k].misfit, 1e-9 * cut[k].misfit);
+            ASSERT_CLOSE(misfit_of(&data, (size_t)k, cut[k].potential, cut[k].ratio, cut[k].amplitude, &o),
+                         cut[k].misfit, 1e-9 * cut[k].misfit);
             assert_true(cut[k].gap < 1e4);
-            if (cut[k].status == PARITAS_SWEEP_AT_LIMIT) assert_true(full[k].misfit >= cut[k].misfit - cut[k].gap - 1e-9 && full[k].misfit <= cut[k].misfit + 1e-5);
-            else ASSERT_CLOSE(full[k].misfit, cut[k].misfit, 1e-6 * (1.0 + full[k].misfit));
+            if (cut[k].status == PARITAS_SWEEP_AT_LIMIT)
+                assert_true(full[k].misfit >= cut[k].misfit - cut[k].gap - 1e-9 &&
+                            full[k].misfit <= cut[k].misfit + 1e-5);
+            else
+                ASSERT_CLOSE(full[k].misfit, cut[k].misfit, 1e-6 * (1.0 + full[k].misfit));
         }
     }
     assert_true(limited > 20);
@@ -565,7 +641,13 @@ TEST(bits_do_not_depend_on_threads_batches_or_instruction_sets)
             assert_non_null(context);
             fit(context, &data, &o, expected);
             for (size_t k = 0; k < N; k++) { /* each by itself */
-                const struct synthetic one = {1, data.energy + k * ROWS, data.potential + k * ROWS, data.cosine + k * ALL, data.flux + k * ALL, NULL, NULL};
+                const struct synthetic one = {1,
+                                              data.energy + k * ROWS,
+                                              data.potential + k * ROWS,
+                                              data.cosine + k * ALL,
+                                              data.flux + k * ALL,
+                                              NULL,
+                                              NULL};
                 fit(context, &one, &o, results + k);
             }
             assert_memory_equal(results, expected, sizeof expected);
@@ -574,7 +656,8 @@ TEST(bits_do_not_depend_on_threads_batches_or_instruction_sets)
             for (size_t i = 0; i < COUNT(isas); i++) {
                 paritas_options options = PARITAS_OPTIONS_DEFAULT;
                 options.isa = isas[i], options.precision = precision, options.threads = 1 + (unsigned)i % 3;
-                if (paritas_open(&options, &context) != PARITAS_OK) { /* not in this build or this processor */
+                /* not in this build or this processor */
+                if (paritas_open(&options, &context) != PARITAS_OK) {
                     paritas_close(context);
                     continue;
                 }
@@ -599,7 +682,8 @@ TEST(f32_comes_close)
         paritas_losscone_result exact[N], single[N];
         fit(f64, &data, &o, exact);
         fit(f32, &data, &o, single);
-        for (size_t k = 0; k < N; k++) ASSERT_CLOSE(single[k].misfit, exact[k].misfit, 2e-5 * (1.0 + exact[k].misfit));
+        for (size_t k = 0; k < N; k++)
+            ASSERT_CLOSE(single[k].misfit, exact[k].misfit, 2e-5 * (1.0 + exact[k].misfit));
         synthetic_free(&data);
     }
     paritas_close(f32);

@@ -1,6 +1,8 @@
-/* fake_device.c: Metal's own objects, of the runtime that stands in for Apple's: devices, buffers, libraries, command buffers.
+/* fake_device.c: Metal's own objects, of the runtime that stands in for Apple's: devices, buffers, libraries,
+ * command buffers.
  *
- * A command buffer runs when it is waited for, not when it is committed: who reads results before, reads old ones. */
+ * A command buffer runs when it is waited for, not when it is committed: who reads results before, reads old
+ * ones. */
 #include "metal/fake_object.h"
 #include "flush.h"
 #include "native_modules.h"
@@ -62,7 +64,8 @@ static void *buffer_contents(id buffer, selector s)
 
 /* ---- kernels ---------------------------------------------------------------------------------- */
 
-/* The modules that are there as native code: the file of their text, and kernels for teams of one worker and of more. */
+/* The modules that are there as native code: the file of their text, and kernels for teams of one worker and
+ * of more. */
 #define X(name, text) extern const struct native_kernel native_##name##_one[], native_##name##_many[];
 NATIVE_MODULES(X)
 #undef X
@@ -100,13 +103,15 @@ static id device_library(id device, selector s, id source, id options, id *error
         *error = fake_pass_error(3, fake_metal.faults.compiler);
         return NULL;
     }
-    sscanf(source->bytes, "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %63s%n", &workers, entry, &settings);
+    sscanf(source->bytes, "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %63s%n",
+           &workers, entry, &settings);
     const char *text = source->bytes + settings + 1;
     size_t module = MODULES;
     if (settings > 0 && skip_file(&text, METAL_DIALECT) && *text++ == '\n')
         for (size_t m = 0; m < MODULES; m++) {
             const char *rest = text;
-            if (skip_file(&rest, modules[m].text) && strcmp(rest, "\nKERNEL_OF(PARITAS_ENTRY)\n") == 0) module = m;
+            if (skip_file(&rest, modules[m].text) && strcmp(rest, "\nKERNEL_OF(PARITAS_ENTRY)\n") == 0)
+                module = m;
         }
     if (module == MODULES) {
         *error = fake_pass_error(3, "the text is not the one that the native kernels were built from");
@@ -123,7 +128,8 @@ static id device_library(id device, selector s, id source, id options, id *error
 static id library_function(id library, selector s, id name)
 {
     (void)s;
-    if (fake_metal.faults.nil_function || !library->entry || strcmp(name->bytes, library->name) != 0) return NULL;
+    if (fake_metal.faults.nil_function || !library->entry || strcmp(name->bytes, library->name) != 0)
+        return NULL;
     id function = fake_new(FUNCTION);
     function->held[0] = fake_retain(library);
     function->entry = library->entry;
@@ -157,7 +163,8 @@ static id queue_commands(id queue, selector s)
     if (fake_metal.commands == fake_metal.faults.nil_commands) return NULL;
     id commands = fake_new(COMMANDS);
     const unsigned failing = fake_metal.faults.failing_commands;
-    if (failing && (fake_metal.commands == failing || (fake_metal.faults.then_all && fake_metal.commands > failing)))
+    if (failing &&
+        (fake_metal.commands == failing || (fake_metal.faults.then_all && fake_metal.commands > failing)))
         commands->code = fake_metal.faults.failing_code;
     return fake_pass(commands);
 }
@@ -165,7 +172,8 @@ static id commands_encoder(id commands, selector s)
 {
     (void)s;
     if (fake_metal.faults.nil_encoder) return NULL;
-    if (commands->committed || commands->encoding) fake_violation("an encoder of a command buffer that is encoded or committed");
+    if (commands->committed || commands->encoding)
+        fake_violation("an encoder of a command buffer that is encoded or committed");
     id encoder = fake_new(ENCODER);
     encoder->held[0] = fake_retain(commands);
     commands->encoding = 1;
@@ -212,7 +220,8 @@ static void encoder_dispatch(id encoder, selector s, struct size groups, struct 
 {
     (void)s;
     id commands = encoded(encoder), pipeline = commands->held[BUFFERS];
-    if (!pipeline || commands->bound != (1u << (BUFFERS + NUMBERS)) - 1) fake_violation("a dispatch without all its arguments");
+    if (!pipeline || commands->bound != (1u << (BUFFERS + NUMBERS)) - 1)
+        fake_violation("a dispatch without all its arguments");
     if (groups.width == 0 || groups.height != 1 || groups.depth != 1 || group.height != 1 || group.depth != 1)
         fake_violation("a dispatch that is not a row of teams");
     if (pipeline && (group.width != pipeline->workers || group.width > pipeline_threads(pipeline, NULL)))
@@ -230,7 +239,8 @@ static void encoder_end(id encoder, selector s)
 static void commands_commit(id commands, selector s)
 {
     (void)s;
-    if (commands->encoding || commands->committed) fake_violation("a command buffer is committed twice, or before its encoder ends");
+    if (commands->encoding || commands->committed)
+        fake_violation("a command buffer is committed twice, or before its encoder ends");
     commands->committed = 1;
     under_way++;
 }
@@ -243,10 +253,11 @@ static void run_thread(void *user, unsigned worker)
 {
     const struct thread *thread = user;
     id commands = thread->commands;
-    commands->held[BUFFERS]->entry((const uint32_t *)commands->held[0]->bytes, (const float *)commands->held[1]->bytes,
-                                   (const uint32_t *)commands->held[2]->bytes, (const float *)commands->held[3]->bytes,
-                                   (float *)commands->held[4]->bytes, (float *)commands->held[5]->bytes, &commands->numbers[0],
-                                   &commands->numbers[1], thread->group, worker);
+    commands->held[BUFFERS]->entry(
+        (const uint32_t *)commands->held[0]->bytes, (const float *)commands->held[1]->bytes,
+        (const uint32_t *)commands->held[2]->bytes, (const float *)commands->held[3]->bytes,
+        (float *)commands->held[4]->bytes, (float *)commands->held[5]->bytes, &commands->numbers[0],
+        &commands->numbers[1], thread->group, worker);
 }
 static void run_commands(id commands)
 {

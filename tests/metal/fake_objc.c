@@ -1,5 +1,6 @@
-/* fake_objc.c: the runtime and Foundation, of what stands in for Apple's (fake.h). An object is a struct with a kind and a count; its methods
- * are functions of C found by (kind, selector). objc_msgSend, a few instructions of assembler, hands any arguments on as they came. */
+/* fake_objc.c: the runtime and Foundation, of what stands in for Apple's (fake.h). An object is a struct with
+ * a kind and a count; its methods are functions of C found by (kind, selector). objc_msgSend, a few
+ * instructions of assembler, hands any arguments on as they came. */
 #include "metal/fake_object.h"
 
 #include <stdarg.h>
@@ -21,18 +22,22 @@ void fake_violation(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    if (fake_metal.violations++ == 0) vsnprintf(fake_metal.violation, sizeof fake_metal.violation, format, arguments);
+    if (fake_metal.violations++ == 0)
+        vsnprintf(fake_metal.violation, sizeof fake_metal.violation, format, arguments);
     va_end(arguments);
 }
 
 /* ---- objects ---------------------------------------------------------------------------------- */
 
-static const char *const kind_names[] = {"any",          "NSString",   "MTLCompileOptions", "NSProcessInfo",    "a string",  "options",
-                                         "process info", "an array",   "an error",          "a device",         "a queue",   "a library",
-                                         "a function",   "a pipeline", "a buffer",          "a command buffer", "an encoder"};
+static const char *const kind_names[] = {
+    "any",          "NSString",   "MTLCompileOptions", "NSProcessInfo",    "a string",  "options",
+    "process info", "an array",   "an error",          "a device",         "a queue",   "a library",
+    "a function",   "a pipeline", "a buffer",          "a command buffer", "an encoder"};
 
-static struct object string_class = {.kind = STRING_CLASS, .count = 1}, options_class = {.kind = OPTIONS_CLASS, .count = 1},
-                     process_class = {.kind = PROCESS_CLASS, .count = 1}, process = {.kind = PROCESS, .count = 1};
+static struct object string_class = {.kind = STRING_CLASS, .count = 1},
+                     options_class = {.kind = OPTIONS_CLASS, .count = 1},
+                     process_class = {.kind = PROCESS_CLASS, .count = 1},
+                     process = {.kind = PROCESS, .count = 1};
 
 id fake_new(enum kind kind)
 {
@@ -70,7 +75,8 @@ static size_t n_pooled, pool_starts[64];
 
 id fake_pass(id object)
 {
-    if (fake_metal.pools == 0) fake_violation("%s is made without a pool around it", kind_names[object->kind]);
+    if (fake_metal.pools == 0)
+        fake_violation("%s is made without a pool around it", kind_names[object->kind]);
     if (n_pooled == sizeof pooled / sizeof pooled[0]) abort();
     pooled[n_pooled++] = object;
     return object;
@@ -234,9 +240,11 @@ static method find_method(enum kind kind, selector name)
 {
     if (kind == OPTIONS && fake_metal.before_macos_15 && strncmp(name, "setMath", 7) == 0) return NULL;
     for (size_t k = 0; k < METHODS; k++)
-        if ((methods[k].kind == kind || methods[k].kind == ANY) && strcmp(methods[k].name, name) == 0) return methods[k].function;
+        if ((methods[k].kind == kind || methods[k].kind == ANY) && strcmp(methods[k].name, name) == 0)
+            return methods[k].function;
     for (size_t k = 0; k < fake_device_n_methods; k++)
-        if (fake_device_methods[k].kind == kind && strcmp(fake_device_methods[k].name, name) == 0) return fake_device_methods[k].function;
+        if (fake_device_methods[k].kind == kind && strcmp(fake_device_methods[k].name, name) == 0)
+            return fake_device_methods[k].function;
     return NULL;
 }
 static unsigned char responds(id object, selector s, selector to)
@@ -245,7 +253,10 @@ static unsigned char responds(id object, selector s, selector to)
     return find_method(object->kind, to) != NULL;
 }
 
-static uintptr_t nothing(void) { return 0; }
+static uintptr_t nothing(void)
+{
+    return 0;
+}
 
 /* What objc_msgSend jumps to. A method that is not there ends the program, as the real one does. */
 method fake_metal_find(id object, selector name);
@@ -277,10 +288,12 @@ __asm__(".text\n"
         ".globl objc_msgSend\n"
         ".type objc_msgSend, %function\n"
         "objc_msgSend:\n"
-        "    stp x0, x1, [sp, #-80]!\n    stp x2, x3, [sp, #16]\n    stp x4, x5, [sp, #32]\n    stp x6, x7, [sp, #48]\n    stp x8, x30, [sp, #64]\n"
+        "    stp x0, x1, [sp, #-80]!\n    stp x2, x3, [sp, #16]\n    stp x4, x5, [sp, #32]\n    stp x6, x7, "
+        "[sp, #48]\n    stp x8, x30, [sp, #64]\n"
         "    bl fake_metal_find\n"
         "    mov x16, x0\n"
-        "    ldp x2, x3, [sp, #16]\n    ldp x4, x5, [sp, #32]\n    ldp x6, x7, [sp, #48]\n    ldp x8, x30, [sp, #64]\n    ldp x0, x1, [sp], #80\n"
+        "    ldp x2, x3, [sp, #16]\n    ldp x4, x5, [sp, #32]\n    ldp x6, x7, [sp, #48]\n    ldp x8, x30, "
+        "[sp, #64]\n    ldp x0, x1, [sp], #80\n"
         "    br x16\n"
         ".size objc_msgSend, . - objc_msgSend\n");
 #else

@@ -6,8 +6,23 @@
 #include "metal/native.h"
 
 enum kind {
-    ANY, STRING_CLASS, OPTIONS_CLASS, PROCESS_CLASS, STRING, OPTIONS, PROCESS, ARRAY, ERROR, DEVICE, QUEUE, LIBRARY, FUNCTION, PIPELINE,
-    BUFFER, COMMANDS, ENCODER
+    ANY,
+    STRING_CLASS,
+    OPTIONS_CLASS,
+    PROCESS_CLASS,
+    STRING,
+    OPTIONS,
+    PROCESS,
+    ARRAY,
+    ERROR,
+    DEVICE,
+    QUEUE,
+    LIBRARY,
+    FUNCTION,
+    PIPELINE,
+    BUFFER,
+    COMMANDS,
+    ENCODER
 };
 
 typedef struct object *id;
@@ -22,7 +37,8 @@ struct object {
     int count;
     char *bytes; /* of strings and buffers */
     size_t length;
-    id held[BUFFERS + 1]; /* retained: a function's library; an encoder's commands; commands' pipeline behind its buffers */
+    /* retained: a function's library; an encoder's commands; commands' pipeline behind its buffers */
+    id held[BUFFERS + 1];
     /* functions and pipelines */
     native_entry entry;
     uint32_t workers;

@@ -1,11 +1,13 @@
-/* team.c: see team.h. A fiber is a stack; team_switch leaves one for another and comes back to where that one left. It saves what a
- * function must keep for its caller and leaves the modes of arithmetic alone, so a mode holds for the whole team. */
+/* team.c: see team.h. A fiber is a stack; team_switch leaves one for another and comes back to where that one
+ * left. It saves what a function must keep for its caller and leaves the modes of arithmetic alone, so a mode
+ * holds for the whole team. */
 #include "metal/team.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-/* void team_switch(void **leave, void *enter): the stack pointer goes to *leave, `enter` becomes the stack pointer. */
+/* void team_switch(void **leave, void *enter): the stack pointer goes to *leave, `enter` becomes the stack
+ * pointer. */
 void team_switch(void **leave, void *enter);
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -27,15 +29,19 @@ __asm__(".text\n"
         ".type team_switch, %function\n"
         "team_switch:\n"
         "    sub sp, sp, #160\n"
-        "    stp x19, x20, [sp]\n    stp x21, x22, [sp, #16]\n    stp x23, x24, [sp, #32]\n    stp x25, x26, [sp, #48]\n"
+        "    stp x19, x20, [sp]\n    stp x21, x22, [sp, #16]\n    stp x23, x24, [sp, #32]\n    stp x25, x26, "
+        "[sp, #48]\n"
         "    stp x27, x28, [sp, #64]\n    stp x29, x30, [sp, #80]\n"
-        "    stp d8, d9, [sp, #96]\n    stp d10, d11, [sp, #112]\n    stp d12, d13, [sp, #128]\n    stp d14, d15, [sp, #144]\n"
+        "    stp d8, d9, [sp, #96]\n    stp d10, d11, [sp, #112]\n    stp d12, d13, [sp, #128]\n    stp d14, "
+        "d15, [sp, #144]\n"
         "    mov x9, sp\n"
         "    str x9, [x0]\n"
         "    mov sp, x1\n"
-        "    ldp x19, x20, [sp]\n    ldp x21, x22, [sp, #16]\n    ldp x23, x24, [sp, #32]\n    ldp x25, x26, [sp, #48]\n"
+        "    ldp x19, x20, [sp]\n    ldp x21, x22, [sp, #16]\n    ldp x23, x24, [sp, #32]\n    ldp x25, x26, "
+        "[sp, #48]\n"
         "    ldp x27, x28, [sp, #64]\n    ldp x29, x30, [sp, #80]\n"
-        "    ldp d8, d9, [sp, #96]\n    ldp d10, d11, [sp, #112]\n    ldp d12, d13, [sp, #128]\n    ldp d14, d15, [sp, #144]\n"
+        "    ldp d8, d9, [sp, #96]\n    ldp d10, d11, [sp, #112]\n    ldp d12, d13, [sp, #128]\n    ldp d14, "
+        "d15, [sp, #144]\n"
         "    add sp, sp, #160\n"
         "    ret\n"
         ".size team_switch, . - team_switch\n");
@@ -66,7 +72,10 @@ static void begin(void)
     abort();
 }
 
-void team_barrier(void) { team_switch(&team.at[team.current], team.home); }
+void team_barrier(void)
+{
+    team_switch(&team.at[team.current], team.home);
+}
 
 void team_release(void)
 {
@@ -97,7 +106,9 @@ int team_run(unsigned workers, enum team_order order, void (*body)(void *user, u
     for (unsigned turn = 0;; turn++) {
         unsigned ended = 0;
         for (unsigned k = 0; k < workers; k++) {
-            team.current = order == TEAM_ASCENDING ? k : order == TEAM_DESCENDING ? workers - 1 - k : (k + turn) % workers;
+            team.current = order == TEAM_ASCENDING    ? k
+                           : order == TEAM_DESCENDING ? workers - 1 - k
+                                                      : (k + turn) % workers;
             team_switch(&team.home, team.at[team.current]);
             ended += (unsigned)team.ended[team.current];
         }

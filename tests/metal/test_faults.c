@@ -1,5 +1,6 @@
-/* test_faults.c: what the Metal backend does when Metal fails: a message that says what happened, no wrong number, nothing left held. Every
- * fault is tried on a likelihood with its derivatives and on a list of fits, whose right answers the CPU gives. */
+/* test_faults.c: what the Metal backend does when Metal fails: a message that says what happened, no wrong
+ * number, nothing left held. Every fault is tried on a likelihood with its derivatives and on a list of fits,
+ * whose right answers the CPU gives. */
 #include "base/context.h"
 #include "device/accelerator.h"
 #include "device/metal/metal.h"
@@ -22,8 +23,11 @@ static paritas_status answer(paritas_context *context, struct answers *a)
     paritas_job jobs[JOBS];
     for (size_t k = 0; k < JOBS; k++) jobs[k] = (paritas_job){NULL, NULL, NULL, NULL, NULL};
     const paritas_status status =
-        paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL, &a->value, a->gradient, NULL);
-    return status == PARITAS_OK ? paritas_fit(context, model.model, NULL, JOBS, jobs, a->results, a->parameters, NULL, NULL, NULL) : status;
+        paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL,
+                         &a->value, a->gradient, NULL);
+    return status == PARITAS_OK ? paritas_fit(context, model.model, NULL, JOBS, jobs, a->results,
+                                              a->parameters, NULL, NULL, NULL)
+                                : status;
 }
 
 static void assert_right(const struct answers *a)
@@ -67,7 +71,8 @@ static void close_fake(paritas_context *context)
 
 static void assert_says(const paritas_context *context, const char *words)
 {
-    if (!strstr(paritas_error_message(context), words)) fail_msg("\"%s\" is not in: %s", words, paritas_error_message(context));
+    if (!strstr(paritas_error_message(context), words))
+        fail_msg("\"%s\" is not in: %s", words, paritas_error_message(context));
 }
 
 /* The device cannot be opened, and why. */
@@ -139,25 +144,32 @@ TEST(a_device_that_computes_wrongly_is_refused)
 
 TEST(the_compilers_own_words_stand_in_the_message)
 {
-    fails_once((struct fake_faults){.compiler = "program_source:17: error: use of undeclared identifier"}, PARITAS_NO_DEVICE, "program_source:17");
-    fails_once((struct fake_faults){.compiler = "unused", .without_words = true}, PARITAS_NO_DEVICE, "Metal gives no reason");
-    fails_once((struct fake_faults){.pipeline = "too many registers"}, PARITAS_NO_DEVICE, "too many registers");
+    fails_once((struct fake_faults){.compiler = "program_source:17: error: use of undeclared identifier"},
+               PARITAS_NO_DEVICE, "program_source:17");
+    fails_once((struct fake_faults){.compiler = "unused", .without_words = true}, PARITAS_NO_DEVICE,
+               "Metal gives no reason");
+    fails_once((struct fake_faults){.pipeline = "too many registers"}, PARITAS_NO_DEVICE,
+               "too many registers");
     fails_once((struct fake_faults){.nil_function = true}, PARITAS_NO_DEVICE, "hf_evaluate");
 }
 
 TEST(a_command_buffer_that_fails_is_told_by_its_reason)
 {
-    fails_once((struct fake_faults){.failing_commands = 1, .failing_code = 2}, PARITAS_NO_DEVICE, "took too long");
-    fails_once((struct fake_faults){.failing_commands = 2, .failing_code = 3}, PARITAS_NO_DEVICE, "not its own");
+    fails_once((struct fake_faults){.failing_commands = 1, .failing_code = 2}, PARITAS_NO_DEVICE,
+               "took too long");
+    fails_once((struct fake_faults){.failing_commands = 2, .failing_code = 3}, PARITAS_NO_DEVICE,
+               "not its own");
     fails_once((struct fake_faults){.failing_commands = 2, .failing_code = 77}, PARITAS_NO_DEVICE, "code 77");
-    fails_once((struct fake_faults){.failing_commands = 2, .failing_code = 1, .without_words = true}, PARITAS_NO_DEVICE, "gives no reason");
+    fails_once((struct fake_faults){.failing_commands = 2, .failing_code = 1, .without_words = true},
+               PARITAS_NO_DEVICE, "gives no reason");
     fails_once((struct fake_faults){.nil_commands = 2}, PARITAS_NO_DEVICE, "no command buffer");
     fails_once((struct fake_faults){.nil_encoder = true}, PARITAS_NO_DEVICE, "no encoder");
 }
 
 TEST(a_device_that_vanishes_in_the_middle_ends_the_run_with_an_error)
 {
-    fails_once((struct fake_faults){.failing_commands = 2, .then_all = 1, .failing_code = 11}, PARITAS_NO_DEVICE, "the device is gone");
+    fails_once((struct fake_faults){.failing_commands = 2, .then_all = 1, .failing_code = 11},
+               PARITAS_NO_DEVICE, "the device is gone");
 }
 
 TEST(memory_that_runs_out_makes_chunks_smaller_and_changes_no_result)
@@ -186,7 +198,8 @@ TEST(memory_that_runs_out_makes_chunks_smaller_and_changes_no_result)
     close_fake(context);
 
     fails_once((struct fake_faults){.buffer_most = 16}, PARITAS_OUT_OF_MEMORY, "no memory for a buffer");
-    fails_once((struct fake_faults){.failing_commands = 1, .then_all = 1, .failing_code = 8}, PARITAS_OUT_OF_MEMORY, "out of device memory");
+    fails_once((struct fake_faults){.failing_commands = 1, .then_all = 1, .failing_code = 8},
+               PARITAS_OUT_OF_MEMORY, "out of device memory");
 }
 
 TEST(any_buffer_may_be_refused)

@@ -1,5 +1,6 @@
-/* test_losscone.c: loss cones, kappa distributions and potentials on Metal devices are the CPU's in f32, bit by bit. On a Mac with its own device; elsewhere, where
- * FAKE_METAL names it, by the library that runs the Metal text as native code. */
+/* test_losscone.c: loss cones, kappa distributions and potentials on Metal devices are the CPU's in f32, bit
+ * by bit. On a Mac with its own device; elsewhere, where FAKE_METAL names it, by the library that runs the
+ * Metal text as native code. */
 #include "device/accelerator.h"
 #include "device/metal/metal.h"
 #include "losscone/devices.h"
@@ -18,14 +19,17 @@ static void compare_with(unsigned workers, const struct answers_wish *wish, cons
     compare_answers(context, sample, DEVICE_PARTS, wish, &wanted, name);
     const struct accelerator *accelerator = context->device->state;
     unsigned loaded = 0, all = 0;
-    for (const struct accelerator_module *m = accelerator->modules; m < accelerator->modules + ACCELERATOR_MODULES_MAX && m->module; m++)
+    for (const struct accelerator_module *m = accelerator->modules;
+         m < accelerator->modules + ACCELERATOR_MODULES_MAX && m->module; m++)
         for (unsigned k = 0; k < m->module->n_entries; k++) {
             if (strcmp(m->module->entries[k], "losscone_cosines") == 0) continue; /* in f64, on the host */
             all++;
             loaded += m->kernels[k].function != NULL || m->alone[k].function != NULL;
-            if (!m->kernels[k].function && !m->alone[k].function) print_error("%s was not run\n", m->module->entries[k]);
+            if (!m->kernels[k].function && !m->alone[k].function)
+                print_error("%s was not run\n", m->module->entries[k]);
         }
-    print_message("%s, %u workers: %zu numbers equal, %u of %u entries\n", name, workers, wanted.n, loaded, all);
+    print_message("%s, %u workers: %zu numbers equal, %u of %u entries\n", name, workers, wanted.n, loaded,
+                  all);
     assert_int_equal(loaded, all);
     answers_free(&wanted);
     paritas_close(context);
@@ -41,7 +45,8 @@ TEST(a_metal_device_of_this_system_answers_the_bits_of_the_cpu)
 }
 
 #if defined(FAKE_METAL)
-static void compare_fake(unsigned workers, enum team_order order, bool flushes, const struct answers_wish *wish)
+static void compare_fake(unsigned workers, enum team_order order, bool flushes,
+                         const struct answers_wish *wish)
 {
     char name[64];
     snprintf(name, sizeof name, "order %d%s", (int)order, flushes ? ", flushing" : "");

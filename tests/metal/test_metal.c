@@ -1,5 +1,6 @@
-/* test_metal.c: results of Metal devices are the CPU's in f32, bit by bit. On a Mac with its own device; without one that test is skipped,
- * and elsewhere, where FAKE_METAL names it, by the library that runs the Metal text as native code. */
+/* test_metal.c: results of Metal devices are the CPU's in f32, bit by bit. On a Mac with its own device;
+ * without one that test is skipped, and elsewhere, where FAKE_METAL names it, by the library that runs the
+ * Metal text as native code. */
 #include "base/context.h"
 #include "device/accelerator.h"
 #include "device/metal/metal.h"
@@ -16,8 +17,9 @@ enum { TOYS_PART = RESULTS_PART_COUNT, DRAW_PART, TANGENT_PART, PARTS };
 #define BIT(part) (1u << (part))
 #define ALL_PARTS (BIT(PARTS) - 1)
 /* every entry once */
-#define ENTRY_PARTS                                                                                                                                \
-    (BIT(RESULTS_EVALUATE) | BIT(RESULTS_EXPECTED) | BIT(RESULTS_FIT) | BIT(RESULTS_LBFGSB) | BIT(RESULTS_DE) | BIT(TOYS_PART) | BIT(DRAW_PART) | BIT(TANGENT_PART))
+#define ENTRY_PARTS                                                                           \
+    (BIT(RESULTS_EVALUATE) | BIT(RESULTS_EXPECTED) | BIT(RESULTS_FIT) | BIT(RESULTS_LBFGSB) | \
+     BIT(RESULTS_DE) | BIT(TOYS_PART) | BIT(DRAW_PART) | BIT(TANGENT_PART))
 
 static paritas_status open_device(const char *name, unsigned workers, paritas_context **context)
 {
@@ -39,7 +41,8 @@ static void append_bytes(struct results *results, const void *bytes, size_t leng
     results->capacity = results->length + 1;
 }
 
-/* Free and conditional fits to data near the expected ones, by the quasi-Newton method first: the points, values and ways that they took. */
+/* Free and conditional fits to data near the expected ones, by the quasi-Newton method first: the points,
+ * values and ways that they took. */
 static void collect_toys(paritas_context *context, const paritas_model *model, struct results *results)
 {
     enum { TOYS = 12 };
@@ -49,11 +52,13 @@ static void collect_toys(paritas_context *context, const paritas_model *model, s
     struct profile profiles[TOYS];
     bool usable = false;
     double *expected = calloc(frozen->n_data, sizeof *expected), *data = calloc(frozen->n_data, sizeof *data);
-    double *rows = calloc((TOYS + 1) * frozen->n_places, sizeof *rows), *matrix = calloc(slots * slots, sizeof *matrix),
-           *points = calloc(TOYS * slots, sizeof *points);
+    double *rows = calloc((TOYS + 1) * frozen->n_places, sizeof *rows),
+           *matrix = calloc(slots * slots, sizeof *matrix), *points = calloc(TOYS * slots, sizeof *points);
     assert_true(expected && data && rows && matrix && points);
-    struct profile_plan plan = {
-        .model = model, .start = init, .lower = paritas_model_lower_bounds(model), .upper = paritas_model_upper_bounds(model)};
+    struct profile_plan plan = {.model = model,
+                                .start = init,
+                                .lower = paritas_model_lower_bounds(model),
+                                .upper = paritas_model_upper_bounds(model)};
     plan.fixed = paritas_model_suggested_fixed(model);
     plan.poi = paritas_model_poi_index(model);
     plan.conditional = plan.poi >= 0;
@@ -63,7 +68,8 @@ static void collect_toys(paritas_context *context, const paritas_model *model, s
     struct random random = {11};
     for (size_t t = 0; t < TOYS; t++) {
         for (size_t i = 0; i < frozen->n_data; i++)
-            data[i] = i < main ? floor(expected[i] * random_uniform(&random, 0.8, 1.2) + 0.5) : expected[i] * random_uniform(&random, 0.97, 1.03);
+            data[i] = i < main ? floor(expected[i] * random_uniform(&random, 0.8, 1.2) + 0.5)
+                               : expected[i] * random_uniform(&random, 0.97, 1.03);
         rows_put_data(frozen, data, rows + t * frozen->n_places);
     }
     rows_put_data(frozen, expected, rows + TOYS * frozen->n_places);
@@ -72,8 +78,9 @@ static void collect_toys(paritas_context *context, const paritas_model *model, s
     append_bytes(results, matrix, slots * slots * sizeof *matrix);
     if (usable) ASSERT_OK(context, profiles_fit(context, &plan, TOYS, rows, profiles, points));
     for (size_t t = 0; t < TOYS && usable; t++) {
-        const double numbers[] = {profiles[t].value_free, profiles[t].value_fixed,        profiles[t].mu_hat,
-                                  profiles[t].edm,        (double)profiles[t].iterations, (double)profiles[t].rung};
+        const double numbers[] = {
+            profiles[t].value_free, profiles[t].value_fixed,        profiles[t].mu_hat,
+            profiles[t].edm,        (double)profiles[t].iterations, (double)profiles[t].rung};
         append_bytes(results, numbers, sizeof numbers);
     }
     if (usable) append_bytes(results, points, TOYS * slots * sizeof *points);
@@ -92,7 +99,8 @@ static void collect_draw(paritas_context *context, const paritas_model *model, s
     const size_t n = paritas_model_frozen(model)->n_data;
     double *expected = calloc(n, sizeof *expected), *drawn = calloc(TOYS * n, sizeof *drawn);
     assert_true(expected && drawn);
-    ASSERT_OK(context, paritas_expected_data(context, model, 1, paritas_model_suggested_init(model), expected));
+    ASSERT_OK(context,
+              paritas_expected_data(context, model, 1, paritas_model_suggested_init(model), expected));
     ASSERT_OK(context, draw_toys(context, model, &draws, expected, n, TOYS, drawn));
     append_bytes(results, drawn, TOYS * n * sizeof *drawn);
     free(expected);
@@ -106,7 +114,8 @@ static void collect_tangent(paritas_context *context, const paritas_model *model
     const double *init = paritas_model_suggested_init(model);
     double *derivatives = calloc(2 * n, sizeof *derivatives);
     assert_non_null(derivatives);
-    ASSERT_OK(context, paritas_data_derivatives(context, model, 1, init, NULL, init, derivatives, derivatives + n));
+    ASSERT_OK(context,
+              paritas_data_derivatives(context, model, 1, init, NULL, init, derivatives, derivatives + n));
     append_bytes(results, derivatives, 2 * n * sizeof *derivatives);
     free(derivatives);
 }
@@ -128,7 +137,8 @@ static struct results collect(paritas_context *context, const paritas_model *mod
     return results;
 }
 
-/* The parts that have a bit in `parts`, on an opened device, against the CPU's. Answers how many bytes are equal. */
+/* The parts that have a bit in `parts`, on an opened device, against the CPU's. Answers how many bytes are
+ * equal. */
 static size_t compare(paritas_context *device, const char *name, const paritas_model *model, unsigned parts)
 {
     size_t compared = 0;
@@ -140,7 +150,8 @@ static size_t compare(paritas_context *device, const char *name, const paritas_m
         size_t at = 0;
         while (at < expected.length && at < got.length && expected.bytes[at] == got.bytes[at]) at++;
         if (at < expected.length || at < got.length)
-            fail_msg("%s, part %u: differs from the CPU at byte %zu of %zu (%zu)", name, part, at, expected.length, got.length);
+            fail_msg("%s, part %u: differs from the CPU at byte %zu of %zu (%zu)", name, part, at,
+                     expected.length, got.length);
         compared += at;
         results_free(&expected);
         results_free(&got);
@@ -170,7 +181,8 @@ TEST(a_metal_device_of_this_system_answers_the_bits_of_the_cpu)
             skip();
         }
         struct fixture f = random_model(200);
-        print_message("%s: %zu bytes equal\n", paritas_device_name(context), compare(context, "a random model", f.model, ALL_PARTS));
+        print_message("%s: %zu bytes equal\n", paritas_device_name(context),
+                      compare(context, "a random model", f.model, ALL_PARTS));
         free_fixture(&f);
         paritas_close(context);
     }
@@ -219,21 +231,23 @@ static void close_fake(paritas_context *context)
 }
 
 /* `whole`: every entry must have run. */
-static void compare_fake(const struct fixture *f, const char *name, unsigned workers, unsigned parts, bool whole)
+static void compare_fake(const struct fixture *f, const char *name, unsigned workers, unsigned parts,
+                         bool whole)
 {
     paritas_context *context = open_fake(workers);
     const size_t compared = compare(context, name, f->model, parts);
     const struct accelerator *accelerator = context->device->state;
     unsigned loaded = 0;
     unsigned all = 0;
-    for (const struct accelerator_module *m = accelerator->modules; m < accelerator->modules + ACCELERATOR_MODULES_MAX && m->module; m++)
+    for (const struct accelerator_module *m = accelerator->modules;
+         m < accelerator->modules + ACCELERATOR_MODULES_MAX && m->module; m++)
         for (unsigned k = 0; k < m->module->n_entries; k++) {
             all++;
             loaded += m->kernels[k].function != NULL;
             if (whole && !m->kernels[k].function) print_error("%s was not run\n", m->module->entries[k]);
         }
-    print_message("%s, %u workers: %zu bytes equal, %u of %u entries, %lu dispatches\n", name, workers, compared, loaded, all,
-                  fake_metal.dispatches);
+    print_message("%s, %u workers: %zu bytes equal, %u of %u entries, %lu dispatches\n", name, workers,
+                  compared, loaded, all, fake_metal.dispatches);
     if (whole) assert_int_equal(loaded, all);
     assert_true(fake_metal.was_safe);
     close_fake(context);
@@ -253,7 +267,8 @@ TEST(every_entry_answers_the_bits_of_the_cpu_with_any_number_of_workers_in_any_o
     for (size_t k = 0; k < COUNT(runs); k++) {
         fake_metal_reset();
         fake_metal.order = runs[k].order;
-        compare_fake(&f, "a random model", runs[k].workers, runs[k].parts, (runs[k].parts & ENTRY_PARTS) == ENTRY_PARTS);
+        compare_fake(&f, "a random model", runs[k].workers, runs[k].parts,
+                     (runs[k].parts & ENTRY_PARTS) == ENTRY_PARTS);
     }
     free_fixture(&f);
 }
@@ -272,7 +287,8 @@ TEST(a_device_that_flushes_subnormal_numbers_answers_the_same_bits)
     static const double scales[] = {1e-10, 1e-19, 1e-26, 1e-37, 1e-42};
     if (!FLUSH_IS_KNOWN) skip();
     for (size_t k = 0; k < COUNT(scales) + 2; k++) {
-        char *text = k < COUNT(scales) ? tiny_workspace(scales[k]) : random_workspace(200 + k, TRAIT_ALL), name[32];
+        char *text = k < COUNT(scales) ? tiny_workspace(scales[k]) : random_workspace(200 + k, TRAIT_ALL),
+             name[32];
         struct fixture f = make_fixture(text, NULL, NULL);
         snprintf(name, sizeof name, "model %zu", k);
         fake_metal_reset();

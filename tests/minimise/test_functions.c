@@ -1,4 +1,5 @@
-/* Minimisers on functions whose minima are known, without any model family; every shape of vector with the same bits. */
+/* Minimisers on functions whose minima are known, without any model family; every shape of vector with the
+ * same bits. */
 #include "common.h"
 #include "fit/workspaces.h"
 #include "minimise_variants.h"
@@ -19,7 +20,9 @@ static int runs_here(enum isa isa)
 {
 #if defined(__x86_64__)
     if (isa == avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (isa == avx512) return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    if (isa == avx512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
 #endif
     return isa == portable;
 }
@@ -35,7 +38,8 @@ struct list {
 };
 
 /* Jobs on n variables with bounds [lower, upper] and starts drawn between `from` and `to`. */
-static struct list make_list(enum function function, unsigned n, double lower, double upper, double from, double to)
+static struct list make_list(enum function function, unsigned n, double lower, double upper, double from,
+                             double to)
 {
     struct list list = {.function = function, .n = n};
     struct random random = {n + 17};
@@ -51,8 +55,8 @@ static struct list make_list(enum function function, unsigned n, double lower, d
     return list;
 }
 
-/* Runs the list by every variant that this processor has, by L-BFGS-B or, with `members`, by differential evolution; all must answer with the
- * bits of the first. */
+/* Runs the list by every variant that this processor has, by L-BFGS-B or, with `members`, by differential
+ * evolution; all must answer with the bits of the first. */
 static void run_by(struct list *list, unsigned limit, unsigned members, uint64_t seed)
 {
     for (size_t v = 0; v < COUNT(variants); v++) {
@@ -61,12 +65,18 @@ static void run_by(struct list *list, unsigned limit, unsigned members, uint64_t
         const size_t bytes = (variant->slab + members * variant->member + 63) / 64 * 64;
         double *slab = aligned_alloc(64, bytes), answers[JOBS][ANSWER];
         assert_non_null(slab);
-        for (size_t i = 0; i < bytes / sizeof *slab; i++) slab[i] = (double)i; /* what an earlier launch left */
-        if (members) variant->de(list->function, list->n, JOBS, &list->rows[0][0][0], &answers[0][0], TOLERANCE, limit, slab, members, seed);
-        else variant->lbfgsb(list->function, list->n, JOBS, &list->rows[0][0][0], &answers[0][0], TOLERANCE, limit, slab);
+        /* what an earlier launch left */
+        for (size_t i = 0; i < bytes / sizeof *slab; i++) slab[i] = (double)i;
+        if (members)
+            variant->de(list->function, list->n, JOBS, &list->rows[0][0][0], &answers[0][0], TOLERANCE, limit,
+                        slab, members, seed);
+        else
+            variant->lbfgsb(list->function, list->n, JOBS, &list->rows[0][0][0], &answers[0][0], TOLERANCE,
+                            limit, slab);
         free(slab);
         if (v == 0) memcpy(list->answers, answers, sizeof answers);
-        if (memcmp(list->answers, answers, sizeof answers) != 0) fail_msg("%s answers other bits than %s", variant->name, variants[0].variant->name);
+        if (memcmp(list->answers, answers, sizeof answers) != 0)
+            fail_msg("%s answers other bits than %s", variant->name, variants[0].variant->name);
     }
 }
 
@@ -78,7 +88,8 @@ static void run_list(struct list *list, unsigned limit)
 static void assert_converged(const struct list *list, size_t k)
 {
     if (list->answers[k][SLOTS] != 0.0)
-        fail_msg("job %zu: status %g after %g iterations at an EDM of %g", k, list->answers[k][SLOTS], list->answers[k][SLOTS + 3], list->answers[k][SLOTS + 2]);
+        fail_msg("job %zu: status %g after %g iterations at an EDM of %g", k, list->answers[k][SLOTS],
+                 list->answers[k][SLOTS + 3], list->answers[k][SLOTS + 2]);
     for (size_t i = 0; i < SLOTS; i++) {
         const double x = list->answers[k][i];
         assert_true(x >= list->rows[k][ROW_LOWER][i] && x <= list->rows[k][ROW_UPPER][i]);
@@ -114,7 +125,8 @@ TEST(rosenbrock_under_a_bound_ends_on_it)
     }
 }
 
-/* Ten variables, all at most 0.8 except where a bound below 1 is the least: the gradient pushes only against bounds. */
+/* Ten variables, all at most 0.8 except where a bound below 1 is the least: the gradient pushes only against
+ * bounds. */
 TEST(rosenbrock_of_ten_under_bounds_is_stationary)
 {
     struct list list = make_list(ROSENBROCK, 10, 0.1, 0.8, 0.1, 0.8);
@@ -128,9 +140,12 @@ TEST(rosenbrock_of_ten_under_bounds_is_stationary)
             if (i < 9) g += -400.0 * (x[i + 1] - x[i] * x[i]) * x[i] - 2.0 * (1.0 - x[i]);
             if (i > 0) g += 200.0 * (x[i] - x[i - 1] * x[i - 1]);
             held += x[i] == 0.1 || x[i] == 0.8;
-            if (x[i] == 0.1) assert_true(g >= 0.0);
-            else if (x[i] == 0.8) assert_true(g <= 0.0);
-            else ASSERT_CLOSE(g, 0.0, 1e-6);
+            if (x[i] == 0.1)
+                assert_true(g >= 0.0);
+            else if (x[i] == 0.8)
+                assert_true(g <= 0.0);
+            else
+                ASSERT_CLOSE(g, 0.0, 1e-6);
         }
         assert_true(held > 0);
     }
@@ -139,7 +154,8 @@ TEST(rosenbrock_of_ten_under_bounds_is_stationary)
 TEST(beale_has_its_minimum_at_three_and_a_half)
 {
     struct list list = make_list(BEALE, 2, -4.5, 4.5, 0.5, 3.0);
-    for (size_t k = 0; k < JOBS; k++) list.rows[k][ROW_START][1] = 0.2 * list.rows[k][ROW_START][1]; /* the valley's own side */
+    /* the valley's own side */
+    for (size_t k = 0; k < JOBS; k++) list.rows[k][ROW_START][1] = 0.2 * list.rows[k][ROW_START][1];
     run_list(&list, LIMIT);
     for (size_t k = 0; k < JOBS; k++) {
         assert_converged(&list, k);
@@ -148,8 +164,9 @@ TEST(beale_has_its_minimum_at_three_and_a_half)
     }
 }
 
-/* A convex quadratic whose solution is chosen: a third of the variables on each bound, with multipliers of the right sign. The slopes follow
- * from the conditions of optimality, which for a convex function are sufficient. */
+/* A convex quadratic whose solution is chosen: a third of the variables on each bound, with multipliers of
+ * the right sign. The slopes follow from the conditions of optimality, which for a convex function are
+ * sufficient. */
 static struct list chosen_quadratic(double solution[JOBS][SLOTS], double spread)
 {
     struct list list = make_list(QUADRATIC, SLOTS, -1.0, 2.0, -1.0, 2.0);
@@ -157,7 +174,8 @@ static struct list chosen_quadratic(double solution[JOBS][SLOTS], double spread)
     for (size_t k = 0; k < JOBS; k++) {
         double *x = solution[k], multiplier[SLOTS];
         for (size_t i = 0; i < SLOTS; i++) {
-            list.rows[k][ROW_WEIGHT][i] = 1.0 + (i % 4 == 1 ? spread : 0.0) + random_uniform(&random, 0.0, 1.0);
+            list.rows[k][ROW_WEIGHT][i] =
+                1.0 + (i % 4 == 1 ? spread : 0.0) + random_uniform(&random, 0.0, 1.0);
             list.rows[k][ROW_UNIT][i] = 1.0 / sqrt(list.rows[k][ROW_WEIGHT][i]);
             const unsigned at = random_below(&random, 3);
             x[i] = at == 0 ? -1.0 : at == 1 ? 2.0 : random_uniform(&random, -0.9, 1.9);
@@ -165,7 +183,8 @@ static struct list chosen_quadratic(double solution[JOBS][SLOTS], double spread)
         }
         for (size_t i = 0; i < SLOTS; i++)
             list.rows[k][ROW_SLOPE][i] =
-                list.rows[k][ROW_WEIGHT][i] * x[i] - 0.25 * ((i > 0 ? x[i - 1] : 0.0) + (i + 1 < SLOTS ? x[i + 1] : 0.0)) - multiplier[i];
+                list.rows[k][ROW_WEIGHT][i] * x[i] -
+                0.25 * ((i > 0 ? x[i - 1] : 0.0) + (i + 1 < SLOTS ? x[i + 1] : 0.0)) - multiplier[i];
     }
     return list;
 }
@@ -180,8 +199,10 @@ TEST(a_quadratic_ends_on_the_bounds_that_its_multipliers_name)
         for (size_t k = 0; k < JOBS; k++) {
             assert_converged(&list, k);
             for (size_t i = 0; i < SLOTS; i++) {
-                if (solution[k][i] == -1.0 || solution[k][i] == 2.0) assert_true(list.answers[k][i] == solution[k][i]);
-                else ASSERT_CLOSE(list.answers[k][i], solution[k][i], 1e-6);
+                if (solution[k][i] == -1.0 || solution[k][i] == 2.0)
+                    assert_true(list.answers[k][i] == solution[k][i]);
+                else
+                    ASSERT_CLOSE(list.answers[k][i], solution[k][i], 1e-6);
             }
         }
     }
@@ -248,7 +269,8 @@ static void times(double m[SLOTS][SLOTS], const double *v, double *to)
 }
 
 /* theta I, updated by the BFGS formula with one pair after the other. */
-static void whole_matrix(double b[SLOTS][SLOTS], double theta, size_t pairs, double (*s)[SLOTS], double (*y)[SLOTS])
+static void whole_matrix(double b[SLOTS][SLOTS], double theta, size_t pairs, double (*s)[SLOTS],
+                         double (*y)[SLOTS])
 {
     for (size_t i = 0; i < SLOTS; i++)
         for (size_t j = 0; j < SLOTS; j++) b[i][j] = i == j ? theta : 0.0;
@@ -261,8 +283,10 @@ static void whole_matrix(double b[SLOTS][SLOTS], double theta, size_t pairs, dou
     }
 }
 
-/* The first minimum of g z + z B z / 2 on the way of -g that bends at the bounds: segment by segment, each with its own whole products. */
-static void cauchy_of(double b[SLOTS][SLOTS], const double *g, const double *lower, const double *upper, double *z)
+/* The first minimum of g z + z B z / 2 on the way of -g that bends at the bounds: segment by segment, each
+ * with its own whole products. */
+static void cauchy_of(double b[SLOTS][SLOTS], const double *g, const double *lower, const double *upper,
+                      double *z)
 {
     double end[SLOTS], behind = 0.0;
     for (size_t i = 0; i < SLOTS; i++) {
@@ -279,20 +303,24 @@ static void cauchy_of(double b[SLOTS][SLOTS], const double *g, const double *low
         const double first = dot(g, d) + dot(z, bd), second = dot(d, bd), step = -first / second;
         if (!(first < 0.0)) return;
         const double part = step < next - behind ? step : next - behind;
-        for (size_t i = 0; i < SLOTS; i++) z[i] = end[i] <= behind + part && d[i] != 0.0 ? (g[i] < 0.0 ? upper[i] : lower[i]) : z[i] + part * d[i];
+        for (size_t i = 0; i < SLOTS; i++)
+            z[i] = end[i] <= behind + part && d[i] != 0.0 ? (g[i] < 0.0 ? upper[i] : lower[i])
+                                                          : z[i] + part * d[i];
         if (step < next - behind) return;
         behind = next;
     }
 }
 
 /* From there to the minimum over what lies on no bound (Gauss's elimination), into the bounds. */
-static void subspace_of(double b[SLOTS][SLOTS], const double *g, const double *lower, const double *upper, const double *z, double *to)
+static void subspace_of(double b[SLOTS][SLOTS], const double *g, const double *lower, const double *upper,
+                        const double *z, double *to)
 {
     double m[SLOTS][SLOTS + 1], bz[SLOTS];
     times(b, z, bz);
     for (size_t i = 0; i < SLOTS; i++) {
         const int inside = z[i] > lower[i] && z[i] < upper[i];
-        for (size_t j = 0; j < SLOTS; j++) m[i][j] = inside && z[j] > lower[j] && z[j] < upper[j] ? b[i][j] : i == j;
+        for (size_t j = 0; j < SLOTS; j++)
+            m[i][j] = inside && z[j] > lower[j] && z[j] < upper[j] ? b[i][j] : i == j;
         m[i][SLOTS] = inside ? -(g[i] + bz[i]) : 0.0;
     }
     for (size_t k = 0; k < SLOTS; k++)
@@ -327,7 +355,9 @@ TEST(a_step_is_that_of_the_whole_matrices)
             double v[SLOTS];
             for (size_t i = 0; i < SLOTS; i++) v[i] = random_normal(&random);
             for (size_t i = 0; i < SLOTS; i++)
-                for (size_t j = 0; j < SLOTS; j++) a[i][j] += 0.3 * v[i] * v[j] + (i == j && k == 0 ? random_uniform(&random, 0.5, 2.0) : 0.0);
+                for (size_t j = 0; j < SLOTS; j++)
+                    a[i][j] +=
+                        0.3 * v[i] * v[j] + (i == j && k == 0 ? random_uniform(&random, 0.5, 2.0) : 0.0);
         }
         const double reach = trial % 3 == 0 ? 1e3 : trial % 3 == 1 ? 1.0 : 0.1;
         for (size_t k = 0; k < pairs; k++) {
@@ -336,7 +366,8 @@ TEST(a_step_is_that_of_the_whole_matrices)
         }
         for (size_t i = 0; i < SLOTS; i++) {
             g[i] = random_normal(&random);
-            lower[i] = i % 5 == 4 ? 0.0 : -reach * random_uniform(&random, 0.1, 1.0); /* some stand on their bound */
+            /* some stand on their bound */
+            lower[i] = i % 5 == 4 ? 0.0 : -reach * random_uniform(&random, 0.1, 1.0);
             upper[i] = reach * random_uniform(&random, 0.1, 1.0);
         }
         const double theta = pairs ? dot(y[pairs - 1], y[pairs - 1]) / dot(s[pairs - 1], y[pairs - 1]) : 1.0;
@@ -360,10 +391,11 @@ TEST(a_step_is_that_of_the_whole_matrices)
 /* Known answers of its authors (Random123, kat_vectors). */
 TEST(philox_words_are_those_of_its_authors)
 {
-    static const uint32_t known[3][10] = {
-        {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
-        {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
-        {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
+    static const uint32_t known[3][10] = {{0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+                                          {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff,
+                                           0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+                                          {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822,
+                                           0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
     for (size_t k = 0; k < COUNT(known); k++) {
         uint32_t words[4];
         variants[0].variant->philox(known[k], known[k] + 4, words);
@@ -427,7 +459,8 @@ TEST(a_population_answers_a_job_alone_as_in_a_list)
     for (size_t k = 0; k < JOBS; k++) memcpy(reversed.rows[k], list.rows[JOBS - 1 - k], sizeof list.rows[k]);
     run_by(&list, 60, 20, 11);
     run_by(&reversed, 60, 20, 11);
-    for (size_t k = 0; k < JOBS; k++) assert_memory_equal(list.answers[k], reversed.answers[JOBS - 1 - k], sizeof list.answers[k]);
+    for (size_t k = 0; k < JOBS; k++)
+        assert_memory_equal(list.answers[k], reversed.answers[JOBS - 1 - k], sizeof list.answers[k]);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
-/* variant.c: the table of one variant. Compiled many times, with PARITAS_LANES, PARITAS_PACK and the name of the table, MINIMISE_VARIANT. Its model
- * shows that a minimiser needs no more than the words that its header lists. */
+/* variant.c: the table of one variant. Compiled many times, with PARITAS_LANES, PARITAS_PACK and the name of
+ * the table, MINIMISE_VARIANT. Its model shows that a minimiser needs no more than the words that its header
+ * lists. */
 #include "variant.h"
 
 #include "dialect/c.h"
@@ -17,12 +18,14 @@
 #define MODEL_WORK (s + 4 * MODEL_SLOTS)
 #define MODEL_MEMORY (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS + MINIMISER_SCALARS)
 #define MODEL_HUGE R(1e300)
-#define SLAB (4 * MODEL_SLOTS + MINIMISER_VECTORS * MODEL_SLOTS + MINIMISER_SCALARS + LBFGSB_MEMORY(MODEL_SLOTS))
+#define SLAB \
+    (4 * MODEL_SLOTS + MINIMISER_VECTORS * MODEL_SLOTS + MINIMISER_SCALARS + LBFGSB_MEMORY(MODEL_SLOTS))
 
 /* cos 2 pi x: the whole part goes, then the series. */
 FN real cosine(real x)
 {
-    const real shift = R(6755399441055744.0), rest = x - ((x + shift) - shift), z = R(-39.478417604357432) * rest * rest;
+    const real shift = R(6755399441055744.0), rest = x - ((x + shift) - shift),
+               z = R(-39.478417604357432) * rest * rest;
     real sum = R(1.0);
     for (u32 k = 14; k > 0; k--) sum = FMA(sum * z, R(1.0) / REAL_OF((double)(2 * k * (2 * k - 1))), R(1.0));
     return sum;
@@ -50,7 +53,8 @@ FN real model_value(MODEL_PARAMETERS, u32 derivatives)
             g[i + 1] = g[i + 1] + R(200.0) * across;
         }
     if (mi[0] == BEALE) {
-        const real a = x[0], b = x[1], r0 = R(1.5) - a + a * b, r1 = R(2.25) - a + a * b * b, r2 = R(2.625) - a + a * b * b * b;
+        const real a = x[0], b = x[1], r0 = R(1.5) - a + a * b, r1 = R(2.25) - a + a * b * b,
+                   r2 = R(2.625) - a + a * b * b * b;
         value = r0 * r0 + r1 * r1 + r2 * r2;
         g[0] = R(2.0) * (r0 * (b - R(1.0)) + r1 * (b * b - R(1.0)) + r2 * (b * b * b - R(1.0)));
         g[1] = R(2.0) * a * (r0 + R(2.0) * r1 * b + R(3.0) * r2 * b * b);
@@ -83,7 +87,8 @@ FN real model_value(MODEL_PARAMETERS, u32 derivatives)
         }
         value = R(10.0) * (count - cosines) + squares;
         if (mi[0] == ACKLEY)
-            value = R(20.0) * (R(1.0) - exponential(R(-0.2) * SQRT(squares / count))) + (exponential(R(1.0)) - exponential(cosines / count));
+            value = R(20.0) * (R(1.0) - exponential(R(-0.2) * SQRT(squares / count))) +
+                    (exponential(R(1.0)) - exponential(cosines / count));
     }
     return value;
 }
@@ -115,7 +120,8 @@ static void store_answers(const real *s, double *answers, lane_rows rows)
     for (u32 k = 0; k < 4; k++) STORE_ROWS(answers, rows, ANSWER, SLOTS + k, FIT_STATUS(k));
 }
 
-static void lbfgsb(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab)
+static void lbfgsb(enum function function, uint32_t dimensions, uint32_t n, const double *jobs,
+                   double *answers, double tolerance, uint32_t limit, void *slab)
 {
     real *s = slab;
     const u32 mi[2] = {(u32)function, dimensions};
@@ -126,8 +132,8 @@ static void lbfgsb(enum function function, uint32_t dimensions, uint32_t n, cons
     }
 }
 
-static void de(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab,
-               uint32_t members, uint64_t seed)
+static void de(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers,
+               double tolerance, uint32_t limit, void *slab, uint32_t members, uint64_t seed)
 {
     real *s = slab;
     const u32 mi[2] = {(u32)function, dimensions};
@@ -138,8 +144,8 @@ static void de(enum function function, uint32_t dimensions, uint32_t n, const do
     }
 }
 
-static int step(uint32_t pairs, double (*from)[SLOTS], double (*y)[SLOTS], double theta, const double *slope, const double *lower, const double *upper,
-                double *cauchy, double *to, void *slab)
+static int step(uint32_t pairs, double (*from)[SLOTS], double (*y)[SLOTS], double theta, const double *slope,
+                const double *lower, const double *upper, double *cauchy, double *to, void *slab)
 {
     real *s = slab;
     const u32 mi[2] = {QUADRATIC, SLOTS};
@@ -178,4 +184,12 @@ static void words(const uint32_t *counter, const uint32_t *key, uint32_t *to)
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 extern const struct minimise_variant MINIMISE_VARIANT;
-const struct minimise_variant MINIMISE_VARIANT = {TEXT(MINIMISE_VARIANT), LANES, PACK, SLAB * sizeof(real), DE_MEMORY(MODEL_SLOTS, 1) * sizeof(real), lbfgsb, de, step, words};
+const struct minimise_variant MINIMISE_VARIANT = {TEXT(MINIMISE_VARIANT),
+                                                  LANES,
+                                                  PACK,
+                                                  SLAB * sizeof(real),
+                                                  DE_MEMORY(MODEL_SLOTS, 1) * sizeof(real),
+                                                  lbfgsb,
+                                                  de,
+                                                  step,
+                                                  words};

@@ -27,16 +27,19 @@ struct minimise_variant {
     const char *name;
     unsigned lanes, pack;
     size_t slab; /* bytes */
-    /* Fits n jobs of ROWS * SLOTS numbers each into answers of ANSWER numbers. `slab` is aligned to 64 bytes and may hold anything that is a number. */
+    /* Fits n jobs of ROWS * SLOTS numbers each into answers of ANSWER numbers. `slab` is aligned to 64 bytes
+     * and may hold anything that is a number. */
     size_t member; /* bytes of the slab for each member of a population */
-    void (*lbfgsb)(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab);
+    void (*lbfgsb)(enum function function, uint32_t dimensions, uint32_t n, const double *jobs,
+                   double *answers, double tolerance, uint32_t limit, void *slab);
     /* The same by differential evolution with `members` that start within 4 units of the start. */
-    void (*de)(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers, double tolerance, uint32_t limit, void *slab,
-               uint32_t members, uint64_t seed);
-    /* One step of L-BFGS-B in 16 variables from the origin: after `pairs` pairs (s, y), the last one scaling the model by `theta`, with this slope and these
-     * bounds; into `cauchy` and `step`, SLOTS each. Nonzero: a small matrix was not positive. */
-    int (*step)(uint32_t pairs, double (*s)[SLOTS], double (*y)[SLOTS], double theta, const double *slope, const double *lower, const double *upper,
-                double *cauchy, double *step, void *slab);
+    void (*de)(enum function function, uint32_t dimensions, uint32_t n, const double *jobs, double *answers,
+               double tolerance, uint32_t limit, void *slab, uint32_t members, uint64_t seed);
+    /* One step of L-BFGS-B in 16 variables from the origin: after `pairs` pairs (s, y), the last one scaling
+     * the model by `theta`, with this slope and these bounds; into `cauchy` and `step`, SLOTS each. Nonzero:
+     * a small matrix was not positive. */
+    int (*step)(uint32_t pairs, double (*s)[SLOTS], double (*y)[SLOTS], double theta, const double *slope,
+                const double *lower, const double *upper, double *cauchy, double *step, void *slab);
     void (*philox)(const uint32_t *counter, const uint32_t *key, uint32_t *words);
 };
 

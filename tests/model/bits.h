@@ -20,9 +20,11 @@ static inline double *bits_more(struct bits *bits, size_t n)
 }
 
 /* Fits of several data rows by one minimiser, with all that is said of them. */
-static inline void bits_of_fits(const struct custom *c, paritas_minimizer minimizer, const double *rows, bool errors, struct bits *bits)
+static inline void bits_of_fits(const struct custom *c, paritas_minimizer minimizer, const double *rows,
+                                bool errors, struct bits *bits)
 {
-    const size_t p = paritas_model_parameter_count(c->model), n_data = paritas_model_main_count(c->model) + paritas_model_aux_count(c->model);
+    const size_t p = paritas_model_parameter_count(c->model),
+                 n_data = paritas_model_main_count(c->model) + paritas_model_aux_count(c->model);
     paritas_job jobs[BITS_JOBS] = {{0}};
     paritas_result results[BITS_JOBS];
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
@@ -30,7 +32,8 @@ static inline void bits_of_fits(const struct custom *c, paritas_minimizer minimi
     options.population = 12;
     options.max_iterations = minimizer == PARITAS_DE ? 8 : 0;
     /* from near and far, so that fits side by side are not at the same stage */
-    const double *init = paritas_model_suggested_init(c->model), *upper = paritas_model_upper_bounds(c->model);
+    const double *init = paritas_model_suggested_init(c->model),
+                 *upper = paritas_model_upper_bounds(c->model);
     double starts[BITS_JOBS * PEAK_PARAMETERS];
     for (size_t i = 0; i < BITS_JOBS * p; i++) {
         starts[i] = init[i % p] * (1.0 + 0.25 * (double)(i / p % 5) - 0.2);
@@ -40,8 +43,10 @@ static inline void bits_of_fits(const struct custom *c, paritas_minimizer minimi
         jobs[k].data = rows + k * n_data;
         jobs[k].start = starts + k * p;
     }
-    double *x = bits_more(bits, BITS_JOBS * p), *e = bits_more(bits, BITS_JOBS * p), *covariance = bits_more(bits, BITS_JOBS * p * p);
-    ASSERT_OK(c->context, paritas_fit(c->context, c->model, &options, BITS_JOBS, jobs, results, x, errors ? e : NULL, errors ? covariance : NULL, NULL));
+    double *x = bits_more(bits, BITS_JOBS * p), *e = bits_more(bits, BITS_JOBS * p),
+           *covariance = bits_more(bits, BITS_JOBS * p * p);
+    ASSERT_OK(c->context, paritas_fit(c->context, c->model, &options, BITS_JOBS, jobs, results, x,
+                                      errors ? e : NULL, errors ? covariance : NULL, NULL));
     for (size_t k = 0; k < BITS_JOBS; k++) {
         double *tail = bits_more(bits, 4);
         tail[0] = results[k].twice_nll;
@@ -59,8 +64,11 @@ static inline void bits_of_values(const struct custom *c, const double *rows, bo
     double x[3 * PEAK_PARAMETERS];
     for (size_t i = 0; i < points * p; i++) x[i] = init[i % p] * (1.0 + 0.03 * (double)(i * 7 % 11) - 0.1);
     double *values = bits_more(bits, n), *gradient = bits_more(bits, n * p);
-    ASSERT_OK(c->context, paritas_evaluate(c->context, c->model, points, x, BITS_JOBS, rows, values, gradient, NULL));
-    if (hessian) ASSERT_OK(c->context, paritas_evaluate(c->context, c->model, points, x, BITS_JOBS, rows, NULL, NULL, bits_more(bits, n * p * p)));
+    ASSERT_OK(c->context,
+              paritas_evaluate(c->context, c->model, points, x, BITS_JOBS, rows, values, gradient, NULL));
+    if (hessian)
+        ASSERT_OK(c->context, paritas_evaluate(c->context, c->model, points, x, BITS_JOBS, rows, NULL, NULL,
+                                               bits_more(bits, n * p * p)));
 }
 
 /* memcmp, and which number differs. */
@@ -70,7 +78,8 @@ static inline void assert_bits(const char *what, const struct bits *got, const s
     if (memcmp(got->number, wanted->number, wanted->n * sizeof(double)) == 0) return;
     for (size_t i = 0; i < wanted->n; i++)
         if (memcmp(&got->number[i], &wanted->number[i], sizeof(double)) != 0)
-            fail_msg("%s: number %zu of %zu is %.17g, not %.17g", what, i, wanted->n, got->number[i], wanted->number[i]);
+            fail_msg("%s: number %zu of %zu is %.17g, not %.17g", what, i, wanted->n, got->number[i],
+                     wanted->number[i]);
 }
 
 /* Data rows of a model: spectra, counts, times. */
@@ -84,7 +93,8 @@ static inline void bits_rows(const struct custom *c, double *rows)
     }
     for (size_t i = 0; i < BITS_JOBS * n_data; i++) {
         const double more = i % n_data < 2 ? (double)(i * 7 % 19) : 0.0;
-        rows[i] = n_data == DECAYS ? data[i % n_data] * (1.0 + 0.1 * (double)(i / n_data)) : data[i % n_data] + more;
+        rows[i] = n_data == DECAYS ? data[i % n_data] * (1.0 + 0.1 * (double)(i / n_data))
+                                   : data[i % n_data] + more;
     }
 }
 

@@ -1,11 +1,13 @@
-/* decay.h: times of decays, one by one: each datum is a time, its term -ln of the density exp(-t / LIFETIME) / LIFETIME. */
+/* decay.h: times of decays, one by one: each datum is a time, its term -ln of the density exp(-t / LIFETIME)
+ * / LIFETIME. */
 enum { LIFETIME, PARAMETERS };
 #include "custom/model.h"
 
 EXPECTATION
 {
     const pmask inside = PARAMETER(LIFETIME) > PK(0.0);
-    const pack lifetime = PSELECT(inside, PARAMETER(LIFETIME), PK(1.0)), rate = PDIVIDE(PK(1.0), lifetime), times = DATUM * rate;
+    const pack lifetime = PSELECT(inside, PARAMETER(LIFETIME), PK(1.0)), rate = PDIVIDE(PK(1.0), lifetime),
+               times = DATUM * rate;
     expectation y = expectation_zero();
     y.value = PSELECT(inside, m_log(lifetime) + times, OUTSIDE);
     y.first[LIFETIME] = rate * (PK(1.0) - times);

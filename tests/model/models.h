@@ -12,10 +12,13 @@ extern const paritas_kernels paritas_model_peak, paritas_model_onoff, paritas_mo
 enum { PEAK_BINS = 21, PEAK_PARAMETERS = 5, DECAYS = 13 };
 
 static const char *const peak_names[] = {"signal", "position", "width", "background", "slope"};
-static const double peak_init[] = {60.0, 4.8, 0.6, 22.0, 0.25}, peak_lower[] = {0.0, 3.0, 0.2, 0.5, -1.0}, peak_upper[] = {1e4, 7.0, 2.0, 1e4, 2.0};
+static const double peak_init[] = {60.0, 4.8, 0.6, 22.0, 0.25}, peak_lower[] = {0.0, 3.0, 0.2, 0.5, -1.0},
+                    peak_upper[] = {1e4, 7.0, 2.0, 1e4, 2.0};
 static const char *const onoff_names[] = {"signal", "background", "efficiency"};
-static const double onoff_init[] = {1.0, 10.0, 0.8}, onoff_lower[] = {0.0, 0.0, 0.1}, onoff_upper[] = {1000.0, 1000.0, 2.0}, onoff_widths[] = {NAN, NAN, 0.05};
-static const double onoff_columns[] = {1.0, 0.0, 1.0, 4.0}, onoff_data[] = {25.0, 60.0, 0.8}; /* the control region has 4 times the background */
+static const double onoff_init[] = {1.0, 10.0, 0.8}, onoff_lower[] = {0.0, 0.0, 0.1},
+                    onoff_upper[] = {1000.0, 1000.0, 2.0}, onoff_widths[] = {NAN, NAN, 0.05};
+/* the control region has 4 times the background */
+static const double onoff_columns[] = {1.0, 0.0, 1.0, 4.0}, onoff_data[] = {25.0, 60.0, 0.8};
 static const char *const decay_names[] = {"lifetime"};
 static const double decay_init[] = {1.0}, decay_lower[] = {1e-3}, decay_upper[] = {100.0};
 static const double decay_times[DECAYS] = {0.3, 2.1, 0.7, 5.9, 1.4, 0.05, 3.3, 0.9, 2.6, 1.1, 0.4, 7.7, 1.9};
@@ -30,7 +33,8 @@ static inline paritas_model_description peak_description(void)
         const double x = (double)i / PEAK_BINS, next = (double)(i + 1) / PEAK_BINS;
         peak_edges[i] = 10.0 * x * (0.7 + 0.3 * x);
         peak_edges[PEAK_BINS + i] = 10.0 * next * (0.7 + 0.3 * next);
-        peak_data[i] = floor(20.0 * exp(-2.5 * x) + 18.0 * exp(-20.0 * (x - 0.55) * (x - 0.55)) + (double)(i * 7 % 5));
+        peak_data[i] =
+            floor(20.0 * exp(-2.5 * x) + 18.0 * exp(-20.0 * (x - 0.55) * (x - 0.55)) + (double)(i * 7 % 5));
     }
     peak_data[PEAK_BINS - 1] = 0.0;
     d.kernels = &paritas_model_peak;
@@ -126,7 +130,11 @@ static inline void peak_spectra(const double *point, size_t n, double *spectra)
     for (int p = 0; p < PEAK_PARAMETERS; p++) x[p] = point[p];
     for (size_t k = 0; k < n; k++)
         for (int i = 0; i < PEAK_BINS; i++) {
-            const double rate = (double)peak_expected(x, i), count = floor(rate + sqrt(rate) * ((double)((i * 5 + (int)k * 17 + i * (int)k) % 13) - 6.0) / 4.0 + 0.5);
+            const double rate = (double)peak_expected(x, i),
+                         count = floor(rate +
+                                       sqrt(rate) *
+                                           ((double)((i * 5 + (int)k * 17 + i * (int)k) % 13) - 6.0) / 4.0 +
+                                       0.5);
             spectra[k * PEAK_BINS + (size_t)i] = count > 0.0 ? count : 0.0;
         }
 }

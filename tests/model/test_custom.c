@@ -1,7 +1,9 @@
-/* test_custom.c: values, derivatives and fits of models that a user wrote, against closed forms and formulas in more digits. */
+/* test_custom.c: values, derivatives and fits of models that a user wrote, against closed forms and formulas
+ * in more digits. */
 #include "model/models.h"
 
-static const double peak_points[][PEAK_PARAMETERS] = {{60.0, 4.8, 0.6, 22.0, 0.25}, {35.5, 5.6, 1.3, 17.25, 0.4}, {0.0, 4.0, 0.3, 30.0, -0.05}};
+static const double peak_points[][PEAK_PARAMETERS] = {
+    {60.0, 4.8, 0.6, 22.0, 0.25}, {35.5, 5.6, 1.3, 17.25, 0.4}, {0.0, 4.0, 0.3, 30.0, -0.05}};
 
 TEST(the_likelihood_is_that_of_its_formula_in_more_digits)
 {
@@ -10,7 +12,8 @@ TEST(the_likelihood_is_that_of_its_formula_in_more_digits)
         long double x[PEAK_PARAMETERS];
         double found;
         for (int p = 0; p < PEAK_PARAMETERS; p++) x[p] = peak_points[k][p];
-        ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL, &found, NULL, NULL));
+        ASSERT_OK(c.context,
+                  paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL, &found, NULL, NULL));
         const double wanted = (double)peak_twice_nll(x, peak_data);
         ASSERT_CLOSE(found, wanted, 4e-15 * fabs(wanted));
     }
@@ -26,7 +29,8 @@ TEST(in_f32_the_likelihood_keeps_the_digits_of_f32)
         long double x[PEAK_PARAMETERS];
         double found;
         for (int p = 0; p < PEAK_PARAMETERS; p++) x[p] = peak_points[k][p];
-        ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL, &found, NULL, NULL));
+        ASSERT_OK(c.context,
+                  paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL, &found, NULL, NULL));
         const double wanted = (double)peak_twice_nll(x, peak_data);
         ASSERT_CLOSE(found, wanted, 2e-6 * fabs(wanted));
     }
@@ -54,12 +58,14 @@ TEST(gradient_and_hessian_are_the_derivatives_of_the_formula)
         long double x[PEAK_PARAMETERS];
         double gradient[PEAK_PARAMETERS], hessian[PEAK_PARAMETERS * PEAK_PARAMETERS];
         for (int p = 0; p < PEAK_PARAMETERS; p++) x[p] = peak_points[k][p];
-        ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL, NULL, gradient, hessian));
+        ASSERT_OK(c.context,
+                  paritas_evaluate(c.context, c.model, 1, peak_points[k], 0, NULL, NULL, gradient, hessian));
         for (int p = 0; p < PEAK_PARAMETERS; p++) {
             const double size = sqrt(fabs(hessian[p * PEAK_PARAMETERS + p]));
             ASSERT_CLOSE(gradient[p], (double)difference(x, p, -1), 1e-9 * size);
             for (int q = 0; q < PEAK_PARAMETERS; q++) {
-                ASSERT_CLOSE(hessian[p * PEAK_PARAMETERS + q], (double)difference(x, p, q), 1e-8 * size * sqrt(fabs(hessian[q * PEAK_PARAMETERS + q])));
+                ASSERT_CLOSE(hessian[p * PEAK_PARAMETERS + q], (double)difference(x, p, q),
+                             1e-8 * size * sqrt(fabs(hessian[q * PEAK_PARAMETERS + q])));
                 assert_true(hessian[p * PEAK_PARAMETERS + q] == hessian[q * PEAK_PARAMETERS + p]);
             }
         }
@@ -85,7 +91,8 @@ TEST(expected_data_and_their_derivatives_are_the_formula)
             x[p] += step;
             const long double above = peak_expected(x, i);
             x[p] -= 2.0L * step;
-            ASSERT_CLOSE(jacobian[i * PEAK_PARAMETERS + p], (double)((above - peak_expected(x, i)) / (2.0L * step)), 1e-8);
+            ASSERT_CLOSE(jacobian[i * PEAK_PARAMETERS + p],
+                         (double)((above - peak_expected(x, i)) / (2.0L * step)), 1e-8);
         }
     }
     free_custom(&c);
@@ -112,7 +119,8 @@ TEST(outside_its_domain_a_model_has_no_likelihood)
 }
 
 /* Counts on and off, and what was measured of the efficiency. */
-static const double counts[][3] = {{25, 60, 0.8}, {25, 60, 0.9}, {100, 40, 0.75}, {7, 20, 0.8}, {10, 80, 0.8}, {1000, 1, 1.0}, {3, 16, 0.8}, {16, 0, 0.8}};
+static const double counts[][3] = {{25, 60, 0.8}, {25, 60, 0.9},  {100, 40, 0.75}, {7, 20, 0.8},
+                                   {10, 80, 0.8}, {1000, 1, 1.0}, {3, 16, 0.8},    {16, 0, 0.8}};
 
 TEST(on_and_off_counts_have_the_closed_form_whatever_the_minimiser)
 {
@@ -125,16 +133,18 @@ TEST(on_and_off_counts_have_the_closed_form_whatever_the_minimiser)
     for (int m = 0; m < 3; m++) {
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         options.minimizer = (paritas_minimizer)m;
-        ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, COUNT(counts), jobs, results, x[0], errors[0], covariance[0], states[0]));
+        ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, COUNT(counts), jobs, results, x[0],
+                                         errors[0], covariance[0], states[0]));
         for (size_t k = 0; k < COUNT(counts); k++) {
             const double on = counts[k][0], off = counts[k][1], seen = counts[k][2], excess = on - off / 4.0;
             const bool signal = excess > 0.0;
             const double b = signal ? off / 4.0 : (on + off) / 5.0, s = signal ? excess / seen : 0.0;
             assert_int_equal(results[k].status, PARITAS_FIT_CONVERGED);
             assert_int_equal(states[k][0], signal ? PARITAS_FREE : PARITAS_AT_LOWER_BOUND);
-            const double variance_b = signal ? off / 16.0 : (on + off) / 25.0, variance_s = ((on + off / 16.0) + s * s * 0.0025) / (seen * seen);
+            const double variance_b = signal ? off / 16.0 : (on + off) / 25.0,
+                         variance_s = ((on + off / 16.0) + s * s * 0.0025) / (seen * seen);
             const double near = 1e-5; /* of an error: what a converged fit may be away */
-            if (off == 0.0) { /* the background is on its bound, and the signal has all */
+            if (off == 0.0) {         /* the background is on its bound, and the signal has all */
                 assert_int_equal(states[k][1], PARITAS_AT_LOWER_BOUND);
                 ASSERT_CLOSE(x[k][0], on / seen, near * errors[k][0]);
                 continue;
@@ -152,7 +162,8 @@ TEST(on_and_off_counts_have_the_closed_form_whatever_the_minimiser)
             ASSERT_CLOSE(covariance[k][1], -off / 16.0 / seen, 2e-5 * sqrt(variance_s * variance_b));
             ASSERT_CLOSE(covariance[k][2], -s * 0.0025 / seen, 2e-5 * sqrt(variance_s) * 0.05);
             /* the model meets the counts exactly: their probabilities and the constraint's norm are left */
-            const double nll = on - on * log(on) + lgamma(on + 1.0) + off - off * log(off) + lgamma(off + 1.0) + log(0.05 * sqrt(2.0 * acos(-1.0)));
+            const double nll = on - on * log(on) + lgamma(on + 1.0) + off - off * log(off) +
+                               lgamma(off + 1.0) + log(0.05 * sqrt(2.0 * acos(-1.0)));
             ASSERT_CLOSE(results[k].twice_nll, 2.0 * nll, 1e-9);
         }
     }
@@ -196,7 +207,8 @@ TEST(measurements_make_a_straight_line_by_least_squares)
     paritas_gof_result gof;
     double x[3], errors[3];
     ASSERT_OK(c.context, paritas_fit(c.context, c.model, NULL, 1, &job, &result, x, errors, NULL, NULL));
-    const double det = s * sxx - sx * sx, slope = (s * sxy - sx * sy) / det, offset = (sxx * sy - sx * sxy) / det, chi2 = syy - slope * sxy - offset * sy;
+    const double det = s * sxx - sx * sx, slope = (s * sxy - sx * sy) / det,
+                 offset = (sxx * sy - sx * sxy) / det, chi2 = syy - slope * sxy - offset * sy;
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
     ASSERT_CLOSE(x[0], slope, 1e-12);
     ASSERT_CLOSE(x[1], offset, 1e-12);
@@ -219,7 +231,8 @@ TEST(times_of_decays_one_by_one_have_their_mean_for_lifetime)
     for (int m = 0; m < 3; m++) {
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         options.minimizer = (paritas_minimizer)m;
-        ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, 1, &job, &result, &x, &error, NULL, NULL));
+        ASSERT_OK(c.context,
+                  paritas_fit(c.context, c.model, &options, 1, &job, &result, &x, &error, NULL, NULL));
         assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
         ASSERT_CLOSE(x, mean, 1e-5 * error);
         ASSERT_CLOSE(error, mean / sqrt(DECAYS), 1e-5 * error);
@@ -233,7 +246,8 @@ enum { SPECTRA = 40 };
 TEST(three_minimisers_find_one_minimum)
 {
     struct custom c = make_custom(NULL, peak_description());
-    static double spectra[SPECTRA * PEAK_BINS], x[3][SPECTRA][PEAK_PARAMETERS], errors[3][SPECTRA][PEAK_PARAMETERS];
+    static double spectra[SPECTRA * PEAK_BINS], x[3][SPECTRA][PEAK_PARAMETERS],
+        errors[3][SPECTRA][PEAK_PARAMETERS];
     static paritas_result results[3][SPECTRA];
     paritas_job jobs[SPECTRA] = {{0}};
     peak_spectra(peak_init, SPECTRA, spectra);
@@ -241,11 +255,13 @@ TEST(three_minimisers_find_one_minimum)
     for (int m = 0; m < 3; m++) {
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         options.minimizer = (paritas_minimizer)m;
-        ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, m == PARITAS_DE ? 2 : SPECTRA, jobs, results[m], x[m][0], errors[m][0], NULL, NULL));
+        ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, m == PARITAS_DE ? 2 : SPECTRA, jobs,
+                                         results[m], x[m][0], errors[m][0], NULL, NULL));
         for (size_t k = 0; k < (m == PARITAS_DE ? 2 : SPECTRA); k++) {
             assert_int_equal(results[m][k].status, PARITAS_FIT_CONVERGED);
             ASSERT_CLOSE(results[m][k].twice_nll, results[0][k].twice_nll, 1e-9);
-            for (int p = 0; p < PEAK_PARAMETERS; p++) ASSERT_CLOSE(x[m][k][p], x[0][k][p], 2e-5 * errors[0][k][p]);
+            for (int p = 0; p < PEAK_PARAMETERS; p++)
+                ASSERT_CLOSE(x[m][k][p], x[0][k][p], 2e-5 * errors[0][k][p]);
         }
     }
     /* no step away from it leads lower */
@@ -254,7 +270,8 @@ TEST(three_minimisers_find_one_minimum)
             long double moved[PEAK_PARAMETERS], least[PEAK_PARAMETERS];
             for (int q = 0; q < PEAK_PARAMETERS; q++) moved[q] = least[q] = x[0][k][q];
             moved[p / 2] += (p % 2 ? 0.01L : -0.01L) * errors[0][k][p / 2];
-            assert_true(peak_twice_nll(moved, spectra + k * PEAK_BINS) > peak_twice_nll(least, spectra + k * PEAK_BINS));
+            assert_true(peak_twice_nll(moved, spectra + k * PEAK_BINS) >
+                        peak_twice_nll(least, spectra + k * PEAK_BINS));
         }
     free_custom(&c);
 }
@@ -263,18 +280,23 @@ TEST(polished_fits_in_f32_are_the_fits_in_f64)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.precision = 32;
-    struct custom narrow = make_custom(&options, peak_description()), wide = make_custom(NULL, peak_description());
-    static double spectra[SPECTRA * PEAK_BINS], x[2][SPECTRA][PEAK_PARAMETERS], errors[2][SPECTRA][PEAK_PARAMETERS];
+    struct custom narrow = make_custom(&options, peak_description()),
+                  wide = make_custom(NULL, peak_description());
+    static double spectra[SPECTRA * PEAK_BINS], x[2][SPECTRA][PEAK_PARAMETERS],
+        errors[2][SPECTRA][PEAK_PARAMETERS];
     paritas_result results[2][SPECTRA];
     paritas_job jobs[SPECTRA] = {{0}};
     peak_spectra(peak_init, SPECTRA, spectra);
     for (size_t k = 0; k < SPECTRA; k++) jobs[k].data = spectra + k * PEAK_BINS;
-    ASSERT_OK(narrow.context, paritas_fit(narrow.context, narrow.model, NULL, SPECTRA, jobs, results[0], x[0][0], errors[0][0], NULL, NULL));
-    ASSERT_OK(wide.context, paritas_fit(wide.context, wide.model, NULL, SPECTRA, jobs, results[1], x[1][0], errors[1][0], NULL, NULL));
+    ASSERT_OK(narrow.context, paritas_fit(narrow.context, narrow.model, NULL, SPECTRA, jobs, results[0],
+                                          x[0][0], errors[0][0], NULL, NULL));
+    ASSERT_OK(wide.context, paritas_fit(wide.context, wide.model, NULL, SPECTRA, jobs, results[1], x[1][0],
+                                        errors[1][0], NULL, NULL));
     for (size_t k = 0; k < SPECTRA; k++) {
         assert_int_equal(results[0][k].status, PARITAS_FIT_CONVERGED);
         ASSERT_CLOSE(results[0][k].twice_nll, results[1][k].twice_nll, 2e-9);
-        for (int p = 0; p < PEAK_PARAMETERS; p++) ASSERT_CLOSE(x[0][k][p], x[1][k][p], 1e-5 * errors[1][k][p]);
+        for (int p = 0; p < PEAK_PARAMETERS; p++)
+            ASSERT_CLOSE(x[0][k][p], x[1][k][p], 1e-5 * errors[1][k][p]);
     }
     free_custom(&narrow);
     free_custom(&wide);

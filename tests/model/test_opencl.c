@@ -1,4 +1,5 @@
-/* test_opencl.c: a model that a user wrote answers the CPU's bits on an OpenCL device, whatever the size of a work-group. Skipped where there is none. */
+/* test_opencl.c: a model that a user wrote answers the CPU's bits on an OpenCL device, whatever the size of a
+ * work-group. Skipped where there is none. */
 #include "model/bits.h"
 
 /* What drivers and the compilers in them never give back is not ours. */
@@ -9,7 +10,8 @@ const char *__lsan_default_suppressions(void)
 }
 
 /* False: no such device. */
-static bool answer(const char *device, unsigned precision, unsigned workers, bool fits, paritas_model_description description, struct bits *bits)
+static bool answer(const char *device, unsigned precision, unsigned workers, bool fits,
+                   paritas_model_description description, struct bits *bits)
 {
     static double rows[BITS_JOBS * PEAK_BINS];
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
@@ -40,10 +42,22 @@ static void compare(unsigned precision, unsigned workers, bool fits, paritas_mod
     assert_bits("opencl", &got, &wanted);
 }
 
-TEST(a_worker_alone_has_the_bits_of_the_cpu) { compare(64, 1, false, peak_description()); }
-TEST(a_team_has_the_bits_of_the_cpu_in_whole_fits) { compare(64, 32, true, peak_description()); }
-TEST(a_team_has_the_bits_of_the_cpu_in_f32) { compare(32, 32, false, onoff_description()); }
-TEST(terms_have_the_bits_of_the_cpu) { compare(64, 7, false, decay_description()); }
+TEST(a_worker_alone_has_the_bits_of_the_cpu)
+{
+    compare(64, 1, false, peak_description());
+}
+TEST(a_team_has_the_bits_of_the_cpu_in_whole_fits)
+{
+    compare(64, 32, true, peak_description());
+}
+TEST(a_team_has_the_bits_of_the_cpu_in_f32)
+{
+    compare(32, 32, false, onoff_description());
+}
+TEST(terms_have_the_bits_of_the_cpu)
+{
+    compare(64, 7, false, decay_description());
+}
 
 int main(void)
 {

@@ -1,4 +1,5 @@
-/* test_parity.c: models that a user wrote answer the same bits whatever the instruction set, the lanes, the packs and the threads. */
+/* test_parity.c: models that a user wrote answer the same bits whatever the instruction set, the lanes, the
+ * packs and the threads. */
 #include "model/bits.h"
 
 static void take(void *user, const paritas_toy_fit *fit, size_t p)
@@ -35,7 +36,9 @@ static void answer(const paritas_options *options, paritas_model_description des
     struct taking taking = {bits, description.n_parameters};
     toys.n = 50;
     toys.seed = 3;
-    if (!description.terms) ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL, description.init, NULL, 0, &toys, take_all, &taking, NULL, &result));
+    if (!description.terms)
+        ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL, description.init, NULL, 0, &toys,
+                                          take_all, &taking, NULL, &result));
     free_custom(&c);
 }
 
@@ -72,8 +75,14 @@ static void compare_all(unsigned precision, bool raw)
     }
 }
 
-TEST(f64_is_the_same_on_every_shape_of_vector) { compare_all(64, false); }
-TEST(f32_is_the_same_on_every_shape_of_vector) { compare_all(32, true); }
+TEST(f64_is_the_same_on_every_shape_of_vector)
+{
+    compare_all(64, false);
+}
+TEST(f32_is_the_same_on_every_shape_of_vector)
+{
+    compare_all(32, true);
+}
 
 int main(void)
 {

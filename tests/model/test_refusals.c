@@ -1,4 +1,5 @@
-/* test_refusals.c: descriptions that are wrong are refused with the reason, what a model cannot answer it refuses, and memory that runs out is no crash. */
+/* test_refusals.c: descriptions that are wrong are refused with the reason, what a model cannot answer it
+ * refuses, and memory that runs out is no crash. */
 #include "model/models.h"
 #include "device/module.h"
 
@@ -9,7 +10,8 @@ static void refuse(paritas_model_description d, paritas_status wanted, const cha
     assert_int_equal(paritas_open(NULL, &context), PARITAS_OK);
     assert_int_equal(paritas_model_define(context, &d, &model), wanted);
     assert_null(model);
-    if (!strstr(paritas_error_message(context), part)) fail_msg("'%s' does not say '%s'", paritas_error_message(context), part);
+    if (!strstr(paritas_error_message(context), part))
+        fail_msg("'%s' does not say '%s'", paritas_error_message(context), part);
     paritas_close(context);
 }
 
@@ -29,7 +31,9 @@ TEST(a_description_must_fit_its_kernels)
 TEST(what_is_wrong_in_a_description_is_named)
 {
     static const char *const twice[] = {"signal", "background", "signal"};
-    static const double high[] = {0.0, 2000.0, 0.0}, far[] = {1.0, 1.0, INFINITY}, negative[] = {25.0, -1.0, 0.8}, thin[] = {NAN, 0.0, NAN}, sigmas[] = {-1.0, 0.0}, none[] = {1.0, 0.0, NAN, 4.0};
+    static const double high[] = {0.0, 2000.0, 0.0}, far[] = {1.0, 1.0, INFINITY},
+                        negative[] = {25.0, -1.0, 0.8}, thin[] = {NAN, 0.0, NAN}, sigmas[] = {-1.0, 0.0},
+                        none[] = {1.0, 0.0, NAN, 4.0};
     const paritas_model_description good = onoff_description();
     paritas_model_description d = good;
     d.names = twice;
@@ -75,7 +79,8 @@ TEST(what_is_wrong_in_a_description_is_named)
 
 TEST(measurements_may_be_negative_and_counts_may_not)
 {
-    static const double sigmas[] = {0.0, 2.0}, below[] = {-1.0, -3.0, 0.8}, above[] = {25.0, -3.0, 0.8}, point[] = {1.0, 2.0, 0.8};
+    static const double sigmas[] = {0.0, 2.0}, below[] = {-1.0, -3.0, 0.8}, above[] = {25.0, -3.0, 0.8},
+                        point[] = {1.0, 2.0, 0.8};
     paritas_model_description d = onoff_description();
     d.sigmas = sigmas;
     d.data = above;
@@ -84,8 +89,10 @@ TEST(measurements_may_be_negative_and_counts_may_not)
     paritas_result result;
     paritas_job job = {.data = below};
     ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, point, 1, above, &value, NULL, NULL));
-    assert_int_equal(paritas_evaluate(c.context, c.model, 1, point, 1, below, &value, NULL, NULL), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_fit(c.context, c.model, NULL, 1, &job, &result, NULL, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_evaluate(c.context, c.model, 1, point, 1, below, &value, NULL, NULL),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_fit(c.context, c.model, NULL, 1, &job, &result, NULL, NULL, NULL, NULL),
+                     PARITAS_INVALID_ARGUMENT);
     free_custom(&c);
 }
 
@@ -98,7 +105,8 @@ TEST(a_model_of_ones_own_has_no_channels)
     assert_int_equal(paritas_model_channel_bins(c.model, 0), 0);
     assert_int_equal(paritas_model_sample_count(c.model, 0), 0);
     assert_null(paritas_model_sample_name(c.model, 0, 0));
-    assert_int_equal(paritas_expected_by_sample(c.context, c.model, onoff_init, row), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_expected_by_sample(c.context, c.model, onoff_init, row),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(c.context), "model 'onoff' has no samples"));
     assert_int_equal(paritas_model_main_count(c.model), 2);
     assert_int_equal(paritas_model_aux_count(c.model), 1);
@@ -126,11 +134,16 @@ TEST(terms_can_be_fitted_and_scanned_but_neither_expected_nor_drawn)
     const char *reason = "which say nothing of what data to expect";
     assert_int_equal(paritas_expected_data(c.context, c.model, 1, decay_init, row), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(c.context), reason));
-    assert_int_equal(paritas_expected_jacobian(c.context, c.model, decay_init, row), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_expected_jacobian(c.context, c.model, decay_init, row),
+                     PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_gof(c.context, c.model, NULL, &gof), PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_gof_toys(c.context, c.model, NULL, NULL, &gof_toys), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_toys(c.context, c.model, NULL, decay_init, NULL, 0, NULL, NULL, NULL, NULL, &toys), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_toys(c.context, c.model, NULL, NULL, decay_times, 0, NULL, NULL, NULL, NULL, &toys), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_toys(c.context, c.model, NULL, decay_init, NULL, 0, NULL, NULL, NULL, NULL, &toys),
+        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_toys(c.context, c.model, NULL, NULL, decay_times, 0, NULL, NULL, NULL, NULL, &toys),
+        PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(c.context), reason));
     ASSERT_OK(c.context, paritas_scan(c.context, c.model, NULL, 1, &lifetime, 1, &mu, &best, NULL, &point));
     ASSERT_OK(c.context, paritas_ranking(c.context, c.model, NULL, &entry, &n));

@@ -1,10 +1,12 @@
 /* test_statistics.c: scans, errors, significances, limits, rankings and toys of models that a user wrote. */
 #include "model/models.h"
 
-/* Twice the log-likelihood ratio of signal s, for n on and m off with tau times the background: the background follows from a quadratic. */
+/* Twice the log-likelihood ratio of signal s, for n on and m off with tau times the background: the
+ * background follows from a quadratic. */
 static double on_off_q(double n, double m, double tau, double s)
 {
-    const double p = n + m - (1.0 + tau) * s, b = (p + sqrt(p * p + 4.0 * (1.0 + tau) * s * m)) / (2.0 * (1.0 + tau));
+    const double p = n + m - (1.0 + tau) * s,
+                 b = (p + sqrt(p * p + 4.0 * (1.0 + tau) * s * m)) / (2.0 * (1.0 + tau));
     return 2.0 * (s + b - n + n * log(n / (s + b)) + tau * b - m + m * log(m / (tau * b)));
 }
 
@@ -30,7 +32,8 @@ TEST(a_significance_is_that_of_li_and_ma)
         ASSERT_OK(c.context, paritas_significance(c.context, c.model, NULL, &result));
         /* T.-P. Li, Y.-Q. Ma, Astrophys. J. 272 (1983) 317, equation 17 */
         const double on = data[k][0], off = data[k][1], alpha = 0.25;
-        const double z = sqrt(2.0 * (on * log((1.0 + alpha) / alpha * on / (on + off)) + off * log((1.0 + alpha) * off / (on + off))));
+        const double z = sqrt(2.0 * (on * log((1.0 + alpha) / alpha * on / (on + off)) +
+                                     off * log((1.0 + alpha) * off / (on + off))));
         ASSERT_CLOSE(result.z, z, 1e-8);
         ASSERT_CLOSE(result.mu_hat, on - alpha * off, 1e-4);
         free_custom(&c);
@@ -51,7 +54,8 @@ TEST(a_scan_and_errors_by_minos_are_those_of_the_profile)
     ASSERT_OK(c.context, paritas_scan(c.context, c.model, NULL, 1, &signal, N, values, &best, x, points));
     for (int i = 0; i < N; i++) ASSERT_CLOSE(points[i].q, on_off_q(25.0, 60.0, 4.0, values[i]), 1e-9);
     ASSERT_OK(c.context, paritas_fit(c.context, c.model, NULL, 1, &job, &best, x, errors, NULL, NULL));
-    ASSERT_OK(c.context, paritas_minos(c.context, c.model, NULL, x, best.twice_nll, errors[0], 0, &down, &up));
+    ASSERT_OK(c.context,
+              paritas_minos(c.context, c.model, NULL, x, best.twice_nll, errors[0], 0, &down, &up));
     ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + down), 1.0, 1e-7);
     ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + up), 1.0, 1e-7);
     free_custom(&c);
@@ -80,9 +84,11 @@ TEST(a_limit_is_where_cls_is_its_level)
     paritas_limit_result limit;
     ASSERT_OK(c.context, paritas_limit(c.context, c.model, NULL, PARITAS_QTILDE, 0.05, &limit));
     paritas_hypotest_result test;
-    ASSERT_OK(c.context, paritas_hypotest(c.context, c.model, NULL, PARITAS_QTILDE, 1, &limit.limit_obs, &test));
+    ASSERT_OK(c.context,
+              paritas_hypotest(c.context, c.model, NULL, PARITAS_QTILDE, 1, &limit.limit_obs, &test));
     ASSERT_CLOSE(test.cls_obs, 0.05, 1e-6);
-    ASSERT_OK(c.context, paritas_hypotest(c.context, c.model, NULL, PARITAS_QTILDE, 1, &limit.limit_exp[2], &test));
+    ASSERT_OK(c.context,
+              paritas_hypotest(c.context, c.model, NULL, PARITAS_QTILDE, 1, &limit.limit_exp[2], &test));
     ASSERT_CLOSE(test.cls_exp[2], 0.05, 1e-6);
     free_custom(&c);
 }
@@ -97,9 +103,11 @@ TEST(toys_scatter_around_the_point_that_they_are_drawn_at)
     paritas_toys_result result;
     options.n = N;
     options.seed = 7;
-    ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL, point, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL, parameters, &result));
+    ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL, point, NULL, PARITAS_TOYS_ERRORS, &options,
+                                      NULL, NULL, parameters, &result));
     assert_int_equal(result.tally.counts[PARITAS_FIT_CONVERGED], N);
-    /* variances of the estimates from those of the counts: of the signal (176 + 320 / 16 + (120 * 0.05)^2) / 0.64 and so on, which is their first order */
+    /* variances of the estimates from those of the counts: of the signal (176 + 320 / 16 + (120 * 0.05)^2) /
+     * 0.64 and so on, which is their first order */
     const double errors[] = {sqrt((176.0 + 20.0) / 0.64 + 120.0 * 120.0 * 0.0025 / 0.64), sqrt(20.0), 0.05};
     for (int p = 0; p < 3; p++) {
         ASSERT_CLOSE(parameters[p].mean, point[p], 5.0 * errors[p] / sqrt(N) + 0.005 * point[p]);

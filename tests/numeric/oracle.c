@@ -27,7 +27,8 @@ static void of_degrees(mpfr_t y, const mpfr_t x, int cosine)
     mpfr_rint(k, k, MPFR_RNDN);
     mpfr_mul_ui(rest, k, 90, MPFR_RNDN);
     mpfr_sub(rest, x, rest, MPFR_RNDN);
-    const unsigned quarter = ((unsigned)mpfr_get_si(k, MPFR_RNDN) + (cosine ? 1 : 0)) % 4; /* cos x = sin(x + 90) */
+    /* cos x = sin(x + 90) */
+    const unsigned quarter = ((unsigned)mpfr_get_si(k, MPFR_RNDN) + (cosine ? 1 : 0)) % 4;
     mpfr_const_pi(k, MPFR_RNDN);
     mpfr_mul(rest, rest, k, MPFR_RNDN);
     mpfr_div_ui(rest, rest, 180, MPFR_RNDN);
@@ -144,16 +145,21 @@ struct oracle_error oracle_error(int function, int digits, double argument, doub
 {
     if (function == index_m_normal_quantile) return quantile_error(digits, argument, got);
     struct oracle_error error = {0.0, 0.0};
-    int outside = isnan(argument) || (function == index_m_log && argument < 0.0) || (function == index_m_lgamma && argument < 0.0) ||
+    int outside = isnan(argument) || (function == index_m_log && argument < 0.0) ||
+                  (function == index_m_lgamma && argument < 0.0) ||
                   ((function == index_m_log1p || function == index_m_deviance) && argument < -1.0) ||
-                  ((function == index_m_sin_degrees || function == index_m_cos_degrees) && fabs(argument) > (digits == 53 ? 1e14 : 1e6)) ||
-                  (function == index_m_acos_degrees && fabs(argument) > 1.0) || (function == index_m_asin_root_degrees && !(argument >= 0.0 && argument <= 1.0));
+                  ((function == index_m_sin_degrees || function == index_m_cos_degrees) &&
+                   fabs(argument) > (digits == 53 ? 1e14 : 1e6)) ||
+                  (function == index_m_acos_degrees && fabs(argument) > 1.0) ||
+                  (function == index_m_asin_root_degrees && !(argument >= 0.0 && argument <= 1.0));
     int smallest = digits == 53 ? -1074 : -126; /* f32 functions return zero for what is subnormal */
     int e = 0;
     if (isfinite(argument)) frexp(argument, &e);
     mpfr_t x, y;
     mpfr_init2(x, 64);
-    mpfr_init2(y, function == index_m_deviance ? 130 - 3 * (e < 0 ? e : 0) : function >= index_m_normal_cdf ? 160 : 96);
+    mpfr_init2(y, function == index_m_deviance     ? 130 - 3 * (e < 0 ? e : 0)
+                  : function >= index_m_normal_cdf ? 160
+                                                   : 96);
     mpfr_set_d(x, argument, MPFR_RNDN);
     if (function == index_m_deviance && isinf(argument))
         mpfr_set_d(y, argument, MPFR_RNDN);

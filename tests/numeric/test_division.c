@@ -1,5 +1,6 @@
-/* Quotients and roots that are built from fma and approximate ones (kernels/dialect/built_division.h) are those of IEEE 754, as this processor
- * has them, whatever the approximation's error, as long as it is what OpenCL grants. */
+/* Quotients and roots that are built from fma and approximate ones (kernels/dialect/built_division.h) are
+ * those of IEEE 754, as this processor has them, whatever the approximation's error, as long as it is what
+ * OpenCL grants. */
 #include "common.h"
 #include "share.h"
 
@@ -28,7 +29,9 @@ static float from_bits(elem_int i)
 }
 
 static double reciprocal_units, root_units; /* errors of the approximations */
-static int share = 32 * SHARE;                /* one operand of so many is tried; with the argument "exhaustive" all are (seconds, where fma is an instruction) */
+/* one operand of so many is tried; with the argument "exhaustive" all are (seconds, where fma is an
+ * instruction) */
+static int share = 32 * SHARE;
 
 /* A float about so many units in the last place above x, for x in (1/4, 2]. */
 static float wrong_by(double x, double units)
@@ -48,25 +51,33 @@ static uint64_t next(uint64_t *random)
 }
 
 /* Subnormal operands are zeros and subnormal results become zero. */
-static float flushed(float x) { return fabsf(x) < FLT_MIN ? copysignf(0.0f, x) : x; }
+static float flushed(float x)
+{
+    return fabsf(x) < FLT_MIN ? copysignf(0.0f, x) : x;
+}
 
 static void check_quotient(float a, float b)
 {
     const float got = built_divide(a, b), wanted = flushed(flushed(a) / flushed(b));
     if (isnan(got) && isnan(wanted)) return;
     if (memcmp(&got, &wanted, sizeof got) != 0)
-        fail_msg("%a / %a = %a, not %a, with a reciprocal wrong by %g units", (double)a, (double)b, (double)got, (double)wanted, reciprocal_units);
+        fail_msg("%a / %a = %a, not %a, with a reciprocal wrong by %g units", (double)a, (double)b,
+                 (double)got, (double)wanted, reciprocal_units);
 }
 static void check_root(float a)
 {
     const float got = built_root(a), wanted = sqrtf(flushed(a));
     if (isnan(got) && isnan(wanted)) return;
     if (memcmp(&got, &wanted, sizeof got) != 0)
-        fail_msg("root of %a: %a, not %a, with a root wrong by %g and a reciprocal by %g units", (double)a, (double)got, (double)wanted, root_units, reciprocal_units);
+        fail_msg("root of %a: %a, not %a, with a root wrong by %g and a reciprocal by %g units", (double)a,
+                 (double)got, (double)wanted, root_units, reciprocal_units);
 }
 
-static const double errors[] = {0.0, 2.0, -2.0, 1.0, -1.0}; /* beside the rounding of the start itself: up to 2.5 */
-static const float special[] = {0.0f, -0.0f, 1.0f, -1.0f, FLT_MIN, -FLT_MIN, 0x1p-130f, -0x1p-149f, FLT_MAX, -FLT_MAX, INFINITY, -INFINITY, NAN, 3.0f, 0x1.fffffep0f};
+/* beside the rounding of the start itself: up to 2.5 */
+static const double errors[] = {0.0, 2.0, -2.0, 1.0, -1.0};
+static const float special[] = {0.0f,     -0.0f,     1.0f,       -1.0f,   FLT_MIN,
+                                -FLT_MIN, 0x1p-130f, -0x1p-149f, FLT_MAX, -FLT_MAX,
+                                INFINITY, -INFINITY, NAN,        3.0f,    0x1.fffffep0f};
 
 TEST(quotients_are_correctly_rounded)
 {
@@ -78,13 +89,16 @@ TEST(quotients_are_correctly_rounded)
             for (size_t j = 0; j < COUNT(special); j++) check_quotient(special[i], special[j]);
         for (int i = 0; i < count; i++) {
             const uint64_t word = next(&random);
-            const float a = from_bits((elem_int)(uint32_t)word), b = from_bits((elem_int)(uint32_t)(word >> 32));
-            /* a quotient between the numbers below the smallest normal one and that one itself rounds otherwise where there are no subnormal numbers */
+            const float a = from_bits((elem_int)(uint32_t)word),
+                        b = from_bits((elem_int)(uint32_t)(word >> 32));
+            /* a quotient between the numbers below the smallest normal one and that one itself rounds
+             * otherwise where there are no subnormal numbers */
             const double q = fabs((double)a / (double)b);
             if (q > 0x1p-127 && q < 0x1p-125) continue;
             check_quotient(a, b);
             /* near the middle between two numbers: b (q + half a unit), rounded */
-            const float y = from_bits((elem_int)(0x3f800000 | (word & 0x7fffff))), middle = from_bits((elem_int)(0x3f800000 | (word >> 32 & 0x7fffff)));
+            const float y = from_bits((elem_int)(0x3f800000 | (word & 0x7fffff))),
+                        middle = from_bits((elem_int)(0x3f800000 | (word >> 32 & 0x7fffff)));
             const float x = (float)((double)y * ((double)middle + 0x1p-24));
             check_quotient(x, y);
             check_quotient(nextafterf(x, 4.0f), y);

@@ -1,4 +1,5 @@
-/* The numeric kernel functions in f32 on a processor that flushes subnormal numbers: the bits that they have where those are used in full. */
+/* The numeric kernel functions in f32 on a processor that flushes subnormal numbers: the bits that they have
+ * where those are used in full. */
 #include "common.h"
 #include "flush.h"
 #include "share.h"
@@ -43,7 +44,8 @@ static void compare(const struct numeric_variant *variant, const float *x)
         flush_end(mode);
         for (size_t i = 0; i < BLOCK; i++)
             if (memcmp(&usual[i], &flushed[i], sizeof usual[i]) != 0)
-                fail_msg("%s of %s at %a: %a, flushing %a", names[f], variant->name, (double)x[i], (double)usual[i], (double)flushed[i]);
+                fail_msg("%s of %s at %a: %a, flushing %a", names[f], variant->name, (double)x[i],
+                         (double)usual[i], (double)flushed[i]);
     }
 }
 
@@ -52,9 +54,12 @@ TEST(functions_do_not_depend_on_flushing)
     if (!FLUSH_IS_KNOWN) skip();
     static const unsigned shapes[][2] = {{1, 1}, {4, 1}, {1, 4}};
     static _Alignas(64) float x[BLOCK];
-    /* near which results or steps in between come to the end of the normal numbers: of each a neighbourhood */
-    static const float ends[] = {0.0f,        -0.0f,       FLT_MIN, -FLT_MIN, FLT_MIN / 3, 1e-45f,  -1e-45f, 0x1p-76f, -0x1p-76f, 1e-20f, -1e-20f,  -87.3365f, -87.33f,
-                                 -103.97f, 1.0f, -1.0f,   2.0f,     10.0f,       9.2f, -12.9f,  -13.0f,  14.2f,     1e30f,     FLT_MAX, 0x1p-30f, 0x1p-63f};
+    /* near which results or steps in between come to the end of the normal numbers: of each a
+     * neighbourhood */
+    static const float ends[] = {0.0f,     -0.0f,     FLT_MIN, -FLT_MIN, FLT_MIN / 3, 1e-45f,  -1e-45f,
+                                 0x1p-76f, -0x1p-76f, 1e-20f,  -1e-20f,  -87.3365f,   -87.33f, -103.97f,
+                                 1.0f,     -1.0f,     2.0f,    10.0f,    9.2f,        -12.9f,  -13.0f,
+                                 14.2f,    1e30f,     FLT_MAX, 0x1p-30f, 0x1p-63f};
     for (size_t s = 0; s < COUNT(shapes); s++) {
         const struct numeric_variant *variant = some_variant(shapes[s][0], shapes[s][1]);
         if (!variant) continue;
@@ -91,7 +96,9 @@ TEST(exp_underflows_to_zero_and_log_takes_a_subnormal_number_for_zero)
 
 TEST(what_is_below_the_least_that_counts_becomes_zero)
 {
-    static _Alignas(64) float x[BLOCK] = {0x1p-76f, -0x1p-76f, 0x1.fffffep-77f, -0x1.fffffep-77f, -0.0f, 1e-45f, 1.5f, INFINITY}, y[BLOCK];
+    static _Alignas(64) float x[BLOCK] = {0x1p-76f, -0x1p-76f, 0x1.fffffep-77f, -0x1.fffffep-77f, -0.0f,
+                                          1e-45f,   1.5f,      INFINITY},
+                              y[BLOCK];
     static const float wanted[] = {0x1p-76f, -0x1p-76f, 0.0f, 0.0f, 0.0f, 0.0f, 1.5f, INFINITY};
     x[COUNT(wanted)] = NAN;
     const struct numeric_variant *variant = some_variant(1, 1);
@@ -106,7 +113,8 @@ TEST(sums_and_dot_products_do_not_depend_on_flushing)
 {
     if (!FLUSH_IS_KNOWN) skip();
     enum { TERMS = 64, LANES_MOST = 16, TURNS = 2000 };
-    static _Alignas(64) float a[TERMS * LANES_MOST], b[TERMS * LANES_MOST], usual[LANES_MOST], flushed[LANES_MOST];
+    static _Alignas(64) float a[TERMS * LANES_MOST], b[TERMS * LANES_MOST], usual[LANES_MOST],
+        flushed[LANES_MOST];
     const struct numeric_variant *variant = some_variant(1, 1);
     assert_non_null(variant);
     uint64_t random = 3;
@@ -114,7 +122,8 @@ TEST(sums_and_dot_products_do_not_depend_on_flushing)
         for (size_t i = 0; i < TERMS; i++) {
             a[i] = ldexpf(1.0f + (float)(random >> 41) * 0x1p-23f, -(turn + (int)(random % 37)) % 76);
             (void)any_float(&random);
-            b[i] = ldexpf(1.0f + (float)(random >> 41) * 0x1p-23f, -(turn / 7 + (int)(random % 11)) % 76) * (random & 64 ? -1.0f : 1.0f);
+            b[i] = ldexpf(1.0f + (float)(random >> 41) * 0x1p-23f, -(turn / 7 + (int)(random % 11)) % 76) *
+                   (random & 64 ? -1.0f : 1.0f);
             (void)any_float(&random);
         }
         variant->dot(a, b, usual, TERMS);

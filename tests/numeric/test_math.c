@@ -1,7 +1,8 @@
-/* The numeric kernel functions against MPFR, and the same bits from every shape of vector and optimisation level.
+/* The numeric kernel functions against MPFR, and the same bits from every shape of vector and optimisation
+ * level.
  *
- * f32 results are checked at every float that an odd step hits (all of them with the argument "exhaustive": minutes)
- * against the f64 functions, whose own error is invisible there; elsewhere against MPFR. */
+ * f32 results are checked at every float that an odd step hits (all of them with the argument "exhaustive":
+ * minutes) against the f64 functions, whose own error is invisible there; elsewhere against MPFR. */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 #include "oracle.h"
@@ -17,7 +18,8 @@ static const char *const names[] = {
 #undef NAME
 };
 
-/* A test passes where the error is within `ulp` or within `absolute`. Points are counted in blocks of BLOCK. */
+/* A test passes where the error is within `ulp` or within `absolute`. Points are counted in blocks of
+ * BLOCK. */
 static const struct limits {
     int function, blocks;
     double ulp64, absolute64, ulp32, absolute32;
@@ -113,15 +115,18 @@ static const double landmarks[] = {0.0,
                                    999.99,
                                    1e6,
                                    1e14};
-static const double specials[] = {0.0, -0.0,    1.0,      -1.0,    5e-324,   -5e-324, 1e-45,   -1e-45, INFINITY, -INFINITY,
-                                  NAN, DBL_MAX, -DBL_MAX, FLT_MAX, -FLT_MAX, DBL_MIN, FLT_MIN, 0.5,    2.0,      3.0};
+static const double specials[] = {0.0,      -0.0,     1.0,       -1.0, 5e-324,  -5e-324,  1e-45,
+                                  -1e-45,   INFINITY, -INFINITY, NAN,  DBL_MAX, -DBL_MAX, FLT_MAX,
+                                  -FLT_MAX, DBL_MIN,  FLT_MIN,   0.5,  2.0,     3.0};
 
-/* One argument of a function; for most the interesting ones lie in a few intervals that random bits seldom hit. */
+/* One argument of a function; for most the interesting ones lie in a few intervals that random bits seldom
+ * hit. */
 static double argument(uint64_t *random, int f64)
 {
     double value, sign = next_random(random) & 1 ? 1.0 : -1.0;
     double epsilon = f64 ? 0x1p-52 : 0x1p-23;
-    int exponent = (int)(next_random(random) >> 32); /* drawn here, since the order of operands is the compiler's */
+    /* drawn here, since the order of operands is the compiler's */
+    int exponent = (int)(next_random(random) >> 32);
     exponent = exponent < 0 ? ~exponent : exponent;
     switch (next_random(random) % 8) {
     case 0:
@@ -143,7 +148,8 @@ static double argument(uint64_t *random, int f64)
         break;
     case 6: /* near 2^k, 3/4 2^k and (k + 1/2) log 2 */
         value = (next_random(random) & 1 ? 1.0 : 0.75) * ldexp(1.0, exponent % 9 - 4);
-        if (next_random(random) & 1) value = sign * (0.5 + (double)(next_random(random) % 90)) * 0.6931471805599453;
+        if (next_random(random) & 1)
+            value = sign * (0.5 + (double)(next_random(random) % 90)) * 0.6931471805599453;
         if (next_random(random) & 1) value -= 1.0;
         value *= 1.0 + epsilon * ((double)(next_random(random) % 17) - 8.0);
         break;
@@ -176,7 +182,8 @@ static double load(const void *array, size_t i, int f64)
 
 static void fill(void *x, uint64_t *random, int f64)
 {
-    for (size_t i = 0; i < BLOCK; i++) store(x, i, i < COUNT(specials) ? specials[i] : argument(random, f64), f64);
+    for (size_t i = 0; i < BLOCK; i++)
+        store(x, i, i < COUNT(specials) ? specials[i] : argument(random, f64), f64);
 }
 
 /* Which arguments the accuracy of a function is promised for, and how the oracle reads them. */
@@ -184,7 +191,8 @@ static int is_asked(int function, double x, int f64)
 {
     if (function == index_m_erfc) return !(x > (f64 ? 26.54 : 9.19)); /* the result is normal */
     if (function == index_m_normal_cdf) return !(x < (f64 ? -37.5 : -12.9));
-    if (function == index_m_log_normal_cdf) return !(x < -3e4) && /* beyond, MPFR underflows */ !(x > (f64 ? 37.5 : 12.9));
+    if (function == index_m_log_normal_cdf)
+        return !(x < -3e4) && /* beyond, MPFR underflows */ !(x > (f64 ? 37.5 : 12.9));
     return 1;
 }
 
@@ -204,12 +212,14 @@ static void check_accuracy(const struct limits *limit, int f64)
             if (!f64 && fabs(at) < FLT_MIN) at = copysign(0.0, at);
             struct oracle_error error = oracle_error(limit->function, f64 ? 53 : 24, at, got);
             if (!(error.ulp <= ulp || error.absolute <= absolute))
-                fail_msg("%s(%a) = %a: %g units, %g", names[limit->function], at, got, error.ulp, error.absolute);
+                fail_msg("%s(%a) = %a: %g units, %g", names[limit->function], at, got, error.ulp,
+                         error.absolute);
             if (error.ulp > worst && error.absolute > absolute) worst = error.ulp, worst_at = at;
             if (error.ulp > worst_small && error.absolute <= absolute) worst_small = error.ulp;
         }
     }
-    print_message("%-18s %s: at most %.3f units (at %a)", names[limit->function], f64 ? "f64" : "f32", worst, worst_at);
+    print_message("%-18s %s: at most %.3f units (at %a)", names[limit->function], f64 ? "f64" : "f32", worst,
+                  worst_at);
     if (absolute > 0.0) print_message("; %.3g where the error is below %g", worst_small, absolute);
     print_message("\n");
     free(x);
@@ -259,7 +269,8 @@ TEST(f32_exp_and_logarithms_are_within_one_unit_wherever_the_steps_fall)
                 if (error > worst) worst = error, worst_at = x[i];
             }
         }
-        print_message("%-18s f32, every %u. float: at most %.4f units (at %a)\n", names[functions[f]], step, worst, worst_at);
+        print_message("%-18s f32, every %u. float: at most %.4f units (at %a)\n", names[functions[f]], step,
+                      worst, worst_at);
     }
     free(x);
     free(y);
@@ -275,7 +286,8 @@ TEST(zeros_keep_their_sign)
             double x[16], y[16];
             for (size_t i = 0; i < 16; i++) store(x, i, i % 2 ? 0.0 : -0.0, f64);
             reference(f64)->functions[odd[f]](x, y, 16);
-            for (size_t i = 0; i < 16; i++) assert_true(load(y, i, f64) == 0.0 && (signbit(load(y, i, f64)) != 0) == (i % 2 == 0));
+            for (size_t i = 0; i < 16; i++)
+                assert_true(load(y, i, f64) == 0.0 && (signbit(load(y, i, f64)) != 0) == (i % 2 == 0));
         }
 }
 
@@ -307,7 +319,8 @@ TEST(far_tails_of_the_normal_distribution_have_a_quantile)
 TEST(all_variants_give_the_same_bits)
 {
     size_t run = 0;
-    double *x = aligned(BLOCK * sizeof *x), *y = aligned(BLOCK * sizeof *y), *expected = aligned(BLOCK * sizeof *expected);
+    double *x = aligned(BLOCK * sizeof *x), *y = aligned(BLOCK * sizeof *y),
+           *expected = aligned(BLOCK * sizeof *expected);
     for (size_t v = 0; v < COUNT(variants); v++) {
         const struct numeric_variant *variant = variants[v].variant;
         if (!runs_here(variants[v].isa)) continue;
@@ -318,11 +331,13 @@ TEST(all_variants_give_the_same_bits)
             for (int f = 0; f < NUMERIC_FUNCTION_COUNT; f++) {
                 reference(variant->f64)->functions[f](x, expected, BLOCK);
                 variant->functions[f](x, y, BLOCK);
-                if (memcmp(y, expected, BLOCK * (variant->f64 ? sizeof(double) : sizeof(float))) == 0) continue;
+                if (memcmp(y, expected, BLOCK * (variant->f64 ? sizeof(double) : sizeof(float))) == 0)
+                    continue;
                 for (size_t i = 0; i < BLOCK; i++) {
                     double got = load(y, i, variant->f64), wanted = load(expected, i, variant->f64);
                     if (memcmp(&got, &wanted, sizeof got) != 0)
-                        fail_msg("%s of %s at %a: %a, not %a", names[f], variant->name, load(x, i, variant->f64), got, wanted);
+                        fail_msg("%s of %s at %a: %a, not %a", names[f], variant->name,
+                                 load(x, i, variant->f64), got, wanted);
                 }
                 fail_msg("%s of %s: another NaN", names[f], variant->name);
             }
@@ -355,7 +370,8 @@ TEST(sums_have_one_order_in_all_variants)
 {
     enum { most = 1000, lanes = 16 };
     static const unsigned lengths[] = {0, 8, 16, 24, 136, most};
-    double a[most], b[most], *wide_a = aligned(most * lanes * sizeof *wide_a), *wide_b = aligned(most * lanes * sizeof *wide_b);
+    double a[most], b[most], *wide_a = aligned(most * lanes * sizeof *wide_a),
+                             *wide_b = aligned(most * lanes * sizeof *wide_b);
     double *sums = aligned(lanes * sizeof *sums);
     uint64_t random = 11;
     for (size_t v = 0; v < COUNT(variants); v++) {
@@ -374,10 +390,12 @@ TEST(sums_have_one_order_in_all_variants)
             }
             variant->sum(wide_a, sums, n);
             for (unsigned l = 0; l < variant->lanes; l++)
-                assert_true(load(sums, l, variant->f64) == ldexp(sum_by_definition(a, NULL, n, variant->f64), (int)l));
+                assert_true(load(sums, l, variant->f64) ==
+                            ldexp(sum_by_definition(a, NULL, n, variant->f64), (int)l));
             variant->dot(wide_a, wide_b, sums, n);
             for (unsigned l = 0; l < variant->lanes; l++)
-                assert_true(load(sums, l, variant->f64) == ldexp(sum_by_definition(a, b, n, variant->f64), (int)l));
+                assert_true(load(sums, l, variant->f64) ==
+                            ldexp(sum_by_definition(a, b, n, variant->f64), (int)l));
         }
     }
     free(wide_a);

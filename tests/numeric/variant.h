@@ -6,21 +6,21 @@
 #include <stdint.h>
 
 /* In the order of the table `functions`. */
-#define NUMERIC_FUNCTIONS(X)                                                                                                               \
-    X(m_exp)                                                                                                                               \
-    X(m_log)                                                                                                                               \
-    X(m_log1p)                                                                                                                             \
-    X(m_deviance)                                                                                                                          \
-    X(m_erf)                                                                                                                               \
-    X(m_erfc)                                                                                                                              \
-    X(m_lgamma)                                                                                                                            \
-    X(m_normal_cdf)                                                                                                                        \
-    X(m_log_normal_cdf)                                                                                                                    \
-    X(m_normal_quantile)                                                                                                                   \
-    X(m_sin_degrees)                                                                                                                       \
-    X(m_cos_degrees)                                                                                                                       \
-    X(m_acos_degrees)                                                                                                                      \
-    X(m_asin_root_degrees)                                                                                                                 \
+#define NUMERIC_FUNCTIONS(X) \
+    X(m_exp)                 \
+    X(m_log)                 \
+    X(m_log1p)               \
+    X(m_deviance)            \
+    X(m_erf)                 \
+    X(m_erfc)                \
+    X(m_lgamma)              \
+    X(m_normal_cdf)          \
+    X(m_log_normal_cdf)      \
+    X(m_normal_quantile)     \
+    X(m_sin_degrees)         \
+    X(m_cos_degrees)         \
+    X(m_acos_degrees)        \
+    X(m_asin_root_degrees)   \
     X(pflush)
 
 #define NUMERIC_INDEX(name) index_##name,
@@ -43,11 +43,12 @@ struct numeric_variant {
     /* n terms a lane, number i of lane l at i * lanes + l; one sum a lane. n is a multiple of 8 */
     void (*sum)(const void *a, void *sums, unsigned n);
     void (*dot)(const void *a, const void *b, void *sums, unsigned n);
-    /* In f64 only, n a multiple of 8: Philox blocks of counters whose first word grows by one, four words each; random numbers.
-     * Poisson numbers only where wanted[i] is not 0. */
+    /* In f64 only, n a multiple of 8: Philox blocks of counters whose first word grows by one, four words
+     * each; random numbers. Poisson numbers only where wanted[i] is not 0. */
     void (*philox)(const uint32_t counter[4], const uint32_t key[2], uint32_t *words, size_t n);
     void (*normal)(const struct numeric_streams *streams, double *y, size_t n);
-    void (*poisson)(const struct numeric_streams *streams, const double *rates, const double *wanted, double *y, size_t n);
+    void (*poisson)(const struct numeric_streams *streams, const double *rates, const double *wanted,
+                    double *y, size_t n);
 };
 
 #endif

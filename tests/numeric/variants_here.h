@@ -23,8 +23,8 @@ static inline int runs_here(enum isa isa)
 {
 #if defined(__x86_64__)
     int has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    int has_avx512 =
-        has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    int has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                     __builtin_cpu_supports("avx512vl");
     return isa == portable || (isa == avx2 ? has_avx2 : has_avx512);
 #else
     return isa == portable;

@@ -1,5 +1,6 @@
-/* OpenCL devices whose own quotients and roots of floats are not those of IEEE 754 build them from fma. Here a device that has them is made to build
- * them too: its bits must stay the CPU's. Skipped where there is no OpenCL device. */
+/* OpenCL devices whose own quotients and roots of floats are not those of IEEE 754 build them from fma. Here
+ * a device that has them is made to build them too: its bits must stay the CPU's. Skipped where there is no
+ * OpenCL device. */
 #include "common.h"
 #include "device/opencl/opencl.h"
 #include "device/self_test.h"
@@ -48,7 +49,8 @@ TEST(built_quotients_and_roots_pass_the_self_test)
         accelerator->operations->options(accelerator, &build, line, sizeof line);
         assert_non_null(strstr(line, "-DPARITAS_BUILT_DIVISION"));
         assert_null(strstr(line, "correctly-rounded"));
-        if (self_test_run(context, context->device) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));
+        if (self_test_run(context, context->device) != PARITAS_OK)
+            fail_msg("%s", paritas_error_message(context));
         paritas_close(context);
     }
 }
@@ -59,13 +61,17 @@ static void evaluate(paritas_context *context, double *values, double *gradients
     enum { POINTS = 3 };
     paritas_workspace *workspace;
     paritas_model *model;
-    assert_int_equal(paritas_workspace_parse(context, small_workspace, strlen(small_workspace), "small", &workspace), PARITAS_OK);
+    assert_int_equal(
+        paritas_workspace_parse(context, small_workspace, strlen(small_workspace), "small", &workspace),
+        PARITAS_OK);
     assert_int_equal(paritas_model_create(context, workspace, NULL, &model), PARITAS_OK);
     const size_t n = paritas_model_parameter_count(model);
     double *points = test_calloc(POINTS * n, sizeof *points);
     for (size_t k = 0; k < POINTS; k++)
-        for (size_t p = 0; p < n; p++) points[k * n + p] = paritas_model_suggested_init(model)[p] + 0.03 * (double)(k * (p % 5));
-    if (paritas_evaluate(context, model, POINTS, points, 0, NULL, values, gradients, NULL) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));
+        for (size_t p = 0; p < n; p++)
+            points[k * n + p] = paritas_model_suggested_init(model)[p] + 0.03 * (double)(k * (p % 5));
+    if (paritas_evaluate(context, model, POINTS, points, 0, NULL, values, gradients, NULL) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(context));
     test_free(points);
     paritas_model_free(model);
     paritas_workspace_free(workspace);

@@ -1,5 +1,6 @@
-/* test_opencl.c: results of OpenCL devices are the CPU's, bit by bit, whatever the size of a work-group. Skipped where there is no
- * OpenCL device; analyses that are not at hand are skipped too. Argument: 32 for the tests in single precision alone; else all others. */
+/* test_opencl.c: results of OpenCL devices are the CPU's, bit by bit, whatever the size of a work-group.
+ * Skipped where there is no OpenCL device; analyses that are not at hand are skipped too. Argument: 32 for
+ * the tests in single precision alone; else all others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +20,9 @@
 #include <string.h>
 
 #define TEST(name) static void name(void **unused __attribute__((unused)))
-#define OK(context, call)                                                                                                                  \
-    do {                                                                                                                                   \
-        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context));                                               \
+#define OK(context, call)                                                                    \
+    do {                                                                                     \
+        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context)); \
     } while (0)
 
 /* What drivers and the compilers in them never give back is not ours. */
@@ -38,8 +39,12 @@ struct source {
 };
 
 static const paritas_template templates[] = {
-    {PARITAS_TEMPLATE_NOMINAL, "A", "signal", NULL},       {PARITAS_TEMPLATE_NOMINAL, "A", "top", NULL},  {PARITAS_TEMPLATE_HISTOSYS_UP, "A", "top", "shape"},
-    {PARITAS_TEMPLATE_HISTOSYS_DOWN, "A", "fakes", "shape"}, {PARITAS_TEMPLATE_NOMINAL, "A", "fakes", NULL}, {PARITAS_TEMPLATE_NOMINAL, "B", "signal", NULL},
+    {PARITAS_TEMPLATE_NOMINAL, "A", "signal", NULL},
+    {PARITAS_TEMPLATE_NOMINAL, "A", "top", NULL},
+    {PARITAS_TEMPLATE_HISTOSYS_UP, "A", "top", "shape"},
+    {PARITAS_TEMPLATE_HISTOSYS_DOWN, "A", "fakes", "shape"},
+    {PARITAS_TEMPLATE_NOMINAL, "A", "fakes", NULL},
+    {PARITAS_TEMPLATE_NOMINAL, "B", "signal", NULL},
 };
 
 /* One model on a device of its own. */
@@ -51,7 +56,8 @@ struct bench {
 };
 
 /* Opens; answers 0 where the device or the file is missing. */
-static int open_bench(struct bench *b, const struct source *source, const char *device, unsigned precision, unsigned workers)
+static int open_bench(struct bench *b, const struct source *source, const char *device, unsigned precision,
+                      unsigned workers)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.device = device;
@@ -68,7 +74,8 @@ static int open_bench(struct bench *b, const struct source *source, const char *
     }
     OK(b->context, status);
     if (source->text)
-        OK(b->context, paritas_workspace_parse(b->context, source->text, strlen(source->text), source->name, &b->workspace));
+        OK(b->context, paritas_workspace_parse(b->context, source->text, strlen(source->text), source->name,
+                                               &b->workspace));
     else if (paritas_workspace_read(b->context, source->file, &b->workspace) != PARITAS_OK) {
         print_message("%s\n", paritas_error_message(b->context));
         paritas_close(b->context);
@@ -121,7 +128,8 @@ static void assert_bits(const char *what, const double *got, const double *expec
             if (first == n) first = i;
             differ++;
         }
-    fail_msg("%s: %zu of %zu differ, first [%zu]: %.17g is not the CPU's %.17g", what, differ, n, first, got[first], expected[first]);
+    fail_msg("%s: %zu of %zu differ, first [%zu]: %.17g is not the CPU's %.17g", what, differ, n, first,
+             got[first], expected[first]);
 }
 
 /* Fills what the next launch works in with NaN: nothing may be read that this launch has not written. */
@@ -154,7 +162,8 @@ static double *points_of(const struct bench *b)
     uint64_t seed = 12345;
     for (size_t k = 0; k < POINTS; k++)
         for (size_t p = 0; p < b->parameters; p++) {
-            const double init = paritas_model_suggested_init(b->model)[p], lower = paritas_model_lower_bounds(b->model)[p],
+            const double init = paritas_model_suggested_init(b->model)[p],
+                         lower = paritas_model_lower_bounds(b->model)[p],
                          upper = paritas_model_upper_bounds(b->model)[p];
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             const double u = (double)(seed >> 11) * 0x1p-53 - 0.5;
@@ -177,7 +186,8 @@ static struct values evaluate(const struct bench *b)
     double *points = points_of(b), *data = numbers(2 * b->data);
     memcpy(data, paritas_model_data(b->model), b->data * sizeof *data);
     OK(b->context, paritas_expected_data(b->context, b->model, 1, points, data + b->data));
-    for (size_t i = 2 * b->data - paritas_model_template_count(b->model); i < 2 * b->data; i++) data[i] *= 1.0 + 0.01 * (double)(i % 7);
+    for (size_t i = 2 * b->data - paritas_model_template_count(b->model); i < 2 * b->data; i++)
+        data[i] *= 1.0 + 0.01 * (double)(i % 7);
     struct values v = {.n_by_sample = 0};
     for (size_t c = 0; c < paritas_model_channel_count(b->model); c++)
         v.n_by_sample += paritas_model_channel_bins(b->model, c) * paritas_model_sample_count(b->model, c);
@@ -232,8 +242,8 @@ struct fits {
     double *parameters, *errors, *covariance;
 };
 
-/* The suggested fit, one with the POI fixed, one from elsewhere, one whose steps meet many bounds; with errors and covariance where `all`
- * is set. */
+/* The suggested fit, one with the POI fixed, one from elsewhere, one whose steps meet many bounds; with
+ * errors and covariance where `all` is set. */
 static struct fits fit(const struct bench *b, paritas_minimizer minimizer, unsigned iterations, int all)
 {
     const size_t n = b->parameters;
@@ -259,10 +269,11 @@ static struct fits fit(const struct bench *b, paritas_minimizer minimizer, unsig
                                     {NULL, start, NULL, NULL, fixed},
                                     {NULL, points + n, NULL, NULL, NULL},
                                     {NULL, NULL, lower, upper, NULL}};
-    struct fits f = {.parameters = numbers(JOBS * n), .errors = numbers(JOBS * n), .covariance = numbers(JOBS * n * n)};
+    struct fits f = {
+        .parameters = numbers(JOBS * n), .errors = numbers(JOBS * n), .covariance = numbers(JOBS * n * n)};
     spoil_memory(b);
-    OK(b->context, paritas_fit(b->context, b->model, &options, JOBS, jobs, f.results, f.parameters, all ? f.errors : NULL,
-                               all ? f.covariance : NULL, NULL));
+    OK(b->context, paritas_fit(b->context, b->model, &options, JOBS, jobs, f.results, f.parameters,
+                               all ? f.errors : NULL, all ? f.covariance : NULL, NULL));
     test_free(points);
     test_free(start);
     test_free(lower);
@@ -290,7 +301,8 @@ static void compare_values(const struct bench *ours, const struct values *expect
     free_values(&got);
 }
 
-static void compare_fits(const struct bench *ours, const struct fits *expected, paritas_minimizer minimizer, unsigned iterations, int all)
+static void compare_fits(const struct bench *ours, const struct fits *expected, paritas_minimizer minimizer,
+                         unsigned iterations, int all)
 {
     const size_t n = ours->parameters;
     struct fits got = fit(ours, minimizer, iterations, all);
@@ -299,7 +311,8 @@ static void compare_fits(const struct bench *ours, const struct fits *expected, 
         assert_int_equal(got.results[k].iterations, expected->results[k].iterations);
         assert_bits("minimum", &got.results[k].twice_nll, &expected->results[k].twice_nll, 1);
         assert_bits("EDM", &got.results[k].edm, &expected->results[k].edm, 1);
-        assert_bits("projected gradient", &got.results[k].projected_gradient, &expected->results[k].projected_gradient, 1);
+        assert_bits("projected gradient", &got.results[k].projected_gradient,
+                    &expected->results[k].projected_gradient, 1);
     }
     assert_bits("fitted parameters", got.parameters, expected->parameters, JOBS * n);
     if (all) {
@@ -309,18 +322,20 @@ static void compare_fits(const struct bench *ours, const struct fits *expected, 
     free_fits(&got);
 }
 
-/* A driver may take half a minute to compile the fit for one size: fits run in the first two, and f32 knows no others, where PARITAS_LONG_TESTS
- * is not set; the last two are for that alone. */
+/* A driver may take half a minute to compile the fit for one size: fits run in the first two, and f32 knows
+ * no others, where PARITAS_LONG_TESTS is not set; the last two are for that alone. */
 static const unsigned groups[] = {1, 32, 7, 64, 256};
 
-/* Everything that a model answers, on the CPU with one lane and on OpenCL with several sizes of work-groups. */
+/* Everything that a model answers, on the CPU with one lane and on OpenCL with several sizes of
+ * work-groups. */
 static void compare_devices(const struct source *source, unsigned precision)
 {
     struct bench reference;
     if (!open_bench(&reference, source, NULL, precision, 0)) skip();
     struct values values = evaluate(&reference);
     double *toys = source->templates ? NULL : draw(&reference); /* models with templates draw none */
-    struct fits one = fit(&reference, PARITAS_NEWTON, 1, 0), whole = fit(&reference, PARITAS_NEWTON, 0, 1), other = fit(&reference, PARITAS_LBFGSB, 0, 0);
+    struct fits one = fit(&reference, PARITAS_NEWTON, 1, 0), whole = fit(&reference, PARITAS_NEWTON, 0, 1),
+                other = fit(&reference, PARITAS_LBFGSB, 0, 0);
     int compared = 0;
     const int all = getenv("PARITAS_LONG_TESTS") != NULL;
     for (size_t g = 0; g < (all ? 5 : precision == 64 ? 3 : 2); g++) {
@@ -371,7 +386,8 @@ static int keep(void *user, size_t n, const paritas_toy *toys)
     return 0;
 }
 
-static paritas_hypotest_toys_result run_toys(const struct bench *b, paritas_test_statistic statistic, struct kept *kept)
+static paritas_hypotest_toys_result run_toys(const struct bench *b, paritas_test_statistic statistic,
+                                             struct kept *kept)
 {
     paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
     paritas_hypotest_toys_result result;
@@ -385,7 +401,8 @@ static paritas_hypotest_toys_result run_toys(const struct bench *b, paritas_test
     return result;
 }
 
-/* Toys by quasi-Newton on the device; what that does not finish is Newton's, on the CPU. In f32 all of it is. */
+/* Toys by quasi-Newton on the device; what that does not finish is Newton's, on the CPU. In f32 all of it
+ * is. */
 static void compare_toys(paritas_test_statistic statistic, unsigned precision)
 {
     struct bench reference;
@@ -402,8 +419,11 @@ static void compare_toys(paritas_test_statistic statistic, unsigned precision)
         assert_true(precision == 32 || ours.context->device->launches > launches + 3);
         for (size_t i = 0; i < 2 * TESTED; i++)
             if (memcmp(&got->rows[i], &wanted->rows[i], sizeof wanted->rows[i]) != 0)
-                fail_msg("work-groups of %u: toy %llu of %g has q = %.17g after %u iterations, on the CPU %.17g after %u", groups[g], (unsigned long long)got->rows[i].toy,
-                         got->rows[i].hypothesis, got->rows[i].q, got->rows[i].iterations, wanted->rows[i].q, wanted->rows[i].iterations);
+                fail_msg("work-groups of %u: toy %llu of %g has q = %.17g after %u iterations, on the CPU "
+                         "%.17g after %u",
+                         groups[g], (unsigned long long)got->rows[i].toy, got->rows[i].hypothesis,
+                         got->rows[i].q, got->rows[i].iterations, wanted->rows[i].q,
+                         wanted->rows[i].iterations);
         assert_bits("CLs", &result.cls_obs, &expected.cls_obs, 1);
         assert_bits("expected CLs", result.cls_exp, expected.cls_exp, 5);
         assert_memory_equal(&result.tally, &expected.tally, sizeof result.tally);
@@ -433,9 +453,15 @@ TEST(small_model)
 
 TEST(other_interpolation_and_clipping)
 {
-    compare_devices(&(struct source){.name = "small.json", .text = small_workspace, .normsys_code = 1, .histosys_code = PARITAS_HISTOSYS_0},
+    compare_devices(&(struct source){.name = "small.json",
+                                     .text = small_workspace,
+                                     .normsys_code = 1,
+                                     .histosys_code = PARITAS_HISTOSYS_0},
                     64);
-    compare_devices(&(struct source){.name = "small.json", .text = small_workspace, .histosys_code = PARITAS_HISTOSYS_2, .clips = 1}, 64);
+    compare_devices(
+        &(struct source){
+            .name = "small.json", .text = small_workspace, .histosys_code = PARITAS_HISTOSYS_2, .clips = 1},
+        64);
 }
 
 TEST(templates_in_data_rows)
@@ -454,7 +480,9 @@ TEST(single_precision)
 
 TEST(sbottom)
 {
-    compare_devices(&(struct source){.file = SHIPPED "BkgOnly.json", .patch = SHIPPED "patch.sbottom_900_250_60.json"}, 64);
+    compare_devices(
+        &(struct source){.file = SHIPPED "BkgOnly.json", .patch = SHIPPED "patch.sbottom_900_250_60.json"},
+        64);
 }
 
 TEST(displaced_leptons)
@@ -472,7 +500,8 @@ TEST(tHu)
 static size_t largest_allowed;
 static opencl_memory (*create_buffer)(opencl_context, uint64_t, size_t, void *, opencl_code *);
 
-static opencl_memory create_small_buffer(opencl_context context, uint64_t flags, size_t bytes, void *host, opencl_code *code)
+static opencl_memory create_small_buffer(opencl_context context, uint64_t flags, size_t bytes, void *host,
+                                         opencl_code *code)
 {
     if (bytes <= largest_allowed) return create_buffer(context, flags, bytes, host, code);
     *code = OPENCL_MEM_OBJECT_ALLOCATION_FAILURE;
@@ -489,7 +518,8 @@ TEST(memory_runs_out)
     const size_t rows = 9;
     double *points = numbers(rows * b.parameters), *plenty = numbers(rows), *little = numbers(rows);
     for (size_t i = 0; i < rows * b.parameters; i++)
-        points[i] = paritas_model_suggested_init(b.model)[i % b.parameters] + 0.001 * (double)(i / b.parameters);
+        points[i] =
+            paritas_model_suggested_init(b.model)[i % b.parameters] + 0.001 * (double)(i / b.parameters);
     b.context->device->teams = 16;
     OK(b.context, paritas_evaluate(b.context, b.model, rows, points, 0, NULL, plenty, NULL, NULL));
     assert_true(accelerator->teams_at_once > 3);
@@ -505,7 +535,8 @@ TEST(memory_runs_out)
     largest_allowed = slab - 1;
     state->api.clReleaseMemObject(accelerator->slabs.memory);
     accelerator->slabs = (struct accelerator_buffer){NULL, 0};
-    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, little, NULL, NULL), PARITAS_OUT_OF_MEMORY);
+    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, little, NULL, NULL),
+                     PARITAS_OUT_OF_MEMORY);
     assert_non_null(strstr(paritas_error_message(b.context), "opencl:0"));
     test_free(points);
     test_free(plenty);
@@ -513,7 +544,8 @@ TEST(memory_runs_out)
     close_bench(&b);
 }
 
-static opencl_code tell_four(opencl_kernel kernel, opencl_device device, uint32_t what, size_t room, void *value, size_t *size)
+static opencl_code tell_four(opencl_kernel kernel, opencl_device device, uint32_t what, size_t room,
+                             void *value, size_t *size)
 {
     (void)kernel, (void)device, (void)what, (void)room, (void)size;
     *(size_t *)value = 4;
@@ -528,10 +560,13 @@ TEST(work_group_too_large_for_an_entry)
     struct accelerator *accelerator = b.context->device->state;
     struct opencl_state *state = accelerator->state;
     const struct paritas_family *family = paritas_model_frozen(b.model)->family;
-    const struct accelerator_kernel *kernel = &accelerator->modules[1].kernels[family->expected]; /* behind the self-test's module */
+    /* behind the self-test's module */
+    const struct accelerator_kernel *kernel = &accelerator->modules[1].kernels[family->expected];
     double *data = numbers(b.data);
     state->api.clGetKernelWorkGroupInfo = tell_four;
-    assert_int_equal(paritas_expected_data(b.context, b.model, 1, paritas_model_suggested_init(b.model), data), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_expected_data(b.context, b.model, 1, paritas_model_suggested_init(b.model), data),
+        PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(b.context), "at most 4 for hf_expected"));
     assert_null(kernel->function);
     b.context->device->workers = 0;
@@ -557,9 +592,11 @@ TEST(cancelled)
     b.context->progress_user = &done;
     const size_t rows = 200;
     double *points = numbers(rows * b.parameters), *nll = numbers(rows);
-    for (size_t i = 0; i < rows * b.parameters; i++) points[i] = paritas_model_suggested_init(b.model)[i % b.parameters];
+    for (size_t i = 0; i < rows * b.parameters; i++)
+        points[i] = paritas_model_suggested_init(b.model)[i % b.parameters];
     b.context->device->teams = 1;
-    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, nll, NULL, NULL), PARITAS_CANCELLED);
+    assert_int_equal(paritas_evaluate(b.context, b.model, rows, points, 0, NULL, nll, NULL, NULL),
+                     PARITAS_CANCELLED);
     assert_true(done > 0 && done < rows);
     test_free(points);
     test_free(nll);
@@ -572,8 +609,10 @@ TEST(counted)
     struct bench b;
     if (!open_bench(&b, &small, "opencl:0", 64, 0)) skip();
     double nll;
-    OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0, NULL, &nll, NULL, NULL));
-    OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0, NULL, &nll, NULL, NULL));
+    OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0, NULL,
+                                   &nll, NULL, NULL));
+    OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0, NULL,
+                                   &nll, NULL, NULL));
     assert_int_equal(b.context->device->uploads, 1);
     assert_int_equal(b.context->device->builds, 1);
     assert_int_equal(b.context->device->launches, 2);
@@ -608,7 +647,8 @@ TEST(work_group_too_large)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest singles[] = {cmocka_unit_test(single_precision), cmocka_unit_test(toys_in_single_precision_are_the_cpus)};
+    const struct CMUnitTest singles[] = {cmocka_unit_test(single_precision),
+                                         cmocka_unit_test(toys_in_single_precision_are_the_cpus)};
     const struct CMUnitTest others[] = {
         cmocka_unit_test(small_model),
         cmocka_unit_test(toys_are_the_cpus),

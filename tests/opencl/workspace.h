@@ -2,18 +2,21 @@
 #ifndef PARITAS_TESTS_OPENCL_WORKSPACE_H
 #define PARITAS_TESTS_OPENCL_WORKSPACE_H
 
-/* 17 parameters that reach many bins: three blocks of the Hessian, so that workers meet in every step of its factor; one scales
- * and shapes the same samples.
- * Channel A: 11 bins (a panel and a part of one), shapesys and staterror of different samples, two scalars on one sample.
- * Channel B: 5 bins, one staterror over all samples. Channel C: 3 bins with a free shape and a dead bin. */
+/* 17 parameters that reach many bins: three blocks of the Hessian, so that workers meet in every step of its
+ * factor; one scales and shapes the same samples. Channel A: 11 bins (a panel and a part of one), shapesys
+ * and staterror of different samples, two scalars on one sample. Channel B: 5 bins, one staterror over all
+ * samples. Channel C: 3 bins with a free shape and a dead bin. */
 static const char *const small_workspace =
     "{\"channels\": ["
     "{\"name\": \"A\", \"samples\": ["
-    "{\"name\": \"signal\", \"data\": [0.5, 1.0, 2.0, 4.0, 6.0, 7.5, 6.5, 4.0, 2.5, 1.0, 0.5], \"modifiers\": ["
-    "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, "
+    "{\"name\": \"signal\", \"data\": [0.5, 1.0, 2.0, 4.0, 6.0, 7.5, 6.5, 4.0, 2.5, 1.0, 0.5], "
+    "\"modifiers\": ["
+    "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"k\", \"type\": "
+    "\"normfactor\", \"data\": null}, "
     "{\"name\": \"lumi\", \"type\": \"lumi\", \"data\": null}, "
     "{\"name\": \"scale\", \"type\": \"normsys\", \"data\": {\"hi\": 1.12, \"lo\": 0.93}}]}, "
-    "{\"name\": \"top\", \"data\": [30.0, 28.0, 26.0, 25.0, 23.0, 20.0, 18.0, 15.0, 12.0, 9.0, 5.0], \"modifiers\": ["
+    "{\"name\": \"top\", \"data\": [30.0, 28.0, 26.0, 25.0, 23.0, 20.0, 18.0, 15.0, 12.0, 9.0, 5.0], "
+    "\"modifiers\": ["
     "{\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, "
     "{\"name\": \"scale\", \"type\": \"normsys\", \"data\": {\"hi\": 1.05, \"lo\": 0.96}}, "
     "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.2, \"lo\": 0.85}}, "
@@ -28,16 +31,21 @@ static const char *const small_workspace =
     "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {"
     "\"hi_data\": [30.5, 28.4, 26.2, 25.1, 22.9, 19.8, 17.8, 14.8, 11.8, 8.8, 4.9], "
     "\"lo_data\": [29.6, 27.7, 25.8, 24.9, 23.1, 20.1, 18.2, 15.2, 12.3, 9.1, 5.1]}}, "
-    "{\"name\": \"stat_A\", \"type\": \"staterror\", \"data\": [1.5, 1.4, 1.3, 1.3, 1.2, 1.1, 1.0, 0.9, 0.8, 0.7, 0.5]}]}, "
-    "{\"name\": \"fakes\", \"data\": [5.0, 5.5, 6.0, 5.0, 4.0, 3.5, 3.0, 2.0, 1.5, 1.0, 0.8], \"modifiers\": ["
-    "{\"name\": \"fake_rate\", \"type\": \"shapesys\", \"data\": [1.0, 1.2, 1.0, 0.9, 0.8, 0.8, 0.7, 0.6, 0.4, 0.3, 0.3]}, "
+    "{\"name\": \"stat_A\", \"type\": \"staterror\", \"data\": [1.5, 1.4, 1.3, 1.3, 1.2, 1.1, 1.0, 0.9, 0.8, "
+    "0.7, 0.5]}]}, "
+    "{\"name\": \"fakes\", \"data\": [5.0, 5.5, 6.0, 5.0, 4.0, 3.5, 3.0, 2.0, 1.5, 1.0, 0.8], \"modifiers\": "
+    "["
+    "{\"name\": \"fake_rate\", \"type\": \"shapesys\", \"data\": [1.0, 1.2, 1.0, 0.9, 0.8, 0.8, 0.7, 0.6, "
+    "0.4, 0.3, 0.3]}, "
     "{\"name\": \"shape\", \"type\": \"histosys\", \"data\": {"
     "\"hi_data\": [5.5, 5.8, 6.2, 5.0, 3.9, 3.4, 2.8, 1.9, 1.4, 0.9, 0.7], "
     "\"lo_data\": [4.6, 5.1, 5.8, 4.9, 4.1, 3.6, 3.2, 2.1, 1.6, 1.1, 0.9]}}, "
-    "{\"name\": \"stat_A\", \"type\": \"staterror\", \"data\": [0.7, 0.7, 0.8, 0.7, 0.6, 0.6, 0.5, 0.4, 0.3, 0.3, 0.2]}]}]}, "
+    "{\"name\": \"stat_A\", \"type\": \"staterror\", \"data\": [0.7, 0.7, 0.8, 0.7, 0.6, 0.6, 0.5, 0.4, 0.3, "
+    "0.3, 0.2]}]}]}, "
     "{\"name\": \"B\", \"samples\": ["
     "{\"name\": \"signal\", \"data\": [0.2, 0.4, 0.8, 0.4, 0.1], \"modifiers\": ["
-    "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"lumi\", \"type\": \"lumi\", \"data\": null}, "
+    "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"lumi\", \"type\": \"lumi\", "
+    "\"data\": null}, "
     "{\"name\": \"stat_B\", \"type\": \"staterror\", \"data\": [0.05, 0.06, 0.1, 0.05, 0.03]}]}, "
     "{\"name\": \"top\", \"data\": [80.0, 70.0, 60.0, 40.0, 20.0], \"modifiers\": ["
     "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.15, \"lo\": 0.9}}, "
@@ -46,8 +54,10 @@ static const char *const small_workspace =
     "{\"name\": \"btag\", \"type\": \"normsys\", \"data\": {\"hi\": 1.05, \"lo\": 0.96}}, "
     "{\"name\": \"ctag\", \"type\": \"normsys\", \"data\": {\"hi\": 1.01, \"lo\": 0.98}}, "
     "{\"name\": \"pileup\", \"type\": \"normsys\", \"data\": {\"hi\": 0.99, \"lo\": 1.02}}, "
-    "{\"name\": \"tail\", \"type\": \"histosys\", \"data\": {\"hi_data\": [81.0, 71.0, 62.0, 43.0, 23.0], \"lo_data\": [79.0, 69.0, 59.0, 38.0, 18.0]}}, "
-    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [81.5, 70.6, 60.3, 39.8, 19.7], \"lo_data\": [78.8, 69.4, 59.6, 40.3, 20.2]}}, "
+    "{\"name\": \"tail\", \"type\": \"histosys\", \"data\": {\"hi_data\": [81.0, 71.0, 62.0, 43.0, 23.0], "
+    "\"lo_data\": [79.0, 69.0, 59.0, 38.0, 18.0]}}, "
+    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [81.5, 70.6, 60.3, 39.8, 19.7], "
+    "\"lo_data\": [78.8, 69.4, 59.6, 40.3, 20.2]}}, "
     "{\"name\": \"stat_B\", \"type\": \"staterror\", \"data\": [3.0, 2.5, 2.5, 2.0, 1.2]}]}]}, "
     "{\"name\": \"C\", \"samples\": ["
     "{\"name\": \"data_driven\", \"data\": [100.0, 90.0, 80.0], \"modifiers\": ["
@@ -62,7 +72,8 @@ static const char *const small_workspace =
     "{\"name\": \"B\", \"data\": [84, 66, 65, 38, 24]}, "
     "{\"name\": \"C\", \"data\": [104, 88, 79]}], "
     "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": ["
-    "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], \"sigmas\": [0.02]}]}}], "
+    "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], \"sigmas\": "
+    "[0.02]}]}}], "
     "\"version\": \"1.0.0\"}";
 
 #endif

@@ -1,10 +1,10 @@
 /* digest.c: digest [SEEDS]: the bits of everything that this build answers, in short.
  *
- * Prints one line a model and part of the interface: a 64-bit checksum of all result bytes (FNV-1a). Builds for other compilers,
- * optimisation levels, instruction sets and processors must print the same text. Models are the random ones of
- * tests/fit/workspaces.h, 0 .. SEEDS-1, and the example analyses; loss cones and plasmas are those of tests/losscone/answers.h, in f64 and f32.
- * PARITAS_ISA in the environment forces a kernel build; exit 4 where
- * it is not there. Plain C, no test framework: it is cross-compiled. */
+ * Prints one line a model and part of the interface: a 64-bit checksum of all result bytes (FNV-1a). Builds
+ * for other compilers, optimisation levels, instruction sets and processors must print the same text. Models
+ * are the random ones of tests/fit/workspaces.h, 0 .. SEEDS-1, and the example analyses; loss cones and
+ * plasmas are those of tests/losscone/answers.h, in f64 and f32. PARITAS_ISA in the environment forces a
+ * kernel build; exit 4 where it is not there. Plain C, no test framework: it is cross-compiled. */
 #include "parity/results.h"
 #include "fit/workspaces.h"
 #include "losscone/answers.h"
@@ -22,7 +22,8 @@ static unsigned long long checksum(const void *memory, size_t length)
 }
 
 /* Prints a model's lines. */
-static int digest(paritas_context *context, const paritas_workspace *workspace, const char *name, uint64_t seed)
+static int digest(paritas_context *context, const paritas_workspace *workspace, const char *name,
+                  uint64_t seed)
 {
     paritas_model *model;
     if (paritas_model_create(context, workspace, NULL, &model) != PARITAS_OK) {
@@ -35,7 +36,8 @@ static int digest(paritas_context *context, const paritas_workspace *workspace, 
         if (!results_collect(context, model, (enum results_part)part, seed, &results))
             status = 1;
         else
-            printf("%s %s %zu bytes %016llx\n", name, results_part_names[part], results.length, checksum(results.bytes, results.length));
+            printf("%s %s %zu bytes %016llx\n", name, results_part_names[part], results.length,
+                   checksum(results.bytes, results.length));
         results_free(&results);
     }
     paritas_model_free(model);
@@ -57,7 +59,8 @@ static int digest_sample(const paritas_options *given, unsigned precision)
         if (!answers_collect(context, sample, (enum answers_part)part, &wish, &answers))
             status = 1;
         else
-            printf("f%u %s %zu numbers %016llx\n", precision, answers_part_names[part], answers.n, checksum(answers.number, answers.n * sizeof *answers.number));
+            printf("f%u %s %zu numbers %016llx\n", precision, answers_part_names[part], answers.n,
+                   checksum(answers.number, answers.n * sizeof *answers.number));
         answers_free(&answers);
     }
     if (status) fprintf(stderr, "failed: %s\n", context ? paritas_error_message(context) : "no sample");
@@ -78,7 +81,8 @@ int main(int argc, char **argv)
     for (uint64_t seed = 0; seed < seeds && status == 0; seed++) {
         char *text = random_workspace(seed, TRAIT_ALL), name[32];
         snprintf(name, sizeof name, "random_%llu", (unsigned long long)seed);
-        status = !text || paritas_workspace_parse(context, text, strlen(text), name, &workspace) != PARITAS_OK;
+        status =
+            !text || paritas_workspace_parse(context, text, strlen(text), name, &workspace) != PARITAS_OK;
         if (status == 0) {
             status = digest(context, workspace, name, seed);
             paritas_workspace_free(workspace);

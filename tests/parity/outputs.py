@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The same bits from every program: outputs.py [--small] PROGRAM [PROGRAM...]
 
-Each PROGRAM is a command (for example "qemu-aarch64 -L /usr/aarch64-linux-gnu build/arm64/bin/paritas"). Every
-command line below is run by every program, on every instruction set that it has, with one and two threads and with several lane
-counts, and all answers must be the same text; numbers in answers are written so that they read back exactly. One line
-a command; the last line is "N passed, N failed, N skipped". Python's standard library only."""
+Each PROGRAM is a command (for example "qemu-aarch64 -L /usr/aarch64-linux-gnu build/arm64/bin/paritas").
+Every command line below is run by every program, on every instruction set that it has, with one and two
+threads and with several lane counts, and all answers must be the same text; numbers in answers are written so
+that they read back exactly. One line a command; the last line is "N passed, N failed, N skipped". Python's
+standard library only."""
+
 import argparse
 import concurrent.futures
 import json
@@ -23,7 +25,11 @@ LEFT_OUT = {"device", "isa", "seconds", "version"}  # what may differ
 
 def command_lines(small):
     two, sbottom = os.path.join(EXAMPLES, "two_bins.json"), os.path.join(EXAMPLES, "sbottom_A")
-    patched = [os.path.join(sbottom, "BkgOnly.json"), "--patch", os.path.join(sbottom, "patch.sbottom_900_250_60.json")]
+    patched = [
+        os.path.join(sbottom, "BkgOnly.json"),
+        "--patch",
+        os.path.join(sbottom, "patch.sbottom_900_250_60.json"),
+    ]
     yield ["fit", two, "--covariance"]
     yield ["limit", two]
     yield ["nll", *patched, "--gradient", "--expected"]
@@ -34,7 +40,12 @@ def command_lines(small):
     yield ["hypotest", *patched, "--mu", "1"]
     yield ["scan", *patched, "--start", "0", "--stop", "2", "--points", "11"]
     yield ["ranking", *patched]
-    yield ["hypotest", os.path.join(sbottom, "BkgOnly.json"), "--patchset", os.path.join(sbottom, "patchset.json")]
+    yield [
+        "hypotest",
+        os.path.join(sbottom, "BkgOnly.json"),
+        "--patchset",
+        os.path.join(sbottom, "patchset.json"),
+    ]
     for name in ("displaced_leptons_signal", "tHu_FCNC", "ttZ_4l", "SUSY-2018-04_staus"):
         path = os.path.join(SHARED, name + ".json")
         yield ["nll", path, "--gradient", "--expected"]
@@ -61,18 +72,25 @@ def answer(line, program, environment, threads):
     """(which build, canonical text), numbers stay the text they were; None where the build is not there"""
     # under an emulator the environment is the guest's too
     command = [*program, *line, "--json", "--quiet", "--threads", str(threads)]
-    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, **environment), timeout=900)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=dict(os.environ, **environment), timeout=900
+    )
     if done.returncode == NO_DEVICE:
         return None
     which = f"{program[-1]}, {environment}, {threads} threads"
     if done.returncode not in (0, 1):
         return which, f"exit {done.returncode}: {done.stderr.strip()}"
-    documents = [json.loads(text, parse_float=str, parse_int=str) for text in (done.stdout.splitlines() if "--patchset" in line else [done.stdout])]
+    documents = [
+        json.loads(text, parse_float=str, parse_int=str)
+        for text in (done.stdout.splitlines() if "--patchset" in line else [done.stdout])
+    ]
     return which, json.dumps(without(documents), sort_keys=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--small", action="store_true", help="few and short commands, for emulators")
     parser.add_argument("programs", nargs="+")
     arguments = parser.parse_args()
@@ -90,7 +108,11 @@ def main():
         different = [which for which, text in builds if text != reference or text.startswith("exit")]
         good = len(builds) > 1 and not different
         passed, failed = passed + good, failed + (not good)
-        print(f"{'ok  ' if good else 'FAIL'} {shown}: {len(builds)} builds" + ("" if good else f", not as {builds[0][0] if builds else 'nothing'}: {'; '.join(different)}"), flush=True)
+        print(
+            f"{'ok  ' if good else 'FAIL'} {shown}: {len(builds)} builds"
+            + ("" if good else f", not as {builds[0][0] if builds else 'nothing'}: {'; '.join(different)}"),
+            flush=True,
+        )
         if not good and builds:
             print("    " + next((text for which, text in builds if which in different), reference)[:400])
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const results_part_names[RESULTS_PART_COUNT] = {"evaluate", "expected", "fit", "scan", "hypotest", "limit", "ranking", "lbfgsb", "de"};
+const char *const results_part_names[RESULTS_PART_COUNT] = {
+    "evaluate", "expected", "fit", "scan", "hypotest", "limit", "ranking", "lbfgsb", "de"};
 
 void results_free(struct results *results)
 {
@@ -69,13 +70,15 @@ bool jobs_make(const paritas_model *model, size_t n, uint64_t seed, struct jobs 
             rows[k * data + i] = i < main ? (double)(long long)(observed[i] * change + 0.5) : observed[i];
         }
         for (size_t i = 0; i < p; i++)
-            jobs->fixed[k * p + i] =
-                paritas_model_suggested_fixed(model)[i] || (k % 4 == 1 && (ptrdiff_t)i == poi) || (k % 4 == 2 && i % 5 == 0);
+            jobs->fixed[k * p + i] = paritas_model_suggested_fixed(model)[i] ||
+                                     (k % 4 == 1 && (ptrdiff_t)i == poi) || (k % 4 == 2 && i % 5 == 0);
         /* suggested values for what the model fixes */
         for (size_t i = 0; i < p; i++)
-            if (paritas_model_suggested_fixed(model)[i]) starts[k * p + i] = paritas_model_suggested_init(model)[i];
-        jobs->jobs[k] = (paritas_job){
-            .data = k % 2 ? rows + k * data : NULL, .start = k ? starts + k * p : NULL, .fixed = k ? jobs->fixed + k * p : NULL};
+            if (paritas_model_suggested_fixed(model)[i])
+                starts[k * p + i] = paritas_model_suggested_init(model)[i];
+        jobs->jobs[k] = (paritas_job){.data = k % 2 ? rows + k * data : NULL,
+                                      .start = k ? starts + k * p : NULL,
+                                      .fixed = k ? jobs->fixed + k * p : NULL};
     }
     return true;
 }
@@ -87,8 +90,8 @@ void jobs_free(struct jobs *jobs)
     free(jobs->fixed);
 }
 
-bool results_fits(paritas_context *context, const paritas_model *model, const paritas_fit_options *options, const struct jobs *jobs,
-                  const size_t *order, size_t chunk, struct results *results)
+bool results_fits(paritas_context *context, const paritas_model *model, const paritas_fit_options *options,
+                  const struct jobs *jobs, const size_t *order, size_t chunk, struct results *results)
 {
     const size_t n = jobs->n, p = paritas_model_parameter_count(model);
     if (chunk == 0) chunk = n;
@@ -104,15 +107,19 @@ bool results_fits(paritas_context *context, const paritas_model *model, const pa
         place[order ? order[k] : k] = k;
     }
     for (size_t k = 0; good && k < n; k += chunk)
-        good = paritas_fit(context, model, options, k + chunk < n ? chunk : n - k, list + k, outcomes + k, parameters + k * p, errors + k * p,
-                           covariance + k * p * p, states + k * p) == PARITAS_OK;
+        good = paritas_fit(context, model, options, k + chunk < n ? chunk : n - k, list + k, outcomes + k,
+                           parameters + k * p, errors + k * p, covariance + k * p * p,
+                           states + k * p) == PARITAS_OK;
     for (size_t i = 0; good && i < n; i++) {
         const size_t k = place[i];
         const paritas_result *one = &outcomes[k];
         good = append_int(results, one->status) && append_int(results, one->iterations) &&
-               append(results, &one->twice_nll, sizeof(double)) && append(results, &one->edm, sizeof(double)) &&
-               append(results, &one->projected_gradient, sizeof(double)) && append(results, parameters + k * p, p * sizeof(double)) &&
-               append(results, errors + k * p, p * sizeof(double)) && append(results, covariance + k * p * p, p * p * sizeof(double));
+               append(results, &one->twice_nll, sizeof(double)) &&
+               append(results, &one->edm, sizeof(double)) &&
+               append(results, &one->projected_gradient, sizeof(double)) &&
+               append(results, parameters + k * p, p * sizeof(double)) &&
+               append(results, errors + k * p, p * sizeof(double)) &&
+               append(results, covariance + k * p * p, p * p * sizeof(double));
         for (size_t j = 0; good && j < p; j++) good = append_int(results, states[k * p + j]);
     }
     free(list);
@@ -127,20 +134,27 @@ bool results_fits(paritas_context *context, const paritas_model *model, const pa
 
 enum { POINTS = 11, FITS = 13, SCAN = 7, TESTS = 4 };
 
-static bool collect_evaluations(paritas_context *context, const paritas_model *model, uint64_t seed, struct results *results)
+static bool collect_evaluations(paritas_context *context, const paritas_model *model, uint64_t seed,
+                                struct results *results)
 {
-    const size_t p = paritas_model_parameter_count(model), data = paritas_model_main_count(model) + paritas_model_aux_count(model);
+    const size_t p = paritas_model_parameter_count(model),
+                 data = paritas_model_main_count(model) + paritas_model_aux_count(model);
     double *points = calloc(POINTS * p + 1, sizeof *points), *rows = calloc(2 * data + 1, sizeof *rows);
-    double *values = calloc(2 * POINTS, sizeof *values), *gradients = calloc(2 * POINTS * p + 1, sizeof *gradients),
+    double *values = calloc(2 * POINTS, sizeof *values),
+           *gradients = calloc(2 * POINTS * p + 1, sizeof *gradients),
            *hessians = calloc(2 * POINTS * p * p + 1, sizeof *hessians);
     bool good = points && rows && values && gradients && hessians;
     if (good) {
         make_points(model, POINTS, seed, 0.7, points);
-        for (size_t i = 0; i < 2 * data; i++) rows[i] = paritas_model_data(model)[i % data] * (i < data ? 1.0 : 0.75);
-        good = append_int(results, paritas_evaluate(context, model, POINTS, points, 2, rows, values, NULL, NULL)) &&
+        for (size_t i = 0; i < 2 * data; i++)
+            rows[i] = paritas_model_data(model)[i % data] * (i < data ? 1.0 : 0.75);
+        good = append_int(results,
+                          paritas_evaluate(context, model, POINTS, points, 2, rows, values, NULL, NULL)) &&
                append(results, values, 2 * POINTS * sizeof(double)) &&
-               append_int(results, paritas_evaluate(context, model, POINTS, points, 2, rows, values, gradients, hessians)) &&
-               append(results, values, 2 * POINTS * sizeof(double)) && append(results, gradients, 2 * POINTS * p * sizeof(double)) &&
+               append_int(results, paritas_evaluate(context, model, POINTS, points, 2, rows, values,
+                                                    gradients, hessians)) &&
+               append(results, values, 2 * POINTS * sizeof(double)) &&
+               append(results, gradients, 2 * POINTS * p * sizeof(double)) &&
                append(results, hessians, 2 * POINTS * p * p * sizeof(double));
     }
     free(points);
@@ -151,14 +165,16 @@ static bool collect_evaluations(paritas_context *context, const paritas_model *m
     return good;
 }
 
-static bool collect_expected(paritas_context *context, const paritas_model *model, uint64_t seed, struct results *results)
+static bool collect_expected(paritas_context *context, const paritas_model *model, uint64_t seed,
+                             struct results *results)
 {
     const size_t p = paritas_model_parameter_count(model), main = paritas_model_main_count(model),
                  data = main + paritas_model_aux_count(model);
     size_t cells = 0;
     for (size_t c = 0; c < paritas_model_channel_count(model); c++)
         cells += paritas_model_channel_bins(model, c) * paritas_model_sample_count(model, c);
-    double *points = calloc(POINTS * p + 1, sizeof *points), *expected = calloc(POINTS * data + 1, sizeof *expected);
+    double *points = calloc(POINTS * p + 1, sizeof *points),
+           *expected = calloc(POINTS * data + 1, sizeof *expected);
     double *jacobian = calloc(main * p + 1, sizeof *jacobian), *samples = calloc(cells + 1, sizeof *samples);
     bool good = points && expected && jacobian && samples;
     if (good) {
@@ -177,7 +193,8 @@ static bool collect_expected(paritas_context *context, const paritas_model *mode
     return good;
 }
 
-static bool collect_fits(paritas_context *context, const paritas_model *model, paritas_minimizer minimizer, uint64_t seed, struct results *results)
+static bool collect_fits(paritas_context *context, const paritas_model *model, paritas_minimizer minimizer,
+                         uint64_t seed, struct results *results)
 {
     struct jobs jobs;
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
@@ -185,7 +202,8 @@ static bool collect_fits(paritas_context *context, const paritas_model *model, p
     options.seed = seed;
     options.population = 8; /* the others as far as they come in this time: portable builds are slow */
     options.max_iterations = minimizer == PARITAS_NEWTON ? 0 : minimizer == PARITAS_LBFGSB ? 30 : 3;
-    const bool good = jobs_make(model, FITS, seed, &jobs) && results_fits(context, model, &options, &jobs, NULL, 0, results);
+    const bool good = jobs_make(model, FITS, seed, &jobs) &&
+                      results_fits(context, model, &options, &jobs, NULL, 0, results);
     jobs_free(&jobs);
     return good;
 }
@@ -193,9 +211,21 @@ static bool collect_fits(paritas_context *context, const paritas_model *model, p
 /* Structures are appended member by member: what lies between members is nobody's. */
 static bool append_test(struct results *results, const paritas_hypotest_result *r)
 {
-    const double numbers[] = {
-        r->mu,  r->cls_obs, r->cls_exp[0], r->cls_exp[1], r->cls_exp[2], r->cls_exp[3],     r->cls_exp[4],     r->clsb,
-        r->clb, r->p0,      r->q,          r->q_asimov,   r->mu_hat,     r->twice_nll_free, r->twice_nll_fixed};
+    const double numbers[] = {r->mu,
+                              r->cls_obs,
+                              r->cls_exp[0],
+                              r->cls_exp[1],
+                              r->cls_exp[2],
+                              r->cls_exp[3],
+                              r->cls_exp[4],
+                              r->clsb,
+                              r->clb,
+                              r->p0,
+                              r->q,
+                              r->q_asimov,
+                              r->mu_hat,
+                              r->twice_nll_free,
+                              r->twice_nll_fixed};
     return append_int(results, r->status) && append(results, numbers, sizeof numbers);
 }
 
@@ -203,12 +233,14 @@ static bool collect_scan(paritas_context *context, const paritas_model *model, s
 {
     const ptrdiff_t poi = paritas_model_poi_index(model);
     const size_t parameter = poi < 0 ? 0 : (size_t)poi;
-    const double lower = paritas_model_lower_bounds(model)[parameter], upper = paritas_model_upper_bounds(model)[parameter];
+    const double lower = paritas_model_lower_bounds(model)[parameter],
+                 upper = paritas_model_upper_bounds(model)[parameter];
     double values[SCAN];
     paritas_scan_point points[SCAN] = {{0}};
     paritas_result best = {0};
     for (int k = 0; k < SCAN; k++) values[k] = lower + (upper - lower) * k / (SCAN + 2);
-    bool good = append_int(results, paritas_scan(context, model, NULL, 1, &parameter, SCAN, values, &best, NULL, points)) &&
+    bool good = append_int(results, paritas_scan(context, model, NULL, 1, &parameter, SCAN, values, &best,
+                                                 NULL, points)) &&
                 append(results, &best.twice_nll, sizeof(double));
     for (int k = 0; good && k < SCAN; k++)
         good = append_int(results, points[k].status) && append(results, &points[k].q, sizeof(double)) &&
@@ -230,7 +262,8 @@ static bool collect_limit(paritas_context *context, const paritas_model *model, 
     paritas_limit_result limit = {0};
     bool good = append_int(results, paritas_limit(context, model, NULL, PARITAS_QTILDE, 0.05, &limit)) &&
                 append_int(results, limit.status) && append_int(results, limit.bound_widened) &&
-                append(results, &limit.limit_obs, sizeof(double)) && append(results, limit.limit_exp, sizeof limit.limit_exp) &&
+                append(results, &limit.limit_obs, sizeof(double)) &&
+                append(results, limit.limit_exp, sizeof limit.limit_exp) &&
                 append(results, &limit.upper_bound, sizeof(double));
     for (size_t k = 0; good && k < limit.n_scan; k++) good = append_test(results, &limit.scan[k]);
     return good;
@@ -243,14 +276,17 @@ static bool collect_ranking(paritas_context *context, const paritas_model *model
     bool good = entries && append_int(results, paritas_ranking(context, model, NULL, entries, &n));
     for (size_t k = 0; good && k < n; k++) {
         const paritas_ranking_entry *e = &entries[k];
-        const double numbers[] = {e->pull, e->constraint, e->impact_up, e->impact_down, e->prefit_up, e->prefit_down};
-        good = append_int(results, (long long)e->parameter) && append_int(results, e->status) && append(results, numbers, sizeof numbers);
+        const double numbers[] = {e->pull,        e->constraint, e->impact_up,
+                                  e->impact_down, e->prefit_up,  e->prefit_down};
+        good = append_int(results, (long long)e->parameter) && append_int(results, e->status) &&
+               append(results, numbers, sizeof numbers);
     }
     free(entries);
     return good;
 }
 
-bool results_collect(paritas_context *context, const paritas_model *model, enum results_part part, uint64_t seed, struct results *results)
+bool results_collect(paritas_context *context, const paritas_model *model, enum results_part part,
+                     uint64_t seed, struct results *results)
 {
     switch (part) {
     case RESULTS_EVALUATE:

@@ -1,4 +1,5 @@
 """What the comparisons with pyhf share: running the program, drawing points."""
+
 import json
 import os
 import subprocess
@@ -14,8 +15,12 @@ EXAMPLES = os.path.join(ROOT, "examples")
 
 def run(*arguments, stdin=None, status=0):
     """Standard output of the program, which must exit with `status`."""
-    done = subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True, timeout=300)
-    assert done.returncode == status, f"paritas {' '.join(map(str, arguments))}: exit {done.returncode}: {done.stderr}"
+    done = subprocess.run(
+        [PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == status, (
+        f"paritas {' '.join(map(str, arguments))}: exit {done.returncode}: {done.stderr}"
+    )
     return done.stdout
 
 
@@ -47,7 +52,9 @@ def pyhf_model(workspace, normsys="4", histosys="4p", **options):
 def random_point(model, generator):
     """Around the suggested start, some parameters far away, all within their bounds, fixed ones in place."""
     point = []
-    for start, (low, high), fixed in zip(model.config.suggested_init(), model.config.suggested_bounds(), model.config.suggested_fixed()):
+    for start, (low, high), fixed in zip(
+        model.config.suggested_init(), model.config.suggested_bounds(), model.config.suggested_fixed()
+    ):
         width = 0.2 if start else 1.0
         value = start + width * generator.standard_normal() * (4 if generator.random() < 0.2 else 1)
         point.append(start if fixed else float(np.clip(value, low, high)))

@@ -2,10 +2,11 @@
 
     for name, document in workspaces(300, seed=1): ...
 
-Every document is accepted by pyhf 0.7.6 and says the same on every machine for the same (n, seed). Rates stay positive
-near the suggested start, so that a likelihood exists there, except where a bin is dead in all samples or a negative rate is asked for.
-Python's standard library only.
+Every document is accepted by pyhf 0.7.6 and says the same on every machine for the same (n, seed). Rates stay
+positive near the suggested start, so that a likelihood exists there, except where a bin is dead in all
+samples or a negative rate is asked for. Python's standard library only.
 """
+
 import random
 
 TRAITS = (
@@ -79,7 +80,9 @@ def _modifiers(draw, channel, sample_index, sample, data, alphas):
     if draw.has("lumi") and rng.random() < 0.6:
         out.append({"name": "lumi", "type": "lumi", "data": None})
     if rng.random() < 0.3:
-        out.append({"name": f"gamma_{channel}_{sample}", "type": "shapesys", "data": draw.uncertainties(data)})
+        out.append(
+            {"name": f"gamma_{channel}_{sample}", "type": "shapesys", "data": draw.uncertainties(data)}
+        )
     if rng.random() < 0.08:
         out.append({"name": f"free_{channel}_{sample}", "type": "shapefactor", "data": None})
     rng.shuffle(out)
@@ -87,16 +90,25 @@ def _modifiers(draw, channel, sample_index, sample, data, alphas):
 
 
 def _staterrors(draw, channels):
-    """Adds staterror sets: one a channel, or one over several; always on the same samples in all its channels."""
+    """Adds staterror sets: one a channel, or one over several; always on the same samples in all its
+    channels."""
     rng = draw.rng
     if draw.has("wide_staterror"):
         touched = rng.sample(channels, rng.randint(1, len(channels)))
         everywhere = set.intersection(*({s["name"] for s in c["samples"]} for c in touched))
         carriers = sorted(name for name in everywhere if rng.random() < 0.7) or sorted(everywhere)[:1]
         groups = [("stat_all", touched, carriers)] if carriers else []
-        groups += [("stat_" + c["name"], [c], [s["name"] for s in c["samples"]]) for c in channels if c not in touched]
+        groups += [
+            ("stat_" + c["name"], [c], [s["name"] for s in c["samples"]])
+            for c in channels
+            if c not in touched
+        ]
     else:
-        groups = [("stat_" + c["name"], [c], [s["name"] for s in c["samples"] if rng.random() < 0.8]) for c in channels if rng.random() < 0.7]
+        groups = [
+            ("stat_" + c["name"], [c], [s["name"] for s in c["samples"] if rng.random() < 0.8])
+            for c in channels
+            if rng.random() < 0.7
+        ]
     for name, touched, carriers in groups:
         for channel in touched:
             for sample in channel["samples"]:
@@ -128,9 +140,14 @@ def _overrides(draw, channels):
             continue
         config, alpha = {"name": name}, kind in ("normsys", "histosys")
         if rng.random() < 0.6:
-            config["inits"] = [draw.number(-0.5, 0.5) if alpha else draw.number(0.7, 1.3) for _ in range(size)]
+            config["inits"] = [
+                draw.number(-0.5, 0.5) if alpha else draw.number(0.7, 1.3) for _ in range(size)
+            ]
         if rng.random() < 0.6:
-            config["bounds"] = [[-3.0, 4.0] if alpha else [0.05 if kind != "normfactor" else 0, draw.number(5, 20, 1)] for _ in range(size)]
+            config["bounds"] = [
+                [-3.0, 4.0] if alpha else [0.05 if kind != "normfactor" else 0, draw.number(5, 20, 1)]
+                for _ in range(size)
+            ]
         if rng.random() < 0.25 and name != "mu":
             config["fixed"] = rng.random() < 0.7
         if rng.random() < 0.4:
@@ -148,12 +165,15 @@ def _overrides(draw, channels):
 
 
 def _shared_shapefactor(draw, channels):
-    """One shapefactor over channels of different lengths; the longest comes first in the model's order, as pyhf needs it."""
+    """One shapefactor over channels of different lengths; the longest comes first in the model's order, as
+    pyhf needs it."""
     first = min(channels, key=lambda c: c["name"])
     length = len(first["samples"][0]["data"])
     for channel in channels:
         if channel is first or (len(channel["samples"][0]["data"]) <= length and draw.rng.random() < 0.7):
-            draw.rng.choice(channel["samples"])["modifiers"].append({"name": "shape_shared", "type": "shapefactor", "data": None})
+            draw.rng.choice(channel["samples"])["modifiers"].append(
+                {"name": "shape_shared", "type": "shapefactor", "data": None}
+            )
 
 
 def _observations(draw, channels):
@@ -162,7 +182,10 @@ def _observations(draw, channels):
         totals = [max(0.0, sum(values)) for values in zip(*(s["data"] for s in channel["samples"]))]
         data = [max(0.0, round(draw.rng.gauss(total, total**0.5))) for total in totals]
         if draw.has("fractions"):
-            data = [round(value + draw.rng.random(), 3) if total > 0 and draw.rng.random() < 0.5 else value for value, total in zip(data, totals)]
+            data = [
+                round(value + draw.rng.random(), 3) if total > 0 and draw.rng.random() < 0.5 else value
+                for value, total in zip(data, totals)
+            ]
         out.append({"name": channel["name"], "data": [float(value) for value in data]})
     draw.rng.shuffle(out)
     return out
@@ -171,10 +194,17 @@ def _observations(draw, channels):
 def _workspace(rng, traits):
     draw = _Draw(rng, traits)
     names = ["SR", "CR", "VR", "a_channel", "Z", "aa"]
-    channel_names = rng.sample(names, rng.randint(1, 3)) if draw.has("unsorted") else sorted(rng.sample(names, rng.randint(1, 3)))
+    channel_names = (
+        rng.sample(names, rng.randint(1, 3))
+        if draw.has("unsorted")
+        else sorted(rng.sample(names, rng.randint(1, 3)))
+    )
     sample_names = rng.sample(["signal", "ttbar", "Wjets", "other", "fakes"], rng.randint(1, 4))
     kinds = ["n", "h", "nh"]
-    alphas = [(f"{prefix}_{i}", rng.choice(kinds)) for i, prefix in enumerate(rng.choices(["JES", "btag", "pdf", "A", "theory"], k=rng.randint(0, 6)))]
+    alphas = [
+        (f"{prefix}_{i}", rng.choice(kinds))
+        for i, prefix in enumerate(rng.choices(["JES", "btag", "pdf", "A", "theory"], k=rng.randint(0, 6)))
+    ]
     channels = []
     for channel in channel_names:
         n_bins = 1 if draw.has("single_bin") else rng.randint(1, 6)
@@ -184,8 +214,16 @@ def _workspace(rng, traits):
         samples = []
         for name in present:
             index = sample_names.index(name)
-            data = draw.rates(n_bins, 1, 15) if index == 0 and len(present) > 1 else draw.rates(n_bins, 20, 120)
-            samples.append({"name": name, "data": data, "modifiers": _modifiers(draw, channel, index, name, data, alphas)})
+            data = (
+                draw.rates(n_bins, 1, 15) if index == 0 and len(present) > 1 else draw.rates(n_bins, 20, 120)
+            )
+            samples.append(
+                {
+                    "name": name,
+                    "data": data,
+                    "modifiers": _modifiers(draw, channel, index, name, data, alphas),
+                }
+            )
         channels.append({"name": channel, "samples": samples})
     if not any(m["name"] == "mu" for c in channels for s in c["samples"] for m in s["modifiers"]):
         channels[0]["samples"][0]["modifiers"].append({"name": "mu", "type": "normfactor", "data": None})
@@ -199,7 +237,16 @@ def _workspace(rng, traits):
         _shared_shapefactor(draw, channels)
     configs = _overrides(draw, channels) if draw.has("overrides") else []
     if any(m["type"] == "lumi" for c in channels for s in c["samples"] for m in s["modifiers"]):
-        configs.append({"name": "lumi", "inits": [1.0], "bounds": [[0.5, 1.5]], "auxdata": [1.0], "sigmas": [draw.number(0.01, 0.05)], "fixed": rng.random() < 0.2})
+        configs.append(
+            {
+                "name": "lumi",
+                "inits": [1.0],
+                "bounds": [[0.5, 1.5]],
+                "auxdata": [1.0],
+                "sigmas": [draw.number(0.01, 0.05)],
+                "fixed": rng.random() < 0.2,
+            }
+        )
     rng.shuffle(configs)
     observations, poi = _observations(draw, channels), "mu"
     if draw.has("leftovers"):

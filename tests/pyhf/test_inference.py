@@ -1,7 +1,8 @@
 """Fits and test statistics beside pyhf's, and the numbers of pyhf's documentation.
 
-pyhf's minimiser stops short by some amount each time, never below the minimum. So each of its minima bounds ours
-from above, and how far it is above says how well its test statistic can be known."""
+pyhf's minimiser stops short by some amount each time, never below the minimum. So each of its minima bounds
+ours from above, and how far it is above says how well its test statistic can be known."""
+
 import json
 import os
 
@@ -15,7 +16,8 @@ EXACT = 1e-7  # of twice the NLL: what our minimum may be above the true one
 
 
 def fittable(count):
-    """Generated workspaces with a POI that floats and a likelihood without the signal too; minima may be valleys."""
+    """Generated workspaces with a POI that floats and a likelihood without the signal too; minima may be
+    valleys."""
     for name, workspace in workspaces(8 * count, 77):
         if workspace["measurements"][0]["config"]["poi"] != "mu":
             continue
@@ -38,7 +40,13 @@ def tight_minimiser():
     pyhf.set_backend("numpy", pyhf.optimize.scipy_optimizer())
 
 
-@pytest.mark.parametrize("statistic, mu, workspace", [pytest.param(*(("q0", 0.0) if i % 3 == 2 else ("qtilde", 1.3)), workspace, id=name) for i, (name, workspace) in enumerate(fittable(54))])
+@pytest.mark.parametrize(
+    "statistic, mu, workspace",
+    [
+        pytest.param(*(("q0", 0.0) if i % 3 == 2 else ("qtilde", 1.3)), workspace, id=name)
+        for i, (name, workspace) in enumerate(fittable(54))
+    ],
+)
 def test_fits_and_test_statistics_are_pyhfs(statistic, mu, workspace, saved):
     model = pyhf.Workspace(workspace).model()
     data = pyhf.Workspace(workspace).data(model)
@@ -52,10 +60,20 @@ def test_fits_and_test_statistics_are_pyhfs(statistic, mu, workspace, saved):
         pytest.skip("pyhf finds no minimum")
     conditional = answer("fit", path, "--fix", f"mu={mu}")
     assert conditional["status"] == "converged"
-    short_fixed, short_free = (float(pyhf.infer.mle.twice_nll(point, data, model)[0]) - ours["twice_nll"] for point, ours in zip(points, (conditional, best)))
-    if min(short_fixed, short_free) < -EXACT:  # two minima, and pyhf's path led to the lower one: then more starts find it
-        several = answer("fit", path, "--starts", 20, *(["--fix", f"mu={mu}"] if short_fixed < short_free else []))
-        assert several["twice_nll"] <= float(pyhf.infer.mle.twice_nll(points[0 if short_fixed < short_free else 1], data, model)[0]) + EXACT
+    short_fixed, short_free = (
+        float(pyhf.infer.mle.twice_nll(point, data, model)[0]) - ours["twice_nll"]
+        for point, ours in zip(points, (conditional, best))
+    )
+    # two minima, and pyhf's path led to the lower one: then more starts find it
+    if min(short_fixed, short_free) < -EXACT:
+        several = answer(
+            "fit", path, "--starts", 20, *(["--fix", f"mu={mu}"] if short_fixed < short_free else [])
+        )
+        assert (
+            several["twice_nll"]
+            <= float(pyhf.infer.mle.twice_nll(points[0 if short_fixed < short_free else 1], data, model)[0])
+            + EXACT
+        )
         return
     ours = answer("hypotest", path, "--mu", mu, "--test-stat", statistic)["q"]
     mu_hat = points[1][model.config.poi_index]
@@ -72,7 +90,9 @@ def test_the_first_example_of_pyhfs_documentation():
     path = os.path.join(EXAMPLES, "two_bins.json")
     ours = answer("hypotest", path, "--mu", 1)
     assert ours["CLs_obs"] == pytest.approx(0.05251497, abs=2e-6)
-    assert ours["CLs_exp"] == pytest.approx([0.00260626, 0.01382005, 0.06445321, 0.23525644, 0.57303621], abs=1e-5)
+    assert ours["CLs_exp"] == pytest.approx(
+        [0.00260626, 0.01382005, 0.06445321, 0.23525644, 0.57303621], abs=1e-5
+    )
 
 
 def test_the_two_bin_fit_of_pyhfs_documentation():
@@ -89,7 +109,9 @@ def test_the_two_bin_fit_of_pyhfs_documentation():
 
 def test_the_upper_limits_of_pyhfs_documentation():
     """the model of the example of upper_limit; its root finder stops at 1e-4"""
-    model = pyhf.simplemodels.uncorrelated_background(signal=[12.0, 11.0], bkg=[50.0, 52.0], bkg_uncertainty=[3.0, 7.0])
+    model = pyhf.simplemodels.uncorrelated_background(
+        signal=[12.0, 11.0], bkg=[50.0, 52.0], bkg_uncertainty=[3.0, 7.0]
+    )
     observations = [51, 48]
     data = pyhf.tensorlib.astensor(observations + model.config.auxdata)
     observed, expected = pyhf.infer.intervals.upper_limits.upper_limit(data, model)
@@ -100,7 +122,9 @@ def test_the_upper_limits_of_pyhfs_documentation():
 
 
 def test_the_correlated_background_of_pyhfs_documentation(saved):
-    model = pyhf.simplemodels.correlated_background(signal=[12.0, 11.0], bkg=[50.0, 52.0], bkg_up=[45.0, 57.0], bkg_down=[55.0, 47.0])
+    model = pyhf.simplemodels.correlated_background(
+        signal=[12.0, 11.0], bkg=[50.0, 52.0], bkg_up=[45.0, 57.0], bkg_down=[55.0, 47.0]
+    )
     data = [62.0, 63.0] + model.config.auxdata
     path = saved(pyhf.Workspace.build(model, data))
     ours = answer("nll", path, "--expected", "--point", saved({"mu": 0.0, "correlated_bkg_uncertainty": 1.0}))

@@ -1,6 +1,7 @@
 """Expected data and likelihood of generated workspaces, at random points, are pyhf's to 1e-11.
 
 The workspaces (generate.py) hold every modifier and edge case; the interpolation codes take turns."""
+
 import itertools
 
 import numpy as np
@@ -27,7 +28,17 @@ def test_expected_data_and_logpdf_are_pyhfs(index, workspace, normsys, histosys,
     path = saved(workspace)
     generator = np.random.default_rng([31, index])
     for point in [model.config.suggested_init()] + [random_point(model, generator) for _ in range(POINTS)]:
-        ours = answer("nll", path, "--point", saved(point), "--expected", "--normsys-code", normsys, "--histosys-code", histosys)
+        ours = answer(
+            "nll",
+            path,
+            "--point",
+            saved(point),
+            "--expected",
+            "--normsys-code",
+            normsys,
+            "--histosys-code",
+            histosys,
+        )
         assert [parameter["name"] for parameter in ours["parameters"]] == model.config.par_names
 
         expected = np.asarray(model.expected_data(point))
@@ -43,12 +54,16 @@ def test_expected_data_and_logpdf_are_pyhfs(index, workspace, normsys, histosys,
             assert ours["twice_nll"] is None  # outside the domain
             continue
         twice_nll = -2 * float(model.logpdf(point, data)[0])
-        assert abs(ours["twice_nll"] - twice_nll) <= TOLERANCE * max(abs(twice_nll), likelihood_scale(rates, observed))
+        assert abs(ours["twice_nll"] - twice_nll) <= TOLERANCE * max(
+            abs(twice_nll), likelihood_scale(rates, observed)
+        )
 
 
 def model_data(workspace, model):
     observations = {entry["name"]: entry["data"] for entry in workspace["observations"]}
-    return [value for channel in model.config.channels for value in observations[channel]] + list(model.config.auxdata)
+    return [value for channel in model.config.channels for value in observations[channel]] + list(
+        model.config.auxdata
+    )
 
 
 def rate_scale(model, point):

@@ -1,4 +1,5 @@
 """Operations on workspaces give pyhf's documents, and refuse where pyhf refuses."""
+
 import json
 import os
 import random
@@ -33,7 +34,9 @@ def agrees(theirs, *arguments):
 
 
 def modifiers_of(workspace):
-    return sorted({(m["name"], m["type"]) for c in workspace["channels"] for s in c["samples"] for m in s["modifiers"]})
+    return sorted(
+        {(m["name"], m["type"]) for c in workspace["channels"] for s in c["samples"] for m in s["modifiers"]}
+    )
 
 
 @pytest.mark.parametrize("workspace", WORKSPACES)
@@ -45,7 +48,9 @@ def test_sort(workspace, saved):
 def test_digest(workspace, saved):
     document = pyhf.Workspace(workspace)
     answered = answer("digest", saved(workspace), "-a", "sha256", "-a", "md5")
-    assert pyhf.utils.digest(document) in json.dumps(answered) and pyhf.utils.digest(document, algorithm="md5") in json.dumps(answered)
+    assert pyhf.utils.digest(document) in json.dumps(answered) and pyhf.utils.digest(
+        document, algorithm="md5"
+    ) in json.dumps(answered)
 
 
 @pytest.mark.parametrize("workspace", WORKSPACES)
@@ -55,8 +60,20 @@ def test_prune(workspace, saved):
     sample = draw.choice(workspace["channels"][0]["samples"])["name"]
     # pyhf knows one type a name, so it does not see that a normsys shares its name with a histosys
     name, kind = draw.choice([(name, kind) for name, kind in modifiers_of(workspace) if kind != "histosys"])
-    for option, value, keyword in (("-c", channel, "channels"), ("-s", sample, "samples"), ("-m", name, "modifiers"), ("-t", kind, "modifier_types"), ("-c", "nobody", "channels")):
-        agrees(outcome(lambda: pyhf.Workspace(workspace).prune(**{keyword: [value]})), "prune", path, option, value)
+    for option, value, keyword in (
+        ("-c", channel, "channels"),
+        ("-s", sample, "samples"),
+        ("-m", name, "modifiers"),
+        ("-t", kind, "modifier_types"),
+        ("-c", "nobody", "channels"),
+    ):
+        agrees(
+            outcome(lambda: pyhf.Workspace(workspace).prune(**{keyword: [value]})),
+            "prune",
+            path,
+            option,
+            value,
+        )
 
 
 @pytest.mark.parametrize("workspace", WORKSPACES)
@@ -65,10 +82,27 @@ def test_rename(workspace, saved):
     channel = workspace["channels"][-1]["name"]
     sample = workspace["channels"][0]["samples"][-1]["name"]
     name = modifiers_of(workspace)[0][0]
-    changes = {"channels": {channel: "new channel"}, "samples": {sample: "new_sample"}, "modifiers": {name: "new_modifier", "mu": "strength"}, "measurements": {"fit": "other"}}
+    changes = {
+        "channels": {channel: "new channel"},
+        "samples": {sample: "new_sample"},
+        "modifiers": {name: "new_modifier", "mu": "strength"},
+        "measurements": {"fit": "other"},
+    }
     if name == "lumi":  # its name is its type
         changes["modifiers"].pop("lumi")
-    arguments = ["rename", path, "-c", channel, "new channel", "-s", sample, "new_sample", "--measurement", "fit", "other"]
+    arguments = [
+        "rename",
+        path,
+        "-c",
+        channel,
+        "new channel",
+        "-s",
+        sample,
+        "new_sample",
+        "--measurement",
+        "fit",
+        "other",
+    ]
     for old, new in changes["modifiers"].items():
         arguments += ["-m", old, new]
     agrees(outcome(lambda: pyhf.Workspace(workspace).rename(**changes)), *arguments)
@@ -82,7 +116,14 @@ def test_combine(workspace, join, saved):
     apart = left.rename(channels=names, measurements={"fit": "fit_2"})
     beside = left.rename(channels=names)
     for right in (apart, beside, left):
-        agrees(outcome(lambda: pyhf.Workspace.combine(left, right, join=join)), "combine", saved(left), saved(right), "--join", join)
+        agrees(
+            outcome(lambda: pyhf.Workspace.combine(left, right, join=join)),
+            "combine",
+            saved(left),
+            saved(right),
+            "--join",
+            join,
+        )
 
 
 def test_inspect_names_what_the_workspace_holds():
@@ -100,7 +141,15 @@ def test_patchset_verify_and_apply():
     theirs.verify(workspace)
     assert "All good." in run("patchset", "verify", background, patchset)
     for patch in theirs:
-        agrees(json.loads(json.dumps(theirs.apply(workspace, patch.name))), "patchset", "apply", background, patchset, "--name", patch.name)
+        agrees(
+            json.loads(json.dumps(theirs.apply(workspace, patch.name))),
+            "patchset",
+            "apply",
+            background,
+            patchset,
+            "--name",
+            patch.name,
+        )
         agrees(json.loads(json.dumps(patch.patch)), "patchset", "extract", patchset, "--name", patch.name)
 
 
@@ -112,5 +161,7 @@ def test_patchset_of_another_workspace_is_refused(saved):
 
 def test_a_patch_by_file_is_the_patch_by_name():
     name, background = "sbottom_900_250_60", os.path.join(SBOTTOM, "BkgOnly.json")
-    by_name = answer("nll", background, "--patchset", os.path.join(SBOTTOM, "patchset.json"), "--patch-name", name)
+    by_name = answer(
+        "nll", background, "--patchset", os.path.join(SBOTTOM, "patchset.json"), "--patch-name", name
+    )
     assert answer("nll", background, "--patch", os.path.join(SBOTTOM, f"patch.{name}.json")) == by_name

@@ -1,4 +1,6 @@
-"""What tests of conversions share: -2 ln L of a workspace at a point, by the program (PARITAS_BIN) or by pyhf, and likelihoods compared before and after."""
+"""What tests of conversions share: -2 ln L of a workspace at a point, by the program (PARITAS_BIN) or by
+pyhf, and likelihoods compared before and after."""
+
 from __future__ import annotations
 
 import json
@@ -15,16 +17,34 @@ SHARED = TREE.parent / "shared" / "workspaces"
 
 
 def _by_program(program, spec, points, settings, measurement):
-    codes = {kind: settings[kind]["interpcode"][len("code"):] for kind in settings}
+    codes = {kind: settings[kind]["interpcode"][len("code") :] for kind in settings}
     answers = []
     with tempfile.TemporaryDirectory() as folder:
         workspace, at = Path(folder) / "workspace.json", Path(folder) / "point.json"
         workspace.write_text(json.dumps(spec))
         for point in points:
             at.write_text(json.dumps(point))
-            command = [program, "nll", str(workspace), "--json", "--point", str(at), "--measurement", measurement, "--poi", "",
-                       "--normsys-code", codes["normsys"], "--histosys-code", codes["histosys"]]
-            answers.append(json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)["twice_nll"])
+            command = [
+                program,
+                "nll",
+                str(workspace),
+                "--json",
+                "--point",
+                str(at),
+                "--measurement",
+                measurement,
+                "--poi",
+                "",
+                "--normsys-code",
+                codes["normsys"],
+                "--histosys-code",
+                codes["histosys"],
+            ]
+            answers.append(
+                json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)[
+                    "twice_nll"
+                ]
+            )
     return answers
 
 
@@ -53,7 +73,12 @@ def twice_nll(conversion, points, measurement=None):
 def random_points(document, count=3, seed=1):
     """Points inside the bounds of an HS3 document's default domain, near its starting values."""
     draw = random.Random(seed)
-    bounds = {axis["name"]: (axis["min"], axis["max"]) for domain in document["domains"] if domain["name"] == "default_domain" for axis in domain["axes"]}
+    bounds = {
+        axis["name"]: (axis["min"], axis["max"])
+        for domain in document["domains"]
+        if domain["name"] == "default_domain"
+        for axis in domain["axes"]
+    }
     point = next(item for item in document["parameter_points"] if item["name"] == "default_values")
     start = {item["name"]: item["value"] for item in point["parameters"] if not item.get("const")}
     points = []

@@ -1,4 +1,6 @@
-"""What tests of differentiable statistics share: workspaces whose numbers can be exchanged, and derivatives of what is made from them anew."""
+"""What tests of differentiable statistics share: workspaces whose numbers can be exchanged, and derivatives
+of what is made from them anew."""
+
 from __future__ import annotations
 
 import copy
@@ -12,46 +14,116 @@ from paritas.differentiable import EXPECTED_SIGNIFICANCE, NLL, Q0, ROW_ARGUMENTS
 
 #: all that a session answers, and the mu at which it is asked
 STATISTICS: dict[str, tuple[Statistic, Any]] = {
-    "q0": (Q0, None), "Z0": (Z0, None), "expected_significance": (EXPECTED_SIGNIFICANCE, None),
-    "qmu": (Statistic("q", "qtilde"), 2.5), "q": (Statistic("q", "q"), 2.5),
-    "cls": (Statistic("cls", "qtilde", 63), 2.5), "cls_q": (Statistic("cls", "q", 63), 2.2), "upper_limit": (Statistic("limit", "qtilde", 63), None),
+    "q0": (Q0, None),
+    "Z0": (Z0, None),
+    "expected_significance": (EXPECTED_SIGNIFICANCE, None),
+    "qmu": (Statistic("q", "qtilde"), 2.5),
+    "q": (Statistic("q", "q"), 2.5),
+    "cls": (Statistic("cls", "qtilde", 63), 2.5),
+    "cls_q": (Statistic("cls", "q", 63), 2.2),
+    "upper_limit": (Statistic("limit", "qtilde", 63), None),
 }
 
 
 def counting(n: float, s: float, b: float) -> dict[str, Any]:
     """One bin, no nuisance parameter."""
     return {
-        "channels": [{"name": "bin", "samples": [{"name": "signal", "data": [s], "modifiers": [{"name": "mu", "type": "normfactor", "data": None}]},
-                                                 {"name": "background", "data": [b], "modifiers": []}]}],
-        "observations": [{"name": "bin", "data": [n]}], "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}], "version": "1.0.0"}
+        "channels": [
+            {
+                "name": "bin",
+                "samples": [
+                    {
+                        "name": "signal",
+                        "data": [s],
+                        "modifiers": [{"name": "mu", "type": "normfactor", "data": None}],
+                    },
+                    {"name": "background", "data": [b], "modifiers": []},
+                ],
+            }
+        ],
+        "observations": [{"name": "bin", "data": [n]}],
+        "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}],
+        "version": "1.0.0",
+    }
 
 
 def analysis() -> dict[str, Any]:
-    """Two channels with all that may depend on a template: interpolations, statistical errors of simulation, a background that a control region fixes."""
+    """Two channels with all that may depend on a template: interpolations, statistical errors of simulation,
+    a background that a control region fixes."""
     mu = {"name": "mu", "type": "normfactor", "data": None}
     scale = {"name": "scale", "type": "normsys", "data": {"hi": 1.07, "lo": 0.94}}
     return {
         "channels": [
-            {"name": "search", "samples": [
-                {"name": "signal", "data": [4.0, 9.0, 3.5], "modifiers": [mu, {"name": "efficiency", "type": "normsys", "data": {"hi": 1.1, "lo": 0.92}}]},
-                {"name": "top", "data": [50.0, 61.0, 40.0], "modifiers": [scale, {"name": "shape", "type": "histosys", "data": {"hi_data": [55.0, 62.0, 38.0],
-                                                                                                                               "lo_data": [46.0, 60.5, 42.5]}},
-                                                                          {"name": "mc", "type": "staterror", "data": [2.0, 2.5, 1.5]}]},
-                {"name": "fakes", "data": [6.0, 4.0, 3.0], "modifiers": [{"name": "tau", "type": "shapesys", "data": [2.0, 1.2, 1.1]}]}]},
-            {"name": "control", "samples": [
-                {"name": "signal", "data": [1.5], "modifiers": [mu]},
-                {"name": "top", "data": [210.0], "modifiers": [scale, {"name": "shape", "type": "histosys",
-                                                                       "data": {"hi_data": [214.0], "lo_data": [205.0]}}]}]}],
-        "observations": [{"name": "search", "data": [63.0, 82.0, 45.0]}, {"name": "control", "data": [216.0]}],
-        "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}], "version": "1.0.0"}
+            {
+                "name": "search",
+                "samples": [
+                    {
+                        "name": "signal",
+                        "data": [4.0, 9.0, 3.5],
+                        "modifiers": [
+                            mu,
+                            {"name": "efficiency", "type": "normsys", "data": {"hi": 1.1, "lo": 0.92}},
+                        ],
+                    },
+                    {
+                        "name": "top",
+                        "data": [50.0, 61.0, 40.0],
+                        "modifiers": [
+                            scale,
+                            {
+                                "name": "shape",
+                                "type": "histosys",
+                                "data": {"hi_data": [55.0, 62.0, 38.0], "lo_data": [46.0, 60.5, 42.5]},
+                            },
+                            {"name": "mc", "type": "staterror", "data": [2.0, 2.5, 1.5]},
+                        ],
+                    },
+                    {
+                        "name": "fakes",
+                        "data": [6.0, 4.0, 3.0],
+                        "modifiers": [{"name": "tau", "type": "shapesys", "data": [2.0, 1.2, 1.1]}],
+                    },
+                ],
+            },
+            {
+                "name": "control",
+                "samples": [
+                    {"name": "signal", "data": [1.5], "modifiers": [mu]},
+                    {
+                        "name": "top",
+                        "data": [210.0],
+                        "modifiers": [
+                            scale,
+                            {
+                                "name": "shape",
+                                "type": "histosys",
+                                "data": {"hi_data": [214.0], "lo_data": [205.0]},
+                            },
+                        ],
+                    },
+                ],
+            },
+        ],
+        "observations": [
+            {"name": "search", "data": [63.0, 82.0, 45.0]},
+            {"name": "control", "data": [216.0]},
+        ],
+        "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": []}}],
+        "version": "1.0.0",
+    }
 
 
 #: of `analysis`; channels stand in order of names: control, search
-CHOSEN: dict[str, Any] = {"signal": "signal", "background": ["top", ("search", "fakes")], "variations": "shape"}
+CHOSEN: dict[str, Any] = {
+    "signal": "signal",
+    "background": ["top", ("search", "fakes")],
+    "variations": "shape",
+}
 
 
 def numbers_of(workspace: dict[str, Any], session: differentiable.Session) -> list[np.ndarray]:
     """The workspace's own numbers of each row argument."""
+
     def of(name: str, where: tuple[str, ...]) -> list[float]:
         sample = _sample(workspace, where)
         if name in ("signal", "background"):
@@ -64,25 +136,29 @@ def numbers_of(workspace: dict[str, Any], session: differentiable.Session) -> li
     return [np.array(part) for part in parts]
 
 
-def rebuilt(workspace: dict[str, Any], session: differentiable.Session, rows: list[np.ndarray]) -> dict[str, Any]:
+def rebuilt(
+    workspace: dict[str, Any], session: differentiable.Session, rows: list[np.ndarray]
+) -> dict[str, Any]:
     """A workspace with these numbers of the row arguments in place of its own."""
     made = copy.deepcopy(workspace)
     observed = {one["name"]: one for one in made["observations"]}
     first = 0
     for channel in sorted(observed):
         bins = len(observed[channel]["data"])
-        observed[channel]["data"] = rows[0][first:first + bins].tolist()
+        observed[channel]["data"] = rows[0][first : first + bins].tolist()
         first += bins
     for name, numbers in zip(ROW_ARGUMENTS[1:], rows[1:]):
         first = 0
         for where in session.arguments[name]:
             sample = _sample(made, where)
             bins = len(sample["data"])
-            piece = numbers[first:first + bins].tolist()
+            piece = numbers[first : first + bins].tolist()
             if name in ("signal", "background"):
                 sample["data"] = piece
             else:
-                _modifier(sample, where[2])["data"]["hi_data" if name == "variations_up" else "lo_data"] = piece
+                _modifier(sample, where[2])["data"]["hi_data" if name == "variations_up" else "lo_data"] = (
+                    piece
+                )
             first += bins
     return made
 
@@ -96,9 +172,14 @@ def _modifier(sample: Any, name: str) -> Any:
     return next(one for one in sample["modifiers"] if one["name"] == name and one["type"] == "histosys")
 
 
-def derivative(function: Callable[[float], np.ndarray], at: float, step: float, levels: int = 4) -> np.ndarray:
+def derivative(
+    function: Callable[[float], np.ndarray], at: float, step: float, levels: int = 4
+) -> np.ndarray:
     """Central differences of steps halved level by level, extrapolated to 0 (Richardson)."""
-    table = [(np.asarray(function(at + h)) - np.asarray(function(at - h))) / (2.0 * h) for h in (step / 2**i for i in range(levels))]
+    table = [
+        (np.asarray(function(at + h)) - np.asarray(function(at - h))) / (2.0 * h)
+        for h in (step / 2**i for i in range(levels))
+    ]
     for order in range(1, levels):
         table = [finer + (finer - coarser) / (4.0**order - 1.0) for coarser, finer in zip(table, table[1:])]
     return table[0]

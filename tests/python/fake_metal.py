@@ -1,4 +1,6 @@
-"""The stand-in for Apple's libraries that tests/metal builds, put before the extension module as C tests do it: through its variable `metal_library`."""
+"""The stand-in for Apple's libraries that tests/metal builds, put before the extension module as C tests do
+it: through its variable `metal_library`."""
+
 from __future__ import annotations
 
 import ctypes
@@ -6,16 +8,23 @@ import os
 import subprocess
 from pathlib import Path
 
-LIBRARY = Path(os.environ.get("PARITAS_BIN", "build/release/bin/paritas")).resolve().parents[1] / "tests" / "libfake_metal.so"
+LIBRARY = (
+    Path(os.environ.get("PARITAS_BIN", "build/release/bin/paritas")).resolve().parents[1]
+    / "tests"
+    / "libfake_metal.so"
+)
 
 
 def install() -> None:
-    """Lets this process see the stand-in's devices. The variable is hidden: its place is what nm says, past where the module was loaded."""
+    """Lets this process see the stand-in's devices. The variable is hidden: its place is what nm says, past
+    where the module was loaded."""
     from paritas import _engine
 
     module = os.path.realpath(_engine.__file__)
     symbols = subprocess.run(["nm", module], capture_output=True, text=True, check=True).stdout
-    offset = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" metal_library"))
+    offset = next(
+        int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" metal_library")
+    )
     with open("/proc/self/maps") as maps:
         base = next(int(line.partition("-")[0], 16) for line in maps if line.rstrip().endswith(module))
     global kept

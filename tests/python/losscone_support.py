@@ -1,4 +1,6 @@
-"""What tests of loss cones share: the program, synthetic day files, sweeps of known truth, reference numbers."""
+"""What tests of loss cones share: the program, synthetic day files, sweeps of known truth, reference
+numbers."""
+
 import json
 import os
 import shutil
@@ -14,7 +16,8 @@ CASES = os.path.join(os.path.dirname(ROOT), "shared", "losscone", "cases.json")
 
 
 def program():
-    """The program (PARITAS_BIN, else that of the tree or of this installation); the test is skipped where there is none."""
+    """The program (PARITAS_BIN, else that of the tree or of this installation); the test is skipped where
+    there is none."""
     for found in (PROGRAM, os.path.join(os.path.dirname(sys.executable), "paritas"), shutil.which("paritas")):
         if found and os.path.exists(found):
             return found
@@ -22,7 +25,9 @@ def program():
 
 
 def run(*arguments):
-    return subprocess.run([program(), *map(str, arguments)], check=True, capture_output=True, text=True, timeout=120).stdout
+    return subprocess.run(
+        [program(), *map(str, arguments)], check=True, capture_output=True, text=True, timeout=120
+    ).stdout
 
 
 def synthesize(folder, *options):
@@ -43,7 +48,8 @@ def numbers(values):
 
 
 def directions(n=1, seed=1):
-    """energy (n, 15) and cosines (n, 15, 88) of fields in any direction; cells of a ring stand evenly around it, and it turns by 7.5 degrees a row."""
+    """energy (n, 15) and cosines (n, 15, 88) of fields in any direction; cells of a ring stand evenly around
+    it, and it turns by 7.5 degrees a row."""
     from paritas import losscone
 
     random = np.random.default_rng(seed)
@@ -54,12 +60,21 @@ def directions(n=1, seed=1):
     for ring in np.unique(theta):
         cells = np.flatnonzero(theta == ring)
         azimuth[cells] = 360.0 * np.arange(len(cells)) / len(cells)
-    return energy, losscone.cosines(theta, field, (azimuth + 7.5 * np.arange(15)[:, None] + random.uniform(0.0, 360.0, (n, 1, 1))) % 360.0)
+    return energy, losscone.cosines(
+        theta, field, (azimuth + 7.5 * np.arange(15)[:, None] + random.uniform(0.0, 360.0, (n, 1, 1))) % 360.0
+    )
 
 
 def equal(one, other):
-    """Equal to the last bit, NaN to NaN; texts whatever room they have, structures field by field: what lies between fields is nobody's."""
+    """Equal to the last bit, NaN to NaN; texts whatever room they have, structures field by field: what lies
+    between fields is nobody's."""
     one, other = np.asarray(one), np.asarray(other)
     if one.dtype.names:
-        return one.dtype.names == other.dtype.names and all(equal(one[name], other[name]) for name in one.dtype.names)
-    return one.shape == other.shape and (one.tolist() == other.tolist() if one.dtype.kind == "U" else one.tobytes() == other.astype(one.dtype).tobytes())
+        return one.dtype.names == other.dtype.names and all(
+            equal(one[name], other[name]) for name in one.dtype.names
+        )
+    return one.shape == other.shape and (
+        one.tolist() == other.tolist()
+        if one.dtype.kind == "U"
+        else one.tobytes() == other.astype(one.dtype).tobytes()
+    )

@@ -1,4 +1,5 @@
 """What tests of the package share: the analyses at hand, and what the program (PARITAS_BIN) says of them."""
+
 from __future__ import annotations
 
 import json
@@ -42,8 +43,18 @@ def model_of(name: str) -> paritas.Model:
 def program(command: str, name: str, *options: object) -> dict:
     """The program's JSON; a fit that does not converge is for the test to see."""
     workspace, patch, poi = ANALYSES[name]
-    given = [PROGRAM, command, workspace, *(("--patch", patch) if patch else ()), *(("--poi", poi) if poi is not None else ()), "--quiet", "--json", "--device", "cpu",
-             *options]
+    given = [
+        PROGRAM,
+        command,
+        workspace,
+        *(("--patch", patch) if patch else ()),
+        *(("--poi", poi) if poi is not None else ()),
+        "--quiet",
+        "--json",
+        "--device",
+        "cpu",
+        *options,
+    ]
     done = subprocess.run([str(one) for one in given], capture_output=True, text=True, timeout=300)
     assert done.returncode in (0, 1), done.stderr
     return json.loads(done.stdout)
@@ -59,4 +70,6 @@ def same(ours: object, theirs: object) -> bool:
 
 
 def assert_same(ours: object, theirs: object, what: str = "") -> None:
-    assert same(np.asarray(ours).tolist() if isinstance(ours, (np.ndarray, list)) else ours, theirs), f"{what}: {ours} is not {theirs}"
+    assert same(np.asarray(ours).tolist() if isinstance(ours, (np.ndarray, list)) else ours, theirs), (
+        f"{what}: {ours} is not {theirs}"
+    )

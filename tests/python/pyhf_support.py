@@ -1,4 +1,5 @@
-"""What the tests of paritas.pyhf beside pyhf share: both modules, models and documents for both, and how answers are compared."""
+"""What the tests of paritas.pyhf beside pyhf share: both modules, models and documents for both, and how
+answers are compared."""
 
 import logging
 import pathlib
@@ -66,7 +67,11 @@ def compare(mine, other, tolerance):
         for a, b in zip(mine, other):
             compare(a, b, tolerance)
     elif isinstance(other, float):
-        assert mine == other or abs(mine - other) <= tolerance * max(1, abs(other)) or (np.isnan(mine) and np.isnan(other)), (mine, other)
+        assert (
+            mine == other
+            or abs(mine - other) <= tolerance * max(1, abs(other))
+            or (np.isnan(mine) and np.isnan(other))
+        ), (mine, other)
     else:
         assert mine == other
 

@@ -1,4 +1,5 @@
 """The scripts of examples/batch, with stand-ins for the schedulers: the merged answer is that of one run."""
+
 import json
 import os
 import re
@@ -31,20 +32,50 @@ echo "7;cluster"
 
 @pytest.fixture(scope="module")
 def one_run():
-    done = subprocess.run([PROGRAM, "hypotest-toys", TWO, "--ntoys", "200", "--seed", "4", "--json", "--quiet", "--device", "cpu"], capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            PROGRAM,
+            "hypotest-toys",
+            TWO,
+            "--ntoys",
+            "200",
+            "--seed",
+            "4",
+            "--json",
+            "--quiet",
+            "--device",
+            "cpu",
+        ],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def sh(script, folder, **environment):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "CONDOR_"))}
-    return subprocess.run([str(script)], cwd=folder, capture_output=True, text=True, env={**clean, **environment})
+    return subprocess.run(
+        [str(script)], cwd=folder, capture_output=True, text=True, env={**clean, **environment}
+    )
 
 
 def assert_the_run(folder, one_run):
     answer = json.loads((folder / "answer.json").read_text())
     assert answer["toys"] == 400 and answer["key"]["seed"] == "4"
-    for name in ("mu", "CLs_obs", "CLs_obs_error", "CLs_exp", "CLs_exp_error", "CLsb", "CLb", "q", "mu_hat", "status", "counts"):
+    for name in (
+        "mu",
+        "CLs_obs",
+        "CLs_obs_error",
+        "CLs_exp",
+        "CLs_exp_error",
+        "CLsb",
+        "CLb",
+        "q",
+        "mu_hat",
+        "status",
+        "counts",
+    ):
         assert answer[name] == one_run[name], name
 
 
@@ -53,7 +84,9 @@ def test_slurm(tmp_path, one_run):
     (tmp_path / "bin" / "sbatch").write_text(SBATCH)
     (tmp_path / "bin" / "sbatch").chmod(0o755)
     shutil.copy(TWO, tmp_path / "workspace.json")
-    settings = dict(SETTINGS, PARITAS=os.path.abspath(PROGRAM), PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    settings = dict(
+        SETTINGS, PARITAS=os.path.abspath(PROGRAM), PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    )
     done = sh(BATCH / "slurm" / "submit.sh", tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     calls = (tmp_path / "calls").read_text().splitlines()
@@ -75,7 +108,15 @@ def test_a_shard_that_did_not_end_is_an_error(tmp_path):
     settings = dict(SETTINGS, PARITAS=os.path.abspath(PROGRAM), SHARDS="2")
     for i in "12":
         assert sh(BATCH / "shard.sh", tmp_path, SLURM_ARRAY_TASK_ID=i, **settings).returncode == 0
-    subprocess.run(["python3", "-c", "import sqlite3; c = sqlite3.connect('shard_2.db'); c.execute('delete from toys where toy > 190'); c.commit()"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [
+            "python3",
+            "-c",
+            "import sqlite3; c = sqlite3.connect('shard_2.db'); c.execute('delete from toys where toy > 190'); c.commit()",
+        ],
+        cwd=tmp_path,
+        check=True,
+    )
     done = sh(BATCH / "merge.sh", tmp_path, **settings)
     assert done.returncode == 1 and "did not end" in done.stderr and not (tmp_path / "answer.json").exists()
     assert sh(BATCH / "shard.sh", tmp_path, **settings).returncode != 0  # it has no number
@@ -93,11 +134,15 @@ def submit_description(name, **macros):
         value = re.sub(r"\$BASENAME\((\w+)\)", lambda found: os.path.basename(commands[found[1]]), value)
         return re.sub(r"\$\((\w+)\)", lambda found: commands[found[1]], value)
 
-    return {key: expanded(value) for key, value in commands.items()}, expanded(re.search(r"^queue *(.*)$", text, re.M)[1])
+    return {key: expanded(value) for key, value in commands.items()}, expanded(
+        re.search(r"^queue *(.*)$", text, re.M)[1]
+    )
 
 
 def test_htcondor(tmp_path, one_run):
-    given = dict(paritas=os.path.abspath(PROGRAM), workspace=str(TWO), mu="1", toys="200", seed="4", shards="3")
+    given = dict(
+        paritas=os.path.abspath(PROGRAM), workspace=str(TWO), mu="1", toys="200", seed="4", shards="3"
+    )
     for process in range(3):
         commands, jobs = submit_description("toys.sub", Process=str(process), **given)
         assert jobs == "3"
@@ -105,7 +150,11 @@ def test_htcondor(tmp_path, one_run):
         scratch.mkdir()
         for path in [commands["executable"], *commands["transfer_input_files"].split(", ")]:
             shutil.copy(BATCH / "htcondor" / path, scratch)
-        done = sh(scratch / "shard.sh", scratch, **dict(one.split("=", 1) for one in commands["environment"].strip('"').split()))
+        done = sh(
+            scratch / "shard.sh",
+            scratch,
+            **dict(one.split("=", 1) for one in commands["environment"].strip('"').split()),
+        )
         assert done.returncode == 0, done.stderr
         for path in scratch.glob("shard_*"):
             if path.suffix != ".sh":

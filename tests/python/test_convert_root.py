@@ -1,4 +1,6 @@
-"""ROOT itself reads the HS3 documents that are written here, with the same likelihood up to a constant (ROOT 6.40 from PyPI: `pip install ROOT`)."""
+"""ROOT itself reads the HS3 documents that are written here, with the same likelihood up to a constant (ROOT
+6.40 from PyPI: `pip install ROOT`)."""
+
 from __future__ import annotations
 
 import copy
@@ -18,7 +20,9 @@ def _by_root(path, points):
     workspace = ROOT.RooWorkspace("workspace")
     ROOT.RooJSONFactoryWSTool(workspace).importJSON(str(path))
     config = workspace.obj("ModelConfig")
-    nll = config.GetPdf().createNLL(workspace.data("obsData"), ROOT.RooFit.GlobalObservables(config.GetGlobalObservables()))
+    nll = config.GetPdf().createNLL(
+        workspace.data("obsData"), ROOT.RooFit.GlobalObservables(config.GetGlobalObservables())
+    )
     values = []
     for point in points:
         for name, value in point.items():
@@ -28,7 +32,10 @@ def _by_root(path, points):
     return values
 
 
-@pytest.mark.parametrize("name, codes", [("odd", {}), ("odd", {"normsys_code": "code1"}), ("two_bins", {}), ("displaced_leptons_signal", {})])
+@pytest.mark.parametrize(
+    "name, codes",
+    [("odd", {}), ("odd", {"normsys_code": "code1"}), ("two_bins", {}), ("displaced_leptons_signal", {})],
+)
 def test_root_reads_what_is_written_with_the_same_likelihood(name, codes, tmp_path):
     if name == "odd":
         spec = odd_workspace()
@@ -41,6 +48,10 @@ def test_root_reads_what_is_written_with_the_same_likelihood(name, codes, tmp_pa
     points = random_points(written.spec, 4)
     original = copy.copy(written)
     original.spec = spec
-    expected = twice_nll(original, [{written.names[key]: value for key, value in point.items()} for point in points])
+    expected = twice_nll(
+        original, [{written.names[key]: value for key, value in point.items()} for point in points]
+    )
     found = _by_root(tmp_path / "model.json", points)
-    assert [value - found[0] for value in found[1:]] == pytest.approx([value - expected[0] for value in expected[1:]], abs=1e-11)
+    assert [value - found[0] for value in found[1:]] == pytest.approx(
+        [value - expected[0] for value in expected[1:]], abs=1e-11
+    )

@@ -1,4 +1,6 @@
-"""device= and precision= on every function: the CPU's bits, on OpenCL (PoCL's driver), on CUDA where there is one, and on the stand-in for Metal."""
+"""device= and precision= on every function: the CPU's bits, on OpenCL (PoCL's driver), on CUDA where there is
+one, and on the stand-in for Metal."""
+
 import os
 import shutil
 import subprocess
@@ -16,17 +18,25 @@ CALLS = {
     "nll": lambda m, **o: [m.twice_nll([0.5, 1.01, 0.98], **o), m.nll([0.5, 1.01, 0.98], **o)],
     "gradient": lambda m, **o: m.gradient([0.5, 1.01, 0.98], **o),
     "hessian": lambda m, **o: m.hessian([0.5, 1.01, 0.98], **o),
-    "batch of likelihoods": lambda m, **o: m.twice_nll_batch([[0.5, 1.01, 0.98], [1, 1, 1]], [m.data, m.data + 1], **o),
+    "batch of likelihoods": lambda m, **o: m.twice_nll_batch(
+        [[0.5, 1.01, 0.98], [1, 1, 1]], [m.data, m.data + 1], **o
+    ),
     "expected": lambda m, **o: m.expected_data([0.5, 1.01, 0.98], **o),
-    "by sample": lambda m, **o: [row for rows in m.expected_by_sample([0.5, 1.01, 0.98], **o).values() for row in rows.values()],
+    "by sample": lambda m, **o: [
+        row for rows in m.expected_by_sample([0.5, 1.01, 0.98], **o).values() for row in rows.values()
+    ],
     "jacobian": lambda m, **o: m.expected_jacobian([0.5, 1.01, 0.98], **o),
     "fit": lambda m, **o: (lambda r: [r.twice_nll, *r.values, *r.errors, *r.covariance.ravel()])(m.fit(**o)),
     "lbfgsb": lambda m, **o: m.fit(minimizer="lbfgsb", **o).values,
     "de": lambda m, **o: m.fit(minimizer="de", population=24, **o).values,
     "starts": lambda m, **o: m.fit(starts=3, **o).values,
-    "fits": lambda m, **o: (lambda r: np.hstack([r.values, r.errors]))(m.fit_batch([m.data, m.data + 3, m.data + 1.5], errors=True, **o)),
+    "fits": lambda m, **o: (lambda r: np.hstack([r.values, r.errors]))(
+        m.fit_batch([m.data, m.data + 3, m.data + 1.5], errors=True, **o)
+    ),
     "minos": lambda m, **o: list(m.minos(data=[60, 70, 277.8, 55.2], **o).values()),
-    "hypotest": lambda m, **o: (lambda r: [r.CLs_obs, *r.CLs_exp, r.q, r.q_A, r.mu_hat])(m.hypotest(1.0, **o)),
+    "hypotest": lambda m, **o: (lambda r: [r.CLs_obs, *r.CLs_exp, r.q, r.q_A, r.mu_hat])(
+        m.hypotest(1.0, **o)
+    ),
     "limit": lambda m, **o: (lambda r: [r.limit_obs, *r.limit_exp])(m.upper_limit(**o)),
     "significance": lambda m, **o: (lambda r: [r.Z, r.Z_exp, r.p0])(m.significance(**o)),
     "scan": lambda m, **o: m.scan(("mu", [0.0, 0.5, 1.0]), **o).twice_nll,
@@ -47,8 +57,13 @@ POINTWISE = ("nll", "gradient", "hessian", "batch of likelihoods", "expected", "
 def check(name, device, precision):
     """The device's bits are those of the CPU in the same precision."""
     call, model = CALLS[name], model_of("two_bins")
-    ours, theirs = (np.asarray(call(model, device=where, precision=precision), dtype=np.float64) for where in (device, "cpu"))
-    assert np.array_equal(ours, theirs, equal_nan=True), f"{name} on {device} in {precision}: {ours} is not {theirs}"
+    ours, theirs = (
+        np.asarray(call(model, device=where, precision=precision), dtype=np.float64)
+        for where in (device, "cpu")
+    )
+    assert np.array_equal(ours, theirs, equal_nan=True), (
+        f"{name} on {device} in {precision}: {ours} is not {theirs}"
+    )
 
 
 def usable(kind, precision):
@@ -85,8 +100,14 @@ except paritas.DeviceUnavailable as error:
 def test_every_function_has_the_bits_of_the_cpu_on_the_stand_in_for_metal():
     if not fake_metal.LIBRARY.exists() or not shutil.which("nm"):
         pytest.skip("the stand-in was not built, or there is no nm")
-    done = subprocess.run([sys.executable, "-c", METAL], capture_output=True, text=True, cwd=TWO.parent, timeout=300,
-                          env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
+    done = subprocess.run(
+        [sys.executable, "-c", METAL],
+        capture_output=True,
+        text=True,
+        cwd=TWO.parent,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "metal" in done.stdout.splitlines()[0] and done.stdout.splitlines()[1].startswith("no f64:")
 
@@ -94,11 +115,19 @@ def test_every_function_has_the_bits_of_the_cpu_on_the_stand_in_for_metal():
 @pytest.mark.parametrize("name", CALLS)
 def test_f32_is_finite_and_near(name):
     call, model = CALLS[name], model_of("two_bins")
-    ours, theirs = (np.asarray(call(model, precision=precision), dtype=np.float64) for precision in ("f32", "f64"))
+    ours, theirs = (
+        np.asarray(call(model, precision=precision), dtype=np.float64) for precision in ("f32", "f64")
+    )
     if "toys" in name:  # a toy's fit may end elsewhere within the tolerance; how many there are is the same
         assert ours.shape == theirs.shape
     else:
-        assert np.allclose(ours, theirs, rtol=2e-3 if name in POINTWISE else 1e-6, atol=2e-3 if name in POINTWISE else 1e-6, equal_nan=True)
+        assert np.allclose(
+            ours,
+            theirs,
+            rtol=2e-3 if name in POINTWISE else 1e-6,
+            atol=2e-3 if name in POINTWISE else 1e-6,
+            equal_nan=True,
+        )
 
 
 def test_defaults_hold_for_calls_that_name_nothing():
@@ -134,8 +163,15 @@ def test_questions_about_devices_never_raise(broken, tmp_path):
             if not compiler:
                 pytest.skip("no compiler")
             subprocess.run([compiler, "-shared", "-x", "c", "/dev/null", "-o", tmp_path / name], check=True)
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path), "OCL_ICD_VENDORS": "/nonexistent", "PYTHONPATH": ":".join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, env=environment, timeout=120)
+    environment = {
+        **os.environ,
+        "LD_LIBRARY_PATH": str(tmp_path),
+        "OCL_ICD_VENDORS": "/nonexistent",
+        "PYTHONPATH": ":".join(sys.path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED], capture_output=True, text=True, env=environment, timeout=120
+    )
     assert done.stdout.split()[3:] == ["True", "True"], done.stdout + done.stderr
     if broken != "absent":
         assert done.stdout.split()[:3] == ["False", "False", "False"]

@@ -1,4 +1,5 @@
 """Differentiable statistics in JAX: grad, jit, vmap, types, training."""
+
 import numpy as np
 import pytest
 
@@ -13,7 +14,14 @@ from differentiable_support import CHOSEN, STATISTICS, analysis, counting, numbe
 from paritas.differentiable import STATUSES
 from paritas.jax import soft_histogram
 
-METHODS = {"q0": {}, "Z0": {}, "expected_significance": {}, "qmu": {"mu": 2.5}, "cls": {"mu": 2.5}, "upper_limit": {}}
+METHODS = {
+    "q0": {},
+    "Z0": {},
+    "expected_significance": {},
+    "qmu": {"mu": 2.5},
+    "cls": {"mu": 2.5},
+    "upper_limit": {},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -35,20 +43,37 @@ def rows(session):
 
 
 def function_of(session, name):
-    """A statistic as a function of the five row arguments; of cls and limits observed and expected in one array."""
+    """A statistic as a function of the five row arguments; of cls and limits observed and expected in one
+    array."""
+
     def function(data, signal, background, up, down):
-        found = getattr(session, name)(**METHODS[name], data=data, signal=signal, background=background, variations=(up, down))
-        return jnp.concatenate([found.observed[..., None], found.expected], axis=-1) if isinstance(found, tuple) else found
+        found = getattr(session, name)(
+            **METHODS[name], data=data, signal=signal, background=background, variations=(up, down)
+        )
+        return (
+            jnp.concatenate([found.observed[..., None], found.expected], axis=-1)
+            if isinstance(found, tuple)
+            else found
+        )
+
     return function
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_gradients_are_the_engines(session, rows, name):
     statistic, mu = STATISTICS[name]
-    answer = session.call(statistic, None if mu is None else np.array([mu]), [np.asarray(row) for row in rows], (False,) + (True,) * 5)
+    answer = session.call(
+        statistic,
+        None if mu is None else np.array([mu]),
+        [np.asarray(row) for row in rows],
+        (False,) + (True,) * 5,
+    )
     function = function_of(session, name)
     assert np.array_equal(np.atleast_1d(function(*rows)), answer.values[0])
-    for way in (jax.jacrev(function, argnums=(0, 1, 2, 3, 4)), jax.jit(jax.jacrev(function, argnums=(0, 1, 2, 3, 4)))):
+    for way in (
+        jax.jacrev(function, argnums=(0, 1, 2, 3, 4)),
+        jax.jit(jax.jacrev(function, argnums=(0, 1, 2, 3, 4))),
+    ):
         for slope, exact in zip(way(*rows), answer.slopes[1:]):
             assert np.array_equal(np.asarray(slope).reshape(exact[0].shape), exact[0])
 
@@ -70,7 +95,8 @@ def test_slopes_by_mu(session):
 
 @pytest.mark.parametrize("name", ["q0", "cls", "upper_limit"])
 def test_vmap_is_a_loop(session, rows, name):
-    """One call of the engine for all, bit by bit what each is alone; also of gradients, under jit, twice over, and where some arguments are common."""
+    """One call of the engine for all, bit by bit what each is alone; also of gradients, under jit, twice
+    over, and where some arguments are common."""
     signals = rows[1] * jnp.linspace(0.5, 2.0, 3)[:, None]
     backgrounds = rows[2] * jnp.linspace(0.95, 1.05, 2)[:, None]
     function = function_of(session, name)
@@ -89,7 +115,9 @@ def test_vmap_is_a_loop(session, rows, name):
 def test_a_vmap_is_one_call(session, rows, monkeypatch):
     calls = []
     call = paritas.jax.Session.call
-    monkeypatch.setattr(paritas.jax.Session, "call", lambda self, *arguments: calls.append(1) or call(self, *arguments))
+    monkeypatch.setattr(
+        paritas.jax.Session, "call", lambda self, *arguments: calls.append(1) or call(self, *arguments)
+    )
     signals = rows[1] * jnp.linspace(0.5, 2.0, 7)[:, None]
     jax.vmap(jax.grad(lambda signal: session.q0(signal=signal)))(signals).block_until_ready()
     assert len(calls) == 1
@@ -100,11 +128,18 @@ def test_leading_dimensions_are_a_batch(session, rows):
     backgrounds = rows[2] * jnp.linspace(0.95, 1.05, 2)[:, None]
     together = session.cls(2.5, signal=signals, background=backgrounds)
     assert together.observed.shape == (3, 2) and together.expected.shape == (3, 2, 5)
-    mapped = jax.vmap(lambda signal: session.cls(2.5, signal=signal, background=backgrounds).expected)(signals[:, 0])
+    mapped = jax.vmap(lambda signal: session.cls(2.5, signal=signal, background=backgrounds).expected)(
+        signals[:, 0]
+    )
     assert np.array_equal(mapped, together.expected)
-    slopes = jax.grad(lambda signal, background: session.cls(2.5, signal=signal, background=background).expected.sum(), argnums=(0, 1))(signals, backgrounds)
+    slopes = jax.grad(
+        lambda signal, background: session.cls(2.5, signal=signal, background=background).expected.sum(),
+        argnums=(0, 1),
+    )(signals, backgrounds)
     assert slopes[0].shape == signals.shape and slopes[1].shape == backgrounds.shape
-    one = jax.grad(lambda signal: session.cls(2.5, signal=signal, background=backgrounds).expected.sum())(signals[1, 0])
+    one = jax.grad(lambda signal: session.cls(2.5, signal=signal, background=backgrounds).expected.sum())(
+        signals[1, 0]
+    )
     assert np.allclose(slopes[0][1, 0], one, rtol=1e-13)
 
 
@@ -120,7 +155,11 @@ def test_callbacks_answer_what_foreign_functions_do(session, rows, monkeypatch):
     signals = rows[1] * jnp.linspace(0.5, 2.0, 3)[:, None]
 
     def way():
-        return jax.vmap(jax.value_and_grad(lambda signal: session.expected_significance(signal=signal, background=rows[2])))(signals)
+        return jax.vmap(
+            jax.value_and_grad(
+                lambda signal: session.expected_significance(signal=signal, background=rows[2])
+            )
+        )(signals)
 
     direct = way()
     monkeypatch.setattr(paritas.jax.session, "FOREIGN_FUNCTIONS", False)
@@ -131,7 +170,9 @@ def test_callbacks_answer_what_foreign_functions_do(session, rows, monkeypatch):
 def test_float32(session, rows):
     wide_value, wide_slope = jax.value_and_grad(lambda signal: session.q0(signal=signal))(rows[1])
     jax.config.update("jax_enable_x64", False)
-    value, slope = jax.jit(jax.value_and_grad(lambda signal: session.q0(signal=signal)))(jnp.asarray(np.asarray(rows[1])))
+    value, slope = jax.jit(jax.value_and_grad(lambda signal: session.q0(signal=signal)))(
+        jnp.asarray(np.asarray(rows[1]))
+    )
     assert value.dtype == slope.dtype == jnp.float32
     assert np.allclose(value, wide_value, rtol=1e-6) and np.allclose(slope, wide_slope, rtol=1e-5, atol=1e-6)
 
@@ -146,7 +187,9 @@ def test_rows_that_fail_do_not_stop_training(session, rows):
     value, codes = jax.jit(lambda signal: session.Z0(data=data, signal=signal, return_status=True))(rows[1])
     assert [STATUSES[code] for code in codes] == ["converged", "non_finite", "converged"]
     assert np.isnan(value).tolist() == [False, True, False]
-    assert np.isfinite(jax.grad(lambda signal: jnp.nansum(session.Z0(data=data, signal=signal)))(rows[1])).all()
+    assert np.isfinite(
+        jax.grad(lambda signal: jnp.nansum(session.Z0(data=data, signal=signal)))(rows[1])
+    ).all()
     assert np.isnan(jax.grad(lambda signal: session.Z0(data=data[1], signal=signal))(rows[1])).all()
 
 
@@ -172,7 +215,9 @@ def test_soft_histogram(kernel):
     assert soft.variances.sum() == pytest.approx((weights**2).sum(), rel=1e-13)
     sharp = soft_histogram(x, edges, 1e-7, weights, kernel)
     assert np.allclose(sharp.values, np.histogram(x, edges, weights=weights)[0], atol=1e-9)
-    slopes = jax.jit(jax.grad(lambda *moved: soft_histogram(*moved, weights, kernel).values[0], argnums=(0, 1, 2)))
+    slopes = jax.jit(
+        jax.grad(lambda *moved: soft_histogram(*moved, weights, kernel).values[0], argnums=(0, 1, 2))
+    )
     assert all(np.isfinite(slope).all() for slope in slopes(x, edges, 0.3))
     with pytest.raises(paritas.InvalidArgument, match="edges"):
         soft_histogram(x, edges[::-1], 0.3)
@@ -181,7 +226,9 @@ def test_soft_histogram(kernel):
 def test_a_cut_is_learnt():
     """Steps along the gradient of the expected significance, all in one jit, take a cut to where it pays."""
     workspace = counting(60.0, 10.0, 50.0)
-    workspace["channels"][0]["samples"][1]["modifiers"].append({"name": "norm", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}})
+    workspace["channels"][0]["samples"][1]["modifiers"].append(
+        {"name": "norm", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}
+    )
     session = paritas.jax.Session(workspace, signal="signal", background="background", threads=1)
     rng = np.random.default_rng(3)
     signal, background = jnp.asarray(rng.normal(1.0, 0.5, 250)), jnp.asarray(rng.normal(size=1000))
@@ -190,7 +237,10 @@ def test_a_cut_is_learnt():
     @jax.value_and_grad
     def significance(cut):
         edges = jnp.stack([cut, jnp.inf])
-        s, b = soft_histogram(signal, edges, 0.1).values * 0.08, soft_histogram(background, edges, 0.1).values * 0.2
+        s, b = (
+            soft_histogram(signal, edges, 0.1).values * 0.08,
+            soft_histogram(background, edges, 0.1).values * 0.2,
+        )
         return session.expected_significance(signal=s, background=b, data=s + b)
 
     cut = jnp.asarray(-1.0)

@@ -1,4 +1,6 @@
-"""Kappa distributions and spacecraft potentials from Python: closed forms, balances of currents, the program's bits."""
+"""Kappa distributions and spacecraft potentials from Python: closed forms, balances of currents, the
+program's bits."""
+
 import os
 
 import numpy as np
@@ -19,7 +21,12 @@ def spectra():
     """Spectra of PLASMA without noise, as the instrument's channels see them."""
     energy = np.tile(ENERGY, (3, 1))
     flux = kappa.flux(ENERGY, PLASMA) @ kappa.response(ENERGY).T
-    return kappa.Spectra(energy, flux, sensitivity=1e4 / flux.max(axis=1, keepdims=True) * np.ones(15), counts=np.full((3, 15), 1e6))
+    return kappa.Spectra(
+        energy,
+        flux,
+        sensitivity=1e4 / flux.max(axis=1, keepdims=True) * np.ones(15),
+        counts=np.full((3, 15), 1e6),
+    )
 
 
 def test_fluxes_are_the_formula():
@@ -28,7 +35,12 @@ def test_fluxes_are_the_formula():
     for row, found in zip(PLASMA, kappa.flux(ENERGY, PLASMA)):
         density, k, theta = row
         square = 2 * ENERGY / MASS
-        phase = density * gamma(k + 1) / ((np.pi * k) ** 1.5 * gamma(k - 0.5) * theta ** 3) * (1 + square / theta ** 2 / k) ** -(k + 1)
+        phase = (
+            density
+            * gamma(k + 1)
+            / ((np.pi * k) ** 1.5 * gamma(k - 0.5) * theta**3)
+            * (1 + square / theta**2 / k) ** -(k + 1)
+        )
         np.testing.assert_allclose(found, 1e-4 * 4 * np.pi * square * phase / MASS, rtol=1e-12)  # per cm^2
 
 
@@ -36,7 +48,7 @@ def test_temperature_and_speed_are_inverse():
     k, theta = np.array([[2.0], [4.0]]), np.array([1e6, 3e6, 1e7])
     T = kappa.temperature(k, theta)
     assert T.shape == (2, 3)
-    np.testing.assert_allclose(T, k / (k - 1.5) * 0.5 * MASS * theta ** 2, rtol=1e-14)
+    np.testing.assert_allclose(T, k / (k - 1.5) * 0.5 * MASS * theta**2, rtol=1e-14)
     np.testing.assert_allclose(kappa.theta(k, T), np.broadcast_to(theta, (2, 3)), rtol=1e-14)
     assert np.isnan(kappa.temperature(1.5, 1e6)) and kappa.temperature(3.0, 1e6).shape == ()
 
@@ -44,10 +56,16 @@ def test_temperature_and_speed_are_inverse():
 @pytest.mark.parametrize("weights", ["counts", "original", "none"])
 def test_fits_of_spectra_without_noise_find_their_plasma(spectra, weights):
     fit = kappa.fit(spectra, weights=weights)
-    assert fit.fitted.all() and fit["plasma_status"].tolist() == ["fitted"] * 3 and fit["kappa_state"].tolist() == ["free"] * 3
+    assert (
+        fit.fitted.all()
+        and fit["plasma_status"].tolist() == ["fitted"] * 3
+        and fit["kappa_state"].tolist() == ["free"] * 3
+    )
     np.testing.assert_allclose(fit.plasma, PLASMA, rtol=1e-4)
     np.testing.assert_allclose(fit["temperature"], kappa.temperature(fit["kappa"], fit["theta"]), rtol=1e-12)
-    np.testing.assert_allclose(fit["density_error"] / fit["density"], np.sqrt(fit.covariance[:, 0, 0]), rtol=1e-9)
+    np.testing.assert_allclose(
+        fit["density_error"] / fit["density"], np.sqrt(fit.covariance[:, 0, 0]), rtol=1e-9
+    )
     at_fit = kappa.misfit(spectra, fit.plasma, weights=weights)
     np.testing.assert_allclose(np.diag(at_fit), fit["plasma_misfit"], rtol=1e-9, atol=1e-9)
     assert (at_fit + np.eye(3) * 1e300 > np.diag(at_fit)[:, None]).all()
@@ -57,7 +75,9 @@ def test_a_spectrum_of_nothing_says_so(spectra):
     flux = spectra.flux.copy()
     flux[0], flux[1, 2:] = np.nan, np.nan
     fit = kappa.fit(kappa.Spectra(spectra.energy, flux, spectra.sensitivity))
-    assert fit["plasma_status"].tolist() == ["no_rows", "too_few_rows", "fitted"] and fit["kappa_state"].tolist() == ["", "", "free"]
+    assert fit["plasma_status"].tolist() == ["no_rows", "too_few_rows", "fitted"] and fit[
+        "kappa_state"
+    ].tolist() == ["", "", "free"]
     assert np.isnan(fit["density"][:2]).all()
     assert "<table>" in fit._repr_html_() and len(fit) == 3
 
@@ -83,7 +103,9 @@ def test_an_isotropic_flux_is_its_own_spectrum():
 
 def test_currents_are_the_formulas():
     U = np.array([0.0, 5.0, 40.0])
-    np.testing.assert_allclose(kappa.photoelectron_current(U), 1.07e-6 * np.exp(-U / 5) + 1.6e-8 * np.exp(-U / 60), rtol=1e-14)
+    np.testing.assert_allclose(
+        kappa.photoelectron_current(U), 1.07e-6 * np.exp(-U / 5) + 1.6e-8 * np.exp(-U / 60), rtol=1e-14
+    )
     np.testing.assert_allclose(kappa.photoelectron_potential(kappa.photoelectron_current(U)), U, atol=1e-9)
     z = np.array([0.5, 2.0])
     np.testing.assert_allclose(kappa.secondary_yield(500 * z), 11.1 * z * np.exp(-2 * np.sqrt(z)), rtol=1e-14)
@@ -97,9 +119,13 @@ def test_currents_balance_at_the_potentials():
     sun, shade = kappa.spacecraft_potential(PLASMA, True), kappa.spacecraft_potential(PLASMA, False)
     assert sun.found.all() and sun["sunlit"].all() and not shade["sunlit"].any()
     np.testing.assert_allclose(sun.results["electrons"], sun.results["emitted"], rtol=1e-9)
-    np.testing.assert_allclose(kappa.photoelectron_current(sun["spacecraft_potential"]), sun.results["emitted"], rtol=1e-9)
+    np.testing.assert_allclose(
+        kappa.photoelectron_current(sun["spacecraft_potential"]), sun.results["emitted"], rtol=1e-9
+    )
     for k in np.flatnonzero(shade.found):
-        electrons, secondaries, ions = kappa.shade_currents(PLASMA[k], shade["spacecraft_potential"][k:k + 1])[0, 0]
+        electrons, secondaries, ions = kappa.shade_currents(
+            PLASMA[k], shade["spacecraft_potential"][k : k + 1]
+        )[0, 0]
         assert electrons == pytest.approx(secondaries + ions, rel=1e-6)
     assert shade.found.any() and np.isnan(sun["spacecraft_potential_error"]).all()
 
@@ -113,16 +139,27 @@ def test_potentials_of_spectra_are_those_of_their_last_fits(spectra):
     assert equal(found.table, kappa.spacecraft_potential(spectra, [True, False, True], threads=1).table)
 
 
-@pytest.mark.parametrize("words, kappa_options, illumination", [
-    ("", {}, "sun"),
-    ("--illumination shade --weights original --density estimate --channel-width 0 --kappa-upper 8",
-     {"weights": "original", "density": "estimate", "response": 0.0, "kappa_upper": 8.0}, "shade"),
-])
+@pytest.mark.parametrize(
+    "words, kappa_options, illumination",
+    [
+        ("", {}, "sun"),
+        (
+            "--illumination shade --weights original --density estimate --channel-width 0 --kappa-upper 8",
+            {"weights": "original", "density": "estimate", "response": 0.0, "kappa_upper": 8.0},
+            "shade",
+        ),
+    ],
+)
 def test_spectra_of_a_day_have_the_bits_of_the_programs_tables(tmp_path, words, kappa_options, illumination):
     folder, _ = synthesize(tmp_path / "er", "--sweeps", 6, "--plasma", "--missing-cells", 0.01)
     run("kappa", "fit", folder, "--polarity=-1", *words.split(), "-o", tmp_path / "out", "--quiet")
     table = losscone.read_tables(tmp_path / "out")
-    sweeps = losscone.load(os.path.join(folder, "3D980116.TAB"), polarity=-1, kappa_options=kappa_options, illumination=illumination)
+    sweeps = losscone.load(
+        os.path.join(folder, "3D980116.TAB"),
+        polarity=-1,
+        kappa_options=kappa_options,
+        illumination=illumination,
+    )
     found = sweeps.table()
     assert found.dtype.names == table.sweeps.dtype.names
     assert [name for name in found.dtype.names if not equal(found[name], table[name])] == []
@@ -130,11 +167,23 @@ def test_spectra_of_a_day_have_the_bits_of_the_programs_tables(tmp_path, words, 
 
 def test_spectra_of_given_potentials_are_shifted_as_the_program_does(tmp_path):
     folder, _ = synthesize(tmp_path / "er", "--sweeps", 4, "--plasma")
-    run("kappa", "fit", folder, "--polarity=-1", "--spacecraft-potential", 6.5, "-o", tmp_path / "out", "--quiet")
+    run(
+        "kappa",
+        "fit",
+        folder,
+        "--polarity=-1",
+        "--spacecraft-potential",
+        6.5,
+        "-o",
+        tmp_path / "out",
+        "--quiet",
+    )
     table = losscone.read_tables(tmp_path / "out")
     sweeps = losscone.load(os.path.join(folder, "3D980116.TAB"), polarity=-1, spacecraft_potential=6.5)
     fit = kappa.fit(kappa.spectrum(sweeps.energy, sweeps.measured, sweeps.cosine).shifted(6.5))
-    assert [name for name in fit.table.dtype.names if not equal(fit[name], table[name])] == [] and fit.fitted.any()
+    assert [
+        name for name in fit.table.dtype.names if not equal(fit[name], table[name])
+    ] == [] and fit.fitted.any()
 
 
 def test_mistakes_are_named(spectra):
@@ -142,11 +191,16 @@ def test_mistakes_are_named(spectra):
         kappa.fit(spectra, weights="mine")
     with pytest.raises(TypeError, match="there is no option 'width'"):
         kappa.fit(spectra, width=3)
-    with pytest.raises(paritas.InvalidArgument, match=r"flux: an array of shape \(3, 15\) is wanted, the one given has shape \(2, 15\)"):
+    with pytest.raises(
+        paritas.InvalidArgument,
+        match=r"flux: an array of shape \(3, 15\) is wanted, the one given has shape \(2, 15\)",
+    ):
         kappa.fit(kappa.Spectra(spectra.energy, spectra.flux[:2]))
     with pytest.raises(paritas.InvalidArgument, match="sensitivity"):
         kappa.fit(kappa.Spectra(spectra.energy, spectra.flux))
-    with pytest.raises(paritas.InvalidArgument, match=r"sunlit: one flag or 3 are wanted, the array given has shape \(2,\)"):
+    with pytest.raises(
+        paritas.InvalidArgument, match=r"sunlit: one flag or 3 are wanted, the array given has shape \(2,\)"
+    ):
         kappa.spacecraft_potential(spectra, [True, False])
     with pytest.raises(paritas.InvalidArgument, match="plasma: rows of 3 numbers"):
         kappa.flux(ENERGY, PLASMA[:, :2])

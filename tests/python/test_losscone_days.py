@@ -1,4 +1,6 @@
-"""Day files, geometry and tables from Python: what is read is what stands there, and what is wrong is named."""
+"""Day files, geometry and tables from Python: what is read is what stands there, and what is wrong is
+named."""
+
 import gc
 
 import numpy as np
@@ -31,11 +33,23 @@ def file(tmp_path):
 
 def test_a_day_that_was_written_reads_back_to_the_same_bits(file):
     day, day_made = losscone.Day.read(file, digest=True), made()
-    assert all(equal(getattr(day, name), getattr(day_made, name)) for name in ("time", "energy", "field", "flux", "azimuth"))
-    assert day.date == 19980116 and len(day) == 3 and day.counts == {} and day.digest.startswith("sha256:") and day.utc[0] == b"1998-01-16T00:00:00"
+    assert all(
+        equal(getattr(day, name), getattr(day_made, name))
+        for name in ("time", "energy", "field", "flux", "azimuth")
+    )
+    assert (
+        day.date == 19980116
+        and len(day) == 3
+        and day.counts == {}
+        and day.digest.startswith("sha256:")
+        and day.utc[0] == b"1998-01-16T00:00:00"
+    )
     other = losscone.Day.parse(file.read_bytes(), "text")
     assert equal(day.flux, other.flux) and equal(day.sweeps, other.sweeps) and other.digest == ""
-    assert losscone.find(file.parent) == [(str(file), 19980116)] and losscone.utc(884908800.9) == "1998-01-16T00:00:00"
+    assert (
+        losscone.find(file.parent) == [(str(file), 19980116)]
+        and losscone.utc(884908800.9) == "1998-01-16T00:00:00"
+    )
 
 
 def test_arrays_are_views_that_keep_the_day_alive(file):
@@ -56,10 +70,16 @@ def test_damage_costs_its_row_and_has_a_reason(file):
     bad[2] = "much"
     lines[1], lines[20], lines[22] = " ".join(second), " ".join(lines[20].split()[:100]), " ".join(bad)
     day = losscone.Day.parse("\n".join(lines) + "\n", "damaged")
-    assert day.counts["flux_missing"] == losscone.Count(1, "cell", 2, 8) and day.counts["azimuth_missing"][:3] == (1, "cell", 2)
-    assert sorted(day.rows["reason"].ravel().tolist()).count("kept") == 43 and day.sweeps["rows"].tolist()[0] == 15
+    assert day.counts["flux_missing"] == losscone.Count(1, "cell", 2, 8) and day.counts["azimuth_missing"][
+        :3
+    ] == (1, "cell", 2)
+    assert (
+        sorted(day.rows["reason"].ravel().tolist()).count("kept") == 43
+        and day.sweeps["rows"].tolist()[0] == 15
+    )
     damaged = day.rows[1][day.rows[1]["reason"] != "kept"]
-    assert damaged["reason"].tolist() == ["row_missing", "number"] and np.isnan(damaged["energy"]).all()  # of a short row the spectrum is not known
+    # of a short row the spectrum is not known
+    assert damaged["reason"].tolist() == ["row_missing", "number"] and np.isnan(damaged["energy"]).all()
     assert day.counts["field_count"] == (1, "row", 21, 0) and day.counts["number"] == (1, "row", 23, 3)
     assert np.isnan(day.flux[0, 1, 0])
     with pytest.raises(paritas.InvalidInput, match="damaged.*21"):
@@ -68,22 +88,39 @@ def test_damage_costs_its_row_and_has_a_reason(file):
 
 def test_geometry_is_given_to_the_sweeps_that_the_table_has(file, tmp_path):
     table = tmp_path / "geometry.csv"
-    table.write_text("spectrum,date,polarity,spacecraft_potential,sun_azimuth,sun_elevation\n1,1998-01-16,1,4.5,10,0\n3,1998-01-16,-1,,,\n")
+    table.write_text(
+        "spectrum,date,polarity,spacecraft_potential,sun_azimuth,sun_elevation\n1,1998-01-16,1,4.5,10,0\n3,1998-01-16,-1,,,\n"
+    )
     day = losscone.Day.read(file)
-    assert day.apply(table) == 2 and losscone.Geometry(table).has("polarity") and not losscone.Geometry(table).has("altitude")
+    assert (
+        day.apply(table) == 2
+        and losscone.Geometry(table).has("polarity")
+        and not losscone.Geometry(table).has("altitude")
+    )
     assert equal(day.polarity[:, 0], np.array([1.0, np.nan, -1.0])) and day.spacecraft_potential[0] == 4.5
     day.mask_sunlight(14.0)
     day.mask_polarity()
-    assert day.counts["polarity"].times == 15 and day.counts["sunlight"].times > 0 and day.counts["sunlight"].unit == "cell"
+    assert (
+        day.counts["polarity"].times == 15
+        and day.counts["sunlight"].times > 0
+        and day.counts["sunlight"].unit == "cell"
+    )
     sweeps = losscone.load(file, geometry=table, spacecraft_potential=table)
     fit = losscone.fit(sweeps, response="hard")
-    assert fit["status"].tolist()[1:] == ["polarity", "no_spacecraft_potential"] and fit["spectrum"].tolist() == [1, 2, 3]
+    assert fit["status"].tolist()[1:] == ["polarity", "no_spacecraft_potential"] and fit[
+        "spectrum"
+    ].tolist() == [1, 2, 3]
 
 
 def test_lines_along_the_field_meet_the_moon():
     point, polarity, latitude, longitude = losscone.footpoint([2000.0, 0.0, 0.0], [-1.0, 0.0, 0.0])
-    assert polarity == 1 and (latitude, longitude) == (0.0, 0.0) and point == pytest.approx([1737.4, 0.0, 0.0])
-    assert losscone.footpoint([0.0, 0.0, 2000.0], [0.0, 0.0, 3.0])[1] == -1 and losscone.footpoint([2000.0, 0.0, 0.0], [0.0, 1.0, 0.0])[1] == 0
+    assert (
+        polarity == 1 and (latitude, longitude) == (0.0, 0.0) and point == pytest.approx([1737.4, 0.0, 0.0])
+    )
+    assert (
+        losscone.footpoint([0.0, 0.0, 2000.0], [0.0, 0.0, 3.0])[1] == -1
+        and losscone.footpoint([2000.0, 0.0, 0.0], [0.0, 1.0, 0.0])[1] == 0
+    )
     axes = losscone.despun_axes(30.0, -80.0, [1.0, 2.0, 0.5])
     np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-14)
     assert losscone.solid_angles(losscone.theta()).sum() == pytest.approx(4 * np.pi, rel=1e-6)
@@ -125,6 +162,7 @@ def test_what_is_no_day_file_is_named(tmp_path, file):
 
 # ---- tables ----
 
+
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
@@ -134,10 +172,21 @@ def tables(tmp_path_factory):
 
 
 def test_tables_of_a_folder_are_joined(tables):
-    whole, parts = losscone.read_tables(tables), [losscone.read_tables(tables / f"losscone_1998-01-{day}.csv") for day in (16, 17)]
-    assert len(whole) == 8 and equal(whole.sweeps, np.concatenate([part.sweeps for part in parts])) and len(whole.provenance) == 2
+    whole, parts = (
+        losscone.read_tables(tables),
+        [losscone.read_tables(tables / f"losscone_1998-01-{day}.csv") for day in (16, 17)],
+    )
+    assert (
+        len(whole) == 8
+        and equal(whole.sweeps, np.concatenate([part.sweeps for part in parts]))
+        and len(whole.provenance) == 2
+    )
     arrays = losscone.read_tables(tables / "losscone_1998-01-16.npz")
-    assert arrays.rows.shape == (4, 15) and arrays.rows["reason"].shape == (4, 15, 88) and equal(arrays.rows["projected_potential"][:, 3], arrays["potential"])
+    assert (
+        arrays.rows.shape == (4, 15)
+        and arrays.rows["reason"].shape == (4, 15, 88)
+        and equal(arrays.rows["projected_potential"][:, 3], arrays["potential"])
+    )
     assert arrays.provenance[0]["answer"]["sweeps"] == 4 and "<table>" in arrays._repr_html_()
 
 
@@ -147,8 +196,12 @@ def test_what_is_no_table_is_named(tables, tmp_path):
     (tmp_path / "bare.csv").write_text("a,b\n1,2\n")
     (tmp_path / "cut.npz").write_bytes((tables / "losscone_1998-01-16.npz").read_bytes()[:5000])
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
-    wrong = {"cut.csv": r"line \d+ has \d+ fields", "bare.csv": "no table of the program", "cut.npz": "no whole archive",
-             "other.npz": "no table of the program"}
+    wrong = {
+        "cut.csv": r"line \d+ has \d+ fields",
+        "bare.csv": "no table of the program",
+        "cut.npz": "no whole archive",
+        "other.npz": "no table of the program",
+    }
     for name, words in wrong.items():
         with pytest.raises(paritas.InvalidInput, match=words):
             losscone.read_tables(tmp_path / name)

@@ -1,4 +1,5 @@
 """The examples of docs/python/losscone.md run as they stand, one after the other."""
+
 import os
 import re
 import sys
@@ -24,6 +25,6 @@ def test_the_examples_run(tmp_path, monkeypatch):
     blocks = list(re.finditer(r"^```python\n(.*?)^```$", text, re.S | re.M))
     assert len(blocks) > 5
     for block in blocks:
-        line = text[:block.start(1)].count("\n")
+        line = text[: block.start(1)].count("\n")
         exec(compile("\n" * line + block.group(1), page, "exec"), names)
     assert {"sweep.png", "profile.png", "time.png"} <= set(os.listdir(tmp_path)) and sys.modules["paritas"]

@@ -1,4 +1,6 @@
-"""Figures of loss cones show the numbers that they were given, and look as they did. As a program it draws the reference pictures anew."""
+"""Figures of loss cones show the numbers that they were given, and look as they did. As a program it draws
+the reference pictures anew."""
+
 import os
 
 import numpy as np
@@ -13,7 +15,8 @@ from paritas.plot import losscone as figures
 from plots import PICTURES, draw
 from test_plot import difference
 
-# As test_plot's, of figures on which matplotlib 3.6 and 3.11 agree within 3e-5; a map turned by 20 degrees differs by 0.012, a curve left out by 0.018.
+# As test_plot's, of figures on which matplotlib 3.6 and 3.11 agree within 3e-5; a map turned by 20 degrees
+# differs by 0.012, a curve left out by 0.018.
 TOLERANCE = 0.006
 
 
@@ -29,12 +32,26 @@ class Results:
         flux[0, :, 60:66] = np.nan
         self.sweeps = losscone.Sweeps.of(energy, 8.0, cosine, flux)
         self.fit = losscone.fit(self.sweeps)
-        self.profiles = [losscone.profile(self.sweeps, np.linspace(-200.0, 0.0, 401), response=response) for response in ("hard", "folded")]
+        self.profiles = [
+            losscone.profile(self.sweeps, np.linspace(-200.0, 0.0, 401), response=response)
+            for response in ("hard", "folded")
+        ]
         k = np.arange(100)
-        numbers = ("time", "potential", "potential_lower", "potential_upper", "confidence_lower", "confidence_upper", "spacecraft_in_sun",
-                   "projection_longitude", "projection_latitude")
+        numbers = (
+            "time",
+            "potential",
+            "potential_lower",
+            "potential_upper",
+            "confidence_lower",
+            "confidence_upper",
+            "spacecraft_in_sun",
+            "projection_longitude",
+            "projection_latitude",
+        )
         flags = ("confidence_at_lower_bound", "confidence_at_upper_bound")
-        t = self.table = np.zeros(100, [*((name, "f8") for name in numbers), *((name, "?") for name in flags)])
+        t = self.table = np.zeros(
+            100, [*((name, "f8") for name in numbers), *((name, "?") for name in flags)]
+        )
         t["time"], t["potential"] = 884908800.0 + 80.0 * k, -150.0 + 100.0 * np.sin(0.1 * k)
         t["potential_lower"], t["potential_upper"] = t["potential"] - 8.0, t["potential"] + 5.0
         t["confidence_lower"], t["confidence_upper"] = t["potential"] - 30.0, t["potential"] + 15.0
@@ -71,9 +88,14 @@ def test_a_figure_looks_as_its_reference(results, name):
 def test_the_tolerance_tells_wrong_figures(results):
     turned = results.table.copy()
     turned["projection_longitude"] += 20.0
-    for right, wrong in ((figures.map(results.table), figures.map(turned)),
-                         (figures.profile(results.profiles, fit=results.fit), figures.profile(results.profiles[:1], fit=results.fit)),
-                         (figures.time_series(results.table), figures.time_series(results.table, intervals="plateau"))):
+    for right, wrong in (
+        (figures.map(results.table), figures.map(turned)),
+        (
+            figures.profile(results.profiles, fit=results.fit),
+            figures.profile(results.profiles[:1], fit=results.fit),
+        ),
+        (figures.time_series(results.table), figures.time_series(results.table, intervals="plateau")),
+    ):
         assert difference(draw(right), draw(wrong)) > 1.5 * TOLERANCE
 
 
@@ -92,7 +114,9 @@ def test_a_sweep_shows_every_cell_with_a_flux_its_model_and_their_difference(res
     assert squares == pytest.approx(results.fit["misfit"][0], rel=1e-3)
     stairs = measured.patches[0].get_data()
     np.testing.assert_allclose(stairs.values, 180.0 - edge[0], rtol=1e-12)
-    assert (stairs.edges[:-1] < results.sweeps.energy[0]).all() and (stairs.edges[1:] > results.sweeps.energy[0]).all()
+    assert (stairs.edges[:-1] < results.sweeps.energy[0]).all() and (
+        stairs.edges[1:] > results.sweeps.energy[0]
+    ).all()
     boxes = [path.vertices for path in shown[measured].get_paths()]
     assert min(box[:, 1].min() for box in boxes) == 0.0 and max(box[:, 1].max() for box in boxes) == 180.0
 
@@ -124,7 +148,10 @@ def test_a_profile_has_its_curve_its_plateau_and_its_threshold(results):
     for line, profile in zip(curves, results.profiles):
         np.testing.assert_array_equal(line.get_ydata(), profile.misfit[0])
     spans = {patch.get_label(): patch for patch in axes.patches}
-    assert span(spans["plateau, hard"]) == (results.fit["potential_lower"][0], results.fit["potential_upper"][0])
+    assert span(spans["plateau, hard"]) == (
+        results.fit["potential_lower"][0],
+        results.fit["potential_upper"][0],
+    )
     levels = [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == ":"]
     assert levels[0] == results.fit["misfit"][0] + results.fit["confidence_threshold"][0]
 
@@ -135,13 +162,21 @@ def test_a_time_series_has_its_intervals_and_is_grey_in_shade_alone(results):
     np.testing.assert_allclose(points.get_xdata() * 86400.0, results.table["time"])
     np.testing.assert_array_equal(points.get_ydata(), results.table["potential"])
     lines = axes.collections[0].get_segments()
-    np.testing.assert_allclose([line[:, 1] for line in lines], np.stack([results.table["confidence_lower"], results.table["confidence_upper"]], axis=1))
+    np.testing.assert_allclose(
+        [line[:, 1] for line in lines],
+        np.stack([results.table["confidence_lower"], results.table["confidence_upper"]], axis=1),
+    )
     shaded = [end * 86400.0 - results.table["time"][0] for end in span(axes.patches[0])]
     assert len(axes.patches) == 1 and shaded == pytest.approx([39.5 * 80.0, 59.5 * 80.0], abs=1e-3)
     open_below = [line for line in axes.lines if line.get_marker() == "v"]
-    assert len(open_below) == 1 and open_below[0].get_ydata().tolist() == [results.table["confidence_lower"][70]]
+    assert len(open_below) == 1 and open_below[0].get_ydata().tolist() == [
+        results.table["confidence_lower"][70]
+    ]
     plateau = figures.time_series(results.table, intervals="plateau").axes[0].collections[0].get_segments()
-    np.testing.assert_allclose([line[:, 1] for line in plateau], np.stack([results.table["potential_lower"], results.table["potential_upper"]], axis=1))
+    np.testing.assert_allclose(
+        [line[:, 1] for line in plateau],
+        np.stack([results.table["potential_lower"], results.table["potential_upper"]], axis=1),
+    )
     with pytest.raises(ValueError, match="intervals 'all'"):
         figures.time_series(results.table, intervals="all")
 
@@ -150,7 +185,9 @@ def test_a_map_has_the_points_that_are_known_at_their_places(results):
     points = figures.map(results.table).axes[0].collections[0]
     known = np.isfinite(results.table["potential"])
     longitude = (results.table["projection_longitude"][known] + 180.0) % 360.0 - 180.0
-    np.testing.assert_allclose(points.get_offsets(), np.stack([longitude, results.table["projection_latitude"][known]], axis=1))
+    np.testing.assert_allclose(
+        points.get_offsets(), np.stack([longitude, results.table["projection_latitude"][known]], axis=1)
+    )
     np.testing.assert_array_equal(points.get_array(), results.table["potential"][known])
     nowhere = results.table.copy()
     nowhere["projection_latitude"] = np.nan

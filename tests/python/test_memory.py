@@ -1,4 +1,5 @@
 """What nobody holds is freed, and arrays keep what they show."""
+
 import gc
 import weakref
 
@@ -9,7 +10,18 @@ paritas = pytest.importorskip("paritas")
 
 WORKSPACE = {
     "version": "1.0.0",
-    "channels": [{"name": "one", "samples": [{"name": "signal", "data": [1.0, 2.0], "modifiers": [{"type": "normfactor", "name": "mu", "data": None}]}]}],
+    "channels": [
+        {
+            "name": "one",
+            "samples": [
+                {
+                    "name": "signal",
+                    "data": [1.0, 2.0],
+                    "modifiers": [{"type": "normfactor", "name": "mu", "data": None}],
+                }
+            ],
+        }
+    ],
     "observations": [{"name": "one", "data": [3.0, 5.0]}],
     "measurements": [{"name": "fit", "config": {"poi": "mu", "parameters": []}}],
 }

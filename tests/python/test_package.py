@@ -1,4 +1,5 @@
 """The package as its users meet it: models, results, exceptions, progress, copies, memory."""
+
 import copy
 import html.parser
 import os
@@ -26,10 +27,22 @@ def resident():
 
 # ---- documents and models ----
 
+
 def test_a_model_comes_from_a_path_a_dict_a_workspace_and_its_text():
     read = paritas.Workspace.read(TWO)
-    for given in (TWO, str(TWO), read.to_dict(), read, paritas.Workspace.loads(TWO.read_text()), paritas.Workspace.loads(TWO.read_bytes())):
-        assert paritas.Model.from_workspace(given).parameter_names == ["mu", "uncorr_bkguncrt[0]", "uncorr_bkguncrt[1]"]
+    for given in (
+        TWO,
+        str(TWO),
+        read.to_dict(),
+        read,
+        paritas.Workspace.loads(TWO.read_text()),
+        paritas.Workspace.loads(TWO.read_bytes()),
+    ):
+        assert paritas.Model.from_workspace(given).parameter_names == [
+            "mu",
+            "uncorr_bkguncrt[0]",
+            "uncorr_bkguncrt[1]",
+        ]
 
 
 def test_patches_come_alone_as_lists_and_from_a_patch_set():
@@ -39,8 +52,16 @@ def test_patches_come_alone_as_lists_and_from_a_patch_set():
         assert paritas.Model.from_workspace(SBOTTOM / "BkgOnly.json", given).fit().twice_nll == expected
     patches = paritas.PatchSet(SBOTTOM / "patchset.json")
     assert len(patches) == 10 and "sbottom_900_250_60" in list(patches)
-    assert paritas.Model.from_workspace(patches.apply(SBOTTOM / "BkgOnly.json", "sbottom_900_250_60")).fit().twice_nll == expected
-    assert patches.to_dict()["metadata"]["digests"]["sha256"] == paritas.Workspace.read(SBOTTOM / "BkgOnly.json").digest().partition(":")[2]
+    assert (
+        paritas.Model.from_workspace(patches.apply(SBOTTOM / "BkgOnly.json", "sbottom_900_250_60"))
+        .fit()
+        .twice_nll
+        == expected
+    )
+    assert (
+        patches.to_dict()["metadata"]["digests"]["sha256"]
+        == paritas.Workspace.read(SBOTTOM / "BkgOnly.json").digest().partition(":")[2]
+    )
     patches.verify(SBOTTOM / "BkgOnly.json")
     with pytest.raises(paritas.InvalidInput):
         patches.verify(TWO)
@@ -48,8 +69,17 @@ def test_patches_come_alone_as_lists_and_from_a_patch_set():
 
 def test_arrays_of_a_model_are_views_that_cannot_be_written():
     model = model_of("two_bins")
-    assert model.data.tolist() == [52.0, 55.0, 277.77777777777777, 36.0] or model.data.shape == (model.main_count + model.aux_count,)
-    for array in (model.data, model.suggested_init, model.lower_bounds, model.upper_bounds, model.suggested_fixed, model.constraint_widths):
+    assert model.data.tolist() == [52.0, 55.0, 277.77777777777777, 36.0] or model.data.shape == (
+        model.main_count + model.aux_count,
+    )
+    for array in (
+        model.data,
+        model.suggested_init,
+        model.lower_bounds,
+        model.upper_bounds,
+        model.suggested_fixed,
+        model.constraint_widths,
+    ):
         with pytest.raises(ValueError):
             array[0] = 1
 
@@ -76,11 +106,17 @@ def test_centres_of_constraints_are_where_auxiliary_data_pull():
     """Pulls are measured from there, not from where fits start."""
     model = model_of("two_bins")
     constrained = ~np.isnan(model.constraint_widths)
-    assert constrained.any() and np.array_equal(model.constraint_centres[constrained], model.suggested_init[constrained])
+    assert constrained.any() and np.array_equal(
+        model.constraint_centres[constrained], model.suggested_init[constrained]
+    )
     assert np.isnan(model.constraint_centres[~constrained]).all()
     workspace = paritas.Workspace(TWO).to_dict()
-    workspace["channels"][0]["samples"][0]["modifiers"].append({"name": "shift", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}})
-    workspace["measurements"][0]["config"]["parameters"] = [{"name": "shift", "inits": [1.0], "auxdata": [0.5]}]
+    workspace["channels"][0]["samples"][0]["modifiers"].append(
+        {"name": "shift", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}
+    )
+    workspace["measurements"][0]["config"]["parameters"] = [
+        {"name": "shift", "inits": [1.0], "auxdata": [0.5]}
+    ]
     model = paritas.Model.from_workspace(workspace)
     shift = model.index("shift")
     assert model.suggested_init[shift] == 1.0 and model.constraint_centres[shift] == 0.5
@@ -91,7 +127,9 @@ def test_centres_of_constraints_are_where_auxiliary_data_pull():
 
 @pytest.mark.parametrize("name", ["two_bins", "sbottom"])
 def test_a_model_survives_pickling_and_copying(name):
-    model = paritas.Model.from_workspace(ANALYSES[name][0], ANALYSES[name][1] or (), normsys_code=1, histosys_code=0)
+    model = paritas.Model.from_workspace(
+        ANALYSES[name][0], ANALYSES[name][1] or (), normsys_code=1, histosys_code=0
+    )
     again = pickle.loads(pickle.dumps(model))
     assert type(again) is paritas.Model and again.options == model.options
     assert again.fit().twice_nll == model.fit().twice_nll
@@ -110,17 +148,26 @@ def test_likelihood_and_expectations_agree_with_each_other():
         up, down = point.copy(), point.copy()
         up[i] += step
         down[i] -= step
-        assert gradient[i] == pytest.approx((model.twice_nll(up) - model.twice_nll(down)) / (2 * step), rel=1e-5, abs=1e-4)
-        assert hessian[i] == pytest.approx((model.gradient(up) - model.gradient(down)) / (2 * step), rel=1e-4, abs=1e-2)
-        slope = (model.expected_data(up, include_aux=False) - model.expected_data(down, include_aux=False)) / (2 * step)
+        assert gradient[i] == pytest.approx(
+            (model.twice_nll(up) - model.twice_nll(down)) / (2 * step), rel=1e-5, abs=1e-4
+        )
+        assert hessian[i] == pytest.approx(
+            (model.gradient(up) - model.gradient(down)) / (2 * step), rel=1e-4, abs=1e-2
+        )
+        slope = (
+            model.expected_data(up, include_aux=False) - model.expected_data(down, include_aux=False)
+        ) / (2 * step)
         assert jacobian[:, i] == pytest.approx(slope, rel=1e-5, abs=1e-5)
     parts = model.expected_by_sample(point)
     for channel in model.channels:
         assert tuple(parts[channel.name]) == channel.samples
-        assert sum(parts[channel.name].values()) == pytest.approx(model.expected_data(point)[channel.slice], rel=1e-12)
+        assert sum(parts[channel.name].values()) == pytest.approx(
+            model.expected_data(point)[channel.slice], rel=1e-12
+        )
 
 
 # ---- fits ----
+
 
 def test_a_batch_has_the_bits_of_its_fits():
     model = model_of("two_bins")
@@ -129,8 +176,15 @@ def test_a_batch_has_the_bits_of_its_fits():
     assert len(batch) == 20 and batch.converged.all()
     for k in (0, 7, 19):
         alone = model.fit(data=rows[k])
-        assert alone.twice_nll == batch.twice_nll[k] and (alone.values == batch.values[k]).all() and alone.status == batch.status[k]
-        assert np.array_equal(alone.errors, batch.errors[k], equal_nan=True) and (alone.covariance == batch.covariance[k]).all()
+        assert (
+            alone.twice_nll == batch.twice_nll[k]
+            and (alone.values == batch.values[k]).all()
+            and alone.status == batch.status[k]
+        )
+        assert (
+            np.array_equal(alone.errors, batch.errors[k], equal_nan=True)
+            and (alone.covariance == batch.covariance[k]).all()
+        )
     assert (batch["mu"] == batch.values[:, 0]).all()
 
 
@@ -148,9 +202,16 @@ def test_a_batch_takes_starts_bounds_and_flags_by_row():
 def test_starts_and_fixed_parameters_by_name_and_as_arrays():
     model = model_of("two_bins")
     first = model.fit(fixed={"mu": 0.5})
-    for fixed, init in ((["mu"], {"mu": 0.5}), ("mu", {"mu": 0.5}), ([True, False, False], [0.5, 1, 1]), (np.array([1, 0, 0]), np.array([0.5, 1, 1]))):
+    for fixed, init in (
+        (["mu"], {"mu": 0.5}),
+        ("mu", {"mu": 0.5}),
+        ([True, False, False], [0.5, 1, 1]),
+        (np.array([1, 0, 0]), np.array([0.5, 1, 1])),
+    ):
         again = model.fit(fixed=fixed, init=init)
-        assert (again.values == first.values).all() and again.states[0] == "fixed" and np.isnan(again.errors[0])
+        assert (
+            (again.values == first.values).all() and again.states[0] == "fixed" and np.isnan(again.errors[0])
+        )
     assert first["mu"][0] == 0.5 and first.to_dict()["mu"] == 0.5
     with pytest.raises(KeyError):
         first["nothing"]
@@ -159,8 +220,13 @@ def test_starts_and_fixed_parameters_by_name_and_as_arrays():
 def test_a_suggested_start_is_moved_into_the_bounds_and_one_that_was_given_is_refused():
     model, narrow = model_of("two_bins"), {"mu": (0, 0.5)}  # suggested: 1
     assert model.fit(bounds=narrow)["mu"][0] == 0.0 == model.fit()["mu"][0]
-    assert (model.fit(bounds=narrow, init={model.parameter_names[1]: 1.0}).values == model.fit(bounds=narrow).values).all()
-    assert model.hypotest(0.25, bounds=narrow).converged and model.upper_limit(bounds={"mu": (0, 0.9)}).converged
+    assert (
+        model.fit(bounds=narrow, init={model.parameter_names[1]: 1.0}).values
+        == model.fit(bounds=narrow).values
+    ).all()
+    assert (
+        model.hypotest(0.25, bounds=narrow).converged and model.upper_limit(bounds={"mu": (0, 0.9)}).converged
+    )
     assert (model.fit_toys(n=20, bounds=narrow)["mu"] <= 0.5).all()
     assert model.hypotest_toys(0.25, 20, bounds=narrow).converged
     rows = np.tile(np.stack([model.lower_bounds, model.upper_bounds], axis=1), (2, 1, 1))
@@ -176,14 +242,26 @@ def test_a_suggested_start_is_moved_into_the_bounds_and_one_that_was_given_is_re
 
 def test_whole_numbers_are_whole():
     model = model_of("two_bins")
-    for name, values in {"n": (1.5, 0, -1, "10", 2**64), "seed": (1.9, -1, 2**64), "threads": (1.5, -1, 2**32), "shard": ((1.5, 2), (0, 2), (1, 2.0))}.items():
+    for name, values in {
+        "n": (1.5, 0, -1, "10", 2**64),
+        "seed": (1.9, -1, 2**64),
+        "threads": (1.5, -1, 2**32),
+        "shard": ((1.5, 2), (0, 2), (1, 2.0)),
+    }.items():
         for value in values:
-            for run in (model.fit_toys, model.hypotest_toys, model.significance_toys, model.goodness_of_fit_toys):
-                with pytest.raises(paritas.InvalidArgument, match=rf"^{name}s? .*: a whole number from [01] is wanted"):
+            for run in (
+                model.fit_toys,
+                model.hypotest_toys,
+                model.significance_toys,
+                model.goodness_of_fit_toys,
+            ):
+                with pytest.raises(
+                    paritas.InvalidArgument, match=rf"^{name}s? .*: a whole number from [01] is wanted"
+                ):
                     run(**{"n": 4, name: value})
     for name in ("max_iterations", "population", "seed", "starts", "threads"):
         for value in (1.5, -1):
-            for run in (model.fit, model.fit_batch)[:1 if name == "starts" else 2]:
+            for run in (model.fit, model.fit_batch)[: 1 if name == "starts" else 2]:
                 with pytest.raises(paritas.InvalidArgument, match=f"^{name} {value}: a whole number"):
                     run(**{name: value})
     with pytest.raises(paritas.InvalidArgument, match="^n 1.5"):
@@ -194,7 +272,9 @@ def test_whole_numbers_are_whole():
 def test_a_store_that_exists_is_named_with_what_goes_on_with_it(tmp_path):
     model, store = model_of("two_bins"), tmp_path / "toys.db"
     model.fit_toys(n=4, store=store)
-    with pytest.raises(paritas.InvalidArgument, match=r"toys\.db: exists already; resume=True goes on with it$") as refused:
+    with pytest.raises(
+        paritas.InvalidArgument, match=r"toys\.db: exists already; resume=True goes on with it$"
+    ) as refused:
         model.fit_toys(n=4, store=store)
     assert refused.value.status == "INVALID_ARGUMENT"
     assert len(model.fit_toys(n=4, store=store, resume=True)) == 4
@@ -206,7 +286,9 @@ def test_a_scan_without_values_says_that_they_are_wanted():
         with pytest.raises(paritas.InvalidArgument, match="^scan: values are wanted"):
             model.scan(*arguments)
     pairs = model.scan(("mu", [0.5, 1.0]))
-    assert (model.scan(values=[0.5, 1.0]).q == pairs.q).all() and (model.scan("mu", values=[0.5, 1.0]).q == pairs.q).all()
+    assert (model.scan(values=[0.5, 1.0]).q == pairs.q).all() and (
+        model.scan("mu", values=[0.5, 1.0]).q == pairs.q
+    ).all()
 
 
 def test_asimov_data_hold_parameters_as_fits_do():
@@ -215,7 +297,9 @@ def test_asimov_data_hold_parameters_as_fits_do():
     held = model.asimov_data(1.0, fixed={name: 1.0})
     for fixed in ([name], name, [False, True, False]):
         assert (model.asimov_data(1.0, fixed=fixed) == held).all()
-    assert (held != model.asimov_data(1.0)).any() and (model.asimov_data(0.2, bounds={"mu": (0, 0.5)}) == model.asimov_data(0.2)).all()
+    assert (held != model.asimov_data(1.0)).any() and (
+        model.asimov_data(0.2, bounds={"mu": (0, 0.5)}) == model.asimov_data(0.2)
+    ).all()
 
 
 def test_the_fit_of_another_model_is_refused():
@@ -256,7 +340,11 @@ def test_no_false_success():
 def test_toys_depend_on_seed_and_number_alone():
     model = model_of("two_bins")
     whole = model.fit_toys(n=40, seed=3, errors=True)
-    assert whole.values.shape == whole.errors.shape == (40, 3) and whole.toy.tolist() == list(range(40)) and len(whole) == 40
+    assert (
+        whole.values.shape == whole.errors.shape == (40, 3)
+        and whole.toy.tolist() == list(range(40))
+        and len(whole) == 40
+    )
     for shard in (1, 2, 3):
         part = model.fit_toys(n=40, seed=3, shard=(shard, 3), threads=1)
         assert (part.values == whole.values[part.toy.astype(int)]).all()
@@ -278,6 +366,7 @@ def test_statistics_of_toys_are_at_hand():
 
 # ---- exceptions ----
 
+
 def test_what_is_wrong_is_said_with_its_place(tmp_path):
     with pytest.raises(paritas.Unreadable, match="nowhere.json") as caught:
         paritas.Model.from_workspace(tmp_path / "nowhere.json")
@@ -295,7 +384,10 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path):
         model_of("two_bins").fit(device="abacus")
     with pytest.raises(paritas.InvalidArgument, match="f16"):
         model_of("two_bins").fit(precision="f16")
-    assert all(issubclass(kind, paritas.Error) for kind in (paritas.InvalidArgument, paritas.NotConverged, paritas.OutOfMemory, paritas.Unwritable))
+    assert all(
+        issubclass(kind, paritas.Error)
+        for kind in (paritas.InvalidArgument, paritas.NotConverged, paritas.OutOfMemory, paritas.Unwritable)
+    )
 
 
 def test_numpy_in_documents_is_read_and_what_is_no_json_is_refused():
@@ -306,7 +398,10 @@ def test_numpy_in_documents_is_read_and_what_is_no_json_is_refused():
             sample["data"] = np.array(sample["data"])
     for observed in given["observations"]:
         observed["data"] = [np.float64(count) for count in observed["data"]]
-    assert paritas.Model.from_workspace(given).fit().twice_nll == paritas.Model.from_workspace(plain).fit().twice_nll
+    assert (
+        paritas.Model.from_workspace(given).fit().twice_nll
+        == paritas.Model.from_workspace(plain).fit().twice_nll
+    )
     given["version"] = {1.0}
     with pytest.raises(TypeError, match="set"):
         paritas.Workspace(given)
@@ -316,33 +411,71 @@ def test_numpy_in_documents_is_read_and_what_is_no_json_is_refused():
 
 def test_a_list_of_no_names_fixes_nothing():
     model = model_of("two_bins")
-    assert model.fit(fixed=[]).twice_nll == model.fit(fixed={}).twice_nll == model.fit_batch(fixed=[]).twice_nll[0] == model.fit().twice_nll
+    assert (
+        model.fit(fixed=[]).twice_nll
+        == model.fit(fixed={}).twice_nll
+        == model.fit_batch(fixed=[]).twice_nll[0]
+        == model.fit().twice_nll
+    )
 
 
-@pytest.mark.parametrize("call", [
-    lambda m: m.fit(fixed=list(range(m.parameter_count))), lambda m: m.fit(fixed=True), lambda m: m.fit(fixed=[None] * m.parameter_count),
-    lambda m: m.fit(starts=0), lambda m: m.ranking(top=-1),
-    lambda m: m.fit(data=[1.0, 2.0]), lambda m: m.fit(data=np.ones((2, 4))), lambda m: m.fit(data=[1, 2, np.nan, 4]), lambda m: m.fit(data=[-1, 2, 3, 4]),
-    lambda m: m.fit(init=[1.0]), lambda m: m.fit(init={"mu": -5}), lambda m: m.fit(bounds=[[0, 1]]), lambda m: m.fit(bounds={"mu": (2, 1)}),
-    lambda m: m.fit(fixed=[True]), lambda m: m.fit(minimizer="simplex"), lambda m: m.hypotest(11.0), lambda m: m.hypotest(test_stat="t"),
-    lambda m: m.twice_nll([1.0]), lambda m: m.expected_data([1.0]), lambda m: m.fit_batch(np.ones((3, 4)), init=np.ones((2, 3))),
-    lambda m: m.fit_toys(params=[1, 1, 1], expected=[1, 1, 1, 1]), lambda m: m.hypotest_toys(shard=(3, 2)), lambda m: m.fit_toys(minimizer="de"),
-    lambda m: m.fit(fixed=[0, 2, 1]), lambda m: m.fit_batch(np.ones((2, 4)), fixed=[[0, 2, 1]]), lambda m: m.fit_batch(np.ones((2, 4)), fixed=np.zeros((1, 3, 2))),
-    lambda m: m.scan("mu", [0, 1]), lambda m: m.scan("mu", "mu", "mu", values=[[1, 1, 1]]), lambda m: m.upper_limit(level=2.0), lambda m: m.upper_limit_toys(rtol=2.0),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.fit(fixed=list(range(m.parameter_count))),
+        lambda m: m.fit(fixed=True),
+        lambda m: m.fit(fixed=[None] * m.parameter_count),
+        lambda m: m.fit(starts=0),
+        lambda m: m.ranking(top=-1),
+        lambda m: m.fit(data=[1.0, 2.0]),
+        lambda m: m.fit(data=np.ones((2, 4))),
+        lambda m: m.fit(data=[1, 2, np.nan, 4]),
+        lambda m: m.fit(data=[-1, 2, 3, 4]),
+        lambda m: m.fit(init=[1.0]),
+        lambda m: m.fit(init={"mu": -5}),
+        lambda m: m.fit(bounds=[[0, 1]]),
+        lambda m: m.fit(bounds={"mu": (2, 1)}),
+        lambda m: m.fit(fixed=[True]),
+        lambda m: m.fit(minimizer="simplex"),
+        lambda m: m.hypotest(11.0),
+        lambda m: m.hypotest(test_stat="t"),
+        lambda m: m.twice_nll([1.0]),
+        lambda m: m.expected_data([1.0]),
+        lambda m: m.fit_batch(np.ones((3, 4)), init=np.ones((2, 3))),
+        lambda m: m.fit_toys(params=[1, 1, 1], expected=[1, 1, 1, 1]),
+        lambda m: m.hypotest_toys(shard=(3, 2)),
+        lambda m: m.fit_toys(minimizer="de"),
+        lambda m: m.fit(fixed=[0, 2, 1]),
+        lambda m: m.fit_batch(np.ones((2, 4)), fixed=[[0, 2, 1]]),
+        lambda m: m.fit_batch(np.ones((2, 4)), fixed=np.zeros((1, 3, 2))),
+        lambda m: m.scan("mu", [0, 1]),
+        lambda m: m.scan("mu", "mu", "mu", values=[[1, 1, 1]]),
+        lambda m: m.upper_limit(level=2.0),
+        lambda m: m.upper_limit_toys(rtol=2.0),
+    ],
+)
 def test_invalid_arguments_are_named(call):
     with pytest.raises(paritas.InvalidArgument) as caught:
         call(model_of("two_bins"))
     assert str(caught.value) and isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("call", [lambda m: m.fit(init={"nu": 1}), lambda m: m.fit(fixed=["nu"]), lambda m: m.scan(("nu", [1])), lambda m: m.index(7)])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.fit(init={"nu": 1}),
+        lambda m: m.fit(fixed=["nu"]),
+        lambda m: m.scan(("nu", [1])),
+        lambda m: m.index(7),
+    ],
+)
 def test_names_that_are_not_there_are_not_found(call):
     with pytest.raises(paritas.NotFound):
         call(model_of("two_bins"))
 
 
 # ---- progress, Ctrl-C, threads ----
+
 
 def test_progress_is_told_and_what_it_raises_ends_the_call():
     told = []
@@ -395,7 +528,9 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("kind", ["toys", "test", "scan", "batch"])
 def test_ctrl_c_ends_a_long_run_within_a_second(kind):
     workspace = [SBOTTOM / "BkgOnly.json", PATCH]
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, kind, *workspace], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, kind, *workspace], capture_output=True, text=True, timeout=60
+    )
     assert done.stdout == "interrupted True True 10\n", done.stdout + done.stderr
 
 
@@ -419,7 +554,8 @@ def test_other_threads_run_during_a_call():
 
 
 def test_threads_fit_at_the_same_time_with_the_same_bits():
-    """Every call, with a part of its toys done, waits for all others to come as far: of calls that follow one another the first would wait in vain."""
+    """Every call, with a part of its toys done, waits for all others to come as far: of calls that follow one
+    another the first would wait in vain."""
     model = model_of("sbottom")
     expected = model.fit_toys(n=50, seed=8, threads=1).values
     found, together = {}, threading.Barrier(4, timeout=60.0)
@@ -434,7 +570,8 @@ def test_threads_fit_at_the_same_time_with_the_same_bits():
                 parts.append(done)
                 together.wait()
             else:
-                time.sleep(0.06)  # longer than the engine is silent after it told something: the next part is told too
+                # longer than the engine is silent after it told something: the next part is told too
+                time.sleep(0.06)
 
         values = model.fit_toys(n=50, seed=8, threads=1, progress=meet).values
         found[k] = parts, values
@@ -449,6 +586,7 @@ def test_threads_fit_at_the_same_time_with_the_same_bits():
 
 
 # ---- copies and memory ----
+
 
 def test_contiguous_numbers_are_not_copied():
     model = model_of("two_bins")
@@ -470,7 +608,13 @@ def test_other_numbers_are_taken_too():
     expected = model.fit(data=model.data).twice_nll
     wide = np.empty((4, 2))
     wide[:, 0] = model.data
-    for data in (model.data.tolist(), tuple(model.data), wide[:, 0], model.data[::-1][::-1], model.data.astype(">f8")):
+    for data in (
+        model.data.tolist(),
+        tuple(model.data),
+        wide[:, 0],
+        model.data[::-1][::-1],
+        model.data.astype(">f8"),
+    ):
         assert model.fit(data=data).twice_nll == expected
 
 
@@ -497,6 +641,7 @@ def test_memory_is_flat_over_ten_thousand_calls():
 
 # ---- results ----
 
+
 class Tags(html.parser.HTMLParser):
     VOID = {"br", "hr", "img", "meta"}
 
@@ -515,9 +660,23 @@ class Tags(html.parser.HTMLParser):
 
 def test_every_result_shows_itself_as_html():
     model = model_of("two_bins")
-    results = [model.fit(), model.fit(covariance=False), model.fit_batch(), model.hypotest(), model.upper_limit(), model.significance(), model.scan(("mu", [0, 1])),
-               model.ranking(), model.predict(), model.goodness_of_fit(), model.fit_toys(n=20, errors=True), model.hypotest_toys(1.0, 20), model.significance_toys(20),
-               model.upper_limit_toys(rtol=0.5), model.goodness_of_fit_toys(20)]
+    results = [
+        model.fit(),
+        model.fit(covariance=False),
+        model.fit_batch(),
+        model.hypotest(),
+        model.upper_limit(),
+        model.significance(),
+        model.scan(("mu", [0, 1])),
+        model.ranking(),
+        model.predict(),
+        model.goodness_of_fit(),
+        model.fit_toys(n=20, errors=True),
+        model.hypotest_toys(1.0, 20),
+        model.significance_toys(20),
+        model.upper_limit_toys(rtol=0.5),
+        model.goodness_of_fit_toys(20),
+    ]
     for result in results:
         tags = Tags()
         tags.feed(result._repr_html_())
@@ -535,7 +694,9 @@ def test_public_names_are_there_and_import_costs_little():
     with pytest.raises(AttributeError):
         paritas.nothing
     code = "import sys, numpy; before = set(sys.modules); import paritas; print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TREE).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TREE
+    ).stdout.split()
     assert not {"scipy", "matplotlib", "torch", "jax", "pyhf", "sqlite3", "tqdm", "pandas"} & set(loaded)
 
 

@@ -1,4 +1,5 @@
 """Figures show the numbers that they were given, in the conventions of the field, and look as they did."""
+
 import dataclasses
 import json
 import os
@@ -18,8 +19,8 @@ from paritas.plot.histograms import poisson_errors
 from paritas.plot.style import plain
 from plots import DPI, FIGURES, PICTURES, WORKSPACE, Results, draw, modifier
 
-# Root mean square difference of pictures (0 black, 1 white), of means over blocks of 8 x 8 pixels. matplotlib 3.6 and 3.11 differ by 0.024 at most; a
-# band one sigma too wide differs by 0.12.
+# Root mean square difference of pictures (0 black, 1 white), of means over blocks of 8 x 8 pixels. matplotlib
+# 3.6 and 3.11 differ by 0.024 at most; a band one sigma too wide differs by 0.12.
 TOLERANCE = 0.03
 
 
@@ -58,7 +59,11 @@ def test_a_figure_looks_as_its_reference(results, name):
 
 def test_the_tolerance_tells_a_wrong_band(results):
     right = draw(plot.brazil_band(results.tests))
-    wrong = draw(plot.brazil_band([dataclasses.replace(test, CLs_exp=test.CLs_exp[[0, 1, 2, 4, 4]]) for test in results.tests]))
+    wrong = draw(
+        plot.brazil_band(
+            [dataclasses.replace(test, CLs_exp=test.CLs_exp[[0, 1, 2, 4, 4]]) for test in results.tests]
+        )
+    )
     assert difference(right, wrong) > TOLERANCE
 
 
@@ -68,7 +73,11 @@ def test_figures_use_no_global_setting_and_leave_nothing_open(figures):
 
 def test_matplotlib_is_imported_at_the_first_figure_only():
     program = "import sys, paritas, paritas.plot, paritas.report; assert 'matplotlib' not in sys.modules"
-    subprocess.run([sys.executable, "-c", program], check=True, env=dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))))
+    subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))),
+    )
 
 
 def test_a_brazil_band_has_the_numbers_of_its_tests(results):
@@ -101,7 +110,10 @@ def test_pulls_are_in_units_of_the_prefit_error(results):
     assert set(values) == set(model.parameter_names) - set(names)
     np.testing.assert_allclose(lower.lines[-1].get_xdata(), [fit[name][0] for name in values], rtol=1e-14)
     assert len(plot.pulls(fit, model, parameters=["theory", "mu"]).axes) == 2
-    assert [text.get_text() for text in plot.pulls(fit, model, parameters=["theory", "shape"]).axes[0].get_yticklabels()] == ["theory", "shape"]
+    assert [
+        text.get_text()
+        for text in plot.pulls(fit, model, parameters=["theory", "shape"]).axes[0].get_yticklabels()
+    ] == ["theory", "shape"]
 
 
 def test_a_ranking_has_bars_of_the_impacts(results):
@@ -132,7 +144,9 @@ def test_a_scan_has_its_points_gaussian_and_minos(results):
     np.testing.assert_allclose(points.get_ydata(), results.scan.q, atol=1e-9)
     gauss = axes.lines[1]
     value, error = results.fit["mu"]
-    np.testing.assert_allclose(gauss.get_ydata(), ((gauss.get_xdata() - value) / error) ** 2, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        gauss.get_ydata(), ((gauss.get_xdata() - value) / error) ** 2, rtol=1e-6, atol=1e-9
+    )
     ends = sorted(line.get_xdata()[0] for line in axes.lines if line.get_color() == "crimson")
     np.testing.assert_allclose(ends, [results.scan.best[0] + offset for offset in results.minos["mu"]])
     assert [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == ":"] == [1.0, 4.0]
@@ -141,7 +155,10 @@ def test_a_scan_has_its_points_gaussian_and_minos(results):
 def test_contours_stand_where_the_profile_rises_by_their_level(results):
     axes = plot.contours(results.grid).axes[0]
     mesh = axes.collections[0]
-    np.testing.assert_allclose(np.sort(np.ma.compressed(mesh.get_array())), np.sort(results.grid.twice_nll - results.grid.best_twice_nll))
+    np.testing.assert_allclose(
+        np.sort(np.ma.compressed(mesh.get_array())),
+        np.sort(results.grid.twice_nll - results.grid.best_twice_nll),
+    )
     with pytest.raises(ValueError, match="full grid"):
         part = results.model.scan("mu", "k", values=[[0.5, 1.0], [1.0, 1.1], [1.5, 1.2]])
         plot.contours(part)
@@ -154,20 +171,31 @@ def test_data_and_stack_add_up_to_the_prediction(results):
     for when, total in (("prefit", channel.prefit), ("postfit", channel.postfit)):
         axes = plot.data_model(channel, when, signal=["signal"]).axes[0]
         bars = [bar for bar in axes.containers if hasattr(bar, "patches")]
-        np.testing.assert_allclose(np.sum([[patch.get_height() for patch in bar.patches] for bar in bars[:-1]], axis=0), total, rtol=1e-12)
+        np.testing.assert_allclose(
+            np.sum([[patch.get_height() for patch in bar.patches] for bar in bars[:-1]], axis=0),
+            total,
+            rtol=1e-12,
+        )
     band = [patch.get_height() / 2 for patch in bars[-1].patches]
     np.testing.assert_allclose(band, channel.error)
-    assert len(plot.data_model(channel, most_samples=2).axes[0].containers) == 4  # two of the stack, the band, the data
+    # two of the stack, the band, the data
+    assert len(plot.data_model(channel, most_samples=2).axes[0].containers) == 4
 
 
 def test_a_prefit_error_is_that_of_the_constraints(results):
     model, channel = results.model, results.prediction["SR"]
     jacobian = model.expected_jacobian()[model.channels[1].slice]
     widths = np.nan_to_num(model.constraint_widths)
-    np.testing.assert_allclose(channel.prefit_error, np.sqrt(((jacobian * widths) ** 2).sum(axis=1)), rtol=1e-12)
-    np.testing.assert_allclose(channel.prefit_total_error, np.sqrt(((jacobian.sum(axis=0) * widths) ** 2).sum()), rtol=1e-12)
+    np.testing.assert_allclose(
+        channel.prefit_error, np.sqrt(((jacobian * widths) ** 2).sum(axis=1)), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        channel.prefit_total_error, np.sqrt(((jacobian.sum(axis=0) * widths) ** 2).sum()), rtol=1e-12
+    )
     jacobian = model.expected_jacobian(results.fit.values)[model.channels[1].slice].sum(axis=0)
-    np.testing.assert_allclose(channel.total_error, np.sqrt(jacobian @ results.fit.covariance @ jacobian), rtol=1e-12)
+    np.testing.assert_allclose(
+        channel.total_error, np.sqrt(jacobian @ results.fit.covariance @ jacobian), rtol=1e-12
+    )
 
 
 def test_templates_are_those_of_the_workspace(results):
@@ -198,7 +226,9 @@ def test_toys_of_results_are_drawn(results):
         heights, edges, _ = patch.get_data()
         q = tested.toys["q"][tested.toys["hypothesis"] == hypothesis]
         np.testing.assert_allclose(heights, np.histogram(q, edges, density=True)[0])
-    assert [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_label() == "observed"] == [tested.q]
+    assert [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_label() == "observed"] == [
+        tested.q
+    ]
     fits, observed = results.model.fit_toys(n=300, seed=1), results.model.goodness_of_fit()
     axes = plot.goodness_of_fit(fits, observed).axes[0]
     assert sum(patch.get_height() for patch in axes.patches) == 300
@@ -206,13 +236,16 @@ def test_toys_of_results_are_drawn(results):
     assert f"{share:.3f}" in axes.get_legend().get_texts()[-1].get_text()
 
 
-@pytest.mark.parametrize("test_stat, root, true_root", [("q", 2.0, 0.0), ("q", 2.0, 2.0), ("qtilde", 1.5, 0.0), ("qtilde", 1.5, 1.5), ("q0", 2.0, 2.0)])
+@pytest.mark.parametrize(
+    "test_stat, root, true_root",
+    [("q", 2.0, 0.0), ("q", 2.0, 2.0), ("qtilde", 1.5, 0.0), ("qtilde", 1.5, 1.5), ("q0", 2.0, 2.0)],
+)
 def test_asymptotic_densities_integrate_to_what_is_not_at_zero(test_stat, root, true_root):
     from math import erf, sqrt
 
     root_q = np.linspace(0.0, 12.0, 200001)[1:]  # over sqrt(q): the density of q has an integrable pole at 0
     whole = np.trapezoid if hasattr(np, "trapezoid") else np.trapz
-    mass = whole(asymptotic_density(root_q ** 2, root, true_root, test_stat) * 2 * root_q, root_q)
+    mass = whole(asymptotic_density(root_q**2, root, true_root, test_stat) * 2 * root_q, root_q)
     assert mass == pytest.approx(0.5 * (1 + erf(true_root / sqrt(2))), abs=2e-4)
 
 
@@ -227,7 +260,9 @@ def test_yields_tables_add_up_and_escape(results):
     prediction = paritas.Model.from_workspace(nasty).predict()
     html = plot.yields(prediction, form="html")
     assert "<script>" not in html and "&lt;script&gt;" in html and html.count("<caption>") == 1
-    assert r"\textless{}script\textgreater{}alert(1)\textless{}/script\textgreater{}\_\$\&" in plot.yields(prediction, form="latex")
+    assert r"\textless{}script\textgreater{}alert(1)\textless{}/script\textgreater{}\_\$\&" in plot.yields(
+        prediction, form="latex"
+    )
     with pytest.raises(ValueError, match="form"):
         plot.yields(results.prediction, form="xml")
 
@@ -248,8 +283,11 @@ def inside(figure):
 
 def overlapping(axes, along):
     """Do labels of the ticks of an axis overlap?"""
-    boxes = sorted((getattr(text.get_window_extent(), f"{along}0"), getattr(text.get_window_extent(), f"{along}1"))
-                   for text in getattr(axes, f"get_{along}ticklabels")() if text.get_text())
+    boxes = sorted(
+        (getattr(text.get_window_extent(), f"{along}0"), getattr(text.get_window_extent(), f"{along}1"))
+        for text in getattr(axes, f"get_{along}ticklabels")()
+        if text.get_text()
+    )
     return any(later[0] < former[1] - 0.5 for former, later in zip(boxes, boxes[1:]))
 
 
@@ -257,11 +295,17 @@ def test_nothing_is_clipped_with_300_long_names():
     long = "a_systematic_uncertainty_with_a_name_that_nobody_would_want_to_type_number_{}"
     workspace = json.loads(json.dumps(WORKSPACE))
     for i in range(300):
-        workspace["channels"][1]["samples"][0]["modifiers"].append(modifier("normsys", long.format(i), {"hi": 1.001 + i * 1e-5, "lo": 0.999}))
+        workspace["channels"][1]["samples"][0]["modifiers"].append(
+            modifier("normsys", long.format(i), {"hi": 1.001 + i * 1e-5, "lo": 0.999})
+        )
     model = paritas.Model.from_workspace(workspace)
     fit, ranked = model.fit(), model.ranking()
-    figures = [plot.pulls(fit, model, top=30), plot.ranking(ranked, top=12, best=fit), plot.correlation(fit, top=9),
-               plot.modifier_grid(workspace, top=30, first=100)]
+    figures = [
+        plot.pulls(fit, model, top=30),
+        plot.ranking(ranked, top=12, best=fit),
+        plot.correlation(fit, top=9),
+        plot.modifier_grid(workspace, top=30, first=100),
+    ]
     for figure in figures:
         assert inside(figure)
         assert not overlapping(figure.axes[0], "y")
@@ -296,8 +340,12 @@ def test_a_figure_of_nothing_is_refused_with_the_reason(results):
     for reason, make in {
         "none converged": lambda: plot.brazil_band(lost),
         "none was found": lambda: plot.mass_limits([1, 2], [nowhere, nowhere]),
-        "of 21 points none converged": lambda: plot.scan(dataclasses.replace(results.scan, status=np.full(21, "non_finite"))),
-        "of 143 points none converged": lambda: plot.contours(dataclasses.replace(results.grid, status=np.full(143, "non_finite"))),
+        "of 21 points none converged": lambda: plot.scan(
+            dataclasses.replace(results.scan, status=np.full(21, "non_finite"))
+        ),
+        "of 143 points none converged": lambda: plot.contours(
+            dataclasses.replace(results.grid, status=np.full(143, "non_finite"))
+        ),
         "all are fixed": lambda: plot.pulls(fixed, results.model),
         "no toy with an answer": lambda: plot.toys([np.nan], []),
         "no covariance": lambda: plot.correlation(dataclasses.replace(results.fit, covariance=None)),
@@ -311,13 +359,34 @@ def test_a_figure_of_nothing_is_refused_with_the_reason(results):
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_odd_results_are_drawn(results):
     channel, zero = results.prediction["SR"], np.zeros(3)
-    empty = dataclasses.replace(channel, data=zero, postfit=zero, error=np.full(3, np.nan), samples={name: zero for name in channel.samples})
-    negative = dataclasses.replace(channel, postfit=-channel.postfit, samples={name: -values for name, values in channel.samples.items()})
+    empty = dataclasses.replace(
+        channel,
+        data=zero,
+        postfit=zero,
+        error=np.full(3, np.nan),
+        samples={name: zero for name in channel.samples},
+    )
+    negative = dataclasses.replace(
+        channel, postfit=-channel.postfit, samples={name: -values for name, values in channel.samples.items()}
+    )
     some = np.where(np.arange(143) % 7 == 0, "non_finite", "converged")
-    still = dataclasses.replace(results.ranking, **{name: np.zeros(len(results.ranking)) for name in ("impact_up", "impact_down", "prefit_up", "prefit_down")})
-    for figure in (plot.data_model(empty), plot.data_model(negative), plot.data_model(dataclasses.replace(channel, data=1e5 * channel.data)),
-                   plot.contours(dataclasses.replace(results.grid, status=some)), plot.ranking(still), plot.brazil_band(results.tests[:1]),
-                   plot.pulls(dataclasses.replace(results.fit, errors=None), results.model), plot.toys([0.0], None, 0.0, q_A=0.0)):
+    still = dataclasses.replace(
+        results.ranking,
+        **{
+            name: np.zeros(len(results.ranking))
+            for name in ("impact_up", "impact_down", "prefit_up", "prefit_down")
+        },
+    )
+    for figure in (
+        plot.data_model(empty),
+        plot.data_model(negative),
+        plot.data_model(dataclasses.replace(channel, data=1e5 * channel.data)),
+        plot.contours(dataclasses.replace(results.grid, status=some)),
+        plot.ranking(still),
+        plot.brazil_band(results.tests[:1]),
+        plot.pulls(dataclasses.replace(results.fit, errors=None), results.model),
+        plot.toys([0.0], None, 0.0, q_A=0.0),
+    ):
         assert inside(figure)
 
 

@@ -1,4 +1,5 @@
 """The package gives the bits that the program gives, on every analysis at hand."""
+
 import sqlite3
 
 import numpy as np
@@ -34,14 +35,20 @@ def test_other_minimisers_have_the_program_s_bits(name, minimizer):
 def test_several_starts_are_the_program_s():
     model, theirs = model_of("staus"), program("fit", "staus", "--starts", 8)
     ours = model.fit(starts=8)
-    assert (ours.starts.n, ours.starts.converged, ours.starts.best_start) == tuple(theirs["starts"][key] for key in ("n", "converged", "best_start"))
+    assert (ours.starts.n, ours.starts.converged, ours.starts.best_start) == tuple(
+        theirs["starts"][key] for key in ("n", "converged", "best_start")
+    )
     assert [count for _, count in ours.starts.minima] == [one["count"] for one in theirs["starts"]["minima"]]
-    assert ours.twice_nll == pytest.approx(theirs["twice_nll"], abs=1e-9)  # the quantile of a normal distribution is another function's
+    # the quantile of a normal distribution is another function's
+    assert ours.twice_nll == pytest.approx(theirs["twice_nll"], abs=1e-9)
 
 
 def test_minos_has_the_program_s_bits():
     model = model_of("two_bins")
-    theirs = {p["name"]: (p["minos_down"], p["minos_up"]) for p in program("fit", "two_bins", "--minos", "all", "--asimov", 1)["parameters"]}
+    theirs = {
+        p["name"]: (p["minos_down"], p["minos_up"])
+        for p in program("fit", "two_bins", "--minos", "all", "--asimov", 1)["parameters"]
+    }
     found = model.minos(data=model.asimov_data(1.0))
     assert set(found) == set(theirs)
     for name, pair in found.items():
@@ -58,7 +65,10 @@ def check_test(ours, theirs):
 @pytest.mark.parametrize("name", WITH_POI)
 @pytest.mark.parametrize("statistic", ["qtilde", "q", "q0"])
 def test_hypotest_has_the_program_s_bits(name, statistic):
-    check_test(model_of(name).hypotest(0.5, test_stat=statistic), program("hypotest", name, "--mu", 0.5, "--test-stat", statistic))
+    check_test(
+        model_of(name).hypotest(0.5, test_stat=statistic),
+        program("hypotest", name, "--mu", 0.5, "--test-stat", statistic),
+    )
 
 
 def test_tests_of_several_values_are_those_of_each():
@@ -99,7 +109,10 @@ def test_scan_has_the_program_s_bits(name):
 
 def test_scan_of_two_parameters_has_the_program_s_bits():
     theirs = program("scan", "two_bins", "--par", "mu=0:2:3", "--par", "uncorr_bkguncrt[0]=0.9:1.1:4")
-    ours = model_of("two_bins").scan(("mu", np.linspace(0, 2, 3)), ("uncorr_bkguncrt[0]", [point["values"][1] for point in theirs["points"][:4]]))
+    ours = model_of("two_bins").scan(
+        ("mu", np.linspace(0, 2, 3)),
+        ("uncorr_bkguncrt[0]", [point["values"][1] for point in theirs["points"][:4]]),
+    )
     assert_same(ours.values, [point["values"] for point in theirs["points"]])
     assert_same(ours.q, [point["q"] for point in theirs["points"]])
 
@@ -108,7 +121,9 @@ def test_scan_of_two_parameters_has_the_program_s_bits():
 def test_ranking_has_the_program_s_bits(name):
     ours, theirs = model_of(name).ranking(), program("ranking", name, "--top", 1000)
     entries = theirs.get("entries") or theirs["ranking"]
-    assert ours.names == [entry["name"] for entry in entries] and ours.status == [entry["status"] for entry in entries]
+    assert ours.names == [entry["name"] for entry in entries] and ours.status == [
+        entry["status"] for entry in entries
+    ]
     for key in ("pull", "constraint", "impact_up", "impact_down", "prefit_up", "prefit_down"):
         assert_same(getattr(ours, key), [entry[key] for entry in entries], key)
 
@@ -143,32 +158,86 @@ def test_asimov_data_are_the_program_s(name):
 
 # ---- toys ----
 
+
 @pytest.mark.parametrize("name", ["two_bins", "sbottom"])
 def test_toys_have_the_program_s_bits(name):
-    ours, theirs = model_of(name).fit_toys(n=60, seed=3, errors=True), program("toys", name, "--ntoys", 60, "--seed", 3, "--errors")
+    ours, theirs = (
+        model_of(name).fit_toys(n=60, seed=3, errors=True),
+        program("toys", name, "--ntoys", 60, "--seed", 3, "--errors"),
+    )
     for key in ("generated", "mean", "rms", "n", "n_pulls", "pull_mean", "pull_rms"):
         assert_same(getattr(ours.summary, key), [p[key] for p in theirs["parameters"]], key)
-    assert {status: count for status, count in ours.tally.counts.items() if count} == {status: count for status, count in theirs["counts"].items() if count}
+    assert {status: count for status, count in ours.tally.counts.items() if count} == {
+        status: count for status, count in theirs["counts"].items() if count
+    }
     assert (ours.tally.fitted, ours.tally.iterations) == (theirs["fitted"], theirs["iterations"])
 
 
 def test_tests_by_toys_have_the_program_s_bits():
-    ours, theirs = model_of("two_bins").hypotest_toys(1.0, 300, 7), program("hypotest-toys", "two_bins", "--ntoys", 300, "--seed", 7)
-    for key in ("mu", "CLs_obs", "CLs_obs_error", "CLs_exp", "CLs_exp_error", "CLsb", "CLsb_error", "CLb", "CLb_error", "q", "mu_hat", "p0", "status"):
+    ours, theirs = (
+        model_of("two_bins").hypotest_toys(1.0, 300, 7),
+        program("hypotest-toys", "two_bins", "--ntoys", 300, "--seed", 7),
+    )
+    for key in (
+        "mu",
+        "CLs_obs",
+        "CLs_obs_error",
+        "CLs_exp",
+        "CLs_exp_error",
+        "CLsb",
+        "CLsb_error",
+        "CLb",
+        "CLb_error",
+        "q",
+        "mu_hat",
+        "p0",
+        "status",
+    ):
         assert_same(getattr(ours, key), theirs[key], key)
     observed = model_of("two_bins").significance_toys(300, 7)
     theirs = program("significance", "two_bins", "--calc", "toys", "--ntoys", 300, "--seed", 7)
-    for key in ("p0", "p0_error", "Z", "Z_error", "Z_at_least", "p0_exp", "p0_exp_error", "Z_exp", "Z_exp_error", "Z_exp_at_least"):
+    for key in (
+        "p0",
+        "p0_error",
+        "Z",
+        "Z_error",
+        "Z_at_least",
+        "p0_exp",
+        "p0_exp_error",
+        "Z_exp",
+        "Z_exp_error",
+        "Z_exp_at_least",
+    ):
         assert_same(getattr(observed, key), theirs[key], key)
 
 
 def test_limits_and_goodness_of_fit_by_toys_have_the_program_s_bits():
     model = model_of("two_bins")
-    ours, theirs = model.upper_limit_toys(seed=2, rtol=0.2), program("limit", "two_bins", "--calc", "toys", "--seed", 2, "--rtol", 0.2)
-    for key in ("limit_obs", "limit_obs_error", "limit_exp", "limit_exp_error", "reached_obs", "reached_exp", "mu_hat", "upper_bound", "status"):
+    ours, theirs = (
+        model.upper_limit_toys(seed=2, rtol=0.2),
+        program("limit", "two_bins", "--calc", "toys", "--seed", 2, "--rtol", 0.2),
+    )
+    for key in (
+        "limit_obs",
+        "limit_obs_error",
+        "limit_exp",
+        "limit_exp_error",
+        "reached_obs",
+        "reached_exp",
+        "mu_hat",
+        "upper_bound",
+        "status",
+    ):
         assert_same(getattr(ours, key), theirs[key], key)
-    fits, theirs = model.goodness_of_fit_toys(200, 4), program("gof", "two_bins", "--toys", "--ntoys", 200, "--seed", 4)
-    assert (fits.p, fits.p_error, fits.asymptotic.statistic) == (theirs["p_toys"], theirs["p_toys_error"], theirs["statistic"])
+    fits, theirs = (
+        model.goodness_of_fit_toys(200, 4),
+        program("gof", "two_bins", "--toys", "--ntoys", 200, "--seed", 4),
+    )
+    assert (fits.p, fits.p_error, fits.asymptotic.statistic) == (
+        theirs["p_toys"],
+        theirs["p_toys_error"],
+        theirs["statistic"],
+    )
 
 
 def test_toys_at_a_point_and_around_data_have_the_program_s_bits(tmp_path):
@@ -180,13 +249,17 @@ def test_toys_at_a_point_and_around_data_have_the_program_s_bits(tmp_path):
     assert_same(ours.summary.mean, [p["mean"] for p in theirs["parameters"]])
     data = tmp_path / "data.json"
     data.write_text("[60, 70, 100, 36]")
-    around, theirs = model.fit_toys(n=100, expected=[60, 70, 100, 36]), program("toys", "two_bins", "--expected-data", data, "--ntoys", 100)
+    around, theirs = (
+        model.fit_toys(n=100, expected=[60, 70, 100, 36]),
+        program("toys", "two_bins", "--expected-data", data, "--ntoys", 100),
+    )
     assert_same(around.summary.mean, [p["mean"] for p in theirs["parameters"]])
     assert np.isnan(around.summary.generated).all()
 
 
 def test_a_store_goes_from_program_to_package_and_back(tmp_path):
-    """One run in four shards, two made by either and one of each begun by the other, pooled by both: the rows of the run in one piece."""
+    """One run in four shards, two made by either and one of each begun by the other, pooled by both: the rows
+    of the run in one piece."""
     model = paritas.Model.from_workspace(ANALYSES["two_bins"][0], normsys_code=1, clip_bin=0.001)
     options = ["--ntoys", 200, "--seed", 9, "--normsys-code", 1, "--clip-bin", 0.001]
     stores = [tmp_path / f"{k}.db" for k in range(1, 5)]
@@ -196,7 +269,12 @@ def test_a_store_goes_from_program_to_package_and_back(tmp_path):
         model.hypotest_toys(1.0, 200, 9, shard=(k, 4), store=stores[k - 1])
     again = model.hypotest_toys(1.0, 200, 9, shard=(1, 4), store=stores[0], resume=True)
     assert again.tally.fitted == 0 and len(again.toys) == 100
-    assert program("hypotest-toys", "two_bins", *options, "--shard", "3/4", "--store", stores[2], "--resume")["fitted"] == 0
+    assert (
+        program("hypotest-toys", "two_bins", *options, "--shard", "3/4", "--store", stores[2], "--resume")[
+            "fitted"
+        ]
+        == 0
+    )
     paritas.merge(stores, tmp_path / "all.db")
     whole = model.hypotest_toys(1.0, 200, 9)
     pooled = paritas.hypotest_of_store(tmp_path / "all.db")

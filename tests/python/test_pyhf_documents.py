@@ -1,4 +1,5 @@
-"""paritas.pyhf beside pyhf 0.7.6, call by call: workspaces, patch sets, schemas, exceptions, and the pieces that models are made of."""
+"""paritas.pyhf beside pyhf 0.7.6, call by call: workspaces, patch sets, schemas, exceptions, and the pieces
+that models are made of."""
 
 import copy
 import json
@@ -18,7 +19,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def pair():
     left = copy.deepcopy(GENERATED[0])
-    right = json.loads(json.dumps(left).replace('"' + left["channels"][0]["name"], '"other_' + left["channels"][0]["name"]))
+    right = json.loads(
+        json.dumps(left).replace('"' + left["channels"][0]["name"], '"other_' + left["channels"][0]["name"])
+    )
     return left, right
 
 
@@ -30,7 +33,13 @@ def test_combined_workspaces(join, merge):
     changed["channels"][0]["samples"][0]["data"][0] += 1
     renamed = copy.deepcopy(right)
     renamed["measurements"][0]["name"] += "_other"
-    for a, b in ((left, right), (left, left), (left, changed), (left, renamed), (left, {**right, "version": "1.0.1"})):
+    for a, b in (
+        (left, right),
+        (left, left),
+        (left, changed),
+        (left, renamed),
+        (left, {**right, "version": "1.0.1"}),
+    ):
         same(lambda module: dict(module.Workspace.combine(a, b, join=join, merge_channels=merge)))
 
 
@@ -66,7 +75,11 @@ def test_workspace_operations():
 def patchset(name="point", values=(1, 2)):
     patch = [
         {"op": "replace", "path": "/channels/0/samples/0/data/0", "value": 77.5},
-        {"op": "add", "path": "/channels/0/samples/0/modifiers/-", "value": {"name": "more", "type": "normsys", "data": {"hi": 1.2, "lo": 0.9}}},
+        {
+            "op": "add",
+            "path": "/channels/0/samples/0/modifiers/-",
+            "value": {"name": "more", "type": "normsys", "data": {"hi": 1.2, "lo": 0.9}},
+        },
     ]
     return {
         "version": "1.0.0",
@@ -81,8 +94,17 @@ def patchset(name="point", values=(1, 2)):
 
 
 def test_a_patch_tells_true_from_one():
-    for document, value, equal in ((1, True, False), (True, 1, False), (True, True, True), (1, 1.0, True), ([0, {"a": 1}], [False, {"a": 1}], False),
-                                   ([0, {"a": 1}], [0.0, {"a": 1}], True), ({"a": 1}, {"a": 1, "b": 2}, False), ([1], [1, 2], False), (None, False, False)):
+    for document, value, equal in (
+        (1, True, False),
+        (True, 1, False),
+        (True, True, True),
+        (1, 1.0, True),
+        ([0, {"a": 1}], [False, {"a": 1}], False),
+        ([0, {"a": 1}], [0.0, {"a": 1}], True),
+        ({"a": 1}, {"a": 1, "b": 2}, False),
+        ([1], [1, 2], False),
+        (None, False, False),
+    ):
         patch = JsonPatch([{"op": "test", "path": "/x", "value": value}])
         if equal:
             assert patch.apply({"x": document}) == {"x": document}
@@ -170,7 +192,9 @@ def test_schemas_refuse_the_same(document):
         lambda m: m.infer.hypotest(10.1, observed(counting(m)), counting(m)),
         lambda m: m.infer.hypotest(1.0, observed(counting(m)), counting(m), test_stat="nothing"),
         lambda m: m.infer.hypotest(1.0, observed(counting(m)), counting(m), calc_base_dist="nothing"),
-        lambda m: m.infer.hypotest(1.0, observed(counting(m)), counting(m), fixed_params=[True, False, False]),
+        lambda m: m.infer.hypotest(
+            1.0, observed(counting(m)), counting(m), fixed_params=[True, False, False]
+        ),
         lambda m: counting(m).logpdf([1.0], [1.0] * 4),
         lambda m: counting(m).logpdf([1.0] * 3, [1.0]),
         lambda m: m.infer.mle.fit(observed(counting(m)), counting(m), init_pars=[11.0, 1.0, 1.0]),
@@ -210,14 +234,19 @@ def test_models_can_be_copied_and_pickled():
     model = counting(ours)
     value = model.logpdf([1.0, 1.0, 1.0], observed(model))
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        assert other.logpdf([1.0, 1.0, 1.0], observed(model)) == value and other.config.par_names == model.config.par_names
+        assert (
+            other.logpdf([1.0, 1.0, 1.0], observed(model)) == value
+            and other.config.par_names == model.config.par_names
+        )
 
 
 def test_a_fit_that_does_not_converge_says_so():
     model = counting(ours)
     with pytest.raises(ours.exceptions.FailedMinimization) as caught:
         ours.infer.mle.fit(observed(model), model, maxiter=1)
-    assert not caught.value.result.success and caught.value.result.status != 0 and "limit" in str(caught.value)
+    assert (
+        not caught.value.result.success and caught.value.result.status != 0 and "limit" in str(caught.value)
+    )
 
 
 # ---- pieces ----
@@ -284,7 +313,9 @@ def test_tensor_functions():
 
 
 def test_digests_and_names():
-    parset = dict(name="x", n_parameters=1, inits=[0.0], bounds=[(-5, 5)], fixed=False, is_scalar=True, auxdata=[0.0])
+    parset = dict(
+        name="x", n_parameters=1, inits=[0.0], bounds=[(-5, 5)], fixed=False, is_scalar=True, auxdata=[0.0]
+    )
     calls = [
         lambda m: m.utils.digest(GENERATED[0]),
         lambda m: m.utils.digest(GENERATED[0], algorithm="md5"),
@@ -298,7 +329,10 @@ def test_digests_and_names():
         lambda m: m.compat.paramset_to_rootnames(counting(m).config.param_set("uncorr_bkguncrt")),
         lambda m: counting(m).config.param_set("uncorr_bkguncrt").width(),
         lambda m: m.schema.version,
-        lambda m: m.infer.intervals.upper_limits.__all__ and m.infer.utils.all_pois_floating(counting(m), [False, True, True]),
+        lambda m: (
+            m.infer.intervals.upper_limits.__all__
+            and m.infer.utils.all_pois_floating(counting(m), [False, True, True])
+        ),
     ]
     for call in calls:
         same(call)

@@ -1,4 +1,5 @@
 """The report says what the results say, first things first, and needs nothing but itself."""
+
 import json
 import os
 import re
@@ -19,12 +20,26 @@ from paritas.report import figures, report
 from paritas.report.command import main
 from plots import WORKSPACE, modifier
 
-SECTIONS = ["verdict", "fitted", "limit", "scan", "pulls", "ranking", "correlations", "channels", "yields", "parameters", "quality", "again"]
+SECTIONS = [
+    "verdict",
+    "fitted",
+    "limit",
+    "scan",
+    "pulls",
+    "ranking",
+    "correlations",
+    "channels",
+    "yields",
+    "parameters",
+    "quality",
+    "again",
+]
 NASTY = "<script>document.title='run'</script>\"'&$_{}"
 
 
 class Outline(HTMLParser):
-    """What a page is made of: tags with their attributes in order, texts by tag, and that every tag is closed."""
+    """What a page is made of: tags with their attributes in order, texts by tag, and that every tag is
+    closed."""
 
     VOID = {"meta", "img", "br", "hr", "link", "input"}
 
@@ -67,7 +82,9 @@ def without_interest():
 
 
 def nasty():
-    workspace = json.loads(json.dumps(WORKSPACE).replace('"theory"', json.dumps(NASTY)).replace('"other"', json.dumps(NASTY)))
+    workspace = json.loads(
+        json.dumps(WORKSPACE).replace('"theory"', json.dumps(NASTY)).replace('"other"', json.dumps(NASTY))
+    )
     for i, channel in enumerate(workspace["channels"]):
         channel["name"] = workspace["observations"][i]["name"] = NASTY + channel["name"]
     workspace["measurements"][0]["name"] = NASTY
@@ -76,12 +93,18 @@ def nasty():
 
 @pytest.fixture(scope="module")
 def made():
-    """A page with all that makes one hard: 300 parameters, long names, names that are programs and mathematics. All its figures are made, and one of each
-    size is drawn and stands for all of that size: pages of pulls differ in little else, and drawing takes most of the time."""
+    """A page with all that makes one hard: 300 parameters, long names, names that are programs and
+    mathematics. All its figures are made, and one of each size is drawn and stands for all of that size:
+    pages of pulls differ in little else, and drawing takes most of the time."""
     workspace = nasty()
     for i in range(290):
-        workspace["channels"][1]["samples"][0]["modifiers"].append(modifier("normsys", f"a_systematic_uncertainty_with_a_long_name_that_goes_on_and_on_{i}",
-                                                                            {"hi": 1.001 + i * 1e-5, "lo": 0.999}))
+        workspace["channels"][1]["samples"][0]["modifiers"].append(
+            modifier(
+                "normsys",
+                f"a_systematic_uncertainty_with_a_long_name_that_goes_on_and_on_{i}",
+                {"hi": 1.001 + i * 1e-5, "lo": 0.999},
+            )
+        )
     svg, drawn = figures.svg, {}
 
     def one_of_each_size(figure):
@@ -119,7 +142,10 @@ def test_the_page_needs_nothing_else_and_runs_nothing(made):
         for name in ("src", "href"):
             assert attributes.get(name, "#").startswith(("#", "data:image/svg+xml,"))
     assert "url(" not in "".join(outline.texts["style"]) and "@import" not in made.html
-    assert any(meta.get("http-equiv") == "Content-Security-Policy" and "default-src 'none'" in meta["content"] for meta in outline.all("meta"))
+    assert any(
+        meta.get("http-equiv") == "Content-Security-Policy" and "default-src 'none'" in meta["content"]
+        for meta in outline.all("meta")
+    )
 
 
 def test_the_page_can_be_read_by_all(made):
@@ -136,13 +162,22 @@ def test_the_verdict_has_the_numbers_of_the_statistics(undrawn):
     model = paritas.Model.from_workspace(WORKSPACE)
     limit, significance, gof = model.upper_limit(), model.significance(), model.goodness_of_fit()
     verdict = section(made.html, "verdict")
-    for number in (f"{limit.limit_obs:.4g}", f"{limit.limit_exp[2]:.4g}", f"Z = {significance.Z:.3g}", f"p = {gof.p:.3g}", "The fit converged."):
+    for number in (
+        f"{limit.limit_obs:.4g}",
+        f"{limit.limit_exp[2]:.4g}",
+        f"Z = {significance.Z:.3g}",
+        f"p = {gof.p:.3g}",
+        "The fit converged.",
+    ):
         assert number in verdict
     down, up = model.minos("mu")["mu"]
     assert f"+{up:.2f}" in verdict and f"\N{MINUS SIGN}{-down:.2f}" in verdict
     parameters = section(made.html, "parameters")
     fit = model.fit()
-    assert all(f">{name}<" in parameters and f">{value:.5g}<" in parameters for name, value in zip(fit.names, fit.values))
+    assert all(
+        f">{name}<" in parameters and f">{value:.5g}<" in parameters
+        for name, value in zip(fit.names, fit.values)
+    )
     assert paritas.Workspace(WORKSPACE).digest() in section(made.html, "fitted")
     assert "python -m paritas report &#x27;my file.json&#x27;" in section(made.html, "again")
     assert f"EDM {made.analysis.fit.edm:.3g}" in section(made.html, "quality")
@@ -152,11 +187,15 @@ def test_the_verdict_has_the_numbers_of_the_statistics(undrawn):
 def test_pulls_are_those_of_the_ranking(undrawn):
     """Also where the auxiliary data do not stand where the fit starts."""
     workspace = json.loads(json.dumps(WORKSPACE))
-    workspace["measurements"][0]["config"]["parameters"] = [{"name": "theory", "inits": [1.0], "auxdata": [-2.5]}]
+    workspace["measurements"][0]["config"]["parameters"] = [
+        {"name": "theory", "inits": [1.0], "auxdata": [-2.5]}
+    ]
     made = report(workspace)
     ranked = made.analysis.ranking
     pull = ranked.pull[ranked.names.index("theory")]
-    assert abs(pull - (made.analysis.fit["theory"][0] + 2.5)) < 1e-9 and f"<td>{pull:.5g}</td>" in section(made.html, "parameters")
+    assert abs(pull - (made.analysis.fit["theory"][0] + 2.5)) < 1e-9 and f"<td>{pull:.5g}</td>" in section(
+        made.html, "parameters"
+    )
     assert ("Pulled by more than" in made.html) == (abs(ranked.pull) > 2).any()
 
 
@@ -171,17 +210,24 @@ def test_without_a_parameter_of_interest_every_part_says_so(undrawn):
     page = report(without_interest())
     assert page.converged
     for name in ("limit", "scan", "ranking"):
-        assert "Not shown: The model has no parameter of interest: the measurement names mu" in section(page.html, name)
+        assert "Not shown: The model has no parameter of interest: the measurement names mu" in section(
+            page.html, name
+        )
     assert "no parameter of interest" in section(page.html, "verdict")
     assert len(Outline(page.html).all("img")) >= 6
 
 
 def test_a_fit_that_does_not_converge_is_told_first(undrawn, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(paritas.Model, "fit", lambda self, **options: fits.fit(self, max_iterations=1, **options))
+    monkeypatch.setattr(
+        paritas.Model, "fit", lambda self, **options: fits.fit(self, max_iterations=1, **options)
+    )
     path = str(tmp_path / "report.html")
     assert main([write(tmp_path / "w.json", WORKSPACE), "-o", path]) == 1
     html = open(path, encoding="utf-8").read()
-    assert "The fit did NOT converge: at_iteration_limit" in section(html, "verdict") and 'class="verdict bad"' in html
+    assert (
+        "The fit did NOT converge: at_iteration_limit" in section(html, "verdict")
+        and 'class="verdict bad"' in html
+    )
     assert "not all converged" in section(html, "quality")
     assert "converged" in capsys.readouterr().err
 
@@ -198,11 +244,21 @@ def test_a_parameter_on_its_bound_is_told(undrawn):
 def test_exit_codes_are_the_programs(undrawn, tmp_path, capsys):
     good, page = write(tmp_path / "w.json", without_interest()), str(tmp_path / "report.html")
     assert main([good, "-o", page]) == 0 and os.path.getsize(page) > 10000
-    assert main([]) == main([good, "--no-such-option"]) == main([good, "--device", "abacus"]) == main([good, "--patchset", good]) == 2
+    assert (
+        main([])
+        == main([good, "--no-such-option"])
+        == main([good, "--device", "abacus"])
+        == main([good, "--patchset", good])
+        == 2
+    )
     assert main([str(tmp_path / "none.json"), "-o", page]) == 3
     assert main([good, "-o", page, "--measurement", "none"]) == main([good, "-o", page, "--poi", "none"]) == 3
     assert main([good, "-o", page, "--patch", good]) == 3
-    assert main([good, "-o", str(tmp_path / "no_folder" / "report.html")]) == main([good, "-o", str(tmp_path)]) == 5
+    assert (
+        main([good, "-o", str(tmp_path / "no_folder" / "report.html")])
+        == main([good, "-o", str(tmp_path)])
+        == 5
+    )
     assert main(["--help"]) == 0
     if not paritas.has_metal():
         assert main([good, "-o", page, "--device", "metal"]) == 4
@@ -211,9 +267,21 @@ def test_exit_codes_are_the_programs(undrawn, tmp_path, capsys):
     assert sorted(os.listdir(tmp_path)) == ["report.html", "w.json"]  # nothing half written is left
 
 
-@pytest.mark.parametrize("text", ["", "{}", "3", "{", "\0\xff", '{"channels": []}', '{"measurements": 3}',
-                                  '{"measurements": [1], "channels": [], "observations": []}', json.dumps({**WORKSPACE, "measurements": []}),
-                                  json.dumps({**WORKSPACE, "channels": 1})])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "3",
+        "{",
+        "\0\xff",
+        '{"channels": []}',
+        '{"measurements": 3}',
+        '{"measurements": [1], "channels": [], "observations": []}',
+        json.dumps({**WORKSPACE, "measurements": []}),
+        json.dumps({**WORKSPACE, "channels": 1}),
+    ],
+)
 def test_what_is_no_workspace_is_wrong_input(text, tmp_path, capsys):
     path = tmp_path / "w.json"
     path.write_text(text, encoding="latin-1")
@@ -224,8 +292,15 @@ def test_what_is_no_workspace_is_wrong_input(text, tmp_path, capsys):
 
 def test_the_module_is_a_program(tmp_path):
     def run(*words):
-        return subprocess.run([sys.executable, "-m", "paritas", *words], capture_output=True, text=True, cwd=tmp_path,
-                              env=dict(os.environ, PYTHONPATH=os.pathsep.join(os.path.abspath(path) for path in sys.path if path)))
+        return subprocess.run(
+            [sys.executable, "-m", "paritas", *words],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=dict(
+                os.environ, PYTHONPATH=os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
+            ),
+        )
 
     write(tmp_path / "w.json", without_interest())
     done = run("report", "w.json", "-o", "-")
@@ -238,9 +313,17 @@ def test_a_patch_and_a_patch_set_are_named(undrawn, tmp_path):
     page = report(WORKSPACE, [patch])
     fitted = section(page.html, "fitted")
     assert "Digest when patched" in fitted and paritas.Workspace(WORKSPACE).patch(patch).digest() in fitted
-    patchset = {"version": "1.0.0", "metadata": {"name": "set", "description": "", "labels": ["m"], "references": {"hepdata": "ins1234567"},
-                                                 "digests": {"sha256": paritas.Workspace(WORKSPACE).digest()[7:]}},
-                "patches": [{"metadata": {"name": "point", "values": [1]}, "patch": patch}]}
+    patchset = {
+        "version": "1.0.0",
+        "metadata": {
+            "name": "set",
+            "description": "",
+            "labels": ["m"],
+            "references": {"hepdata": "ins1234567"},
+            "digests": {"sha256": paritas.Workspace(WORKSPACE).digest()[7:]},
+        },
+        "patches": [{"metadata": {"name": "point", "values": [1]}, "patch": patch}],
+    }
     file, base, out = (str(tmp_path / name) for name in ("set.json", "w.json", "r.html"))
     write(tmp_path / "set.json", patchset)
     write(tmp_path / "w.json", WORKSPACE)
@@ -252,7 +335,8 @@ def test_a_patch_and_a_patch_set_are_named(undrawn, tmp_path):
 def test_300_parameters_make_no_large_page(made):
     assert made.analysis.model.parameter_count >= 300
     assert len(made.html.encode()) < 5e6
-    assert section(made.html, "pulls").count("<img") == 10  # 40 a figure, then free parameters, then factors of bins
+    # 40 a figure, then free parameters, then factors of bins
+    assert section(made.html, "pulls").count("<img") == 10
 
 
 def browser():
@@ -287,22 +371,47 @@ addEventListener("load", () => {
 def test_a_browser_shows_the_whole_page(made, tmp_path):
     import base64
 
-    html = made.html.replace("style-src 'unsafe-inline'", "style-src 'unsafe-inline'; script-src 'unsafe-inline'", 1).replace("</title>", "</title>" + PROBE, 1)
+    html = made.html.replace(
+        "style-src 'unsafe-inline'", "style-src 'unsafe-inline'; script-src 'unsafe-inline'", 1
+    ).replace("</title>", "</title>" + PROBE, 1)
     page = tmp_path / "page.html"
     page.write_text(html, encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-               "--window-size=1280,900",
-               f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr", "--virtual-time-budget=20000"]
-    done = subprocess.run([browser(), *options, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120)
+    options = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--window-size=1280,900",
+        f"--user-data-dir={tmp_path / 'profile'}",
+        "--enable-logging=stderr",
+        "--virtual-time-budget=20000",
+    ]
+    done = subprocess.run(
+        [browser(), *options, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120
+    )
     seen = json.loads(base64.b64decode(re.search(r'<pre id="probe">(.*?)</pre>', done.stdout).group(1)))
-    assert seen["errors"] == [] and seen["refused"] == [] and seen["fetched"] == [] and "CONSOLE" not in done.stderr
-    assert len(seen["headings"]) == len(SECTIONS) and seen["images"] == made.html.count("<img") and seen["empty"] == []
+    assert (
+        seen["errors"] == []
+        and seen["refused"] == []
+        and seen["fetched"] == []
+        and "CONSOLE" not in done.stderr
+    )
+    assert (
+        len(seen["headings"]) == len(SECTIONS)
+        and seen["images"] == made.html.count("<img")
+        and seen["empty"] == []
+    )
     assert seen["title"].startswith("Fit report") and seen["overflow"] <= 0
 
 
 @pytest.mark.parametrize("page", ["plots", "report"])
 def test_the_examples_of_the_pages_run(undrawn, page, tmp_path, monkeypatch):
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "python", f"{page}.md"), encoding="utf-8") as file:
+    with open(
+        os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "python", f"{page}.md"),
+        encoding="utf-8",
+    ) as file:
         examples = re.findall(r"```python\n(.*?)```", file.read(), re.S)
     write(tmp_path / "workspace.json", WORKSPACE)
     monkeypatch.chdir(tmp_path)
@@ -314,5 +423,14 @@ def test_the_examples_of_the_pages_run(undrawn, page, tmp_path, monkeypatch):
 def test_tables_are_written_as_numbers_are():
     from paritas.report.html import Markup, table
 
-    html = table("a & b", ("x", "y"), [["<i>", 1.0], ["b", float("nan")], [Markup("<b>c</b>"), np.float64(2e-7)]])
-    assert "a &amp; b" in html and "&lt;i&gt;" in html and ">1<" in html and "&ndash;" in html and "<b>c</b>" in html and ">2e-07<" in html
+    html = table(
+        "a & b", ("x", "y"), [["<i>", 1.0], ["b", float("nan")], [Markup("<b>c</b>"), np.float64(2e-7)]]
+    )
+    assert (
+        "a &amp; b" in html
+        and "&lt;i&gt;" in html
+        and ">1<" in html
+        and "&ndash;" in html
+        and "<b>c</b>" in html
+        and ">2e-07<" in html
+    )

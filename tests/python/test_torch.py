@@ -1,4 +1,5 @@
 """Differentiable statistics in PyTorch: gradients through autograd, batches, types, training."""
+
 import copy
 import pickle
 import threading
@@ -15,7 +16,14 @@ from paritas.differentiable import STATUSES
 from paritas.torch import SoftHistogram
 
 torch.set_num_threads(1)
-METHODS = {"q0": {}, "Z0": {}, "expected_significance": {}, "qmu": {"mu": 2.5}, "cls": {"mu": 2.5}, "upper_limit": {}}
+METHODS = {
+    "q0": {},
+    "Z0": {},
+    "expected_significance": {},
+    "qmu": {"mu": 2.5},
+    "cls": {"mu": 2.5},
+    "upper_limit": {},
+}
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +43,12 @@ def named(rows):
 
 # ---- gradients ----
 
+
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "upper_limit"])
 def test_gradcheck(session, rows, name):
-    """Torch's own check, by differences of 1e-4: coarse, but of the whole way through autograd; limits are found to 1e-7 and have another test."""
+    """Torch's own check, by differences of 1e-4: coarse, but of the whole way through autograd; limits are
+    found to 1e-7 and have another test."""
+
     def function(*tensors):
         found = getattr(session, name)(**METHODS[name], **named(tensors))
         return found if isinstance(found, torch.Tensor) else tuple(found)
@@ -59,7 +70,12 @@ def test_gradients_are_the_engines(session, rows, name):
     found = getattr(session, name)(**METHODS[name], **named(rows))
     outputs = [found] if isinstance(found, torch.Tensor) else [found.observed, *found.expected]
     statistic, mu = STATISTICS[name]
-    answer = session.call(statistic, None if mu is None else np.array([mu]), [row.detach().numpy() for row in rows], (False,) + (True,) * 5)
+    answer = session.call(
+        statistic,
+        None if mu is None else np.array([mu]),
+        [row.detach().numpy() for row in rows],
+        (False,) + (True,) * 5,
+    )
     for k, output in enumerate(outputs):
         assert output.item() == answer.values[0, k]
         for i, slope in enumerate(torch.autograd.grad(output, rows, retain_graph=True)):
@@ -80,10 +96,11 @@ def test_a_session_in_a_module_is_copied_and_pickled(session, rows):
 
 
 def test_second_derivatives_are_refused(session, rows):
-    slope, = torch.autograd.grad(session.q0(signal=rows[1]), rows[1], create_graph=True)
+    (slope,) = torch.autograd.grad(session.q0(signal=rows[1]), rows[1], create_graph=True)
     with pytest.raises(NotImplementedError, match="first derivatives only"):
         slope.square().sum().backward()
-    with pytest.raises(NotImplementedError, match="second"):  # zeros, were gradients nothing that the argument has a part in
+    # zeros, were gradients nothing that the argument has a part in
+    with pytest.raises(NotImplementedError, match="second"):
         torch.autograd.functional.hessian(lambda signal: session.q0(signal=signal), rows[1].detach())
 
 
@@ -94,11 +111,13 @@ def test_chain_rule_and_curves(session, rows):
     alone = session.upper_limit(curve=0, signal=scale * rows[1])
     assert alone.item() == all_six.expected[2].item()
     assert session.upper_limit(curve="observed", signal=scale * rows[1]).item() == all_six.observed.item()
-    slope, = torch.autograd.grad(alone, scale)
-    assert slope.item() == pytest.approx(-alone.item() / 1.3, rel=2e-7)  # a limit on mu goes as one over the signal, here found to 1e-7
+    (slope,) = torch.autograd.grad(alone, scale)
+    # a limit on mu goes as one over the signal, here found to 1e-7
+    assert slope.item() == pytest.approx(-alone.item() / 1.3, rel=2e-7)
 
 
 # ---- shapes, types ----
+
 
 def test_batches_have_leading_dimensions(session, rows):
     signal = rows[1] * torch.linspace(0.5, 2.0, 3, dtype=torch.float64)[:, None, None]
@@ -111,9 +130,13 @@ def test_batches_have_leading_dimensions(session, rows):
     for i in range(3):
         for j in range(2):
             alone = session.cls(2.5, signal=signal[i, 0], background=background[j])
-            assert torch.equal(alone.expected, together.expected[i, j]) and torch.equal(alone.observed, together.observed[i, j])
+            assert torch.equal(alone.expected, together.expected[i, j]) and torch.equal(
+                alone.observed, together.observed[i, j]
+            )
             alone.expected.sum().backward(retain_graph=True)
-    assert torch.allclose(whole[0], rows[1].grad, rtol=1e-12, atol=1e-14) and torch.allclose(whole[1], rows[2].grad, rtol=1e-12, atol=1e-14)
+    assert torch.allclose(whole[0], rows[1].grad, rtol=1e-12, atol=1e-14) and torch.allclose(
+        whole[1], rows[2].grad, rtol=1e-12, atol=1e-14
+    )
 
 
 def test_float32_goes_in_and_comes_out(session, rows):
@@ -126,14 +149,17 @@ def test_float32_goes_in_and_comes_out(session, rows):
     session.q0(signal=wide).backward()
     assert torch.equal(signal.grad, wide.grad.float())
     assert session.q0(signal=signal, background=rows[2]).dtype is torch.float64
-    assert session.qmu(2.5, signal=signal, data=rows[0].detach().numpy()).dtype is torch.float32  # numbers that are no tensors do not widen it
+    # numbers that are no tensors do not widen it
+    assert session.qmu(2.5, signal=signal, data=rows[0].detach().numpy()).dtype is torch.float32
     assert session.qmu(2.5).dtype is torch.float64
 
 
 def test_an_argument_in_pieces(session, rows):
     control, search = rows[1][:1], rows[1][1:]
     whole = session.Z0(signal=rows[1])
-    assert torch.equal(session.Z0(signal={("search", "signal"): search, ("control", "signal"): control}), whole)
+    assert torch.equal(
+        session.Z0(signal={("search", "signal"): search, ("control", "signal"): control}), whole
+    )
     assert torch.equal(session.Z0(signal={"search": search, "control": control}), whole)
     many = session.Z0(signal={"search": search.expand(4, 3), "control": control})
     assert many.shape == (4,) and torch.equal(many[2], whole)
@@ -145,9 +171,18 @@ def test_an_argument_in_pieces(session, rows):
 
 def test_numbers_that_are_no_tensors(session, rows):
     numbers = rows[1].detach().numpy()
-    assert session.q0(signal=numbers).item() == session.q0(signal=list(numbers)).item() == session.q0(signal=rows[1]).item()
+    assert (
+        session.q0(signal=numbers).item()
+        == session.q0(signal=list(numbers)).item()
+        == session.q0(signal=rows[1]).item()
+    )
     assert session.nll().item() == session.nll(session.model.suggested_init).item()
-    pieces = session.q0(signal={"control": [float(number) for number in numbers[:1]], "search": [float(number) for number in numbers[1:]]})
+    pieces = session.q0(
+        signal={
+            "control": [float(number) for number in numbers[:1]],
+            "search": [float(number) for number in numbers[1:]],
+        }
+    )
     assert pieces.dtype is torch.float64 and pieces.item() == session.q0(signal=numbers).item()
 
 
@@ -158,6 +193,7 @@ def test_a_session_survives_pickling_and_copying(session, rows):
 
 
 # ---- statuses ----
+
 
 def test_rows_that_fail_do_not_stop_training(session, rows):
     data = torch.stack([rows[0], torch.full_like(rows[0], float("nan")), rows[0]])
@@ -212,6 +248,7 @@ def test_sessions_in_threads(session, rows):
 
 # ---- histograms ----
 
+
 @pytest.mark.parametrize("kernel", ["gaussian", "logistic"])
 def test_soft_histogram(kernel):
     generator = torch.Generator().manual_seed(1)
@@ -240,24 +277,33 @@ def test_soft_histogram_gradients(kernel):
 
     assert torch.autograd.gradcheck(function, (x, weights, edges, bandwidth))
     outer = torch.tensor([-float("inf"), 0.3, float("inf")], dtype=torch.float64)
-    assert torch.autograd.gradcheck(lambda x, bandwidth: tuple(SoftHistogram(outer, bandwidth, kernel)(x, weights)), (x, bandwidth))
+    assert torch.autograd.gradcheck(
+        lambda x, bandwidth: tuple(SoftHistogram(outer, bandwidth, kernel)(x, weights)), (x, bandwidth)
+    )
     assert len(list(SoftHistogram(torch.nn.Parameter(edges.detach()), 0.1).parameters())) == 1
 
 
 def test_soft_histograms_that_cannot_be():
-    for edges, bandwidth, kernel, what in (([0.0, 0.0, 1.0], 0.1, "gaussian", "edges"), ([0.0], 0.1, "gaussian", "edges"),
-                                           ([0.0, float("inf"), 1.0], 0.1, "gaussian", "edges"), ([0.0, 1.0], 0.0, "gaussian", "bandwidth"),
-                                           ([0.0, 1.0], 0.1, "box", "kernel")):
+    for edges, bandwidth, kernel, what in (
+        ([0.0, 0.0, 1.0], 0.1, "gaussian", "edges"),
+        ([0.0], 0.1, "gaussian", "edges"),
+        ([0.0, float("inf"), 1.0], 0.1, "gaussian", "edges"),
+        ([0.0, 1.0], 0.0, "gaussian", "bandwidth"),
+        ([0.0, 1.0], 0.1, "box", "kernel"),
+    ):
         with pytest.raises(paritas.InvalidArgument, match=what):
             SoftHistogram(edges, bandwidth, kernel)
 
 
 # ---- training ----
 
+
 def search():
     """A signal and a background count, one bin, 10 % on the background."""
     workspace = counting(60.0, 10.0, 50.0)
-    workspace["channels"][0]["samples"][1]["modifiers"].append({"name": "norm", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}})
+    workspace["channels"][0]["samples"][1]["modifiers"].append(
+        {"name": "norm", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}
+    )
     return paritas.torch.Session(workspace, signal="signal", background="background", threads=1)
 
 
@@ -269,13 +315,16 @@ def events():
 
 
 def test_a_cut_is_learnt():
-    """The edge of a one-bin histogram goes where the expected significance is largest, as trying all cuts with hard counts shows."""
+    """The edge of a one-bin histogram goes where the expected significance is largest, as trying all cuts
+    with hard counts shows."""
     session, (signal, background) = search(), events()
     cut = torch.nn.Parameter(torch.tensor([-1.0], dtype=torch.float64))
     optimizer = torch.optim.Adam([cut], lr=0.05)
 
     def significance(bandwidth):
-        histogram = SoftHistogram(torch.cat([cut, torch.tensor([float("inf")], dtype=torch.float64)]), bandwidth)
+        histogram = SoftHistogram(
+            torch.cat([cut, torch.tensor([float("inf")], dtype=torch.float64)]), bandwidth
+        )
         s, b = histogram(signal).values * 0.08, histogram(background).values * 0.2
         return session.expected_significance(signal=s, background=b, data=s + b)
 
@@ -296,23 +345,33 @@ def test_a_cut_is_learnt():
 
 
 def test_a_network_learns_to_part_signal_from_background():
-    """Events of two observables, a small network, a soft histogram of its output in five bins, q0 of profiled fits as the loss: Z0 rises."""
+    """Events of two observables, a small network, a soft histogram of its output in five bins, q0 of profiled
+    fits as the loss: Z0 rises."""
     generator = torch.Generator().manual_seed(5)
-    signal = torch.randn(400, 2, generator=generator, dtype=torch.float64) * 0.7 + torch.tensor([1.0, -0.7], dtype=torch.float64)
+    signal = torch.randn(400, 2, generator=generator, dtype=torch.float64) * 0.7 + torch.tensor(
+        [1.0, -0.7], dtype=torch.float64
+    )
     background = torch.randn(1600, 2, generator=generator, dtype=torch.float64)
     workspace = counting(60.0, 10.0, 50.0)
     for sample, total in zip(workspace["channels"][0]["samples"], (20.0, 200.0)):
         sample["data"] = [total / 5] * 5
-    workspace["channels"][0]["samples"][1]["modifiers"].append({"name": "norm", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}})
+    workspace["channels"][0]["samples"][1]["modifiers"].append(
+        {"name": "norm", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}
+    )
     workspace["observations"][0]["data"] = [44.0] * 5
     session = paritas.torch.Session(workspace, signal="signal", background="background", threads=1)
     torch.manual_seed(2)
-    network = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1), torch.nn.Sigmoid()).double()
+    network = torch.nn.Sequential(
+        torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1), torch.nn.Sigmoid()
+    ).double()
     histogram = SoftHistogram([-float("inf"), 0.2, 0.4, 0.6, 0.8, float("inf")], 0.05)
     optimizer = torch.optim.Adam(network.parameters(), lr=0.03)
 
     def z0():
-        s, b = histogram(network(signal)[:, 0]).values * (20.0 / 400), histogram(network(background)[:, 0]).values * (200.0 / 1600)
+        s, b = (
+            histogram(network(signal)[:, 0]).values * (20.0 / 400),
+            histogram(network(background)[:, 0]).values * (200.0 / 1600),
+        )
         return session.Z0(signal=s, background=b, data=s + b)
 
     first = z0().item()

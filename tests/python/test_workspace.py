@@ -1,4 +1,5 @@
 """Operations on workspaces: the documents that the program makes, and errors with their place."""
+
 import json
 import subprocess
 
@@ -12,7 +13,9 @@ WHOLE = SBOTTOM / "BkgOnly.json"
 
 def program(*arguments):
     """The document that the program prints."""
-    done = subprocess.run([PROGRAM, *(str(one) for one in arguments)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [PROGRAM, *(str(one) for one in arguments)], capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -43,9 +46,15 @@ def test_sorted_as_by_the_program(whole):
 def test_pruned_as_by_the_program(whole):
     seen = whole.inspect()
     channel, sample, modifier = seen["channels"][0][0], seen["samples"][0], seen["systematics"][-1][0]
-    for given, options in (({"channels": [channel]}, ("--channel", channel)), ({"samples": (sample,)}, ("--sample", sample)),
-                           ({"modifiers": {modifier}}, ("--modifier", modifier)),
-                           ({"modifier_types": ["histosys", "staterror"]}, ("--modifier-type", "histosys", "--modifier-type", "staterror"))):
+    for given, options in (
+        ({"channels": [channel]}, ("--channel", channel)),
+        ({"samples": (sample,)}, ("--sample", sample)),
+        ({"modifiers": {modifier}}, ("--modifier", modifier)),
+        (
+            {"modifier_types": ["histosys", "staterror"]},
+            ("--modifier-type", "histosys", "--modifier-type", "staterror"),
+        ),
+    ):
         pruned = whole.prune(**given)
         assert pruned.to_dict() == program("prune", WHOLE, *options) != whole.to_dict()
     twice = whole.to_dict()
@@ -59,12 +68,35 @@ def test_renamed_as_by_the_program(whole):
     (a, _), (b, _) = seen["channels"][:2]
     sample, measurement = seen["samples"][0], seen["measurements"][0][0]
     renamed = whole.rename(channels={a: b, b: a}, samples={sample: "é"}, measurements={measurement: "m"})
-    assert renamed.to_dict() == program("rename", WHOLE, "--channel", a, b, "--channel", b, a, "--sample", sample, "é", "--measurement", measurement, "m")
-    assert renamed.rename(channels={a: b, b: a}, samples={"é": sample}, measurements={"m": measurement}).to_json() == whole.to_json()
+    assert renamed.to_dict() == program(
+        "rename",
+        WHOLE,
+        "--channel",
+        a,
+        b,
+        "--channel",
+        b,
+        a,
+        "--sample",
+        sample,
+        "é",
+        "--measurement",
+        measurement,
+        "m",
+    )
+    assert (
+        renamed.rename(
+            channels={a: b, b: a}, samples={"é": sample}, measurements={"m": measurement}
+        ).to_json()
+        == whole.to_json()
+    )
     two = paritas.Workspace.read(TWO).rename(modifiers={"mu": "strength"})
     assert two.to_dict() == program("rename", TWO, "--modifier", "mu", "strength")
     model = paritas.Model.from_workspace(two)
-    assert model.poi_name == "strength" and model.fit().twice_nll == paritas.Model.from_workspace(TWO).fit().twice_nll
+    assert (
+        model.poi_name == "strength"
+        and model.fit().twice_nll == paritas.Model.from_workspace(TWO).fit().twice_nll
+    )
 
 
 @pytest.mark.parametrize("join", ["outer", "left outer", "right outer"])
@@ -73,7 +105,9 @@ def test_combined_as_by_the_program(whole, parts, join, merge):
     (left, at), (right, beside) = parts
     combined = left.combine(beside, join=join, merge_channels=merge)
     assert combined.to_dict() == left.combine(right, join, merge).to_dict()
-    assert combined.to_dict() == program("combine", at, beside, "--join", join, *(["--merge-channels"] if merge else []))
+    assert combined.to_dict() == program(
+        "combine", at, beside, "--join", join, *(["--merge-channels"] if merge else [])
+    )
     assert combined.sort().to_json() == whole.sort().to_json()
 
 
@@ -90,7 +124,10 @@ def test_results_are_workspaces_like_any_other(whole, tmp_path):
     path = tmp_path / "sorted.json"
     path.write_text(made.to_json())
     assert paritas.Workspace.read(path).digest() == made.digest()
-    assert paritas.Model.from_workspace(made, poi="").fit().twice_nll == paritas.Model.from_workspace(whole, poi="").fit().twice_nll
+    assert (
+        paritas.Model.from_workspace(made, poi="").fit().twice_nll
+        == paritas.Model.from_workspace(whole, poi="").fit().twice_nll
+    )
 
 
 def test_errors_say_where():
@@ -103,7 +140,9 @@ def test_errors_say_where():
         two.rename(samples={"nothing": "something"})
     with pytest.raises(paritas.InvalidInput, match=r"two_bins.json \(pruned\): channels: must not be empty"):
         two.prune(channels=[name for name, _ in two.inspect()["channels"]])
-    with pytest.raises(paritas.InvalidInput, match="two_bins.json and .*two_bins.json: channels: .* is in both"):
+    with pytest.raises(
+        paritas.InvalidInput, match="two_bins.json and .*two_bins.json: channels: .* is in both"
+    ):
         two.combine(two)
     with pytest.raises(paritas.InvalidArgument, match='join "inner": there are none, outer'):
         two.combine(two, join="inner")
@@ -111,7 +150,12 @@ def test_errors_say_where():
         two.combine(two, merge_channels=True)
     with pytest.raises(paritas.InvalidArgument, match="has a zero in it"):
         two.prune(samples=["signal\0"])
-    for operation in (paritas.Workspace.sort, paritas.Workspace.inspect, paritas.Workspace.prune, paritas.Workspace.rename):
+    for operation in (
+        paritas.Workspace.sort,
+        paritas.Workspace.inspect,
+        paritas.Workspace.prune,
+        paritas.Workspace.rename,
+    ):
         with pytest.raises(paritas.InvalidInput, match="measurements.*missing|missing.*measurements"):
             operation(paritas.Workspace({"channels": [], "observations": [], "version": "1.0.0"}))
 

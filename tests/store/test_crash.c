@@ -1,4 +1,5 @@
-/* Processes that die, disks that are full, and two runs on one store: nothing that was added is lost, nothing is there twice. */
+/* Processes that die, disks that are full, and two runs on one store: nothing that was added is lost, nothing
+ * is there twice. */
 #include "store/testing.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@ static paritas_status run_on(const char *path, struct report *report)
     struct store *store;
     unsigned char *present = calloc(ROWS / 2, 1);
     paritas_status status = store_open(scene.context, path, &tests_run, true, &store);
-    if (status == PARITAS_OK) status = store_present(store, 1.0, 1.0, 0, ROWS / 2, present); /* a chunk has both hypotheses of its toys */
+    /* a chunk has both hypotheses of its toys */
+    if (status == PARITAS_OK) status = store_present(store, 1.0, 1.0, 0, ROWS / 2, present);
     for (uint64_t i = 0; i < ROWS && status == PARITAS_OK; i += CHUNK) {
         if (!present[i / 2]) status = add_range(store, i, i + CHUNK);
         if (status == PARITAS_OK) report->committed = i + CHUNK;
@@ -53,7 +55,8 @@ TEST(a_run_that_is_killed_at_any_moment_goes_on_where_it_was)
     uint64_t random = 88172645463325252u;
     const double started = seconds();
     ASSERT_STORE_OK(run_on(path_of("undisturbed.db"), report));
-    const unsigned longest = 1 + (unsigned)(0.6e6 * (seconds() - started)); /* microseconds; an instrumented program takes its time */
+    /* microseconds; an instrumented program takes its time */
+    const unsigned longest = 1 + (unsigned)(0.6e6 * (seconds() - started));
     while (kills < 100) {
         const char *path = path_of("run.db");
         bool killed = true;
@@ -65,7 +68,8 @@ TEST(a_run_that_is_killed_at_any_moment_goes_on_where_it_was)
             kills += killed;
             struct stat about;
             if (stat(path, &about) != 0) continue; /* killed before it was made */
-            const long long there = ask_sqlite(path, "SELECT count(*) FROM toys"); /* -1: before its tables were */
+            /* -1: before its tables were */
+            const long long there = ask_sqlite(path, "SELECT count(*) FROM toys");
             if (there < 0) {
                 assert_int_equal(report->committed, 0);
                 continue;
@@ -99,7 +103,8 @@ static paritas_status fill_until_full(const char *path, struct report *report, b
 
 TEST(a_full_disk_is_an_error_and_loses_nothing)
 {
-    /* files that may not grow stand for a disk that is full: the first limit is met by the log, the last by the making of the tables */
+    /* files that may not grow stand for a disk that is full: the first limit is met by the log, the last by
+     * the making of the tables */
     static const rlim_t limits[] = {1000000, 300000, 100000, 10000};
     struct report *report = make_report();
     for (size_t k = 0; k < COUNT(limits); k++) {
@@ -149,8 +154,10 @@ TEST(two_processes_cannot_have_one_store_and_a_death_frees_it)
     for (int i = 0; i < 5000 && !report->ready; i++) usleep(1000);
     struct store *store;
     const char *output = path_of("all.db");
-    ASSERT_REFUSED(store_open(scene.context, path, &tests_run, true, &store), PARITAS_UNWRITABLE, "run.db: is in use by another process");
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 1, &path, output), PARITAS_UNREADABLE, "run.db: is in use by another process");
+    ASSERT_REFUSED(store_open(scene.context, path, &tests_run, true, &store), PARITAS_UNWRITABLE,
+                   "run.db: is in use by another process");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 1, &path, output), PARITAS_UNREADABLE,
+                   "run.db: is in use by another process");
     assert_int_not_equal(access(output, F_OK), 0);
     assert_first_rows(path, CHUNK); /* reading is free */
     kill(child, SIGKILL);
@@ -177,7 +184,8 @@ TEST(of_runs_that_start_at_once_one_gets_the_store)
             if (children[k] != 0) continue;
             struct store *store;
             paritas_status opened = store_open(scene.context, path, &tests_run, true, &store);
-            if (opened == PARITAS_OK) opened = add_range(store, 0, CHUNK); /* a second one in a row finds them there */
+            /* a second one in a row finds them there */
+            if (opened == PARITAS_OK) opened = add_range(store, 0, CHUNK);
             tell(reports[k], opened);
             store_close(store);
             _exit(0);
@@ -188,7 +196,9 @@ TEST(of_runs_that_start_at_once_one_gets_the_store)
             assert_int_equal(waitpid(children[k], &status, 0), children[k]);
             assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
             winners += reports[k]->status == PARITAS_OK;
-            if (reports[k]->status != PARITAS_OK && strstr(reports[k]->message, "is in use by another process") == NULL && strstr(reports[k]->message, "is stored already") == NULL)
+            if (reports[k]->status != PARITAS_OK &&
+                strstr(reports[k]->message, "is in use by another process") == NULL &&
+                strstr(reports[k]->message, "is stored already") == NULL)
                 fail_msg("%s", reports[k]->message);
         }
         assert_int_equal(winners, 1);

@@ -1,5 +1,5 @@
-/* Every request for memory of ours fails once, with all that follow: the answer is PARITAS_OUT_OF_MEMORY, nothing is left allocated, and
- * the files are whole. */
+/* Every request for memory of ours fails once, with all that follow: the answer is PARITAS_OUT_OF_MEMORY,
+ * nothing is left allocated, and the files are whole. */
 #include "store/testing.h"
 
 #include "base/testing.h"

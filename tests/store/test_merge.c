@@ -28,9 +28,11 @@ static void make_shards(bool blocks)
         snprintf(shard_paths[k], sizeof shard_paths[k], "%s/part%zu.db", scene.folder, k);
         shards[k] = shard_paths[k];
         ASSERT_STORE_OK(store_open(scene.context, shards[k], &run, false, &store));
-        if (blocks) ASSERT_STORE_OK(add_range(store, 2 * (TOYS * k / SHARDS), 2 * (TOYS * (k + 1) / SHARDS)));
+        if (blocks)
+            ASSERT_STORE_OK(add_range(store, 2 * (TOYS * k / SHARDS), 2 * (TOYS * (k + 1) / SHARDS)));
         else
-            for (uint64_t toy = k; toy < TOYS; toy += SHARDS) ASSERT_STORE_OK(add_range(store, 2 * toy, 2 * toy + 2));
+            for (uint64_t toy = k; toy < TOYS; toy += SHARDS)
+                ASSERT_STORE_OK(add_range(store, 2 * toy, 2 * toy + 2));
         ASSERT_STORE_OK(store_set_fact(store, "q_obs", 0.75));
         if (k == 3) ASSERT_STORE_OK(store_set_fact(store, "late", NAN));
         store_close(store);
@@ -65,7 +67,8 @@ TEST(shards_pool_to_the_rows_of_the_whole_run)
         ASSERT_STORE_OK(store_get_fact(store, "late", &value, &known));
         assert_true(known && isnan(value));
         store_close(store);
-        ASSERT_STORE_OK(store_open(scene.context, output, &tests_run, true, &store)); /* and it is the store of that run */
+        /* and it is the store of that run */
+        ASSERT_STORE_OK(store_open(scene.context, output, &tests_run, true, &store));
         ASSERT_STORE_OK(add_range(store, 2 * TOYS, 2 * TOYS + 4));
         store_close(store);
         assert_first_rows(output, 2 * TOYS + 4);
@@ -117,10 +120,12 @@ TEST(a_toy_in_two_shards_is_named_with_both_files)
     other.q = 5.0;
     ASSERT_STORE_OK(store_add(store, 1, &other));
     store_close(store);
-    ASSERT_REFUSED(paritas_store_merge(scene.context, SHARDS, shards, output), PARITAS_INVALID_INPUT, "toy 11 at mu = 1, hypothesis = 1 is in ", "part0.db and in ", "part4.db");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, SHARDS, shards, output), PARITAS_INVALID_INPUT,
+                   "toy 11 at mu = 1, hypothesis = 1 is in ", "part0.db and in ", "part4.db");
     assert_nothing_made(output);
     const char *const twice[] = {shards[0], shards[1], shards[0]};
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 3, twice, output), PARITAS_INVALID_INPUT, "toy 0 at mu = 1, hypothesis = 0 is in ", "part0.db and in ");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 3, twice, output), PARITAS_INVALID_INPUT,
+                   "toy 0 at mu = 1, hypothesis = 0 is in ", "part0.db and in ");
     assert_nothing_made(output);
 }
 
@@ -131,13 +136,15 @@ TEST(stores_of_different_runs_are_refused_by_the_entry)
     const char *paths[] = {path_of("a.db"), path_of("b.db")}, *output = path_of("all.db");
     make_store(paths[0], &tests_run, 0, 10);
     make_store(paths[1], &other, 10, 20);
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_INVALID_INPUT, "b.db: was made with seed = 8, ", "a.db has seed = 7");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_INVALID_INPUT,
+                   "b.db: was made with seed = 8, ", "a.db has seed = 7");
     assert_nothing_made(output);
     struct store *store;
     ASSERT_STORE_OK(store_open(scene.context, path_of("fits.db"), &fits_run, false, &store));
     store_close(store);
     paths[1] = path_of("fits.db");
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_INVALID_INPUT, "fits.db: was made with kind = fits, ");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_INVALID_INPUT,
+                   "fits.db: was made with kind = fits, ");
 }
 
 TEST(facts_that_contradict_each_other_are_named)
@@ -149,7 +156,8 @@ TEST(facts_that_contradict_each_other_are_named)
         ASSERT_STORE_OK(store_set_fact(store, "q_obs", 1.0 + k));
         store_close(store);
     }
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_INVALID_INPUT, "b.db: q_obs is 2, in the stores before it 1");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_INVALID_INPUT,
+                   "b.db: q_obs is 2, in the stores before it 1");
     assert_nothing_made(output);
 }
 
@@ -158,12 +166,15 @@ TEST(nothing_that_is_there_is_replaced)
     const char *path = path_of("run.db"), *output = path_of("all.db");
     make_store(path, &tests_run, 0, 10);
     make_store(output, &tests_run, 0, 4);
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 1, &path, output), PARITAS_INVALID_ARGUMENT, "all.db: exists already");
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 1, &path, path), PARITAS_INVALID_ARGUMENT, "run.db: exists already");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 1, &path, output), PARITAS_INVALID_ARGUMENT,
+                   "all.db: exists already");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 1, &path, path), PARITAS_INVALID_ARGUMENT,
+                   "run.db: exists already");
     assert_first_rows(output, 4);
     unlink(output);
     write_file(path_of("all.db-wal"), "log", 3); /* of a store that was removed without it */
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 1, &path, output), PARITAS_INVALID_ARGUMENT, "all.db-wal: exists already");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 1, &path, output), PARITAS_INVALID_ARGUMENT,
+                   "all.db-wal: exists already");
     unlink(path_of("all.db-wal"));
     write_file(path_of("all.db-merge"), "left of a merge that was killed", 31);
     ASSERT_STORE_OK(paritas_store_merge(scene.context, 1, &path, output));
@@ -172,13 +183,17 @@ TEST(nothing_that_is_there_is_replaced)
 
 TEST(a_wrong_row_or_path_makes_nothing)
 {
-    const char *paths[] = {path_of("a.db"), path_of("b.db")}, *output = path_of("all.db"), *nowhere = path_of("nowhere/all.db");
+    const char *paths[] = {path_of("a.db"), path_of("b.db")}, *output = path_of("all.db"),
+               *nowhere = path_of("nowhere/all.db");
     make_store(paths[0], &tests_run, 0, 10);
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_UNREADABLE, "b.db: cannot be read: No such file");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_UNREADABLE,
+                   "b.db: cannot be read: No such file");
     make_store(paths[1], &tests_run, 10, 20);
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, nowhere), PARITAS_UNWRITABLE, "nowhere/all.db: cannot be written: No such file");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, nowhere), PARITAS_UNWRITABLE,
+                   "nowhere/all.db: cannot be written: No such file");
     with_sqlite(paths[1], "UPDATE toys SET q = 'much' WHERE toy = 8 AND hypothesis = 1");
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_INVALID_INPUT, "b.db: toy 8 at mu = 1.0, hypothesis = 1.0: q is a text (much)");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, output), PARITAS_INVALID_INPUT,
+                   "b.db: toy 8 at mu = 1.0, hypothesis = 1.0: q is a text (much)");
     assert_nothing_made(output);
     ASSERT_REFUSED(paritas_store_merge(scene.context, 0, paths, output), PARITAS_INVALID_ARGUMENT, "stores");
     ASSERT_REFUSED(paritas_store_merge(scene.context, 2, NULL, output), PARITAS_INVALID_ARGUMENT, "stores");
@@ -190,7 +205,9 @@ static int collect_toys(void *user, const struct store_fit *row)
     static const double vector[] = {1.5, -0.0, 1e-310};
     uint64_t *next = user;
     assert_int_equal(row->toy, *next);
-    assert_true(row->twice_nll == (double)row->toy && (row->toy % 2 ? row->parameters == NULL : memcmp(row->parameters, vector, sizeof vector) == 0));
+    assert_true(
+        row->twice_nll == (double)row->toy &&
+        (row->toy % 2 ? row->parameters == NULL : memcmp(row->parameters, vector, sizeof vector) == 0));
     ++*next;
     return 0;
 }
@@ -198,13 +215,15 @@ static int collect_toys(void *user, const struct store_fit *row)
 TEST(shards_of_fits_pool_with_their_vectors)
 {
     static const double vector[] = {1.5, -0.0, 1e-310};
-    const char *const paths[] = {path_of("a.db"), path_of("b.db")}, *output = path_of("all.db"), *again = path_of("again.db");
+    const char *const paths[] = {path_of("a.db"), path_of("b.db")}, *output = path_of("all.db"),
+                      *again = path_of("again.db");
     const char *const overlapping[] = {output, paths[1]};
     struct store *store;
     for (unsigned k = 0; k < 2; k++) {
         ASSERT_STORE_OK(store_open(scene.context, paths[k], &fits_run, false, &store));
         for (uint64_t toy = 0; toy < 40; toy++) {
-            const struct store_fit row = {.toy = toy, .twice_nll = (double)toy, .parameters = toy % 2 ? NULL : vector};
+            const struct store_fit row = {
+                .toy = toy, .twice_nll = (double)toy, .parameters = toy % 2 ? NULL : vector};
             if (toy / 3 % 2 == k) ASSERT_STORE_OK(store_add_fits(store, 1, &row));
         }
         store_close(store);
@@ -215,7 +234,8 @@ TEST(shards_of_fits_pool_with_their_vectors)
     ASSERT_STORE_OK(store_read_fits(store, collect_toys, &next));
     store_close(store);
     assert_int_equal(next, 40);
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, overlapping, again), PARITAS_INVALID_INPUT, "toy 3 is in ", "all.db and in ", "b.db");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, overlapping, again), PARITAS_INVALID_INPUT,
+                   "toy 3 is in ", "all.db and in ", "b.db");
 }
 
 struct watch {

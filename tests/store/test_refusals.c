@@ -14,8 +14,10 @@ TEST(an_existing_file_needs_resume)
 {
     make_store(path_of("run.db"), &tests_run, 0, 10);
     write_file(path_of("empty.db"), "", 0);
-    ASSERT_REFUSED(open_and_close(path_of("run.db"), &tests_run, false), PARITAS_INVALID_ARGUMENT, "run.db: exists already", "--resume");
-    ASSERT_REFUSED(open_and_close(path_of("empty.db"), &tests_run, false), PARITAS_INVALID_ARGUMENT, "empty.db: exists already");
+    ASSERT_REFUSED(open_and_close(path_of("run.db"), &tests_run, false), PARITAS_INVALID_ARGUMENT,
+                   "run.db: exists already", "--resume");
+    ASSERT_REFUSED(open_and_close(path_of("empty.db"), &tests_run, false), PARITAS_INVALID_ARGUMENT,
+                   "empty.db: exists already");
     assert_first_rows(path_of("run.db"), 10);
 }
 
@@ -24,8 +26,10 @@ TEST(every_difference_of_two_runs_is_named_with_both_values)
     static const struct store_entry others[] = {{"workspace", "sha256:00"}, {"mu", "2"}, {"fix_aux", "yes"}};
     const struct store_run other = {STORE_TESTS, COUNT(others), others, 0, NULL};
     make_store(path_of("run.db"), &tests_run, 0, 10);
-    ASSERT_REFUSED(open_and_close(path_of("run.db"), &other, true), PARITAS_INVALID_ARGUMENT, "run.db: was made with mu = 1, this run has mu = 2",
-                   "; was made with seed = 7, this run has no seed", "; was made with no fix_aux, this run has fix_aux = yes");
+    ASSERT_REFUSED(open_and_close(path_of("run.db"), &other, true), PARITAS_INVALID_ARGUMENT,
+                   "run.db: was made with mu = 1, this run has mu = 2",
+                   "; was made with seed = 7, this run has no seed",
+                   "; was made with no fix_aux, this run has fix_aux = yes");
     assert_null(strstr(paritas_error_message(scene.context), "workspace"));
     assert_first_rows(path_of("run.db"), 10);
 }
@@ -44,12 +48,14 @@ TEST(another_kind_and_other_parameters_are_named)
     const struct store_run other = {STORE_FITS, COUNT(entries), entries, COUNT(others), others};
     struct store *store;
     make_store(path_of("run.db"), &tests_run, 0, 10);
-    ASSERT_REFUSED(open_and_close(path_of("run.db"), &fits_run, true), PARITAS_INVALID_ARGUMENT, "was made with kind = tests, this run has kind = fits");
+    ASSERT_REFUSED(open_and_close(path_of("run.db"), &fits_run, true), PARITAS_INVALID_ARGUMENT,
+                   "was made with kind = tests, this run has kind = fits");
     ASSERT_STORE_OK(store_open(scene.context, path_of("fits.db"), &fits_run, false, &store));
     ASSERT_REFUSED(add_range(store, 0, 1), PARITAS_INVALID_ARGUMENT, "fits.db", "another kind");
     ASSERT_REFUSED(store_read(store, NULL, NULL), PARITAS_INVALID_ARGUMENT, "fits.db", "another kind");
     store_close(store);
-    ASSERT_REFUSED(open_and_close(path_of("fits.db"), &other, true), PARITAS_INVALID_ARGUMENT, "parameter[1] = gamma[0], this run has parameter[1] = gamma[1]",
+    ASSERT_REFUSED(open_and_close(path_of("fits.db"), &other, true), PARITAS_INVALID_ARGUMENT,
+                   "parameter[1] = gamma[0], this run has parameter[1] = gamma[1]",
                    "parameter[2] = \xc3\xa9tale, this run has no parameter[2]");
 }
 
@@ -58,26 +64,35 @@ TEST(a_double_is_named_and_nothing_of_its_call_is_kept)
     struct store *store;
     ASSERT_STORE_OK(store_open(scene.context, path_of("run.db"), &tests_run, false, &store));
     ASSERT_STORE_OK(add_range(store, 0, 10));
-    ASSERT_REFUSED(add_range(store, 7, 30), PARITAS_INVALID_ARGUMENT, "run.db: toy 3 at mu = 1, hypothesis = 1: is stored already");
+    ASSERT_REFUSED(add_range(store, 7, 30), PARITAS_INVALID_ARGUMENT,
+                   "run.db: toy 3 at mu = 1, hypothesis = 1: is stored already");
     const paritas_toy twice[] = {some_toy(10), some_toy(11), some_toy(10)};
-    ASSERT_REFUSED(store_add(store, 3, twice), PARITAS_INVALID_ARGUMENT, "run.db: toy 5 at mu = 1, hypothesis = 0: is stored already");
+    ASSERT_REFUSED(store_add(store, 3, twice), PARITAS_INVALID_ARGUMENT,
+                   "run.db: toy 5 at mu = 1, hypothesis = 0: is stored already");
     ASSERT_STORE_OK(add_range(store, 10, 12));
     store_close(store);
     assert_first_rows(path_of("run.db"), 12);
     const struct store_fit fit = {.toy = 4};
     ASSERT_STORE_OK(store_open(scene.context, path_of("fits.db"), &fits_run, false, &store));
     ASSERT_STORE_OK(store_add_fits(store, 1, &fit));
-    ASSERT_REFUSED(store_add_fits(store, 1, &fit), PARITAS_INVALID_ARGUMENT, "fits.db: toy 4: is stored already");
+    ASSERT_REFUSED(store_add_fits(store, 1, &fit), PARITAS_INVALID_ARGUMENT,
+                   "fits.db: toy 4: is stored already");
     store_close(store);
 }
 
 TEST(what_cannot_be_a_key_or_a_status_is_refused)
 {
-    const paritas_toy wrong[] = {{.toy = (uint64_t)INT64_MAX + 1}, {.mu = NAN}, {.mu = INFINITY}, {.hypothesis = NAN}, {.status = (paritas_fit_status)5}, {.status = (paritas_fit_status)-1}};
+    const paritas_toy wrong[] = {{.toy = (uint64_t)INT64_MAX + 1},
+                                 {.mu = NAN},
+                                 {.mu = INFINITY},
+                                 {.hypothesis = NAN},
+                                 {.status = (paritas_fit_status)5},
+                                 {.status = (paritas_fit_status)-1}};
     static const char *const reasons[] = {"2^63", "finite", "finite", "finite", "status", "status"};
     struct store *store;
     ASSERT_STORE_OK(store_open(scene.context, path_of("run.db"), &tests_run, false, &store));
-    for (size_t i = 0; i < COUNT(wrong); i++) ASSERT_REFUSED(store_add(store, 1, &wrong[i]), PARITAS_INVALID_ARGUMENT, "run.db: toy ", reasons[i]);
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        ASSERT_REFUSED(store_add(store, 1, &wrong[i]), PARITAS_INVALID_ARGUMENT, "run.db: toy ", reasons[i]);
     store_close(store);
     assert_first_rows(path_of("run.db"), 0);
 }
@@ -93,7 +108,8 @@ static void assert_no_store(const char *name, const char *reason)
     ASSERT_REFUSED(store_open_read(scene.context, path, &store), PARITAS_INVALID_INPUT, name, reason);
     assert_null(store);
     assert_int_equal(stat(path, &after), 0);
-    assert_true(before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+    assert_true(before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+                before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
 }
 
 TEST(a_file_that_is_no_store_is_refused_and_left_alone)
@@ -146,7 +162,8 @@ TEST(a_damaged_store_is_an_error)
     struct store *store;
     struct collected all = {0};
     ASSERT_STORE_OK(store_open_read(scene.context, path_of("run.db"), &store));
-    ASSERT_REFUSED(store_read(store, collect, &all), PARITAS_INVALID_INPUT, "run.db: the database is damaged");
+    ASSERT_REFUSED(store_read(store, collect, &all), PARITAS_INVALID_INPUT,
+                   "run.db: the database is damaged");
     store_close(store);
     free(all.rows);
 }
@@ -156,17 +173,27 @@ TEST(a_row_that_cannot_be_one_is_named)
     static const struct {
         const char *change, *reason;
     } cases[] = {
-        {"UPDATE toys SET q = 'much' WHERE toy = 3 AND hypothesis = 1", "toy 3 at mu = 1.0, hypothesis = 1.0: q is a text (much), not a real number"},
-        {"UPDATE toys SET mu_hat = x'00ff' WHERE toy = 3 AND hypothesis = 1", "toy 3 at mu = 1.0, hypothesis = 1.0: mu_hat is a blob, not"},
-        {"UPDATE toys SET status = 'fine' WHERE toy = 4 AND hypothesis = 0", "toy 4 at mu = 1.0, hypothesis = 0.0: status is a text (fine), not the name of a status"},
-        {"UPDATE toys SET status = NULL WHERE toy = 4 AND hypothesis = 0", "toy 4 at mu = 1.0, hypothesis = 0.0: status is nothing, not"},
+        {"UPDATE toys SET q = 'much' WHERE toy = 3 AND hypothesis = 1",
+         "toy 3 at mu = 1.0, hypothesis = 1.0: q is a text (much), not a real number"},
+        {"UPDATE toys SET mu_hat = x'00ff' WHERE toy = 3 AND hypothesis = 1",
+         "toy 3 at mu = 1.0, hypothesis = 1.0: mu_hat is a blob, not"},
+        {"UPDATE toys SET status = 'fine' WHERE toy = 4 AND hypothesis = 0",
+         "toy 4 at mu = 1.0, hypothesis = 0.0: status is a text (fine), not the name of a status"},
+        {"UPDATE toys SET status = NULL WHERE toy = 4 AND hypothesis = 0",
+         "toy 4 at mu = 1.0, hypothesis = 0.0: status is nothing, not"},
         {"UPDATE toys SET status = x'ff' WHERE toy = 4 AND hypothesis = 0", "status is a blob, not"},
-        {"UPDATE toys SET iterations = -1 WHERE toy = 4 AND hypothesis = 0", "iterations is a whole number (-1), not"},
-        {"UPDATE toys SET iterations = 5000000000 WHERE toy = 4 AND hypothesis = 0", "iterations is a whole number (5000000000), not"},
-        {"UPDATE toys SET iterations = 'few' WHERE toy = 4 AND hypothesis = 0", "iterations is a text (few), not"},
-        {"UPDATE toys SET toy = -4 WHERE toy = 4 AND hypothesis = 0", "toy -4 at mu = 1.0, hypothesis = 0.0: toy is a whole number (-4), not"},
-        {"UPDATE toys SET toy = 'x' WHERE toy = 4 AND hypothesis = 0", "toy x at mu = 1.0, hypothesis = 0.0: toy is a text (x), not"},
-        {"UPDATE toys SET mu = 'one' WHERE toy = 4 AND hypothesis = 0", "toy 4 at mu = one, hypothesis = 0.0: mu is a text (one), not"},
+        {"UPDATE toys SET iterations = -1 WHERE toy = 4 AND hypothesis = 0",
+         "iterations is a whole number (-1), not"},
+        {"UPDATE toys SET iterations = 5000000000 WHERE toy = 4 AND hypothesis = 0",
+         "iterations is a whole number (5000000000), not"},
+        {"UPDATE toys SET iterations = 'few' WHERE toy = 4 AND hypothesis = 0",
+         "iterations is a text (few), not"},
+        {"UPDATE toys SET toy = -4 WHERE toy = 4 AND hypothesis = 0",
+         "toy -4 at mu = 1.0, hypothesis = 0.0: toy is a whole number (-4), not"},
+        {"UPDATE toys SET toy = 'x' WHERE toy = 4 AND hypothesis = 0",
+         "toy x at mu = 1.0, hypothesis = 0.0: toy is a text (x), not"},
+        {"UPDATE toys SET mu = 'one' WHERE toy = 4 AND hypothesis = 0",
+         "toy 4 at mu = one, hypothesis = 0.0: mu is a text (one), not"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct store *store;
@@ -174,7 +201,8 @@ TEST(a_row_that_cannot_be_one_is_named)
         make_store(path_of("run.db"), &tests_run, 0, 20);
         with_sqlite(path_of("run.db"), cases[i].change);
         ASSERT_STORE_OK(store_open_read(scene.context, path_of("run.db"), &store));
-        ASSERT_REFUSED(store_read(store, collect, &all), PARITAS_INVALID_INPUT, "run.db: toy ", cases[i].reason);
+        ASSERT_REFUSED(store_read(store, collect, &all), PARITAS_INVALID_INPUT, "run.db: toy ",
+                       cases[i].reason);
         if (strstr(cases[i].change, "status") != NULL) {
             uint64_t counts[STORE_STATUSES];
             ASSERT_REFUSED(store_counts(store, counts), PARITAS_INVALID_INPUT, cases[i].reason);
@@ -194,8 +222,10 @@ static int ignore_fit(void *user, const struct store_fit *row)
 TEST(a_vector_of_another_length_is_named)
 {
     static const double vector[] = {1.0, 2.0, 3.0};
-    const struct store_fit rows[] = {{.toy = 1, .parameters = vector, .errors = vector}, {.toy = 2, .parameters = vector}};
-    static const char *const changes[] = {"UPDATE toys SET errors = x'0011' WHERE toy = 1", "UPDATE toys SET errors = 'abcdefghabcdefghabcdefgh' WHERE toy = 1",
+    const struct store_fit rows[] = {{.toy = 1, .parameters = vector, .errors = vector},
+                                     {.toy = 2, .parameters = vector}};
+    static const char *const changes[] = {"UPDATE toys SET errors = x'0011' WHERE toy = 1",
+                                          "UPDATE toys SET errors = 'abcdefghabcdefghabcdefgh' WHERE toy = 1",
                                           "UPDATE toys SET errors = x'' WHERE toy = 1"};
     for (size_t i = 0; i < COUNT(changes); i++) {
         struct store *store;
@@ -204,7 +234,8 @@ TEST(a_vector_of_another_length_is_named)
         store_close(store);
         with_sqlite(path_of("fits.db"), changes[i]);
         ASSERT_STORE_OK(store_open_read(scene.context, path_of("fits.db"), &store));
-        ASSERT_REFUSED(store_read_fits(store, ignore_fit, NULL), PARITAS_INVALID_INPUT, "fits.db: toy 1: errors is ", "8 bytes a parameter");
+        ASSERT_REFUSED(store_read_fits(store, ignore_fit, NULL), PARITAS_INVALID_INPUT,
+                       "fits.db: toy 1: errors is ", "8 bytes a parameter");
         store_close(store);
         unlink(path_of("fits.db"));
     }
@@ -214,13 +245,16 @@ TEST(a_path_that_leads_nowhere_is_unwritable_and_unreadable)
 {
     struct store *store;
     assert_int_equal(mkdir(path_of("folder"), 0755), 0);
-    ASSERT_REFUSED(open_and_close(path_of("nowhere/run.db"), &tests_run, false), PARITAS_UNWRITABLE, "nowhere/run.db", "No such file");
+    ASSERT_REFUSED(open_and_close(path_of("nowhere/run.db"), &tests_run, false), PARITAS_UNWRITABLE,
+                   "nowhere/run.db", "No such file");
     ASSERT_REFUSED(open_and_close(path_of("folder"), &tests_run, true), PARITAS_UNWRITABLE, "is a directory");
     ASSERT_REFUSED(open_and_close("", &tests_run, true), PARITAS_UNWRITABLE, "No such file");
-    ASSERT_REFUSED(store_open_read(scene.context, path_of("run.db"), &store), PARITAS_UNREADABLE, "run.db", "No such file");
+    ASSERT_REFUSED(store_open_read(scene.context, path_of("run.db"), &store), PARITAS_UNREADABLE, "run.db",
+                   "No such file");
     ASSERT_REFUSED(store_open_read(scene.context, path_of("folder"), &store), PARITAS_UNREADABLE, "folder");
     write_file(path_of("empty.db"), "", 0);
-    ASSERT_REFUSED(store_open_read(scene.context, path_of("empty.db"), &store), PARITAS_INVALID_INPUT, "empty.db: is not a store of toys: it is empty");
+    ASSERT_REFUSED(store_open_read(scene.context, path_of("empty.db"), &store), PARITAS_INVALID_INPUT,
+                   "empty.db: is not a store of toys: it is empty");
 }
 
 /* Runs `work` in a child that is not root; false where that cannot be had. */
@@ -249,7 +283,8 @@ static paritas_status read_only(const char *path)
     uint64_t counts[STORE_STATUSES];
     paritas_status status = store_open_read(scene.context, path, &store);
     if (status == PARITAS_OK) status = store_counts(store, counts);
-    if (status == PARITAS_OK && counts[PARITAS_FIT_CONVERGED] != 10) status = paritas_fail(scene.context, PARITAS_INVALID_INPUT, "not ten");
+    if (status == PARITAS_OK && counts[PARITAS_FIT_CONVERGED] != 10)
+        status = paritas_fail(scene.context, PARITAS_INVALID_INPUT, "not ten");
     store_close(store);
     return status;
 }

@@ -6,14 +6,39 @@
 /* whole numbers are among them since SQLite keeps those in another way */
 TEST(every_number_comes_back_with_its_bits)
 {
-    static const double reals[] = {0.0, 1.0, -1.0, 3.0, 1e15, 0.1, 1.0 / 3.0, DBL_MIN, -DBL_MIN, 4.9406564584124654e-324, -2.2250738585072009e-308,
-                                   DBL_MAX, -DBL_MAX, 9007199254740993.0, -9223372036854775808.0, 1e300, INFINITY, -INFINITY, NAN};
+    static const double reals[] = {0.0,
+                                   1.0,
+                                   -1.0,
+                                   3.0,
+                                   1e15,
+                                   0.1,
+                                   1.0 / 3.0,
+                                   DBL_MIN,
+                                   -DBL_MIN,
+                                   4.9406564584124654e-324,
+                                   -2.2250738585072009e-308,
+                                   DBL_MAX,
+                                   -DBL_MAX,
+                                   9007199254740993.0,
+                                   -9223372036854775808.0,
+                                   1e300,
+                                   INFINITY,
+                                   -INFINITY,
+                                   NAN};
     enum { N = COUNT(reals) };
     const char *path = path_of("run.db");
     struct store *store;
     paritas_toy rows[N];
     for (size_t i = 0; i < N; i++)
-        rows[i] = (paritas_toy){i * 461168601842738790u, 1.0, 0.0, reals[i], reals[(i + 1) % N], reals[(i + 2) % N], reals[(i + 3) % N], (paritas_fit_status)(i % 5), UINT32_MAX - (unsigned)i};
+        rows[i] = (paritas_toy){i * 461168601842738790u,
+                                1.0,
+                                0.0,
+                                reals[i],
+                                reals[(i + 1) % N],
+                                reals[(i + 2) % N],
+                                reals[(i + 3) % N],
+                                (paritas_fit_status)(i % 5),
+                                UINT32_MAX - (unsigned)i};
     ASSERT_STORE_OK(store_open(scene.context, path, &tests_run, false, &store));
     ASSERT_STORE_OK(store_add(store, N, rows));
     store_close(store);
@@ -25,7 +50,13 @@ TEST(every_number_comes_back_with_its_bits)
 
 TEST(zero_loses_its_sign)
 {
-    const paritas_toy row = {.toy = 1, .mu = -0.0, .hypothesis = -0.0, .q = -0.0, .mu_hat = -0.0, .twice_nll_free = -0.0, .twice_nll_fixed = -0.0};
+    const paritas_toy row = {.toy = 1,
+                             .mu = -0.0,
+                             .hypothesis = -0.0,
+                             .q = -0.0,
+                             .mu_hat = -0.0,
+                             .twice_nll_free = -0.0,
+                             .twice_nll_fixed = -0.0};
     struct store *store;
     ASSERT_STORE_OK(store_open(scene.context, path_of("run.db"), &tests_run, false, &store));
     ASSERT_STORE_OK(store_add(store, 1, &row));
@@ -38,7 +69,9 @@ TEST(zero_loses_its_sign)
 
 TEST(every_finite_mu_is_a_key_of_its_own)
 {
-    static const double mu[] = {-DBL_MAX, -1.0, 0.0, 4.9406564584124654e-324, DBL_MIN, 0.1, 0.10000000000000002, 1.0, 1.0 + DBL_EPSILON, DBL_MAX};
+    static const double mu[] = {
+        -DBL_MAX,          -1.0,   0.0, 4.9406564584124654e-324, DBL_MIN, 0.1, 0.10000000000000002, 1.0,
+        1.0 + DBL_EPSILON, DBL_MAX};
     const char *path = path_of("run.db");
     struct store *store;
     ASSERT_STORE_OK(store_open(scene.context, path, &tests_run, false, &store));
@@ -52,7 +85,8 @@ TEST(every_finite_mu_is_a_key_of_its_own)
     store_close(store);
     struct collected all = rows_of(path);
     assert_int_equal(all.n, COUNT(mu));
-    for (size_t i = 0; i < COUNT(mu); i++) assert_true(same_real(all.rows[i].mu, mu[i]) && same_real(all.rows[i].hypothesis, mu[i]));
+    for (size_t i = 0; i < COUNT(mu); i++)
+        assert_true(same_real(all.rows[i].mu, mu[i]) && same_real(all.rows[i].hypothesis, mu[i]));
     free(all.rows);
 }
 
@@ -89,7 +123,8 @@ TEST(fits_keep_their_vectors_as_little_endian_bits)
     ASSERT_STORE_OK(store_present(store, 0.0, 0.0, 0, 10, present));
     assert_memory_equal(present, "\0\0\1\1\0\0\0\0\0\1", 10);
     ASSERT_STORE_OK(store_counts(store, counts));
-    assert_true(counts[PARITAS_FIT_CONVERGED] == 1 && counts[PARITAS_FIT_AT_ITERATION_LIMIT] == 1 && counts[PARITAS_FIT_NON_FINITE] == 1 && counts[PARITAS_FIT_NO_PROGRESS] == 0);
+    assert_true(counts[PARITAS_FIT_CONVERGED] == 1 && counts[PARITAS_FIT_AT_ITERATION_LIMIT] == 1 &&
+                counts[PARITAS_FIT_NON_FINITE] == 1 && counts[PARITAS_FIT_NO_PROGRESS] == 0);
     store_close(store);
     ASSERT_STORE_OK(store_open_read(scene.context, path, &store));
     assert_int_equal(store_run(store)->n_parameters, 3);
@@ -98,10 +133,17 @@ TEST(fits_keep_their_vectors_as_little_endian_bits)
     store_close(store);
     assert_int_equal(all.n, 3);
     assert_true(isnan(all.rows[0].edm) && isnan(all.rows[0].statistic));
-    assert_true(all.rows[0].toy == 2 && all.rows[0].parameters == NULL && all.rows[0].errors == NULL && all.rows[0].status == PARITAS_FIT_NON_FINITE);
-    assert_true(all.rows[1].toy == 3 && all.rows[1].errors == NULL && all.rows[1].iterations == 200 && all.rows[1].twice_nll == -4.0 && all.rows[1].statistic == 2.5 && all.rows[1].edm == 0.0);
-    for (size_t i = 0; i < 3; i++) assert_true(same_real(all.vectors[1][i], errors[i]) && same_real(all.vectors[2][i], parameters[i]) && same_real(all.vectors[2][3 + i], errors[i]));
-    assert_int_equal(ask_sqlite(path, "SELECT hex(parameters) = '000000000000F83F00000000000000802BE6708B68120000' FROM toys WHERE toy = 9"), 1);
+    assert_true(all.rows[0].toy == 2 && all.rows[0].parameters == NULL && all.rows[0].errors == NULL &&
+                all.rows[0].status == PARITAS_FIT_NON_FINITE);
+    assert_true(all.rows[1].toy == 3 && all.rows[1].errors == NULL && all.rows[1].iterations == 200 &&
+                all.rows[1].twice_nll == -4.0 && all.rows[1].statistic == 2.5 && all.rows[1].edm == 0.0);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(same_real(all.vectors[1][i], errors[i]) && same_real(all.vectors[2][i], parameters[i]) &&
+                    same_real(all.vectors[2][3 + i], errors[i]));
+    assert_int_equal(
+        ask_sqlite(path, "SELECT hex(parameters) = '000000000000F83F00000000000000802BE6708B68120000' FROM "
+                         "toys WHERE toy = 9"),
+        1);
 }
 
 TEST(rows_come_in_the_order_of_their_keys)
@@ -126,7 +168,8 @@ TEST(toys_that_are_there_are_told)
     ASSERT_STORE_OK(add_range(store, 20, 41)); /* toys 10 to 19 of both, and 20 of hypothesis 0 */
     for (int hypothesis = 0; hypothesis < 2; hypothesis++) {
         ASSERT_STORE_OK(store_present(store, 1.0, hypothesis, 5, 70, present));
-        for (unsigned i = 0; i < 70; i++) assert_int_equal(present[i], i + 5 >= 10 && i + 5 < 21u - (unsigned)hypothesis);
+        for (unsigned i = 0; i < 70; i++)
+            assert_int_equal(present[i], i + 5 >= 10 && i + 5 < 21u - (unsigned)hypothesis);
     }
     ASSERT_STORE_OK(store_present(store, 2.0, 0.0, 5, 70, present));
     for (unsigned i = 0; i < 70; i++) assert_int_equal(present[i], 0);
@@ -158,7 +201,8 @@ TEST(missing_and_empty_files_are_made_on_resume)
         ASSERT_STORE_OK(store_open(scene.context, path_of(names[i]), &tests_run, true, &store));
         ASSERT_STORE_OK(add_range(store, 0, 3));
         store_close(store);
-        ASSERT_STORE_OK(store_open(scene.context, path_of(names[i]), &tests_run, true, &store)); /* finished: nothing to do is no error */
+        /* finished: nothing to do is no error */
+        ASSERT_STORE_OK(store_open(scene.context, path_of(names[i]), &tests_run, true, &store));
         store_close(store);
         assert_first_rows(path_of(names[i]), 3);
     }
@@ -237,7 +281,8 @@ TEST(a_reader_that_stays_does_not_hold_up_the_writer)
     ASSERT_STORE_OK(add_range(store, 0, 100));
     assert_int_equal(sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
     sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(reader, "SELECT count(*) FROM toys", -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(reader, "SELECT count(*) FROM toys", -1, &statement, NULL),
+                     SQLITE_OK);
     assert_int_equal(sqlite3_exec(reader, "BEGIN", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
     ASSERT_STORE_OK(add_range(store, 100, 60000));
@@ -257,7 +302,9 @@ TEST(a_closed_store_is_one_file)
     static const char *const endings[] = {"run.db-wal", "run.db-shm", "run.db-journal", "run.db-lock"};
     for (size_t i = 0; i < COUNT(endings); i++) assert_int_not_equal(access(path_of(endings[i]), F_OK), 0);
     assert_int_equal(ask_sqlite(path, "SELECT count(*) FROM toys WHERE status = 'converged'"), 98);
-    assert_int_equal(ask_sqlite(path, "SELECT count(*) FROM toys WHERE status = 'non_finite' AND twice_nll_free IS NULL"), 2);
+    assert_int_equal(
+        ask_sqlite(path, "SELECT count(*) FROM toys WHERE status = 'non_finite' AND twice_nll_free IS NULL"),
+        2);
 }
 
 TEST(names_that_mean_something_to_sqlite_are_files_like_others)
@@ -280,7 +327,8 @@ TEST(a_store_is_found_through_a_link)
     assert_int_equal(symlink(path_of("run.db"), path_of("link.db")), 0);
     struct store *store, *second;
     ASSERT_STORE_OK(store_open(scene.context, path_of("link.db"), &tests_run, true, &store));
-    ASSERT_REFUSED(store_open(scene.context, path_of("run.db"), &tests_run, true, &second), PARITAS_UNWRITABLE, "run.db: is in use by another process");
+    ASSERT_REFUSED(store_open(scene.context, path_of("run.db"), &tests_run, true, &second),
+                   PARITAS_UNWRITABLE, "run.db: is in use by another process");
     ASSERT_STORE_OK(add_range(store, 4, 6));
     store_close(store);
     assert_first_rows(path_of("run.db"), 6);

@@ -1,4 +1,5 @@
-/* testing.h: a folder to work in, toys whose numbers follow from their index, and SQLite as a second pair of eyes. */
+/* testing.h: a folder to work in, toys whose numbers follow from their index, and SQLite as a second pair of
+ * eyes. */
 #ifndef PARITAS_TESTS_STORE_TESTING_H
 #define PARITAS_TESTS_STORE_TESTING_H
 
@@ -54,27 +55,29 @@ static inline const char *path_of(const char *name)
     return path;
 }
 
-#define ASSERT_STORE_OK(call)                                                                                                              \
-    do {                                                                                                                                   \
-        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(scene.context));                                         \
+#define ASSERT_STORE_OK(call)                                                                      \
+    do {                                                                                           \
+        if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(scene.context)); \
     } while (0)
 
 /* The call fails with that status and its message contains each of the texts. */
-#define ASSERT_REFUSED(call, wanted, ...)                                                                                                  \
-    do {                                                                                                                                   \
-        const paritas_status refused_as = (call);                                                                                          \
-        const char *const texts[] = {__VA_ARGS__};                                                                                         \
-        if (refused_as != (wanted))                                                                                                        \
-            fail_msg("%s: %s: %s", #call, paritas_status_name(refused_as), paritas_error_message(scene.context));                          \
-        for (size_t text = 0; text < COUNT(texts); text++)                                                                                 \
-            if (strstr(paritas_error_message(scene.context), texts[text]) == NULL)                                                         \
-                fail_msg("'%s' does not say '%s'", paritas_error_message(scene.context), texts[text]);                                     \
+#define ASSERT_REFUSED(call, wanted, ...)                                                              \
+    do {                                                                                               \
+        const paritas_status refused_as = (call);                                                      \
+        const char *const texts[] = {__VA_ARGS__};                                                     \
+        if (refused_as != (wanted))                                                                    \
+            fail_msg("%s: %s: %s", #call, paritas_status_name(refused_as),                             \
+                     paritas_error_message(scene.context));                                            \
+        for (size_t text = 0; text < COUNT(texts); text++)                                             \
+            if (strstr(paritas_error_message(scene.context), texts[text]) == NULL)                     \
+                fail_msg("'%s' does not say '%s'", paritas_error_message(scene.context), texts[text]); \
     } while (0)
 
 static const struct store_entry entries[] = {{"workspace", "sha256:00"}, {"mu", "1"}, {"seed", "7"}};
 static const struct store_run tests_run = {STORE_TESTS, COUNT(entries), entries, 0, NULL};
 static const char *const parameter_names[] = {"mu", "gamma[0]", "\xc3\xa9tale"};
-static const struct store_run fits_run = {STORE_FITS, COUNT(entries), entries, COUNT(parameter_names), parameter_names};
+static const struct store_run fits_run = {STORE_FITS, COUNT(entries), entries, COUNT(parameter_names),
+                                          parameter_names};
 
 /* Row number i of a run with two hypotheses: any bits that are no NaN, from the index alone. */
 static inline double some_real(uint64_t i)
@@ -109,8 +112,11 @@ static inline bool same_real(double a, double b)
 
 static inline bool same_toy(const paritas_toy *a, const paritas_toy *b)
 {
-    return a->toy == b->toy && same_real(a->mu, b->mu) && same_real(a->hypothesis, b->hypothesis) && same_real(a->q, b->q) && same_real(a->mu_hat, b->mu_hat) &&
-           same_real(a->twice_nll_free, b->twice_nll_free) && same_real(a->twice_nll_fixed, b->twice_nll_fixed) && a->status == b->status && a->iterations == b->iterations;
+    return a->toy == b->toy && same_real(a->mu, b->mu) && same_real(a->hypothesis, b->hypothesis) &&
+           same_real(a->q, b->q) && same_real(a->mu_hat, b->mu_hat) &&
+           same_real(a->twice_nll_free, b->twice_nll_free) &&
+           same_real(a->twice_nll_fixed, b->twice_nll_fixed) && a->status == b->status &&
+           a->iterations == b->iterations;
 }
 
 /* Adds rows [from, to) of the run in one transaction. */
@@ -159,8 +165,12 @@ static inline void assert_first_rows(const char *path, uint64_t n)
         const paritas_toy *row = &all.rows[i];
         const paritas_toy wanted = some_toy(2 * row->toy + (row->hypothesis != 0.0));
         if (!same_toy(row, &wanted)) fail_msg("toy %llu has other numbers", (unsigned long long)row->toy);
-        if (2 * row->toy + (row->hypothesis != 0.0) >= n) fail_msg("toy %llu is none of the first %llu rows", (unsigned long long)row->toy, (unsigned long long)n);
-        if (i > 0) assert_true(row[-1].hypothesis < row->hypothesis || (row[-1].hypothesis == row->hypothesis && row[-1].toy < row->toy));
+        if (2 * row->toy + (row->hypothesis != 0.0) >= n)
+            fail_msg("toy %llu is none of the first %llu rows", (unsigned long long)row->toy,
+                     (unsigned long long)n);
+        if (i > 0)
+            assert_true(row[-1].hypothesis < row->hypothesis ||
+                        (row[-1].hypothesis == row->hypothesis && row[-1].toy < row->toy));
     }
     free(all.rows);
 }
@@ -180,7 +190,8 @@ static inline void with_sqlite(const char *path, const char *statements)
     sqlite3 *database;
     char *reason = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    if (sqlite3_exec(database, statements, NULL, NULL, &reason) != SQLITE_OK) fail_msg("%s: %s", statements, reason);
+    if (sqlite3_exec(database, statements, NULL, NULL, &reason) != SQLITE_OK)
+        fail_msg("%s: %s", statements, reason);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
 }
 
@@ -191,7 +202,9 @@ static inline long long ask_sqlite(const char *path, const char *question)
     sqlite3_stmt *statement = NULL;
     long long answer = -1;
     assert_int_equal(sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    if (sqlite3_prepare_v2(database, question, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) answer = sqlite3_column_int64(statement, 0);
+    if (sqlite3_prepare_v2(database, question, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        answer = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     sqlite3_close(database);
     return answer;
@@ -215,7 +228,8 @@ struct report {
 
 static inline struct report *make_report(void)
 {
-    struct report *report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct report *report =
+        mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(report != MAP_FAILED);
     return report;
 }

@@ -1,4 +1,6 @@
-"""What all conversions share: their answer, their error, and JSON that is read strictly, with the place of each value at hand."""
+"""What all conversions share: their answer, their error, and JSON that is read strictly, with the place of
+each value at hand."""
+
 from __future__ import annotations
 
 import json
@@ -12,7 +14,8 @@ from ..files import PathLike, write_text
 
 
 class ConversionError(InvalidInput):
-    """A document that is wrong, or says what the target cannot express: `where` (file, JSON pointer or element) and `why`."""
+    """A document that is wrong, or says what the target cannot express: `where` (file, JSON pointer or
+    element) and `why`."""
 
     status = "INVALID_INPUT"
 
@@ -28,8 +31,10 @@ class Conversion:
 
     spec: the workspace (or HS3 document), plain lists and dicts.
     notes: what was left out or decided on the way, one sentence each; empty where both formats say the same.
-    names: parameter names of the other format -> names here; `name[i]` is element i of a set with one parameter a bin.
-    modifier_settings: the interpolation codes that the model is to be built with (pyhf's `modifier_settings`); a workspace cannot carry them.
+    names: parameter names of the other format -> names here; `name[i]` is element i of a set with one
+        parameter a bin.
+    modifier_settings: the interpolation codes that the model is to be built with (pyhf's
+        `modifier_settings`); a workspace cannot carry them.
     """
 
     spec: dict[str, Any]
@@ -92,7 +97,11 @@ class Node:
         return [item.string() for item in self]
 
     def number(self) -> float:
-        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)) or not abs(self.value) <= sys.float_info.max:
+        if (
+            isinstance(self.value, bool)
+            or not isinstance(self.value, (int, float))
+            or not abs(self.value) <= sys.float_info.max
+        ):
             raise self.refuse("a finite number is wanted")
         return self.value
 
@@ -116,7 +125,8 @@ def _not_a_number(text: str) -> float:
 
 
 def read_json(path: PathLike) -> Any:
-    """The JSON document in a file; ConversionError where it is none (keys given twice and NaN are not JSON), OSError where it cannot be read."""
+    """The JSON document in a file; ConversionError where it is none (keys given twice and NaN are not JSON),
+    OSError where it cannot be read."""
     with open(path, encoding="utf-8") as file:
         try:
             return json.load(file, object_pairs_hook=_no_duplicates, parse_constant=_not_a_number)

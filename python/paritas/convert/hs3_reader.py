@@ -5,9 +5,10 @@
                scalars (one parameter: alpha, factor) and sets (one parameter a bin: gammas) ◄──┘
     scalars, sets, domains, parameter points ──► names, modifiers, measurements
 
-Modifiers are collected first and written last: whether a set of gammas is pyhf's shapesys, staterror or shapefactor depends on all samples that share it
-and on what is held constant.
+Modifiers are collected first and written last: whether a set of gammas is pyhf's shapesys, staterror or
+shapefactor depends on all samples that share it and on what is held constant.
 """
+
 from __future__ import annotations
 
 import math
@@ -83,7 +84,9 @@ class _Analysis:
 
     def data(self) -> tuple[Any, ...]:
         """What two analyses must share to be measurements of one workspace."""
-        return tuple(repr(self.likelihood.value.get(key)) for key in ("distributions", "data", "aux_distributions"))
+        return tuple(
+            repr(self.likelihood.value.get(key)) for key in ("distributions", "data", "aux_distributions")
+        )
 
     def is_asimov(self) -> bool:
         """Whether its data are predictions, by the name that ROOT gives those."""
@@ -92,15 +95,32 @@ class _Analysis:
 
 
 class Reader:
-    def __init__(self, document: Any, names: str, analysis: Optional[str], shapesys_vals: Optional[str], poisson_staterror: str) -> None:
-        self.root = Node(document).object("distributions data likelihoods metadata", "functions domains parameter_points analyses misc")
-        self.name_style, self.wanted, self.vals_are, self.poisson = names, analysis, shapesys_vals, poisson_staterror
+    def __init__(
+        self,
+        document: Any,
+        names: str,
+        analysis: Optional[str],
+        shapesys_vals: Optional[str],
+        poisson_staterror: str,
+    ) -> None:
+        self.root = Node(document).object(
+            "distributions data likelihoods metadata", "functions domains parameter_points analyses misc"
+        )
+        self.name_style, self.wanted, self.vals_are, self.poisson = (
+            names,
+            analysis,
+            shapesys_vals,
+            poisson_staterror,
+        )
         self.root["metadata"].object("hs3_version", "packages authors publications description")
         version = self.root["metadata"]["hs3_version"].string()
         if not version.startswith(("0.1.9", "0.2")):
             raise self.root["metadata"]["hs3_version"].refuse(f"version 0.2 is read, not {version}")
         self.notes: list[str] = []
-        self.tables = {key: self._table(key) for key in ("distributions", "functions", "data", "likelihoods", "domains", "parameter_points")}
+        self.tables = {
+            key: self._table(key)
+            for key in ("distributions", "functions", "data", "likelihoods", "domains", "parameter_points")
+        }
         self.used: set[str] = set()
         self.codes: dict[str, tuple[str, str]] = {}
         self.scalars: dict[str, _Scalar] = {}
@@ -140,12 +160,24 @@ class Reader:
             if node.get("prior") is not None:
                 self.notes.append(f"{node.path}/prior: a prior is no part of a likelihood and was left out")
             poi = node.get("parameters_of_interest")
-            found.append(_Analysis(node["name"].string(), node, self._look_up("likelihoods", node["likelihood"]), poi.strings() if poi else [],
-                                   [item.string() for item in listed], init.string() if init else None))
+            found.append(
+                _Analysis(
+                    node["name"].string(),
+                    node,
+                    self._look_up("likelihoods", node["likelihood"]),
+                    poi.strings() if poi else [],
+                    [item.string() for item in listed],
+                    init.string() if init else None,
+                )
+            )
         if not found:
-            found = [_Analysis(name, node, node, [], [], None) for name, node in self.tables["likelihoods"].items()]
+            found = [
+                _Analysis(name, node, node, [], [], None) for name, node in self.tables["likelihoods"].items()
+            ]
         if not found:
-            raise ConversionError("/likelihoods", "there is no likelihood: nothing says which data belong to which distribution")
+            raise ConversionError(
+                "/likelihoods", "there is no likelihood: nothing says which data belong to which distribution"
+            )
         return found
 
     def _choose(self) -> list[_Analysis]:
@@ -153,33 +185,48 @@ class Reader:
         if self.wanted is not None:
             first = next((analysis for analysis in every if analysis.name == self.wanted), None)
             if first is None:
-                raise ConversionError("/analyses", f"there is no analysis '{self.wanted}', only " + ", ".join(analysis.name for analysis in every))
+                raise ConversionError(
+                    "/analyses",
+                    f"there is no analysis '{self.wanted}', only "
+                    + ", ".join(analysis.name for analysis in every),
+                )
         else:
             groups = {analysis.data(): analysis for analysis in reversed(every)}
             real = [analysis for analysis in groups.values() if not analysis.is_asimov()]
             if len(groups) > 1 and len(real) != 1:
-                raise ConversionError("/analyses", "analyses differ in channels or data, of which a workspace has one set; choose one: "
-                                      + ", ".join(analysis.name for analysis in groups.values()))
+                raise ConversionError(
+                    "/analyses",
+                    "analyses differ in channels or data, of which a workspace has one set; choose one: "
+                    + ", ".join(analysis.name for analysis in groups.values()),
+                )
             first = real[0] if len(groups) > 1 else every[0]
-        chosen = [first] + [analysis for analysis in every if analysis is not first and analysis.data() == first.data()]
+        chosen = [first] + [
+            analysis for analysis in every if analysis is not first and analysis.data() == first.data()
+        ]
         for analysis in every:
             if analysis not in chosen:
-                self.notes.append(f"{analysis.node.path}: '{analysis.name}' has other channels or data and was left out")
+                self.notes.append(
+                    f"{analysis.node.path}: '{analysis.name}' has other channels or data and was left out"
+                )
         return chosen
 
     # Parameter points and domains
 
     def _point_node(self, analysis: _Analysis) -> Optional[Node]:
         points = self.tables["parameter_points"]
-        return points.get(analysis.init or "default_values") or (next(iter(points.values())) if len(points) == 1 else None)
+        return points.get(analysis.init or "default_values") or (
+            next(iter(points.values())) if len(points) == 1 else None
+        )
 
     def _point(self, analysis: _Analysis) -> dict[str, tuple[float, bool]]:
         """Values by name, and whether they are constant."""
         node = self._point_node(analysis)
         if node is None:
             if self.tables["parameter_points"]:
-                self.notes.append(f"/parameter_points: '{analysis.name}' names none of them and none is called default_values; "
-                                  "pyhf's starting values were taken")
+                self.notes.append(
+                    f"/parameter_points: '{analysis.name}' names none of them and none is called default_values; "
+                    "pyhf's starting values were taken"
+                )
             return {}
         found: dict[str, tuple[float, bool]] = {}
         for item in node.object("name parameters")["parameters"]:
@@ -188,7 +235,8 @@ class Reader:
         return found
 
     def _bounds(self, analysis: _Analysis) -> dict[str, tuple[float, float]]:
-        """By name: those of the analysis' domains, else of the default domain, else those that ROOT gives with the parameter point."""
+        """By name: those of the analysis' domains, else of the default domain, else those that ROOT gives
+        with the parameter point."""
         found: dict[str, tuple[float, float]] = {}
         point = self._point_node(analysis)
         for item in point["parameters"] if point is not None else ():
@@ -213,7 +261,8 @@ class Reader:
     # Channels
 
     def _axes_bins(self, node: Node) -> Optional[int]:
-        """The number of bins of all axes together, their contents being flattened row by row; None where an axis does not say."""
+        """The number of bins of all axes together, their contents being flattened row by row; None where an
+        axis does not say."""
         total = 1
         for axis in node:
             axis.object("name", "min max nbins edges bounds")
@@ -231,7 +280,9 @@ class Reader:
         if kind == "binned":
             node.object("name type axes contents", "uncertainty")
             if node.get("uncertainty") is not None:
-                self.notes.append(f"{node.path}/uncertainty: errors of data are no part of a likelihood and were left out")
+                self.notes.append(
+                    f"{node.path}/uncertainty: errors of data are no part of a likelihood and were left out"
+                )
         elif kind == "point":
             node.object("name type value", "uncertainty axes")
         else:
@@ -250,12 +301,18 @@ class Reader:
             if node.value.get("type") == "histfactory_dist":
                 channels.append((node, datum))
                 continue
-            value = datum.number() if not isinstance(datum.value, str) else self._data(datum)["value"].number()
+            value = (
+                datum.number() if not isinstance(datum.value, str) else self._data(datum)["value"].number()
+            )
             self.constraints.add(node, value)
         for entry in likelihood.get("aux_distributions") or ():
             self.used.add(entry.string())
             self.constraints.add(self._look_up("distributions", entry))
-        stripped = [node["name"].string()[len("model_"):] for node, _ in channels if node["name"].string().startswith("model_")]
+        stripped = [
+            node["name"].string()[len("model_") :]
+            for node, _ in channels
+            if node["name"].string().startswith("model_")
+        ]
         plain = len(stripped) == len(channels) and all(stripped)
         for i, (node, datum) in enumerate(channels):
             self._read_channel(node, stripped[i] if plain else node["name"].string(), datum)
@@ -265,7 +322,9 @@ class Reader:
     def _read_channel(self, node: Node, name: str, datum: Node) -> None:
         node.object("name type axes samples", "default_interpolation staterror barlow_beeston_method")
         if node.value.get("barlow_beeston_method", "lite") != "lite":
-            raise node["barlow_beeston_method"].refuse("only the lite method (one parameter a bin) is HistFactory's")
+            raise node["barlow_beeston_method"].refuse(
+                "only the lite method (one parameter a bin) is HistFactory's"
+            )
         data = self._data(datum)
         if data["type"].value != "binned":
             raise datum.refuse("a channel wants binned data")
@@ -276,8 +335,12 @@ class Reader:
             item.object("data", "name modifiers").get("data")
             item["data"].object("contents", "errors")
             errors = item["data"].get("errors")
-            sample = _Sample(item["name"].string() if item.get("name") else f"sample_{i}", item["data"]["contents"].numbers(nbins),
-                             errors.numbers(nbins) if errors else None, item)
+            sample = _Sample(
+                item["name"].string() if item.get("name") else f"sample_{i}",
+                item["data"]["contents"].numbers(nbins),
+                errors.numbers(nbins) if errors else None,
+                item,
+            )
             if any(other.name == sample.name for other in channel.samples):
                 raise item.refuse(f"the channel has a second sample '{sample.name}'")
             channel.samples.append(sample)
@@ -308,9 +371,18 @@ class Reader:
         elif kind == "histosys":
             node.object("type data", common + " interpolation")
             node["data"].object("hi lo", "interpolation")
-            hi_data, lo_data = (node["data"][side].object("contents", "errors")["contents"].numbers(channel.nbins) for side in ("hi", "lo"))
+            hi_data, lo_data = (
+                node["data"][side].object("contents", "errors")["contents"].numbers(channel.nbins)
+                for side in ("hi", "lo")
+            )
             self._interpolation(dist, node, "histosys")
-            self._scalar(sample, node, "alpha", self._parameter(node, "alpha_"), {"hi_data": hi_data, "lo_data": lo_data})
+            self._scalar(
+                sample,
+                node,
+                "alpha",
+                self._parameter(node, "alpha_"),
+                {"hi_data": hi_data, "lo_data": lo_data},
+            )
         elif kind in ("shapefactor", "shapesys", "staterror"):
             self._gammas(dist, channel, sample, node, kind)
         else:
@@ -325,17 +397,25 @@ class Reader:
         return prefix + node["name"].string()
 
     def _interpolation(self, dist: Node, node: Node, kind: str) -> None:
-        given = node.get("interpolation") or node["data"].get("interpolation") or dist.get("default_interpolation")
+        given = (
+            node.get("interpolation")
+            or node["data"].get("interpolation")
+            or dist.get("default_interpolation")
+        )
         code = pyhf_code(given, kind) if given else DEFAULT[kind]
         first, place = self.codes.setdefault(kind, (code, node.path))
         if first != code:
-            raise node.refuse(f"this {kind} is interpolated with {code}, {place} with {first}: a pyhf model has one code for all")
+            raise node.refuse(
+                f"this {kind} is interpolated with {code}, {place} with {first}: a pyhf model has one code for all"
+            )
 
     def _scalar(self, sample: _Sample, node: Node, role: str, parameter: str, data: Any) -> None:
         constraint = self.constraints.of_modifier(node, parameter, role)
         known = self.scalars.setdefault(parameter, _Scalar(role, constraint, node))
         if known.role != role:
-            raise node.refuse(f"'{parameter}' is here a {role} and at {known.node.path} a {known.role}; in pyhf a parameter is one or the other")
+            raise node.refuse(
+                f"'{parameter}' is here a {role} and at {known.node.path} a {known.role}; in pyhf a parameter is one or the other"
+            )
         if constraint is not None and known.constraint is not None and constraint != known.constraint:
             raise node.refuse(f"'{parameter}' has another constraint at {known.node.path}")
         known.constraint = known.constraint or constraint
@@ -362,25 +442,39 @@ class Reader:
         vals = None
         if node.get("data") is not None:
             if kind != "shapesys":
-                raise node["data"].refuse(f"a {kind} has no data; its errors are those of the sample" if kind == "staterror" else f"a {kind} has no data")
+                raise node["data"].refuse(
+                    f"a {kind} has no data; its errors are those of the sample"
+                    if kind == "staterror"
+                    else f"a {kind} has no data"
+                )
             vals = node["data"].object("vals")["vals"].numbers(channel.nbins)
         if kind == "shapefactor" and constraint is not None:
             raise node.refuse("a shapefactor is free; with a constraint it is a shapesys with 'vals'")
         known = self.sets.get(parameters[0])
         if known is not None and known.channel is channel:
-            if known.parameters != parameters or known.kind != constraint or known.statistical != (kind == "staterror"):
-                raise node.refuse(f"parameters of {known.node.path} stand in another order or under another constraint here")
+            if (
+                known.parameters != parameters
+                or known.kind != constraint
+                or known.statistical != (kind == "staterror")
+            ):
+                raise node.refuse(
+                    f"parameters of {known.node.path} stand in another order or under another constraint here"
+                )
             if sample in known.samples:
                 raise node.refuse("the sample has these parameters twice")
         elif known is not None:
             if constraint is not None or known.kind is not None or kind != "shapefactor":
-                raise node.refuse(f"'{parameters[0]}' stands in two channels; pyhf shares only free parameters (shapefactor) among channels")
+                raise node.refuse(
+                    f"'{parameters[0]}' stands in two channels; pyhf shares only free parameters (shapefactor) among channels"
+                )
             shorter = min(len(parameters), len(known.parameters))
             if parameters[:shorter] != known.parameters[:shorter]:
                 raise node.refuse(f"parameters of {known.node.path} stand in another order here")
             known.parameters = max(parameters, known.parameters, key=len)
         else:
-            known = self.sets[parameters[0]] = _Set(parameters, channel, node, label, constraint, statistical=kind == "staterror")
+            known = self.sets[parameters[0]] = _Set(
+                parameters, channel, node, label, constraint, statistical=kind == "staterror"
+            )
         known.samples.append(sample)
         known.lengths[channel.name] = channel.nbins
         known.vals = known.vals or (node["data"]["vals"] if vals is not None else None)
@@ -388,14 +482,23 @@ class Reader:
             if sample.errors is None:
                 raise sample.node["data"].refuse("'errors' are missing, which the staterror is made of")
         elif constraint in ("Gauss", "Poisson"):
-            relative = self.constraints.widths(parameters) or self._relative(node, vals, sample, parameters, constraint)
-            if known.relative is not None and any(abs(a - b) > 1e-9 * abs(a) for a, b in zip(known.relative, relative)):
-                raise node.refuse(f"the same parameters are constrained with other widths at {known.node.path}")
+            relative = self.constraints.widths(parameters) or self._relative(
+                node, vals, sample, parameters, constraint
+            )
+            if known.relative is not None and any(
+                abs(a - b) > 1e-9 * abs(a) for a, b in zip(known.relative, relative)
+            ):
+                raise node.refuse(
+                    f"the same parameters are constrained with other widths at {known.node.path}"
+                )
             known.relative = relative
 
-    def _relative(self, node: Node, vals: Optional[list[float]], sample: _Sample, parameters: list[str], kind: str) -> list[float]:
-        """The relative width of each parameter's constraint, from `vals`. Files in the wild hold four things under this name; what decides is the caller's
-        word, then this project's own mark, then the domains, where ROOT bounds a parameter by 1 + 5 widths."""
+    def _relative(
+        self, node: Node, vals: Optional[list[float]], sample: _Sample, parameters: list[str], kind: str
+    ) -> list[float]:
+        """The relative width of each parameter's constraint, from `vals`. Files in the wild hold four things
+        under this name; what decides is the caller's word, then this project's own mark, then the domains,
+        where ROOT bounds a parameter by 1 + 5 widths."""
         if vals is None:
             raise node.refuse("a constrained shapesys wants 'data' with 'vals'")
         if any(value < 0 for value in vals):
@@ -406,9 +509,15 @@ class Reader:
 
         readings = {"relative": vals, "absolute": [ratio(v, n) for v, n in zip(vals, sample.contents)]}
         if kind == "Poisson":
-            readings.update(tau=[ratio(1.0, math.sqrt(v)) for v in vals], inverse=[ratio(1.0, v) for v in vals])
+            readings.update(
+                tau=[ratio(1.0, math.sqrt(v)) for v in vals], inverse=[ratio(1.0, v) for v in vals]
+            )
         misc = self.root.value.get("misc")
-        marked = misc.get("paritas", {}).get("shapesys_vals") if isinstance(misc, dict) and isinstance(misc.get("paritas"), dict) else None
+        marked = (
+            misc.get("paritas", {}).get("shapesys_vals")
+            if isinstance(misc, dict) and isinstance(misc.get("paritas"), dict)
+            else None
+        )
         chosen = self.vals_are or marked
         if chosen in readings:
             return readings[chosen]
@@ -418,22 +527,34 @@ class Reader:
         bounds = self.first_bounds
         if all(parameters[i] in bounds for i in evidence):
             for name, reading in readings.items():
-                if all(reading[i] > 0 and abs((bounds[parameters[i]][1] - 1.0) / 5.0 - reading[i]) <= 1e-6 * reading[i] for i in evidence):
+                if all(
+                    reading[i] > 0
+                    and abs((bounds[parameters[i]][1] - 1.0) / 5.0 - reading[i]) <= 1e-6 * reading[i]
+                    for i in evidence
+                ):
                     return reading
-        raise node["data"]["vals"].refuse("nothing says whether these are relative or absolute widths (or tau, or 1/width): no domain bounds each parameter by "
-                                          "1 + 5 widths; say which with shapesys_vals")
+        raise node["data"]["vals"].refuse(
+            "nothing says whether these are relative or absolute widths (or tau, or 1/width): no domain bounds each parameter by "
+            "1 + 5 widths; say which with shapesys_vals"
+        )
 
     def _finish_statistical(self, dist: Node, found: _Set) -> None:
-        """Widths of a staterror: errors of all samples that carry it, in quadrature, over the sum of their contents. Bins below the threshold are constant."""
+        """Widths of a staterror: errors of all samples that carry it, in quadrature, over the sum of their
+        contents. Bins below the threshold are constant."""
         total = [sum(sample.contents[i] for sample in found.samples) for i in range(found.channel.nbins)]
-        errors = [math.hypot(*((sample.errors or [])[i] for sample in found.samples)) for i in range(found.channel.nbins)]
+        errors = [
+            math.hypot(*((sample.errors or [])[i] for sample in found.samples))
+            for i in range(found.channel.nbins)
+        ]
         found.relative = [error / t if t > 0 else 0.0 for error, t in zip(errors, total)]
         config = dist.get("staterror")
         threshold = config["relThreshold"].number() if config and config.get("relThreshold") else 0.0
         for i, width in enumerate(found.relative):
             if 0 < width < threshold:
                 found.relative[i] = 0.0
-                self.notes.append(f"{found.node.path}: '{found.parameters[i]}' is below the threshold {threshold} and was fixed by giving its bin no error")
+                self.notes.append(
+                    f"{found.node.path}: '{found.parameters[i]}' is below the threshold {threshold} and was fixed by giving its bin no error"
+                )
 
     # What is written
 
@@ -442,7 +563,9 @@ class Reader:
         points = [self._point(analysis) for analysis in analyses]
         self.first_bounds = self._bounds(analyses[0])
         constants = {name: value for name, (value, _) in points[0].items()}
-        self.constraints = Constraints(self.tables["distributions"], self.tables["functions"], constants, self.used)
+        self.constraints = Constraints(
+            self.tables["distributions"], self.tables["functions"], constants, self.used
+        )
         self._read_channels(analyses[0].likelihood)
         self._apply_named_constraints()
         self._name_parameters()
@@ -457,19 +580,35 @@ class Reader:
         for key in ("distributions", "functions"):
             for name, node in self.tables[key].items():
                 if name not in self.used:
-                    self.notes.append(f"{node.path}: nothing in '{analyses[0].name}' uses '{name}'; it was left out")
+                    self.notes.append(
+                        f"{node.path}: nothing in '{analyses[0].name}' uses '{name}'; it was left out"
+                    )
         spec = {
-            "channels": [{"name": channel.name, "samples": [{"name": sample.name, "data": sample.contents, "modifiers": sample.modifiers}
-                                                            for sample in channel.samples]} for channel in self.channels],
+            "channels": [
+                {
+                    "name": channel.name,
+                    "samples": [
+                        {"name": sample.name, "data": sample.contents, "modifiers": sample.modifiers}
+                        for sample in channel.samples
+                    ],
+                }
+                for channel in self.channels
+            ],
             "observations": [{"name": channel.name, "data": channel.data} for channel in self.channels],
             "measurements": [self._measurement(analysis, point) for analysis, point in zip(analyses, points)],
             "version": "1.0.0",
         }
         codes = {kind: self.codes[kind][0] if kind in self.codes else DEFAULT[kind] for kind in DEFAULT}
-        return Conversion(spec, list(dict.fromkeys(self.notes)), self._names(), settings(codes["normsys"], codes["histosys"]))
+        return Conversion(
+            spec,
+            list(dict.fromkeys(self.notes)),
+            self._names(),
+            settings(codes["normsys"], codes["histosys"]),
+        )
 
     def _apply_named_constraints(self) -> None:
-        """Constraints that stand in the likelihood, not on a modifier; then what pyhf can make of those of single parameters."""
+        """Constraints that stand in the likelihood, not on a modifier; then what pyhf can make of those of
+        single parameters."""
         gammas = {parameter for found in self.sets.values() for parameter in found.parameters}
         for parameter, constraint, node in self.constraints.extra():
             if parameter in self.scalars:
@@ -485,12 +624,21 @@ class Reader:
                 found.relative = self.constraints.widths(found.parameters)
         factors = [name for name, scalar in self.scalars.items() if scalar.is_lumi()]
         if len(factors) > 1:
-            raise self.scalars[factors[1]].node.refuse(f"'{factors[1]}' and '{factors[0]}' are factors with a constraint; a pyhf workspace has one, lumi")
+            raise self.scalars[factors[1]].node.refuse(
+                f"'{factors[1]}' and '{factors[0]}' are factors with a constraint; a pyhf workspace has one, lumi"
+            )
         for parameter, scalar in self.scalars.items():
             if scalar.role == "alpha" and scalar.constraint is None:
                 scalar.constraint = KINDS["Gauss"]  # as ROOT and pyhs3 take it
-            if scalar.role == "alpha" and scalar.constraint is not None and scalar.constraint.kind == "Gauss" and scalar.constraint.width != 1:
-                raise scalar.node.refuse(f"the constraint of '{parameter}' has width {scalar.constraint.width}; pyhf's alphas have width 1")
+            if (
+                scalar.role == "alpha"
+                and scalar.constraint is not None
+                and scalar.constraint.kind == "Gauss"
+                and scalar.constraint.width != 1
+            ):
+                raise scalar.node.refuse(
+                    f"the constraint of '{parameter}' has width {scalar.constraint.width}; pyhf's alphas have width 1"
+                )
 
     def _name_parameters(self) -> None:
         taken: set[str] = set()
@@ -500,16 +648,24 @@ class Reader:
                 if name not in taken:
                     taken.add(name)
                     return name
-            raise node.refuse(f"a name for its parameters is wanted, and {', '.join(map(repr, candidates))} stand for others already")
+            raise node.refuse(
+                f"a name for its parameters is wanted, and {', '.join(map(repr, candidates))} stand for others already"
+            )
 
         for parameter, scalar in self.scalars.items():
             if scalar.is_lumi():
                 scalar.name = take(scalar.node, "lumi")
                 if self.name_style == "keep" and parameter != "lumi":
-                    self.notes.append(f"{scalar.node.path}: '{parameter}' is a factor with a constraint, which pyhf calls lumi")
+                    self.notes.append(
+                        f"{scalar.node.path}: '{parameter}' is a factor with a constraint, which pyhf calls lumi"
+                    )
         for parameter, scalar in self.scalars.items():
             if not scalar.name:
-                short = root_names.from_alpha(parameter) if self.name_style == "pyhf" and scalar.role == "alpha" else parameter
+                short = (
+                    root_names.from_alpha(parameter)
+                    if self.name_style == "pyhf" and scalar.role == "alpha"
+                    else parameter
+                )
                 scalar.name = take(scalar.node, short, parameter)
         for found in self.sets.values():
             stem = root_names.common_stem(found.parameters) or found.label
@@ -525,26 +681,43 @@ class Reader:
     def _write_set(self, found: _Set, points: list[dict[str, tuple[float, bool]]]) -> None:
         relative = found.relative
         if found.kind is None and found.vals is not None:
-            raise found.vals.refuse("widths are given but no kind of constraint: readers differ in which they take")
-        frozen = [tuple(i for i, name in enumerate(found.parameters) if point.get(name, (1.0, False))[1]) for point in points]
+            raise found.vals.refuse(
+                "widths are given but no kind of constraint: readers differ in which they take"
+            )
+        frozen = [
+            tuple(i for i, name in enumerate(found.parameters) if point.get(name, (1.0, False))[1])
+            for point in points
+        ]
         if self.constraints.any_of(found.parameters):
             for i, name in enumerate(found.parameters):
                 if not self.constraints.any_of([name]) and not all(i in which for which in frozen):
-                    raise found.node.refuse(f"'{name}' has no constraint and is not constant, others have one; in pyhf a set is free or constrained as a whole")
+                    raise found.node.refuse(
+                        f"'{name}' has no constraint and is not constant, others have one; in pyhf a set is free or constrained as a whole"
+                    )
         partly = [which for which in frozen if 0 < len(which) < len(found.parameters)]
         if found.kind in ("Gauss", "Poisson") and relative is not None and partly:
             loose = {i for i, width in enumerate(relative) if width > 0}
             kept = {frozenset(which) & loose for which in frozen}
-            if len(kept) > 1 or any(point.get(found.parameters[i], (1.0, True))[0] != 1 for point in points for i in next(iter(kept))):
-                raise found.node.refuse("some of its parameters are held constant, away from 1 or not in every analysis; a pyhf workspace fixes all of a set "
-                                        "or none")
+            if len(kept) > 1 or any(
+                point.get(found.parameters[i], (1.0, True))[0] != 1
+                for point in points
+                for i in next(iter(kept))
+            ):
+                raise found.node.refuse(
+                    "some of its parameters are held constant, away from 1 or not in every analysis; a pyhf workspace fixes all of a set "
+                    "or none"
+                )
             relative = [0.0 if i in next(iter(kept)) else width for i, width in enumerate(relative)]
         elif partly:
-            raise found.node.refuse("some of its free parameters are held constant; a pyhf workspace fixes all of a set or none")
+            raise found.node.refuse(
+                "some of its free parameters are held constant; a pyhf workspace fixes all of a set or none"
+            )
         first = min(found.lengths)
         if found.lengths[first] < len(found.parameters):
-            raise found.node.refuse(f"channel '{first}' has {found.lengths[first]} of the {len(found.parameters)} parameters; pyhf shares them if the channel "
-                                    "that comes first by name has all")
+            raise found.node.refuse(
+                f"channel '{first}' has {found.lengths[first]} of the {len(found.parameters)} parameters; pyhf shares them if the channel "
+                "that comes first by name has all"
+            )
         if found.kind == "Const" or found.kind is None:
             found.type = "shapefactor"
             for sample in found.samples:
@@ -555,48 +728,75 @@ class Reader:
         if found.kind == "Poisson" and len(found.samples) > 1:
             if not (found.statistical and self.poisson == "gauss"):
                 sharing = ", ".join(sample.name for sample in found.samples)
-                remedy = " (poisson_staterror='gauss' takes a Gaussian of the same width)" if found.statistical else ""
-                raise found.node.refuse(f"Poisson-constrained parameters are shared by samples {sharing}; pyhf's shapesys belongs to one sample and its "
-                                        f"staterror is Gaussian{remedy}")
+                remedy = (
+                    " (poisson_staterror='gauss' takes a Gaussian of the same width)"
+                    if found.statistical
+                    else ""
+                )
+                raise found.node.refuse(
+                    f"Poisson-constrained parameters are shared by samples {sharing}; pyhf's shapesys belongs to one sample and its "
+                    f"staterror is Gaussian{remedy}"
+                )
             found.type = "staterror"
-            self.notes.append(f"{found.node.path}: Poisson constraints shared by samples became Gaussian ones of the same width")
+            self.notes.append(
+                f"{found.node.path}: Poisson constraints shared by samples became Gaussian ones of the same width"
+            )
         total = [sum(sample.contents[i] for sample in found.samples) for i in range(found.channel.nbins)]
         for i, (width, content) in enumerate(zip(relative, total)):
             if width > 0 >= content:
-                self.notes.append(f"{found.node.path}: bin {i} has no content; '{found.parameters[i]}' is fixed at 1, as pyhf does")
+                self.notes.append(
+                    f"{found.node.path}: bin {i} has no content; '{found.parameters[i]}' is fixed at 1, as pyhf does"
+                )
         for k, sample in enumerate(found.samples):
             if found.statistical:
                 errors = [error if width > 0 else 0.0 for error, width in zip(sample.errors or [], relative)]
-            else:  # the whole width on the first sample: pyhf sums errors in quadrature and divides by the sum of contents
-                errors = [width * max(content, 0.0) if k == 0 else 0.0 for width, content in zip(relative, total)]
+            # the whole width on the first sample: pyhf sums errors in quadrature and divides by the sum of
+            # contents
+            else:
+                errors = [
+                    width * max(content, 0.0) if k == 0 else 0.0 for width, content in zip(relative, total)
+                ]
             sample.modifiers.append({"name": found.name, "type": found.type, "data": errors})
 
     def _measurement(self, analysis: _Analysis, point: dict[str, tuple[float, bool]]) -> dict[str, Any]:
         bounds = self._bounds(analysis)
         of_model = {*self.scalars, *(name for found in self.sets.values() for name in found.parameters)}
-        self.notes += [f"{path}: '{name}' has a bound on one side alone; pyhf's default bounds were taken" for name, path in self.half_open.items()
-                       if name in of_model and name not in bounds]
+        self.notes += [
+            f"{path}: '{name}' has a bound on one side alone; pyhf's default bounds were taken"
+            for name, path in self.half_open.items()
+            if name in of_model and name not in bounds
+        ]
         parameters = []
         for parameter, scalar in self.scalars.items():
             config: dict[str, Any] = {}
             constraint = scalar.constraint
             if constraint is not None and scalar.is_lumi():
-                config.update(auxdata=[constraint.nominal], sigmas=[constraint.width], inits=[constraint.nominal],
-                              bounds=[[constraint.nominal - 5 * constraint.width, constraint.nominal + 5 * constraint.width]])
+                config.update(
+                    auxdata=[constraint.nominal],
+                    sigmas=[constraint.width],
+                    inits=[constraint.nominal],
+                    bounds=[
+                        [constraint.nominal - 5 * constraint.width, constraint.nominal + 5 * constraint.width]
+                    ],
+                )
             elif constraint is not None and constraint.kind == "Gauss" and constraint.nominal != 0:
                 config["auxdata"] = [constraint.nominal]
             if parameter in bounds:
                 config["bounds"] = [list(bounds[parameter])]
             if parameter in point:
                 config["inits"] = [point[parameter][0]]
-            if point.get(parameter, (0.0, False))[1] or (constraint is not None and constraint.kind == "Const"):
+            if point.get(parameter, (0.0, False))[1] or (
+                constraint is not None and constraint.kind == "Const"
+            ):
                 config["fixed"] = True
             if config:
                 parameters.append({"name": scalar.name, **config})
         for found in self.sets.values():
             config = {}
             if any(name in bounds for name in found.parameters):
-                config["bounds"] = [list(bounds.get(name, _DEFAULT_BOUNDS[found.type])) for name in found.parameters]
+                config["bounds"] = [
+                    list(bounds.get(name, _DEFAULT_BOUNDS[found.type])) for name in found.parameters
+                ]
             if any(name in point for name in found.parameters):
                 config["inits"] = [point.get(name, (1.0, False))[0] for name in found.parameters]
             if found.kind == "Const" or all(point.get(name, (1.0, False))[1] for name in found.parameters):
@@ -607,8 +807,12 @@ class Reader:
         if analysis.poi:
             poi = self.scalars[analysis.poi[0]].name if analysis.poi[0] in self.scalars else ""
             if not poi:
-                raise analysis.node["parameters_of_interest"].refuse(f"'{analysis.poi[0]}' is not a parameter of a whole sample in these channels")
+                raise analysis.node["parameters_of_interest"].refuse(
+                    f"'{analysis.poi[0]}' is not a parameter of a whole sample in these channels"
+                )
             if len(analysis.poi) > 1:
-                self.notes.append(f"{analysis.node.path}: of {len(analysis.poi)} parameters of interest the first, '{poi}', was taken; the others are free "
-                                  "parameters")
+                self.notes.append(
+                    f"{analysis.node.path}: of {len(analysis.poi)} parameters of interest the first, '{poi}', was taken; the others are free "
+                    "parameters"
+                )
         return {"name": analysis.name, "config": {"poi": poi, "parameters": parameters}}

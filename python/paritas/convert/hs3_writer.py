@@ -1,9 +1,11 @@
 """From a pyhf workspace to an HS3 document.
 
-What ROOT's reader and pyhs3 differ in, or changed over time, is written so that both take it the same way, or else ROOT's: default interpolation is left
-out, other codes are numbers; the kind of a staterror's constraint stands on the modifier (pyhs3) and on the channel (ROOT); vals of a shapesys are relative
-(ROOT); parameters bear the names that ROOT would give them.
+What ROOT's reader and pyhs3 differ in, or changed over time, is written so that both take it the same way, or
+else ROOT's: default interpolation is left out, other codes are numbers; the kind of a staterror's constraint
+stands on the modifier (pyhs3) and on the channel (ROOT); vals of a shapesys are relative (ROOT); parameters
+bear the names that ROOT would give them.
 """
+
 from __future__ import annotations
 
 import math
@@ -30,7 +32,8 @@ class _Parameter:
 
 @dataclass
 class _Set:
-    """pyhf's parameters with one a bin: `elements[channel]` are their HS3 names there, `widths[channel]` the relative widths (None: free)."""
+    """pyhf's parameters with one a bin: `elements[channel]` are their HS3 names there, `widths[channel]` the
+    relative widths (None: free)."""
 
     type: str
     elements: dict[str, list[str]] = field(default_factory=dict)
@@ -43,7 +46,10 @@ class Writer:
         for kind, code in (("normsys", normsys_code), ("histosys", histosys_code)):
             if code not in WRITTEN[kind]:
                 known = " and ".join(WRITTEN[kind])
-                raise ConversionError("modifier_settings", f"HS3 readers have no interpolation that is pyhf's {code} for {kind}, only {known}")
+                raise ConversionError(
+                    "modifier_settings",
+                    f"HS3 readers have no interpolation that is pyhf's {code} for {kind}, only {known}",
+                )
         self.codes = {"normsys": normsys_code, "histosys": histosys_code}
         self.notes: list[str] = []
         self.scalars: dict[str, str] = {}  # pyhf's name -> alpha, factor or lumi
@@ -91,11 +97,20 @@ class Writer:
         found.elements[channel] = [root_names.gamma(stem, i) for i in range(nbins)]
         found.widths[channel] = None
         if kind == "shapesys":
-            found.widths[channel] = [u / n if u > 0 and n > 0 else 0.0 for u, n in zip(modifier["data"].numbers(nbins), sample["data"].numbers())]
+            found.widths[channel] = [
+                u / n if u > 0 and n > 0 else 0.0
+                for u, n in zip(modifier["data"].numbers(nbins), sample["data"].numbers())
+            ]
 
     def _channels_of(self, name: str) -> int:
-        return sum(any(modifier["name"].value == name for sample in channel["samples"] for modifier in sample["modifiers"])
-                   for channel in self.root["channels"])
+        return sum(
+            any(
+                modifier["name"].value == name
+                for sample in channel["samples"]
+                for modifier in sample["modifiers"]
+            )
+            for channel in self.root["channels"]
+        )
 
     def _statistical_widths(self, channel: Node, name: str) -> list[float]:
         errors, totals = [], []
@@ -117,7 +132,9 @@ class Writer:
             if name in found:
                 raise config.refuse(f"'{name}' is configured twice")
             if name not in self.scalars and name not in self.sets:
-                self.notes.append(f"{config.path}: '{name}' is no parameter of these channels; its configuration was left out")
+                self.notes.append(
+                    f"{config.path}: '{name}' is no parameter of these channels; its configuration was left out"
+                )
             found[name] = config
         return found
 
@@ -133,26 +150,39 @@ class Writer:
 
         def put(name: str, parameter: _Parameter) -> None:
             if name in found and (found[name].owner, found[name].index) != (parameter.owner, parameter.index):
-                raise ConversionError("/channels", f"'{parameter.owner}' and '{found[name].owner}' would both have a parameter called '{name}'")
+                raise ConversionError(
+                    "/channels",
+                    f"'{parameter.owner}' and '{found[name].owner}' would both have a parameter called '{name}'",
+                )
             found.setdefault(name, parameter)
 
         for owner, role in self.scalars.items():
             config = configs.get(owner)
-            value, bounds = (self._lumi(config, measurement)[0], []) if role == "lumi" else _SCALAR_DEFAULTS[role]
+            value, bounds = (
+                (self._lumi(config, measurement)[0], []) if role == "lumi" else _SCALAR_DEFAULTS[role]
+            )
             put(self._scalar_name(owner), self._configured(_Parameter(owner, 0, value, bounds), config, 1))
         for owner, gammas in self.sets.items():
             config = configs.get(owner)
-            total = max(map(len, gammas.elements.values())) if gammas.type == "shapefactor" else sum(map(len, gammas.elements.values()))
+            total = (
+                max(map(len, gammas.elements.values()))
+                if gammas.type == "shapefactor"
+                else sum(map(len, gammas.elements.values()))
+            )
             if config is not None:
                 for key in ("auxdata", "factors", "sigmas"):
                     if config.get(key) is not None:
-                        raise config[key].refuse(f"{key} of parameters with one a bin follow from the modifiers in HS3")
+                        raise config[key].refuse(
+                            f"{key} of parameters with one a bin follow from the modifiers in HS3"
+                        )
             first = 0
             for channel in sorted(gammas.elements):  # pyhf's order of a set that spans channels
                 for i, name in enumerate(gammas.elements[channel]):
                     widths = gammas.widths[channel]
                     low = 0.0 if gammas.type == "shapefactor" else 1e-10
-                    element = _Parameter(owner, first + i, 1.0, [low, 10.0], widths is not None and not widths[i] > 0)
+                    element = _Parameter(
+                        owner, first + i, 1.0, [low, 10.0], widths is not None and not widths[i] > 0
+                    )
                     put(name, self._configured(element, config, total))
                 first += 0 if gammas.type == "shapefactor" else len(gammas.elements[channel])
         return found
@@ -177,9 +207,14 @@ class Writer:
         found = []
         for measurement in self.root["measurements"]:
             config = self._configs(measurement).get(owner)
-            found.append(config[key].numbers(1) if config is not None and config.get(key) is not None else default)
+            found.append(
+                config[key].numbers(1) if config is not None and config.get(key) is not None else default
+            )
         if any(value != found[0] for value in found):
-            raise ConversionError("/measurements", f"the {key} of '{owner}' differ among measurements; in HS3 they belong to the model")
+            raise ConversionError(
+                "/measurements",
+                f"the {key} of '{owner}' differ among measurements; in HS3 they belong to the model",
+            )
         return found[0]
 
     # What is written
@@ -189,7 +224,10 @@ class Writer:
         measurements = list(self.root["measurements"])
         for measurement in measurements:
             measurement.object("name config")
-        if len({measurement["name"].string() for measurement in measurements}) != len(measurements) or not measurements:
+        if (
+            len({measurement["name"].string() for measurement in measurements}) != len(measurements)
+            or not measurements
+        ):
             raise self.root["measurements"].refuse("one or more measurements with different names are wanted")
         by_measurement = [self._parameters_of(measurement) for measurement in measurements]
         self.parameters = by_measurement[0]
@@ -200,30 +238,59 @@ class Writer:
         for channel in self.root["channels"]:
             if channel["name"].value not in observed:
                 raise channel.refuse("it has no observation")
-        self.notes += [f"/observations: '{name}' is no channel; its data were left out" for name in observed if name not in channels]
+        self.notes += [
+            f"/observations: '{name}' is no channel; its data were left out"
+            for name in observed
+            if name not in channels
+        ]
         data = {"obsData": {name: observed[name].numbers(self.nbins[name]) for name in channels}}
-        if self.codes["histosys"] != "code4p" and "histosys" in {modifier["type"].value for channel in self.root["channels"] for sample in channel["samples"]
-                                                                 for modifier in sample["modifiers"]}:
-            self.notes.append("interpolation of histosys: ROOT up to 6.40 reads each with its code 4 (pyhf's code4p), whatever a document says")
+        if self.codes["histosys"] != "code4p" and "histosys" in {
+            modifier["type"].value
+            for channel in self.root["channels"]
+            for sample in channel["samples"]
+            for modifier in sample["modifiers"]
+        }:
+            self.notes.append(
+                "interpolation of histosys: ROOT up to 6.40 reads each with its code 4 (pyhf's code4p), whatever a document says"
+            )
         asimov = self._asimov()
         if asimov is not None:
             data["asimovData"] = asimov
         analyses, domains, points = self._analyses(measurements, by_measurement, list(data))
         document = {
             "metadata": {"hs3_version": "0.2", "packages": [{"name": "paritas", "version": "0"}]},
-            "distributions": [self._distribution(channel) for channel in self.root["channels"]] + self.extra_distributions,
-            "data": [{"name": f"{kind}_{name}", "type": "binned", "axes": self._axes(name), "contents": contents}
-                     for kind, by_channel in data.items() for name, contents in by_channel.items()],
-            "likelihoods": [{"name": f"simPdf_{kind}", "distributions": [f"model_{name}" for name in channels], "data": [f"{kind}_{name}" for name in channels]}
-                            for kind in data],
+            "distributions": [self._distribution(channel) for channel in self.root["channels"]]
+            + self.extra_distributions,
+            "data": [
+                {"name": f"{kind}_{name}", "type": "binned", "axes": self._axes(name), "contents": contents}
+                for kind, by_channel in data.items()
+                for name, contents in by_channel.items()
+            ],
+            "likelihoods": [
+                {
+                    "name": f"simPdf_{kind}",
+                    "distributions": [f"model_{name}" for name in channels],
+                    "data": [f"{kind}_{name}" for name in channels],
+                }
+                for kind in data
+            ],
             "analyses": analyses,
             "domains": domains,
             "parameter_points": points,
-            "misc": {"ROOT_internal": self._root_internal(channels, list(data), analyses), "paritas": {"shapesys_vals": "relative"}},
+            "misc": {
+                "ROOT_internal": self._root_internal(channels, list(data), analyses),
+                "paritas": {"shapesys_vals": "relative"},
+            },
         }
-        names = {name: parameter.owner if parameter.owner in self.scalars else f"{parameter.owner}[{parameter.index}]"
-                 for name, parameter in self.parameters.items()}
-        return Conversion(document, self.notes, names, settings(self.codes["normsys"], self.codes["histosys"]))
+        names = {
+            name: parameter.owner
+            if parameter.owner in self.scalars
+            else f"{parameter.owner}[{parameter.index}]"
+            for name, parameter in self.parameters.items()
+        }
+        return Conversion(
+            document, self.notes, names, settings(self.codes["normsys"], self.codes["histosys"])
+        )
 
     def _constraints_of_scalars(self) -> None:
         for owner, role in self.scalars.items():
@@ -236,7 +303,9 @@ class Writer:
                     self._constraint(f"{owner}_constraint", self._scalar_name(owner), nominal, 1.0)
 
     def _constraint(self, name: str, parameter: str, nominal: float, width: float) -> None:
-        self.extra_distributions.append({"name": name, "type": "gaussian_dist", "x": parameter, "mean": nominal, "sigma": width})
+        self.extra_distributions.append(
+            {"name": name, "type": "gaussian_dist", "x": parameter, "mean": nominal, "sigma": width}
+        )
 
     def _axes(self, channel: str) -> list[dict[str, Any]]:
         nbins = self.nbins[channel]
@@ -246,8 +315,11 @@ class Writer:
         name = channel["name"].string()
         nbins = self.nbins[name]
         modifiers_of = [modifier for sample in channel["samples"] for modifier in sample["modifiers"]]
-        statistical = sorted({modifier["name"].string() for modifier in modifiers_of if modifier["type"].value == "staterror"})
-        native = statistical[0] if len(statistical) == 1 else None  # HS3 has one staterror a channel; several become Gaussian shapesys
+        statistical = sorted(
+            {modifier["name"].string() for modifier in modifiers_of if modifier["type"].value == "staterror"}
+        )
+        # HS3 has one staterror a channel; several become Gaussian shapesys
+        native = statistical[0] if len(statistical) == 1 else None
         samples = []
         for sample in channel["samples"]:
             data: dict[str, Any] = {"contents": sample["data"].value}
@@ -257,7 +329,12 @@ class Writer:
                     data["errors"] = modifier["data"].numbers(nbins)
                 modifiers.append(self._modifier(name, nbins, modifier, native))
             samples.append({"name": sample["name"].string(), "data": data, "modifiers": modifiers})
-        found: dict[str, Any] = {"name": f"model_{name}", "type": "histfactory_dist", "axes": self._axes(name), "samples": samples}
+        found: dict[str, Any] = {
+            "name": f"model_{name}",
+            "type": "histfactory_dist",
+            "axes": self._axes(name),
+            "samples": samples,
+        }
         if native is not None:
             found["staterror"] = {"constraint": "Gauss", "constraint_type": "Gauss", "relThreshold": 0.0}
         return found
@@ -265,12 +342,23 @@ class Writer:
     def _modifier(self, channel: str, nbins: int, modifier: Node, native: Optional[str]) -> dict[str, Any]:
         kind, name = modifier["type"].string(), modifier["name"].string()
         if kind == "lumi":
-            return {"name": "Lumi", "type": "normfactor", "parameter": "Lumi", "constraint_name": "lumiConstraint", "constraint": "lumiConstraint"}
+            return {
+                "name": "Lumi",
+                "type": "normfactor",
+                "parameter": "Lumi",
+                "constraint_name": "lumiConstraint",
+                "constraint": "lumiConstraint",
+            }
         if kind == "normfactor":
             return {"name": name, "type": "normfactor", "parameter": name}
         if kind in ("normsys", "histosys"):
             named = any(extra["name"] == f"{name}_constraint" for extra in self.extra_distributions)
-            found: dict[str, Any] = {"name": name, "type": kind, "parameter": self._scalar_name(name), "constraint": "Gauss"}
+            found: dict[str, Any] = {
+                "name": name,
+                "type": kind,
+                "parameter": self._scalar_name(name),
+                "constraint": "Gauss",
+            }
             if named:
                 found["constraint"] = found["constraint_name"] = f"{name}_constraint"
             code = WRITTEN[kind][self.codes[kind]]
@@ -281,7 +369,10 @@ class Writer:
                 found["data"] = {side: modifier["data"][side].number() for side in ("hi", "lo")}
             else:
                 modifier["data"].object("hi_data lo_data")
-                found["data"] = {side: {"contents": modifier["data"][f"{side}_data"].numbers(nbins)} for side in ("hi", "lo")}
+                found["data"] = {
+                    side: {"contents": modifier["data"][f"{side}_data"].numbers(nbins)}
+                    for side in ("hi", "lo")
+                }
             return found
         parameters = self.sets[name].elements[channel]
         if kind == "shapefactor":
@@ -289,13 +380,25 @@ class Writer:
         if name == native:
             return {"name": "staterror", "type": "staterror", "parameters": parameters, "constraint": "Gauss"}
         law = "Poisson" if kind == "shapesys" else "Gauss"
-        return {"name": name, "type": "shapesys", "parameters": parameters, "constraint": law, "constraint_type": law,
-                "data": {"vals": self.sets[name].widths[channel]}}
+        return {
+            "name": name,
+            "type": "shapesys",
+            "parameters": parameters,
+            "constraint": law,
+            "constraint_type": law,
+            "data": {"vals": self.sets[name].widths[channel]},
+        }
 
     def _asimov(self) -> Optional[dict[str, list[float]]]:
-        """Expected counts at the first measurement's start; None (with a note) where a systematic variation does not start at 0."""
-        if any(self.scalars.get(parameter.owner) == "alpha" and parameter.value != 0 for parameter in self.parameters.values()):
-            self.notes.append("asimovData: left out, since a variation does not start at its nominal template")
+        """Expected counts at the first measurement's start; None (with a note) where a systematic variation
+        does not start at 0."""
+        if any(
+            self.scalars.get(parameter.owner) == "alpha" and parameter.value != 0
+            for parameter in self.parameters.values()
+        ):
+            self.notes.append(
+                "asimovData: left out, since a variation does not start at its nominal template"
+            )
             return None
         found = {}
         for channel in self.root["channels"]:
@@ -306,17 +409,26 @@ class Writer:
                 for modifier in sample["modifiers"]:
                     owner = modifier["name"].value
                     if self.scalars.get(owner) in ("factor", "lumi"):
-                        contents = [content * self.parameters[self._scalar_name(owner)].value for content in contents]
+                        contents = [
+                            content * self.parameters[self._scalar_name(owner)].value for content in contents
+                        ]
                     elif owner in self.sets:
-                        contents = [content * self.parameters[gamma].value for content, gamma in zip(contents, self.sets[owner].elements[name])]
+                        contents = [
+                            content * self.parameters[gamma].value
+                            for content, gamma in zip(contents, self.sets[owner].elements[name])
+                        ]
                 total = [a + b for a, b in zip(total, contents)]
             found[name] = total
         return found
 
-    def _analyses(self, measurements: list[Node], by_measurement: list[dict[str, _Parameter]],
-                  kinds: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    def _analyses(
+        self, measurements: list[Node], by_measurement: list[dict[str, _Parameter]], kinds: list[str]
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
         def domain(name: str, parameters: dict[str, _Parameter]) -> dict[str, Any]:
-            axes = [{"name": key, "min": parameter.bounds[0], "max": parameter.bounds[1]} for key, parameter in parameters.items()]
+            axes = [
+                {"name": key, "min": parameter.bounds[0], "max": parameter.bounds[1]}
+                for key, parameter in parameters.items()
+            ]
             return {"name": name, "type": "product_domain", "axes": axes}
 
         analyses, points = [], []
@@ -324,26 +436,64 @@ class Writer:
         for i, (measurement, parameters) in enumerate(zip(measurements, by_measurement)):
             name, poi = measurement["name"].string(), measurement["config"]["poi"].string()
             if poi in self.sets:
-                raise measurement["config"]["poi"].refuse(f"'{poi}' has one parameter a bin and cannot be of interest")
+                raise measurement["config"]["poi"].refuse(
+                    f"'{poi}' has one parameter a bin and cannot be of interest"
+                )
             if poi and poi not in self.scalars:  # background-only workspaces, whose signal comes by a patch
-                self.notes.append(f"{measurement.path}/config/poi: '{poi}' is no parameter of these channels; the analysis has no parameter of interest")
+                self.notes.append(
+                    f"{measurement.path}/config/poi: '{poi}' is no parameter of these channels; the analysis has no parameter of interest"
+                )
             of_interest = [self._scalar_name(poi)] if poi in self.scalars else []
             point = "default_values" if i == 0 else f"{name}_values"
-            points.append({"name": point, "parameters": [{"name": key, "value": parameter.value, **({"const": True} if parameter.fixed else {})}
-                                                         for key, parameter in parameters.items()]})
-            domains.append(domain(f"{name}_nuisance_parameters", {key: parameter for key, parameter in parameters.items() if key not in of_interest}))
-            domains.append(domain(f"{name}_parameters_of_interest", {key: parameters[key] for key in of_interest}))
+            points.append(
+                {
+                    "name": point,
+                    "parameters": [
+                        {
+                            "name": key,
+                            "value": parameter.value,
+                            **({"const": True} if parameter.fixed else {}),
+                        }
+                        for key, parameter in parameters.items()
+                    ],
+                }
+            )
+            domains.append(
+                domain(
+                    f"{name}_nuisance_parameters",
+                    {key: parameter for key, parameter in parameters.items() if key not in of_interest},
+                )
+            )
+            domains.append(
+                domain(f"{name}_parameters_of_interest", {key: parameters[key] for key in of_interest})
+            )
             for kind in kinds:
-                analyses.append({"name": name if kind == "obsData" else f"{name}_{kind}", "likelihood": f"simPdf_{kind}", "parameters_of_interest": of_interest,
-                                 "domains": [f"{name}_nuisance_parameters", f"{name}_parameters_of_interest"], "init": point})
+                analyses.append(
+                    {
+                        "name": name if kind == "obsData" else f"{name}_{kind}",
+                        "likelihood": f"simPdf_{kind}",
+                        "parameters_of_interest": of_interest,
+                        "domains": [f"{name}_nuisance_parameters", f"{name}_parameters_of_interest"],
+                        "init": point,
+                    }
+                )
         return analyses, domains, points
 
-    def _root_internal(self, channels: list[str], kinds: list[str], analyses: list[dict[str, Any]]) -> dict[str, Any]:
+    def _root_internal(
+        self, channels: list[str], kinds: list[str], analyses: list[dict[str, Any]]
+    ) -> dict[str, Any]:
         """How ROOT joins channels and data sets: HS3's likelihoods have no name for either."""
         joined = {"index_cat": "channelCat", "indices": list(range(len(channels))), "labels": channels}
         return {
-            "ModelConfigs": {analysis["name"]: {"mcName": "ModelConfig" if i < len(kinds) else f"ModelConfig_{analysis['name']}", "pdfName": "simPdf"}
-                             for i, analysis in enumerate(analyses)},
+            "ModelConfigs": {
+                analysis["name"]: {
+                    "mcName": "ModelConfig" if i < len(kinds) else f"ModelConfig_{analysis['name']}",
+                    "pdfName": "simPdf",
+                }
+                for i, analysis in enumerate(analyses)
+            },
             "combined_datasets": {kind: joined for kind in kinds},
-            "combined_distributions": {"simPdf": {"distributions": [f"model_{channel}" for channel in channels], **joined}},
+            "combined_distributions": {
+                "simPdf": {"distributions": [f"model_{channel}" for channel in channels], **joined}
+            },
         }

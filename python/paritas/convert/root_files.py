@@ -1,4 +1,5 @@
 """Histograms in ROOT files, through uproot."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -12,12 +13,15 @@ def uproot() -> Any:
     try:
         import uproot as module
     except ImportError as error:
-        raise ImportError("ROOT files are read and written with uproot, which is not installed: pip install 'paritas[root]'") from error
+        raise ImportError(
+            "ROOT files are read and written with uproot, which is not installed: pip install 'paritas[root]'"
+        ) from error
     return module
 
 
 class RootFiles:
-    """Open files, each opened once, below a folder and mounts: pairs (where files are, where the XML says they are). A context manager."""
+    """Open files, each opened once, below a folder and mounts: pairs (where files are, where the XML says
+    they are). A context manager."""
 
     def __init__(self, folder: Path, mounts: list[tuple[Path, Path]]) -> None:
         self.folder, self.mounts = folder, mounts
@@ -40,9 +44,13 @@ class RootFiles:
                 break
         return self.folder / path
 
-    def histogram(self, element: Element, file_name: str, folder: str, name: str) -> tuple[list[float], list[float]]:
-        """Contents and errors of a histogram, without under- and overflow; two-dimensional ones row by row. Errors: root of the sum of squared weights, or of
-        the contents where there are none (NaN for a negative content). Looked up below its folder first, then as a plain name, as pyhf does, with a note."""
+    def histogram(
+        self, element: Element, file_name: str, folder: str, name: str
+    ) -> tuple[list[float], list[float]]:
+        """Contents and errors of a histogram, without under- and overflow; two-dimensional ones row by row.
+        Errors: root of the sum of squared weights, or of the contents where there are none (NaN for a
+        negative content). Looked up below its folder first, then as a plain name, as pyhf does, with a
+        note."""
         import numpy
 
         path = self.resolve(file_name)
@@ -57,12 +65,18 @@ class RootFiles:
         full = "/".join(part for part in (folder.strip("/"), name) if part)
         if full not in file:
             if name not in file:
-                raise element.refuse(f"{path} has neither '{full}' nor '{name}'" if full != name else f"{path} has no '{name}'")
-            self.notes.append(str(element.refuse(f"{path} has no '{full}'; '{name}' was taken, as pyhf does")))
+                raise element.refuse(
+                    f"{path} has neither '{full}' nor '{name}'" if full != name else f"{path} has no '{name}'"
+                )
+            self.notes.append(
+                str(element.refuse(f"{path} has no '{full}'; '{name}' was taken, as pyhf does"))
+            )
             full = name
         found = file[full]
         if not hasattr(found, "variances") or not hasattr(found, "values"):
-            raise element.refuse(f"'{full}' in {path} is a {getattr(found, 'classname', type(found).__name__)}, no histogram")
+            raise element.refuse(
+                f"'{full}' in {path} is a {getattr(found, 'classname', type(found).__name__)}, no histogram"
+            )
         contents = numpy.asarray(found.values(), dtype=float).ravel()
         variances = numpy.asarray(found.variances() if found.weighted else contents, dtype=float).ravel()
         if not numpy.isfinite(contents).all():

@@ -1,7 +1,10 @@
-"""HistFactory's XML: its elements and attributes, a parser that keeps to them, and the DTD that says the same to ROOT.
+"""HistFactory's XML: its elements and attributes, a parser that keeps to them, and the DTD that says the same
+to ROOT.
 
-Source: K. Cranmer et al., HistFactory: a tool for creating statistical models for use with RooFit and RooStats, CERN-OPEN-2012-016.
+Source: K. Cranmer et al., HistFactory: a tool for creating statistical models for use with RooFit and
+RooStats, CERN-OPEN-2012-016.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -29,16 +32,26 @@ RULES = {
     "Combination": _Rule("(Function*, Input+, Measurement*)", "OutputFilePrefix", "Mode"),
     "Function": _Rule("EMPTY", "Name Expression Dependents"),
     "Input": _Rule("(#PCDATA)"),
-    "Measurement": _Rule("(POI+, ParamSetting*, ConstraintTerm*)", "Name Lumi LumiRelErr", "BinLow BinHigh Mode ExportOnly"),
+    "Measurement": _Rule(
+        "(POI+, ParamSetting*, ConstraintTerm*)", "Name Lumi LumiRelErr", "BinLow BinHigh Mode ExportOnly"
+    ),
     "POI": _Rule("(#PCDATA)"),
     "ParamSetting": _Rule("(#PCDATA)", "", "Val Const"),
     "ConstraintTerm": _Rule("(#PCDATA)", "Type", "RelativeUncertainty"),
     "Channel": _Rule("(Data*, StatErrorConfig*, Sample+)", "Name", "InputFile HistoPath HistoName"),
     "Data": _Rule("EMPTY", "", "InputFile HistoPath HistoName"),
     "StatErrorConfig": _Rule("EMPTY", "", "RelErrorThreshold ConstraintType"),
-    "Sample": _Rule("(StatError | HistoSys | OverallSys | ShapeSys | NormFactor | ShapeFactor)*", "Name", "InputFile HistoName HistoPath NormalizeByTheory"),
+    "Sample": _Rule(
+        "(StatError | HistoSys | OverallSys | ShapeSys | NormFactor | ShapeFactor)*",
+        "Name",
+        "InputFile HistoName HistoPath NormalizeByTheory",
+    ),
     "StatError": _Rule("EMPTY", "Activate", "HistoName InputFile HistoFile HistoPath"),
-    "HistoSys": _Rule("EMPTY", "Name", "InputFile HistoFileHigh HistoPathHigh HistoNameHigh HistoFileLow HistoPathLow HistoNameLow"),
+    "HistoSys": _Rule(
+        "EMPTY",
+        "Name",
+        "InputFile HistoFileHigh HistoPathHigh HistoNameHigh HistoFileLow HistoPathLow HistoNameLow",
+    ),
     "OverallSys": _Rule("EMPTY", "Name High Low"),
     "ShapeSys": _Rule("EMPTY", "Name HistoName", "HistoPath InputFile ConstraintType"),
     "NormFactor": _Rule("EMPTY", "Name Val High Low", "Const"),
@@ -51,7 +64,9 @@ def dtd() -> str:
     lines = ["<!-- HistFactory: a combination with its measurements, and the channels that it reads -->"]
     for name, rule in RULES.items():
         lines.append(f"<!ELEMENT {name} {rule.content}>")
-        attributes = [f"{key} CDATA #REQUIRED" for key in rule.required.split()] + [f"{key} CDATA #IMPLIED" for key in rule.optional.split()]
+        attributes = [f"{key} CDATA #REQUIRED" for key in rule.required.split()] + [
+            f"{key} CDATA #IMPLIED" for key in rule.optional.split()
+        ]
         if attributes:
             lines.append(f"<!ATTLIST {name} " + " ".join(attributes) + ">")
     return "\n".join(lines) + "\n"
@@ -69,7 +84,7 @@ class Element:
     children: list["Element"] = field(default_factory=list)
 
     def refuse(self, why: str) -> ConversionError:
-        name = f" Name=\"{self.attributes['Name']}\"" if "Name" in self.attributes else ""
+        name = f' Name="{self.attributes["Name"]}"' if "Name" in self.attributes else ""
         return ConversionError(f"{self.file}:{self.line}: <{self.tag}{name}>", why)
 
     def get(self, key: str, default: str = "") -> str:
@@ -80,9 +95,9 @@ class Element:
         try:
             value = float(self.attributes[key])
         except ValueError:
-            raise self.refuse(f"{key}=\"{self.attributes[key]}\" is no number") from None
+            raise self.refuse(f'{key}="{self.attributes[key]}" is no number') from None
         if not abs(value) < float("inf"):
-            raise self.refuse(f"{key}=\"{self.attributes[key]}\" is not finite")
+            raise self.refuse(f'{key}="{self.attributes[key]}" is not finite')
         return value
 
     def flag(self, key: str, default: bool = False) -> bool:
@@ -93,15 +108,16 @@ class Element:
             return True
         if text.lower() in ("false", "0"):
             return False
-        raise self.refuse(f"{key}=\"{text}\" is neither True nor False")
+        raise self.refuse(f'{key}="{text}" is neither True nor False')
 
     def all(self, tag: str) -> list["Element"]:
         return [child for child in self.children if child.tag == tag]
 
 
 def parse_xml(source: Union[PathLike, IO[bytes], IO[str]], root_tag: str) -> Element:
-    """The tree of a configuration. Refused, with file and line: declarations of entities (which could expand without bound or name other files) and references
-    to undeclared ones, elements and attributes that the rules do not know, missing attributes, files above 64 MiB. A DOCTYPE is allowed and never fetched."""
+    """The tree of a configuration. Refused, with file and line: declarations of entities (which could expand
+    without bound or name other files) and references to undeclared ones, elements and attributes that the
+    rules do not know, missing attributes, files above 64 MiB. A DOCTYPE is allowed and never fetched."""
     opened = None if hasattr(source, "read") else open(source, "rb")
     stream: Any = opened or source
     file = str(getattr(stream, "name", "(stream)"))
@@ -120,7 +136,9 @@ def parse_xml(source: Union[PathLike, IO[bytes], IO[str]], root_tag: str) -> Ele
         return ConversionError(f"{file}:{parser.CurrentLineNumber}", why)
 
     def entity(name: str, *_: Any) -> None:
-        raise here(f"it declares the entity '{name}'; entities are refused, since they can expand without bound or name other files")
+        raise here(
+            f"it declares the entity '{name}'; entities are refused, since they can expand without bound or name other files"
+        )
 
     def skipped(name: str, _: Any) -> None:
         raise here(f"the entity '{name}' is not declared")
@@ -154,5 +172,7 @@ def parse_xml(source: Union[PathLike, IO[bytes], IO[str]], root_tag: str) -> Ele
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise ConversionError(f"{file}:{error.lineno}", f"no XML: {expat.errors.messages[error.code]}") from None
+        raise ConversionError(
+            f"{file}:{error.lineno}", f"no XML: {expat.errors.messages[error.code]}"
+        ) from None
     return root[0]

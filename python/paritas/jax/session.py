@@ -1,4 +1,5 @@
 """Sessions whose arguments and answers are JAX arrays."""
+
 from __future__ import annotations
 
 from typing import Any, Callable, Optional, Sequence
@@ -24,15 +25,19 @@ def _register() -> bool:
         return False
 
 
-#: XLA calls the engine itself: on the CPU, where jaxlib knows our way of being called; else jax.pure_callback does it
+#: XLA calls the engine itself: on the CPU, where jaxlib knows our way of being called; else jax.pure_callback
+#: does it
 FOREIGN_FUNCTIONS = _register()
 
 
 class Session(differentiable.Session):
-    __doc__ = (differentiable.Session.__doc__ or "") + """
+    __doc__ = (
+        (differentiable.Session.__doc__ or "")
+        + """
 
     Methods are functions of arrays that jit, grad and vmap go through; a vmap is one call of the engine with a row for each of its elements. Arrays on other
     devices than the CPU go over the host."""
+    )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -43,7 +48,11 @@ class Session(differentiable.Session):
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
         given = (at, *rows)
-        floats = [array.dtype for array in given if isinstance(array, jax.Array) and jnp.issubdtype(array.dtype, jnp.floating)]
+        floats = [
+            array.dtype
+            for array in given
+            if isinstance(array, jax.Array) and jnp.issubdtype(array.dtype, jnp.floating)
+        ]
         dtype = jnp.result_type(*floats) if floats else jnp.result_type(float)
         function = self._functions.get(statistic)
         if function is None:
@@ -54,9 +63,13 @@ class Session(differentiable.Session):
     def _join(self, pieces: list[Any]) -> jax.Array:
         arrays = [jnp.asarray(piece) for piece in pieces]
         batch = jnp.broadcast_shapes(*[array.shape[:-1] for array in arrays])
-        return jnp.concatenate([jnp.broadcast_to(array, (*batch, array.shape[-1])) for array in arrays], axis=-1)
+        return jnp.concatenate(
+            [jnp.broadcast_to(array, (*batch, array.shape[-1])) for array in arrays], axis=-1
+        )
 
-    def _host_call(self, statistic: Statistic, present: Flags, wanted: Flags) -> tuple[int, Callable[..., Any]]:
+    def _host_call(
+        self, statistic: Statistic, present: Flags, wanted: Flags
+    ) -> tuple[int, Callable[..., Any]]:
         """The index for XLA, and the function, of calls with these arguments for these derivatives."""
         key = (statistic, present, wanted)
         if key not in self._calls:
@@ -66,7 +79,11 @@ class Session(differentiable.Session):
                 for i, array in zip([i for i, there in enumerate(present) if there], arguments):
                     arrays[i] = np.asarray(array, dtype=np.float64)
                 answer = self.call(statistic, arrays[0], arrays[1:], wanted)
-                found: list[Any] = [answer.values, answer.codes, *[slope for slope, wish in zip(answer.slopes, wanted) if wish]]
+                found: list[Any] = [
+                    answer.values,
+                    answer.codes,
+                    *[slope for slope, wish in zip(answer.slopes, wanted) if wish],
+                ]
                 for result, one in zip(results, found):
                     result[...] = one.reshape(result.shape)
 
@@ -74,7 +91,9 @@ class Session(differentiable.Session):
         return self._calls[key]
 
 
-def _evaluated(session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]) -> list[jax.Array]:
+def _evaluated(
+    session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]
+) -> list[jax.Array]:
     """Values, codes, and the derivatives that are wanted: (batch, k, numbers of the argument)."""
     given = [array for array in arrays if array is not None]
     for name, array in zip(ROW_ARGUMENTS, arrays[1:]):
@@ -83,18 +102,34 @@ def _evaluated(session: Session, statistic: Statistic, wanted: Flags, arrays: Se
     if arrays[0] is not None:
         session.check_at(statistic, arrays[0].shape)
     rank = max((array.ndim for array in given), default=1)
-    aligned = [array.reshape((1,) * (rank - array.ndim) + array.shape) for array in given]  # so that the dimensions that vmap puts in front meet
+    # so that the dimensions that vmap puts in front meet
+    aligned = [array.reshape((1,) * (rank - array.ndim) + array.shape) for array in given]
     batch = jnp.broadcast_shapes(*[array.shape[:-1] for array in aligned])
     dtype = given[0].dtype if given else jnp.result_type(float)
     k = statistic.output_count
-    shapes = [jax.ShapeDtypeStruct(batch if k == 1 else (*batch, k), dtype), jax.ShapeDtypeStruct(batch, np.int32)]
-    shapes += [jax.ShapeDtypeStruct((*batch, k, array.shape[-1]), dtype) for array, wish in zip(arrays, wanted) if wish and array is not None]
+    shapes = [
+        jax.ShapeDtypeStruct(batch if k == 1 else (*batch, k), dtype),
+        jax.ShapeDtypeStruct(batch, np.int32),
+    ]
+    shapes += [
+        jax.ShapeDtypeStruct((*batch, k, array.shape[-1]), dtype)
+        for array, wish in zip(arrays, wanted)
+        if wish and array is not None
+    ]
     index, run = session._host_call(statistic, tuple(array is not None for array in arrays), wanted)
     if FOREIGN_FUNCTIONS and jax.default_backend() == "cpu":
-        return list(jax.ffi.ffi_call(_TARGET, shapes, vmap_method="expand_dims")(*aligned, function=np.int64(index)))
+        return list(
+            jax.ffi.ffi_call(_TARGET, shapes, vmap_method="expand_dims")(*aligned, function=np.int64(index))
+        )
 
     def callback(*arguments: Any) -> Any:
-        lead = np.broadcast_shapes(*[np.shape(argument)[:-1] for argument in arguments])[:len(np.shape(arguments[0])) - rank] if arguments else ()
+        lead = (
+            np.broadcast_shapes(*[np.shape(argument)[:-1] for argument in arguments])[
+                : len(np.shape(arguments[0])) - rank
+            ]
+            if arguments
+            else ()
+        )
         results = [np.empty((*lead, *shape.shape), shape.dtype) for shape in shapes]
         run(arguments, results)
         return results
@@ -103,7 +138,8 @@ def _evaluated(session: Session, statistic: Statistic, wanted: Flags, arrays: Se
 
 
 def _differentiable(session: Session, statistic: Statistic) -> Callable[..., Any]:
-    """(values, codes) as a function of `at` and the row arguments, None where one is not given, that knows its derivatives."""
+    """(values, codes) as a function of `at` and the row arguments, None where one is not given, that knows
+    its derivatives."""
 
     @jax.custom_vjp
     def function(*arrays: Any) -> Any:
@@ -115,10 +151,15 @@ def _differentiable(session: Session, statistic: Statistic) -> Callable[..., Any
         wanted = tuple(argument is not None and argument.perturbed for argument in arguments)
         values, codes, *slopes = _first_order(session, statistic, wanted, arrays)
         found = iter(slopes)
-        return (values, codes), [(array, next(found) if wish else None) for array, wish in zip(arrays, wanted)]
+        return (values, codes), [
+            (array, next(found) if wish else None) for array, wish in zip(arrays, wanted)
+        ]
 
     def backward(kept: Any, weights: Any) -> Any:
-        return tuple(None if array is None or slope is None else _pulled_back(weights[0], slope, array.shape) for array, slope in kept)
+        return tuple(
+            None if array is None or slope is None else _pulled_back(weights[0], slope, array.shape)
+            for array, slope in kept
+        )
 
     function.defvjp(forward, backward, symbolic_zeros=True)
     return function
@@ -132,7 +173,9 @@ def _pulled_back(weights: Any, slope: jax.Array, shape: tuple[int, ...]) -> jax.
     return summed_to(jnp.where(weight == 0.0, 0.0, weight * slope).sum(axis=-2), shape)
 
 
-def _first_order(session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]) -> list[jax.Array]:
+def _first_order(
+    session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]
+) -> list[jax.Array]:
     """As _evaluated, of which no derivative is taken again."""
 
     @jax.custom_jvp
@@ -141,6 +184,8 @@ def _first_order(session: Session, statistic: Statistic, wanted: Flags, arrays: 
 
     @evaluated.defjvp
     def refuse(primals: Any, tangents: Any) -> Any:
-        raise NotImplementedError(f"second derivatives of {statistic.quantity}: sessions have first derivatives only")
+        raise NotImplementedError(
+            f"second derivatives of {statistic.quantity}: sessions have first derivatives only"
+        )
 
     return list(evaluated(*arrays))

@@ -1,7 +1,9 @@
 """Loss cones: surface potentials of the Moon from sweeps of Lunar Prospector's Electron Reflectometer.
 
-    sweeps = paritas.losscone.load("3D980116.TAB", geometry="geometry.csv")     # a day file, its geometry, pitch angles, spacecraft potentials
-    fit = paritas.losscone.fit(sweeps)                                          # U, r, plateaus, confidence sets of every sweep, by both models of the
+    sweeps = paritas.losscone.load("3D980116.TAB", geometry="geometry.csv")     # a day file, its geometry,
+        pitch angles, spacecraft potentials
+    fit = paritas.losscone.fit(sweeps)                                          # U, r, plateaus, confidence
+        sets of every sweep, by both models of the
     instrument fit.table["potential"], fit.plateau(3), fit.intervals(3)
 
   day.py      day files in and out, geometry
@@ -9,13 +11,41 @@
   fits.py     fits, confidence sets, profiles, models, misfits
   tables.py   the program's tables
 
-A sweep has 15 energies of 88 cells. Energies in eV, potentials in V, angles in degrees, fields in nT, times in Unix seconds; NaN is masked or not known. What
-is fitted, and what a plateau is, stands in docs/losscone.md and paritas_losscone.h.
+A sweep has 15 energies of 88 cells. Energies in eV, potentials in V, angles in degrees, fields in nT, times
+in Unix seconds; NaN is masked or not known. What is fitted, and what a plateau is, stands in docs/losscone.md
+and paritas_losscone.h.
 """
+
 from .day import Attitude, Count, Day, Geometry, despun_axes, find, footpoint, solid_angles, theta, utc
 from .fits import LossconeFit, Profile, bootstrap, confidence, fit, misfit, model, profile
 from .sweeps import Sweeps, beam, cosines, load, mask, normalise
 from .tables import Tables, read_tables
 
-__all__ = ["Attitude", "Count", "Day", "Geometry", "LossconeFit", "Profile", "Sweeps", "Tables", "beam", "bootstrap", "confidence", "cosines", "despun_axes",
-           "find", "fit", "footpoint", "load", "mask", "misfit", "model", "normalise", "profile", "read_tables", "solid_angles", "theta", "utc"]
+__all__ = [
+    "Attitude",
+    "Count",
+    "Day",
+    "Geometry",
+    "LossconeFit",
+    "Profile",
+    "Sweeps",
+    "Tables",
+    "beam",
+    "bootstrap",
+    "confidence",
+    "cosines",
+    "despun_axes",
+    "find",
+    "fit",
+    "footpoint",
+    "load",
+    "mask",
+    "misfit",
+    "model",
+    "normalise",
+    "profile",
+    "read_tables",
+    "solid_angles",
+    "theta",
+    "utc",
+]

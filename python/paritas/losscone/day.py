@@ -1,4 +1,5 @@
 """Day files of the Electron Reflectometer, in and out, and the geometry that goes with them."""
+
 from __future__ import annotations
 
 import os
@@ -14,7 +15,8 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Count(NamedTuple):
-    """How often (`times`) a reason was met. unit: "cell", "row" or "sweep"; line, column: of the first in the file, from 1; column 0: the whole row."""
+    """How often (`times`) a reason was met. unit: "cell", "row" or "sweep"; line, column: of the first in the
+    file, from 1; column 0: the whole row."""
 
     times: int
     unit: str
@@ -34,7 +36,8 @@ class Geometry:
 
 
 class Attitude:
-    """The spin axis over time, from attitude.tab. time (Unix seconds), right_ascension, declination (ECLIPJ2000): arrays of the table."""
+    """The spin axis over time, from attitude.tab. time (Unix seconds), right_ascension, declination
+    (ECLIPJ2000): arrays of the table."""
 
     time: Floats
     right_ascension: Floats
@@ -53,10 +56,12 @@ class Attitude:
 class Day:
     """The sweeps of a day file, in the order in which their numbers first appear.
 
-    Arrays are views of the library's memory and may be written to: number, utc (of the first row), sweep_reason, spacecraft_potential, spacecraft_in_sun,
-    projection_in_sun, spacecraft_latitude, spacecraft_longitude, projection_latitude, projection_longitude, sun_azimuth, sun_elevation (n); time, energy,
-    polarity, row_reason, line (n, 15); field (n, 15, 3); flux, azimuth, cell_reason (n, 15, 88). Geometry is NaN until it is given. What is masked has no flux;
-    why, say the reasons: codes in these arrays, words in `sweeps`, `rows` and `counts`.
+    Arrays are views of the library's memory and may be written to: number, utc (of the first row),
+    sweep_reason, spacecraft_potential, spacecraft_in_sun, projection_in_sun, spacecraft_latitude,
+    spacecraft_longitude, projection_latitude, projection_longitude, sun_azimuth, sun_elevation (n); time,
+    energy, polarity, row_reason, line (n, 15); field (n, 15, 3); flux, azimuth, cell_reason (n, 15, 88).
+    Geometry is NaN until it is given. What is masked has no flux; why, say the reasons: codes in these
+    arrays, words in `sweeps`, `rows` and `counts`.
     """
 
     number: NDArray[np.int64]
@@ -88,17 +93,41 @@ class Day:
             setattr(self, name, values)
 
     @classmethod
-    def read(cls, path: Path, *, strict: bool = False, digest: bool = False, field_limits: tuple[float, float] = (1e-9, 1e3)) -> Day:
-        """Reads a day file. A damaged row costs that row and is counted; with `strict` the file is refused at its first damage. field_limits: sweeps with a
-        field outside are masked."""
+    def read(
+        cls,
+        path: Path,
+        *,
+        strict: bool = False,
+        digest: bool = False,
+        field_limits: tuple[float, float] = (1e-9, 1e3),
+    ) -> Day:
+        """Reads a day file. A damaged row costs that row and is counted; with `strict` the file is refused at
+        its first damage. field_limits: sweeps with a field outside are masked."""
         name = os.fspath(path)
         return cls(_engine.Day.read(name, field_limits[0], field_limits[1], digest, strict), name)
 
     @classmethod
-    def parse(cls, text: Union[str, bytes], label: str = "day", *, strict: bool = False, digest: bool = False, field_limits: tuple[float, float] = (1e-9,
-              1e3)) -> Day:
+    def parse(
+        cls,
+        text: Union[str, bytes],
+        label: str = "day",
+        *,
+        strict: bool = False,
+        digest: bool = False,
+        field_limits: tuple[float, float] = (1e-9, 1e3),
+    ) -> Day:
         """The same from the text of a day file; `label` names it in messages."""
-        return cls(_engine.Day.parse(text.encode() if isinstance(text, str) else text, label, field_limits[0], field_limits[1], digest, strict), label)
+        return cls(
+            _engine.Day.parse(
+                text.encode() if isinstance(text, str) else text,
+                label,
+                field_limits[0],
+                field_limits[1],
+                digest,
+                strict,
+            ),
+            label,
+        )
 
     @classmethod
     def empty(cls, n: int) -> Day:
@@ -106,8 +135,8 @@ class Day:
         return cls(_engine.Day.create(n))
 
     def write(self, path: Path, *, exact: bool = False) -> None:
-        """Writes a day file as the archive's; `exact`: numbers that read back to the same bits. Rows without an energy are left out. The file is there whole or
-        not at all."""
+        """Writes a day file as the archive's; `exact`: numbers that read back to the same bits. Rows without
+        an energy are left out. The file is there whole or not at all."""
         self._memory.write(os.fspath(path), exact)
 
     def __len__(self) -> int:
@@ -129,31 +158,55 @@ class Day:
 
     @property
     def counts(self) -> dict[str, Count]:
-        """How often each reason was met. Cells of masked rows and sweeps are not counted again, nor rows of masked sweeps."""
+        """How often each reason was met. Cells of masked rows and sweeps are not counted again, nor rows of
+        masked sweeps."""
         units = dict(zip(_engine.ER_REASONS, _engine.ER_UNITS))
-        return {word: Count(times, units[word], line, column) for word, (times, line, column) in self._memory.counts().items()}
+        return {
+            word: Count(times, units[word], line, column)
+            for word, (times, line, column) in self._memory.counts().items()
+        }
 
     @property
     def sweeps(self) -> Table:
-        """One row a sweep: spectrum, utc, time (of its first row), rows (that stand in the file), reason ("": kept), polarity, and the geometry. A copy."""
+        """One row a sweep: spectrum, utc, time (of its first row), rows (that stand in the file), reason ("":
+        kept), polarity, and the geometry. A copy."""
         time = _first_of(self.time)
         columns: dict[str, Any] = {
-            "spectrum": self.number, "utc": np.array(["" if np.isnan(at) else utc(at) for at in time], dtype="U24"), "time": time,
-            "rows": (self.line != 0).sum(axis=1), "reason": np.where(self.sweep_reason != 0, words(self.sweep_reason, _engine.ER_REASONS), ""),
+            "spectrum": self.number,
+            "utc": np.array(["" if np.isnan(at) else utc(at) for at in time], dtype="U24"),
+            "time": time,
+            "rows": (self.line != 0).sum(axis=1),
+            "reason": np.where(self.sweep_reason != 0, words(self.sweep_reason, _engine.ER_REASONS), ""),
             "polarity": _first_of(self.polarity),
         }
-        for name in ("spacecraft_potential", "spacecraft_latitude", "spacecraft_longitude", "projection_latitude", "projection_longitude", "spacecraft_in_sun",
-                     "projection_in_sun"):
+        for name in (
+            "spacecraft_potential",
+            "spacecraft_latitude",
+            "spacecraft_longitude",
+            "projection_latitude",
+            "projection_longitude",
+            "spacecraft_in_sun",
+            "projection_in_sun",
+        ):
             columns[name] = getattr(self, name)
         return structured(columns)
 
     @property
     def rows(self) -> Table:
-        """(n, 15) rows: spectrum, line in the file (0: nowhere), time, energy, field (3), polarity, reason ("kept", or why it is masked). A copy."""
+        """(n, 15) rows: spectrum, line in the file (0: nowhere), time, energy, field (3), polarity, reason
+        ("kept", or why it is masked). A copy."""
         n = len(self)
-        table = structured({
-            "spectrum": np.repeat(self.number, 15), "line": self.line.reshape(-1), "time": self.time.reshape(-1), "energy": self.energy.reshape(-1),
-            "field": self.field.reshape(-1, 3), "polarity": self.polarity.reshape(-1), "reason": words(self.row_reason.reshape(-1), _engine.ER_REASONS)})
+        table = structured(
+            {
+                "spectrum": np.repeat(self.number, 15),
+                "line": self.line.reshape(-1),
+                "time": self.time.reshape(-1),
+                "energy": self.energy.reshape(-1),
+                "field": self.field.reshape(-1, 3),
+                "polarity": self.polarity.reshape(-1),
+                "reason": words(self.row_reason.reshape(-1), _engine.ER_REASONS),
+            }
+        )
         return table.reshape(n, 15)
 
     # ---- geometry and masks ----
@@ -163,13 +216,17 @@ class Day:
         table = geometry if isinstance(geometry, Geometry) else Geometry(geometry)
         return table._table.apply(self._memory)
 
-    def apply_spice(self, folder: Path, attitude: Union[Attitude, Path], library: Optional[str] = None) -> int:
-        """Geometry from the SPICE kernels in a folder, where libcspice is installed (else DeviceUnavailable); how many sweeps they do not cover."""
+    def apply_spice(
+        self, folder: Path, attitude: Union[Attitude, Path], library: Optional[str] = None
+    ) -> int:
+        """Geometry from the SPICE kernels in a folder, where libcspice is installed (else DeviceUnavailable);
+        how many sweeps they do not cover."""
         spin = attitude if isinstance(attitude, Attitude) else Attitude(attitude)
         return _engine.Spice.open(os.fspath(folder), library).apply(spin._table, self._memory)
 
     def mask_sunlight(self, angle: float = 14.0, theta: Optional[ArrayLike] = None) -> None:
-        """Masks cells within `angle` degrees of the Sun, where its direction is known. theta: inclinations of the 88 cells (None: the built-in order)."""
+        """Masks cells within `angle` degrees of the Sun, where its direction is known. theta: inclinations of
+        the 88 cells (None: the built-in order)."""
         self._memory.mask_sunlight(_engine.er_theta() if theta is None else theta, angle)
 
     def mask_polarity(self) -> None:
@@ -189,7 +246,8 @@ def find(folder: Path, *, year: int = 0, month: int = 0, day: int = 0) -> list[t
 
 
 def theta(path: Optional[Path] = None) -> Floats:
-    """Inclinations of the 88 cells, degrees, from theta.tab; None: the built-in order, which need not be the archive's."""
+    """Inclinations of the 88 cells, degrees, from theta.tab; None: the built-in order, which need not be the
+    archive's."""
     return _engine.er_theta(None if path is None else os.fspath(path))
 
 
@@ -204,12 +262,12 @@ def utc(time: float) -> str:
 
 
 def despun_axes(right_ascension: float, declination: float, sun: ArrayLike) -> Floats:
-    """Axes of the despun spacecraft's frame (SCD), columns x, y, z, from the spin axis (degrees) and the Sun's direction (3): (3, 3). NaN where there is no
-    x."""
+    """Axes of the despun spacecraft's frame (SCD), columns x, y, z, from the spin axis (degrees) and the
+    Sun's direction (3): (3, 3). NaN where there is no x."""
     return _engine.er_despun_axes(right_ascension, declination, sun)
 
 
 def footpoint(position: ArrayLike, field: ArrayLike) -> tuple[Floats, int, float, float]:
-    """Where the line from `position` (km) along the field meets the Moon: (point, polarity, latitude, longitude). Polarity +1: along the field, -1: against it,
-    0: both or none."""
+    """Where the line from `position` (km) along the field meets the Moon: (point, polarity, latitude,
+    longitude). Polarity +1: along the field, -1: against it, 0: both or none."""
     return _engine.er_footpoint(position, field)

@@ -1,4 +1,5 @@
 """Fits of loss cones: U, r, A, plateaus, confidence sets; profiles, models and misfits."""
+
 from __future__ import annotations
 
 import os
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         population: int  #: of "de"
         generations: int
 
+
 #: sweeps, a day, day files, or (energy, potential, cosine, flux) as Sweeps.of takes them
 Given = Union[Sweeps, Day, Path, Sequence[Path], Sequence[ArrayLike]]
 Progress = Union[bool, ProgressFunction, None]
@@ -48,10 +50,14 @@ def sweeps_of(given: Given) -> Sweeps:
     """What is given, as Sweeps: itself where it is."""
     if isinstance(given, Sweeps):
         return given
-    if isinstance(given, (str, os.PathLike, Day)) or all(isinstance(one, (str, os.PathLike, Day)) for one in given):
+    if isinstance(given, (str, os.PathLike, Day)) or all(
+        isinstance(one, (str, os.PathLike, Day)) for one in given
+    ):
         return load(given)  # type: ignore[arg-type]
     if len(given) != 4:
-        raise _engine.InvalidArgument(f"sweeps: four arrays (energy, potential, cosine, flux) are wanted, {len(given)} are given")
+        raise _engine.InvalidArgument(
+            f"sweeps: four arrays (energy, potential, cosine, flux) are wanted, {len(given)} are given"
+        )
     return Sweeps.of(*given)
 
 
@@ -77,17 +83,21 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
     if part.start == 0 and part.stop == arrays.n:
         return arrays
     rows = slice(part.start, part.stop)
-    return _engine.SweepArrays(arrays.energy[rows], arrays.potential[rows], arrays.cosine[rows], arrays.flux[rows])
+    return _engine.SweepArrays(
+        arrays.energy[rows], arrays.potential[rows], arrays.cosine[rows], arrays.flux[rows]
+    )
 
 
 # ---- fits ----
+
 
 @dataclass
 class LossconeFit(Tabular):
     """Fits of n sweeps.
 
-    table: one row a sweep, under the names of the program's tables (docs/losscone.md), with the suffix _folded where both models are fitted; of day files also
-    what is known of the sweeps. Numbers are NaN where there is no fit; `status` says why. confidence_set: (8, 2), NaN behind the last interval.
+    table: one row a sweep, under the names of the program's tables (docs/losscone.md), with the suffix
+        _folded where both models are fitted; of day files also what is known of the sweeps. Numbers are NaN
+        where there is no fit; `status` says why. confidence_set: (8, 2), NaN behind the last interval.
     results, sets: by response, the library's own rows (paritas_losscone_result, paritas_confidence).
     """
 
@@ -122,7 +132,7 @@ class LossconeFit(Tabular):
         row = self.results[self._response(response)][k]
         if not _fitted(row[None])[0]:
             return np.empty((0, 2))
-        found: Floats = row["vertex"][:min(int(row["vertices"]), len(row["vertex"]))]
+        found: Floats = row["vertex"][: min(int(row["vertices"]), len(row["vertex"]))]
         return found
 
     def intervals(self, k: int, response: Optional[str] = None) -> Floats:
@@ -139,7 +149,9 @@ class LossconeFit(Tabular):
 
 
 def _fitted(results: Table) -> NDArray[np.bool_]:
-    return np.isin(results["status"], [_engine.SWEEP_STATUSES.index(word) for word in ("fitted", "misfit", "at_limit")])
+    return np.isin(
+        results["status"], [_engine.SWEEP_STATUSES.index(word) for word in ("fitted", "misfit", "at_limit")]
+    )
 
 
 def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
@@ -149,25 +161,43 @@ def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
     for day in sweeps.days:
         rows = slice(at, at + len(day))
         polarity = np.isin(day.polarity, (1.0, -1.0)).any(axis=1)
-        reason = np.where(day.sweep_reason != 0, words(day.sweep_reason, _engine.ER_REASONS),
-                          np.where(~polarity, "polarity", np.where(np.isnan(day.spacecraft_potential), "no_spacecraft_potential", "")))
+        reason = np.where(
+            day.sweep_reason != 0,
+            words(day.sweep_reason, _engine.ER_REASONS),
+            np.where(
+                ~polarity,
+                "polarity",
+                np.where(np.isnan(day.spacecraft_potential), "no_spacecraft_potential", ""),
+            ),
+        )
         found[rows] = np.where(_fitted(results[rows]) | (reason == ""), found[rows], reason)
         at += len(day)
     return found
 
 
-def _columns(sweeps: Sweeps, response: str, results: Table, sets: Optional[Table], search: str, suffix: str) -> dict[str, NDArray[Any]]:
+def _columns(
+    sweeps: Sweeps, response: str, results: Table, sets: Optional[Table], search: str, suffix: str
+) -> dict[str, NDArray[Any]]:
     fitted = _fitted(results)
     exact = fitted & (search == "exact")
-    columns: dict[str, NDArray[Any]] = {"status": _status_words(sweeps, results), "cells": results["cells"], "misfit": where(fitted, results["misfit"])}
+    columns: dict[str, NDArray[Any]] = {
+        "status": _status_words(sweeps, results),
+        "cells": results["cells"],
+        "misfit": where(fitted, results["misfit"]),
+    }
     for name in ("potential", "ratio"):
         columns[name] = where(fitted, results[f"{name}_centre"])
-        columns[f"{name}_lower"], columns[f"{name}_upper"] = where(exact, results[f"{name}_lower"]), where(exact, results[f"{name}_upper"])
+        columns[f"{name}_lower"], columns[f"{name}_upper"] = (
+            where(exact, results[f"{name}_lower"]),
+            where(exact, results[f"{name}_upper"]),
+        )
     for name in ("potential", "ratio"):
         columns[f"{name}_at_minimum"] = where(fitted, results[name])
     if response == "hard":
         columns["amplitude"] = where(fitted, results["amplitude"])
-    columns.update({"gap": where(fitted, results["gap"]), "boxes": results["boxes"], "solved": results["solved"]})
+    columns.update(
+        {"gap": where(fitted, results["gap"]), "boxes": results["boxes"], "solved": results["solved"]}
+    )
     if sets is not None:
         n = np.where(fitted, sets["intervals"], 0)
         there = np.arange(sets["lower"].shape[1]) < n[:, None]
@@ -175,22 +205,37 @@ def _columns(sweeps: Sweeps, response: str, results: Table, sets: Optional[Table
         columns["confidence_threshold"] = where(fitted, sets["threshold"])
         columns["confidence_lower"] = where(n > 0, sets["lower"][:, 0])
         columns["confidence_upper"] = where(n > 0, sets["upper"][np.arange(len(sets)), last])
-        columns["confidence_set"] = np.stack([where(there, sets["lower"]), where(there, sets["upper"])], axis=2)
+        columns["confidence_set"] = np.stack(
+            [where(there, sets["lower"]), where(there, sets["upper"])], axis=2
+        )
         for side in ("lower", "upper"):
             columns[f"confidence_at_{side}_bound"] = (n > 0) & (sets[f"at_{side}_bound"] != 0)
     return {name + suffix: values for name, values in columns.items()}
 
 
-def fit(sweeps: Given, *, response: str = "both", confidence: Union[str, float, None] = None, draws: int = 40, level: float = 0.68,
-        step: Optional[float] = None, device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Progress = None,
-        **options: Unpack[Options]) -> LossconeFit:
+def fit(
+    sweeps: Given,
+    *,
+    response: str = "both",
+    confidence: Union[str, float, None] = None,
+    draws: int = 40,
+    level: float = 0.68,
+    step: Optional[float] = None,
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Unpack[Options],
+) -> LossconeFit:
     """Fits every sweep.
 
-    sweeps: Sweeps (see `load`, `Sweeps.of`), day files, or the arrays (energy, potential, cosine, flux). response: the cone's edge at the row's energy
-    ("hard"), averaged over the instrument's energy response ("folded"), or "both" side by side. confidence: sets of U around the minimum: "residuals" (4 times
-    the mean square residual above it), "bootstrap" (calibrated by so many `draws` to the coverage `level`), a number (so far above), or "none"; None:
-    "residuals", and none with search="de", which knows no sets. step: their resolution, V (None: 1, of the folded edge 0.2). Equal bits as the program's tables
-    for equal options, whatever the threads. A sweep without a fit is no error: see `status`.
+    sweeps: Sweeps (see `load`, `Sweeps.of`), day files, or the arrays (energy, potential, cosine, flux).
+        response: the cone's edge at the row's energy ("hard"), averaged over the instrument's energy response
+        ("folded"), or "both" side by side. confidence: sets of U around the minimum: "residuals" (4 times the
+        mean square residual above it), "bootstrap" (calibrated by so many `draws` to the coverage `level`), a
+        number (so far above), or "none"; None: "residuals", and none with search="de", which knows no sets.
+        step: their resolution, V (None: 1, of the folded edge 0.2). Equal bits as the program's tables for
+        equal options, whatever the threads. A sweep without a fit is no error: see `status`.
     """
     data = sweeps_of(sweeps)
     search = options.get("search", "exact")
@@ -198,9 +243,13 @@ def fit(sweeps: Given, *, response: str = "both", confidence: Union[str, float, 
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded, both")
     kind = ("none" if search == "de" else "residuals") if confidence is None else confidence
     if isinstance(kind, str) and kind not in ("none", "residuals", "bootstrap"):
-        raise _engine.InvalidArgument(f"confidence {kind!r}: there are none, residuals, bootstrap, or a number from 0")
+        raise _engine.InvalidArgument(
+            f"confidence {kind!r}: there are none, residuals, bootstrap, or a number from 0"
+        )
     if not isinstance(kind, str) and not kind >= 0.0:
-        raise _engine.InvalidArgument(f"confidence {kind!r}: a number from 0 is wanted, or none, residuals, bootstrap")
+        raise _engine.InvalidArgument(
+            f"confidence {kind!r}: a number from 0 is wanted, or none, residuals, bootstrap"
+        )
     if search == "de" and kind != "none":
         raise _engine.InvalidArgument("confidence sets need search='exact'")
     used = engine(device, precision, threads)
@@ -209,22 +258,55 @@ def fit(sweeps: Given, *, response: str = "both", confidence: Union[str, float, 
     sets: dict[str, Table] = {}
     for one in RESPONSES if response == "both" else (response,):
         with told(progress, f"loss cones, {one}") as tell:
-            found = [_fit_part(_part_of(arrays, part), options_of(options, one, part), kind, draws, level, step or 0.0, used, tell) for part in data.parts]
+            found = [
+                _fit_part(
+                    _part_of(arrays, part),
+                    options_of(options, one, part),
+                    kind,
+                    draws,
+                    level,
+                    step or 0.0,
+                    used,
+                    tell,
+                )
+                for part in data.parts
+            ]
         results[one] = _joined([rows for rows, _ in found])
         of_parts = [rows for _, rows in found if rows is not None]
         if of_parts:
             sets[one] = _joined(of_parts)
     known = data.table()
-    columns: dict[str, NDArray[Any]] = {} if known is None else {name: known[name] for name in known.dtype.names or ()}
+    columns: dict[str, NDArray[Any]] = (
+        {} if known is None else {name: known[name] for name in known.dtype.names or ()}
+    )
     for one, rows in results.items():
-        columns.update(_columns(data, one, rows, sets.get(one), search, "_folded" if response == "both" and one == "folded" else ""))
+        columns.update(
+            _columns(
+                data,
+                one,
+                rows,
+                sets.get(one),
+                search,
+                "_folded" if response == "both" and one == "folded" else "",
+            )
+        )
     if response == "both":
         hard, folded = columns["misfit"], columns["misfit_folded"]
-        columns["preferred"] = np.where(np.isnan(hard) | np.isnan(folded), "", np.where(hard <= folded, "hard", "folded"))
+        columns["preferred"] = np.where(
+            np.isnan(hard) | np.isnan(folded), "", np.where(hard <= folded, "hard", "folded")
+        )
     if data.days:
         beams = beam(data)
         columns.update({name: beams[name] for name in beams.dtype.names or ()})
-    chosen = {**_engine.LOSSCONE_DEFAULTS, **options, "response": response, "confidence": kind, "draws": draws, "level": level, "step": step}
+    chosen = {
+        **_engine.LOSSCONE_DEFAULTS,
+        **options,
+        "response": response,
+        "confidence": kind,
+        "draws": draws,
+        "level": level,
+        "step": step,
+    }
     return LossconeFit(structured(columns), results, sets, data, chosen, used.device, used.precision)
 
 
@@ -232,8 +314,16 @@ def _joined(parts: list[Table]) -> Table:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _fit_part(arrays: _engine.SweepArrays, options: dict[str, Any], kind: Union[str, float], draws: int, level: float, step: float, used: _engine.Engine,
-              tell: Optional[ProgressFunction]) -> tuple[Table, Optional[Table]]:
+def _fit_part(
+    arrays: _engine.SweepArrays,
+    options: dict[str, Any],
+    kind: Union[str, float],
+    draws: int,
+    level: float,
+    step: float,
+    used: _engine.Engine,
+    tell: Optional[ProgressFunction],
+) -> tuple[Table, Optional[Table]]:
     results = _engine.losscone_fit(arrays, options, used, tell)
     if kind == "none":
         return results, None
@@ -245,44 +335,112 @@ def _fit_part(arrays: _engine.SweepArrays, options: dict[str, Any], kind: Union[
     return results, _engine.losscone_confidence(arrays, options, results, thresholds, step, used, tell)
 
 
-def bootstrap(found: LossconeFit, response: Optional[str] = None, *, draws: int = 40, level: float = 0.68, device: Optional[str] = None,
-              precision: Optional[str] = None, threads: Optional[int] = None, progress: Progress = None) -> Floats:
-    """Thresholds for confidence sets of this coverage by the parametric bootstrap around fits that were found exactly: n, NaN where there is no fit."""
-    def one(arrays: _engine.SweepArrays, options: dict[str, Any], rows: Table, tell: Optional[ProgressFunction], _: slice) -> NDArray[Any]:
-        return _engine.losscone_bootstrap(arrays, options, rows, draws, level, engine(device, precision, threads), tell)
+def bootstrap(
+    found: LossconeFit,
+    response: Optional[str] = None,
+    *,
+    draws: int = 40,
+    level: float = 0.68,
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+) -> Floats:
+    """Thresholds for confidence sets of this coverage by the parametric bootstrap around fits that were found
+    exactly: n, NaN where there is no fit."""
+
+    def one(
+        arrays: _engine.SweepArrays,
+        options: dict[str, Any],
+        rows: Table,
+        tell: Optional[ProgressFunction],
+        _: slice,
+    ) -> NDArray[Any]:
+        return _engine.losscone_bootstrap(
+            arrays, options, rows, draws, level, engine(device, precision, threads), tell
+        )
 
     return _around(found, response, one, progress, "bootstrap")
 
 
-def confidence(found: LossconeFit, response: Optional[str] = None, *, thresholds: Union[float, ArrayLike, None] = None, step: Optional[float] = None,
-               device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None, progress: Progress = None) -> Table:
-    """Confidence sets around fits that were found exactly: rows of threshold, intervals, lower (8), upper (8), at_lower_bound, at_upper_bound. thresholds:
-    above the minimum, one or n; None: 4 times the mean square residual of each sweep."""
-    above = None if thresholds is None else np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
+def confidence(
+    found: LossconeFit,
+    response: Optional[str] = None,
+    *,
+    thresholds: Union[float, ArrayLike, None] = None,
+    step: Optional[float] = None,
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+) -> Table:
+    """Confidence sets around fits that were found exactly: rows of threshold, intervals, lower (8), upper
+    (8), at_lower_bound, at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean
+    square residual of each sweep."""
+    above = (
+        None
+        if thresholds is None
+        else np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
+    )
 
-    def one(arrays: _engine.SweepArrays, options: dict[str, Any], rows: Table, tell: Optional[ProgressFunction], at: slice) -> NDArray[Any]:
-        return _engine.losscone_confidence(arrays, options, rows, None if above is None else above[at], step or 0.0, engine(device, precision, threads), tell)
+    def one(
+        arrays: _engine.SweepArrays,
+        options: dict[str, Any],
+        rows: Table,
+        tell: Optional[ProgressFunction],
+        at: slice,
+    ) -> NDArray[Any]:
+        return _engine.losscone_confidence(
+            arrays,
+            options,
+            rows,
+            None if above is None else above[at],
+            step or 0.0,
+            engine(device, precision, threads),
+            tell,
+        )
 
     return _around(found, response, one, progress, "confidence sets")
 
 
-def _around(found: LossconeFit, response: Optional[str], one: Callable[..., NDArray[Any]], progress: Progress, what: str) -> NDArray[Any]:
+def _around(
+    found: LossconeFit,
+    response: Optional[str],
+    one: Callable[..., NDArray[Any]],
+    progress: Progress,
+    what: str,
+) -> NDArray[Any]:
     """Something of each part around its results."""
     if found.options["search"] != "exact":
         raise _engine.InvalidArgument(f"{what}: the fits must be exact")
     chosen = found._response(response)
-    arrays, options = found.sweeps.arrays(found.options["method"]), {name: found.options[name] for name in _engine.LOSSCONE_DEFAULTS}
+    arrays, options = (
+        found.sweeps.arrays(found.options["method"]),
+        {name: found.options[name] for name in _engine.LOSSCONE_DEFAULTS},
+    )
     with told(progress, what) as tell:
-        return _joined([one(_part_of(arrays, part), options_of(options, chosen, part), found.results[chosen][rows], tell, rows)
-                        for part in found.sweeps.parts for rows in [slice(part.start, part.stop)]])
+        return _joined(
+            [
+                one(
+                    _part_of(arrays, part),
+                    options_of(options, chosen, part),
+                    found.results[chosen][rows],
+                    tell,
+                    rows,
+                )
+                for part in found.sweeps.parts
+                for rows in [slice(part.start, part.stop)]
+            ]
+        )
 
 
 # ---- profiles, models, misfits ----
 
+
 @dataclass
 class Profile:
-    """The misfit of n sweeps over U: potentials (m), and at each the least misfit over r and A with the r and A where it is: misfit, ratio, amplitude (n,
-    m)."""
+    """The misfit of n sweeps over U: potentials (m), and at each the least misfit over r and A with the r and
+    A where it is: misfit, ratio, amplitude (n, m)."""
 
     potentials: Floats
     misfit: Floats
@@ -291,9 +449,19 @@ class Profile:
     response: str
 
 
-def profile(sweeps: Given, potentials: Optional[ArrayLike] = None, *, response: str = "hard", device: Optional[str] = None, precision: Optional[str] = None,
-            threads: Optional[int] = None, progress: Progress = None, **options: Unpack[Options]) -> Profile:
-    """The misfit minimised over r and A at given potentials, within the bounds of U (None: 401 from one bound to the other)."""
+def profile(
+    sweeps: Given,
+    potentials: Optional[ArrayLike] = None,
+    *,
+    response: str = "hard",
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Unpack[Options],
+) -> Profile:
+    """The misfit minimised over r and A at given potentials, within the bounds of U (None: 401 from one bound
+    to the other)."""
     data = sweeps_of(sweeps)
     chosen = options_of(options, response)
     if potentials is None:
@@ -301,16 +469,34 @@ def profile(sweeps: Given, potentials: Optional[ArrayLike] = None, *, response: 
         potentials = np.linspace(bounds["potential_lower"], bounds["potential_upper"], 401)
     at = np.ascontiguousarray(potentials, dtype=np.float64)
     with told(progress, "profiles") as tell:
-        least, ratio, amplitude = _engine.losscone_profile(data.arrays(_method(options)), chosen, at, engine(device, precision, threads), tell)
+        least, ratio, amplitude = _engine.losscone_profile(
+            data.arrays(_method(options)), chosen, at, engine(device, precision, threads), tell
+        )
     return Profile(at, least, ratio, amplitude, response)
 
 
-def misfit(sweeps: Given, points: ArrayLike, *, response: str = "hard", device: Optional[str] = None, precision: Optional[str] = None,
-           threads: Optional[int] = None, progress: Progress = None, **options: Unpack[Options]) -> tuple[Floats, NDArray[np.uint32]]:
-    """The misfit of each of n sweeps at each of m points (rows of U, r, A): (n, m), NaN where too few cells are left; and the cells that entered it, n."""
+def misfit(
+    sweeps: Given,
+    points: ArrayLike,
+    *,
+    response: str = "hard",
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Unpack[Options],
+) -> tuple[Floats, NDArray[np.uint32]]:
+    """The misfit of each of n sweeps at each of m points (rows of U, r, A): (n, m), NaN where too few cells
+    are left; and the cells that entered it, n."""
     data = sweeps_of(sweeps)
     with told(progress, "misfits") as tell:
-        return _engine.losscone_misfit(data.arrays(_method(options)), options_of_points(options, response), points, engine(device, precision, threads), tell)
+        return _engine.losscone_misfit(
+            data.arrays(_method(options)),
+            options_of_points(options, response),
+            points,
+            engine(device, precision, threads),
+            tell,
+        )
 
 
 def options_of_points(options: Any, response: str) -> dict[str, Any]:
@@ -320,11 +506,21 @@ def options_of_points(options: Any, response: str) -> dict[str, Any]:
     return {**options, "response": response}
 
 
-def model(sweeps: Given, points: ArrayLike, *, response: str = "hard", device: Optional[str] = None, precision: Optional[str] = None,
-          threads: Optional[int] = None, **options: Unpack[Options]) -> tuple[Floats, Optional[Floats]]:
-    """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the cone's edge, degrees, (n, 15), of the hard response alone. Fluxes of the sweeps are not
-    looked at."""
+def model(
+    sweeps: Given,
+    points: ArrayLike,
+    *,
+    response: str = "hard",
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    **options: Unpack[Options],
+) -> tuple[Floats, Optional[Floats]]:
+    """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the cone's edge, degrees, (n, 15), of the
+    hard response alone. Fluxes of the sweeps are not looked at."""
     data = sweeps_of(sweeps)
     at = np.atleast_2d(np.asarray(points, dtype=np.float64))
     used = engine(device, precision, threads)
-    return _engine.losscone_model(data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", used)
+    return _engine.losscone_model(
+        data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", used
+    )

@@ -1,4 +1,5 @@
 """Sweeps as fits take them: pitch angles, normalised and masked fluxes, spacecraft potentials."""
+
 from __future__ import annotations
 
 import os
@@ -20,7 +21,8 @@ ROWS, CELLS = 15, 88
 
 
 class Part(NamedTuple):
-    """Sweeps start to stop are one day; first: the number of its first sweep, by which random numbers are keyed."""
+    """Sweeps start to stop are one day; first: the number of its first sweep, by which random numbers are
+    keyed."""
 
     start: int
     stop: int
@@ -29,10 +31,12 @@ class Part(NamedTuple):
 
 @dataclass
 class Sweeps:
-    """n sweeps. energy, potential (of the spacecraft) (n, 15); cosine (of the pitch angle, above 0 incident), flux (normalised) (n, 15, 88).
+    """n sweeps. energy, potential (of the spacecraft) (n, 15); cosine (of the pitch angle, above 0 incident),
+    flux (normalised) (n, 15, 88).
 
-    measured: the fluxes as they were measured, (n, 15, 88): by them a method's masks are made. None: `flux` is masked already. days, parts: where the sweeps
-    come from; potentials: how the spacecraft's were found, one for each day.
+    measured: the fluxes as they were measured, (n, 15, 88): by them a method's masks are made. None: `flux`
+        is masked already. days, parts: where the sweeps come from; potentials: how the spacecraft's were
+        found, one for each day.
     """
 
     energy: Floats
@@ -50,11 +54,20 @@ class Sweeps:
             self.parts = [Part(0, len(self.energy), 0)]
 
     @classmethod
-    def of(cls, energy: ArrayLike, potential: ArrayLike, cosine: ArrayLike, flux: ArrayLike, *, measured: Optional[ArrayLike] = None, first: int = 0) -> Sweeps:
+    def of(
+        cls,
+        energy: ArrayLike,
+        potential: ArrayLike,
+        cosine: ArrayLike,
+        flux: ArrayLike,
+        *,
+        measured: Optional[ArrayLike] = None,
+        first: int = 0,
+    ) -> Sweeps:
         """From arrays; borrowed where they are contiguous and float64.
 
-        energy: (n, 15), or (15,) for all; potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88), or (15, 88) of one sweep. first: number of the
-        first sweep.
+        energy: (n, 15), or (15,) for all; potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88),
+            or (15, 88) of one sweep. first: number of the first sweep.
         """
         angles, fluxes = _sweeps_of(cosine, "cosine"), _sweeps_of(flux, "flux")
         n = len(fluxes)
@@ -62,7 +75,14 @@ class Sweeps:
         if volts.ndim == 1:
             volts = volts[:, None]
         raw = None if measured is None else _sweeps_of(measured, "measured")
-        made = cls(_broadcast(energy, n, "energy"), _broadcast(volts, n, "potential"), angles, fluxes, raw, parts=[Part(0, n, first)])
+        made = cls(
+            _broadcast(energy, n, "energy"),
+            _broadcast(volts, n, "potential"),
+            angles,
+            fluxes,
+            raw,
+            parts=[Part(0, n, first)],
+        )
         made.arrays("halekas")
         return made
 
@@ -70,7 +90,8 @@ class Sweeps:
         return len(self.energy)
 
     def __getitem__(self, which: Union[int, slice]) -> Sweeps:
-        """Some of the sweeps, by number or by a slice of step 1, as arrays without their days. Random numbers stay those that the sweeps had."""
+        """Some of the sweeps, by number or by a slice of step 1, as arrays without their days. Random numbers
+        stay those that the sweeps had."""
         chosen = slice(which, which + 1 or None) if isinstance(which, int) else which
         start, stop, step = chosen.indices(len(self))
         if step != 1:
@@ -78,14 +99,28 @@ class Sweeps:
         if isinstance(which, int) and stop <= start:
             raise IndexError(f"sweep {which} of {len(self)}")
         rows = slice(start, stop)
-        parts = [Part(max(part.start - start, 0), min(part.stop, stop) - start, part.first + max(start - part.start, 0)) for part in self.parts
-                 if part.start < stop and part.stop > start]
-        return Sweeps(self.energy[rows], self.potential[rows], self.cosine[rows], self.flux[rows], None if self.measured is None else self.measured[rows],
-                      parts=parts)
+        parts = [
+            Part(
+                max(part.start - start, 0),
+                min(part.stop, stop) - start,
+                part.first + max(start - part.start, 0),
+            )
+            for part in self.parts
+            if part.start < stop and part.stop > start
+        ]
+        return Sweeps(
+            self.energy[rows],
+            self.potential[rows],
+            self.cosine[rows],
+            self.flux[rows],
+            None if self.measured is None else self.measured[rows],
+            parts=parts,
+        )
 
     def arrays(self, method: str) -> _engine.SweepArrays:
-        """The arrays that a method's misfit sees. Where `measured` is there, fluxes that the method does not take are masked in a copy, made once:
-        change the arrays before the first call, or make other Sweeps."""
+        """The arrays that a method's misfit sees. Where `measured` is there, fluxes that the method does not
+        take are masked in a copy, made once: change the arrays before the first call, or make other
+        Sweeps."""
         found = self._masked.get(method)
         if found is None:
             flux = self.flux if self.measured is None else mask(self.cosine, self.measured, self.flux, method)
@@ -102,7 +137,13 @@ class Sweeps:
             names = {name: of_day[name] for name in of_day.dtype.names or ()}
             if self.potentials:
                 found = self.potentials[k]
-                names.update({name: found[name] for name in found.table.dtype.names or () if name != "spacecraft_potential"})
+                names.update(
+                    {
+                        name: found[name]
+                        for name in found.table.dtype.names or ()
+                        if name != "spacecraft_potential"
+                    }
+                )
             columns.append(structured(names))
         return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
@@ -112,7 +153,9 @@ def _sweeps_of(given: ArrayLike, what: str) -> Floats:
     if array.ndim == 2:
         array = array[None]
     if array.ndim != 3 or array.shape[1:] != (ROWS, CELLS):
-        raise _engine.InvalidArgument(f"{what}: an array of shape (n, 15, 88) is wanted, the one given has shape {np.shape(given)}")
+        raise _engine.InvalidArgument(
+            f"{what}: an array of shape (n, 15, 88) is wanted, the one given has shape {np.shape(given)}"
+        )
     return array
 
 
@@ -121,25 +164,41 @@ def _broadcast(given: ArrayLike, n: int, what: str) -> Floats:
     try:
         return np.ascontiguousarray(np.broadcast_to(array, (n, ROWS)))
     except ValueError:
-        raise _engine.InvalidArgument(f"{what}: an array of shape ({n}, 15) is wanted, the one given has shape {array.shape}") from None
+        raise _engine.InvalidArgument(
+            f"{what}: an array of shape ({n}, 15) is wanted, the one given has shape {array.shape}"
+        ) from None
 
 
 # ---- steps ----
 
-def cosines(theta: ArrayLike, field: ArrayLike, azimuth: ArrayLike, polarity: Optional[ArrayLike] = None) -> Floats:
-    """Cosines of pitch angles, (n, 15, 88). theta: 88 inclinations; field (n, 15, 3); azimuth (n, 15, 88) of the cells, degrees; polarity (n, 15), +1 or -1,
-    else the row is NaN (None: -1 everywhere)."""
+
+def cosines(
+    theta: ArrayLike, field: ArrayLike, azimuth: ArrayLike, polarity: Optional[ArrayLike] = None
+) -> Floats:
+    """Cosines of pitch angles, (n, 15, 88). theta: 88 inclinations; field (n, 15, 3); azimuth (n, 15, 88) of
+    the cells, degrees; polarity (n, 15), +1 or -1, else the row is NaN (None: -1 everywhere)."""
     return _engine.losscone_cosines(theta, field, polarity, azimuth)
 
 
-def normalise(cosine: ArrayLike, flux: ArrayLike, how: str = "ratio", *, out: Optional[Floats] = None) -> Floats:
-    """Fluxes (n, 15, 88) made comparable between energies: over the mean ("ratio") or the largest ("max") of the row's valid incident cells, or each reflected
-    cell over the mirrored one ("pairs"). out: where they go, and may be `flux`."""
+def normalise(
+    cosine: ArrayLike, flux: ArrayLike, how: str = "ratio", *, out: Optional[Floats] = None
+) -> Floats:
+    """Fluxes (n, 15, 88) made comparable between energies: over the mean ("ratio") or the largest ("max") of
+    the row's valid incident cells, or each reflected cell over the mirrored one ("pairs"). out: where they
+    go, and may be `flux`."""
     return _engine.losscone_normalise(cosine, flux, how, out)
 
 
-def mask(cosine: ArrayLike, measured: ArrayLike, normalised: ArrayLike, method: str = "halekas", *, out: Optional[Floats] = None) -> Floats:
-    """Normalised fluxes (n, 15, 88), those that the method does not take NaN. measured: the fluxes before. out: where they go, and may be `normalised`."""
+def mask(
+    cosine: ArrayLike,
+    measured: ArrayLike,
+    normalised: ArrayLike,
+    method: str = "halekas",
+    *,
+    out: Optional[Floats] = None,
+) -> Floats:
+    """Normalised fluxes (n, 15, 88), those that the method does not take NaN. measured: the fluxes before.
+    out: where they go, and may be `normalised`."""
     if out is None:
         out = np.array(normalised, dtype=np.float64, order="C")
     elif out is not normalised:
@@ -149,26 +208,54 @@ def mask(cosine: ArrayLike, measured: ArrayLike, normalised: ArrayLike, method: 
 
 
 def beam(sweeps: Sweeps) -> Table:
-    """A beam of electrons that comes up along the field, looked for in the fluxes of each sweep: beam_found, beam_energy (eV), beam_ratio (mean normalised flux
-    there), beam_potential (V: of the surface if its electrons started at rest there); NaN where there is none."""
-    found = _engine.losscone_beam(_engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux))
+    """A beam of electrons that comes up along the field, looked for in the fluxes of each sweep: beam_found,
+    beam_energy (eV), beam_ratio (mean normalised flux there), beam_potential (V: of the surface if its
+    electrons started at rest there); NaN where there is none."""
+    found = _engine.losscone_beam(
+        _engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux)
+    )
     there = found["found"] != 0
-    return structured({"beam_found": there, **{f"beam_{name}": where(there, found[name]) for name in ("energy", "ratio", "potential")}})
+    return structured(
+        {
+            "beam_found": there,
+            **{f"beam_{name}": where(there, found[name]) for name in ("energy", "ratio", "potential")},
+        }
+    )
 
 
 # ---- from day files ----
 
-def load(files: Union[Path, Day, Sequence[Union[Path, Day]]], *, theta: Union[Path, ArrayLike, None] = None, geometry: Optional[Path] = None,
-         polarity: Union[float, Path, None] = None, spacecraft_potential: Union[str, float, Path] = "auto", sunlight: float = 14.0,
-         normalisation: str = "ratio", strict: bool = False, illumination: str = "sun", spice: Optional[Path] = None, attitude: Optional[Path] = None,
-         kappa_options: Optional[Mapping[str, Any]] = None, potential_options: Optional[Mapping[str, Any]] = None, device: Optional[str] = None,
-         precision: Optional[str] = None, threads: Optional[int] = None, progress: Union[bool, ProgressFunction, None] = None) -> Sweeps:
+
+def load(
+    files: Union[Path, Day, Sequence[Union[Path, Day]]],
+    *,
+    theta: Union[Path, ArrayLike, None] = None,
+    geometry: Optional[Path] = None,
+    polarity: Union[float, Path, None] = None,
+    spacecraft_potential: Union[str, float, Path] = "auto",
+    sunlight: float = 14.0,
+    normalisation: str = "ratio",
+    strict: bool = False,
+    illumination: str = "sun",
+    spice: Optional[Path] = None,
+    attitude: Optional[Path] = None,
+    kappa_options: Optional[Mapping[str, Any]] = None,
+    potential_options: Optional[Mapping[str, Any]] = None,
+    device: Optional[str] = None,
+    precision: Optional[str] = None,
+    threads: Optional[int] = None,
+    progress: Union[bool, ProgressFunction, None] = None,
+) -> Sweeps:
     """Day files as `paritas losscone fit` takes them, to sweeps that are ready to be fitted.
 
-    files: one day file or several, each a day of its own, or days that were read (and are changed). theta: theta.tab or 88 inclinations. geometry: a table
-    (CSV); or spice, a folder of kernels, with attitude. polarity: +1 or -1 of all rows, or a table; None: that of the geometry, without any -1, with a warning.
-    spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination "sun" or "shade" where the geometry does not tell);
-    or volts; or a table. sunlight: cells this many degrees around the Sun are masked, where its direction is known; 0: none. All is held in memory, about 50 MB
+    files: one day file or several, each a day of its own, or days that were read (and are changed). theta:
+        theta.tab or 88 inclinations. geometry: a table (CSV); or spice, a folder of kernels, with attitude.
+        polarity: +1 or -1 of all rows, or a table; None: that of the geometry, without any -1, with a
+        warning.
+    spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
+        "sun" or "shade" where the geometry does not tell); or volts; or a table. sunlight: cells this many
+        degrees around the Sun are masked, where its direction is known; 0: none. All is held in memory, about
+        50 MB
     a day: for whole months there is the program.
     """
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
@@ -178,9 +265,17 @@ def load(files: Union[Path, Day, Sequence[Union[Path, Day]]], *, theta: Union[Pa
         raise _engine.InvalidArgument("spice and attitude: one needs the other")
     if illumination not in ("sun", "shade"):
         raise _engine.InvalidArgument(f"illumination {illumination!r}: there are sun, shade")
-    inclination = theta_of(theta) if theta is None or isinstance(theta, (str, os.PathLike)) else np.asarray(theta, dtype=np.float64)
+    inclination = (
+        theta_of(theta)
+        if theta is None or isinstance(theta, (str, os.PathLike))
+        else np.asarray(theta, dtype=np.float64)
+    )
     of_potentials = None if spacecraft_potential == "auto" else spacecraft_potential
-    tables = [_table(geometry, None), _table(polarity, "polarity"), _table(of_potentials, "spacecraft_potential")]
+    tables = [
+        _table(geometry, None),
+        _table(polarity, "polarity"),
+        _table(of_potentials, "spacecraft_potential"),
+    ]
     spin = None if attitude is None else Attitude(attitude)
     sign = _sign(polarity, spice is not None or (tables[0] is not None and tables[0].has("polarity")))
     made: list[Sweeps] = []
@@ -199,16 +294,36 @@ def load(files: Union[Path, Day, Sequence[Union[Path, Day]]], *, theta: Union[Pa
         angles = cosines(inclination, day.field, day.azimuth, day.polarity)
         potentials: list[kappa.SpacecraftPotentials] = []
         if spacecraft_potential == "auto":
-            sunlit = np.where(np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0)
+            sunlit = np.where(
+                np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0
+            )
             spectra = kappa.spectrum(day.energy, day.flux, angles, inclination)
-            found = kappa.spacecraft_potential(spectra, sunlit, kappa=kappa_options, device=device, precision=precision, threads=threads, progress=progress,
-                                               **(potential_options or {}))
+            found = kappa.spacecraft_potential(
+                spectra,
+                sunlit,
+                kappa=kappa_options,
+                device=device,
+                precision=precision,
+                threads=threads,
+                progress=progress,
+                **(potential_options or {}),
+            )
             day.spacecraft_potential[:] = found["spacecraft_potential"]
             potentials = [found]
         elif isinstance(spacecraft_potential, Real):
             day.spacecraft_potential[:] = spacecraft_potential
-        made.append(Sweeps(day.energy, repeated(day.spacecraft_potential, ROWS), angles, normalise(angles, day.flux, normalisation), day.flux, [day],
-                           [Part(0, len(day), day.date << 24)], potentials))
+        made.append(
+            Sweeps(
+                day.energy,
+                repeated(day.spacecraft_potential, ROWS),
+                angles,
+                normalise(angles, day.flux, normalisation),
+                day.flux,
+                [day],
+                [Part(0, len(day), day.date << 24)],
+                potentials,
+            )
+        )
     return made[0] if len(made) == 1 else _joined(made)
 
 
@@ -226,7 +341,9 @@ def _sign(polarity: Union[float, Path, None], known: bool) -> Optional[float]:
     if isinstance(polarity, (str, os.PathLike)) or (polarity is None and known):
         return None
     if polarity is None:
-        warnings.warn("the polarity of the field is not known and taken as -1 (polarity=, geometry=)", stacklevel=3)
+        warnings.warn(
+            "the polarity of the field is not known and taken as -1 (polarity=, geometry=)", stacklevel=3
+        )
         return -1.0
     if polarity not in (1.0, -1.0):
         raise _engine.InvalidArgument(f"polarity {polarity!r}: it is +1, -1 or a table")
@@ -239,6 +356,13 @@ def _joined(made: list[Sweeps]) -> Sweeps:
         at = parts[-1].stop if parts else 0
         parts += [Part(at + part.start, at + part.stop, part.first) for part in one.parts]
     measured = [one.measured for one in made if one.measured is not None]
-    return Sweeps(np.concatenate([one.energy for one in made]), np.concatenate([one.potential for one in made]), np.concatenate([one.cosine for one in made]),
-                  np.concatenate([one.flux for one in made]), np.concatenate(measured), [one.days[0] for one in made], parts,
-                  [found for one in made for found in one.potentials])
+    return Sweeps(
+        np.concatenate([one.energy for one in made]),
+        np.concatenate([one.potential for one in made]),
+        np.concatenate([one.cosine for one in made]),
+        np.concatenate([one.flux for one in made]),
+        np.concatenate(measured),
+        [one.days[0] for one in made],
+        parts,
+        [found for one in made for found in one.potentials],
+    )

@@ -1,4 +1,5 @@
 """The tables that `paritas losscone fit` and `paritas kappa fit` write, read back."""
+
 from __future__ import annotations
 
 import csv
@@ -14,9 +15,27 @@ from .. import _engine
 from ..arrays import Table, html_of, structured
 from .day import Path
 
-_TEXT = {"utc", "time_start", "time_end", "reason", "status", "preferred", "plasma_status", "spacecraft_potential_status", "kappa_state", "theta_state"}
-_WHOLE = {"spectrum": np.int64, "rows": np.int64, "cells": np.uint32, "boxes": np.uint32, "solved": np.uint32, "plasma_rows": np.uint32,
-          "plasma_empty_rows": np.uint32}
+_TEXT = {
+    "utc",
+    "time_start",
+    "time_end",
+    "reason",
+    "status",
+    "preferred",
+    "plasma_status",
+    "spacecraft_potential_status",
+    "kappa_state",
+    "theta_state",
+}
+_WHOLE = {
+    "spectrum": np.int64,
+    "rows": np.int64,
+    "cells": np.uint32,
+    "boxes": np.uint32,
+    "solved": np.uint32,
+    "plasma_rows": np.uint32,
+    "plasma_empty_rows": np.uint32,
+}
 _FLAGS = {"sunlit", "beam_found", "confidence_at_lower_bound", "confidence_at_upper_bound"}
 _INTERVALS = 8
 #: names of the arrays that are other than those of the text
@@ -27,8 +46,9 @@ _OF_SWEEPS = ("spacecraft_latitude", "spacecraft_longitude", "projection_latitud
 
 @dataclass
 class Tables:
-    """sweeps: one row a sweep, under the names of the program's columns; confidence_set has the shape (8, 2), NaN behind the last interval. rows: of NPZ the 15
-    rows of each sweep, (n, 15), without the prefix rows_; None of text. provenance: what each table was made from and how, one document a file."""
+    """sweeps: one row a sweep, under the names of the program's columns; confidence_set has the shape (8, 2),
+    NaN behind the last interval. rows: of NPZ the 15 rows of each sweep, (n, 15), without the prefix rows_;
+    None of text. provenance: what each table was made from and how, one document a file."""
 
     sweeps: Table
     rows: Optional[Table]
@@ -46,26 +66,35 @@ class Tables:
 
 
 def read_tables(path: Path) -> Tables:
-    """Tables of the program: a .csv, an .npz, or a folder, all of whose .csv are joined in the order of their names (which have the dates)."""
+    """Tables of the program: a .csv, an .npz, or a folder, all of whose .csv are joined in the order of their
+    names (which have the dates)."""
     name = os.fspath(path)
     if os.path.isdir(name):
-        files = sorted(file for file in os.listdir(name) if file.endswith(".csv") and file.startswith(("losscone_", "kappa_")))
+        files = sorted(
+            file
+            for file in os.listdir(name)
+            if file.endswith(".csv") and file.startswith(("losscone_", "kappa_"))
+        )
         if not files:
             raise _engine.Unreadable(f"{name}: there is no table, losscone_YYYY-MM-DD.csv, in this folder")
         read = [_read_csv(os.path.join(name, file)) for file in files]
-        others = [file for file, one in zip(files, read) if one.sweeps.dtype.names != read[0].sweeps.dtype.names]
+        others = [
+            file for file, one in zip(files, read) if one.sweeps.dtype.names != read[0].sweeps.dtype.names
+        ]
         if others:
-            raise _engine.InvalidInput(f"{os.path.join(name, others[0])}: has other columns than {files[0]}; tables of other options cannot be joined")
+            raise _engine.InvalidInput(
+                f"{os.path.join(name, others[0])}: has other columns than {files[0]}; tables of other options cannot be joined"
+            )
         return Tables(np.concatenate([one.sweeps for one in read]), None, [one.provenance[0] for one in read])
     return _read_npz(name) if name.endswith(".npz") else _read_csv(name)
 
 
 def _plain(name: str) -> str:
-    return name[:-len("_folded")] if name.endswith("_folded") else name
+    return name[: -len("_folded")] if name.endswith("_folded") else name
 
 
 def _set_of(text: str) -> NDArray[np.float64]:
-    """"LOWER UPPER;LOWER UPPER" as (8, 2)."""
+    """ "LOWER UPPER;LOWER UPPER" as (8, 2)."""
     found = np.full((_INTERVALS, 2), np.nan)
     for i, pair in enumerate(text.split(";") if text else []):
         found[i] = [float(number) for number in pair.split()]
@@ -98,7 +127,9 @@ def _read_csv(path: str) -> Tables:
     names, body = rows[0], rows[1:]
     for i, row in enumerate(body):
         if len(row) != len(names):
-            raise _engine.InvalidInput(f"{path}: line {len(lines) - len(body) + i + 1} has {len(row)} fields, the first has {len(names)}")
+            raise _engine.InvalidInput(
+                f"{path}: line {len(lines) - len(body) + i + 1} has {len(row)} fields, the first has {len(names)}"
+            )
     columns = {}
     for k, name in enumerate(names):
         try:
@@ -126,12 +157,18 @@ def _read_npz(path: str) -> Tables:
         raise _engine.InvalidInput(f"{path}: is no whole archive of arrays: {error}") from None
     if "provenance" not in arrays or "spec_spec_no" not in arrays:
         raise _engine.InvalidInput(f"{path}: is no table of the program: it has no provenance or no sweeps")
-    sweeps = {_RENAMED.get(name[5:], name[5:]): values for name, values in arrays.items() if name.startswith("spec_")}
+    sweeps = {
+        _RENAMED.get(name[5:], name[5:]): values
+        for name, values in arrays.items()
+        if name.startswith("spec_")
+    }
     rows = {name[5:]: values for name, values in arrays.items() if name.startswith("rows_")}
     n = len(sweeps["spectrum"])
     for suffix in ("", "_folded"):
         if f"confidence_lower{suffix}" in sweeps:
-            pairs = np.stack([sweeps[f"confidence_lower{suffix}"], sweeps[f"confidence_upper{suffix}"]], axis=2)
+            pairs = np.stack(
+                [sweeps[f"confidence_lower{suffix}"], sweeps[f"confidence_upper{suffix}"]], axis=2
+            )
             sweeps[f"confidence_set{suffix}"] = pairs
             sweeps[f"confidence_lower{suffix}"] = pairs[:, 0, 0]
             sweeps[f"confidence_upper{suffix}"] = np.fmax.reduce(pairs[:, :, 1], axis=1)
@@ -140,4 +177,6 @@ def _read_npz(path: str) -> Tables:
     known = rows["illumination_known"].reshape(n, 15)[:, 0]
     for name in ("spacecraft_in_sun", "projection_in_sun"):
         sweeps[name] = np.where(known, rows[name].reshape(n, 15)[:, 0], np.nan)
-    return Tables(structured(sweeps), structured(rows).reshape(n, 15), [_document(path, str(arrays["provenance"]))])
+    return Tables(
+        structured(sweeps), structured(rows).reshape(n, 15), [_document(path, str(arrays["provenance"]))]
+    )

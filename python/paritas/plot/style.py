@@ -1,4 +1,6 @@
-"""What all figures share: settings for as long as one is drawn, its axes, names from files as harmless text."""
+"""What all figures share: settings for as long as one is drawn, its axes, names from files as harmless
+text."""
+
 from __future__ import annotations
 
 from contextlib import contextmanager
@@ -15,11 +17,28 @@ FONT_SIZE = 9.0
 LONGEST_NAME = 64
 
 _HOUSE = {
-    "font.size": FONT_SIZE, "axes.titlesize": "medium", "legend.fontsize": "small", "legend.frameon": False, "legend.title_fontsize": "small",
+    "font.size": FONT_SIZE,
+    "axes.titlesize": "medium",
+    "legend.fontsize": "small",
+    "legend.frameon": False,
+    "legend.title_fontsize": "small",
     "axes.linewidth": 0.8,
-    "xtick.direction": "in", "ytick.direction": "in", "xtick.top": True, "ytick.right": True, "xtick.minor.visible": True, "ytick.minor.visible": True,
-    "lines.linewidth": 1.3, "lines.markersize": 4.5, "errorbar.capsize": 0.0, "hatch.linewidth": 0.6, "axes.grid": False, "axes.facecolor": "white",
-    "figure.facecolor": "white", "savefig.facecolor": "white", "axes.spines.top": True, "axes.spines.right": True,
+    "xtick.direction": "in",
+    "ytick.direction": "in",
+    "xtick.top": True,
+    "ytick.right": True,
+    "xtick.minor.visible": True,
+    "ytick.minor.visible": True,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4.5,
+    "errorbar.capsize": 0.0,
+    "hatch.linewidth": 0.6,
+    "axes.grid": False,
+    "axes.facecolor": "white",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "axes.spines.top": True,
+    "axes.spines.right": True,
 }
 
 
@@ -39,19 +58,35 @@ def _settings(style: Optional[str]) -> dict[str, Any]:
     try:
         import mplhep
     except ImportError:
-        raise ImportError(f"the style {style!r} is one of mplhep, which is not installed: pip install mplhep") from None
+        raise ImportError(
+            f"the style {style!r} is one of mplhep, which is not installed: pip install mplhep"
+        ) from None
     found = getattr(mplhep.style, style, None)
     if not isinstance(found, dict):
         raise ValueError(f"mplhep has no style {style!r}")
     # sizes, of figures and so of text, are the functions' affair: mplhep's are made for slides
-    return {**_HOUSE, **{key: value for key, value in found.items() if not key.startswith("figure.") and not key.endswith("size")}}
+    return {
+        **_HOUSE,
+        **{
+            key: value
+            for key, value in found.items()
+            if not key.startswith("figure.") and not key.endswith("size")
+        },
+    }
 
 
 @contextmanager
-def panels(ax: Any, figure: Any, size: tuple[float, float], style: Optional[str], rows: Sequence[float] = (1.0,),
-           share: bool = True) -> Iterator[tuple["Figure", list["Axes"]]]:
-    """The axes to draw into, top first, heights as `rows`, while the style holds: `ax` (axes, or as many as there are panels; fewer leave out the lower
-    ones), else those of `figure`, else those of a new figure of `size` inches. share: their x axis."""
+def panels(
+    ax: Any,
+    figure: Any,
+    size: tuple[float, float],
+    style: Optional[str],
+    rows: Sequence[float] = (1.0,),
+    share: bool = True,
+) -> Iterator[tuple["Figure", list["Axes"]]]:
+    """The axes to draw into, top first, heights as `rows`, while the style holds: `ax` (axes, or as many as
+    there are panels; fewer leave out the lower ones), else those of `figure`, else those of a new figure of
+    `size` inches. share: their x axis."""
     with _matplotlib().rc_context(_settings(style)):
         if ax is not None:
             given = list(ax) if isinstance(ax, (list, tuple)) or hasattr(ax, "shape") else [ax]
@@ -59,8 +94,11 @@ def panels(ax: Any, figure: Any, size: tuple[float, float], style: Optional[str]
         else:
             if figure is None:
                 from matplotlib.figure import Figure
+
                 figure = Figure(figsize=size, layout="constrained")
-            found = figure.subplots(len(rows), 1, squeeze=False, sharex=share, gridspec_kw={"height_ratios": list(rows)})
+            found = figure.subplots(
+                len(rows), 1, squeeze=False, sharex=share, gridspec_kw={"height_ratios": list(rows)}
+            )
             given = list(found[:, 0])
         for axes in given:
             _pin_ticks(axes)
@@ -73,12 +111,24 @@ def _pin_ticks(axes: "Axes") -> None:
     for which in ("major", "minor"):
         for axis in ("x", "y"):
             of = f"{axis}tick"
-            sides = {"top": rc["xtick.top"], "bottom": rc["xtick.bottom"]} if axis == "x" else {"left": rc["ytick.left"], "right": rc["ytick.right"]}
-            axes.tick_params(axis=axis, which=which, direction=rc[f"{of}.direction"], length=rc[f"{of}.{which}.size"], width=rc[f"{of}.{which}.width"], **sides)
+            sides = (
+                {"top": rc["xtick.top"], "bottom": rc["xtick.bottom"]}
+                if axis == "x"
+                else {"left": rc["ytick.left"], "right": rc["ytick.right"]}
+            )
+            axes.tick_params(
+                axis=axis,
+                which=which,
+                direction=rc[f"{of}.direction"],
+                length=rc[f"{of}.{which}.size"],
+                width=rc[f"{of}.{which}.width"],
+                **sides,
+            )
 
 
 def plain(name: str, longest: int = LONGEST_NAME) -> str:
-    """A name from a file as text that matplotlib shows as it is: no mathematics, no entry that a legend leaves out, no line breaks, not too long."""
+    """A name from a file as text that matplotlib shows as it is: no mathematics, no entry that a legend
+    leaves out, no line breaks, not too long."""
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
     if len(shown) > longest:
         kept = longest // 2 - 1
@@ -101,32 +151,75 @@ def rows_of_names(axes: "Axes", names: Sequence[str]) -> None:
     axes.minorticks_off()
 
 
-def legend_above(axes: "Axes", handles: Sequence[Any], labels: Sequence[str], columns: int, gap: float = 0.5) -> None:
+def legend_above(
+    axes: "Axes", handles: Sequence[Any], labels: Sequence[str], columns: int, gap: float = 0.5
+) -> None:
     """A legend over the axes; gap: in sizes of its font."""
-    axes.legend(handles, labels, loc="lower center", bbox_to_anchor=(0.5, 1.0), borderaxespad=gap, ncol=columns, columnspacing=1.2, handlelength=1.6)
+    axes.legend(
+        handles,
+        labels,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        borderaxespad=gap,
+        ncol=columns,
+        columnspacing=1.2,
+        handlelength=1.6,
+    )
 
 
 def legend_beside(axes: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> None:
     """A legend at the right of the axes, where it hides nothing."""
-    axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.6)
+    axes.legend(
+        handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.6
+    )
 
 
 def finite_range(*arrays: Any) -> tuple[float, float]:
     """Smallest and largest finite number; (0, 1) where there is none."""
     import numpy as np
 
-    numbers = np.concatenate([np.ravel(np.asarray(array, dtype=np.float64)) for array in arrays]) if arrays else np.empty(0)
+    numbers = (
+        np.concatenate([np.ravel(np.asarray(array, dtype=np.float64)) for array in arrays])
+        if arrays
+        else np.empty(0)
+    )
     numbers = numbers[np.isfinite(numbers)]
     return (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
 
 
 def label(ax: "Axes", experiment: str, status: str = "", text: str = "") -> None:
-    """Writes over the axes: experiment (bold italic) and status ("Internal", "Preliminary") at the left, `text` (energy, luminosity) at the right. Text may
-    hold mathematics."""
-    ax.annotate(experiment, (0, 1), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points", weight="bold", style="italic", va="bottom",
-                size=FONT_SIZE + 2)
+    """Writes over the axes: experiment (bold italic) and status ("Internal", "Preliminary") at the left,
+    `text` (energy, luminosity) at the right. Text may hold mathematics."""
+    ax.annotate(
+        experiment,
+        (0, 1),
+        xytext=(0, 4),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        weight="bold",
+        style="italic",
+        va="bottom",
+        size=FONT_SIZE + 2,
+    )
     if status:  # behind the bold one, wherever that ends
         shift = 0.76 * (FONT_SIZE + 2) * len(experiment)
-        ax.annotate(status, (0, 1), xytext=(shift, 4), xycoords="axes fraction", textcoords="offset points", va="bottom", size=FONT_SIZE + 1)
+        ax.annotate(
+            status,
+            (0, 1),
+            xytext=(shift, 4),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="bottom",
+            size=FONT_SIZE + 1,
+        )
     if text:
-        ax.annotate(text, (1, 1), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points", va="bottom", ha="right", size=FONT_SIZE)
+        ax.annotate(
+            text,
+            (1, 1),
+            xytext=(0, 4),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="bottom",
+            ha="right",
+            size=FONT_SIZE,
+        )

@@ -1,7 +1,7 @@
 """pyhf's interface, with Paritas in its place: `import paritas.pyhf as pyhf`.
 
-Likelihoods, fits and tests are the engine's; names, arguments, results and exceptions are pyhf's. What differs stands, with reasons, in
-docs/python/pyhf.md.
+Likelihoods, fits and tests are the engine's; names, arguments, results and exceptions are pyhf's. What
+differs stands, with reasons, in docs/python/pyhf.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Where this interface meets the engine: models made of specifications, and what is asked of them.
 
-Here alone the engine's module is used. It is told of a model when it is first asked for a number; what it refuses is an InvalidModel.
+Here alone the engine's module is used. It is told of a model when it is first asked for a number; what it
+refuses is an InvalidModel.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ STATUSES: list[str] = _engine.FIT_STATUSES
 CONVERGED = STATUSES.index("converged")
 #: models of more parameters are tested by threads; below, to start them takes longer than the fits
 _SMALL = 64
-_CODES: dict[str, dict[str, Any]] = {"normsys": {"code1": 1, "code4": 4}, "histosys": {"code0": 0, "code2": 2, "code4p": "4p"}}
+_CODES: dict[str, dict[str, Any]] = {
+    "normsys": {"code1": 1, "code4": 4},
+    "histosys": {"code0": 0, "code2": 2, "code4p": "4p"},
+}
 
 
 @lru_cache(maxsize=None)
@@ -32,19 +36,32 @@ def _plain(value: Any) -> Any:
 
 
 def _code(settings: Any, kind: str, fallback: str) -> Any:
-    """The interpolation that `settings` say; pyhf falls back to the oldest code where they leave a type out."""
+    """The interpolation that `settings` say; pyhf falls back to the oldest code where they leave a type
+    out."""
     code = settings.get(kind, {}).get("interpcode", fallback)
     if code not in _CODES[kind]:
         raise exceptions.InvalidInterpCode(f"{code!r} of {kind}: there are {', '.join(_CODES[kind])}")
     return _CODES[kind][code]
 
 
-def make(spec: Any, channel_nbins: Any, poi_name: str | None, settings: Any, clip_sample: float | None, clip_bin: float | None) -> Any:
+def make(
+    spec: Any,
+    channel_nbins: Any,
+    poi_name: str | None,
+    settings: Any,
+    clip_sample: float | None,
+    clip_bin: float | None,
+) -> Any:
     """The engine's model of a specification (channels, parameters)."""
     document = {
         "channels": spec["channels"],
         "observations": [{"name": name, "data": [0.0] * bins} for name, bins in channel_nbins.items()],
-        "measurements": [{"name": "measurement", "config": {"poi": poi_name or "", "parameters": spec.get("parameters", [])}}],
+        "measurements": [
+            {
+                "name": "measurement",
+                "config": {"poi": poi_name or "", "parameters": spec.get("parameters", [])},
+            }
+        ],
         "version": "1.0.0",
     }
     try:
@@ -63,7 +80,8 @@ def make(spec: Any, channel_nbins: Any, poi_name: str | None, settings: Any, cli
 
 
 def twice_nll(model: Any, pars: Any, data: Any) -> Any:
-    """Twice the NLL: a float for one point, else an array, row by row: `data` is one row for all, or one a point."""
+    """Twice the NLL: a float for one point, else an array, row by row: `data` is one row for all, or one a
+    point."""
     if pars.ndim == 1 and data.ndim == 1:
         return _engine.twice_nll(model, pars, data)
     pars, data = np.atleast_2d(pars), np.atleast_2d(data)
@@ -87,13 +105,24 @@ def expected_by_sample(model: Any, point: Any, samples: Sequence[str], channel_s
     return whole
 
 
-def fit(model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, covariance: bool, max_iterations: int) -> Any:
-    """(status, iterations, twice NLL, edm, projected gradient, parameters, errors, covariance, states); see paritas._engine.fit."""
+def fit(
+    model: Any,
+    data: Any,
+    start: Any,
+    lower: Any,
+    upper: Any,
+    fixed: Any,
+    covariance: bool,
+    max_iterations: int,
+) -> Any:
+    """(status, iterations, twice NLL, edm, projected gradient, parameters, errors, covariance, states); see
+    paritas._engine.fit."""
     return _engine.fit(model, data, start, lower, upper, fixed, covariance, "newton", max_iterations)
 
 
 def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
-    """Errors of the parameters that are not fixed from the exact Hessian at a point, as if none were at a bound; NaN where it is no minimum's."""
+    """Errors of the parameters that are not fixed from the exact Hessian at a point, as if none were at a
+    bound; NaN where it is no minimum's."""
     errors = np.full(len(point), np.nan)
     free = np.flatnonzero(fixed == 0)
     hessian = _engine.evaluate(model, point, data, False, True)[2]
@@ -105,24 +134,53 @@ def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
     return errors
 
 
-def fit_rows(model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, progress: Any) -> tuple[Any, Any, Any]:
+def fit_rows(
+    model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, progress: Any
+) -> tuple[Any, Any, Any]:
     """A fit of each row of data: statuses, twice NLL and parameters."""
-    status, _, value, _, _, parameters, _, _ = _engine.fit_batch(model, len(data), data, start, lower, upper, fixed, progress=progress)
+    status, _, value, _, _, parameters, _, _ = _engine.fit_batch(
+        model, len(data), data, start, lower, upper, fixed, progress=progress
+    )
     return status, value, parameters
 
 
 def toys(
-    model: Any, mu: float, statistic: str, n: int, seed: int, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, progress: Any
+    model: Any,
+    mu: float,
+    statistic: str,
+    n: int,
+    seed: int,
+    data: Any,
+    start: Any,
+    lower: Any,
+    upper: Any,
+    fixed: Any,
+    progress: Any,
 ) -> tuple[Any, Any, int]:
-    """Statistics of n toys drawn at mu and of n at the other hypothesis, and how many of all had no answer, which are left out."""
+    """Statistics of n toys drawn at mu and of n at the other hypothesis, and how many of all had no answer,
+    which are left out."""
     rows: Any
-    _, rows = _engine.hypotest_toys(model, mu, statistic, n, seed, data=data, start=start, lower=lower, upper=upper, fixed=fixed, progress=progress)
+    _, rows = _engine.hypotest_toys(
+        model,
+        mu,
+        statistic,
+        n,
+        seed,
+        data=data,
+        start=start,
+        lower=lower,
+        upper=upper,
+        fixed=fixed,
+        progress=progress,
+    )
     answered = rows[rows["status"] == CONVERGED]
     at_mu = answered["hypothesis"] == mu
     return answered["q"][at_mu], answered["q"][~at_mu], len(rows) - len(answered)
 
 
-def hypotest(model: Any, mu: float, statistic: str, data: Any, start: Any, lower: Any, upper: Any, fixed: Any) -> tuple[float, float, int]:
+def hypotest(
+    model: Any, mu: float, statistic: str, data: Any, start: Any, lower: Any, upper: Any, fixed: Any
+) -> tuple[float, float, int]:
     """The statistic on the data and on Asimov data, and the worst status of the fits."""
     engine = _one_thread() if model.parameter_count <= _SMALL else None
     found = _engine.hypotest(model, (mu,), statistic, data, start, lower, upper, fixed, engine)[0]

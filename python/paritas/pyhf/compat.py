@@ -22,11 +22,14 @@ def paramset_to_rootnames(paramset: Any) -> Any:
 
 
 def interpret_rootname(rootname: str) -> dict[str, Any]:
-    """constrained, is_scalar, name and element of what ROOT calls so; "n/a" where the name does not say. ValueError: a prefix without the rest."""
+    """constrained, is_scalar, name and element of what ROOT calls so; "n/a" where the name does not say.
+    ValueError: a prefix without the rest."""
     told = {"constrained": "n/a", "is_scalar": "n/a", "name": "n/a", "element": "n/a"}
     if rootname.startswith("gamma_"):
         match = re.fullmatch(r"gamma_(.+)_(\d+)", rootname)
-        found: dict[str, Any] = {"is_scalar": False, "name": match[1], "element": int(match[2])} if match else {}
+        found: dict[str, Any] = (
+            {"is_scalar": False, "name": match[1], "element": int(match[2])} if match else {}
+        )
     elif rootname.startswith("alpha_"):
         match = re.fullmatch(r"alpha_(.+)", rootname)
         found = {"is_scalar": True, "constrained": True, "name": match[1]} if match else {}

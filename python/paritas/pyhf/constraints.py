@@ -18,8 +18,8 @@ def __dir__() -> list[str]:
 
 
 class _Constraint:
-    """The constrained parameters of one kind (`pdf_type`), the places of what measures them among the auxiliary data, and one number of each:
-    a width or a factor."""
+    """The constrained parameters of one kind (`pdf_type`), the places of what measures them among the
+    auxiliary data, and one number of each: a width or a factor."""
 
     pdf_type: str
 
@@ -51,7 +51,9 @@ class _Constraint:
         """The density at a point, None where there is nothing of this kind."""
         if self._parameters is None:
             return None
-        return probability.Independent(self._density(np.asarray(pars)[..., self._parameters]), batch_size=self.batch_size)
+        return probability.Independent(
+            self._density(np.asarray(pars)[..., self._parameters]), batch_size=self.batch_size
+        )
 
     def logpdf(self, auxdata: Any, pars: Any) -> Any:
         """Of all auxiliary data, only what is of this kind."""

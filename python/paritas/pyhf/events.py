@@ -21,7 +21,8 @@ def noop(*args: Any, **kwargs: Any) -> None:
 
 
 class Callables:
-    """The subscribers of one event: pairs of weak references, to a function and, for a method, to its object (else None)."""
+    """The subscribers of one event: pairs of weak references, to a function and, for a method, to its object
+    (else None)."""
 
     def __init__(self) -> None:
         self._callbacks: list[tuple[Any, Any]] = []
@@ -39,7 +40,11 @@ class Callables:
             self._callbacks.append((weakref.ref(callback.__func__), weakref.ref(owner)))  # type: ignore[attr-defined]
 
     def _flush(self) -> None:
-        self._callbacks = [(function, owner) for function, owner in self._callbacks if function() is not None and (owner is None or owner() is not None)]
+        self._callbacks = [
+            (function, owner)
+            for function, owner in self._callbacks
+            if function() is not None and (owner is None or owner() is not None)
+        ]
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         for function, owner in list(self.callbacks):

@@ -57,8 +57,12 @@ class InvalidSpecification(Exception):
         self.parent = ValidationError
         self.schema = schema
         self.instance = ValidationError.instance
-        self.path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in ValidationError.path).lstrip(".")
-        super().__init__(f"{ValidationError.message}.\n\tPath: {self.path}\n\tInstance: {self.instance} Schema: {schema}")
+        self.path = "".join(
+            f"[{step}]" if isinstance(step, int) else f".{step}" for step in ValidationError.path
+        ).lstrip(".")
+        super().__init__(
+            f"{ValidationError.message}.\n\tPath: {self.path}\n\tInstance: {self.instance} Schema: {schema}"
+        )
 
 
 class InvalidArchiveHost(Exception):

@@ -1,8 +1,9 @@
 """Interpolation between the variations down (alpha = -1), nominal (0) and up (1).
 
-All take histogram sets [systematic][histogram][down, nominal, up][bin] and are called with alphas [systematic][alpha]; what comes back is
-[systematic][histogram][alpha][bin]: what is added to nominal (codes 0, 2, 4p), or what it is multiplied by (codes 1, 4). Definitions:
-histfactory's, CERN-OPEN-2012-016, section 4.1, and RooStats' for 4 and 4p.
+All take histogram sets [systematic][histogram][down, nominal, up][bin] and are called with alphas
+[systematic][alpha]; what comes back is [systematic][histogram][alpha][bin]: what is added to nominal (codes
+0, 2, 4p), or what it is multiplied by (codes 1, 4). Definitions: histfactory's, CERN-OPEN-2012-016, section
+4.1, and RooStats' for 4 and 4p.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class code1(_Interpolator):
 
 
 class code2(_Interpolator):
-    """Quadratic between the variations, linear beyond them; as in pyhf, the linear pieces do not begin where the quadratic one ends."""
+    """Quadratic between the variations, linear beyond them; as in pyhf, the linear pieces do not begin where
+    the quadratic one ends."""
 
     def _at(self, alpha: Any) -> Any:
         a = 0.5 * (self.up + self.down) - self.nominal
@@ -62,7 +64,8 @@ class code2(_Interpolator):
 
 
 class code4(_Interpolator):
-    """Exponential beyond alpha0; within, the polynomial of sixth degree that meets value, slope and curvature there."""
+    """Exponential beyond alpha0; within, the polynomial of sixth degree that meets value, slope and curvature
+    there."""
 
     def __init__(self, histogramssets: Any, subscribe: bool = True, alpha0: float = 1) -> None:
         super().__init__(histogramssets, subscribe)
@@ -90,7 +93,9 @@ class code4(_Interpolator):
         for coefficient in self.coefficients[::-1]:
             within = (within + coefficient) * alpha
         far = np.abs(alpha) >= self.alpha0
-        beyond = np.power(np.where(alpha > 0, self.up, self.down) / self.nominal, np.where(far, np.abs(alpha), 1.0))
+        beyond = np.power(
+            np.where(alpha > 0, self.up, self.down) / self.nominal, np.where(far, np.abs(alpha), 1.0)
+        )
         return np.where(far, beyond, 1.0 + within)
 
 
@@ -100,7 +105,9 @@ class code4p(_Interpolator):
     def _at(self, alpha: Any) -> Any:
         up, down = self.up - self.nominal, self.nominal - self.down
         square = alpha * alpha
-        within = alpha * (0.5 * (up + down)) + square * (15.0 + square * (3.0 * square - 10.0)) * (0.0625 * (up - down))
+        within = alpha * (0.5 * (up + down)) + square * (15.0 + square * (3.0 * square - 10.0)) * (
+            0.0625 * (up - down)
+        )
         return np.where(alpha > 1, alpha * up, np.where(alpha < -1, alpha * down, within))
 
 
@@ -116,7 +123,14 @@ def _one_by_one(interpolator: type[_Interpolator]) -> Any:
             results = [
                 [
                     [
-                        [float(interpolator([[[[low], [middle], [high]]]], **self._options)([[alpha]])[0, 0, 0, 0]) for low, middle, high in zip(*histogram)]
+                        [
+                            float(
+                                interpolator([[[[low], [middle], [high]]]], **self._options)([[alpha]])[
+                                    0, 0, 0, 0
+                                ]
+                            )
+                            for low, middle, high in zip(*histogram)
+                        ]
                         for alpha in alphas
                     ]
                     for histogram in histograms
@@ -129,7 +143,9 @@ def _one_by_one(interpolator: type[_Interpolator]) -> Any:
     return _slow
 
 
-_slow_code0, _slow_code1, _slow_code2, _slow_code4, _slow_code4p = map(_one_by_one, (code0, code1, code2, code4, code4p))
+_slow_code0, _slow_code1, _slow_code2, _slow_code4, _slow_code4p = map(
+    _one_by_one, (code0, code1, code2, code4, code4p)
+)
 
 _CODES: dict[Any, tuple[Any, Any]] = {
     0: (code0, _slow_code0),

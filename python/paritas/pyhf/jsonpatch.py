@@ -9,7 +9,8 @@ from typing import Any, Iterator, Sequence
 
 
 def copied(value: Any) -> Any:
-    """A copy of a document that shares nothing which can change: what copy.deepcopy gives, in a fraction of its time."""
+    """A copy of a document that shares nothing which can change: what copy.deepcopy gives, in a fraction of
+    its time."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -54,7 +55,9 @@ def _child(container: Any, step: str, pointer: str) -> Any:
 def _same(found: Any, wanted: Any) -> bool:
     """Equal as JSON: numbers by value, but true and false are none, as they are in Python."""
     if isinstance(found, dict) and isinstance(wanted, dict):
-        return found.keys() == wanted.keys() and all(_same(value, wanted[key]) for key, value in found.items())
+        return found.keys() == wanted.keys() and all(
+            _same(value, wanted[key]) for key, value in found.items()
+        )
     if isinstance(found, list) and isinstance(wanted, list):
         return len(found) == len(wanted) and all(map(_same, found, wanted))
     return isinstance(found, bool) == isinstance(wanted, bool) and bool(found == wanted)

@@ -6,7 +6,8 @@ from typing import Any
 
 
 class _ChannelSummaryMixin:
-    """Names in order, of the `channels` (keyword) of a specification; other arguments go to the next class."""
+    """Names in order, of the `channels` (keyword) of a specification; other arguments go to the next
+    class."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         channels = kwargs.pop("channels")
@@ -15,7 +16,9 @@ class _ChannelSummaryMixin:
         samples = [sample for channel in channels for sample in channel["samples"]]
         self._channels = sorted(nbins)
         self._samples = sorted({sample["name"] for sample in samples})
-        self._modifiers = sorted({(modifier["name"], modifier["type"]) for sample in samples for modifier in sample["modifiers"]})
+        self._modifiers = sorted(
+            {(modifier["name"], modifier["type"]) for sample in samples for modifier in sample["modifiers"]}
+        )
         self._channel_nbins = {channel: nbins[channel] for channel in self._channels}
         self._channel_slices: dict[str, slice] = {}
         begin = 0

@@ -44,7 +44,8 @@ class Patch(JsonPatch):
 
 
 class PatchSet:
-    """The patches of a document, by name or values. InvalidPatchSet: names or values twice, or another number of values than of labels."""
+    """The patches of a document, by name or values. InvalidPatchSet: names or values twice, or another number
+    of values than of labels."""
 
     def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         self.schema = config_kwargs.pop("schema", "patchset.json")
@@ -59,7 +60,9 @@ class PatchSet:
                 if key in self._patches_by_key:
                     raise exceptions.InvalidPatchSet(f"Multiple patches were defined by {what} for {patch}.")
             if len(patch.values) != len(self.labels):
-                raise exceptions.InvalidPatchSet(f"Incompatible number of values ({len(patch.values)} for {patch} in patchset. Expected {len(self.labels)}.")
+                raise exceptions.InvalidPatchSet(
+                    f"Incompatible number of values ({len(patch.values)} for {patch} in patchset. Expected {len(self.labels)}."
+                )
             self._patches.append(patch)
             self._patches_by_key[patch.name] = self._patches_by_key[patch.values] = patch
 
@@ -102,7 +105,9 @@ class PatchSet:
         try:
             return self._patches_by_key[tuple(key) if isinstance(key, list) else key]
         except KeyError:
-            raise exceptions.InvalidPatchLookup(f'No patch associated with "{key}" is defined in patchset.') from None
+            raise exceptions.InvalidPatchLookup(
+                f'No patch associated with "{key}" is defined in patchset.'
+            ) from None
 
     def __iter__(self) -> Iterator[Patch]:
         return iter(self._patches)
@@ -111,7 +116,8 @@ class PatchSet:
         return len(self._patches)
 
     def verify(self, spec: Any) -> None:
-        """Checks all digests. PatchSetVerificationError: this is not the document that the patches are for."""
+        """Checks all digests. PatchSetVerificationError: this is not the document that the patches are
+        for."""
         for algorithm, expected in self.digests.items():
             found = utils.digest(spec, algorithm=algorithm)
             if found != expected:

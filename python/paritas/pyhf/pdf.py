@@ -28,7 +28,8 @@ def __dir__() -> list[str]:
 
 
 class _ModelConfig(_ChannelSummaryMixin):
-    """What a model consists of: its parameters in order, with starts, bounds and fixed flags; its auxiliary data; its parameter of interest."""
+    """What a model consists of: its parameters in order, with starts, bounds and fixed flags; its auxiliary
+    data; its parameter of interest."""
 
     def __init__(self, spec: Mapping[str, Any], **config_kwargs: Any) -> None:
         super().__init__(channels=spec["channels"])
@@ -91,7 +92,9 @@ class _ModelConfig(_ChannelSummaryMixin):
         self.auxdata_order = auxdata_order
 
     def _of_all(self, attribute: str) -> list[Any]:
-        return [value for name in self._par_order for value in getattr(self.par_map[name]["paramset"], attribute)]
+        return [
+            value for name in self._par_order for value in getattr(self.par_map[name]["paramset"], attribute)
+        ]
 
     def suggested_init(self) -> list[float]:
         """Where fits start."""
@@ -120,24 +123,32 @@ class _ModelConfig(_ChannelSummaryMixin):
         names: list[str] = []
         for name in self._par_order:
             parset = self.param_set(name)
-            names += [name] if parset.is_scalar else [f"{name}[{index}]" for index in range(parset.n_parameters)]
+            names += (
+                [name] if parset.is_scalar else [f"{name}[{index}]" for index in range(parset.n_parameters)]
+            )
         return names
 
     def set_poi(self, name: str | None) -> None:
-        """Makes a parameter the one of interest (None: none). InvalidModel: there is none of this name, or it is one of several of a set."""
+        """Makes a parameter the one of interest (None: none). InvalidModel: there is none of this name, or it
+        is one of several of a set."""
         if name is None:
             self._poi_name = self._poi_index = None
             return
         if name not in self.par_map:
-            raise exceptions.InvalidModel(f"The parameter of interest '{name}' cannot be fit as it is not declared in the model specification.")
+            raise exceptions.InvalidModel(
+                f"The parameter of interest '{name}' cannot be fit as it is not declared in the model specification."
+            )
         if self.param_set(name).n_parameters > 1:
-            raise exceptions.InvalidModel(f"The parameter '{name}' contains multiple components and is not currently supported as parameter of interest.")
+            raise exceptions.InvalidModel(
+                f"The parameter '{name}' contains multiple components and is not currently supported as parameter of interest."
+            )
         self._poi_name = name
         self._poi_index = self.par_slice(name).start
 
 
 def _build(modifier_set: Mapping[str, Any], config: _ModelConfig, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Builders of all types that have seen the whole specification. Those that need no places without a modifier are not shown them."""
+    """Builders of all types that have seen the whole specification. Those that need no places without a
+    modifier are not shown them."""
     builders = {kind: builder(config) for kind, (builder, _) in modifier_set.items()}
     sparse = {kind for kind, builder in builders.items() if getattr(builder, "sparse", False)}
     samples: dict[tuple[str, str], tuple[Any, dict[str, Any]]] = {}
@@ -145,7 +156,9 @@ def _build(modifier_set: Mapping[str, Any], config: _ModelConfig, spec: Mapping[
     for channel in spec["channels"]:
         for sample in channel["samples"]:
             if len(sample["data"]) != config.channel_nbins[channel["name"]]:
-                raise exceptions.InvalidModel(f"expected {config.channel_nbins[channel['name']]} size sample data but got {len(sample['data'])}")
+                raise exceptions.InvalidModel(
+                    f"expected {config.channel_nbins[channel['name']]} size sample data but got {len(sample['data'])}"
+                )
             own: dict[str, Any] = {}
             for modifier in sample["modifiers"]:
                 if modifier["type"] not in builders:
@@ -162,7 +175,11 @@ def _build(modifier_set: Mapping[str, Any], config: _ModelConfig, spec: Mapping[
     for channel_name in config.channels:
         for sample_name in config.samples:
             defined, own = samples.get((channel_name, sample_name), (None, {}))
-            here = [(modifier["name"], modifier["type"]) for modifier in own.values() if modifier["type"] in sparse]
+            here = [
+                (modifier["name"], modifier["type"])
+                for modifier in own.values()
+                if modifier["type"] in sparse
+            ]
             for name, kind in sorted(here) + everywhere:
                 key = f"{kind}/{name}"
                 builders[kind].append(key, channel_name, sample_name, own.get(key), defined)
@@ -174,7 +191,9 @@ def _parameters(builders: Mapping[str, Any], user: Any) -> dict[str, Any]:
     configured: dict[str, Any] = {}
     for parameter in user:
         if parameter["name"] in configured:
-            raise exceptions.InvalidModel(f"Multiple parameter configurations for {parameter['name']} were found.")
+            raise exceptions.InvalidModel(
+                f"Multiple parameter configurations for {parameter['name']} were found."
+            )
         configured[parameter["name"]] = parameter
     required: dict[str, list[Any]] = {}
     for builder in builders.values():
@@ -183,7 +202,10 @@ def _parameters(builders: Mapping[str, Any], user: Any) -> dict[str, Any]:
     reduced = reduce_paramsets_requirements(required, configured)
     if not reduced:
         raise exceptions.InvalidModel("No parameters specified for the Model.")
-    return {name: getattr(parameters, arguments["paramset_type"])(**arguments) for name, arguments in reduced.items()}
+    return {
+        name: getattr(parameters, arguments["paramset_type"])(**arguments)
+        for name, arguments in reduced.items()
+    }
 
 
 class _ConstraintModel:
@@ -194,7 +216,9 @@ class _ConstraintModel:
         self.batch_size = batch_size
         self.constraints_gaussian = gaussian_constraint_combined(config, batch_size=batch_size)
         self.constraints_poisson = poisson_constraint_combined(config, batch_size=batch_size)
-        self._parts = [part for part in (self.constraints_gaussian, self.constraints_poisson) if part.has_pdf()]
+        self._parts = [
+            part for part in (self.constraints_gaussian, self.constraints_poisson) if part.has_pdf()
+        ]
         self.constraints_tv = _TensorViewer([part._places for part in self._parts], batch_size)
 
     def has_pdf(self) -> bool:
@@ -203,14 +227,17 @@ class _ConstraintModel:
     def make_pdf(self, pars: Any) -> Any:
         if not self._parts:
             return None
-        return probability.Simultaneous([part.make_pdf(pars) for part in self._parts], self.constraints_tv, self.batch_size)
+        return probability.Simultaneous(
+            [part.make_pdf(pars) for part in self._parts], self.constraints_tv, self.batch_size
+        )
 
     def logpdf(self, auxdata: Any, pars: Any) -> Any:
         return self.make_pdf(pars).log_prob(auxdata)
 
 
 class _MainModel:
-    """The densities of the main data. Expected rates are the engine's; with modifiers of a user's own they are made of the appliers'."""
+    """The densities of the main data. Expected rates are the engine's; with modifiers of a user's own they
+    are made of the appliers'."""
 
     def __init__(self, model: Model, clip_sample_data: float | None, clip_bin_data: float | None) -> None:
         self._model = model
@@ -247,7 +274,9 @@ class _MainModel:
             rates = np.zeros((len(self.config.samples), self.config.nmaindata))
             for channel in self._model.spec["channels"]:
                 for sample in channel["samples"]:
-                    rates[self.config.samples.index(sample["name"]), self.config.channel_slices[channel["name"]]] = sample["data"]
+                    rates[
+                        self.config.samples.index(sample["name"]), self.config.channel_slices[channel["name"]]
+                    ] = sample["data"]
             self._nominal = np.tile(rates[np.newaxis, :, np.newaxis, :], (1, 1, self.batch_size or 1, 1))
         return get_backend()[0].astensor(self._nominal)
 
@@ -274,7 +303,8 @@ class _MainModel:
         return by_sample if self.clip_sample_data is None else np.maximum(by_sample, self.clip_sample_data)
 
     def expected_data(self, pars: Any, return_by_sample: bool = False) -> Any:
-        """Expected rates of all bins: (bins,), with a batch (batch, bins); by sample (samples, bins), with a batch (batch, samples, bins)."""
+        """Expected rates of all bins: (bins,), with a batch (batch, bins); by sample (samples, bins), with a
+        batch (batch, samples, bins)."""
         tensorlib, _ = get_backend()
         pars = np.asarray(pars, dtype=np.float64)
         engine = self._model._engine_model()
@@ -288,15 +318,18 @@ class _MainModel:
             return tensorlib.astensor(found[0] if self.batch_size is None else found)
         if not return_by_sample:
             return tensorlib.astensor(bridge.expected_data(engine, pars)[..., : self.config.nmaindata])
-        rows = [bridge.expected_by_sample(engine, point, self.config.samples, self.config.channel_slices) for point in np.atleast_2d(pars)]
+        rows = [
+            bridge.expected_by_sample(engine, point, self.config.samples, self.config.channel_slices)
+            for point in np.atleast_2d(pars)
+        ]
         return tensorlib.astensor(rows[0] if self.batch_size is None else np.stack(rows))
 
 
 class Model:
     """The likelihood of a specification (channels, and parameters' configuration).
 
-    With the modifiers of HistFactory all is computed by the engine; with others in `modifier_set` (type -> (builder, applier), as pyhf has it)
-    by NumPy from what those answer, and fitted by SciPy.
+    With the modifiers of HistFactory all is computed by the engine; with others in `modifier_set` (type ->
+    (builder, applier), as pyhf has it) by NumPy from what those answer, and fitted by SciPy.
     """
 
     def __init__(
@@ -324,7 +357,9 @@ class Model:
         parsets = _parameters(self._builders, self.spec.get("parameters", []))
         constrained = {name: parset for name, parset in parsets.items() if parset.constrained}
         self._config.set_parameters(parsets)
-        self._config.set_auxinfo([value for parset in constrained.values() for value in parset.auxdata], list(constrained))
+        self._config.set_auxinfo(
+            [value for parset in constrained.values() for value in parset.auxdata], list(constrained)
+        )
         self._config.set_poi(poi_name or None)
         self.main_model = _MainModel(self, clip_sample_data, clip_bin_data)
         self.constraint_model = _ConstraintModel(self._config, batch_size)
@@ -344,7 +379,8 @@ class Model:
         return self._config
 
     def _engine_model(self) -> Any:
-        """The engine's model, made at first use and anew with another parameter of interest; None with modifiers that it does not know."""
+        """The engine's model, made at first use and anew with another parameter of interest; None with
+        modifiers that it does not know."""
         if not self._own:
             return None
         if self._engine is None or self._engine_poi != self._config._poi_name:
@@ -395,7 +431,8 @@ class Model:
         return self.make_pdf(pars)[0].log_prob(maindata)
 
     def make_pdf(self, pars: Any) -> Any:
-        """The density of all data at a point: of main data first, then of auxiliary ones, from which can be sampled."""
+        """The density of all data at a point: of main data first, then of auxiliary ones, from which can be
+        sampled."""
         pars = get_backend()[0].astensor(pars)
         parts = [self.main_model.make_pdf(pars)]
         if self.constraint_model.has_pdf():
@@ -405,16 +442,25 @@ class Model:
     def _check_lengths(self, pars: int, data: int) -> None:
         config = self._config
         if pars != config.npars:
-            raise exceptions.InvalidPdfParameters(f"eval failed as pars has len {pars} but {config.npars} was expected")
+            raise exceptions.InvalidPdfParameters(
+                f"eval failed as pars has len {pars} but {config.npars} was expected"
+            )
         if data != config._nmaindata + len(config._auxdata):
-            raise exceptions.InvalidPdfData(f"eval failed as data has len {data} but {config.nmaindata + config.nauxdata} was expected")
+            raise exceptions.InvalidPdfData(
+                f"eval failed as data has len {data} but {config.nmaindata + config.nauxdata} was expected"
+            )
 
     def logpdf(self, pars: Any, data: Any) -> Any:
-        """log of the density, all constants included: (1,), or (batch,). InvalidPdfParameters, InvalidPdfData: another number of them is expected."""
+        """log of the density, all constants included: (1,), or (batch,). InvalidPdfParameters,
+        InvalidPdfData: another number of them is expected."""
         pars, data = np.asarray(pars, dtype=np.float64), np.asarray(data, dtype=np.float64)
         self._check_lengths(pars.shape[-1], data.shape[-1])
         engine = self._engine_model()
-        value = self.make_pdf(pars).log_prob(data) if engine is None else -0.5 * bridge.twice_nll(engine, pars, data)
+        value = (
+            self.make_pdf(pars).log_prob(data)
+            if engine is None
+            else -0.5 * bridge.twice_nll(engine, pars, data)
+        )
         return get_backend()[0].astensor(value if self.batch_size else (value,)).reshape(-1)
 
     def pdf(self, pars: Any, data: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Probability densities: Poisson and normal ones, products of them over bins, and products over parts of the data."""
+"""Probability densities: Poisson and normal ones, products of them over bins, and products over parts of the
+data."""
 
 from __future__ import annotations
 

@@ -53,7 +53,8 @@ def options_from_eqdelimstring(opts: Iterable[str]) -> dict[str, Any]:
 
 
 def digest(obj: Any, algorithm: str = "sha256") -> str:
-    """Hexadecimal digits of the hash of a JSON document, keys in order. ValueError: not JSON, or no such algorithm in hashlib."""
+    """Hexadecimal digits of the hash of a JSON document, keys in order. ValueError: not JSON, or no such
+    algorithm in hashlib."""
     try:
         text = json.dumps(obj, sort_keys=True, ensure_ascii=False).encode("utf8")
     except TypeError:
@@ -74,5 +75,10 @@ def environment_info() -> str:
 
     from paritas import __version__
 
-    versions = (("os", platform.platform()), ("python", platform.python_version()), ("numpy", numpy.__version__), ("paritas", __version__))
+    versions = (
+        ("os", platform.platform()),
+        ("python", platform.python_version()),
+        ("numpy", numpy.__version__),
+        ("paritas", __version__),
+    )
     return "".join(f"* {what} version: {version}\n" for what, version in versions)

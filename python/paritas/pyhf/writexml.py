@@ -12,7 +12,8 @@ def __dir__() -> list[str]:
 
 
 def writexml(spec: Any, specdir: Any, data_rootdir: Any, resultprefix: str) -> bytes:
-    """Writes the channels' XML into `specdir` and histograms into `data_rootdir`; the top-level XML is returned."""
+    """Writes the channels' XML into `specdir` and histograms into `data_rootdir`; the top-level XML is
+    returned."""
     from paritas.convert import histfactory_xml
 
     return histfactory_xml.write(spec, specdir, data_rootdir, resultprefix)

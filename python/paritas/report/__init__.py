@@ -1,10 +1,12 @@
-"""A fit with its statistics and figures as one HTML page that needs nothing else: `python -m paritas report WORKSPACE -o report.html`, or
+"""A fit with its statistics and figures as one HTML page that needs nothing else: `python -m paritas report
+WORKSPACE -o report.html`, or
 
     from paritas.report import report
 
     page = report("workspace.json", patches=["signal.json"])
     page.write("report.html")
 """
+
 from __future__ import annotations
 
 from .analysis import Analysis, Source, analyse

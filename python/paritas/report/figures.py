@@ -1,4 +1,5 @@
 """The figures of a report, as SVG inside HTML."""
+
 from __future__ import annotations
 
 import io
@@ -50,11 +51,17 @@ def band(found: Analysis) -> Markup:
     if found.tests is None or found.limit is None:
         return missing(found.missing["tests"])
     limit, name = found.limit, plot.style.plain(found.poi or "")
-    alt = (f"CLs falls as {found.poi} grows: the observed curve reaches {limit.level:g} at {_number(limit.limit_obs)}, "
-           f"the expected one at {_number(float(limit.limit_exp[2]))}, between {_number(float(limit.limit_exp[1]))} and {_number(float(limit.limit_exp[3]))} "
-           "within one standard deviation.")
+    alt = (
+        f"CLs falls as {found.poi} grows: the observed curve reaches {limit.level:g} at {_number(limit.limit_obs)}, "
+        f"the expected one at {_number(float(limit.limit_exp[2]))}, between {_number(float(limit.limit_exp[1]))} and {_number(float(limit.limit_exp[3]))} "
+        "within one standard deviation."
+    )
     tests = found.tests
-    return shown(lambda: plot.brazil_band(tests, level=limit.level, xlabel=name), alt, f"CLs over {found.poi}, observed and expected")
+    return shown(
+        lambda: plot.brazil_band(tests, level=limit.level, xlabel=name),
+        alt,
+        f"CLs over {found.poi}, observed and expected",
+    )
 
 
 def scan(found: Analysis) -> Markup:
@@ -62,7 +69,11 @@ def scan(found: Analysis) -> Markup:
         return missing(found.missing["scan"])
     result = found.scan
     alt = f"Minus twice the log of the profile likelihood over {found.poi}, 0 at the best fit {result.best[0]:.4g}, up to {np.nanmax(result.q):.3g}."
-    return shown(lambda: plot.scan(result, best=found.fit, minos=found.minos), alt, f"Profile likelihood of {found.poi}")
+    return shown(
+        lambda: plot.scan(result, best=found.fit, minos=found.minos),
+        alt,
+        f"Profile likelihood of {found.poi}",
+    )
 
 
 def pulls(found: Analysis) -> Markup:
@@ -70,12 +81,21 @@ def pulls(found: Analysis) -> Markup:
     constrained, values = pulled(found.fit, found.model)
     free = [name for name in values if not name.endswith("]")]
     pieces = []
-    for kind, names in (("Pulls", constrained), ("Parameters without constraint", free), ("Factors of bins", [name for name in values if name.endswith("]")])):
+    for kind, names in (
+        ("Pulls", constrained),
+        ("Parameters without constraint", free),
+        ("Factors of bins", [name for name in values if name.endswith("]")]),
+    ):
         for first in range(0, len(names), PULLS_A_FIGURE):
-            part = names[first:first + PULLS_A_FIGURE]
+            part = names[first : first + PULLS_A_FIGURE]
             caption = f"{kind}: {part[0]} to {part[-1]} ({first + 1} to {first + len(part)} of {len(names)})"
-            pieces.append(shown(lambda part=part: plot.pulls(found.fit, found.model, parameters=part),  # type: ignore[misc]
-                                f"{caption}, each with its error after the fit; the numbers stand in the table of parameters.", caption))
+            pieces.append(
+                shown(
+                    lambda part=part: plot.pulls(found.fit, found.model, parameters=part),  # type: ignore[misc]
+                    f"{caption}, each with its error after the fit; the numbers stand in the table of parameters.",
+                    caption,
+                )
+            )
     return beside(*pieces) if pieces else missing("The model has no parameter that is free.")
 
 
@@ -86,11 +106,18 @@ def ranking(found: Analysis) -> Markup:
     if not len(result):
         return missing("No parameter but the one of interest is free.")
     if not has_impacts(result):
-        return missing(f"All impacts are 0: {found.poi} stays {found.poi_state.replace('_', ' ')} whatever the other parameters.")
-    first = f"{result.names[0]} moves {found.poi} by {result.impact_up[0]:.3g} and {result.impact_down[0]:.3g}"
+        return missing(
+            f"All impacts are 0: {found.poi} stays {found.poi_state.replace('_', ' ')} whatever the other parameters."
+        )
+    first = (
+        f"{result.names[0]} moves {found.poi} by {result.impact_up[0]:.3g} and {result.impact_down[0]:.3g}"
+    )
     count = min(RANKED, len(result))
-    return shown(lambda: plot.ranking(result, top=RANKED, best=found.fit), f"Impacts of the {count} largest, with pulls: {first}.",
-                 f"Impacts on {found.poi}: the {count} largest of {len(result)}")
+    return shown(
+        lambda: plot.ranking(result, top=RANKED, best=found.fit),
+        f"Impacts of the {count} largest, with pulls: {first}.",
+        f"Impacts on {found.poi}: the {count} largest of {len(result)}",
+    )
 
 
 def has_impacts(result: RankingResult) -> bool:
@@ -101,9 +128,11 @@ def has_impacts(result: RankingResult) -> bool:
 def correlation(found: Analysis) -> Markup:
     if found.fit.covariance is None:
         return missing("The fit has no covariance.")
-    return shown(lambda: plot.correlation(found.fit, threshold=THRESHOLD, top=CORRELATED),
-                 "Matrix of the correlations of free parameters; names and numbers of the strongest stand in the table below.",
-                 f"Correlations of parameters that have any of {THRESHOLD:g} or more, at most {CORRELATED} of them")
+    return shown(
+        lambda: plot.correlation(found.fit, threshold=THRESHOLD, top=CORRELATED),
+        "Matrix of the correlations of free parameters; names and numbers of the strongest stand in the table below.",
+        f"Correlations of parameters that have any of {THRESHOLD:g} or more, at most {CORRELATED} of them",
+    )
 
 
 def channels(found: Analysis) -> Markup:
@@ -112,16 +141,24 @@ def channels(found: Analysis) -> Markup:
         return missing(found.missing["prediction"])
     signal = signal_samples(found.model)
     names = list(dict.fromkeys(name for channel in found.model.channels for name in channel.samples))
-    colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(name for name in names if name not in signal)}
+    colours = {
+        name: COLOURS[i % len(COLOURS)] for i, name in enumerate(name for name in names if name not in signal)
+    }
     pieces = []
     for channel in found.prediction.channels:
         total = float(np.sum(channel.data))
         for when, model_total in (("prefit", np.sum(channel.prefit)), ("postfit", np.sum(channel.postfit))):
+
             def make(channel: Any = channel, when: str = when) -> "Figure":
                 return plot.data_model(channel, when, signal=signal, colours=colours)
 
-            pieces.append(shown(make, f"{channel.name}, {when}: {total:g} events in {len(channel.data)} bins, {float(model_total):.4g} in the model.",
-                                f"{channel.name}, {when}"))
+            pieces.append(
+                shown(
+                    make,
+                    f"{channel.name}, {when}: {total:g} events in {len(channel.data)} bins, {float(model_total):.4g} in the model.",
+                    f"{channel.name}, {when}",
+                )
+            )
     return beside(*pieces)
 
 
@@ -131,4 +168,11 @@ def signal_samples(model: Model) -> list[str]:
         return []
     value = float(model.suggested_init[model.poi_index])
     one, other = (model.expected_by_sample({model.poi_name: at}) for at in (value, value + 1.0))
-    return sorted({sample for channel, samples in one.items() for sample in samples if not np.array_equal(samples[sample], other[channel][sample])})
+    return sorted(
+        {
+            sample
+            for channel, samples in one.items()
+            for sample in samples
+            if not np.array_equal(samples[sample], other[channel][sample])
+        }
+    )

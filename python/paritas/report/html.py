@@ -1,4 +1,5 @@
 """Pieces of HTML. All text is escaped here; what is already HTML is a `Markup`."""
+
 from __future__ import annotations
 
 import math
@@ -68,9 +69,18 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> M
     """A table with its caption, a heading a column and a row; columns of words are aligned to the left."""
     wordy = [any(isinstance(row[k], str) for row in rows) for k in range(len(head))]
     top = "".join(f'<th scope="col"{_class(words)}>{escape(name)}</th>' for name, words in zip(head, wordy))
-    body = "\n".join(f'<tr><th scope="row">{text(row[0])}</th>' + "".join(f"<td{_class(words)}>{text(cell)}</td>" for cell, words in zip(row[1:], wordy[1:]))
-                     + "</tr>" for row in rows)
-    return wide(Markup(f"<table>\n<caption>{escape(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"), caption)
+    body = "\n".join(
+        f'<tr><th scope="row">{text(row[0])}</th>'
+        + "".join(f"<td{_class(words)}>{text(cell)}</td>" for cell, words in zip(row[1:], wordy[1:]))
+        + "</tr>"
+        for row in rows
+    )
+    return wide(
+        Markup(
+            f"<table>\n<caption>{escape(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+        ),
+        caption,
+    )
 
 
 def _class(words: bool) -> str:
@@ -79,7 +89,9 @@ def _class(words: bool) -> str:
 
 def wide(content: Markup, called: str) -> Markup:
     """What may be wider than the page: it scrolls by itself, by the keyboard too."""
-    return Markup(f'<div class="wide" role="region" aria-label="{escape(called)}" tabindex="0">{content}</div>\n')
+    return Markup(
+        f'<div class="wide" role="region" aria-label="{escape(called)}" tabindex="0">{content}</div>\n'
+    )
 
 
 def missing(reason: str) -> Markup:
@@ -101,15 +113,21 @@ def beside(*pieces: Markup) -> Markup:
 
 def section(name: str, title: str, *content: Union[str, Markup]) -> Markup:
     """A part of the page with its heading; `name`: of its anchor."""
-    return Markup(f'<section id="{name}" aria-labelledby="{name}-title">\n<h2 id="{name}-title">{escape(title)}</h2>\n'
-                  + "".join(piece if isinstance(piece, Markup) else f"<p>{escape(piece)}</p>\n" for piece in content) + "</section>\n")
+    return Markup(
+        f'<section id="{name}" aria-labelledby="{name}-title">\n<h2 id="{name}-title">{escape(title)}</h2>\n'
+        + "".join(piece if isinstance(piece, Markup) else f"<p>{escape(piece)}</p>\n" for piece in content)
+        + "</section>\n"
+    )
 
 
 def page(title: str, headings: Sequence[tuple[str, str]], *content: Markup) -> str:
-    """A whole page. Its security policy lets no browser run a script or fetch anything, whatever the names in it."""
+    """A whole page. Its security policy lets no browser run a script or fetch anything, whatever the names in
+    it."""
     links = "".join(f'<li><a href="#{name}">{escape(heading)}</a></li>' for name, heading in headings)
-    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
-            f'<body>\n<header>\n<h1>{escape(title)}</h1>\n<nav aria-label="Sections"><ul>{links}</ul></nav>\n</header>\n'
-            f'<main>\n{"".join(content)}</main>\n</body>\n</html>\n')
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
+        f'<body>\n<header>\n<h1>{escape(title)}</h1>\n<nav aria-label="Sections"><ul>{links}</ul></nav>\n</header>\n'
+        f"<main>\n{''.join(content)}</main>\n</body>\n</html>\n"
+    )

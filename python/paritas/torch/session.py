@@ -1,4 +1,5 @@
 """Sessions whose arguments and answers are torch tensors."""
+
 from __future__ import annotations
 
 import functools
@@ -22,26 +23,37 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 
 
 def _array(tensor: torch.Tensor) -> Any:
-    """As float64 on the host: the tensor's own memory where it is that. Converted on the host, since not every device has float64."""
+    """As float64 on the host: the tensor's own memory where it is that. Converted on the host, since not
+    every device has float64."""
     return (tensor if _is_plain(tensor) else tensor.cpu().to(torch.float64)).detach().numpy()
 
 
 def _kind(given: Sequence[Any]) -> Optional[tuple[torch.dtype, torch.device]]:
-    """Of the answer: the widest type of the tensors among the arguments, and the device of the first that is not on the host; None: float64 on the host."""
+    """Of the answer: the widest type of the tensors among the arguments, and the device of the first that is
+    not on the host; None: float64 on the host."""
     tensors = [one for one in given if isinstance(one, torch.Tensor)]
     others = [one for one in tensors if not _is_plain(one)]
     if not others:
         return None
     dtype = functools.reduce(torch.promote_types, [one.dtype for one in tensors])
-    return (dtype if dtype.is_floating_point else torch.float64), next((one.device for one in others if not one.is_cpu), _HOST)
+    return (dtype if dtype.is_floating_point else torch.float64), next(
+        (one.device for one in others if not one.is_cpu), _HOST
+    )
 
 
 class _Call(torch.autograd.Function):
-    """Values of a statistic (..., k), or (...) where it has one output; places: which of `at` and the row arguments each tensor is."""
+    """Values of a statistic (..., k), or (...) where it has one output; places: which of `at` and the row
+    arguments each tensor is."""
 
     @staticmethod
-    def forward(ctx: Any, session: "Session", statistic: Statistic, kind: Optional[tuple[torch.dtype, torch.device]], places: list[int],
-                *tensors: torch.Tensor) -> Any:
+    def forward(
+        ctx: Any,
+        session: "Session",
+        statistic: Statistic,
+        kind: Optional[tuple[torch.dtype, torch.device]],
+        places: list[int],
+        *tensors: torch.Tensor,
+    ) -> Any:
         arrays: list[Any] = [None] * _WIDTH
         wanted = [False] * _WIDTH
         for i, tensor, wish in zip(places, tensors, ctx.needs_input_grad[_FIRST:]):
@@ -49,7 +61,9 @@ class _Call(torch.autograd.Function):
         answer = session.call(statistic, arrays[0], arrays[1:], wanted)
         ctx.kept = answer, places, tensors
         session._last.codes = answer.codes.reshape(answer.batch)
-        values = torch.from_numpy(answer.values.reshape(answer.batch if answer.values.shape[1] == 1 else (*answer.batch, -1)))
+        values = torch.from_numpy(
+            answer.values.reshape(answer.batch if answer.values.shape[1] == 1 else (*answer.batch, -1))
+        )
         return values if kind is None else values.to(kind[0]).to(kind[1])
 
     @staticmethod
@@ -68,8 +82,9 @@ class _Call(torch.autograd.Function):
 
 
 class _Refusal(torch.autograd.Function):
-    """A gradient in a graph of gradients, of which none is taken. (once_differentiable refuses only where the weights ask for one; the arguments may, too.)
-    It stands behind the argument: a gradient that nothing joins to it would be taken for a constant."""
+    """A gradient in a graph of gradients, of which none is taken. (once_differentiable refuses only where the
+    weights ask for one; the arguments may, too.) It stands behind the argument: a gradient that nothing joins
+    to it would be taken for a constant."""
 
     @staticmethod
     def forward(ctx: Any, slope: torch.Tensor, argument: torch.Tensor) -> torch.Tensor:
@@ -81,9 +96,12 @@ class _Refusal(torch.autograd.Function):
 
 
 class Session(differentiable.Session):
-    __doc__ = (differentiable.Session.__doc__ or "") + """
+    __doc__ = (
+        (differentiable.Session.__doc__ or "")
+        + """
 
     Tensors on other devices than the CPU are copied to the host and answers back. Numbers that are no tensors are taken for float64."""
+    )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -93,7 +111,8 @@ class Session(differentiable.Session):
 
     @property
     def status(self) -> Any:
-        """Of this thread's last call: "converged" or what else became of the worst fit behind it; of a batch an array of its shape; None before the first."""
+        """Of this thread's last call: "converged" or what else became of the worst fit behind it; of a batch
+        an array of its shape; None before the first."""
         codes = getattr(self._last, "codes", None)
         if codes is None:
             return None

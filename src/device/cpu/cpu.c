@@ -1,6 +1,7 @@
-/* cpu.c: the reference device. Teams are dealt out to threads one by one through a counter; every thread has a slab of its
- * own, kept between launches. The kernel variant is chosen once by what the processor can do, the lane width per launch by
- * the slab: a fit whose slab fills the cache runs alone with packs of its own elements, small ones run side by side. */
+/* cpu.c: the reference device. Teams are dealt out to threads one by one through a counter; every thread has
+ * a slab of its own, kept between launches. The kernel variant is chosen once by what the processor can do,
+ * the lane width per launch by the slab: a fit whose slab fills the cache runs alone with packs of its own
+ * elements, small ones run side by side. */
 #include "device/device.h"
 #include "device/precision.h"
 #include "variants.h"
@@ -29,9 +30,11 @@ static const char *const isas[] = {"avx512", "avx2", "neon", "scalar", "portable
 
 /* Slabs of a launch may fill about half of a usual L2 cache; beyond that lanes lose to one fit alone. */
 #define SLABS_IN_CACHE ((size_t)512 * 1024)
-/* Entries with queues stream through what they touch and keep all lanes busy: more lanes win far beyond the cache (tHu: 1.8 MB for 8). */
+/* Entries with queues stream through what they touch and keep all lanes busy: more lanes win far beyond the
+ * cache (tHu: 1.8 MB for 8). */
 #define SLABS_OF_QUEUES ((size_t)8 << 20)
-/* What a launch must cost to make another thread worth its start, some 50 microseconds: a test of two bins takes 35 on one thread, 150 on two. */
+/* What a launch must cost to make another thread worth its start, some 50 microseconds: a test of two bins
+ * takes 35 on one thread, 150 on two. */
 #define WORTH_A_THREAD 2.5e7
 
 struct cpu_state {
@@ -80,7 +83,8 @@ static int isa_runs(const char *isa)
 #endif
 }
 
-/* Whether this build has kernels for that instruction set: its variant of one lane, which stands in for widths that are not there. */
+/* Whether this build has kernels for that instruction set: its variant of one lane, which stands in for
+ * widths that are not there. */
 static int isa_built(const char *isa, unsigned precision)
 {
     for (size_t v = 0; v < sizeof built / sizeof built[0]; v++)
@@ -88,9 +92,11 @@ static int isa_built(const char *isa, unsigned precision)
     return 0;
 }
 
-static paritas_status cpu_open(paritas_context *context, struct paritas_device *device, const char *isa, unsigned index)
+static paritas_status cpu_open(paritas_context *context, struct paritas_device *device, const char *isa,
+                               unsigned index)
 {
-    if (index != 0) return paritas_fail(context, DEVICE_ABSENT, "device 'cpu:%u': there is one CPU device, cpu", index);
+    if (index != 0)
+        return paritas_fail(context, DEVICE_ABSENT, "device 'cpu:%u': there is one CPU device, cpu", index);
     const char *chosen = NULL;
     int known = 0;
     for (size_t k = 0; k < ISAS && !chosen; k++) {
@@ -98,11 +104,17 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
         known = 1;
         if (isa_built(isas[k], device->precision) && isa_runs(isas[k])) chosen = isas[k];
     }
-    if (!chosen && !isa) return paritas_fail(context, PARITAS_NO_DEVICE, "this build has no kernels in f%u for this processor", device->precision);
+    if (!chosen && !isa)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "this build has no kernels in f%u for this processor",
+                            device->precision);
     if (!chosen && known)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "instruction set '%s' is not in this build in f%u or not in this processor", isa, device->precision);
+        return paritas_fail(context, PARITAS_NO_DEVICE,
+                            "instruction set '%s' is not in this build in f%u or not in this processor", isa,
+                            device->precision);
     if (!chosen)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "instruction set '%s' is not known; there are portable, scalar, avx2, avx512, neon", isa);
+        return paritas_fail(
+            context, PARITAS_NO_DEVICE,
+            "instruction set '%s' is not known; there are portable, scalar, avx2, avx512, neon", isa);
     struct cpu_state *state = paritas_allocate_clear(context, 1, sizeof *state);
     if (!state) return paritas_fail_memory(context);
     state->threads = device->threads ? device->threads : 1;
@@ -117,7 +129,8 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
     device->is_processor = true;
     device->teams = 16 * state->threads;
     snprintf(device->isa, sizeof device->isa, "%s", chosen);
-    snprintf(state->description, sizeof state->description, "%s kernels, %u thread%s", chosen, state->threads, state->threads == 1 ? "" : "s");
+    snprintf(state->description, sizeof state->description, "%s kernels, %u thread%s", chosen, state->threads,
+             state->threads == 1 ? "" : "s");
     return PARITAS_OK;
 }
 
@@ -125,14 +138,18 @@ static void cpu_close(struct paritas_device *device)
 {
     struct cpu_state *state = device->state;
     if (!state) return;
-    for (unsigned t = 0; state->slabs && t < state->threads; t++) paritas_release_aligned(&device->allocator, state->slabs[t]);
+    for (unsigned t = 0; state->slabs && t < state->threads; t++)
+        paritas_release_aligned(&device->allocator, state->slabs[t]);
     paritas_release(&device->allocator, state->slabs);
     paritas_release(&device->allocator, state->slab_bytes);
     paritas_release(&device->allocator, state);
     device->state = NULL;
 }
 
-static const char *cpu_describe(const struct paritas_device *device) { return ((const struct cpu_state *)device->state)->description; }
+static const char *cpu_describe(const struct paritas_device *device)
+{
+    return ((const struct cpu_state *)device->state)->description;
+}
 
 static void cpu_model_release(struct paritas_device *device, void *handle)
 {
@@ -143,7 +160,8 @@ static void cpu_model_release(struct paritas_device *device, void *handle)
     paritas_release(&device->allocator, model);
 }
 
-static paritas_status cpu_model_upload(paritas_context *context, struct paritas_device *device, const struct kernel_module *module, const struct device_tables *tables,
+static paritas_status cpu_model_upload(paritas_context *context, struct paritas_device *device,
+                                       const struct kernel_module *module, const struct device_tables *tables,
                                        void **handle)
 {
     struct cpu_model *model = paritas_allocate_clear(context, 1, sizeof *model);
@@ -193,17 +211,22 @@ static void *run_worker(void *argument)
     for (;;) {
         const uint32_t team = atomic_fetch_add(&work->next, 1);
         if (team >= work->teams || atomic_load(&work->cancelled)) return NULL;
-        work->entry(work->model->tables.ints, work->reals, work->args, work->in, work->out, worker->slab, team);
+        work->entry(work->model->tables.ints, work->reals, work->args, work->in, work->out, worker->slab,
+                    team);
         if (worker->reports && work->context->progress) {
             const uint64_t done = (uint64_t)(team + 1) * work->rows_of_team;
-            if (work->context->progress(work->context->progress_user, done < work->rows ? done : work->rows, work->rows)) atomic_store(&work->cancelled, 1);
+            if (work->context->progress(work->context->progress_user, done < work->rows ? done : work->rows,
+                                        work->rows))
+                atomic_store(&work->cancelled, 1);
         }
     }
 }
 
-/* The variant of one instruction set for this launch: exactly the wished width if there is one; else as many lanes as rows and cache allow, else
- * packs. NULL: there is none that fits. */
-static const struct cpu_variant *choose_among(const struct paritas_device *device, const char *isa, const struct kernel_module *module, const struct device_launch *launch)
+/* The variant of one instruction set for this launch: exactly the wished width if there is one; else as many
+ * lanes as rows and cache allow, else packs. NULL: there is none that fits. */
+static const struct cpu_variant *choose_among(const struct paritas_device *device, const char *isa,
+                                              const struct kernel_module *module,
+                                              const struct device_launch *launch)
 {
     const size_t element = device->precision / 8, room = launch->share ? SLABS_OF_QUEUES : SLABS_IN_CACHE;
     const struct cpu_variant *best = NULL;
@@ -216,35 +239,48 @@ static const struct cpu_variant *choose_among(const struct paritas_device *devic
             if (!best || candidate->lanes > best->lanes) best = candidate;
             continue;
         }
-        const int fits = candidate->lanes == 1 || (launch->rows >= candidate->lanes && launch->touched * element * candidate->lanes <= room);
-        if (fits && (!best || candidate->lanes * (candidate->lanes > 1 ? 16u : 1u) + candidate->pack > best->lanes * (best->lanes > 1 ? 16u : 1u) + best->pack))
+        const int fits = candidate->lanes == 1 || (launch->rows >= candidate->lanes &&
+                                                   launch->touched * element * candidate->lanes <= room);
+        if (fits && (!best || candidate->lanes * (candidate->lanes > 1 ? 16u : 1u) + candidate->pack >
+                                  best->lanes * (best->lanes > 1 ? 16u : 1u) + best->pack))
             best = candidate;
     }
     return best;
 }
 
-/* The variant for this launch. A module that was not built for the device's instruction set runs on the next plainer one. NULL: there is none. */
-static const struct cpu_variant *choose_variant(const struct paritas_device *device, const struct kernel_module *module, const struct device_launch *launch)
+/* The variant for this launch. A module that was not built for the device's instruction set runs on the next
+ * plainer one. NULL: there is none. */
+static const struct cpu_variant *choose_variant(const struct paritas_device *device,
+                                                const struct kernel_module *module,
+                                                const struct device_launch *launch)
 {
     const struct cpu_variant *best = NULL;
     bool plainer = false;
     for (size_t k = 0; k < ISAS && !best; k++) {
-        const bool own = strcmp(isas[k], device->isa) == 0; /* runs; what it is asked costs microseconds in virtual machines */
+        /* runs; what it is asked costs microseconds in virtual machines */
+        const bool own = strcmp(isas[k], device->isa) == 0;
         if (own || (plainer && isa_runs(isas[k]))) best = choose_among(device, isas[k], module, launch);
         plainer = plainer || own;
     }
     return best;
 }
 
-static paritas_status cpu_launch(paritas_context *context, struct paritas_device *device, void *handle, const struct device_launch *launch)
+static paritas_status cpu_launch(paritas_context *context, struct paritas_device *device, void *handle,
+                                 const struct device_launch *launch)
 {
     struct cpu_state *state = device->state;
     const struct cpu_model *model = handle;
     const struct cpu_variant *variant = choose_variant(device, model->module, launch);
     if (!variant)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device 'cpu': the kernels of %s were not built for this processor in f%u", model->module->name, device->precision);
+        return paritas_fail(context, PARITAS_NO_DEVICE,
+                            "device 'cpu': the kernels of %s were not built for this processor in f%u",
+                            model->module->name, device->precision);
     if (launch->rows == 0) return PARITAS_OK;
-    struct work work = {.entry = variant->entries[launch->entry], .model = model, .args = launch->args, .context = context, .rows = launch->rows};
+    struct work work = {.entry = variant->entries[launch->entry],
+                        .model = model,
+                        .args = launch->args,
+                        .context = context,
+                        .rows = launch->rows};
     work.rows_of_team = variant->lanes * (launch->share ? launch->share : 1);
     work.teams = (launch->rows + work.rows_of_team - 1) / work.rows_of_team;
     atomic_init(&work.next, 0);
@@ -259,8 +295,7 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
         in = paritas_allocate(context, launch->n_in, sizeof *in);
         out = paritas_allocate(context, launch->n_out, sizeof *out);
         if (!in || !out) status = paritas_fail_memory(context);
-        if (status == PARITAS_OK)
-            device_floats(in, launch->in, launch->n_in);
+        if (status == PARITAS_OK) device_floats(in, launch->in, launch->n_in);
         work.reals = model->reals;
         work.in = in;
         work.out = out;
@@ -268,15 +303,18 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
     const double worth = 1.0 + (double)launch->rows * launch->cost / WORTH_A_THREAD;
     unsigned threads = state->threads < work.teams ? state->threads : work.teams;
     if (launch->cost > 0.0 && threads > worth) threads = (unsigned)worth;
-    const size_t bytes = launch->slab * (device->precision / 8) * variant->lanes, most = launch->slab_most * (device->precision / 8);
+    const size_t bytes = launch->slab * (device->precision / 8) * variant->lanes,
+                 most = launch->slab_most * (device->precision / 8);
     for (unsigned t = 0; t < threads && status == PARITAS_OK; t++) {
         if (state->slab_bytes[t] >= bytes) continue;
         paritas_release_aligned(&device->allocator, state->slabs[t]);
         state->slab_bytes[t] = 0;
-        /* the covariance that often follows a fit finds room: memory that is never touched costs nothing, fresh pages do */
+        /* the covariance that often follows a fit finds room: memory that is never touched costs nothing,
+         * fresh pages do */
         const size_t room = variant->lanes == 1 && most > bytes ? most : bytes;
         state->slabs[t] = paritas_allocate_aligned(context, room, 1);
-        if (!state->slabs[t]) status = paritas_fail_memory(context);
+        if (!state->slabs[t])
+            status = paritas_fail_memory(context);
         else {
             memset(state->slabs[t], 0, bytes); /* padding must hold numbers */
             state->slab_bytes[t] = room;
@@ -289,10 +327,12 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
         if (threads > 256) threads = 256;
         for (unsigned t = 0; t < threads; t++) workers[t] = (struct worker){&work, state->slabs[t], t == 0};
         /* a thread that cannot be started only leaves its share to the others */
-        while (started < threads && pthread_create(&ids[started], NULL, run_worker, &workers[started]) == 0) started++;
+        while (started < threads && pthread_create(&ids[started], NULL, run_worker, &workers[started]) == 0)
+            started++;
         run_worker(&workers[0]);
         for (unsigned t = 1; t < started; t++) pthread_join(ids[t], NULL);
-        if (atomic_load(&work.cancelled)) status = paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
+        if (atomic_load(&work.cancelled))
+            status = paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
     }
     if (device->precision == 32) {
         if (status == PARITAS_OK)

@@ -1,5 +1,6 @@
-/* kernels.c: the kernels of one module as this processor runs them. Compiled once per variant (cmake/ParitasModule.cmake), each object
- * exports the table of its entries. The build names the module: PARITAS_MODULE_FILE, PARITAS_MODULE_ENTRIES_FILE, PARITAS_MODULE. */
+/* kernels.c: the kernels of one module as this processor runs them. Compiled once per variant
+ * (cmake/ParitasModule.cmake), each object exports the table of its entries. The build names the module:
+ * PARITAS_MODULE_FILE, PARITAS_MODULE_ENTRIES_FILE, PARITAS_MODULE. */
 #include "dialect/c.h"
 #include PARITAS_MODULE_FILE
 #include PARITAS_MODULE_ENTRIES_FILE

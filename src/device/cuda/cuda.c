@@ -1,8 +1,9 @@
-/* cuda.c: NVIDIA's devices by their driver interface, opened at run time. A block is a team, one of its threads a worker.
+/* cuda.c: NVIDIA's devices by their driver interface, opened at run time. A block is a team, one of its
+ * threads a worker.
  *
- * Everything runs on one stream of the device's primary context, the one that all libraries of a process share; a caller's own stream may
- * be taken for it, so that our work stands in order with the caller's. The context is made current for the length of each call and
- * the caller's put back, on whatever thread that is.
+ * Everything runs on one stream of the device's primary context, the one that all libraries of a process
+ * share; a caller's own stream may be taken for it, so that our work stands in order with the caller's. The
+ * context is made current for the length of each call and the caller's put back, on whatever thread that is.
  */
 #include "device/cuda/cuda.h"
 #include "device/library.h"
@@ -10,14 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOW_F64 4 /* times faster in f32: compute devices have 2, cards for pictures 24 to 64 */
+#define SLOW_F64 4        /* times faster in f32: compute devices have 2, cards for pictures 24 to 64 */
 #define WORKERS_ALONE 256 /* where teams are few: a fit has loops of hundreds of turns to share */
 #define TEAMS_PER_UNIT 32 /* more than run at once: the device deals out the rest as blocks end */
 
 extern const unsigned char paritas_dialect_cuda[];
 extern const size_t paritas_dialect_cuda_size;
 
-static struct cuda_state *state_of(const struct accelerator *accelerator) { return accelerator->state; }
+static struct cuda_state *state_of(const struct accelerator *accelerator)
+{
+    return accelerator->state;
+}
 
 static const char *cuda_explain(int code)
 {
@@ -54,7 +58,10 @@ static const char *cuda_explain(int code)
     return NULL;
 }
 
-static bool cuda_memory_ran_out(int code) { return code == CUDA_OUT_OF_MEMORY; }
+static bool cuda_memory_ran_out(int code)
+{
+    return code == CUDA_OUT_OF_MEMORY;
+}
 
 /* ---- open and close --------------------------------------------------------------------------- */
 
@@ -63,10 +70,12 @@ static paritas_status load_driver(paritas_context *context, struct cuda_state *s
 {
     state->library = library_open("libcuda.so.1");
     if (!state->library)
-        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': libcuda.so.1 is not installed (it comes with NVIDIA's driver)");
-#define X(name, symbol, parameters)                                                                                                      \
-    if (!library_find(state->library, #symbol, &state->api.name, sizeof state->api.name))                                                \
-        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': %s is not in the installed driver", #symbol);
+        return paritas_fail(context, DEVICE_ABSENT,
+                            "device 'cuda': libcuda.so.1 is not installed (it comes with NVIDIA's driver)");
+#define X(name, symbol, parameters)                                                                     \
+    if (!library_find(state->library, #symbol, &state->api.name, sizeof state->api.name))               \
+        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda': %s is not in the installed driver", \
+                            #symbol);
     CUDA_FUNCTIONS(X)
 #undef X
     return PARITAS_OK;
@@ -80,7 +89,8 @@ static int ask(const struct cuda_state *state, int attribute, int fallback)
 }
 
 /* Device number `index` and what it is. */
-static paritas_status find_device(paritas_context *context, struct accelerator *accelerator, struct cuda_state *state, unsigned index)
+static paritas_status find_device(paritas_context *context, struct accelerator *accelerator,
+                                  struct cuda_state *state, unsigned index)
 {
     struct accelerator_properties *properties = &accelerator->properties;
     int count = 0;
@@ -89,16 +99,20 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
         const paritas_status status = accelerator_fail(context, accelerator, "cuInit", code);
         return status == PARITAS_OUT_OF_MEMORY ? status : DEVICE_ABSENT;
     }
-    if ((code = state->api.cuDeviceGetCount(&count)) != 0) return accelerator_fail(context, accelerator, "cuDeviceGetCount", code);
+    if ((code = state->api.cuDeviceGetCount(&count)) != 0)
+        return accelerator_fail(context, accelerator, "cuDeviceGetCount", code);
     if (count < 0 || index >= (unsigned)count)
-        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda:%u': there %s %d CUDA device%s", index, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
-    if ((code = state->api.cuDeviceGet(&state->device, (int)index)) != 0) return accelerator_fail(context, accelerator, "cuDeviceGet", code);
+        return paritas_fail(context, DEVICE_ABSENT, "device 'cuda:%u': there %s %d CUDA device%s", index,
+                            count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+    if ((code = state->api.cuDeviceGet(&state->device, (int)index)) != 0)
+        return accelerator_fail(context, accelerator, "cuDeviceGet", code);
     size_t memory = 0;
     if (state->api.cuDeviceGetName(properties->name, (int)sizeof properties->name, state->device) != 0)
         snprintf(properties->name, sizeof properties->name, "unnamed");
     if (state->api.cuDeviceTotalMem(&memory, state->device) != 0) memory = 0;
     state->api.cuDriverGetVersion(&state->driver);
-    state->capability = (unsigned)(10 * ask(state, CUDA_DEVICE_COMPUTE_CAPABILITY_MAJOR, 0) + ask(state, CUDA_DEVICE_COMPUTE_CAPABILITY_MINOR, 0));
+    state->capability = (unsigned)(10 * ask(state, CUDA_DEVICE_COMPUTE_CAPABILITY_MAJOR, 0) +
+                                   ask(state, CUDA_DEVICE_COMPUTE_CAPABILITY_MINOR, 0));
     properties->memory = properties->largest_buffer = memory;
     properties->units = (uint32_t)ask(state, CUDA_DEVICE_MULTIPROCESSOR_COUNT, 1);
     properties->teams_per_unit = TEAMS_PER_UNIT;
@@ -107,8 +121,9 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
     properties->workers_alone = WORKERS_ALONE;
     properties->workers_most = (unsigned)ask(state, CUDA_DEVICE_MAX_THREADS_PER_BLOCK, 1024);
     if (ask(state, CUDA_DEVICE_COMPUTE_MODE, 0) == CUDA_COMPUTE_MODE_PROHIBITED)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): its compute mode prohibits programs", accelerator->device->name,
-                            properties->name);
+        return paritas_fail(context, PARITAS_NO_DEVICE,
+                            "device '%s' (%s): its compute mode prohibits programs",
+                            accelerator->device->name, properties->name);
     return PARITAS_OK;
 }
 
@@ -124,19 +139,22 @@ static paritas_status cuda_open(paritas_context *context, struct accelerator *ac
     if (status == PARITAS_OK) status = cuda_load_nvrtc(context, accelerator->device, state);
     if (status != PARITAS_OK) return status;
     if (state->nvrtc_library)
-        snprintf(properties->versions, sizeof properties->versions, "CUDA %d.%d, NVRTC %d.%d, compute capability %u.%u", state->driver / 1000,
-                 state->driver / 10 % 100, state->nvrtc_version / 1000, state->nvrtc_version / 10 % 100, state->capability / 10,
-                 state->capability % 10);
+        snprintf(properties->versions, sizeof properties->versions,
+                 "CUDA %d.%d, NVRTC %d.%d, compute capability %u.%u", state->driver / 1000,
+                 state->driver / 10 % 100, state->nvrtc_version / 1000, state->nvrtc_version / 10 % 100,
+                 state->capability / 10, state->capability % 10);
     else
-        snprintf(properties->versions, sizeof properties->versions, "CUDA %d.%d, embedded kernels, compute capability %u.%u",
-                 state->driver / 1000, state->driver / 10 % 100, state->capability / 10, state->capability % 10);
+        snprintf(properties->versions, sizeof properties->versions,
+                 "CUDA %d.%d, embedded kernels, compute capability %u.%u", state->driver / 1000,
+                 state->driver / 10 % 100, state->capability / 10, state->capability % 10);
     if ((code = state->api.cuDevicePrimaryCtxRetain(&state->context, state->device)) != 0) {
         state->context = NULL;
         return accelerator_fail(context, accelerator, "cuDevicePrimaryCtxRetain", code);
     }
     state->stream = context->stream;
     if (state->stream) return PARITAS_OK;
-    if ((code = state->api.cuCtxPushCurrent(state->context)) != 0) return accelerator_fail(context, accelerator, "cuCtxPushCurrent", code);
+    if ((code = state->api.cuCtxPushCurrent(state->context)) != 0)
+        return accelerator_fail(context, accelerator, "cuCtxPushCurrent", code);
     code = state->api.cuStreamCreate(&state->stream, CUDA_STREAM_NON_BLOCKING);
     state->owns_stream = code == 0;
     state->api.cuCtxPopCurrent(&(cuda_context){NULL});
@@ -144,12 +162,12 @@ static paritas_status cuda_open(paritas_context *context, struct accelerator *ac
 }
 
 /* The context for the length of a call: enter, one expression, leave. */
-#define IN_CONTEXT(state, code, call)                                                                                                    \
-    do {                                                                                                                                 \
-        (code) = (state)->api.cuCtxPushCurrent((state)->context);                                                                        \
-        if ((code) != 0) break;                                                                                                          \
-        (code) = (call);                                                                                                                 \
-        (state)->api.cuCtxPopCurrent(&(cuda_context){NULL});                                                                             \
+#define IN_CONTEXT(state, code, call)                             \
+    do {                                                          \
+        (code) = (state)->api.cuCtxPushCurrent((state)->context); \
+        if ((code) != 0) break;                                   \
+        (code) = (call);                                          \
+        (state)->api.cuCtxPopCurrent(&(cuda_context){NULL});      \
     } while (0)
 
 static void cuda_close(struct accelerator *accelerator)
@@ -232,18 +250,20 @@ static int cuda_read(struct accelerator *accelerator, void *to, void *memory, si
 
 /* ---- kernels ---------------------------------------------------------------------------------- */
 
-static void cuda_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line, size_t room)
+static void cuda_options(const struct accelerator *accelerator, const struct accelerator_build *build,
+                         char *line, size_t room)
 {
     cuda_options_line(state_of(accelerator), build, line, room);
 }
 
-static paritas_status cuda_compile(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build,
-                                   void **binary, size_t *size)
+static paritas_status cuda_compile(paritas_context *context, struct accelerator *accelerator,
+                                   const struct accelerator_build *build, void **binary, size_t *size)
 {
     return cuda_compile_text(context, accelerator->device, state_of(accelerator), build, binary, size);
 }
 
-/* Is this a whole cubin or a whole text? The driver takes an address alone and would read past the end of what is cut short. */
+/* Is this a whole cubin or a whole text? The driver takes an address alone and would read past the end of
+ * what is cut short. */
 static bool is_whole(const unsigned char *binary, size_t size)
 {
     static const unsigned char elf[] = {0x7f, 'E', 'L', 'F', 2, 1};
@@ -256,11 +276,13 @@ static bool is_whole(const unsigned char *binary, size_t size)
         memcpy(&count, binary + SECTION_COUNT_AT, sizeof count);
         return at <= size && (uint64_t)bytes * count <= size - at;
     }
-    return size > 1 && binary[size - 1] == '\0' && memchr(binary, '\0', size) == binary + size - 1 && strstr((const char *)binary, ".version");
+    return size > 1 && binary[size - 1] == '\0' && memchr(binary, '\0', size) == binary + size - 1 &&
+           strstr((const char *)binary, ".version");
 }
 
-static cuda_code load_now(const struct cuda_state *state, const struct accelerator_build *build, const void *binary, char *log, size_t room,
-                          cuda_module *module, cuda_function *function, int *threads)
+static cuda_code load_now(const struct cuda_state *state, const struct accelerator_build *build,
+                          const void *binary, char *log, size_t room, cuda_module *module,
+                          cuda_function *function, int *threads)
 {
     int options[] = {CUDA_JIT_ERROR_LOG_BUFFER, CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)room};
@@ -270,9 +292,11 @@ static cuda_code load_now(const struct cuda_state *state, const struct accelerat
         return code;
     }
     code = state->api.cuModuleGetFunction(function, *module, build->entry);
-    if (code == 0) code = state->api.cuFuncGetAttribute(threads, CUDA_FUNCTION_MAX_THREADS_PER_BLOCK, *function);
+    if (code == 0)
+        code = state->api.cuFuncGetAttribute(threads, CUDA_FUNCTION_MAX_THREADS_PER_BLOCK, *function);
     /* no kernel has shared memory: all of it may be cache. A wish, which old drivers do not know */
-    if (code == 0) (void)state->api.cuFuncSetAttribute(*function, CUDA_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT, 0);
+    if (code == 0)
+        (void)state->api.cuFuncSetAttribute(*function, CUDA_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT, 0);
     if (code != 0) {
         state->api.cuModuleUnload(*module);
         *module = NULL;
@@ -280,8 +304,9 @@ static cuda_code load_now(const struct cuda_state *state, const struct accelerat
     return code;
 }
 
-static paritas_status cuda_load(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build,
-                                const void *binary, size_t size, struct accelerator_kernel *kernel)
+static paritas_status cuda_load(paritas_context *context, struct accelerator *accelerator,
+                                const struct accelerator_build *build, const void *binary, size_t size,
+                                struct accelerator_kernel *kernel)
 {
     struct cuda_state *state = state_of(accelerator);
     char log[ACCELERATOR_LOG_SHOWN] = "";
@@ -289,7 +314,8 @@ static paritas_status cuda_load(paritas_context *context, struct accelerator *ac
     cuda_function function = NULL;
     int threads = 0;
     if (!is_whole(binary, size))
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': what should be kernel %s is neither machine code nor PTX",
+        return paritas_fail(context, PARITAS_NO_DEVICE,
+                            "device '%s': what should be kernel %s is neither machine code nor PTX",
                             accelerator->device->name, build->entry);
     cuda_code code;
     IN_CONTEXT(state, code, load_now(state, build, binary, log, sizeof log, &module, &function, &threads));
@@ -298,8 +324,9 @@ static paritas_status cuda_load(paritas_context *context, struct accelerator *ac
     if (code != 0) {
         const char *reason = cuda_explain(code);
         return paritas_fail(context, cuda_memory_ran_out(code) ? PARITAS_OUT_OF_MEMORY : PARITAS_NO_DEVICE,
-                            "device '%s': the driver refuses kernel %s: %s (code %d)%s%s", accelerator->device->name, build->entry,
-                            reason ? reason : "no reason known", code, *log ? ": " : "", log);
+                            "device '%s': the driver refuses kernel %s: %s (code %d)%s%s",
+                            accelerator->device->name, build->entry, reason ? reason : "no reason known",
+                            code, *log ? ": " : "", log);
     }
     kernel->program = module;
     kernel->function = function;
@@ -321,15 +348,17 @@ static void cuda_unload(struct accelerator *accelerator, struct accelerator_kern
     kernel->program = kernel->function = NULL;
 }
 
-static int cuda_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel, const struct accelerator_arguments *arguments,
-                    uint32_t teams)
+static int cuda_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
+                    const struct accelerator_arguments *arguments, uint32_t teams)
 {
     struct cuda_state *state = state_of(accelerator);
     struct accelerator_arguments a = *arguments;
     void *list[] = {&a.ints, &a.reals, &a.args, &a.in, &a.out, &a.slabs, &a.slab, &a.first_team};
     cuda_code code;
     state->busy = true;
-    IN_CONTEXT(state, code, state->api.cuLaunchKernel(kernel->function, teams, 1, 1, kernel->workers, 1, 1, 0, state->stream, list, NULL));
+    IN_CONTEXT(state, code,
+               state->api.cuLaunchKernel(kernel->function, teams, 1, 1, kernel->workers, 1, 1, 0,
+                                         state->stream, list, NULL));
     return code;
 }
 
@@ -341,5 +370,6 @@ static int cuda_finish(struct accelerator *accelerator)
     return code;
 }
 
-static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(cuda, "cuda", true, paritas_dialect_cuda);
+static const struct accelerator_operations operations =
+    ACCELERATOR_OPERATIONS(cuda, "cuda", true, paritas_dialect_cuda);
 ACCELERATOR_DEVICE(cuda, &operations);

@@ -1,8 +1,9 @@
-/* api.h: the part of Metal and of the Objective-C runtime that the device calls, from plain C and loaded at run time: no Objective-C file, no
- * framework to link with, no vendor's header. Names, values and signatures are those of Apple's documentation.
+/* api.h: the part of Metal and of the Objective-C runtime that the device calls, from plain C and loaded at
+ * run time: no Objective-C file, no framework to link with, no vendor's header. Names, values and signatures
+ * are those of Apple's documentation.
  *
- * A message is a call of objc_msgSend cast to the method's own type: receiver, selector, arguments. The runtime has no variable argument
- * lists, so each signature that is used has its cast (metal.c).
+ * A message is a call of objc_msgSend cast to the method's own type: receiver, selector, arguments. The
+ * runtime has no variable argument lists, so each signature that is used has its cast (metal.c).
  */
 #ifndef PARITAS_DEVICE_METAL_API_H
 #define PARITAS_DEVICE_METAL_API_H
@@ -14,13 +15,14 @@ typedef struct metal_object *metal_id; /* nil is NULL, and takes any message: th
 typedef struct metal_selector *metal_selector;
 
 /* X(return type, name, parameters). What is sent through objc_msgSend is cast first. */
-#define METAL_FUNCTIONS(X)                                                                                                             \
-    X(void, objc_msgSend, (void))                                                                                                      \
-    X(metal_selector, sel_registerName, (const char *name))                                                                            \
-    X(metal_id, objc_getClass, (const char *name))                                                                                     \
-    X(void *, objc_autoreleasePoolPush, (void))                                                                                        \
-    X(void, objc_autoreleasePoolPop, (void *pool))                                                                                     \
-    X(metal_id, MTLCopyAllDevices, (void)) /* an array, which the caller releases; works without a screen, too */
+#define METAL_FUNCTIONS(X)                                  \
+    X(void, objc_msgSend, (void))                           \
+    X(metal_selector, sel_registerName, (const char *name)) \
+    X(metal_id, objc_getClass, (const char *name))          \
+    X(void *, objc_autoreleasePoolPush, (void))             \
+    X(void, objc_autoreleasePoolPop, (void *pool))          \
+    X(metal_id, MTLCopyAllDevices,                          \
+      (void)) /* an array, which the caller releases; works without a screen, too */
 
 struct metal_api {
 #define X(type, name, parameters) type(*name) parameters;
@@ -28,44 +30,45 @@ struct metal_api {
 #undef X
 };
 
-/* X(member, selector). A class's object whose selector begins with alloc, new or copy is the caller's; all others belong to a pool. */
-#define METAL_SELECTORS(X)                                                                                                             \
-    X(alloc, "alloc")                                                                                                                  \
-    X(init, "init")                                                                                                                    \
-    X(retain, "retain")                                                                                                                \
-    X(release, "release")                                                                                                              \
-    X(respondsToSelector, "respondsToSelector:")                                                                                       \
-    X(count, "count")                                                                                                                  \
-    X(objectAtIndex, "objectAtIndex:")                                                                                                 \
-    X(initWithBytes, "initWithBytes:length:encoding:")                                                                                 \
-    X(UTF8String, "UTF8String")                                                                                                        \
-    X(processInfo, "processInfo")                                                                                                      \
-    X(operatingSystemVersionString, "operatingSystemVersionString")                                                                    \
-    X(code, "code")                                                                                                                    \
-    X(localizedDescription, "localizedDescription")                                                                                    \
-    X(name, "name")                                                                                                                    \
-    X(maxBufferLength, "maxBufferLength")                                                                                              \
-    X(recommendedMaxWorkingSetSize, "recommendedMaxWorkingSetSize")                                                                    \
-    X(newCommandQueue, "newCommandQueue")                                                                                              \
-    X(newBufferWithLength, "newBufferWithLength:options:")                                                                             \
-    X(newLibraryWithSource, "newLibraryWithSource:options:error:")                                                                     \
-    X(newComputePipelineStateWithFunction, "newComputePipelineStateWithFunction:error:")                                               \
-    X(setMathMode, "setMathMode:")                                                                                                     \
-    X(setMathFloatingPointFunctions, "setMathFloatingPointFunctions:")                                                                 \
-    X(setFastMathEnabled, "setFastMathEnabled:")                                                                                       \
-    X(newFunctionWithName, "newFunctionWithName:")                                                                                     \
-    X(maxTotalThreadsPerThreadgroup, "maxTotalThreadsPerThreadgroup")                                                                  \
-    X(contents, "contents")                                                                                                            \
-    X(commandBuffer, "commandBuffer")                                                                                                  \
-    X(computeCommandEncoder, "computeCommandEncoder")                                                                                  \
-    X(setComputePipelineState, "setComputePipelineState:")                                                                             \
-    X(setBuffer, "setBuffer:offset:atIndex:")                                                                                          \
-    X(setBytes, "setBytes:length:atIndex:")                                                                                            \
-    X(dispatchThreadgroups, "dispatchThreadgroups:threadsPerThreadgroup:")                                                             \
-    X(endEncoding, "endEncoding")                                                                                                      \
-    X(commit, "commit")                                                                                                                \
-    X(waitUntilCompleted, "waitUntilCompleted")                                                                                        \
-    X(status, "status")                                                                                                                \
+/* X(member, selector). A class's object whose selector begins with alloc, new or copy is the caller's; all
+ * others belong to a pool. */
+#define METAL_SELECTORS(X)                                                               \
+    X(alloc, "alloc")                                                                    \
+    X(init, "init")                                                                      \
+    X(retain, "retain")                                                                  \
+    X(release, "release")                                                                \
+    X(respondsToSelector, "respondsToSelector:")                                         \
+    X(count, "count")                                                                    \
+    X(objectAtIndex, "objectAtIndex:")                                                   \
+    X(initWithBytes, "initWithBytes:length:encoding:")                                   \
+    X(UTF8String, "UTF8String")                                                          \
+    X(processInfo, "processInfo")                                                        \
+    X(operatingSystemVersionString, "operatingSystemVersionString")                      \
+    X(code, "code")                                                                      \
+    X(localizedDescription, "localizedDescription")                                      \
+    X(name, "name")                                                                      \
+    X(maxBufferLength, "maxBufferLength")                                                \
+    X(recommendedMaxWorkingSetSize, "recommendedMaxWorkingSetSize")                      \
+    X(newCommandQueue, "newCommandQueue")                                                \
+    X(newBufferWithLength, "newBufferWithLength:options:")                               \
+    X(newLibraryWithSource, "newLibraryWithSource:options:error:")                       \
+    X(newComputePipelineStateWithFunction, "newComputePipelineStateWithFunction:error:") \
+    X(setMathMode, "setMathMode:")                                                       \
+    X(setMathFloatingPointFunctions, "setMathFloatingPointFunctions:")                   \
+    X(setFastMathEnabled, "setFastMathEnabled:")                                         \
+    X(newFunctionWithName, "newFunctionWithName:")                                       \
+    X(maxTotalThreadsPerThreadgroup, "maxTotalThreadsPerThreadgroup")                    \
+    X(contents, "contents")                                                              \
+    X(commandBuffer, "commandBuffer")                                                    \
+    X(computeCommandEncoder, "computeCommandEncoder")                                    \
+    X(setComputePipelineState, "setComputePipelineState:")                               \
+    X(setBuffer, "setBuffer:offset:atIndex:")                                            \
+    X(setBytes, "setBytes:length:atIndex:")                                              \
+    X(dispatchThreadgroups, "dispatchThreadgroups:threadsPerThreadgroup:")               \
+    X(endEncoding, "endEncoding")                                                        \
+    X(commit, "commit")                                                                  \
+    X(waitUntilCompleted, "waitUntilCompleted")                                          \
+    X(status, "status")                                                                  \
     X(error, "error")
 
 struct metal_selectors {

@@ -1,8 +1,9 @@
-/* metal.c: devices of Apple's Metal, in f32. Buffers lie in memory that the host shares with the device; one command buffer is under way at a
- * time; a kernel is compiled by the system, which keeps what it made in a cache of its own.
+/* metal.c: devices of Apple's Metal, in f32. Buffers lie in memory that the host shares with the device; one
+ * command buffer is under way at a time; a kernel is compiled by the system, which keeps what it made in a
+ * cache of its own.
  *
- * Objects are counted by hand: what `alloc` and `new...` answer is released here, all else belongs to the autorelease pool around
- * each function.
+ * Objects are counted by hand: what `alloc` and `new...` answer is released here, all else belongs to the
+ * autorelease pool around each function.
  */
 #include "device/metal/metal.h"
 #include "device/accelerator.h"
@@ -34,15 +35,21 @@ struct metal_state {
 /* ---- messages --------------------------------------------------------------------------------- */
 
 /* objc_msgSend as a function of this type */
-#define SEND(state, type, ...) ((type(*)(metal_id, metal_selector, __VA_ARGS__))(state)->api.objc_msgSend)
-#define SEND_PLAIN(state, type) ((type(*)(metal_id, metal_selector))(state)->api.objc_msgSend)
+#define SEND(state, type, ...) ((type (*)(metal_id, metal_selector, __VA_ARGS__))(state)->api.objc_msgSend)
+#define SEND_PLAIN(state, type) ((type (*)(metal_id, metal_selector))(state)->api.objc_msgSend)
 
-static metal_id ask(const struct metal_state *state, metal_id object, metal_selector what) { return SEND_PLAIN(state, metal_id)(object, what); }
+static metal_id ask(const struct metal_state *state, metal_id object, metal_selector what)
+{
+    return SEND_PLAIN(state, metal_id)(object, what);
+}
 static metal_unsigned ask_number(const struct metal_state *state, metal_id object, metal_selector what)
 {
     return SEND_PLAIN(state, metal_unsigned)(object, what);
 }
-static void tell(const struct metal_state *state, metal_id object, metal_selector what) { SEND_PLAIN(state, void)(object, what); }
+static void tell(const struct metal_state *state, metal_id object, metal_selector what)
+{
+    SEND_PLAIN(state, void)(object, what);
+}
 static void release(const struct metal_state *state, metal_id object)
 {
     if (object) tell(state, object, state->selectors.release);
@@ -59,37 +66,44 @@ static void copy_text(const struct metal_state *state, metal_id string, char *te
 static metal_id new_string(const struct metal_state *state, const char *text, size_t length)
 {
     const metal_id string = ask(state, state->api.objc_getClass("NSString"), state->selectors.alloc);
-    return SEND(state, metal_id, const void *, metal_unsigned, metal_unsigned)(string, state->selectors.initWithBytes, text, length, METAL_UTF8);
+    return SEND(state, metal_id, const void *, metal_unsigned,
+                metal_unsigned)(string, state->selectors.initWithBytes, text, length, METAL_UTF8);
 }
 
 /* ---- opening and closing ---------------------------------------------------------------------- */
 
 /* Finds the functions. Libraries are never unloaded: the runtime's classes stay registered. */
-static paritas_status load_api(paritas_context *context, const struct paritas_device *device, struct metal_state *state)
+static paritas_status load_api(paritas_context *context, const struct paritas_device *device,
+                               struct metal_state *state)
 {
     static const char *const frameworks[] = {
 #if defined(__APPLE__)
-        "/usr/lib/libobjc.A.dylib",
-        "/System/Library/Frameworks/Foundation.framework/Foundation",
+        "/usr/lib/libobjc.A.dylib", "/System/Library/Frameworks/Foundation.framework/Foundation",
         "/System/Library/Frameworks/Metal.framework/Metal",
 #endif
-        NULL
-    };
+        NULL};
     const char *const replaced[] = {metal_library, NULL};
     const char *const *names = metal_library ? replaced : frameworks;
     if (!names[0])
-        return paritas_fail(context, DEVICE_ABSENT, "device '%s': Metal is a part of macOS, and this system is another", device->name);
+        return paritas_fail(context, DEVICE_ABSENT,
+                            "device '%s': Metal is a part of macOS, and this system is another",
+                            device->name);
     void *libraries[3] = {NULL};
     size_t n = 0;
     for (; names[n]; n++) {
         libraries[n] = library_open(names[n]);
-        if (!libraries[n]) return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s cannot be opened", device->name, names[n]);
+        if (!libraries[n])
+            return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s cannot be opened", device->name,
+                                names[n]);
     }
     bool found;
-#define X(type, function, parameters)                                                                                                       \
-    found = false;                                                                                                                          \
-    for (size_t k = 0; k < n && !found; k++) found = library_find(libraries[k], #function, &state->api.function, sizeof state->api.function); \
-    if (!found) return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s is not in the system's libraries", device->name, #function);
+#define X(type, function, parameters)                                                                    \
+    found = false;                                                                                       \
+    for (size_t k = 0; k < n && !found; k++)                                                             \
+        found = library_find(libraries[k], #function, &state->api.function, sizeof state->api.function); \
+    if (!found)                                                                                          \
+        return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s is not in the system's libraries",  \
+                            device->name, #function);
     METAL_FUNCTIONS(X)
 #undef X
 #define X(member, selector) state->selectors.member = state->api.sel_registerName(selector);
@@ -99,7 +113,8 @@ static paritas_status load_api(paritas_context *context, const struct paritas_de
 }
 
 /* Device number `index`, and its queue. */
-static paritas_status find_device(paritas_context *context, const struct paritas_device *device, struct metal_state *state, unsigned index)
+static paritas_status find_device(paritas_context *context, const struct paritas_device *device,
+                                  struct metal_state *state, unsigned index)
 {
     const metal_id all = state->api.MTLCopyAllDevices();
     const metal_unsigned n = ask_number(state, all, state->selectors.count);
@@ -108,21 +123,30 @@ static paritas_status find_device(paritas_context *context, const struct paritas
         state->device = ask(state, state->device, state->selectors.retain);
     }
     release(state, all);
-    if (n == 0) return paritas_fail(context, DEVICE_ABSENT, "device '%s': there is no Metal device", device->name);
-    if (!state->device) return paritas_fail(context, DEVICE_ABSENT, "device '%s': there are %u Metal devices", device->name, (unsigned)n);
+    if (n == 0)
+        return paritas_fail(context, DEVICE_ABSENT, "device '%s': there is no Metal device", device->name);
+    if (!state->device)
+        return paritas_fail(context, DEVICE_ABSENT, "device '%s': there are %u Metal devices", device->name,
+                            (unsigned)n);
     state->queue = ask(state, state->device, state->selectors.newCommandQueue);
-    if (!state->queue) return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': it gives no command queue", device->name);
+    if (!state->queue)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': it gives no command queue",
+                            device->name);
     return PARITAS_OK;
 }
 
 static void examine(const struct metal_state *state, struct accelerator_properties *properties)
 {
     char version[96];
-    copy_text(state, ask(state, state->device, state->selectors.name), properties->name, sizeof properties->name);
-    const metal_id process = ask(state, state->api.objc_getClass("NSProcessInfo"), state->selectors.processInfo);
-    copy_text(state, ask(state, process, state->selectors.operatingSystemVersionString), version, sizeof version);
+    copy_text(state, ask(state, state->device, state->selectors.name), properties->name,
+              sizeof properties->name);
+    const metal_id process =
+        ask(state, state->api.objc_getClass("NSProcessInfo"), state->selectors.processInfo);
+    copy_text(state, ask(state, process, state->selectors.operatingSystemVersionString), version,
+              sizeof version);
     snprintf(properties->versions, sizeof properties->versions, "macOS %s", version);
-    properties->memory = SEND_PLAIN(state, uint64_t)(state->device, state->selectors.recommendedMaxWorkingSetSize);
+    properties->memory =
+        SEND_PLAIN(state, uint64_t)(state->device, state->selectors.recommendedMaxWorkingSetSize);
     properties->largest_buffer = ask_number(state, state->device, state->selectors.maxBufferLength);
     properties->units = UNITS;
     properties->teams_per_unit = TEAMS_PER_UNIT;
@@ -135,7 +159,9 @@ static paritas_status metal_open(paritas_context *context, struct accelerator *a
 {
     const struct paritas_device *device = accelerator->device;
     if (device->precision != 32)
-        return paritas_fail(context, DEVICE_LACKS_PRECISION, "device '%s': Metal has no arithmetic in precision f64; ask for f32 or auto", device->name);
+        return paritas_fail(context, DEVICE_LACKS_PRECISION,
+                            "device '%s': Metal has no arithmetic in precision f64; ask for f32 or auto",
+                            device->name);
     struct metal_state *state = paritas_allocate_clear(context, 1, sizeof *state);
     if (!state) return paritas_fail_memory(context);
     accelerator->state = state;
@@ -183,12 +209,13 @@ static void metal_close(struct accelerator *accelerator)
     accelerator->state = NULL;
 }
 
-static int metal_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel, const struct accelerator_arguments *arguments,
-                     uint32_t teams)
+static int metal_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
+                     const struct accelerator_arguments *arguments, uint32_t teams)
 {
     struct metal_state *state = accelerator->state;
     const struct metal_selectors *s = &state->selectors;
-    void *const buffers[] = {arguments->ints, arguments->reals, arguments->args, arguments->in, arguments->out, arguments->slabs};
+    void *const buffers[] = {arguments->ints, arguments->reals, arguments->args,
+                             arguments->in,   arguments->out,   arguments->slabs};
     const uint32_t numbers[] = {arguments->slab, arguments->first_team};
     const metal_unsigned n_buffers = sizeof buffers / sizeof buffers[0];
     int code = metal_finish(accelerator);
@@ -199,11 +226,14 @@ static int metal_run(struct accelerator *accelerator, const struct accelerator_k
     if (encoder) {
         SEND(state, void, metal_id)(encoder, s->setComputePipelineState, kernel->function);
         for (metal_unsigned k = 0; k < n_buffers; k++)
-            SEND(state, void, metal_id, metal_unsigned, metal_unsigned)(encoder, s->setBuffer, buffers[k], 0, k);
+            SEND(state, void, metal_id, metal_unsigned, metal_unsigned)(encoder, s->setBuffer, buffers[k], 0,
+                                                                        k);
         for (metal_unsigned k = 0; k < 2; k++)
-            SEND(state, void, const void *, metal_unsigned, metal_unsigned)(encoder, s->setBytes, &numbers[k], sizeof numbers[k], n_buffers + k);
+            SEND(state, void, const void *, metal_unsigned, metal_unsigned)(encoder, s->setBytes, &numbers[k],
+                                                                            sizeof numbers[k], n_buffers + k);
         const struct metal_size groups = {teams, 1, 1}, group = {kernel->workers, 1, 1};
-        SEND(state, void, struct metal_size, struct metal_size)(encoder, s->dispatchThreadgroups, groups, group);
+        SEND(state, void, struct metal_size, struct metal_size)(encoder, s->dispatchThreadgroups, groups,
+                                                                group);
         tell(state, encoder, s->endEncoding);
         tell(state, commands, s->commit);
         state->running = ask(state, commands, s->retain);
@@ -219,8 +249,8 @@ static int metal_allocate(struct accelerator *accelerator, size_t bytes, void **
 {
     const struct metal_state *state = accelerator->state;
     void *pool = state->api.objc_autoreleasePoolPush();
-    *memory =
-        SEND(state, metal_id, metal_unsigned, metal_unsigned)(state->device, state->selectors.newBufferWithLength, bytes, METAL_STORAGE_SHARED);
+    *memory = SEND(state, metal_id, metal_unsigned, metal_unsigned)(
+        state->device, state->selectors.newBufferWithLength, bytes, METAL_STORAGE_SHARED);
     state->api.objc_autoreleasePoolPop(pool);
     return *memory ? METAL_OK : METAL_NO_BUFFER;
 }
@@ -231,7 +261,10 @@ static void metal_release(struct accelerator *accelerator, void *memory)
     release(accelerator->state, memory);
 }
 
-static void *contents(const struct metal_state *state, void *memory) { return SEND_PLAIN(state, void *)(memory, state->selectors.contents); }
+static void *contents(const struct metal_state *state, void *memory)
+{
+    return SEND_PLAIN(state, void *)(memory, state->selectors.contents);
+}
 
 static int metal_write(struct accelerator *accelerator, void *memory, const void *from, size_t bytes)
 {
@@ -249,15 +282,17 @@ static int metal_read(struct accelerator *accelerator, void *to, void *memory, s
 
 /* ---- kernels ---------------------------------------------------------------------------------- */
 
-static void metal_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line, size_t room)
+static void metal_options(const struct accelerator *accelerator, const struct accelerator_build *build,
+                          char *line, size_t room)
 {
     (void)accelerator;
     snprintf(line, room, "entry %s, %u workers, math mode safe", build->entry, build->workers);
 }
 
-/* There is nothing to keep: `load` takes the text, and the system has a cache of its own. The mark stands for "may be loaded". */
-static paritas_status metal_compile(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, void **binary,
-                                    size_t *size)
+/* There is nothing to keep: `load` takes the text, and the system has a cache of its own. The mark stands for
+ * "may be loaded". */
+static paritas_status metal_compile(paritas_context *context, struct accelerator *accelerator,
+                                    const struct accelerator_build *build, void **binary, size_t *size)
 {
     static const char mark[] = "text";
     (void)accelerator;
@@ -269,36 +304,46 @@ static paritas_status metal_compile(paritas_context *context, struct accelerator
     return PARITAS_OK;
 }
 
-static paritas_status refuse(paritas_context *context, const struct accelerator *accelerator, const struct accelerator_build *build,
-                             const char *what, metal_id error)
+static paritas_status refuse(paritas_context *context, const struct accelerator *accelerator,
+                             const struct accelerator_build *build, const char *what, metal_id error)
 {
     const struct metal_state *state = accelerator->state;
     char words[ENOUGH_FOR_A_LOG];
     copy_text(state, ask(state, error, state->selectors.localizedDescription), words, sizeof words);
-    return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s for %s failed: %.*s", accelerator->device->name, what, build->entry, ACCELERATOR_LOG_SHOWN,
+    return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s for %s failed: %.*s",
+                        accelerator->device->name, what, build->entry, ACCELERATOR_LOG_SHOWN,
                         words[0] ? words : "Metal gives no reason");
 }
 
-/* Compiler options without liberties: since macOS 15 by its math mode, before by a switch, which later ones may ignore. The caller's. */
+/* Compiler options without liberties: since macOS 15 by its math mode, before by a switch, which later ones
+ * may ignore. The caller's. */
 static metal_id new_options(const struct metal_state *state)
 {
     const struct metal_selectors *s = &state->selectors;
-    const metal_id options = ask(state, ask(state, state->api.objc_getClass("MTLCompileOptions"), s->alloc), s->init);
+    const metal_id options =
+        ask(state, ask(state, state->api.objc_getClass("MTLCompileOptions"), s->alloc), s->init);
     SEND(state, void, unsigned char)(options, s->setFastMathEnabled, 0);
     if (SEND(state, unsigned char, metal_selector)(options, s->respondsToSelector, s->setMathMode))
         SEND(state, void, metal_signed)(options, s->setMathMode, METAL_MATH_MODE_SAFE);
-    if (SEND(state, unsigned char, metal_selector)(options, s->respondsToSelector, s->setMathFloatingPointFunctions))
-        SEND(state, void, metal_signed)(options, s->setMathFloatingPointFunctions, METAL_MATH_FUNCTIONS_PRECISE);
+    if (SEND(state, unsigned char, metal_selector)(options, s->respondsToSelector,
+                                                   s->setMathFloatingPointFunctions))
+        SEND(state, void, metal_signed)(options, s->setMathFloatingPointFunctions,
+                                        METAL_MATH_FUNCTIONS_PRECISE);
     return options;
 }
 
 /* The text with its settings in front, as a string of the system's. The caller's; nil: no memory. */
-static metal_id new_source(paritas_context *context, const struct metal_state *state, const struct accelerator_build *build)
+static metal_id new_source(paritas_context *context, const struct metal_state *state,
+                           const struct accelerator_build *build)
 {
     char settings[256];
-    const int length = snprintf(settings, sizeof settings, "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %s\n",
-                                build->workers, build->entry);
-    char *text = length > 0 && (size_t)length < sizeof settings ? paritas_allocate(context, (size_t)length + build->text_size, 1) : NULL;
+    const int length =
+        snprintf(settings, sizeof settings,
+                 "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %s\n",
+                 build->workers, build->entry);
+    char *text = length > 0 && (size_t)length < sizeof settings
+                     ? paritas_allocate(context, (size_t)length + build->text_size, 1)
+                     : NULL;
     if (!text) return NULL;
     memcpy(text, settings, (size_t)length);
     memcpy(text + length, build->text, build->text_size);
@@ -307,17 +352,19 @@ static metal_id new_source(paritas_context *context, const struct metal_state *s
     return source;
 }
 
-static paritas_status load_kernel(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build,
-                                  struct accelerator_kernel *kernel)
+static paritas_status load_kernel(paritas_context *context, struct accelerator *accelerator,
+                                  const struct accelerator_build *build, struct accelerator_kernel *kernel)
 {
     const struct metal_state *state = accelerator->state;
     const struct metal_selectors *s = &state->selectors;
-    const metal_id source = new_source(context, state, build), name = new_string(state, build->entry, strlen(build->entry));
+    const metal_id source = new_source(context, state, build),
+                   name = new_string(state, build->entry, strlen(build->entry));
     const metal_id options = new_options(state);
     paritas_status status = source && name && options ? PARITAS_OK : paritas_fail_memory(context);
     metal_id error = NULL, library = NULL, function = NULL, pipeline = NULL;
     if (status == PARITAS_OK) {
-        library = SEND(state, metal_id, metal_id, metal_id, metal_id *)(state->device, s->newLibraryWithSource, source, options, &error);
+        library = SEND(state, metal_id, metal_id, metal_id,
+                       metal_id *)(state->device, s->newLibraryWithSource, source, options, &error);
         if (!library) status = refuse(context, accelerator, build, "compiling the kernels", error);
     }
     if (status == PARITAS_OK) {
@@ -326,7 +373,8 @@ static paritas_status load_kernel(paritas_context *context, struct accelerator *
     }
     if (status == PARITAS_OK) {
         error = NULL;
-        pipeline = SEND(state, metal_id, metal_id, metal_id *)(state->device, s->newComputePipelineStateWithFunction, function, &error);
+        pipeline = SEND(state, metal_id, metal_id,
+                        metal_id *)(state->device, s->newComputePipelineStateWithFunction, function, &error);
         if (!pipeline) status = refuse(context, accelerator, build, "making a pipeline", error);
     }
     if (status == PARITAS_OK) {
@@ -342,8 +390,9 @@ static paritas_status load_kernel(paritas_context *context, struct accelerator *
     return status;
 }
 
-static paritas_status metal_load(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build,
-                                 const void *binary, size_t size, struct accelerator_kernel *kernel)
+static paritas_status metal_load(paritas_context *context, struct accelerator *accelerator,
+                                 const struct accelerator_build *build, const void *binary, size_t size,
+                                 struct accelerator_kernel *kernel)
 {
     const struct metal_state *state = accelerator->state;
     (void)binary; /* the mark, or what a cache made of it */
@@ -364,24 +413,42 @@ static void metal_unload(struct accelerator *accelerator, struct accelerator_ker
 static const char *metal_explain(int code)
 {
     switch (code) {
-    case METAL_INTERNAL: return "an internal error of Metal";
-    case METAL_TIMEOUT: return "the system ended a kernel that took too long";
-    case METAL_PAGE_FAULT: return "a kernel touched memory that is not its own";
-    case METAL_ACCESS_REVOKED: return "the system took the device from this process";
-    case METAL_NOT_PERMITTED: return "this process may not use the device";
-    case METAL_OUT_OF_MEMORY: return "out of device memory";
-    case METAL_INVALID_RESOURCE: return "invalid resource";
-    case METAL_DEVICE_REMOVED: return "the device is gone";
-    case METAL_STACK_OVERFLOW: return "a kernel's stack overflowed";
-    case METAL_NO_BUFFER: return "no memory for a buffer";
-    case METAL_NO_COMMAND_BUFFER: return "the queue gives no command buffer";
-    case METAL_NO_ENCODER: return "the command buffer gives no encoder";
-    case METAL_NOT_COMPLETED: return "the kernel did not complete and Metal gives no reason";
-    default: return NULL;
+    case METAL_INTERNAL:
+        return "an internal error of Metal";
+    case METAL_TIMEOUT:
+        return "the system ended a kernel that took too long";
+    case METAL_PAGE_FAULT:
+        return "a kernel touched memory that is not its own";
+    case METAL_ACCESS_REVOKED:
+        return "the system took the device from this process";
+    case METAL_NOT_PERMITTED:
+        return "this process may not use the device";
+    case METAL_OUT_OF_MEMORY:
+        return "out of device memory";
+    case METAL_INVALID_RESOURCE:
+        return "invalid resource";
+    case METAL_DEVICE_REMOVED:
+        return "the device is gone";
+    case METAL_STACK_OVERFLOW:
+        return "a kernel's stack overflowed";
+    case METAL_NO_BUFFER:
+        return "no memory for a buffer";
+    case METAL_NO_COMMAND_BUFFER:
+        return "the queue gives no command buffer";
+    case METAL_NO_ENCODER:
+        return "the command buffer gives no encoder";
+    case METAL_NOT_COMPLETED:
+        return "the kernel did not complete and Metal gives no reason";
+    default:
+        return NULL;
     }
 }
 
-static bool metal_memory_ran_out(int code) { return code == METAL_OUT_OF_MEMORY || code == METAL_NO_BUFFER; }
+static bool metal_memory_ran_out(int code)
+{
+    return code == METAL_OUT_OF_MEMORY || code == METAL_NO_BUFFER;
+}
 
-static const struct accelerator_operations metal_operations = ACCELERATOR_OPERATIONS(metal, "metal", false, paritas_dialect_metal);
+static const struct accelerator_operations metal_operations =
+    ACCELERATOR_OPERATIONS(metal, "metal", false, paritas_dialect_metal);
 ACCELERATOR_DEVICE(metal, &metal_operations);

@@ -18,8 +18,8 @@ extern const size_t paritas_dialect_opencl_size;
 /* Some drivers say only when a kernel is started that memory ran out. */
 static bool opencl_memory_ran_out(int code)
 {
-    return code == OPENCL_MEM_OBJECT_ALLOCATION_FAILURE || code == OPENCL_OUT_OF_RESOURCES || code == OPENCL_OUT_OF_HOST_MEMORY ||
-           code == OPENCL_INVALID_BUFFER_SIZE;
+    return code == OPENCL_MEM_OBJECT_ALLOCATION_FAILURE || code == OPENCL_OUT_OF_RESOURCES ||
+           code == OPENCL_OUT_OF_HOST_MEMORY || code == OPENCL_INVALID_BUFFER_SIZE;
 }
 
 static const char *opencl_explain(int code)
@@ -44,7 +44,8 @@ static const char *opencl_explain(int code)
 
 /* ---- open ------------------------------------------------------------------------------------- */
 
-/* Finds the loader and its functions. The loader is never unloaded: drivers keep threads of their own running in it. */
+/* Finds the loader and its functions. The loader is never unloaded: drivers keep threads of their own running
+ * in it. */
 static paritas_status load_api(paritas_context *context, struct opencl_state *state)
 {
     static const char *const names[] = {
@@ -55,11 +56,14 @@ static paritas_status load_api(paritas_context *context, struct opencl_state *st
         "libOpenCL.so",
 #endif
     };
-    for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->library; k++) state->library = library_open(names[k]);
-    if (!state->library) return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not installed", names[0]);
-#define X(type, name, parameters)                                                                                                          \
-    if (!library_find(state->library, #name, &state->api.name, sizeof state->api.name))                                                    \
-        return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not in the installed library", #name);
+    for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->library; k++)
+        state->library = library_open(names[k]);
+    if (!state->library)
+        return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not installed", names[0]);
+#define X(type, name, parameters)                                                                          \
+    if (!library_find(state->library, #name, &state->api.name, sizeof state->api.name))                    \
+        return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not in the installed library", \
+                            #name);
     OPENCL_FUNCTIONS(X)
 #undef X
     return PARITAS_OK;
@@ -74,11 +78,13 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
     if (state->api.clGetPlatformIDs(PLATFORMS_MAX, platforms, &n_platforms) != 0) n_platforms = 0;
     if (n_platforms > PLATFORMS_MAX) n_platforms = PLATFORMS_MAX;
     if (n_platforms == 0)
-        return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': there is no OpenCL platform (no driver is installed)");
+        return paritas_fail(context, DEVICE_ABSENT,
+                            "device 'opencl': there is no OpenCL platform (no driver is installed)");
     for (uint32_t p = 0; p < n_platforms; p++) {
         opencl_device devices[DEVICES_MAX];
         uint32_t n = 0;
-        if (state->api.clGetDeviceIDs(platforms[p], OPENCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &n) != 0) continue;
+        if (state->api.clGetDeviceIDs(platforms[p], OPENCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &n) != 0)
+            continue;
         if (n > DEVICES_MAX) n = DEVICES_MAX;
         if (index - found < n) {
             state->device = devices[index - found];
@@ -86,7 +92,8 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
         }
         found += n;
     }
-    return paritas_fail(context, DEVICE_ABSENT, "device 'opencl:%u': there %s %u OpenCL device%s", index, found == 1 ? "is" : "are", found, found == 1 ? "" : "s");
+    return paritas_fail(context, DEVICE_ABSENT, "device 'opencl:%u': there %s %u OpenCL device%s", index,
+                        found == 1 ? "is" : "are", found, found == 1 ? "" : "s");
 }
 
 /* One property of the device; `value` keeps what it held where the driver does not know it. */
@@ -94,7 +101,8 @@ static void ask_device(const struct opencl_state *state, uint32_t what, void *va
 {
     char answer[sizeof(uint64_t)];
     size_t answered = 0;
-    if (state->api.clGetDeviceInfo(state->device, what, sizeof answer, answer, &answered) == 0 && answered == size)
+    if (state->api.clGetDeviceInfo(state->device, what, sizeof answer, answer, &answered) == 0 &&
+        answered == size)
         memcpy(value, answer, size);
 }
 
@@ -105,7 +113,8 @@ static void ask_text(const struct opencl_state *state, uint32_t what, char *text
 }
 
 /* Properties of the device; refuses one that cannot give the bits in this precision. */
-static paritas_status examine(paritas_context *context, struct accelerator *accelerator, struct opencl_state *state)
+static paritas_status examine(paritas_context *context, struct accelerator *accelerator,
+                              struct opencl_state *state)
 {
     struct accelerator_properties *properties = &accelerator->properties;
     const struct paritas_device *device = accelerator->device;
@@ -124,7 +133,8 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
     ask_device(state, OPENCL_DEVICE_SINGLE_FP_CONFIG, &singles, sizeof singles);
     ask_device(state, OPENCL_DEVICE_MAX_COMPUTE_UNITS, &properties->units, sizeof properties->units);
     ask_device(state, OPENCL_DEVICE_MAX_WORK_GROUP_SIZE, &largest_group, sizeof largest_group);
-    ask_device(state, OPENCL_DEVICE_MAX_MEM_ALLOC_SIZE, &properties->largest_buffer, sizeof properties->largest_buffer);
+    ask_device(state, OPENCL_DEVICE_MAX_MEM_ALLOC_SIZE, &properties->largest_buffer,
+               sizeof properties->largest_buffer);
     ask_device(state, OPENCL_DEVICE_GLOBAL_MEM_SIZE, &properties->memory, sizeof properties->memory);
     properties->is_processor = (type & OPENCL_DEVICE_TYPE_CPU) != 0;
     properties->workers = properties->is_processor ? 1 : GPU_WORKERS;
@@ -133,12 +143,16 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
     properties->teams_per_unit = properties->is_processor ? CPU_TEAMS_PER_UNIT : GPU_TEAMS_PER_UNIT;
     snprintf(properties->versions, sizeof properties->versions, "driver %s, %s", driver, version);
     if (!available || !compiler)
-        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): %s", device->name, properties->name,
+        return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): %s", device->name,
+                            properties->name,
                             available ? "its driver has no compiler" : "it is not available");
     if (device->precision == 64 && doubles == 0)
-        return paritas_fail(context, DEVICE_LACKS_PRECISION, "device '%s' (%s): it has no arithmetic in f64; there are --precision f32 and auto",
-                            device->name, properties->name);
-    state->builds_division = device->precision == 32 && (singles & OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0;
+        return paritas_fail(
+            context, DEVICE_LACKS_PRECISION,
+            "device '%s' (%s): it has no arithmetic in f64; there are --precision f32 and auto", device->name,
+            properties->name);
+    state->builds_division =
+        device->precision == 32 && (singles & OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0;
     return PARITAS_OK;
 }
 
@@ -151,9 +165,11 @@ static paritas_status opencl_open(paritas_context *context, struct accelerator *
     paritas_status status = load_api(context, state);
     if (status == PARITAS_OK) status = find_device(context, state, index);
     if (status == PARITAS_OK) status = examine(context, accelerator, state);
-    if (status == PARITAS_OK && !(state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code)))
+    if (status == PARITAS_OK &&
+        !(state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code)))
         status = accelerator_fail(context, accelerator, "clCreateContext", code);
-    if (status == PARITAS_OK && !(state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code)))
+    if (status == PARITAS_OK &&
+        !(state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code)))
         status = accelerator_fail(context, accelerator, "clCreateCommandQueue", code);
     return status;
 }
@@ -180,34 +196,45 @@ static void opencl_unload(struct accelerator *accelerator, struct accelerator_ke
 }
 
 /* The message of a text that the driver's compiler refused. */
-static paritas_status fail_build(paritas_context *context, const struct accelerator *accelerator, opencl_program program, opencl_code code)
+static paritas_status fail_build(paritas_context *context, const struct accelerator *accelerator,
+                                 opencl_program program, opencl_code code)
 {
     const struct opencl_state *state = accelerator->state;
     size_t size = 0;
     char *log = NULL;
-    if (state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, 0, NULL, &size) == 0 && size > 0)
+    if (state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, 0, NULL, &size) ==
+            0 &&
+        size > 0)
         log = paritas_allocate_clear(context, size + 1, 1);
-    if (log) state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, size, log, NULL);
+    if (log)
+        state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, size, log, NULL);
     accelerator_one_line(log);
-    const paritas_status status =
-        paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): its compiler refuses the kernels (code %d): %.*s", accelerator->device->name,
-                     accelerator->properties.name, (int)code, ACCELERATOR_LOG_SHOWN, log && *log ? log : "it does not say why");
+    const paritas_status status = paritas_fail(
+        context, PARITAS_NO_DEVICE, "device '%s' (%s): its compiler refuses the kernels (code %d): %.*s",
+        accelerator->device->name, accelerator->properties.name, (int)code, ACCELERATOR_LOG_SHOWN,
+        log && *log ? log : "it does not say why");
     paritas_release(&context->allocator, log);
     return status;
 }
 
-static void opencl_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line, size_t room)
+static void opencl_options(const struct accelerator *accelerator, const struct accelerator_build *build,
+                           char *line, size_t room)
 {
-    /* On a processor a work-group of several work-items is one thread that runs through all of them between barriers. Its compiler
-     * unfolds the kernels that way first, and optimising what comes out takes minutes (PoCL 3.1: 150 s for a fit, 30 s without). */
+    /* On a processor a work-group of several work-items is one thread that runs through all of them between
+     * barriers. Its compiler unfolds the kernels that way first, and optimising what comes out takes minutes
+     * (PoCL 3.1: 150 s for a fit, 30 s without). */
     const bool unfolded = accelerator->properties.is_processor && build->workers != 1;
     const struct opencl_state *state = accelerator->state;
-    const char *division = build->precision == 64 ? "" : state->builds_division ? " -DPARITAS_BUILT_DIVISION" : " -cl-fp32-correctly-rounded-divide-sqrt";
-    snprintf(line, room, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_WORKERS=%u -DPARITAS_ENTRY=%s%s%s", build->precision == 64, build->workers, build->entry, division,
+    const char *division = build->precision == 64   ? ""
+                           : state->builds_division ? " -DPARITAS_BUILT_DIVISION"
+                                                    : " -cl-fp32-correctly-rounded-divide-sqrt";
+    snprintf(line, room, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_WORKERS=%u -DPARITAS_ENTRY=%s%s%s",
+             build->precision == 64, build->workers, build->entry, division,
              unfolded ? " -cl-opt-disable" : "");
 }
 
-static paritas_status build_program(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, opencl_program program)
+static paritas_status build_program(paritas_context *context, struct accelerator *accelerator,
+                                    const struct accelerator_build *build, opencl_program program)
 {
     const struct opencl_state *state = accelerator->state;
     char options[256];
@@ -216,18 +243,23 @@ static paritas_status build_program(paritas_context *context, struct accelerator
     return code == 0 ? PARITAS_OK : fail_build(context, accelerator, program, code);
 }
 
-static paritas_status opencl_compile(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, void **binary, size_t *size)
+static paritas_status opencl_compile(paritas_context *context, struct accelerator *accelerator,
+                                     const struct accelerator_build *build, void **binary, size_t *size)
 {
     const struct opencl_state *state = accelerator->state;
     opencl_code code = 0;
     *binary = NULL;
-    opencl_program program = state->api.clCreateProgramWithSource(state->context, 1, (const char **)&build->text, &build->text_size, &code);
+    opencl_program program = state->api.clCreateProgramWithSource(
+        state->context, 1, (const char **)&build->text, &build->text_size, &code);
     if (!program) return accelerator_fail(context, accelerator, "clCreateProgramWithSource", code);
     paritas_status status = build_program(context, accelerator, build, program);
-    if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL)) != 0)
+    if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARY_SIZES,
+                                                                    sizeof *size, size, NULL)) != 0)
         status = accelerator_fail(context, accelerator, "clGetProgramInfo", code);
-    if (status == PARITAS_OK && !(*binary = paritas_allocate(context, *size + 1, 1))) status = paritas_fail_memory(context);
-    if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARIES, sizeof *binary, binary, NULL)) != 0) {
+    if (status == PARITAS_OK && !(*binary = paritas_allocate(context, *size + 1, 1)))
+        status = paritas_fail_memory(context);
+    if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARIES,
+                                                                    sizeof *binary, binary, NULL)) != 0) {
         status = accelerator_fail(context, accelerator, "clGetProgramInfo", code);
         paritas_release(&context->allocator, *binary);
         *binary = NULL;
@@ -236,19 +268,23 @@ static paritas_status opencl_compile(paritas_context *context, struct accelerato
     return status;
 }
 
-static paritas_status opencl_load(paritas_context *context, struct accelerator *accelerator, const struct accelerator_build *build, const void *binary, size_t size,
+static paritas_status opencl_load(paritas_context *context, struct accelerator *accelerator,
+                                  const struct accelerator_build *build, const void *binary, size_t size,
                                   struct accelerator_kernel *kernel)
 {
     const struct opencl_state *state = accelerator->state;
     const unsigned char *bytes = binary;
     opencl_code code = 0, of_device = 0;
-    kernel->program = state->api.clCreateProgramWithBinary(state->context, 1, &state->device, &size, &bytes, &of_device, &code);
+    kernel->program = state->api.clCreateProgramWithBinary(state->context, 1, &state->device, &size, &bytes,
+                                                           &of_device, &code);
     if (!kernel->program) return accelerator_fail(context, accelerator, "clCreateProgramWithBinary", code);
     paritas_status status = build_program(context, accelerator, build, kernel->program);
-    if (status == PARITAS_OK && !(kernel->function = state->api.clCreateKernel(kernel->program, build->entry, &code)))
+    if (status == PARITAS_OK &&
+        !(kernel->function = state->api.clCreateKernel(kernel->program, build->entry, &code)))
         status = accelerator_fail(context, accelerator, "clCreateKernel", code);
-    if (status == PARITAS_OK && (code = state->api.clGetKernelWorkGroupInfo(kernel->function, state->device, OPENCL_KERNEL_WORK_GROUP_SIZE,
-                                                                            sizeof kernel->workers_most, &kernel->workers_most, NULL)) != 0)
+    if (status == PARITAS_OK && (code = state->api.clGetKernelWorkGroupInfo(
+                                     kernel->function, state->device, OPENCL_KERNEL_WORK_GROUP_SIZE,
+                                     sizeof kernel->workers_most, &kernel->workers_most, NULL)) != 0)
         status = accelerator_fail(context, accelerator, "clGetKernelWorkGroupInfo", code);
     if (status != PARITAS_OK) opencl_unload(accelerator, kernel);
     return status;
@@ -281,20 +317,25 @@ static int opencl_read(struct accelerator *accelerator, void *to, void *memory, 
     return state->api.clEnqueueReadBuffer(state->queue, memory, 1, 0, bytes, to, 0, NULL, NULL);
 }
 
-static int opencl_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel, const struct accelerator_arguments *of, uint32_t teams)
+static int opencl_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
+                      const struct accelerator_arguments *of, uint32_t teams)
 {
     const struct opencl_state *state = accelerator->state;
     const struct {
         size_t size;
         const void *value;
-    } arguments[] = {{sizeof of->ints, &of->ints}, {sizeof of->reals, &of->reals}, {sizeof of->args, &of->args}, {sizeof of->in, &of->in},
-                     {sizeof of->out, &of->out},   {sizeof of->slabs, &of->slabs}, {sizeof of->slab, &of->slab}, {sizeof of->first_team, &of->first_team}};
+    } arguments[] = {{sizeof of->ints, &of->ints}, {sizeof of->reals, &of->reals},
+                     {sizeof of->args, &of->args}, {sizeof of->in, &of->in},
+                     {sizeof of->out, &of->out},   {sizeof of->slabs, &of->slabs},
+                     {sizeof of->slab, &of->slab}, {sizeof of->first_team, &of->first_team}};
     for (uint32_t k = 0; k < sizeof arguments / sizeof arguments[0]; k++) {
-        const opencl_code code = state->api.clSetKernelArg(kernel->function, k, arguments[k].size, arguments[k].value);
+        const opencl_code code =
+            state->api.clSetKernelArg(kernel->function, k, arguments[k].size, arguments[k].value);
         if (code != 0) return code;
     }
     const size_t local = kernel->workers, global = teams * local;
-    return state->api.clEnqueueNDRangeKernel(state->queue, kernel->function, 1, NULL, &global, &local, 0, NULL, NULL);
+    return state->api.clEnqueueNDRangeKernel(state->queue, kernel->function, 1, NULL, &global, &local, 0,
+                                             NULL, NULL);
 }
 
 static int opencl_finish(struct accelerator *accelerator)
@@ -303,5 +344,6 @@ static int opencl_finish(struct accelerator *accelerator)
     return state->api.clFinish(state->queue);
 }
 
-static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(opencl, "opencl", true, paritas_dialect_opencl);
+static const struct accelerator_operations operations =
+    ACCELERATOR_OPERATIONS(opencl, "opencl", true, paritas_dialect_opencl);
 ACCELERATOR_DEVICE(opencl, &operations);

@@ -11,7 +11,8 @@ struct opencl_state {
     opencl_device device;
     opencl_context context;
     opencl_queue queue;
-    bool builds_division; /* the device's quotients and roots of floats are not those of IEEE 754: kernels build them from fma */
+    /* the device's quotients and roots of floats are not those of IEEE 754: kernels build them from fma */
+    bool builds_division;
 };
 
 #endif

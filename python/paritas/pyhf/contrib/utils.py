@@ -34,7 +34,9 @@ def _unpack(content: bytes, url: str, folder: Path) -> None:
     except tarfile.ReadError:
         pass
     if not zipfile.is_zipfile(BytesIO(content)):
-        raise exceptions.InvalidArchive(f"The archive downloaded from {url} is not a tarfile or a zipfile and so can not be opened as one.")
+        raise exceptions.InvalidArchive(
+            f"The archive downloaded from {url} is not a tarfile or a zipfile and so can not be opened as one."
+        )
     if folder.exists():
         shutil.rmtree(folder)
     with zipfile.ZipFile(BytesIO(content)) as archive:
@@ -47,8 +49,9 @@ def _unpack(content: bytes, url: str, folder: Path) -> None:
 
 
 def download(archive_url: str, output_directory: str, force: bool = False, compress: bool = False) -> None:
-    """Fetches an archive and unpacks it into a folder; with `compress` it is kept as the file `output_directory`. InvalidArchiveHost: not from
-    HEPData, and not with `force`; InvalidArchive: it is not there, or no archive."""
+    """Fetches an archive and unpacks it into a folder; with `compress` it is kept as the file
+    `output_directory`. InvalidArchiveHost: not from HEPData, and not with `force`; InvalidArchive: it is not
+    there, or no archive."""
     host = urlsplit(archive_url).netloc
     if not force and host not in _HOSTS:
         raise exceptions.InvalidArchiveHost(

@@ -16,7 +16,9 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def _check_hypotest_prerequisites(pdf: Any, data: Any, init_pars: Any, par_bounds: Any, fixed_params: Any) -> None:
+def _check_hypotest_prerequisites(
+    pdf: Any, data: Any, init_pars: Any, par_bounds: Any, fixed_params: Any
+) -> None:
     if pdf.config.poi_index is None:
         raise exceptions.UnspecifiedPOI("No POI is defined. A POI is required to run a hypothesis test.")
     if not utils.all_pois_floating(pdf, fixed_params):
@@ -39,8 +41,9 @@ def hypotest(
     return_calculator: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """CLs of a value of the parameter of interest (of test_stat="q0": p0). Asked for, behind it in this order: [CLs+b, CLb] (of q0: [CLb]), the
-    expected value, the expected values at -2, -1, 0, 1, 2 sigma, the calculator. Further keywords are the calculator's."""
+    """CLs of a value of the parameter of interest (of test_stat="q0": p0). Asked for, behind it in this
+    order: [CLs+b, CLb] (of q0: [CLb]), the expected value, the expected values at -2, -1, 0, 1, 2 sigma, the
+    calculator. Further keywords are the calculator's."""
     init_pars, par_bounds, fixed_params = _given(pdf, init_pars, par_bounds, fixed_params)
     _check_hypotest_prerequisites(pdf, data, init_pars, par_bounds, fixed_params)
     calculator = utils.create_calculator(calctype, data, pdf, init_pars, par_bounds, fixed_params, **kwargs)
@@ -48,7 +51,9 @@ def hypotest(
     with_signal, without = calculator.distributions(poi_test)
     tensorlib, _ = get_backend()
     discovery = kwargs.get("test_stat", "qtilde") == "q0"
-    CLsb, CLb, CLs = (tensorlib.astensor(value) for value in calculator.pvalues(statistic, with_signal, without))
+    CLsb, CLb, CLs = (
+        tensorlib.astensor(value) for value in calculator.pvalues(statistic, with_signal, without)
+    )
     returned = [CLsb if discovery else CLs]
     if return_tail_probs:
         returned.append([CLb] if discovery else [CLsb, CLb])

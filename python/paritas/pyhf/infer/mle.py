@@ -48,16 +48,33 @@ def _at_poi(poi_val: Any, pdf: Any, init_pars: Any, fixed_params: Any) -> tuple[
     return start, fixed
 
 
-def fit(data: Any, pdf: Any, init_pars: Any = None, par_bounds: Any = None, fixed_params: Any = None, **kwargs: Any) -> Any:
-    """The best fit. Further keywords, and what is returned, are `minimize`'s of the optimizer. ValueError: a start outside its bounds;
-    FailedMinimization: the fit did not converge."""
+def fit(
+    data: Any,
+    pdf: Any,
+    init_pars: Any = None,
+    par_bounds: Any = None,
+    fixed_params: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """The best fit. Further keywords, and what is returned, are `minimize`'s of the optimizer. ValueError: a
+    start outside its bounds; FailedMinimization: the fit did not converge."""
     init_pars, par_bounds, fixed_params = _given(pdf, init_pars, par_bounds, fixed_params)
     _validate_fit_inputs(init_pars, par_bounds, fixed_params)
-    fixed_vals = [(index, value) for index, (value, fixed) in enumerate(zip(init_pars, fixed_params)) if fixed]
+    fixed_vals = [
+        (index, value) for index, (value, fixed) in enumerate(zip(init_pars, fixed_params)) if fixed
+    ]
     return get_backend()[1].minimize(twice_nll, data, pdf, init_pars, par_bounds, fixed_vals, **kwargs)
 
 
-def fixed_poi_fit(poi_val: Any, data: Any, pdf: Any, init_pars: Any = None, par_bounds: Any = None, fixed_params: Any = None, **kwargs: Any) -> Any:
+def fixed_poi_fit(
+    poi_val: Any,
+    data: Any,
+    pdf: Any,
+    init_pars: Any = None,
+    par_bounds: Any = None,
+    fixed_params: Any = None,
+    **kwargs: Any,
+) -> Any:
     """The best fit with the parameter of interest held at `poi_val`; else as `fit`."""
     init_pars, par_bounds, fixed_params = _given(pdf, init_pars, par_bounds, fixed_params)
     start, fixed = _at_poi(poi_val, pdf, init_pars, fixed_params)

@@ -19,9 +19,12 @@ def __dir__() -> list[str]:
 
 
 def _check(name: str, pdf: Any, par_bounds: Any) -> None:
-    """UnspecifiedPOI: there is no parameter of interest. Warns where its lower bound asks for the other statistic, with a tilde or without."""
+    """UnspecifiedPOI: there is no parameter of interest. Warns where its lower bound asks for the other
+    statistic, with a tilde or without."""
     if pdf.config.poi_index is None:
-        raise UnspecifiedPOI("No POI is defined. A POI is required for profile likelihood based test statistics.")
+        raise UnspecifiedPOI(
+            "No POI is defined. A POI is required for profile likelihood based test statistics."
+        )
     if name == "q0":
         return
     tilde = name.endswith("_tilde")
@@ -29,7 +32,11 @@ def _check(name: str, pdf: Any, par_bounds: Any) -> None:
     if at_zero == tilde:
         return
     other = name.removesuffix("_tilde") if tilde else f"{name}_tilde"
-    hint = f'\nIf you called this from pyhf.infer.mle or pyhf.infer.hypotest, set test_stat="{"q" if tilde else "qtilde"}".' if name.startswith("qmu") else ""
+    hint = (
+        f'\nIf you called this from pyhf.infer.mle or pyhf.infer.hypotest, set test_stat="{"q" if tilde else "qtilde"}".'
+        if name.startswith("qmu")
+        else ""
+    )
     log.warning(
         "%s test statistic used for fit configuration with POI %s at zero.\nUse the %s test statistic (pyhf.infer.test_statistics.%s) instead.%s",
         *(name, "bounded" if at_zero else "not bounded", other, other, hint),
@@ -42,41 +49,111 @@ def _mu_of_q0(mu: Any) -> float:
     return 0.0
 
 
-def _statistic(mu: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any, return_fitted_pars: bool, vanishes: Any) -> Any:
-    """Twice the NLL with mu held less that of the free fit, at least 0; 0 where `vanishes` says so of the free fit's value."""
+def _statistic(
+    mu: Any,
+    data: Any,
+    pdf: Any,
+    init_pars: Any,
+    par_bounds: Any,
+    fixed_params: Any,
+    return_fitted_pars: bool,
+    vanishes: Any,
+) -> Any:
+    """Twice the NLL with mu held less that of the free fit, at least 0; 0 where `vanishes` says so of the
+    free fit's value."""
     tensorlib, _ = get_backend()
-    held, value_held = fixed_poi_fit(mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_val=True)
+    held, value_held = fixed_poi_fit(
+        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_val=True
+    )
     free, value_free = fit(data, pdf, init_pars, par_bounds, fixed_params, return_fitted_val=True)
     value = 0.0 if vanishes(free[pdf.config.poi_index]) else max(0.0, float(value_held) - float(value_free))
     statistic = tensorlib.astensor(value)
     return (statistic, (held, free)) if return_fitted_pars else statistic
 
 
-def qmu(mu: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any, return_fitted_pars: bool = False) -> Any:
-    """q_mu, eq. 14: for upper limits, 0 where the best value lies above mu. With `return_fitted_pars`: (q, (parameters at mu, best ones))."""
+def qmu(
+    mu: Any,
+    data: Any,
+    pdf: Any,
+    init_pars: Any,
+    par_bounds: Any,
+    fixed_params: Any,
+    return_fitted_pars: bool = False,
+) -> Any:
+    """q_mu, eq. 14: for upper limits, 0 where the best value lies above mu. With `return_fitted_pars`: (q,
+    (parameters at mu, best ones))."""
     _check("qmu", pdf, par_bounds)
-    return _statistic(mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: best > mu)
+    return _statistic(
+        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: best > mu
+    )
 
 
-def qmu_tilde(mu: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any, return_fitted_pars: bool = False) -> Any:
+def qmu_tilde(
+    mu: Any,
+    data: Any,
+    pdf: Any,
+    init_pars: Any,
+    par_bounds: Any,
+    fixed_params: Any,
+    return_fitted_pars: bool = False,
+) -> Any:
     """q~_mu, eq. 16: q_mu where the best value may not be negative, which its bounds see to."""
     _check("qmu_tilde", pdf, par_bounds)
-    return _statistic(mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: best > mu)
+    return _statistic(
+        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: best > mu
+    )
 
 
-def tmu(mu: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any, return_fitted_pars: bool = False) -> Any:
+def tmu(
+    mu: Any,
+    data: Any,
+    pdf: Any,
+    init_pars: Any,
+    par_bounds: Any,
+    fixed_params: Any,
+    return_fitted_pars: bool = False,
+) -> Any:
     """t_mu, eq. 8: for intervals with two ends."""
     _check("tmu", pdf, par_bounds)
-    return _statistic(mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: False)
+    return _statistic(
+        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: False
+    )
 
 
-def tmu_tilde(mu: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any, return_fitted_pars: bool = False) -> Any:
+def tmu_tilde(
+    mu: Any,
+    data: Any,
+    pdf: Any,
+    init_pars: Any,
+    par_bounds: Any,
+    fixed_params: Any,
+    return_fitted_pars: bool = False,
+) -> Any:
     """t~_mu, eq. 11: t_mu where the best value may not be negative."""
     _check("tmu_tilde", pdf, par_bounds)
-    return _statistic(mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: False)
+    return _statistic(
+        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: False
+    )
 
 
-def q0(mu: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any, return_fitted_pars: bool = False) -> Any:
+def q0(
+    mu: Any,
+    data: Any,
+    pdf: Any,
+    init_pars: Any,
+    par_bounds: Any,
+    fixed_params: Any,
+    return_fitted_pars: bool = False,
+) -> Any:
     """q_0, eq. 12: for discovery, 0 where the best value is negative. mu is taken as 0."""
     _check("q0", pdf, par_bounds)
-    return _statistic(_mu_of_q0(mu), data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: best < 0)
+    return _statistic(
+        _mu_of_q0(mu),
+        data,
+        pdf,
+        init_pars,
+        par_bounds,
+        fixed_params,
+        return_fitted_pars,
+        lambda best: best < 0,
+    )

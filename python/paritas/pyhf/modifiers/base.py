@@ -1,8 +1,9 @@
 """What the builders and the appliers of all modifiers share.
 
-A builder collects the modifiers of one type from a specification; an applier holds them as arrays [modifier][sample][batch][bin] over the bins
-of all channels and answers what a point of parameter space makes of them. The engine needs neither: builders say which parameters a model
-has, appliers show single factors and terms to whom asks, and evaluate models with modifiers of a user's own.
+A builder collects the modifiers of one type from a specification; an applier holds them as arrays
+[modifier][sample][batch][bin] over the bins of all channels and answers what a point of parameter space makes
+of them. The engine needs neither: builders say which parameters a model has, appliers show single factors and
+terms to whom asks, and evaluate models with modifiers of a user's own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from paritas.pyhf.exceptions import InvalidModifier
 from paritas.pyhf.parameters import ParamViewer
 from paritas.pyhf.tensor.manager import get_backend
 
-NAMED_ONCE = {"paramset_type": "unconstrained", "n_parameters": 1, "is_scalar": True, "inits": (1.0,), "bounds": ((0, 10),), "fixed": False}
+NAMED_ONCE = {
+    "paramset_type": "unconstrained",
+    "n_parameters": 1,
+    "is_scalar": True,
+    "inits": (1.0,),
+    "bounds": ((0, 10),),
+    "fixed": False,
+}
 STANDARD_NORMAL = {
     "paramset_type": "constrained_by_normal",
     "n_parameters": 1,
@@ -29,8 +37,9 @@ STANDARD_NORMAL = {
 
 
 class Builder:
-    """Collects modifiers of one type. `required_parsets` are the requirements of their parameters, by name; only places that have a modifier
-    need to be appended (`sparse`), `complete` ends that, and `finalize` gives arrays over all bins and samples."""
+    """Collects modifiers of one type. `required_parsets` are the requirements of their parameters, by name;
+    only places that have a modifier need to be appended (`sparse`), `complete` ends that, and `finalize`
+    gives arrays over all bins and samples."""
 
     is_shared = True
     sparse = True
@@ -75,9 +84,18 @@ class Builder:
         by_sample = {}
         for sample in self.config.samples:
             parts = self._parts[key].get(sample, {})
-            empty = {channel: self.collect(None, [0.0] * bins) for channel, bins in self.config.channel_nbins.items() if channel not in parts}
+            empty = {
+                channel: self.collect(None, [0.0] * bins)
+                for channel, bins in self.config.channel_nbins.items()
+                if channel not in parts
+            }
             whole = {**empty, **parts}
-            by_sample[sample] = {"data": {field: np.concatenate([whole[channel][field] for channel in self.config.channels]) for field in self.fields}}
+            by_sample[sample] = {
+                "data": {
+                    field: np.concatenate([whole[channel][field] for channel in self.config.channels])
+                    for field in self.fields
+                }
+            }
         return by_sample
 
     def finalize(self) -> dict[str, Any]:
@@ -87,24 +105,38 @@ class Builder:
 
 
 class Applier:
-    """Modifiers of one type as arrays. `apply` gives [modifier][sample][batch or 1][bin], None where there are no modifiers."""
+    """Modifiers of one type as arrays. `apply` gives [modifier][sample][batch or 1][bin], None where there
+    are no modifiers."""
 
     name: str
     op_code: str
 
-    def __init__(self, modifiers: Sequence[tuple[str, str]], pdfconfig: Any, builder_data: Mapping[str, Any], batch_size: int | None = None) -> None:
+    def __init__(
+        self,
+        modifiers: Sequence[tuple[str, str]],
+        pdfconfig: Any,
+        builder_data: Mapping[str, Any],
+        batch_size: int | None = None,
+    ) -> None:
         self.batch_size = batch_size
         self._keys = [f"{kind}/{name}" for name, kind in modifiers]
         self._samples = pdfconfig.samples
         self._builder_data = builder_data
-        self.param_viewer = ParamViewer((batch_size or 1, pdfconfig.npars), pdfconfig.par_map, [name for name, _ in modifiers])
+        self.param_viewer = ParamViewer(
+            (batch_size or 1, pdfconfig.npars), pdfconfig.par_map, [name for name, _ in modifiers]
+        )
         if self._keys:
             self._mask = self._field("mask").astype(bool)
             self._prepare(pdfconfig)
 
     def _field(self, field: str) -> Any:
         """One field of all modifiers: [modifier][sample][1][bin]."""
-        return np.asarray([[[self._builder_data[key][sample]["data"][field]] for sample in self._samples] for key in self._keys])
+        return np.asarray(
+            [
+                [[self._builder_data[key][sample]["data"][field]] for sample in self._samples]
+                for key in self._keys
+            ]
+        )
 
     def _prepare(self, pdfconfig: Any) -> None:
         """Arrays that do not depend on parameters."""
@@ -130,12 +162,20 @@ class FactorApplier(Applier):
 
 
 class InterpolationApplier(Applier):
-    """One parameter interpolates between histograms, which `histograms` names (down, nominal, up), by one of the `codes`."""
+    """One parameter interpolates between histograms, which `histograms` names (down, nominal, up), by one of
+    the `codes`."""
 
     histograms: tuple[str, str, str]
     codes: tuple[str, ...]
 
-    def __init__(self, modifiers: Any, pdfconfig: Any, builder_data: Any, interpcode: str, batch_size: int | None = None) -> None:
+    def __init__(
+        self,
+        modifiers: Any,
+        pdfconfig: Any,
+        builder_data: Any,
+        interpcode: str,
+        batch_size: int | None = None,
+    ) -> None:
         assert interpcode in self.codes
         self.interpcode = interpcode
         super().__init__(modifiers, pdfconfig, builder_data, batch_size)
@@ -154,7 +194,8 @@ class BinApplier(Applier):
     op_code = "multiplication"
 
     def _places(self, mask: Any, pdfconfig: Any) -> Any:
-        """For each bin its parameter, counted from the modifier's first; anything where `mask` (of the modifier's last sample) is False."""
+        """For each bin its parameter, counted from the modifier's first; anything where `mask` (of the
+        modifier's last sample) is False."""
         return np.cumsum(mask) - 1
 
     def _prepare(self, pdfconfig: Any) -> None:

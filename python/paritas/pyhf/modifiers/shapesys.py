@@ -1,4 +1,5 @@
-"""A factor of each bin, constrained by a count: what an auxiliary measurement with the sample's relative uncertainty would see."""
+"""A factor of each bin, constrained by a count: what an auxiliary measurement with the sample's relative
+uncertainty would see."""
 
 from __future__ import annotations
 
@@ -9,7 +10,10 @@ from paritas.pyhf.modifiers.base import BinApplier, Builder
 
 def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
     valid = [nominal > 0 and uncertainty > 0 for nominal, uncertainty in zip(sample_data, modifier_data)]
-    factors = tuple((nominal / uncertainty) ** 2 if good else 1.0 for good, nominal, uncertainty in zip(valid, sample_data, modifier_data))
+    factors = tuple(
+        (nominal / uncertainty) ** 2 if good else 1.0
+        for good, nominal, uncertainty in zip(valid, sample_data, modifier_data)
+    )
     return {
         "paramset_type": "constrained_by_poisson",
         "n_parameters": len(factors),
@@ -27,7 +31,11 @@ class shapesys_builder(Builder):
     fields = ("mask", "nom_data", "uncrt")
 
     def collect(self, thismod: Any, nom: Sequence[float]) -> dict[str, list[Any]]:
-        return {"mask": [bool(thismod)] * len(nom), "nom_data": list(nom), "uncrt": list(thismod["data"]) if thismod else [0.0] * len(nom)}
+        return {
+            "mask": [bool(thismod)] * len(nom),
+            "nom_data": list(nom),
+            "uncrt": list(thismod["data"]) if thismod else [0.0] * len(nom),
+        }
 
     def requirement(self, modifier_data: Any, sample_data: Any) -> dict[str, Any]:
         return required_parset(sample_data, modifier_data)

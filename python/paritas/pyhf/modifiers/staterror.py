@@ -28,7 +28,11 @@ class staterror_builder(Builder):
     fields = ("mask", "nom_data", "uncrt")
 
     def collect(self, thismod: Any, nom: Sequence[float]) -> dict[str, list[Any]]:
-        return {"mask": [bool(thismod)] * len(nom), "nom_data": list(nom), "uncrt": list(thismod["data"]) if thismod else [0.0] * len(nom)}
+        return {
+            "mask": [bool(thismod)] * len(nom),
+            "nom_data": list(nom),
+            "uncrt": list(thismod["data"]) if thismod else [0.0] * len(nom),
+        }
 
     def requirement(self, modifier_data: Any, sample_data: Any) -> None:
         return None
@@ -36,12 +40,16 @@ class staterror_builder(Builder):
     def complete(self) -> None:
         for key in sorted(self._parts):
             name = key.split("/", 1)[1]
-            carriers = [sample["data"] for sample in self._dense(key).values() if sample["data"]["mask"].any()]
+            carriers = [
+                sample["data"] for sample in self._dense(key).values() if sample["data"]["mask"].any()
+            ]
             if any((carrier["mask"] != carriers[0]["mask"]).any() for carrier in carriers):
                 raise InvalidModel(f"staterror '{name}' is in other channels for one sample than for another")
             mask = carriers[0]["mask"].astype(bool)
             total = np.sum([carrier["nom_data"] for carrier in carriers], axis=0)[mask]
-            uncertainty = np.sqrt(np.sum([np.square(carrier["uncrt"], dtype=np.float64) for carrier in carriers], axis=0))[mask]
+            uncertainty = np.sqrt(
+                np.sum([np.square(carrier["uncrt"], dtype=np.float64) for carrier in carriers], axis=0)
+            )[mask]
             sigmas = np.divide(uncertainty, total, out=np.zeros(len(total)), where=total > 0)
             fixed = sigmas == 0
             sigmas[fixed] = 1.0

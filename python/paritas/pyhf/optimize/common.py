@@ -30,8 +30,9 @@ def shim(
     do_grad: bool = False,
     do_stitch: bool = False,
 ) -> tuple[dict[str, Any], Callable[..., Any]]:
-    """(arguments of a minimiser: func, x0, do_grad, bounds, fixed_vals; what makes all parameters of those that it minimised over). With
-    `do_stitch` the fixed ones (pairs of index and value) are kept from the minimiser."""
+    """(arguments of a minimiser: func, x0, do_grad, bounds, fixed_vals; what makes all parameters of those
+    that it minimised over). With `do_stitch` the fixed ones (pairs of index and value) are kept from the
+    minimiser."""
     if do_grad:
         raise exceptions.Unsupported("Numpy does not support autodifferentiation.")
     tensorlib, _ = get_backend()
@@ -40,7 +41,11 @@ def shim(
     free = [index for index in range(pdf.config.npars) if index not in fixed]
     if do_stitch:
         stitch_pars = _make_stitch_pars(_TensorViewer([fixed, free]), [value for _, value in fixed_vals])
-        init_pars, par_bounds, fixed_vals = [init_pars[index] for index in free], [par_bounds[index] for index in free], []
+        init_pars, par_bounds, fixed_vals = (
+            [init_pars[index] for index in free],
+            [par_bounds[index] for index in free],
+            [],
+        )
     else:
         stitch_pars = _make_stitch_pars()
     observed = tensorlib.astensor(data)
@@ -48,4 +53,10 @@ def shim(
     def func(pars: Any) -> Any:
         return objective(stitch_pars(tensorlib.astensor(pars)), observed, pdf)[0]
 
-    return {"func": func, "x0": init_pars, "do_grad": do_grad, "bounds": par_bounds, "fixed_vals": fixed_vals}, stitch_pars
+    return {
+        "func": func,
+        "x0": init_pars,
+        "do_grad": do_grad,
+        "bounds": par_bounds,
+        "fixed_vals": fixed_vals,
+    }, stitch_pars

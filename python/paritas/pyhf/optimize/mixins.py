@@ -1,4 +1,5 @@
-"""What optimizers share: the fit by the engine, and the fit of any other function by a minimiser that a class brings along."""
+"""What optimizers share: the fit by the engine, and the fit of any other function by a minimiser that a class
+brings along."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class OptimizeResult(dict):  # type: ignore[type-arg]
 
 
 def _as_scipy_has_it(result: Any) -> Any:
-    """The result as SciPy's class where SciPy is installed, so that scripts that ask for the class find it."""
+    """The result as SciPy's class where SciPy is installed, so that scripts that ask for the class find
+    it."""
     try:
         from scipy.optimize import OptimizeResult as scipy_result
     except ImportError:
@@ -47,7 +49,8 @@ def _correlations(covariance: Any) -> Any:
 
 
 class OptimizerMixin:
-    """Base of optimizers. A class with a minimiser of its own has `_get_minimizer` and `_minimize`, as pyhf's have."""
+    """Base of optimizers. A class with a minimiser of its own has `_get_minimizer` and `_minimize`, as pyhf's
+    have."""
 
     name = ""
 
@@ -58,11 +61,26 @@ class OptimizerMixin:
             raise exceptions.Unsupported(f"Unsupported kwargs were passed in: {list(kwargs)}.")
 
     def _get_minimizer(
-        self, objective_and_grad: Any, init_pars: Any, init_bounds: Any, fixed_vals: Any = None, do_grad: bool = False, par_names: Any = None
+        self,
+        objective_and_grad: Any,
+        init_pars: Any,
+        init_bounds: Any,
+        fixed_vals: Any = None,
+        do_grad: bool = False,
+        par_names: Any = None,
     ) -> Any:
         raise NotImplementedError
 
-    def _minimize(self, minimizer: Any, func: Any, x0: Any, do_grad: bool = False, bounds: Any = None, fixed_vals: Any = None, options: Any = None) -> Any:
+    def _minimize(
+        self,
+        minimizer: Any,
+        func: Any,
+        x0: Any,
+        do_grad: bool = False,
+        bounds: Any = None,
+        fixed_vals: Any = None,
+        options: Any = None,
+    ) -> Any:
         raise NotImplementedError
 
     def _fit(
@@ -78,21 +96,38 @@ class OptimizerMixin:
         errors: bool,
         options: Any,
     ) -> Any:
-        arguments, stitch_pars = shim(objective, data, pdf, [*init_pars], par_bounds, fixed_vals, do_grad=do_grad, do_stitch=do_stitch)
+        arguments, stitch_pars = shim(
+            objective, data, pdf, [*init_pars], par_bounds, fixed_vals, do_grad=do_grad, do_stitch=do_stitch
+        )
         names = getattr(pdf.config, "par_names", None)
         if names and do_stitch:
             fixed = {index for index, _ in fixed_vals or []}
             names = [name for index, name in enumerate(names) if index not in fixed]
-        func, x0, bounds, fixed_vals = arguments["func"], arguments["x0"], arguments["bounds"], arguments["fixed_vals"]
-        minimizer = self._get_minimizer(func, x0, bounds, fixed_vals=fixed_vals, do_grad=do_grad, par_names=names)
-        result = self._minimize(minimizer, func, x0, do_grad=do_grad, bounds=bounds, fixed_vals=fixed_vals, options=options)
+        func, x0, bounds, fixed_vals = (
+            arguments["func"],
+            arguments["x0"],
+            arguments["bounds"],
+            arguments["fixed_vals"],
+        )
+        minimizer = self._get_minimizer(
+            func, x0, bounds, fixed_vals=fixed_vals, do_grad=do_grad, par_names=names
+        )
+        result = self._minimize(
+            minimizer, func, x0, do_grad=do_grad, bounds=bounds, fixed_vals=fixed_vals, options=options
+        )
         tensorlib, _ = get_backend()
         result.x = stitch_pars(tensorlib.astensor(result.x))
         zeros = tensorlib.zeros(len(result.x) - len(x0))
         uncertainties, correlations = getattr(result, "unc", None), getattr(result, "corr", None)
-        result.unc = None if uncertainties is None else stitch_pars(tensorlib.astensor(uncertainties), stitch_with=zeros)
+        result.unc = (
+            None
+            if uncertainties is None
+            else stitch_pars(tensorlib.astensor(uncertainties), stitch_with=zeros)
+        )
         if correlations is not None:
-            rows = np.array([stitch_pars(tensorlib.astensor(row), stitch_with=zeros) for row in np.asarray(correlations)])
+            rows = np.array(
+                [stitch_pars(tensorlib.astensor(row), stitch_with=zeros) for row in np.asarray(correlations)]
+            )
             correlations = np.array([stitch_pars(column, stitch_with=zeros) for column in rows.T]).T
         result.corr = correlations
         result.fun = tensorlib.astensor(result.fun)
@@ -114,10 +149,13 @@ class OptimizerMixin:
         do_stitch: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """The parameters at the minimum, (parameters,), with `return_uncertainties` (parameters, 2); asked for, behind them in this order:
-        correlations, the objective's value, the result with all there is. FailedMinimization: the fit did not converge."""
+        """The parameters at the minimum, (parameters,), with `return_uncertainties` (parameters, 2); asked
+        for, behind them in this order: correlations, the objective's value, the result with all there is.
+        FailedMinimization: the fit did not converge."""
         errors = return_uncertainties or return_correlations or return_result_obj
-        result = self._fit(objective, data, pdf, init_pars, par_bounds, fixed_vals, bool(do_grad), do_stitch, errors, kwargs)
+        result = self._fit(
+            objective, data, pdf, init_pars, par_bounds, fixed_vals, bool(do_grad), do_stitch, errors, kwargs
+        )
         if not result.success:
             log.error("%s", result)
             raise exceptions.FailedMinimization(result)
@@ -134,7 +172,8 @@ class OptimizerMixin:
 
 
 class EngineOptimizer(OptimizerMixin):
-    """Fits twice the NLL of a model by the engine's Newton, with exact derivatives; every other objective by SciPy's SLSQP."""
+    """Fits twice the NLL of a model by the engine's Newton, with exact derivatives; every other objective by
+    SciPy's SLSQP."""
 
     own_options: tuple[str, ...] = ()
 
@@ -165,9 +204,13 @@ class EngineOptimizer(OptimizerMixin):
         from paritas.pyhf.infer.mle import twice_nll
 
         if do_grad:
-            raise exceptions.Unsupported("Numpy does not support autodifferentiation: the engine's derivatives are exact without it.")
+            raise exceptions.Unsupported(
+                "Numpy does not support autodifferentiation: the engine's derivatives are exact without it."
+            )
         if objective is not twice_nll or not self.handles(pdf):
-            return super()._fit(objective, data, pdf, init_pars, par_bounds, fixed_vals, do_grad, do_stitch, errors, options)
+            return super()._fit(
+                objective, data, pdf, init_pars, par_bounds, fixed_vals, do_grad, do_stitch, errors, options
+            )
         maxiter = self._options(options)
         pdf._check_lengths(len(init_pars), np.shape(data)[-1])
         start = np.array(init_pars, dtype=np.float64)
@@ -176,11 +219,15 @@ class EngineOptimizer(OptimizerMixin):
         for index, value in fixed_vals or []:
             start[index], fixed[index] = value, 1
         limit = 0 if maxiter in (None, _MAXITER) else max(1, int(maxiter))
-        status, iterations, value, edm, _, found, widths, covariance, _ = bridge.fit(pdf._engine_model(), data, start, lower, upper, fixed, errors, limit)
+        status, iterations, value, edm, _, found, widths, covariance, _ = bridge.fit(
+            pdf._engine_model(), data, start, lower, upper, fixed, errors, limit
+        )
         if widths is not None:
             at_bound = np.isnan(widths) & (fixed == 0)
             if at_bound.any():
-                widths = np.where(at_bound, bridge.errors_without_bounds(pdf._engine_model(), data, found, fixed), widths)
+                widths = np.where(
+                    at_bound, bridge.errors_without_bounds(pdf._engine_model(), data, found, fixed), widths
+                )
         converged = status == bridge.CONVERGED
         tensorlib, _ = get_backend()
         return OptimizeResult(
@@ -189,7 +236,9 @@ class EngineOptimizer(OptimizerMixin):
             corr=None if covariance is None else tensorlib.astensor(_correlations(covariance)),
             fun=tensorlib.astensor(value),
             success=converged,
-            message="Optimization terminated successfully." if converged else f"Optimization failed: {bridge.STATUSES[status]}.",
+            message="Optimization terminated successfully."
+            if converged
+            else f"Optimization failed: {bridge.STATUSES[status]}.",
             status=status,
             nit=iterations,
             edm=edm,
@@ -197,22 +246,52 @@ class EngineOptimizer(OptimizerMixin):
         )
 
     def _get_minimizer(
-        self, objective_and_grad: Any, init_pars: Any, init_bounds: Any, fixed_vals: Any = None, do_grad: bool = False, par_names: Any = None
+        self,
+        objective_and_grad: Any,
+        init_pars: Any,
+        init_bounds: Any,
+        fixed_vals: Any = None,
+        do_grad: bool = False,
+        par_names: Any = None,
     ) -> Any:
         try:
             from scipy.optimize import minimize
         except ImportError:
-            raise exceptions.Unsupported("This model is not the engine's: to fit it, SciPy is needed, which is not installed.") from None
+            raise exceptions.Unsupported(
+                "This model is not the engine's: to fit it, SciPy is needed, which is not installed."
+            ) from None
         return minimize
 
-    def _minimize(self, minimizer: Any, func: Any, x0: Any, do_grad: bool = False, bounds: Any = None, fixed_vals: Any = None, options: Any = None) -> Any:
+    def _minimize(
+        self,
+        minimizer: Any,
+        func: Any,
+        x0: Any,
+        do_grad: bool = False,
+        bounds: Any = None,
+        fixed_vals: Any = None,
+        options: Any = None,
+    ) -> Any:
         options = options or {}
         maxiter = self._options(options)
-        tolerance = options.get("tolerance", getattr(self, "tolerance", None)) if self.name == "scipy" else None
+        tolerance = (
+            options.get("tolerance", getattr(self, "tolerance", None)) if self.name == "scipy" else None
+        )
         solver_options = options.get("solver_options", getattr(self, "solver_options", {}))
         constraints = []
         for index, value in fixed_vals or []:
             x0[index] = value
-            constraints.append({"type": "eq", "fun": lambda pars, index=index, value=value: pars[index] - value})
+            constraints.append(
+                {"type": "eq", "fun": lambda pars, index=index, value=value: pars[index] - value}
+            )
         solver = {"maxiter": maxiter, "disp": bool(self.verbose), **solver_options}
-        return minimizer(func, x0, method=options.get("method", "SLSQP"), jac=do_grad, bounds=bounds, constraints=constraints, tol=tolerance, options=solver)
+        return minimizer(
+            func,
+            x0,
+            method=options.get("method", "SLSQP"),
+            jac=do_grad,
+            bounds=bounds,
+            constraints=constraints,
+            tol=tolerance,
+            options=solver,
+        )

@@ -9,8 +9,9 @@ from paritas.pyhf.optimize.mixins import EngineOptimizer
 
 
 class minuit_optimizer(EngineOptimizer):
-    """Takes the options of pyhf's; of them `maxiter` is the engine's limit of iterations. Minuit itself is not used. Results have an
-    attribute `minuit` with what scripts read of it: values, errors, covariance, fixed, valid, fval, and fmin with edm, fval and is_valid."""
+    """Takes the options of pyhf's; of them `maxiter` is the engine's limit of iterations. Minuit itself is
+    not used. Results have an attribute `minuit` with what scripts read of it: values, errors, covariance,
+    fixed, valid, fval, and fmin with edm, fval and is_valid."""
 
     own_options = ("strategy", "tolerance")
 
@@ -22,7 +23,16 @@ class minuit_optimizer(EngineOptimizer):
         self.tolerance = kwargs.pop("tolerance", 0.1)
         super().__init__(*args, **kwargs)
 
-    def _fit(self, objective: Any, data: Any, pdf: Any, init_pars: Any, par_bounds: Any, fixed_vals: Any, *settings: Any) -> Any:
+    def _fit(
+        self,
+        objective: Any,
+        data: Any,
+        pdf: Any,
+        init_pars: Any,
+        par_bounds: Any,
+        fixed_vals: Any,
+        *settings: Any,
+    ) -> Any:
         result = super()._fit(objective, data, pdf, init_pars, par_bounds, fixed_vals, *settings)
         fval, edm = float(result.fun), getattr(result, "edm", None)
         held = {index for index, _ in fixed_vals or []}

@@ -8,8 +8,8 @@ from paritas.pyhf.optimize.mixins import EngineOptimizer
 
 
 class scipy_optimizer(EngineOptimizer):
-    """Takes the options of pyhf's; of them `maxiter` is the engine's limit of iterations, the others matter only to models that are not the
-    engine's."""
+    """Takes the options of pyhf's; of them `maxiter` is the engine's limit of iterations, the others matter
+    only to models that are not the engine's."""
 
     own_options = ("verbose", "method", "tolerance", "solver_options")
 

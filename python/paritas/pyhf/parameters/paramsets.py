@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["constrained_by_normal", "constrained_by_poisson", "constrained_paramset", "paramset", "unconstrained"]
+__all__ = [
+    "constrained_by_normal",
+    "constrained_by_poisson",
+    "constrained_paramset",
+    "paramset",
+    "unconstrained",
+]
 
 
 def __dir__() -> list[str]:
@@ -13,7 +19,8 @@ def __dir__() -> list[str]:
 
 
 class paramset:
-    """`n_parameters` parameters called `name`, with their starts, bounds and fixed flags (one for all, or one each)."""
+    """`n_parameters` parameters called `name`, with their starts, bounds and fixed flags (one for all, or one
+    each)."""
 
     constrained: bool
 

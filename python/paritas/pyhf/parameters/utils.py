@@ -8,7 +8,17 @@ from paritas.pyhf import exceptions
 
 __all__ = ["reduce_paramsets_requirements"]
 
-_ATTRIBUTES = ("paramset_type", "n_parameters", "is_scalar", "inits", "bounds", "auxdata", "factors", "sigmas", "fixed")
+_ATTRIBUTES = (
+    "paramset_type",
+    "n_parameters",
+    "is_scalar",
+    "inits",
+    "bounds",
+    "auxdata",
+    "factors",
+    "sigmas",
+    "fixed",
+)
 _ABSENT = "undefined"
 
 
@@ -20,17 +30,20 @@ def _configured(name: str, attribute: str, asked: Any, given: Any) -> Any:
     if isinstance(given, tuple):
         return list(given)
     if isinstance(given, list) and asked and asked != _ABSENT and len(given) != len(asked):
-        raise exceptions.InvalidModel(f"Incorrect number of values ({len(given)}) for {attribute} were configured by you, expected {len(asked)}.")
+        raise exceptions.InvalidModel(
+            f"Incorrect number of values ({len(given)}) for {attribute} were configured by you, expected {len(asked)}."
+        )
     if given and asked == _ABSENT:
         raise exceptions.InvalidModel(f"{name} does not use the {attribute} attribute.")
     return given
 
 
 def reduce_paramsets_requirements(
-    paramsets_requirements: Mapping[str, Sequence[Mapping[str, Any]]], paramsets_user_configs: Mapping[str, Mapping[str, Any]]
+    paramsets_requirements: Mapping[str, Sequence[Mapping[str, Any]]],
+    paramsets_user_configs: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, dict[str, Any]]:
-    """For each name the arguments of its parameter set. InvalidNameReuse: requirements of one name differ; InvalidModel: a configuration that
-    does not fit them."""
+    """For each name the arguments of its parameter set. InvalidNameReuse: requirements of one name differ;
+    InvalidModel: a configuration that does not fit them."""
     reduced: dict[str, dict[str, Any]] = {}
     for name, requirements in paramsets_requirements.items():
         user = paramsets_user_configs.get(name, {})

@@ -41,7 +41,11 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
 }
-_TYPES_WITH_TENSORS = {**_TYPES, "array": lambda value: isinstance(value, (list, np.ndarray)), "number": _is_number}
+_TYPES_WITH_TENSORS = {
+    **_TYPES,
+    "array": lambda value: isinstance(value, (list, np.ndarray)),
+    "number": _is_number,
+}
 
 
 class _Validator:
@@ -88,7 +92,9 @@ class _Validator:
         if schema.get("additionalProperties") is False:
             for name in value:
                 if name not in properties:
-                    yield ValidationError(f"Additional properties are not allowed ('{name}' was unexpected)", path, value)
+                    yield ValidationError(
+                        f"Additional properties are not allowed ('{name}' was unexpected)", path, value
+                    )
         for name in schema.get("required", ()):
             if name not in value:
                 yield ValidationError(f"'{name}' is a required property", path, value)
@@ -124,7 +130,8 @@ class _Validator:
 
 
 def validate(spec: Any, schema_name: str, *, version: str | None = None, allow_tensors: bool = True) -> None:
-    """Checks a document against a schema ("workspace.json"). InvalidSpecification: it is wrong; SchemaNotFound: there is no such schema."""
+    """Checks a document against a schema ("workspace.json"). InvalidSpecification: it is wrong;
+    SchemaNotFound: there is no such schema."""
     schema = load_schema(str(Path(version or variables.SCHEMA_VERSION) / schema_name))
     error = next(_Validator(allow_tensors).errors(spec, schema, schema["$id"], []), None)
     if error is not None:

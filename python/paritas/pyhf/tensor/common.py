@@ -8,13 +8,20 @@ import numpy as np
 
 
 class _TensorViewer:
-    """Parts of the last axis: `indices[k]` are the places of part k (named `names[k]`). `split` takes a tensor apart, `stitch` puts one together."""
+    """Parts of the last axis: `indices[k]` are the places of part k (named `names[k]`). `split` takes a
+    tensor apart, `stitch` puts one together."""
 
-    def __init__(self, indices: Sequence[Any], batch_size: int | None = None, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, indices: Sequence[Any], batch_size: int | None = None, names: Sequence[str] | None = None
+    ) -> None:
         self.batch_size = batch_size
         self.names = names
         self.partition_indices = [np.asarray(part, dtype=np.intp) for part in indices]
-        self.sorted_indices = np.concatenate(self.partition_indices).argsort() if self.partition_indices else np.empty(0, dtype=np.intp)
+        self.sorted_indices = (
+            np.concatenate(self.partition_indices).argsort()
+            if self.partition_indices
+            else np.empty(0, dtype=np.intp)
+        )
         self.name_map = dict(zip(names, self.partition_indices)) if names else {}
 
     def stitch(self, data: Sequence[Any]) -> Any:
@@ -27,12 +34,20 @@ class _TensorViewer:
         return [data[..., part] for part in parts]
 
 
-def _tensorviewer_from_slices(target_slices: Sequence[slice], names: Sequence[str], batch_size: int | None) -> _TensorViewer | None:
+def _tensorviewer_from_slices(
+    target_slices: Sequence[slice], names: Sequence[str], batch_size: int | None
+) -> _TensorViewer | None:
     if not target_slices:
         return None
-    return _TensorViewer([np.arange(part.start, part.stop) for part in target_slices], batch_size=batch_size, names=names)
+    return _TensorViewer(
+        [np.arange(part.start, part.stop) for part in target_slices], batch_size=batch_size, names=names
+    )
 
 
-def _tensorviewer_from_sizes(sizes: Sequence[int], names: Sequence[str], batch_size: int | None) -> _TensorViewer | None:
+def _tensorviewer_from_sizes(
+    sizes: Sequence[int], names: Sequence[str], batch_size: int | None
+) -> _TensorViewer | None:
     stops = np.cumsum(sizes)
-    return _tensorviewer_from_slices([slice(int(stop - size), int(stop)) for stop, size in zip(stops, sizes)], names, batch_size)
+    return _tensorviewer_from_slices(
+        [slice(int(stop - size), int(stop)) for stop, size in zip(stops, sizes)], names, batch_size
+    )

@@ -31,11 +31,15 @@ def _backend(backend: Any, precision: str | None) -> Any:
     if isinstance(backend, str):
         maker = getattr(BackendRetriever, f"{backend.lower()}_backend")
         if maker is None:
-            raise exceptions.InvalidBackend(f"The backend provided is not supported: {backend.lower()}. There is numpy.")
+            raise exceptions.InvalidBackend(
+                f"The backend provided is not supported: {backend.lower()}. There is numpy."
+            )
         return maker(**options)
     known = getattr(BackendRetriever, f"{backend.name}_backend")
     if known is not None and not isinstance(backend, known):
-        raise AttributeError(f"'{backend.name}' is not a valid name attribute for backend type {type(backend)}: custom backends need names of their own")
+        raise AttributeError(
+            f"'{backend.name}' is not a valid name attribute for backend type {type(backend)}: custom backends need names of their own"
+        )
     if known is not None and precision is not None and backend.precision != precision:
         return known(**options)
     return backend
@@ -46,9 +50,13 @@ def _optimizer(optimizer: Any) -> Any:
         return OptimizerRetriever.scipy_optimizer()
     if isinstance(optimizer, str):
         if optimizer.lower() not in _OPTIMIZERS:
-            raise exceptions.InvalidOptimizer(f"The optimizer provided is not supported: {optimizer}. There are {', '.join(_OPTIMIZERS)}.")
+            raise exceptions.InvalidOptimizer(
+                f"The optimizer provided is not supported: {optimizer}. There are {', '.join(_OPTIMIZERS)}."
+            )
         return getattr(OptimizerRetriever, f"{optimizer.lower()}_optimizer")()
-    if optimizer.name in _OPTIMIZERS and not isinstance(optimizer, getattr(OptimizerRetriever, f"{optimizer.name}_optimizer")):
+    if optimizer.name in _OPTIMIZERS and not isinstance(
+        optimizer, getattr(OptimizerRetriever, f"{optimizer.name}_optimizer")
+    ):
         raise AttributeError(
             f"'{optimizer.name}' is not a valid name attribute for optimizer type {type(optimizer)}: custom optimizers need names of their own"
         )
@@ -56,14 +64,19 @@ def _optimizer(optimizer: Any) -> Any:
 
 
 @events.register("change_backend")
-def set_backend(backend: Any, custom_optimizer: Any = None, precision: Any = None, default: bool = False) -> None:
-    """Sets the backend ("numpy", or an object like it), the optimizer ("scipy", "minuit", or an object with `name` and `minimize`) and the
-    precision of arrays ("64b", "32b"); with `default`, as the default ones too. ImportBackendError: a backend of another framework."""
+def set_backend(
+    backend: Any, custom_optimizer: Any = None, precision: Any = None, default: bool = False
+) -> None:
+    """Sets the backend ("numpy", or an object like it), the optimizer ("scipy", "minuit", or an object with
+    `name` and `minimize`) and the precision of arrays ("64b", "32b"); with `default`, as the default ones
+    too. ImportBackendError: a backend of another framework."""
     precision = _text(precision)
     if precision:
         precision = precision.lower()
         if precision not in _PRECISIONS:
-            raise exceptions.Unsupported(f"The backend precision provided is not supported: {precision}. There are {', '.join(_PRECISIONS)}.")
+            raise exceptions.Unsupported(
+                f"The backend precision provided is not supported: {precision}. There are {', '.join(_PRECISIONS)}."
+            )
     new = (_backend(_text(backend), precision), _optimizer(_text(custom_optimizer)))
     old, old_default = state["current"], state["default"]
     state["current"] = new

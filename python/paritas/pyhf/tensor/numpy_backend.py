@@ -1,4 +1,5 @@
-"""The functions of a tensor backend, over NumPy arrays. Special functions are those of the standard library, so that nothing else is imported."""
+"""The functions of a tensor backend, over NumPy arrays. Special functions are those of the standard library,
+so that nothing else is imported."""
 
 from __future__ import annotations
 
@@ -86,7 +87,8 @@ class _BasicNormal:
 
 
 class numpy_backend:
-    """Stands for the engine: likelihoods, fits and tests are computed by it, in 64 bits also where `precision` says that arrays have 32."""
+    """Stands for the engine: likelihoods, fits and tests are computed by it, in 64 bits also where
+    `precision` says that arrays have 32."""
 
     __slots__ = ["name", "precision", "dtypemap", "default_do_grad"]
 
@@ -97,7 +99,11 @@ class numpy_backend:
         self.name = "numpy"
         self.precision = kwargs.get("precision", "64b")
         wide = self.precision == "64b"
-        self.dtypemap: dict[str, Any] = {"float": np.float64 if wide else np.float32, "int": np.int64 if wide else np.int32, "bool": np.bool_}
+        self.dtypemap: dict[str, Any] = {
+            "float": np.float64 if wide else np.float32,
+            "int": np.int64 if wide else np.int32,
+            "bool": np.bool_,
+        }
         self.default_do_grad = False
 
     def _setup(self) -> None:
@@ -142,7 +148,9 @@ class numpy_backend:
     def tile(self, tensor_in: Any, repeats: Any) -> Any:
         return np.tile(tensor_in, repeats)
 
-    def conditional(self, predicate: Any, true_callable: Callable[[], Any], false_callable: Callable[[], Any]) -> Any:
+    def conditional(
+        self, predicate: Any, true_callable: Callable[[], Any], false_callable: Callable[[], Any]
+    ) -> Any:
         return true_callable() if predicate else false_callable()
 
     def outer(self, tensor_in_1: Any, tensor_in_2: Any) -> Any:

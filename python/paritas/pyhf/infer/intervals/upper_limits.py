@@ -18,8 +18,9 @@ def __dir__() -> list[str]:
 
 
 def _root(function: Callable[[float], float], a: float, b: float, atol: float, rtol: float) -> float:
-    """The root of a function between a and b, where it has different signs: Chandrupatla, Advances in Engineering Software 28 (1997) 145, which takes inverse
-    quadratic interpolation where three points allow it and else halves."""
+    """The root of a function between a and b, where it has different signs: Chandrupatla, Advances in
+    Engineering Software 28 (1997) 145, which takes inverse quadratic interpolation where three points allow
+    it and else halves."""
     fa, fb = function(a), function(b)
     if math.isnan(fa) or math.isnan(fb) or (fa > 0) == (fb > 0) and fa != 0 and fb != 0:
         raise ValueError(f"no root between {a} and {b}: the function has {fa} and {fb}")
@@ -58,8 +59,8 @@ def toms748_scan(
     from_upper_limit_fn: bool = False,
     **hypotest_kwargs: Any,
 ) -> Any:
-    """(observed limit, the five expected ones) by root-finding, to atol or rtol; bounds that do not hold all six are halved and doubled until they do. With
-    `from_upper_limit_fn` also (tested values, their tests)."""
+    """(observed limit, the five expected ones) by root-finding, to atol or rtol; bounds that do not hold all
+    six are halved and doubled until they do. With `from_upper_limit_fn` also (tested values, their tests)."""
     tests: dict[float, Any] = {}
 
     def curves(poi: float) -> list[float]:
@@ -83,29 +84,52 @@ def toms748_scan(
         known = {poi: curves(poi)[k] for poi in list(tests)}
         low = max(poi for poi, value in known.items() if value >= 0)
         high = min((poi for poi, value in known.items() if value <= 0 and poi > low), default=bounds_up)
-        limits.append(tensorlib.astensor(low if known[low] == 0 else _root(lambda poi, k=k: curves(poi)[k], low, high, atol, rtol)))  # type: ignore[misc]
+        limits.append(
+            tensorlib.astensor(
+                low if known[low] == 0 else _root(lambda poi, k=k: curves(poi)[k], low, high, atol, rtol)
+            )
+        )  # type: ignore[misc]
     if from_upper_limit_fn:
         return limits[0], limits[1:], (list(tests), list(tests.values()))
     return limits[0], limits[1:]
 
 
-def linear_grid_scan(data: Any, model: Any, scan: Any, level: float = 0.05, return_results: bool = False, **hypotest_kwargs: Any) -> Any:
-    """(observed limit, the five expected ones) by linear interpolation between tests at the values of `scan`, ascending;
-    with `return_results` also (scan, tests)."""
+def linear_grid_scan(
+    data: Any,
+    model: Any,
+    scan: Any,
+    level: float = 0.05,
+    return_results: bool = False,
+    **hypotest_kwargs: Any,
+) -> Any:
+    """(observed limit, the five expected ones) by linear interpolation between tests at the values of `scan`,
+    ascending; with `return_results` also (scan, tests)."""
     tensorlib, _ = get_backend()
     tests = [hypotest(mu, data, model, return_expected_set=True, **hypotest_kwargs) for mu in scan]
-    curves = np.array([[observed, *expected] for observed, expected in (test[:2] for test in tests)], dtype=np.float64).T
+    curves = np.array(
+        [[observed, *expected] for observed, expected in (test[:2] for test in tests)], dtype=np.float64
+    ).T
     limits = [tensorlib.astensor(np.interp(level, curve[::-1], np.asarray(scan)[::-1])) for curve in curves]
     if return_results:
         return limits[0], limits[1:], (scan, tests)
     return limits[0], limits[1:]
 
 
-def upper_limit(data: Any, model: Any, scan: Any = None, level: float = 0.05, return_results: bool = False, **hypotest_kwargs: Any) -> Any:
-    """(observed limit, the five expected ones), over the values of `scan` or, without, by root-finding between the bounds of the parameter of interest; with
-    `return_results` also (tested values, their tests)."""
+def upper_limit(
+    data: Any,
+    model: Any,
+    scan: Any = None,
+    level: float = 0.05,
+    return_results: bool = False,
+    **hypotest_kwargs: Any,
+) -> Any:
+    """(observed limit, the five expected ones), over the values of `scan` or, without, by root-finding
+    between the bounds of the parameter of interest; with `return_results` also (tested values, their
+    tests)."""
     if scan is not None:
         return linear_grid_scan(data, model, scan, level, return_results, **hypotest_kwargs)
     low, up = model.config.suggested_bounds()[model.config.poi_index]
-    observed, expected, results = toms748_scan(data, model, low, up, level, from_upper_limit_fn=True, **hypotest_kwargs)
+    observed, expected, results = toms748_scan(
+        data, model, low, up, level, from_upper_limit_fn=True, **hypotest_kwargs
+    )
     return (observed, expected, results) if return_results else (observed, expected)
