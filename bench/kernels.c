@@ -20,10 +20,10 @@
 #define PARITAS_PACK 1
 #endif
 #define PARITAS_VARIANT bench
-#include "dialect/c.h"
-#include "entry/histfactory.h"
+#include "dialect/dialect_c.h"
+#include "entry/entry_histfactory.h"
 
-#include "fit/rows.h"
+#include "fit/fit_rows.h"
 #include "measuring.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef PARITAS_CLI_LIMIT_TOYS_H
 #define PARITAS_CLI_LIMIT_TOYS_H
 
-#include "patches.h"
+#include "patch_runs.h"
 
 /* `converged`: the observed fits are, each limit has the wished error, and not too many toys have no
  * answer. */

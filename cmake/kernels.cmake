@@ -5,9 +5,9 @@
 
 set(PARITAS_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 set(PARITAS_KERNELS_DIR "${PROJECT_SOURCE_DIR}/kernels")
-set(PARITAS_KERNELS_SOURCE "${PROJECT_SOURCE_DIR}/src/device/cpu/kernels.c")
+set(PARITAS_KERNELS_SOURCE "${PROJECT_SOURCE_DIR}/src/device/cpu/cpu_kernels.c")
 set(PARITAS_KERNEL_INCLUDES "${PROJECT_SOURCE_DIR}/src" "${PARITAS_KERNELS_DIR}")
-set(PARITAS_CMAKE_MODULE_HEADER "${PROJECT_SOURCE_DIR}/src/device/module.h")
+set(PARITAS_CMAKE_MODULE_HEADER "${PROJECT_SOURCE_DIR}/src/device/kernel_module.h")
 include(cmake/ParitasModule.cmake)
 
 # a family hands all its functions the same list of parameters, used or not
@@ -28,7 +28,7 @@ foreach(module histfactory losscone kappa conformance)
   list(APPEND PARITAS_GENERATED_SOURCES ${${module}_SOURCES})
 endforeach()
 foreach(dialect cuda metal opencl)
-  paritas_embed(paritas_dialect_${dialect} "${PARITAS_KERNELS_DIR}/dialect/${dialect}.h" "${PARITAS_GENERATED_DIR}/dialect_${dialect}.c")
+  paritas_embed(paritas_dialect_${dialect} "${PARITAS_KERNELS_DIR}/dialect/dialect_${dialect}.h" "${PARITAS_GENERATED_DIR}/dialect_${dialect}.c")
   list(APPEND PARITAS_GENERATED_SOURCES "${PARITAS_GENERATED_DIR}/dialect_${dialect}.c")
 endforeach()
 

@@ -2,7 +2,7 @@
 #ifndef PARITAS_TESTS_DRAWS_H
 #define PARITAS_TESTS_DRAWS_H
 
-#include "fit/rows.h"
+#include "fit/fit_rows.h"
 
 #include <string.h>
 

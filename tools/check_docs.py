@@ -96,12 +96,12 @@ with open(os.path.join(ROOT, "docs", "c-api.md"), encoding="utf-8") as file:
 bad += [f"docs/c-api.md: {name} is missing" for name in sorted(functions) if name not in page]
 
 # every tolerance of the header stands in the contract, with its number, and no other
-with open(os.path.join(ROOT, "kernels", "minimise", "tolerances.h"), encoding="utf-8") as file:
+with open(os.path.join(ROOT, "kernels", "minimise", "fit_tolerances.h"), encoding="utf-8") as file:
     tolerances = dict(re.findall(r"^#define ([A-Z0-9_]+) ([0-9.e+-]+)", file.read(), re.M))
 with open(os.path.join(ROOT, "docs", "contract.md"), encoding="utf-8") as file:
     stated = dict(re.findall(r"^\| `([A-Z0-9_]+)` \| ([0-9.e+-]+) \|", file.read(), re.M))
 bad += [
-    f"docs/contract.md: {name} is {stated.get(name)}, in kernels/minimise/tolerances.h {tolerances.get(name)}"
+    f"docs/contract.md: {name} is {stated.get(name)}, in kernels/minimise/fit_tolerances.h {tolerances.get(name)}"
     for name in sorted(set(tolerances) | set(stated))
     if tolerances.get(name) != stated.get(name)
 ]

@@ -1,7 +1,7 @@
 /* day_run.c: see day_run.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_run.h"
-#include "days/provenance.h"
+#include "days/day_provenance.h"
 #include "table.h"
 
 #include <errno.h>

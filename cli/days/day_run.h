@@ -10,8 +10,8 @@
 #ifndef PARITAS_CLI_DAY_RUN_H
 #define PARITAS_CLI_DAY_RUN_H
 
-#include "days/column_list.h"
-#include "days/sweeps.h"
+#include "days/day_column_list.h"
+#include "days/day_sweeps.h"
 
 /* What a day's tables hold. */
 struct day_tables {

@@ -1,7 +1,7 @@
 /* onoff.h: events counted in a signal region and in a control region, and a signal that is seen with an
  * efficiency. Column 0: how much of the signal a datum sees, column 1: how much of the background. */
 enum { SIGNAL, BACKGROUND, EFFICIENCY, PARAMETERS };
-#include "custom/model.h"
+#include "custom/custom_model.h"
 
 EXPECTATION
 {
@@ -15,4 +15,4 @@ EXPECTATION
     return y;
 }
 
-#include "entry/custom.h"
+#include "entry/entry_custom.h"

@@ -5,7 +5,7 @@
  *       (edge - POSITION) / WIDTH
  */
 enum { SIGNAL, POSITION, WIDTH, BACKGROUND, SLOPE, PARAMETERS };
-#include "custom/model.h"
+#include "custom/custom_model.h"
 
 EXPECTATION
 {
@@ -36,4 +36,4 @@ EXPECTATION
     return y;
 }
 
-#include "entry/custom.h"
+#include "entry/entry_custom.h"

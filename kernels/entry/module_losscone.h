@@ -1,5 +1,5 @@
 /* module_losscone.h: the loss-cone kernels. One lane: the search branches. */
-#include "entry/losscone_evaluate.h"
-#include "entry/losscone_evolve.h"
-#include "entry/losscone_profile.h"
-#include "entry/losscone_search.h"
+#include "entry/entry_losscone_evaluate.h"
+#include "entry/entry_losscone_evolve.h"
+#include "entry/entry_losscone_profile.h"
+#include "entry/entry_losscone_search.h"

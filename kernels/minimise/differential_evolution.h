@@ -20,7 +20,7 @@
 #ifndef PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
 #define PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
 
-#include "minimise/outcome.h"
+#include "minimise/fit_outcome.h"
 #include "numeric/philox.h"
 
 #define DE_CROSSED 0xc0000000u /* of 2^32: three quarters of the slots come from the mutant */

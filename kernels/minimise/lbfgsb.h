@@ -22,7 +22,7 @@
 #define PARITAS_MINIMISE_LBFGSB_H
 
 #include "minimise/line_search.h"
-#include "minimise/outcome.h"
+#include "minimise/fit_outcome.h"
 
 #define LBFGSB_TRIALS 20
 #define LBFGSB_SUFFICIENT R(1e-3) /* of the decrease that the slope promises */

@@ -32,7 +32,7 @@
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
 
-#include "minimise/outcome.h"
+#include "minimise/fit_outcome.h"
 
 #define NEWTON_BACKTRACKS 10
 #define NEWTON_COASTING_STEPS 4

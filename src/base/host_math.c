@@ -4,7 +4,7 @@
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
 #define PARITAS_PACK 1
-#include "dialect/c.h"
+#include "dialect/dialect_c.h"
 #include "numeric/math.h"
 
 double host_exp(double x)

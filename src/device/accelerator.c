@@ -2,8 +2,8 @@
  * context's allocator. */
 #include "device/accelerator.h"
 #include "device/kernel_cache.h"
-#include "device/precision.h"
-#include "device/self_test.h"
+#include "device/device_precision.h"
+#include "device/device_self_test.h"
 
 #include <stdio.h>
 #include <string.h>

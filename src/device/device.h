@@ -12,7 +12,7 @@
 #define PARITAS_DEVICE_DEVICE_H
 
 #include "base/context.h"
-#include "device/module.h"
+#include "device/kernel_module.h"
 
 #include <stdbool.h>
 

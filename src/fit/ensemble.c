@@ -1,7 +1,7 @@
 /* ensemble.c: see ensemble.h. */
 #include "fit/ensemble.h"
 #include "fit/minimum.h"
-#include "fit/rows.h"
+#include "fit/fit_rows.h"
 
 #include <math.h>
 #include <string.h>

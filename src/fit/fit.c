@@ -15,9 +15,9 @@
  */
 #include "fit/closest.h"
 #include "fit/minimum.h"
-#include "fit/rows.h"
-#include "minimise/flags.h"
-#include "minimise/sizes.h"
+#include "fit/fit_rows.h"
+#include "minimise/fit_flags.h"
+#include "minimise/minimiser_sizes.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* ladder.c: see ladder.h. */
 #include "fit/ladder.h"
 #include "fit/minimum.h"
-#include "fit/rows.h"
-#include "minimise/flags.h"
+#include "fit/fit_rows.h"
+#include "minimise/fit_flags.h"
 
 #include <math.h>
 #include <stdint.h>

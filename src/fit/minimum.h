@@ -3,7 +3,7 @@
 #define PARITAS_FIT_MINIMUM_H
 
 #include "base/context.h"
-#include "minimise/tolerances.h"
+#include "minimise/fit_tolerances.h"
 
 /* Two minima of twice the NLL count as different when they are further apart than this. */
 #define SAME_MINIMUM 1e-8

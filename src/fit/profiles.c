@@ -1,7 +1,7 @@
 /* profiles.c: see profiles.h. */
 #include "fit/ladder.h"
-#include "fit/rows.h"
-#include "minimise/sizes.h"
+#include "fit/fit_rows.h"
+#include "minimise/minimiser_sizes.h"
 
 #include <math.h>
 #include <string.h>

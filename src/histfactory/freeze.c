@@ -1,11 +1,11 @@
 /* freeze.c: from a validated specification to a model: the slab's layout, the maps between a user's order and
  * the kernels', the constants. */
 #include "histfactory/freeze.h"
-#include "histfactory/derivatives.h"
-#include "histfactory/widths.h"
+#include "histfactory/histfactory_derivatives.h"
+#include "histfactory/histfactory_widths.h"
 #include "base/host_math.h"
 #include "entry/histfactory_entries.h"
-#include "minimise/sizes.h"
+#include "minimise/minimiser_sizes.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef PARITAS_HISTFACTORY_FREEZE_H
 #define PARITAS_HISTFACTORY_FREEZE_H
 
-#include "histfactory/arrays.h"
-#include "histfactory/model.h"
+#include "histfactory/histfactory_arrays.h"
+#include "histfactory/histfactory_model.h"
 
 /* A growing table; `failed` is sticky, so that one check at the end suffices. */
 struct ints {

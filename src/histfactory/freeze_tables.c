@@ -1,8 +1,8 @@
-/* freeze_tables.c: the records and coefficients of kernels/histfactory/arrays.h. Entries that change nothing
+/* freeze_tables.c: the records and coefficients of kernels/histfactory/histfactory_arrays.h. Entries that change nothing
  * are left out. */
 #include "histfactory/freeze.h"
 #include "base/host_math.h"
-#include "histfactory/widths.h"
+#include "histfactory/histfactory_widths.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* patchset.c: pyhf's patch sets: a list of JSON Patches for one workspace, which the set knows by its
  * digests. */
 #include "histfactory/patchset.h"
-#include "histfactory/read.h"
+#include "histfactory/workspace_read.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* gradient.c: paritas_differentiate: arguments, rows in chunks, and outputs from q and q_A with their
  * derivatives. */
 #include "infer/gradient.h"
-#include "fit/rows.h"
+#include "fit/fit_rows.h"
 #include "infer/asymptotic.h"
 #include "infer/limit.h"
 #include "infer/probability.h"

@@ -6,7 +6,7 @@
  *
  * What is shared depends on model, job and mu alone. */
 #include "fit/profiles.h"
-#include "fit/rows.h"
+#include "fit/fit_rows.h"
 #include "infer/gradient.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* infer.c: free fits and conditional fits as job lists. The contract is in infer.h. */
-#include "fit/rows.h"
-#include "infer/starts.h"
+#include "fit/fit_rows.h"
+#include "infer/random_starts.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * interpolation adds there is the square of that. */
 #include "infer/limit.h"
 #include "infer/asymptotic.h"
-#include "infer/curve.h"
+#include "infer/cls_curve.h"
 #include "infer/probability.h"
 
 #include <math.h>

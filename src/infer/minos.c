@@ -2,7 +2,7 @@
  *
  * Both sides are one batch a round. The profile is interpolated with its slopes (curve.h), so that the second
  * or third round lands within ACCEPT of the root. */
-#include "infer/curve.h"
+#include "infer/cls_curve.h"
 #include "infer/infer.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef PARITAS_KAPPA_KAPPA_H
 #define PARITAS_KAPPA_KAPPA_H
 
-#include "device/module.h"
+#include "device/kernel_module.h"
 #include "entry/kappa_entries.h"
 #include "paritas_kappa.h"
 
@@ -23,7 +23,7 @@ enum kappa_entry {
 #define THETA_MOST 1e9
 
 /* The kernels' functions at width 1, in f64. */
-double kappa_log_normalisation(double kappa); /* ln A, see kernels/kappa/distribution.h */
+double kappa_log_normalisation(double kappa); /* ln A, see kernels/kappa/kappa_distribution.h */
 double kappa_log_thermal_energy(double theta);
 double kappa_speed(double energy); /* m/s of eV */
 /* 1 / (2 sigma^2) of a response of that relative width (full, at half maximum). */

@@ -4,7 +4,7 @@
 
 #include "entry/losscone_entries.h"
 #include "fit/batch.h"
-#include "losscone/arrays.h"
+#include "losscone/losscone_arrays.h"
 #include "paritas_losscone.h"
 
 /* Numbers of the module's entries. */

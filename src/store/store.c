@@ -1,6 +1,6 @@
 /* store.c: opening stores, what a run is, and facts. */
 #define _POSIX_C_SOURCE 200809L
-#include "store/rows.h"
+#include "store/store_rows.h"
 
 #include "base/json.h"
 #include <errno.h>

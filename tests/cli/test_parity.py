@@ -30,7 +30,7 @@ def answer(*arguments, environment=None):
 
 
 def header_tolerances():
-    with open(os.path.join(ROOT, "kernels", "minimise", "tolerances.h"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "kernels", "minimise", "fit_tolerances.h"), encoding="utf-8") as file:
         return {
             line.split()[1]: float(line.split()[2])
             for line in file

@@ -4,7 +4,7 @@
 #define PARITAS_TESTS_CUDA_COMPARE_H
 
 #include "device/accelerator.h"
-#include "fit/testing.h"
+#include "fit/fit_testing.h"
 #include "parity/results.h"
 
 /* folder of the tests' own, since compilers take seconds over a fit; NULL: none */

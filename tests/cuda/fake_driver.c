@@ -1,6 +1,6 @@
 /* fake_driver.c: see fake.h. One device at a time, one thread at a time. */
-#include "cuda/fake.h"
-#include "device/cuda/api.h"
+#include "cuda/cuda_fake.h"
+#include "device/cuda/cuda_api.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* fake_nvrtc.c: see fake.h. Built once for each version that NVRTC is looked for in (FAKE_MAJOR,
  * FAKE_MINOR). */
 #define _GNU_SOURCE
-#include "cuda/fake.h"
-#include "device/cuda/api.h"
+#include "cuda/cuda_fake.h"
+#include "device/cuda/cuda_api.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

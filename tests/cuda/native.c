@@ -2,7 +2,7 @@
  * the operating system (a sixth of the time). No sanitizer follows that: this file and the kernels are
  * compiled without. */
 #define _GNU_SOURCE
-#include "cuda/native.h"
+#include "cuda/cuda_native.h"
 
 #include <setjmp.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "cuda/words.h"
 
 #define PARITAS_WORKERS native_workers /* a team's size is the test's choice while it runs */
-#include "dialect/cuda.h"
+#include "dialect/dialect_cuda.h"
 #include PARITAS_MODULE_FILE
 #include PARITAS_MODULE_ENTRIES_FILE
 

@@ -1,5 +1,5 @@
 /* reference.c: see reference.h. */
-#include "fit/reference.h"
+#include "fit/fit_reference.h"
 
 #include <math.h>
 #include <stdlib.h>

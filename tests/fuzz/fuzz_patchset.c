@@ -4,7 +4,7 @@
  * one does not end the journey. */
 #include "fuzzing.h"
 #include "histfactory/patchset.h"
-#include "histfactory/spec.h"
+#include "histfactory/workspace_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #ifndef PARITAS_TESTS_HISTFACTORY_DOCUMENTS_H
 #define PARITAS_TESTS_HISTFACTORY_DOCUMENTS_H
 
-#include "base/testing.h"
+#include "base/base_testing.h"
 
 /* Two channels, out of order, with all seven types of modifier. */
 static const char *const small =

@@ -3,7 +3,7 @@
 #define PARITAS_TESTS_INFER_GRADIENT_TESTING_H
 
 #include "paritas_gradient.h"
-#include "testing.h"
+#include "infer_testing.h"
 
 /* Every modifier type; constraints of both kinds. The second element of `shape` stays at its lower bound. */
 static const char every_modifier[] =

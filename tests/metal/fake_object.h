@@ -2,8 +2,8 @@
 #ifndef PARITAS_TESTS_METAL_FAKE_OBJECT_H
 #define PARITAS_TESTS_METAL_FAKE_OBJECT_H
 
-#include "metal/fake.h"
-#include "metal/native.h"
+#include "metal/metal_fake.h"
+#include "metal/metal_native.h"
 
 enum kind {
     ANY,

@@ -5,7 +5,7 @@
 #define __METAL_VERSION__ 310
 #define PARITAS_F64 0
 
-#include "metal/native.h"
+#include "metal/metal_native.h"
 
 #include <metal_stdlib>
 

@@ -6,11 +6,11 @@
 #include "device/metal/metal.h"
 #include "draws.h"
 #include "fit/profiles.h"
-#include "fit/testing.h"
+#include "fit/fit_testing.h"
 #include "parity/results.h"
 #if defined(FAKE_METAL)
 #include "flush.h"
-#include "metal/fake.h"
+#include "metal/metal_fake.h"
 #endif
 
 enum { TOYS_PART = RESULTS_PART_COUNT, DRAW_PART, TANGENT_PART, PARTS };

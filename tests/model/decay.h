@@ -1,7 +1,7 @@
 /* decay.h: times of decays, one by one: each datum is a time, its term -ln of the density exp(-t / LIFETIME)
  * / LIFETIME. */
 enum { LIFETIME, PARAMETERS };
-#include "custom/model.h"
+#include "custom/custom_model.h"
 
 EXPECTATION
 {
@@ -15,4 +15,4 @@ EXPECTATION
     return y;
 }
 
-#include "entry/custom.h"
+#include "entry/entry_custom.h"

@@ -1,7 +1,7 @@
 /* oracle.c: the numeric functions in MPFR, with as many digits as cancellation and tails may cost. */
 #include "oracle.h"
 
-#include "variant.h"
+#include "numeric_variant.h"
 #include <math.h>
 #include <mpfr.h>
 

@@ -3,7 +3,7 @@
 #define PARITAS_TESTS_NUMERIC_VARIANTS_HERE_H
 
 #include "numeric_variants.h"
-#include "variant.h"
+#include "numeric_variant.h"
 
 #define DECLARE(name, isa) extern const struct numeric_variant name;
 NUMERIC_VARIANTS(DECLARE)

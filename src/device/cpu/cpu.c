@@ -3,7 +3,7 @@
  * the lane width per launch by the slab: a fit whose slab fills the cache runs alone with packs of its own
  * elements, small ones run side by side. */
 #include "device/device.h"
-#include "device/precision.h"
+#include "device/device_precision.h"
 #include "variants.h"
 
 #include <pthread.h>

@@ -6,7 +6,7 @@
  * context is made current for the length of each call and the caller's put back, on whatever thread that is.
  */
 #include "device/cuda/cuda.h"
-#include "device/library.h"
+#include "device/dynamic_library.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define PARITAS_DEVICE_CUDA_CUDA_H
 
 #include "device/accelerator.h"
-#include "device/cuda/api.h"
+#include "device/cuda/cuda_api.h"
 
 #define CUDA_WORKERS 32 /* a warp, whose barriers cost next to nothing; the size of what is embedded */
 

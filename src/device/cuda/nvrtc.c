@@ -5,7 +5,7 @@
  * which the driver finishes.
  */
 #include "device/cuda/cuda.h"
-#include "device/library.h"
+#include "device/dynamic_library.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  */
 #include "device/metal/metal.h"
 #include "device/accelerator.h"
-#include "device/metal/api.h"
-#include "device/library.h"
+#include "device/metal/metal_api.h"
+#include "device/dynamic_library.h"
 
 #include <stdio.h>
 #include <string.h>

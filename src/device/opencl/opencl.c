@@ -1,6 +1,6 @@
 /* opencl.c: any OpenCL 1.2 device: the primitives of accelerator.h. A team is a work-group. */
 #include "device/opencl/opencl.h"
-#include "device/library.h"
+#include "device/dynamic_library.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define PARITAS_DEVICE_OPENCL_OPENCL_H
 
 #include "device/accelerator.h"
-#include "device/opencl/api.h"
+#include "device/opencl/opencl_api.h"
 
 struct opencl_state {
     void *library;

@@ -1,0 +1,44 @@
+/* command_digest.c: digests of a workspace, as pyhf computes them. */
+#include "document_output.h"
+
+#include <stdio.h>
+
+static const struct option options[] = {
+    {"--algorithm", 'a', OPTION_CHOICE, "sha256|md5", "digest to compute (repeatable); default: sha256"},
+    {0},
+};
+
+static int run(struct session *session)
+{
+    paritas_names algorithms;
+    char hex[65], labelled[80];
+    static const char *const standard[] = {"sha256"};
+    paritas_status status = load_workspace(session);
+    if (status == PARITAS_OK) status = list_of(session, "--algorithm", &algorithms);
+    if (status != PARITAS_OK) return status;
+    if (algorithms.count == 0) algorithms = (paritas_names){standard, 1};
+    if (session->json) write_object(&session->writer, NULL, true);
+    for (size_t i = 0; i < algorithms.count; i++) {
+        status = json_digest(session->context, session->workspace->root, algorithms.items[i], hex);
+        if (status != PARITAS_OK) return status;
+        snprintf(labelled, sizeof labelled, "%s:%s", algorithms.items[i], hex);
+        if (!session->json) {
+            text_format(&session->out, "%s\n", labelled);
+            continue;
+        }
+        if (i == 0) write_string(&session->writer, "digest", labelled);
+        write_string(&session->writer, algorithms.items[i], hex);
+    }
+    if (session->json) write_close(&session->writer);
+    return PARITAS_OK;
+}
+
+const struct command command_digest = {
+    .name = "digest",
+    .operands = "WORKSPACE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .summary = "digest of the workspace, as in patch sets",
+    .groups = {{"Options", options}, GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
+    .run = run,
+};

@@ -1,0 +1,311 @@
+/* command_losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often intervals hold
+ * it. */
+#include "days/synthetic_sweeps.h"
+#include "table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 1000 /* sweeps at a time: memory does not grow with their number */
+
+static const struct option options[] = {
+    {"--sweeps", 0, OPTION_COUNT, "N", "of each truth; default: 500"},
+    {"--theta", 0, OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
+    {"--normalisation", 0, OPTION_CHOICE, "ratio|max|pairs", "default: ratio"},
+    {0},
+};
+
+/* Errors of one model's fits to one truth. */
+struct tally {
+    double *error, *ratio_error, *width, *set_width; /* of the sweeps fitted */
+    double *misfit;                                  /* of all; NaN of those without a fit */
+    size_t n, in_plateau, in_set, lesser;
+};
+
+struct injection {
+    struct session *session;
+    struct losscone_plan plan;
+    struct synthetic_plan truth;
+    size_t sweeps;
+    paritas_normalisation normalisation;
+    double theta[PARITAS_ER_CELLS];
+    bool truths[2];
+    struct tally tallies[2][2]; /* truth, model */
+};
+
+static const char *const names[2] = {"hard", "folded"};
+
+static paritas_status open_tally(struct session *session, size_t n, struct tally *tally)
+{
+    double **arrays[] = {&tally->error, &tally->ratio_error, &tally->width, &tally->set_width,
+                         &tally->misfit};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i] = numbers(session, n);
+        if (*arrays[i] == NULL) return PARITAS_OUT_OF_MEMORY;
+    }
+    return PARITAS_OK;
+}
+
+static void take(struct tally *tally, const struct truth *truth, size_t n, size_t at,
+                 const paritas_losscone_result *results, const paritas_confidence *sets)
+{
+    for (size_t k = 0; k < n; k++) {
+        const paritas_losscone_result *r = &results[k];
+        const double u = truth->potential[k];
+        tally->misfit[at + k] = losscone_fitted(r) ? r->misfit : NAN;
+        if (!losscone_fitted(r)) continue;
+        const size_t i = tally->n++;
+        tally->error[i] = r->potential_centre - u;
+        tally->ratio_error[i] = r->ratio_centre - truth->ratio[k];
+        tally->width[i] = r->potential_upper - r->potential_lower;
+        tally->in_plateau += u >= r->potential_lower && u <= r->potential_upper;
+        if (sets == NULL) continue;
+        bool inside = false;
+        for (unsigned s = 0; s < sets[k].intervals; s++) {
+            inside = inside || (u >= sets[k].lower[s] && u <= sets[k].upper[s]);
+            tally->set_width[i] += sets[k].upper[s] - sets[k].lower[s];
+        }
+        tally->in_set += inside;
+    }
+}
+
+/* Some sweeps of one truth, fitted by the models asked for. */
+static paritas_status inject_some(struct injection *j, int kind, size_t at, size_t n)
+{
+    paritas_context *context = j->session->context;
+    struct arena arena;
+    struct truth truth;
+    struct losscone_answers answers;
+    paritas_er_day *day = NULL;
+    struct synthetic_plan plan = j->truth;
+    const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
+    plan.folded = kind == 1;
+    arena_open(&arena, &context->allocator);
+    double *potential = arena_array(&arena, rows * n, sizeof(double)),
+           *cosine = arena_array(&arena, cells * n, sizeof(double)),
+           *flux = arena_array(&arena, cells * n, sizeof(double));
+    paritas_status status =
+        potential != NULL && cosine != NULL && flux != NULL ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK)
+        status = synthetic_day(context, &plan, &j->plan.options, j->theta, n, at, 0.0, &arena, &truth, &day);
+    for (size_t i = 0; i < rows * n && status == PARITAS_OK; i++) potential[i] = truth.spacecraft[i / rows];
+    if (status == PARITAS_OK)
+        status =
+            paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine);
+    if (status == PARITAS_OK)
+        status = paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux);
+    if (status == PARITAS_OK)
+        status = paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux);
+    const paritas_sweeps sweeps = {.n = n,
+                                   .energy = day != NULL ? day->energy : NULL,
+                                   .potential = potential,
+                                   .cosine = cosine,
+                                   .flux = flux};
+    if (status == PARITAS_OK) status = losscone_answer(context, &j->plan, &sweeps, at, &arena, &answers);
+    for (int model = 0; model < 2 && status == PARITAS_OK; model++)
+        if (answers.results[model] != NULL)
+            take(&j->tallies[kind][model], &truth, n, at, answers.results[model], answers.sets[model]);
+    paritas_er_day_free(day);
+    arena_free(&arena);
+    return status;
+}
+
+static paritas_status inject(struct injection *j)
+{
+    struct session *session = j->session;
+    const size_t total = j->sweeps * (size_t)(j->truths[0] + j->truths[1]);
+    size_t done = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        if (!j->truths[kind]) continue;
+        for (int model = 0; model < 2; model++) {
+            const paritas_status status = open_tally(session, j->sweeps, &j->tallies[kind][model]);
+            if (status != PARITAS_OK) return status;
+        }
+        for (size_t at = 0; at < j->sweeps; at += BATCH) {
+            const size_t n = j->sweeps - at < BATCH ? j->sweeps - at : BATCH;
+            const paritas_status status = inject_some(j, kind, at, n);
+            if (status != PARITAS_OK) return status;
+            progress_estimate(&session->progress, done += n, total);
+        }
+        struct tally *hard = &j->tallies[kind][0], *folded = &j->tallies[kind][1];
+        for (size_t k = 0; k < j->sweeps && j->plan.hard && j->plan.folded; k++) {
+            hard->lesser += hard->misfit[k] <= folded->misfit[k];
+            folded->lesser += folded->misfit[k] < hard->misfit[k];
+        }
+    }
+    return PARITAS_OK;
+}
+
+/* ---- the answer ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+struct summary {
+    double bias, rmse, mae, median, ninety, most, ratio_bias, ratio_rmse, width, set_width, misfit,
+        in_plateau, in_set, lesser;
+};
+
+static double quantile(const double *sorted, size_t n, double part)
+{
+    return n > 0 ? sorted[(size_t)(part * (double)(n - 1) + 0.5)] : NAN;
+}
+
+static struct summary summarise(const struct injection *j, struct tally *tally)
+{
+    const size_t n = tally->n;
+    const double count = n > 0 ? (double)n : NAN;
+    const double none = n > 0 ? 0.0 : NAN;
+    struct summary s = {.bias = none, .rmse = none, .mae = none, .ratio_bias = none, .ratio_rmse = none};
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        s.bias += tally->error[i] / count;
+        s.rmse += tally->error[i] * tally->error[i] / count;
+        s.mae += fabs(tally->error[i]) / count;
+        s.ratio_bias += tally->ratio_error[i] / count;
+        s.ratio_rmse += tally->ratio_error[i] * tally->ratio_error[i] / count;
+        tally->error[i] = fabs(tally->error[i]);
+    }
+    s.rmse = sqrt(s.rmse);
+    s.ratio_rmse = sqrt(s.ratio_rmse);
+    for (size_t k = 0; k < j->sweeps; k++)
+        if (!isnan(tally->misfit[k])) tally->misfit[known++] = tally->misfit[k];
+    qsort(tally->error, n, sizeof(double), by_number);
+    qsort(tally->width, n, sizeof(double), by_number);
+    qsort(tally->set_width, n, sizeof(double), by_number);
+    qsort(tally->misfit, known, sizeof(double), by_number);
+    s.median = quantile(tally->error, n, 0.5);
+    s.ninety = quantile(tally->error, n, 0.9);
+    s.most = quantile(tally->error, n, 1.0);
+    s.width = quantile(tally->width, n, 0.5);
+    s.set_width = j->plan.confidence != CONFIDENCE_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
+    s.misfit = quantile(tally->misfit, known, 0.5);
+    s.in_plateau = j->plan.options.search == PARITAS_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
+    s.in_set = j->plan.confidence != CONFIDENCE_NONE ? (double)tally->in_set / count : NAN;
+    s.lesser = j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
+    return s;
+}
+
+static void answer_json(struct injection *j)
+{
+    struct writer *w = &j->session->writer;
+    write_object(w, NULL, true);
+    write_integer(w, "sweeps", j->sweeps);
+    write_array(w, "fits", true);
+    for (int kind = 0; kind < 2; kind++)
+        for (int model = 0; model < 2 && j->truths[kind]; model++) {
+            if (!(model == 0 ? j->plan.hard : j->plan.folded)) continue;
+            struct tally *tally = &j->tallies[kind][model];
+            const struct summary s = summarise(j, tally);
+            write_object(w, NULL, false);
+            write_string(w, "truth", names[kind]);
+            write_string(w, "response", names[model]);
+            write_integer(w, "fitted", tally->n);
+            write_number(w, "bias", s.bias);
+            write_number(w, "rmse", s.rmse);
+            write_number(w, "mae", s.mae);
+            write_number(w, "median_error", s.median);
+            write_number(w, "ninety_percent", s.ninety);
+            write_number(w, "largest", s.most);
+            write_number(w, "ratio_bias", s.ratio_bias);
+            write_number(w, "ratio_rmse", s.ratio_rmse);
+            write_number(w, "plateau_width", s.width);
+            write_number(w, "plateau_coverage", s.in_plateau);
+            write_number(w, "set_width", s.set_width);
+            write_number(w, "set_coverage", s.in_set);
+            write_number(w, "median_misfit", s.misfit);
+            write_number(w, "lesser_misfit", s.lesser);
+            write_close(w);
+        }
+    write_close(w);
+    write_object(w, "options", true);
+    losscone_plan_describe(&j->plan, w);
+    synthetic_plan_describe(&j->truth, w);
+    write_close(w);
+    write_string(w, "device", paritas_device_name(j->session->context));
+    write_string(w, "precision", paritas_precision_name(j->session->context));
+    write_close(w);
+}
+
+static void answer_table(struct injection *j)
+{
+    struct session *session = j->session;
+    struct table table;
+    text_format(&session->out, "%zu sweeps of each truth; errors of U in V, widths are medians\n\n",
+                j->sweeps);
+    table_open(
+        &table, &session->context->allocator,
+        "truth|fit|fitted|bias|RMSE|MAE|median|90 %|largest|r RMSE|plateau|holds|set|holds|misfit|lesser",
+        "llrrrrrrrrrrrrrr");
+    for (int kind = 0; kind < 2; kind++)
+        for (int model = 0; model < 2 && j->truths[kind]; model++) {
+            if (!(model == 0 ? j->plan.hard : j->plan.folded)) continue;
+            struct tally *tally = &j->tallies[kind][model];
+            const struct summary s = summarise(j, tally);
+            table_text(&table, names[kind]);
+            table_text(&table, names[model]);
+            table_format(&table, "%zu", tally->n);
+            table_decimal(&table, s.bias, 2);
+            table_decimal(&table, s.rmse, 2);
+            table_decimal(&table, s.mae, 2);
+            table_decimal(&table, s.median, 2);
+            table_decimal(&table, s.ninety, 1);
+            table_decimal(&table, s.most, 1);
+            table_decimal(&table, s.ratio_rmse, 4);
+            table_decimal(&table, s.width, 1);
+            table_decimal(&table, s.in_plateau, 3);
+            table_decimal(&table, s.set_width, 1);
+            table_decimal(&table, s.in_set, 3);
+            table_number(&table, s.misfit, 4);
+            table_decimal(&table, s.lesser, 3);
+        }
+    table_close(&table, &session->out);
+}
+
+static int run(struct session *session)
+{
+    struct injection j;
+    memset(&j, 0, sizeof j);
+    j.session = session;
+    const char *normalisation = option_text(session->arguments, "--normalisation", "ratio");
+    j.sweeps = option_count(session->arguments, "--sweeps", 500);
+    j.normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISE_MAX
+                      : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISE_PAIRS
+                                                            : PARITAS_NORMALISE_RATIO;
+    session->context->progress = NULL;
+    session->progress.unit = "sweeps";
+    paritas_status status = losscone_plan_open(session, &j.plan);
+    if (status == PARITAS_OK) status = synthetic_plan_open(session, &j.truth);
+    if (status == PARITAS_OK)
+        status =
+            paritas_er_theta(session->context, option_text(session->arguments, "--theta", NULL), j.theta);
+    const bool given = option_given(session->arguments, "--truth") != NULL;
+    j.truths[0] = !given || !j.truth.folded;
+    j.truths[1] = !given || j.truth.folded;
+    if (status == PARITAS_OK) status = inject(&j);
+    if (status == PARITAS_OK && session->json) answer_json(&j);
+    if (status == PARITAS_OK && !session->json) answer_table(&j);
+    return status;
+}
+
+const struct command command_losscone_inject = {
+    .name = "losscone inject",
+    .operands = "",
+    .operands_min = 0,
+    .operands_max = 0,
+    .summary = "injection tests: what fits find of sweeps whose truth is known",
+    .description = "Draws sweeps of each truth, fits them by each model with the spacecraft's potential "
+                   "known, and tells bias, errors, and how often plateau and confidence set hold the true U.",
+    .groups = {{"Options", options},
+               GROUP_TRUTH,
+               GROUP_LOSSCONE,
+               GROUP_CONFIDENCE,
+               GROUP_FIT_ENGINE,
+               GROUP_OUTPUT,
+               GROUP_END},
+    .run = run,
+};

@@ -1,0 +1,305 @@
+/* command_losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of its
+ * minimum, the confidence set. */
+#include "days/day_losscone.h"
+#include "days/day_plasma.h"
+#include "table.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct option options[] = {
+    {"--spectrum", 0, OPTION_WHOLE, "N", "spectrum number of the sweep"},
+    {"--start", 0, OPTION_NUMBER, "V", "first U of the profile, within the bounds; default: the lower bound"},
+    {"--stop", 0, OPTION_NUMBER, "V", "last; default: the upper bound"},
+    {"--points", 0, OPTION_COUNT, "N", "at most 100000; default: 102, 20 V apart"},
+    {0},
+};
+
+#define POINTS_MOST 100000
+
+struct profile {
+    struct session *session;
+    struct losscone_plan plan;
+    struct plasma_plan plasma;
+    struct sources sources;
+    struct sweeps sweeps;
+    size_t at; /* of the sweep in its day */
+    paritas_sweeps data;
+    struct losscone_answers answers;
+    /* of a spacecraft potential that was to be found; NULL where it was given */
+    const char *potential_status;
+    double start, stop;
+    size_t points;
+    double *potentials, *misfit[2], *ratio[2], *amplitude[2];
+};
+
+static const char *const responses[2] = {"hard", "folded"};
+
+static paritas_status open_grid(struct profile *p)
+{
+    const struct arguments *arguments = p->session->arguments;
+    const double lower = p->plan.options.potential_lower, upper = p->plan.options.potential_upper;
+    p->start = option_number(arguments, "--start", lower);
+    p->stop = option_number(arguments, "--stop", upper);
+    p->points = option_count(arguments, "--points", 102);
+    const struct {
+        const char *option;
+        double value;
+    } ends[] = {{"--start", p->start}, {"--stop", p->stop}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (option_given(arguments, ends[i].option) != NULL &&
+            !(ends[i].value >= lower && ends[i].value <= upper))
+            return usage_failure(p->session, "%s takes a number within the bounds of U, %g to %g",
+                                 ends[i].option, lower, upper);
+    if (lower <= upper && !(p->start <= p->stop))
+        return usage_failure(p->session, "--start and --stop: the first value is above the last");
+    if (p->points > POINTS_MOST)
+        return usage_failure(p->session, "--points takes a whole number up to %d", POINTS_MOST);
+    return PARITAS_OK;
+}
+
+static paritas_status load(struct profile *p)
+{
+    struct session *session = p->session;
+    struct days days;
+    paritas_status status = days_find(session, &days);
+    if (status == PARITAS_OK && days.n != 1)
+        status = usage_failure(session, "losscone profile takes one day file");
+    if (status == PARITAS_OK) status = sweeps_load(session->context, &p->sources, &days.days[0], &p->sweeps);
+    if (status != PARITAS_OK) return status;
+    const int64_t wanted = (int64_t)option_whole(session->arguments, "--spectrum", 0);
+    const paritas_er_day *day = p->sweeps.day;
+    while (p->at < p->sweeps.n && day->number[p->at] != wanted) p->at++;
+    if (p->at == p->sweeps.n)
+        return paritas_fail(session->context, PARITAS_NOT_FOUND,
+                            "%s: there is no spectrum %lld among its %zu", session->arguments->operands[0],
+                            (long long)wanted, p->sweeps.n);
+    struct plasma_answers plasma;
+    if (p->sources.potential == POTENTIAL_AUTO)
+        status = plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &session->arena, &plasma);
+    if (status == PARITAS_OK && p->sources.potential == POTENTIAL_AUTO)
+        p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
+    if (status == PARITAS_OK)
+        status = paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method,
+                                       p->sweeps.cosine, day->flux, p->sweeps.flux);
+    const paritas_sweeps all = sweeps_of(&p->sweeps);
+    const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
+    p->data = (paritas_sweeps){1, all.energy + rows * p->at, all.potential + rows * p->at,
+                               all.cosine + cells * p->at, all.flux + cells * p->at};
+    if (status == PARITAS_OK)
+        status = losscone_answer(session->context, &p->plan, &p->data,
+                                 ((uint64_t)days.days[0].files[0].date << 24) + p->at, &session->arena,
+                                 &p->answers);
+    return status;
+}
+
+/* All models see the same cells. */
+static bool has_fit(const struct profile *p)
+{
+    return losscone_fitted(p->answers.results[p->plan.hard ? 0 : 1]);
+}
+
+static const char *status_word(const struct profile *p, int model)
+{
+    return losscone_status_word(&p->sweeps, p->at, p->answers.results[model]);
+}
+
+static paritas_status make_profiles(struct profile *p)
+{
+    struct session *session = p->session;
+    if (!has_fit(p)) p->points = 0;
+    p->potentials = numbers(session, p->points);
+    if (p->potentials == NULL) return PARITAS_OUT_OF_MEMORY;
+    for (size_t i = 0; i < p->points; i++)
+        p->potentials[i] = i + 1 < p->points
+                               ? p->start + (p->stop - p->start) * ((double)i / (double)(p->points - 1))
+                               : p->stop;
+    if (p->points == 1) p->potentials[0] = p->start;
+    for (int model = 0; model < 2; model++) {
+        if (p->answers.results[model] == NULL) continue;
+        const paritas_losscone_options one = losscone_plan_options(&p->plan, model);
+        p->misfit[model] = numbers(session, p->points);
+        p->ratio[model] = numbers(session, p->points);
+        p->amplitude[model] = numbers(session, p->points);
+        if (p->misfit[model] == NULL || p->ratio[model] == NULL || p->amplitude[model] == NULL)
+            return PARITAS_OUT_OF_MEMORY;
+        const paritas_status status =
+            paritas_losscone_profile(session->context, &p->data, &one, p->points, p->potentials,
+                                     p->misfit[model], p->ratio[model], p->amplitude[model]);
+        if (status != PARITAS_OK) return status;
+    }
+    return PARITAS_OK;
+}
+
+static void write_pair(struct writer *w, double a, double b)
+{
+    write_array(w, NULL, false);
+    write_number(w, NULL, a);
+    write_number(w, NULL, b);
+    write_close(w);
+}
+
+static void model_json(const struct profile *p, int model, struct writer *w)
+{
+    const paritas_losscone_result *r = p->answers.results[model];
+    const paritas_confidence *set = p->answers.sets[model];
+    const bool fitted = losscone_fitted(r);
+    write_object(w, NULL, true);
+    write_string(w, "response", responses[model]);
+    write_string(w, "status", status_word(p, model));
+    write_integer(w, "cells", r->cells);
+    write_number(w, "misfit", fitted ? r->misfit : NAN);
+    write_number(w, "potential", fitted ? r->potential_centre : NAN);
+    write_number(w, "potential_lower", fitted ? r->potential_lower : NAN);
+    write_number(w, "potential_upper", fitted ? r->potential_upper : NAN);
+    write_number(w, "ratio", fitted ? r->ratio_centre : NAN);
+    write_number(w, "ratio_lower", fitted ? r->ratio_lower : NAN);
+    write_number(w, "ratio_upper", fitted ? r->ratio_upper : NAN);
+    write_number(w, "potential_at_minimum", fitted ? r->potential : NAN);
+    write_number(w, "ratio_at_minimum", fitted ? r->ratio : NAN);
+    write_number(w, "amplitude", fitted ? r->amplitude : NAN);
+    write_number(w, "gap", fitted ? r->gap : NAN);
+    write_array(w, "plateau", false);
+    for (unsigned i = 0; fitted && i < r->vertices && i < PARITAS_PLATEAU_VERTICES; i++)
+        write_pair(w, r->vertex[i][0], r->vertex[i][1]);
+    write_close(w);
+    if (set != NULL && fitted) {
+        write_object(w, "confidence", false);
+        write_number(w, "threshold", set->threshold);
+        write_array(w, "intervals", false);
+        for (unsigned i = 0; i < set->intervals; i++) write_pair(w, set->lower[i], set->upper[i]);
+        write_close(w);
+        write_bool(w, "at_lower_bound", set->at_lower_bound != 0);
+        write_bool(w, "at_upper_bound", set->at_upper_bound != 0);
+        write_close(w);
+    }
+    write_array(w, "profile", true);
+    for (size_t i = 0; i < p->points; i++) {
+        write_object(w, NULL, false);
+        write_number(w, "potential", p->potentials[i]);
+        write_number(w, "misfit", p->misfit[model][i]);
+        write_number(w, "ratio", p->ratio[model][i]);
+        if (model == 0) write_number(w, "amplitude", p->amplitude[model][i]);
+        write_close(w);
+    }
+    write_close(w);
+    write_close(w);
+}
+
+static void answer_json(const struct profile *p)
+{
+    struct session *session = p->session;
+    struct writer *w = &session->writer;
+    write_object(w, NULL, true);
+    write_integer(w, "spectrum", (uint64_t)p->sweeps.day->number[p->at]);
+    write_string(w, "utc", p->sweeps.day->utc[p->at]);
+    write_number(w, "spacecraft_potential", p->sweeps.day->spacecraft_potential[p->at]);
+    if (p->potential_status != NULL) write_string(w, "spacecraft_potential_status", p->potential_status);
+    write_array(w, "models", true);
+    for (int model = 0; model < 2; model++)
+        if (p->answers.results[model] != NULL) model_json(p, model, w);
+    write_close(w);
+    write_object(w, "options", false);
+    losscone_plan_describe(&p->plan, w);
+    write_close(w);
+    write_string(w, "device", paritas_device_name(session->context));
+    write_string(w, "precision", paritas_precision_name(session->context));
+    write_close(w);
+}
+
+static void describe_model(const struct profile *p, int model, struct text *out)
+{
+    const paritas_losscone_result *r = p->answers.results[model];
+    const paritas_confidence *set = p->answers.sets[model];
+    text_format(out, "%-7s %s", responses[model], status_word(p, model));
+    if (losscone_fitted(r)) {
+        text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g", r->misfit, r->cells,
+                    r->potential_centre, r->potential_lower, r->potential_upper);
+        text_format(out, ", r %.5g, %.5g to %.5g", r->ratio_centre, r->ratio_lower, r->ratio_upper);
+        if (model == 0) text_format(out, ", A %.4g", r->amplitude);
+    }
+    text_format(out, "\n");
+    if (set == NULL || !losscone_fitted(r)) return;
+    text_format(out, "        misfit up to %.4g above:", set->threshold);
+    for (unsigned i = 0; i < set->intervals; i++)
+        text_format(out, "%s %.6g to %.6g V", i > 0 ? "," : "", set->lower[i], set->upper[i]);
+    text_format(out, "%s%s\n", set->at_lower_bound ? ", open below" : "",
+                set->at_upper_bound ? ", open above" : "");
+}
+
+static void answer_table(const struct profile *p)
+{
+    struct session *session = p->session;
+    struct text *out = &session->out;
+    struct table table;
+    const double potential = p->sweeps.day->spacecraft_potential[p->at];
+    text_format(out, "spectrum %lld, %s", (long long)p->sweeps.day->number[p->at], p->sweeps.day->utc[p->at]);
+    if (!isnan(potential))
+        text_format(out, ", spacecraft at %.4g V\n", potential);
+    else
+        text_format(out, ", no spacecraft potential%s%s\n", p->potential_status != NULL ? ": " : "",
+                    p->potential_status != NULL ? p->potential_status : "");
+    for (int model = 0; model < 2; model++)
+        if (p->answers.results[model] != NULL) describe_model(p, model, out);
+    if (!has_fit(p)) return;
+    text_format(out, "\n");
+    const bool hard = p->plan.hard, folded = p->plan.folded;
+    const char *headers = hard && folded ? "U / V|misfit|r|A|misfit folded|r folded"
+                          : hard         ? "U / V|misfit|r|A"
+                                         : "U / V|misfit|r";
+    table_open(&table, &session->context->allocator, headers,
+               hard && folded ? "rrrrrr"
+               : hard         ? "rrrr"
+                              : "rrr");
+    for (size_t i = 0; i < p->points; i++) {
+        table_number(&table, p->potentials[i], 6);
+        for (int model = 0; model < 2; model++) {
+            if (p->answers.results[model] == NULL) continue;
+            table_number(&table, p->misfit[model][i], 6);
+            table_number(&table, p->ratio[model][i], 4);
+            if (model == 0) table_number(&table, p->amplitude[model][i], 3);
+        }
+    }
+    table_close(&table, out);
+}
+
+static int run(struct session *session)
+{
+    struct profile p;
+    memset(&p, 0, sizeof p);
+    p.session = session;
+    if (option_given(session->arguments, "--spectrum") == NULL)
+        return usage_failure(session, "losscone profile needs --spectrum N");
+    paritas_status status = losscone_plan_open(session, &p.plan);
+    if (status == PARITAS_OK && p.plan.options.search != PARITAS_SEARCH_EXACT)
+        status = usage_failure(session, "losscone profile searches exactly: there is no --search de");
+    if (status == PARITAS_OK) status = plasma_plan_open(session, &p.plasma);
+    if (status == PARITAS_OK) status = sources_open(session, &p.sources);
+    if (status == PARITAS_OK) status = open_grid(&p);
+    if (status == PARITAS_OK) status = load(&p);
+    if (status == PARITAS_OK) status = make_profiles(&p);
+    if (status == PARITAS_OK && session->json) answer_json(&p);
+    if (status == PARITAS_OK && !session->json) answer_table(&p);
+    sweeps_free(&p.sweeps);
+    sources_close(&p.sources);
+    return status;
+}
+
+const struct command command_losscone_profile = {
+    .name = "losscone profile",
+    .operands = "FILE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .summary = "the misfit of one sweep over the surface potential, its plateau and confidence set",
+    .description = "The misfit is minimised over r and A at each U. The plateau is where no data tell U and "
+                   "r from those of the minimum.",
+    .groups = {{"Options", options},
+               GROUP_LOSSCONE,
+               GROUP_CONFIDENCE,
+               GROUP_SOURCES,
+               GROUP_PLASMA,
+               GROUP_FIT_ENGINE,
+               GROUP_OUTPUT,
+               GROUP_END},
+    .run = run,
+};

@@ -1,0 +1,154 @@
+/* day_csv.c: tables as text (RFC 4180, lines ended by one byte), in front of them lines that begin with `# `. */
+#define _POSIX_C_SOURCE 200809L
+#include "days/day_columns.h"
+#include "output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Quoted where it holds what separates fields. */
+static void append_field(struct text *out, const char *field)
+{
+    if (field == NULL) return;
+    if (field[strcspn(field, ",\"\r\n")] == '\0') {
+        text_append(out, field, strlen(field));
+        return;
+    }
+    text_append(out, "\"", 1);
+    for (; *field != '\0'; field++) text_append(out, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
+    text_append(out, "\"", 1);
+}
+
+static void append_f64(struct text *out, double value)
+{
+    char digits[32];
+    if (value != value) return;
+    if (value - value != 0.0)
+        text_format(out, "%s", value > 0.0 ? "inf" : "-inf");
+    else
+        text_append(out, digits, (size_t)number_write(value, digits));
+}
+
+static void append_value(struct text *out, const struct column *column, size_t at)
+{
+    switch (column->kind) {
+    case COLUMN_F64:
+        append_f64(out, ((const double *)column->values)[at]);
+        break;
+    case COLUMN_I64:
+        text_format(out, "%" PRId64, ((const int64_t *)column->values)[at]);
+        break;
+    case COLUMN_U32:
+        text_format(out, "%" PRIu32, ((const uint32_t *)column->values)[at]);
+        break;
+    case COLUMN_I8:
+        text_format(out, "%d", ((const int8_t *)column->values)[at]);
+        break;
+    case COLUMN_U8:
+        text_format(out, "%u", ((const unsigned char *)column->values)[at]);
+        break;
+    case COLUMN_BOOL:
+        text_format(out, "%s", ((const unsigned char *)column->values)[at] ? "true" : "false");
+        break;
+    case COLUMN_TEXT:
+        append_field(out, ((const char *const *)column->values)[at]);
+        break;
+    }
+}
+
+/* Columns of the file that a column makes. */
+static size_t spread(const struct column *column)
+{
+    return column->kind == COLUMN_TEXT || column->width == 0 ? 1 : column->width;
+}
+
+static void append_provenance(struct text *out, const char *provenance)
+{
+    while (*provenance != '\0') {
+        const size_t line = strcspn(provenance, "\n");
+        text_append(out, "# ", 2);
+        text_append(out, provenance, line);
+        text_append(out, "\n", 1);
+        provenance += line + (provenance[line] == '\n');
+    }
+}
+
+static void append_names(struct text *out, size_t n, const struct column *columns)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t parts = spread(&columns[i]);
+        for (size_t k = 0; k < parts; k++) {
+            if (i + k > 0) text_append(out, ",", 1);
+            text_append(out, columns[i].name, strlen(columns[i].name));
+            if (columns[i].width > 0 && columns[i].kind != COLUMN_TEXT) text_format(out, "_%zu", k);
+        }
+    }
+    text_append(out, "\n", 1);
+}
+
+paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n,
+                         const struct column *columns)
+{
+    struct output_file file;
+    struct text out;
+    if (!output_open(&file, path))
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
+    text_open(&out, &context->allocator);
+    append_provenance(&out, provenance);
+    append_names(&out, n, columns);
+    bool ok = true;
+    const size_t rows = n > 0 ? columns[0].rows : 0;
+    for (size_t row = 0; row < rows && ok && !out.failed; row++) {
+        for (size_t i = 0; i < n; i++) {
+            const size_t parts = spread(&columns[i]);
+            for (size_t k = 0; k < parts; k++) {
+                if (i + k > 0) text_append(&out, ",", 1);
+                append_value(&out, &columns[i], row * parts + k);
+            }
+        }
+        text_append(&out, "\n", 1);
+        if (out.length < 1u << 16) continue;
+        ok = output_append(&file, out.bytes, out.length);
+        out.length = 0;
+    }
+    ok = ok && !out.failed && output_append(&file, out.bytes, out.length);
+    const bool memory = out.failed;
+    int error = errno;
+    if (!output_close(&file, ok) && ok) {
+        ok = false;
+        error = errno;
+    }
+    text_free(&out);
+    if (memory) return paritas_fail_memory(context);
+    return ok ? PARITAS_OK
+              : paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(error));
+}
+
+paritas_status csv_provenance(paritas_context *context, const char *path, struct paritas_workspace **document)
+{
+    *document = NULL;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL && errno == ENOENT) return PARITAS_OK;
+    if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    struct text text;
+    text_open(&text, &context->allocator);
+    int byte, next = EOF;
+    while ((byte = getc(file)) == '#' && (next = getc(file)) == ' ') {
+        while ((byte = getc(file)) != EOF) {
+            text_append(&text, (const char[1]){(char)byte}, 1);
+            if (byte == '\n') break;
+        }
+    }
+    fclose(file);
+    paritas_status status = PARITAS_OK;
+    if (text.failed)
+        status = paritas_fail_memory(context);
+    else if (text.length == 0)
+        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no table of paritas", path);
+    else
+        status = json_read(context, text.bytes, text.length, path, document);
+    text_free(&text);
+    return status;
+}

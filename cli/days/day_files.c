@@ -1,0 +1,195 @@
+/* day_files.c: see days.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "days/day_files.h"
+#include "days/day_provenance.h"
+#include "paritas_er.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const struct option options_days[] = {
+    {"--year", 0, OPTION_COUNT, "YYYY", "of the day files, those of this year"},
+    {"--month", 0, OPTION_COUNT, "MM", "those of this month"},
+    {"--day", 0, OPTION_COUNT, "DD", "those of this day of the month"},
+    {0},
+};
+
+struct search {
+    struct session *session;
+    int year, month, day; /* 0: any */
+    struct day_file *files;
+    size_t n, room;
+};
+
+static paritas_status add_file(struct search *search, const char *path, int date)
+{
+    struct session *session = search->session;
+    if (search->n == search->room) {
+        const size_t room = search->room > 0 ? 2 * search->room : 64;
+        struct day_file *files = arena_array(&session->arena, room, sizeof *files);
+        if (files == NULL) return paritas_fail_memory(session->context);
+        if (search->n > 0) memcpy(files, search->files, search->n * sizeof *files);
+        search->files = files;
+        search->room = room;
+    }
+    const char *copy = arena_text(&session->arena, path, strlen(path));
+    if (copy == NULL) return paritas_fail_memory(session->context);
+    search->files[search->n++] = (struct day_file){copy, date};
+    return PARITAS_OK;
+}
+
+static paritas_status add_folder(struct search *search, const char *folder)
+{
+    struct session *session = search->session;
+    paritas_er_files *found = NULL;
+    paritas_status status =
+        paritas_er_find(session->context, folder, search->year, search->month, search->day, &found);
+    for (size_t i = 0; status == PARITAS_OK && i < found->n; i++)
+        status = add_file(search, found->path[i], found->date[i]);
+    if (status == PARITAS_OK) paritas_er_files_free(found);
+    return status;
+}
+
+/* YYYYMMDD of a row that begins with YYYY-MM-DDT, blanks in front or not; 0 of another. */
+static int date_of_row(const char *row)
+{
+    static const char form[] = "dddd-dd-ddT";
+    int date = 0;
+    row += strspn(row, " \t");
+    for (size_t i = 0; i < sizeof form - 1; i++) {
+        if (form[i] != 'd' && row[i] != form[i]) return 0;
+        if (form[i] == 'd' && (row[i] < '0' || row[i] > '9')) return 0;
+        if (form[i] == 'd') date = 10 * date + (row[i] - '0');
+    }
+    return date;
+}
+
+paritas_status no_day_file(paritas_context *context, const char *path)
+{
+    return paritas_fail(context, PARITAS_INVALID_INPUT,
+                        "%s: no row begins with a time, YYYY-MM-DDThh:mm:ss: this is no day file", path);
+}
+
+static bool is_wanted(const struct search *search, int date)
+{
+    return (search->year == 0 || date / 10000 == search->year) &&
+           (search->month == 0 || date / 100 % 100 == search->month) &&
+           (search->day == 0 || date % 100 == search->day);
+}
+
+/* A file named on the command line: its date is that of its first row with one, or else that of its name.
+ * What has neither costs itself, as a damaged file in a folder does. */
+static paritas_status add_given(struct search *search, const char *path)
+{
+    paritas_context *context = search->session->context;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
+    char piece[256];
+    int date = 0;
+    bool line_begins = true;
+    while (date == 0 && fgets(piece, sizeof piece, file) != NULL) {
+        if (line_begins) date = date_of_row(piece);
+        line_begins = strchr(piece, '\n') != NULL;
+    }
+    const bool broken = ferror(file) != 0;
+    fclose(file);
+    if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
+    if (date == 0) date = paritas_er_file_date(path);
+    return date == 0 || is_wanted(search, date) ? add_file(search, path, date) : PARITAS_OK;
+}
+
+static int by_date_and_path(const void *a, const void *b)
+{
+    const struct day_file *x = a, *y = b;
+    return x->date != y->date ? (x->date > y->date) - (x->date < y->date) : strcmp(x->path, y->path);
+}
+
+/* Have two files the same bytes? A file that cannot be read is like no other: why, its day will say. */
+static bool same_bytes(paritas_context *context, const char *one, const char *other)
+{
+    struct stat first, second;
+    char digests[2][65];
+    if (stat(one, &first) != 0 || stat(other, &second) != 0 || first.st_size != second.st_size) return false;
+    return file_digest(context, one, digests[0]) == PARITAS_OK &&
+           file_digest(context, other, digests[1]) == PARITAS_OK && strcmp(digests[0], digests[1]) == 0;
+}
+
+/* Of the first n files, sorted, one that has the bytes of `file` and its date; NULL: none. */
+static const struct day_file *copy_of(paritas_context *context, const struct day_file *files, size_t n,
+                                      const struct day_file *file)
+{
+    while (n > 0 && files[n - 1].date == file->date)
+        if (same_bytes(context, files[--n].path, file->path)) return &files[n];
+    return NULL;
+}
+
+static paritas_status none_found(struct session *session)
+{
+    static const char *const options[3] = {"--year", "--month", "--day"};
+    char wanted[64] = "";
+    for (int k = 0; k < 3; k++) {
+        const size_t value = option_count(session->arguments, options[k], 0), length = strlen(wanted);
+        if (value != 0)
+            snprintf(wanted + length, sizeof wanted - length, "%s%s %zu", length > 0 ? ", " : " of ",
+                     options[k] + 2, value);
+    }
+    return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no day file (3DYYMMDD.TAB)%s",
+                        session->arguments->operands[0], wanted);
+}
+
+paritas_status days_find(struct session *session, struct days *days)
+{
+    const struct arguments *arguments = session->arguments;
+    const size_t year = option_count(arguments, "--year", 0), month = option_count(arguments, "--month", 0),
+                 date = option_count(arguments, "--day", 0);
+    if (year > 9999) return usage_failure(session, "--year takes a year of four digits");
+    if (month > 12) return usage_failure(session, "--month takes a whole number from 1 to 12");
+    if (date > 31) return usage_failure(session, "--day takes a whole number from 1 to 31");
+    struct search search = {.session = session, .year = (int)year, .month = (int)month, .day = (int)date};
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < arguments->n_operands && status == PARITAS_OK; i++) {
+        struct stat info;
+        const char *path = arguments->operands[i];
+        status = stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? add_folder(&search, path)
+                                                                 : add_given(&search, path);
+    }
+    if (status != PARITAS_OK) return status;
+    if (search.n == 0) return none_found(session);
+    qsort(search.files, search.n, sizeof *search.files, by_date_and_path);
+    if (search.files[search.n - 1].date == 0) return no_day_file(session->context, search.files[0].path);
+    days->days = arena_array(&session->arena, search.n, sizeof *days->days);
+    if (days->days == NULL) return paritas_fail_memory(session->context);
+    days->n = 0;
+    size_t kept = 0, copies = 0;
+    struct day_file copy = {NULL, 0}, original = {NULL, 0};
+    for (size_t i = 0; i < search.n; i++) {
+        const struct day_file file = search.files[i];
+        if (kept > 0 && by_date_and_path(&search.files[kept - 1], &file) == 0) continue; /* given twice */
+        const struct day_file *same = copy_of(session->context, search.files, kept, &file);
+        if (same != NULL && copies++ == 0) {
+            copy = file;
+            original = *same;
+        }
+        if (same != NULL) continue;
+        search.files[kept] = file;
+        if (kept == 0 || file.date == 0 || search.files[kept - 1].date != file.date) {
+            struct day *day = &days->days[days->n++];
+            *day = (struct day){.files = &search.files[kept]};
+            if (file.date != 0)
+                snprintf(day->date, sizeof day->date, "%04u-%02u-%02u", (unsigned)file.date / 10000 % 10000,
+                         (unsigned)file.date / 100 % 100, (unsigned)file.date % 100);
+        }
+        days->days[days->n - 1].n++;
+        kept++;
+    }
+    if (copies == 1)
+        paritas_note(session->context, "%s: is a copy of %s and left out", copy.path, original.path);
+    else if (copies > 1)
+        paritas_note(session->context, "%zu files are copies of others and left out; the first is %s, of %s",
+                     copies, copy.path, original.path);
+    return PARITAS_OK;
+}

@@ -1,0 +1,241 @@
+/* day_losscone.c: see losscone.h. */
+#include "days/day_losscone.h"
+#include "losscone/losscone.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_DRAWS 65536 /* of paritas_losscone_bootstrap */
+
+const struct option options_losscone[] = {
+    {"--method", 0, OPTION_CHOICE, "halekas|lillis",
+     "misfit of logarithms of the flux, or of the flux between 0.07 and 0.79 of the incident; default: "
+     "halekas"},
+    {"--response", 0, OPTION_CHOICE, "hard|folded|both",
+     "the cone's edge at the row's energy, averaged over the instrument's energy response, or both side by "
+     "side; default: both"},
+    {"--search", 0, OPTION_CHOICE, "exact|de",
+     "proven global minimum, or differential evolution; default: exact"},
+    {"--seed", 0, OPTION_WHOLE, "N", "of de and of the bootstrap; default: 42"},
+    {"--population", 0, OPTION_COUNT, "N", "of de; default: 50"},
+    {"--generations", 0, OPTION_COUNT, "N", "of de, at most; default: 500"},
+    {"--box-limit", 0, OPTION_COUNT, "N", "boxes of the exact search, a sweep; default: 20000"},
+    {"--potential-lower", 0, OPTION_NUMBER, "V", "bound of the surface potential U; default: -2000"},
+    {"--potential-upper", 0, OPTION_NUMBER, "V", "default: 20"},
+    {"--ratio-lower", 0, OPTION_NUMBER, "R",
+     "bound of the ratio r of the field at the spacecraft to that at the surface; default: 0.3"},
+    {"--ratio-upper", 0, OPTION_NUMBER, "R", "default: 1.1"},
+    {"--amplitude-lower", 0, OPTION_NUMBER, "A", "bound of the beam's amplitude; default: 0"},
+    {"--amplitude-upper", 0, OPTION_NUMBER, "A", "default: 5; 0: no beam"},
+    {"--beam-width", 0, OPTION_NUMBER, "EV", "default: 15"},
+    {"--beam-sigma", 0, OPTION_NUMBER, "DEGREES", "default: 7.5"},
+    {"--background", 0, OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
+    {"--response-width", 0, OPTION_NUMBER, "W",
+     "half width of the energy response, as a part of the energy; default: 0.25"},
+    {0},
+};
+
+const struct option options_losscone_confidence[] = {
+    {"--confidence", 0, OPTION_CHOICE, "none|residuals|bootstrap",
+     "sets of U around the minimum (exact search): at 4 times the mean square residual, or calibrated; "
+     "default: residuals"},
+    {"--threshold", 0, OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
+    {"--draws", 0, OPTION_COUNT, "N", "of the bootstrap, a sweep; default: 40"},
+    {"--level", 0, OPTION_NUMBER, "P", "coverage that the bootstrap aims at; default: 0.68"},
+    {"--step", 0, OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.2"},
+    {0},
+};
+
+/* What the library says of the options, as an error of the command line that names the one that is wrong. */
+static paritas_status check_options(struct session *session, const paritas_losscone_options *options)
+{
+    const struct arguments *arguments = session->arguments;
+    paritas_losscone_options checked;
+    if (losscone_options_read(session->context, options, &checked) == PARITAS_OK) return PARITAS_OK;
+    const char *message = paritas_error_message(session->context);
+    if (strncmp(message, "options: ", 9) == 0) message += 9;
+    for (size_t i = 0; i < arguments->n_given; i++) {
+        char word[32];
+        const char *name = arguments->given[i].option->name;
+        /* "--ratio-lower" is told of as "ratio", "--beam-width" as "beam_width" */
+        size_t length = strlen(name) - 2;
+        if (length > 6 &&
+            (strcmp(name + 2 + length - 6, "-lower") == 0 || strcmp(name + 2 + length - 6, "-upper") == 0))
+            length -= 6;
+        if (length >= sizeof word) continue;
+        for (size_t k = 0; k < length; k++) word[k] = name[2 + k] == '-' ? '_' : name[2 + k];
+        word[length] = '\0';
+        if (strstr(message, word) != NULL) return usage_failure(session, "%s: %s", name, message);
+    }
+    return usage_failure(session, "%s", message);
+}
+
+paritas_status losscone_plan_open(struct session *session, struct losscone_plan *plan)
+{
+    const struct arguments *arguments = session->arguments;
+    const paritas_losscone_options start = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    const char *response = option_text(arguments, "--response", "both"),
+               *confidence = option_text(arguments, "--confidence", "residuals");
+    *plan = (struct losscone_plan){.options = start};
+    paritas_losscone_options *o = &plan->options;
+    o->method = strcmp(option_text(arguments, "--method", "halekas"), "lillis") == 0 ? PARITAS_LILLIS
+                                                                                     : PARITAS_HALEKAS;
+    o->search = strcmp(option_text(arguments, "--search", "exact"), "de") == 0 ? PARITAS_SEARCH_DE
+                                                                               : PARITAS_SEARCH_EXACT;
+    o->seed = option_whole(arguments, "--seed", start.seed);
+    o->population = (unsigned)option_count(arguments, "--population", start.population);
+    o->generations = (unsigned)option_count(arguments, "--generations", start.generations);
+    o->box_limit = (unsigned)option_count(arguments, "--box-limit", start.box_limit);
+    const struct {
+        const char *option;
+        double *value;
+    } numbers[] = {
+        {"--potential-lower", &o->potential_lower}, {"--potential-upper", &o->potential_upper},
+        {"--ratio-lower", &o->ratio_lower},         {"--ratio-upper", &o->ratio_upper},
+        {"--amplitude-lower", &o->amplitude_lower}, {"--amplitude-upper", &o->amplitude_upper},
+        {"--beam-width", &o->beam_width},           {"--beam-sigma", &o->beam_sigma},
+        {"--background", &o->background},           {"--response-width", &o->response_width},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i].value = option_number(arguments, numbers[i].option, *numbers[i].value);
+    plan->hard = strcmp(response, "folded") != 0;
+    plan->folded = strcmp(response, "hard") != 0;
+    plan->confidence = strcmp(confidence, "none") == 0        ? CONFIDENCE_NONE
+                       : strcmp(confidence, "bootstrap") == 0 ? CONFIDENCE_BOOTSTRAP
+                                                              : CONFIDENCE_RESIDUALS;
+    plan->threshold = option_number(arguments, "--threshold", NAN);
+    plan->draws = (unsigned)option_count(arguments, "--draws", 40);
+    plan->level = option_number(arguments, "--level", 0.68);
+    plan->step = option_number(arguments, "--step", 0.0);
+    if (!isnan(plan->threshold)) {
+        if (option_given(arguments, "--confidence") != NULL)
+            return usage_failure(session,
+                                 "--threshold and --confidence: the threshold is given, or found, not both");
+        plan->confidence = CONFIDENCE_THRESHOLD;
+    }
+    if (plan->confidence == CONFIDENCE_THRESHOLD && !(plan->threshold >= 0.0))
+        return usage_failure(session, "--threshold takes a number from 0");
+    if (plan->draws > MOST_DRAWS)
+        return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
+    if (!(plan->level > 0.0 && plan->level < 1.0))
+        return usage_failure(session, "--level takes a number above 0 and below 1");
+    if (option_given(arguments, "--step") != NULL && !(plan->step > 0.0))
+        return usage_failure(session, "--step takes a number above 0");
+    const bool sets_asked =
+        option_given(arguments, "--confidence") != NULL || plan->confidence == CONFIDENCE_THRESHOLD;
+    if (o->search == PARITAS_SEARCH_DE && sets_asked && plan->confidence != CONFIDENCE_NONE)
+        return usage_failure(session, "confidence sets need --search exact");
+    if (o->search == PARITAS_SEARCH_DE) plan->confidence = CONFIDENCE_NONE;
+    return check_options(session, o);
+}
+
+void losscone_plan_describe(const struct losscone_plan *plan, struct writer *writer)
+{
+    static const char *const kinds[] = {"none", "residuals", "threshold", "bootstrap"};
+    const paritas_losscone_options *o = &plan->options;
+    write_string(writer, "method", paritas_losscone_method_name(o->method));
+    write_string(writer, "response", plan->hard && plan->folded ? "both" : plan->hard ? "hard" : "folded");
+    write_string(writer, "search", paritas_losscone_search_name(o->search));
+    if (o->search == PARITAS_SEARCH_DE) {
+        write_integer(writer, "population", o->population);
+        write_integer(writer, "generations", o->generations);
+    } else {
+        write_integer(writer, "box_limit", o->box_limit);
+    }
+    if (o->search == PARITAS_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
+        write_integer(writer, "seed", o->seed);
+    write_number(writer, "potential_lower", o->potential_lower);
+    write_number(writer, "potential_upper", o->potential_upper);
+    write_number(writer, "ratio_lower", o->ratio_lower);
+    write_number(writer, "ratio_upper", o->ratio_upper);
+    write_number(writer, "amplitude_lower", o->amplitude_lower);
+    write_number(writer, "amplitude_upper", o->amplitude_upper);
+    write_number(writer, "beam_width", o->beam_width);
+    write_number(writer, "beam_sigma", o->beam_sigma);
+    write_number(writer, "background", o->background);
+    if (plan->folded) write_number(writer, "response_width", o->response_width);
+    write_string(writer, "confidence", kinds[plan->confidence]);
+    if (plan->confidence == CONFIDENCE_THRESHOLD) write_number(writer, "threshold", plan->threshold);
+    if (plan->confidence == CONFIDENCE_BOOTSTRAP) {
+        write_integer(writer, "draws", plan->draws);
+        write_number(writer, "level", plan->level);
+    }
+    if (plan->confidence != CONFIDENCE_NONE)
+        write_number(writer, "step", plan->step > 0.0 ? plan->step : NAN);
+}
+
+paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model)
+{
+    paritas_losscone_options options = plan->options;
+    options.response = model == 0 ? PARITAS_RESPONSE_HARD : PARITAS_RESPONSE_FOLDED;
+    /* the folded model has no beam */
+    if (model == 1) options.amplitude_lower = options.amplitude_upper = 0.0;
+    return options;
+}
+
+bool losscone_fitted(const paritas_losscone_result *result)
+{
+    return result->status == PARITAS_SWEEP_FITTED || result->status == PARITAS_SWEEP_MISFIT ||
+           result->status == PARITAS_SWEEP_AT_LIMIT;
+}
+
+const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const paritas_losscone_result *result)
+{
+    const paritas_er_day *day = sweeps->day;
+    bool polarity = false;
+    for (size_t i = PARITAS_ER_ROWS * k; i < PARITAS_ER_ROWS * (k + 1); i++)
+        polarity = polarity || day->polarity[i] == 1.0 || day->polarity[i] == -1.0;
+    if (losscone_fitted(result)) return paritas_sweep_status_name(result->status);
+    if (day->sweep_reason[k] != PARITAS_ER_KEPT)
+        return paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k]);
+    if (!polarity) return paritas_er_reason_name(PARITAS_ER_POLARITY);
+    return isnan(day->spacecraft_potential[k]) ? "no_spacecraft_potential"
+                                               : paritas_sweep_status_name(result->status);
+}
+
+/* Confidence sets of one model. */
+static paritas_status answer_sets(paritas_context *context, const struct losscone_plan *plan,
+                                  const paritas_sweeps *sweeps, const paritas_losscone_options *options,
+                                  const paritas_losscone_result *results, struct arena *arena,
+                                  paritas_confidence **sets)
+{
+    double *thresholds = arena_array(arena, sweeps->n + 1, sizeof *thresholds);
+    *sets = arena_array(arena, sweeps->n + 1, sizeof **sets);
+    if (*sets == NULL || thresholds == NULL) return paritas_fail_memory(context);
+    paritas_status status = PARITAS_OK;
+    for (size_t k = 0; k < sweeps->n; k++) thresholds[k] = plan->threshold;
+    if (plan->confidence == CONFIDENCE_BOOTSTRAP)
+        status = paritas_losscone_bootstrap(context, sweeps, options, results, plan->draws, plan->level,
+                                            thresholds);
+    if (status != PARITAS_OK) return status;
+    return paritas_losscone_confidence(context, sweeps, options, results,
+                                       plan->confidence == CONFIDENCE_RESIDUALS ? NULL : thresholds,
+                                       plan->step, *sets);
+}
+
+paritas_status losscone_answer(paritas_context *context, const struct losscone_plan *plan,
+                               const paritas_sweeps *sweeps, uint64_t first, struct arena *arena,
+                               struct losscone_answers *answers)
+{
+    *answers = (struct losscone_answers){{NULL, NULL}, {NULL, NULL}};
+    for (int model = 0; model < 2; model++) {
+        if (!(model == 0 ? plan->hard : plan->folded)) continue;
+        paritas_losscone_options options = losscone_plan_options(plan, model);
+        options.first = first;
+        answers->results[model] = arena_array(arena, sweeps->n + 1, sizeof *answers->results[model]);
+        if (answers->results[model] == NULL) return paritas_fail_memory(context);
+        if (sweeps->n == 0) continue;
+        paritas_status status = paritas_losscone_fit(context, sweeps, &options, answers->results[model]);
+        for (size_t k = 0; k < sweeps->n && options.search == PARITAS_SEARCH_DE && status == PARITAS_OK;
+             k++) {
+            /* a point, which says nothing of a plateau */
+            paritas_losscone_result *r = &answers->results[model][k];
+            r->potential_lower = r->potential_upper = r->ratio_lower = r->ratio_upper = NAN;
+        }
+        if (status == PARITAS_OK && plan->confidence != CONFIDENCE_NONE)
+            status = answer_sets(context, plan, sweeps, &options, answers->results[model], arena,
+                                 &answers->sets[model]);
+        if (status != PARITAS_OK) return status;
+    }
+    return PARITAS_OK;
+}

@@ -1,0 +1,392 @@
+/* day_npz.c: archives of NumPy arrays: a ZIP file (PKWARE APPNOTE 6.3) whose members are stored as they are, each
+ * an array in the format NPY 1.0 (NumPy enhancement proposal 1).
+ *
+ *   local header, name, array │ ... │ directory: header, name │ ... │ end of the directory
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "base/utf8.h"
+#include "days/day_columns.h"
+#include "output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* CRC-32 of ISO 3309 (0xEDB88320), eight bytes at a time: table t holds what a byte does that t bytes
+ * follow. */
+struct crc {
+    uint32_t tables[8][256];
+};
+
+static void crc_open(struct crc *crc)
+{
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        uint32_t c = byte;
+        for (int bit = 0; bit < 8; bit++) c = c >> 1 ^ (c & 1 ? UINT32_C(0xEDB88320) : 0);
+        crc->tables[0][byte] = c;
+    }
+    for (int t = 1; t < 8; t++)
+        for (uint32_t byte = 0; byte < 256; byte++) {
+            const uint32_t before = crc->tables[t - 1][byte];
+            crc->tables[t][byte] = before >> 8 ^ crc->tables[0][before & 255];
+        }
+}
+
+static uint32_t crc_of(const struct crc *crc, const char *bytes, size_t length)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    uint32_t c = UINT32_MAX;
+    for (; length >= 8; length -= 8, at += 8) {
+        c ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        c = crc->tables[7][c & 255] ^ crc->tables[6][c >> 8 & 255] ^ crc->tables[5][c >> 16 & 255] ^
+            crc->tables[4][c >> 24] ^ crc->tables[3][at[4]] ^ crc->tables[2][at[5]] ^ crc->tables[1][at[6]] ^
+            crc->tables[0][at[7]];
+    }
+    for (; length > 0; length--, at++) c = c >> 8 ^ crc->tables[0][(c ^ *at) & 255];
+    return ~c;
+}
+
+/* ---- arrays ---- */
+
+static size_t kind_size(enum column_kind kind)
+{
+    static const size_t sizes[] = {[COLUMN_F64] = 8, [COLUMN_I64] = 8, [COLUMN_U32] = 4,
+                                   [COLUMN_I8] = 1,  [COLUMN_U8] = 1,  [COLUMN_BOOL] = 1};
+    return sizes[kind];
+}
+
+/* NPY stands in the order of this machine's bytes and says which. */
+static char byte_order(void)
+{
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return first == 1 ? '<' : '>';
+}
+
+/* The next character of a text as a code point; bytes that are no UTF-8 become U+FFFD. */
+static uint32_t next_character(const char **text)
+{
+    const unsigned char *at = (const unsigned char *)*text;
+    const size_t length = utf8_sequence(at, strlen(*text));
+    *text += length > 0 ? length : 1;
+    if (length == 0) return 0xFFFD;
+    uint32_t point = length == 1 ? at[0] : at[0] & (0x7Fu >> length);
+    for (size_t i = 1; i < length; i++) point = point << 6 | (at[i] & 0x3F);
+    return point;
+}
+
+/* Characters of the longest of n texts, and no less than `least`. */
+static size_t longest_of(size_t n, const char *const *texts, size_t least)
+{
+    size_t longest = least > 0 ? least : 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t length = 0;
+        for (const char *at = texts[i]; at != NULL && *at != '\0'; length++) next_character(&at);
+        if (length > longest) longest = length;
+    }
+    return longest;
+}
+
+static void append_texts(struct text *out, size_t n, const char *const *texts, size_t characters)
+{
+    uint32_t row[64];
+    const size_t room = sizeof row / sizeof *row;
+    for (size_t i = 0; i < n; i++) {
+        const char *at = texts[i] != NULL ? texts[i] : "";
+        for (size_t left = characters; left > 0;) {
+            const size_t step = left < room ? left : room;
+            for (size_t k = 0; k < step; k++) row[k] = *at != '\0' ? next_character(&at) : 0;
+            text_append(out, (const char *)row, step * sizeof *row);
+            left -= step;
+        }
+    }
+}
+
+/* One array as NPY 1.0. */
+static void append_array(struct text *out, const struct column *column)
+{
+    static const char *const types[] = {[COLUMN_F64] = "f8", [COLUMN_I64] = "i8", [COLUMN_U32] = "u4",
+                                        [COLUMN_I8] = "i1",  [COLUMN_U8] = "u1",  [COLUMN_BOOL] = "b1"};
+    char type[40], shape[64], header[192];
+    const bool text = column->kind == COLUMN_TEXT;
+    const size_t characters = text ? longest_of(column->rows, column->values, column->width) : 0,
+                 width = text ? 0 : column->width;
+    if (text)
+        snprintf(type, sizeof type, "%cU%zu", byte_order(), characters);
+    else
+        snprintf(type, sizeof type, "%c%s", kind_size(column->kind) == 1 ? '|' : byte_order(),
+                 types[column->kind]);
+    if (column->scalar)
+        snprintf(shape, sizeof shape, "()");
+    else if (width == 0)
+        snprintf(shape, sizeof shape, "(%zu,)", column->rows);
+    else
+        snprintf(shape, sizeof shape, "(%zu, %zu)", column->rows, width);
+    /* ten bytes in front; blanks until data begin at a multiple of 64 */
+    int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                          type, shape);
+    while ((10 + length + 1) % 64 != 0) header[length++] = ' ';
+    header[length++] = '\n';
+    text_append(out, "\x93NUMPY\x01\x00", 8);
+    text_append(out, (const char[2]){(char)(length & 255), (char)(length >> 8)}, 2);
+    text_append(out, header, (size_t)length);
+    if (text)
+        append_texts(out, column->rows, column->values, characters);
+    else
+        text_append(out, column->values, column->rows * (width > 0 ? width : 1) * kind_size(column->kind));
+}
+
+/* ---- the archive ---- */
+
+static void append_little(struct text *out, unsigned bytes, uint64_t value)
+{
+    for (unsigned i = 0; i < bytes; i++) text_append(out, (const char[1]){(char)(value >> 8 * i & 255)}, 1);
+}
+
+/* What a local header and an entry of the directory share. The time is the earliest that ZIP can tell. */
+static void append_member(struct text *out, const char *name, uint32_t crc, size_t size)
+{
+    append_little(out, 2, 20);       /* version needed: 2.0 */
+    append_little(out, 2, 1u << 11); /* names are UTF-8 */
+    append_little(out, 2, 0);        /* stored */
+    append_little(out, 2, 0);
+    append_little(out, 2, 1u << 5 | 1);
+    append_little(out, 4, crc);
+    append_little(out, 4, size);
+    append_little(out, 4, size);
+    append_little(out, 2, strlen(name));
+    append_little(out, 2, 0); /* no extra fields */
+}
+
+struct archive {
+    struct output_file file;
+    struct crc crc;
+    struct text array, header, directory;
+    uint64_t offset;
+    size_t members;
+};
+
+/* A member's local header with its name, and its entry behind those of the directory. */
+static void append_headers(struct archive *archive, const char *name, uint32_t crc, size_t size)
+{
+    struct text *directory = &archive->directory;
+    archive->header.length = 0;
+    append_little(&archive->header, 4, 0x04034b50);
+    append_member(&archive->header, name, crc, size);
+    text_append(&archive->header, name, strlen(name));
+    append_little(directory, 4, 0x02014b50);
+    append_little(directory, 2, 20); /* made by version 2.0 */
+    append_member(directory, name, crc, size);
+    append_little(directory, 2, 0); /* no comment, one disk, binary, no attributes */
+    append_little(directory, 2, 0);
+    append_little(directory, 2, 0);
+    append_little(directory, 4, 0);
+    append_little(directory, 4, archive->offset);
+    text_append(directory, name, strlen(name));
+}
+
+/* errno: EFBIG where the archive would need what ZIP has for 4 GiB and more. */
+static bool add_array(struct archive *archive, const struct column *column)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s.npy", column->name);
+    archive->array.length = 0;
+    append_array(&archive->array, column);
+    if (archive->array.failed) {
+        errno = ENOMEM;
+        return false;
+    }
+    const size_t size = archive->array.length;
+    if (archive->offset + size > UINT32_MAX - (UINT32_C(1) << 20)) {
+        errno = EFBIG;
+        return false;
+    }
+    append_headers(archive, name, crc_of(&archive->crc, archive->array.bytes, size), size);
+    if (archive->header.failed || archive->directory.failed) {
+        errno = ENOMEM;
+        return false;
+    }
+    archive->offset += archive->header.length + size;
+    archive->members++;
+    return output_append(&archive->file, archive->header.bytes, archive->header.length) &&
+           output_append(&archive->file, archive->array.bytes, size);
+}
+
+static void append_end(struct archive *archive)
+{
+    struct text *directory = &archive->directory;
+    const size_t size = directory->length;
+    append_little(directory, 4, 0x06054b50);
+    append_little(directory, 4, 0); /* this disk, the directory's disk */
+    append_little(directory, 2, archive->members);
+    append_little(directory, 2, archive->members);
+    append_little(directory, 4, size);
+    append_little(directory, 4, archive->offset);
+    append_little(directory, 2, 0);
+}
+
+paritas_status npz_write(paritas_context *context, const char *path, const char *provenance, size_t n,
+                         const struct column *columns)
+{
+    struct archive archive = {.offset = 0};
+    if (!output_open(&archive.file, path))
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
+    crc_open(&archive.crc);
+    text_open(&archive.array, &context->allocator);
+    text_open(&archive.header, &context->allocator);
+    text_open(&archive.directory, &context->allocator);
+    const struct column first = {
+        .name = "provenance", .kind = COLUMN_TEXT, .scalar = true, .rows = 1, .values = &provenance};
+    bool ok = add_array(&archive, &first);
+    for (size_t i = 0; i < n && ok; i++) ok = add_array(&archive, &columns[i]);
+    append_end(&archive);
+    if (ok && archive.directory.failed) {
+        ok = false;
+        errno = ENOMEM;
+    }
+    ok = ok && output_append(&archive.file, archive.directory.bytes, archive.directory.length);
+    int error = errno;
+    if (!output_close(&archive.file, ok) && ok) {
+        ok = false;
+        error = errno;
+    }
+    text_free(&archive.array);
+    text_free(&archive.header);
+    text_free(&archive.directory);
+    if (ok) return PARITAS_OK;
+    if (error == ENOMEM) return paritas_fail_memory(context);
+    return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(error));
+}
+
+/* ---- what a file says of itself ---- */
+
+static uint32_t little(const unsigned char *bytes, unsigned n)
+{
+    uint32_t value = 0;
+    for (unsigned i = 0; i < n; i++) value |= (uint32_t)bytes[i] << 8 * i;
+    return value;
+}
+
+/* The first member's bytes behind name and header, where they are an array of text of one element. */
+static bool read_first(FILE *file, struct text *out)
+{
+    static const char wanted[] = "provenance.npy";
+    unsigned char local[30], magic[10], points[4];
+    char name[sizeof wanted - 1];
+    if (fread(local, 1, sizeof local, file) != sizeof local || little(local, 4) != 0x04034b50 ||
+        little(local + 26, 2) != sizeof name || little(local + 28, 2) != 0)
+        return false;
+    if (fread(name, 1, sizeof name, file) != sizeof name || memcmp(name, wanted, sizeof name) != 0)
+        return false;
+    if (fread(magic, 1, sizeof magic, file) != sizeof magic || memcmp(magic, "\x93NUMPY\x01\x00", 8) != 0)
+        return false;
+    const uint32_t header = little(magic + 8, 2), size = little(local + 18, 4);
+    if (size < sizeof magic + header || fseek(file, (long)header, SEEK_CUR) != 0) return false;
+    for (uint32_t left = (size - (uint32_t)sizeof magic - header) / 4; left > 0; left--) {
+        if (fread(points, 1, sizeof points, file) != sizeof points) return false;
+        uint32_t point;
+        /* an archive of a machine with the other order of bytes is another's */
+        memcpy(&point, points, sizeof point);
+        if (point == 0) break;
+        if (point < 0x80)
+            text_append(out, (const char[1]){(char)point}, 1);
+        else if (point < 0x800)
+            text_append(out, (const char[2]){(char)(0xC0 | point >> 6), (char)(0x80 | (point & 63))}, 2);
+        else if (point < 0x10000)
+            text_append(out,
+                        (const char[3]){(char)(0xE0 | point >> 12), (char)(0x80 | (point >> 6 & 63)),
+                                        (char)(0x80 | (point & 63))},
+                        3);
+        else if (point < 0x110000)
+            text_append(out,
+                        (const char[4]){(char)(0xF0 | point >> 18), (char)(0x80 | (point >> 12 & 63)),
+                                        (char)(0x80 | (point >> 6 & 63)), (char)(0x80 | (point & 63))},
+                        4);
+        else
+            return false;
+    }
+    return true;
+}
+
+paritas_status npz_provenance(paritas_context *context, const char *path, struct paritas_workspace **document)
+{
+    *document = NULL;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL && errno == ENOENT) return PARITAS_OK;
+    if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    struct text text;
+    text_open(&text, &context->allocator);
+    const bool found = read_first(file, &text);
+    paritas_status status = PARITAS_OK;
+    if (text.failed)
+        status = paritas_fail_memory(context);
+    else if (!found)
+        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no table of paritas", path);
+    else
+        status = json_read(context, text.bytes, text.length, path, document);
+    text_free(&text);
+    fclose(file);
+    return status;
+}
+
+/* The whole file. *bytes is NULL where it cannot be read. */
+static void read_bytes(paritas_context *context, const char *path, char **bytes, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    *bytes = NULL;
+    if (file == NULL) return;
+    const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    *length = end > 0 ? (size_t)end : 0;
+    if (end > 0 && fseek(file, 0, SEEK_SET) == 0) *bytes = paritas_allocate(context, *length, 1);
+    if (*bytes != NULL && fread(*bytes, 1, *length, file) != *length) {
+        paritas_release(&context->allocator, *bytes);
+        *bytes = NULL;
+    }
+    fclose(file);
+}
+
+/* Walks the members from the front and makes headers and directory anew: what is not as it would be written
+ * now is damage. */
+paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole,
+                         char text[65])
+{
+    struct archive archive = {.offset = 0};
+    char *bytes, wanted[128];
+    size_t length = 0;
+    const int wanted_length = snprintf(wanted, sizeof wanted, "%s.npy", name);
+    text[0] = '\0';
+    *whole = false;
+    read_bytes(context, path, &bytes, &length);
+    if (bytes == NULL) return PARITAS_OK;
+    crc_open(&archive.crc);
+    text_open(&archive.header, &context->allocator);
+    text_open(&archive.directory, &context->allocator);
+    for (;;) {
+        const unsigned char *local = (const unsigned char *)bytes + archive.offset;
+        const size_t left = length - (size_t)archive.offset;
+        if (left < 30 || little(local, 4) != 0x04034b50) break;
+        const size_t size = little(local + 18, 4), name_length = little(local + 26, 2);
+        char member[128];
+        if (name_length >= sizeof member || left - 30 < name_length || left - 30 - name_length < size) break;
+        memcpy(member, local + 30, name_length);
+        member[name_length] = '\0';
+        const char *array = bytes + archive.offset + 30 + name_length;
+        append_headers(&archive, member, crc_of(&archive.crc, array, size), size);
+        if (archive.header.failed || memcmp(archive.header.bytes, local, 30 + name_length) != 0) break;
+        if (name_length == (size_t)wanted_length && strcmp(member, wanted) == 0 && size > 256)
+            for (size_t i = 0; i < 65; i++)
+                text[i] = i < 64 ? (char)little((const unsigned char *)array + size - 256 + 4 * i, 4) : '\0';
+        archive.offset += 30 + name_length + size;
+        archive.members++;
+    }
+    append_end(&archive);
+    const bool failed = archive.header.failed || archive.directory.failed;
+    if (!failed)
+        *whole = archive.directory.length == length - archive.offset &&
+                 memcmp(archive.directory.bytes, bytes + archive.offset, archive.directory.length) == 0;
+    text_free(&archive.header);
+    text_free(&archive.directory);
+    paritas_release(&context->allocator, bytes);
+    return failed ? paritas_fail_memory(context) : PARITAS_OK;
+}

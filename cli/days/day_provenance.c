@@ -1,0 +1,197 @@
+/* day_provenance.c: see provenance.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "days/day_provenance.h"
+#include "base/digest.h"
+#include "base/utf8.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+paritas_status file_digest(paritas_context *context, const char *path, char hex[65])
+{
+    char piece[1 << 14];
+    struct sha256 digest;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
+    sha256_open(&digest);
+    for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;)
+        sha256_append(&digest, piece, length);
+    const bool broken = ferror(file) != 0;
+    fclose(file);
+    if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
+    sha256_close(&digest, hex);
+    return PARITAS_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names of a folder's files that are no folders, sorted, in the arena. */
+static paritas_status names_in(paritas_context *context, const char *folder, struct arena *arena, size_t *n,
+                               char ***names)
+{
+    DIR *entries = opendir(folder);
+    if (entries == NULL)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder, strerror(errno));
+    size_t room = 0;
+    *n = 0;
+    *names = NULL;
+    bool failed = false;
+    for (const struct dirent *entry; !failed && (entry = readdir(entries)) != NULL;) {
+        if (entry->d_name[0] == '.') continue;
+        if (*n == room) {
+            char **more = arena_array(arena, room = 2 * room + 16, sizeof *more);
+            if (more != NULL && *n > 0) memcpy(more, *names, *n * sizeof *more);
+            *names = more;
+        }
+        if (*names != NULL) (*names)[*n] = arena_text(arena, entry->d_name, strlen(entry->d_name));
+        failed = *names == NULL || (*names)[*n] == NULL;
+        *n += !failed;
+    }
+    closedir(entries);
+    if (failed) return paritas_fail_memory(context);
+    if (*n > 0) qsort(*names, *n, sizeof **names, by_text);
+    return PARITAS_OK;
+}
+
+paritas_status folder_digest(paritas_context *context, const char *folder, char hex[65])
+{
+    struct arena arena;
+    struct sha256 digest;
+    size_t n = 0;
+    char **names = NULL, one[65];
+    arena_open(&arena, &context->allocator);
+    sha256_open(&digest);
+    paritas_status status = names_in(context, folder, &arena, &n, &names);
+    for (size_t i = 0; status == PARITAS_OK && i < n; i++) {
+        struct stat info;
+        char path[4096];
+        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= (int)sizeof path ||
+            stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+            continue;
+        status = file_digest(context, path, one);
+        sha256_append(&digest, names[i], strlen(names[i]) + 1);
+        sha256_append(&digest, one, sizeof one);
+    }
+    sha256_close(&digest, hex);
+    arena_free(&arena);
+    return status;
+}
+
+const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+void write_path(struct writer *writer, const char *key, const char *path)
+{
+    char clean[512];
+    size_t n = 0;
+    for (size_t left = strlen(path); left > 0 && n + 5 < sizeof clean;) {
+        const size_t length = utf8_sequence((const unsigned char *)path, left),
+                     step = length > 0 ? length : 1;
+        if (length > 0)
+            memcpy(clean + n, path, length);
+        else
+            clean[n] = '?';
+        n += step;
+        path += step;
+        left -= step;
+    }
+    clean[n] = '\0';
+    write_string(writer, key, clean);
+}
+
+/* A value in few words, for a message. */
+static void value_text(const struct json *node, char *out, size_t room, paritas_context *context)
+{
+    struct text text;
+    if (node == NULL) {
+        snprintf(out, room, "nothing");
+        return;
+    }
+    text_open(&text, &context->allocator);
+    json_write(&text, node, 0, false);
+    text_append(&text, "", 1);
+    if (text.failed)
+        snprintf(out, room, "another value");
+    else if (strlen(text.bytes) >= room)
+        snprintf(out, room, "%.*s...", (int)room - 4, text.bytes);
+    else
+        snprintf(out, room, "%s", text.bytes);
+    text_free(&text);
+}
+
+static void tell(paritas_context *context, const char *name, const struct json *found,
+                 const struct json *wanted, char *difference, size_t room)
+{
+    char there[80], here[80];
+    value_text(found, there, sizeof there, context);
+    value_text(wanted, here, sizeof here, context);
+    snprintf(difference, room, "%s is %s there, %s here", name, there, here);
+}
+
+/* The first member of `one` whose value is another in `two`; then `absent` asks for those that `two`
+ * lacks. */
+static const struct json *first_other(const struct json *one, const struct json *two, bool absent)
+{
+    for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member != NULL;
+         member = member->next) {
+        const struct json *there = json_get(two, member->key);
+        if (absent ? there == NULL : there != NULL && !json_equal(there, member)) return member;
+    }
+    return NULL;
+}
+
+/* Options that both have come first: others follow from them. */
+static bool objects_differ(paritas_context *context, const struct json *found, const struct json *wanted,
+                           char *difference, size_t room)
+{
+    const struct json *other = first_other(wanted, found, false),
+                      *here = other == NULL ? first_other(wanted, found, true) : NULL;
+    const struct json *there = other == NULL && here == NULL ? first_other(found, wanted, true) : NULL;
+    if (other != NULL)
+        tell(context, other->key, json_get(found, other->key), other, difference, room);
+    else if (here != NULL)
+        tell(context, here->key, NULL, here, difference, room);
+    else if (there != NULL)
+        tell(context, there->key, there, NULL, difference, room);
+    return other != NULL || here != NULL || there != NULL;
+}
+
+bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted,
+                        char *difference, size_t room)
+{
+    static const char *const single[] = {"paritas", "command"};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+        const struct json *there = json_get(found, single[i]), *here = json_get(wanted, single[i]);
+        if (there != NULL && json_equal(there, here)) continue;
+        tell(context, i == 0 ? "the version of paritas" : single[i], there, here, difference, room);
+        return true;
+    }
+    if (!json_is(json_get(found, "options"), JSON_OBJECT)) {
+        snprintf(difference, room, "no options are there");
+        return true;
+    }
+    if (objects_differ(context, json_get(found, "options"), json_get(wanted, "options"), difference, room))
+        return true;
+    const struct json *there = json_get(found, "inputs"), *here = json_get(wanted, "inputs");
+    if (here == NULL || (there != NULL && json_equal(there, here))) return false;
+    for (const struct json *a = json_at(there, 0), *b = json_at(here, 0); a != NULL && b != NULL;
+         a = a->next, b = b->next) {
+        if (json_equal(a, b)) continue;
+        const struct json *name = json_get(b, "file");
+        snprintf(difference, room, "the input %s is another", json_is(name, JSON_STRING) ? name->text : "");
+        return true;
+    }
+    snprintf(difference, room, "the number of inputs is another");
+    return true;
+}

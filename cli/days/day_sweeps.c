@@ -1,0 +1,368 @@
+/* day_sweeps.c: see sweeps.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "days/day_sweeps.h"
+#include "days/day_provenance.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ROWS PARITAS_ER_ROWS
+#define CELLS PARITAS_ER_CELLS
+
+const struct option options_sources[] = {
+    {"--theta", 0, OPTION_TEXT, "FILE",
+     "theta.tab, inclinations of the 88 cells; default: the instrument's rings in an order that need not be "
+     "the archive's"},
+    {"--polarity", 0, OPTION_TEXT, "+1|-1|FILE",
+     "is the Moon along the field (+1) or against it (-1)? Of all sweeps, or a table with the column "
+     "polarity; default: --geometry, --spice, else -1"},
+    {"--geometry", 0, OPTION_TEXT, "FILE",
+     "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC "
+     "(CSV)"},
+    {"--spice", 0, OPTION_TEXT, "DIR",
+     "the same from SPICE kernels, where libcspice is installed; needs --attitude"},
+    {"--attitude", 0, OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
+    {"--spacecraft-potential", 0, OPTION_TEXT, "auto|V|FILE",
+     "of the spacecraft: from the plasma's currents, in volts, or a table with the column "
+     "spacecraft_potential; default: auto"},
+    {"--sunlight", 0, OPTION_NUMBER, "DEGREES",
+     "cells this near the Sun are masked, where its direction is known; 0: none; default: 14"},
+    {"--normalisation", 0, OPTION_CHOICE, "ratio|max|pairs",
+     "flux over the mean or the largest of the row's incident cells, or over the mirrored cell; default: "
+     "ratio"},
+    {"--strict", 0, OPTION_FLAG, NULL,
+     "a damaged day file is refused; default: its damaged rows are masked and counted"},
+    {0},
+};
+
+const char *const sources_options[SOURCES_TABLES] = {"--geometry", "--polarity", "--spacecraft-potential"};
+
+/* ---- what is read once ---- */
+
+/* Reads a table that is to have a column. */
+static paritas_status open_table(struct session *session, const char *path, const char *column,
+                                 paritas_er_geometry **table)
+{
+    const paritas_status status = paritas_er_geometry_read(session->context, path, table);
+    if (status != PARITAS_OK || column == NULL || paritas_er_geometry_has(*table, column)) return status;
+    return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has no column %s", path, column);
+}
+
+/* The same of an option that takes words or numbers too: what names no file is a slip on the command line. */
+static paritas_status open_named(struct session *session, const char *option, const char *takes,
+                                 const char *path, const char *column, paritas_er_geometry **table)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return usage_failure(session, "%s takes %s or a file; there is no file '%s'", option, takes, path);
+    return open_table(session, path, column, table);
+}
+
+static paritas_status open_spice(struct session *session, struct sources *sources)
+{
+    const char *folder = option_text(session->arguments, "--spice", NULL),
+               *attitude = option_text(session->arguments, "--attitude", NULL);
+    if (folder == NULL && attitude == NULL) return PARITAS_OK;
+    if (folder == NULL) return usage_failure(session, "--attitude needs --spice DIR");
+    if (attitude == NULL) return usage_failure(session, "--spice needs --attitude FILE");
+    const paritas_status status = paritas_er_attitude_read(session->context, attitude, &sources->attitude);
+    return status == PARITAS_OK ? paritas_er_spice_open(session->context, NULL, folder, &sources->spice)
+                                : status;
+}
+
+static paritas_status open_polarity(struct session *session, struct sources *sources)
+{
+    const char *text = option_text(session->arguments, "--polarity", NULL);
+    const bool known =
+        sources->spice != NULL || (sources->tables[SOURCES_GEOMETRY] != NULL &&
+                                   paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
+    if (text == NULL) {
+        sources->polarity = known ? 0.0 : -1.0;
+        if (!known)
+            paritas_note(session->context,
+                         "the polarity of the field is not known and taken as -1 (--polarity, --geometry)");
+        return PARITAS_OK;
+    }
+    if (strcmp(text, "+1") == 0 || strcmp(text, "1") == 0)
+        sources->polarity = 1.0;
+    else if (strcmp(text, "-1") == 0)
+        sources->polarity = -1.0;
+    else
+        return open_named(session, "--polarity", "+1, -1", text, "polarity",
+                          &sources->tables[SOURCES_POLARITY]);
+    return PARITAS_OK;
+}
+
+static paritas_status open_potential(struct session *session, struct sources *sources)
+{
+    const char *text = option_text(session->arguments, "--spacecraft-potential", "auto");
+    if (strcmp(text, "auto") == 0)
+        sources->potential = POTENTIAL_AUTO;
+    else if (number_of_text(text, &sources->potential_value))
+        sources->potential = POTENTIAL_VALUE;
+    else
+        sources->potential = POTENTIAL_TABLE;
+    const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
+    if (option_given(session->arguments, "--spacecraft-potential") == NULL && geometry != NULL &&
+        paritas_er_geometry_has(geometry, "spacecraft_potential"))
+        paritas_note(session->context, "the column spacecraft_potential of --geometry is not used: "
+                                       "potentials are found from the plasma (--spacecraft-potential FILE)");
+    if (sources->potential != POTENTIAL_TABLE) return PARITAS_OK;
+    return open_named(session, "--spacecraft-potential", "auto, a number of volts", text,
+                      "spacecraft_potential", &sources->tables[SOURCES_POTENTIAL]);
+}
+
+paritas_status sources_open(struct session *session, struct sources *sources)
+{
+    const struct arguments *arguments = session->arguments;
+    const char *geometry = option_text(arguments, "--geometry", NULL),
+               *normalisation = option_text(arguments, "--normalisation", "ratio");
+    memset(sources, 0, sizeof *sources);
+    sources->strict = option_flag(arguments, "--strict");
+    sources->sunlight = option_number(arguments, "--sunlight", 14.0);
+    sources->normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISE_MAX
+                             : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISE_PAIRS
+                                                                   : PARITAS_NORMALISE_RATIO;
+    if (sources->sunlight < 0.0 || sources->sunlight > 180.0)
+        return usage_failure(session, "--sunlight takes degrees from 0 to 180");
+    paritas_status status =
+        paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), sources->theta);
+    if (status == PARITAS_OK && geometry != NULL)
+        status = open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]);
+    if (status == PARITAS_OK) status = open_spice(session, sources);
+    if (status == PARITAS_OK) status = open_polarity(session, sources);
+    if (status == PARITAS_OK) status = open_potential(session, sources);
+    return status;
+}
+
+void sources_close(struct sources *sources)
+{
+    for (size_t i = 0; i < SOURCES_TABLES; i++) paritas_er_geometry_free(sources->tables[i]);
+    paritas_er_attitude_free(sources->attitude);
+    paritas_er_spice_close(sources->spice);
+}
+
+paritas_status sources_check_days(struct session *session, const struct sources *sources, size_t days)
+{
+    for (size_t i = 0; i < SOURCES_TABLES; i++) {
+        const paritas_er_geometry *table = sources->tables[i];
+        if (days < 2 || table == NULL || paritas_er_geometry_has(table, "date") ||
+            paritas_er_geometry_has(table, "utc"))
+            continue;
+        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                            "%s: has neither a column date nor utc, and there are %zu days: which sweeps it "
+                            "means is not known",
+                            option_text(session->arguments, sources_options[i], ""), days);
+    }
+    return PARITAS_OK;
+}
+
+/* A file or folder of an option as its digest; `otherwise` where it is not given. */
+static paritas_status describe_file(struct session *session, struct writer *writer, const char *key,
+                                    const char *path, const char *otherwise)
+{
+    struct stat info;
+    char labelled[80] = "sha256:";
+    if (path == NULL) {
+        write_string(writer, key, otherwise);
+        return PARITAS_OK;
+    }
+    const bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    const paritas_status status =
+        (folder ? folder_digest : file_digest)(session->context, path, labelled + strlen(labelled));
+    if (status == PARITAS_OK) write_string(writer, key, labelled);
+    return status;
+}
+
+paritas_status sources_describe(struct session *session, const struct sources *sources, struct writer *writer)
+{
+    static const char *const normalisations[] = {"ratio", "max", "pairs"};
+    const struct arguments *arguments = session->arguments;
+    paritas_status status =
+        describe_file(session, writer, "theta", option_text(arguments, "--theta", NULL), "built-in");
+    if (status == PARITAS_OK)
+        status = describe_file(session, writer, "geometry", option_text(arguments, "--geometry", NULL), NULL);
+    if (status == PARITAS_OK)
+        status = describe_file(session, writer, "attitude", option_text(arguments, "--attitude", NULL), NULL);
+    if (status == PARITAS_OK)
+        status = describe_file(session, writer, "spice", option_text(arguments, "--spice", NULL), NULL);
+    const char *polarity = option_text(arguments, "--polarity", NULL),
+               *potential = option_text(arguments, "--spacecraft-potential", "auto");
+    if (sources->tables[SOURCES_POLARITY] != NULL && status == PARITAS_OK)
+        status = describe_file(session, writer, "polarity", polarity, NULL);
+    else if (sources->polarity == 0.0)
+        write_string(writer, "polarity", "of the geometry");
+    else
+        write_string(writer, "polarity",
+                     sources->polarity > 0.0 ? "+1"
+                     : polarity != NULL      ? "-1"
+                                             : "-1, not known and taken so");
+    if (sources->tables[SOURCES_POTENTIAL] != NULL && status == PARITAS_OK)
+        status = describe_file(session, writer, "spacecraft_potential", potential, NULL);
+    else if (sources->potential == POTENTIAL_VALUE)
+        write_number(writer, "spacecraft_potential", sources->potential_value);
+    else
+        write_string(writer, "spacecraft_potential", "auto");
+    write_number(writer, "sunlight", sources->sunlight);
+    write_string(writer, "normalisation", normalisations[sources->normalisation]);
+    write_bool(writer, "strict", sources->strict);
+    return status;
+}
+
+/* ---- a day ---- */
+
+static void move_rows(void *to, const void *from, size_t at, size_t n, size_t size)
+{
+    memcpy((char *)to + at * size, from, n * size);
+}
+
+/* The sweeps of `part` into `whole` from `at` on; their numbers above `above`. */
+static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *part, int64_t above)
+{
+    const size_t n = part->n;
+    for (size_t k = 0; k < n; k++) whole->number[at + k] = part->number[k] + above;
+    move_rows(whole->utc, part->utc, at, n, sizeof *whole->utc);
+    move_rows(whole->sweep_reason, part->sweep_reason, at, n, 1);
+    move_rows(whole->row_reason, part->row_reason, at, n, ROWS);
+    move_rows(whole->cell_reason, part->cell_reason, at, n, ROWS * CELLS);
+    move_rows(whole->line, part->line, at, n, ROWS * sizeof *whole->line);
+    const struct {
+        double *to;
+        const double *from;
+        size_t width;
+    } arrays[] = {
+        {whole->time, part->time, ROWS},
+        {whole->energy, part->energy, ROWS},
+        {whole->field, part->field, 3 * ROWS},
+        {whole->flux, part->flux, ROWS * CELLS},
+        {whole->azimuth, part->azimuth, ROWS * CELLS},
+        {whole->polarity, part->polarity, ROWS},
+        {whole->spacecraft_potential, part->spacecraft_potential, 1},
+        {whole->spacecraft_in_sun, part->spacecraft_in_sun, 1},
+        {whole->projection_in_sun, part->projection_in_sun, 1},
+        {whole->spacecraft_latitude, part->spacecraft_latitude, 1},
+        {whole->spacecraft_longitude, part->spacecraft_longitude, 1},
+        {whole->projection_latitude, part->projection_latitude, 1},
+        {whole->projection_longitude, part->projection_longitude, 1},
+        {whole->sun_azimuth, part->sun_azimuth, 1},
+        {whole->sun_elevation, part->sun_elevation, 1},
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        move_rows(arrays[i].to, arrays[i].from, at, n, arrays[i].width * sizeof(double));
+    for (size_t i = 0; i < PARITAS_ER_REASONS; i++) {
+        if (whole->counts[i].count == 0)
+            whole->counts[i] = part->counts[i];
+        else
+            whole->counts[i].count += part->counts[i].count;
+    }
+    whole->rows += part->rows;
+    whole->bytes += part->bytes;
+}
+
+/* Appends `part` to *whole, which may be NULL; takes it over. */
+static paritas_status join(paritas_context *context, paritas_er_day **whole, paritas_er_day *part)
+{
+    if (*whole == NULL) {
+        *whole = part;
+        return PARITAS_OK;
+    }
+    paritas_er_day *both = NULL;
+    const paritas_er_day *before = *whole;
+    const paritas_status status = paritas_er_day_create(context, before->n + part->n, &both);
+    if (status == PARITAS_OK) {
+        int64_t above = 0;
+        for (size_t k = 0; k < before->n; k++)
+            if (before->number[k] >= above) above = before->number[k] + 1;
+        memset(both->counts, 0, sizeof both->counts);
+        append_day(both, 0, before, 0);
+        append_day(both, before->n, part, above);
+        paritas_er_day_free(*whole);
+        *whole = both;
+    }
+    paritas_er_day_free(part);
+    return status;
+}
+
+static paritas_status read_files(paritas_context *context, const struct sources *sources,
+                                 const struct day *day, struct sweeps *sweeps)
+{
+    paritas_er_options options = PARITAS_ER_OPTIONS_DEFAULT;
+    options.digest = 1;
+    options.strict = sources->strict;
+    sweeps->digests = paritas_allocate_clear(context, day->n, sizeof *sweeps->digests);
+    if (sweeps->digests == NULL) return paritas_fail_memory(context);
+    for (size_t i = 0; i < day->n; i++) {
+        paritas_er_day *part = NULL;
+        paritas_status status = paritas_er_read(context, day->files[i].path, &options, &part);
+        if (status != PARITAS_OK) return status;
+        memcpy(sweeps->digests[i], part->digest + strlen("sha256:"), 64);
+        for (size_t k = 0; k < SOURCES_TABLES && status == PARITAS_OK; k++) {
+            size_t matched = 0;
+            if (sources->tables[k] != NULL)
+                status = paritas_er_geometry_apply(context, sources->tables[k], part, &matched);
+            sweeps->matched[k] += matched;
+            if (k == 0 && status == PARITAS_OK && sources->spice != NULL)
+                status = paritas_er_spice_apply(context, sources->spice, sources->attitude, part, NULL);
+        }
+        if (status != PARITAS_OK) {
+            paritas_er_day_free(part);
+            return status;
+        }
+        status = join(context, &sweeps->day, part);
+        if (status != PARITAS_OK) return status;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status sweeps_load(paritas_context *context, const struct sources *sources, const struct day *files,
+                           struct sweeps *sweeps)
+{
+    memset(sweeps, 0, sizeof *sweeps);
+    sweeps->allocator = context->allocator;
+    paritas_status status = read_files(context, sources, files, sweeps);
+    if (status != PARITAS_OK) return status;
+    paritas_er_day *day = sweeps->day;
+    const size_t n = sweeps->n = day->n;
+    for (size_t i = 0; i < ROWS * n && sources->polarity != 0.0; i++) day->polarity[i] = sources->polarity;
+    if (sources->sunlight > 0.0)
+        status = paritas_er_mask_sunlight(context, day, sources->theta, sources->sunlight);
+    if (status == PARITAS_OK) status = paritas_er_mask_polarity(context, day);
+    if (status != PARITAS_OK) return status;
+    sweeps->potential = paritas_allocate(context, ROWS * n + 1, sizeof(double));
+    sweeps->cosine = paritas_allocate(context, ROWS * CELLS * n + 1, sizeof(double));
+    sweeps->flux = paritas_allocate(context, ROWS * CELLS * n + 1, sizeof(double));
+    if (sweeps->potential == NULL || sweeps->cosine == NULL || sweeps->flux == NULL)
+        return paritas_fail_memory(context);
+    for (size_t k = 0; k < n; k++) {
+        if (sources->potential == POTENTIAL_VALUE) day->spacecraft_potential[k] = sources->potential_value;
+        if (sources->potential == POTENTIAL_AUTO) day->spacecraft_potential[k] = NAN;
+        for (size_t i = 0; i < ROWS; i++) sweeps->potential[ROWS * k + i] = day->spacecraft_potential[k];
+    }
+    if (n == 0) return PARITAS_OK;
+    status = paritas_losscone_cosines(context, n, sources->theta, day->field, day->polarity, day->azimuth,
+                                      sweeps->cosine);
+    return status == PARITAS_OK ? paritas_losscone_normalise(context, n, sources->normalisation,
+                                                             sweeps->cosine, day->flux, sweeps->flux)
+                                : status;
+}
+
+void sweeps_free(struct sweeps *sweeps)
+{
+    paritas_er_day_free(sweeps->day);
+    if (sweeps->allocator.release == NULL && sweeps->digests == NULL) return;
+    paritas_release(&sweeps->allocator, sweeps->digests);
+    paritas_release(&sweeps->allocator, sweeps->potential);
+    paritas_release(&sweeps->allocator, sweeps->cosine);
+    paritas_release(&sweeps->allocator, sweeps->flux);
+    memset(sweeps, 0, sizeof *sweeps);
+}
+
+paritas_sweeps sweeps_of(const struct sweeps *sweeps)
+{
+    return (paritas_sweeps){.n = sweeps->n,
+                            .energy = sweeps->day->energy,
+                            .potential = sweeps->potential,
+                            .cosine = sweeps->cosine,
+                            .flux = sweeps->flux};
+}

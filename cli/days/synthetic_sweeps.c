@@ -1,0 +1,397 @@
+/* synthetic_sweeps.c: see synthetic.h. */
+#include "days/synthetic_sweeps.h"
+#include "base/host_math.h"
+#include "infer/probability.h"
+#include "paritas_kappa.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROWS PARITAS_ER_ROWS
+#define CELLS PARITAS_ER_CELLS
+#define CADENCE 80.0 /* seconds from sweep to sweep */
+#define ROW_TIME 2.5
+
+const struct option options_truth[] = {
+    {"--true-potential", 0, OPTION_TEXT, "LO:HI", "range of the surface potential U, V; default: -400:-10"},
+    {"--true-ratio", 0, OPTION_TEXT, "LO:HI", "of r; default: 0.4:1.05"},
+    {"--beams", 0, OPTION_NUMBER, "P", "part of the sweeps with a beam; default: 0.5"},
+    {"--true-amplitude", 0, OPTION_TEXT, "LO:HI", "of the beam; default: 0:2"},
+    {"--noise", 0, OPTION_TEXT, "LO:HI",
+     "standard deviation of the flux's logarithm, drawn for each sweep; default: 0.1:0.3"},
+    {"--true-spacecraft", 0, OPTION_TEXT, "LO:HI",
+     "spacecraft potential, V; default: 5:15, or with --plasma that of the currents"},
+    {"--plasma", 0, OPTION_FLAG, NULL, "spectra of kappa distributions; default: a power law"},
+    {"--true-density", 0, OPTION_TEXT, "LO:HI", "of the plasma, 1/m^3; default: 1e5:1e7"},
+    {"--true-kappa", 0, OPTION_TEXT, "LO:HI", "default: 3:6"},
+    {"--true-temperature", 0, OPTION_TEXT, "LO:HI", "eV; default: 10:200"},
+    {"--channel-width", 0, OPTION_NUMBER, "W",
+     "relative width of the energy channels, with which spectra of --plasma are folded, as kappa fits fold "
+     "theirs; 0: none; default: 0.5"},
+    {"--missing-cells", 0, OPTION_NUMBER, "P",
+     "part of the cells with a sentinel instead of flux or azimuth; default: 0"},
+    {"--missing-rows", 0, OPTION_NUMBER, "P", "part of the rows that are left out; default: 0"},
+    {"--bad-fields", 0, OPTION_NUMBER, "P", "part of the sweeps whose magnetic field is 0; default: 0"},
+    {"--low-energies", 0, OPTION_FLAG, NULL,
+     "every second sweep has the instrument's other table of energies, from 7 eV"},
+    {"--true-polarity", 0, OPTION_CHOICE, "+1|-1|drawn", "default: -1"},
+    {"--truth", 0, OPTION_CHOICE, "hard|folded", "edge of the cone; default: hard, of injection tests both"},
+    {0},
+};
+
+/* LO:HI, or one number for both. */
+static bool read_range(const char *text, struct range *range)
+{
+    char lower[64];
+    const char *colon = strchr(text, ':');
+    if (colon == NULL) {
+        if (!number_of_text(text, &range->lower)) return false;
+        range->upper = range->lower;
+        return true;
+    }
+    const size_t length = (size_t)(colon - text);
+    if (length >= sizeof lower) return false;
+    memcpy(lower, text, length);
+    lower[length] = '\0';
+    return number_of_text(lower, &range->lower) && number_of_text(colon + 1, &range->upper) &&
+           range->lower <= range->upper;
+}
+
+paritas_status synthetic_plan_open(struct session *session, struct synthetic_plan *plan)
+{
+    const struct arguments *arguments = session->arguments;
+    *plan = (struct synthetic_plan){
+        {-400.0, -10.0}, {0.4, 1.05}, {0.0, 2.0}, {0.1, 0.3}, {5.0, 15.0}, {1e5, 1e7}, {3.0, 6.0},
+        {10.0, 200.0},   0.5,         0.0,        0.0,        0.0,         0.5,        false,
+        false,           -1.0,        false,      42};
+    const struct {
+        const char *option;
+        struct range *range;
+        double least;
+    } ranges[] = {
+        {"--true-potential", &plan->potential, -INFINITY},
+        {"--true-ratio", &plan->ratio, 1e-6},
+        {"--true-amplitude", &plan->amplitude, 0.0},
+        {"--noise", &plan->noise, 0.0},
+        {"--true-spacecraft", &plan->spacecraft, -INFINITY},
+        {"--true-density", &plan->density, 1e-3},
+        {"--true-kappa", &plan->kappa, 1.6},
+        {"--true-temperature", &plan->temperature, 1e-3},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const char *text = option_text(arguments, ranges[i].option, NULL);
+        if (text != NULL && (!read_range(text, ranges[i].range) || ranges[i].range->lower < ranges[i].least))
+            return usage_failure(session, "%s takes LO:HI, not '%s'", ranges[i].option, text);
+    }
+    const struct {
+        const char *option;
+        double *value;
+    } parts[] = {{"--beams", &plan->beams},
+                 {"--missing-cells", &plan->missing_cells},
+                 {"--missing-rows", &plan->missing_rows},
+                 {"--bad-fields", &plan->bad_fields}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        *parts[i].value = option_number(arguments, parts[i].option, *parts[i].value);
+        if (!(*parts[i].value >= 0.0 && *parts[i].value <= 1.0))
+            return usage_failure(session, "%s takes a number from 0 to 1", parts[i].option);
+    }
+    const paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
+    plan->channel_width = option_number(arguments, "--channel-width", kappa.response);
+    if (!(plan->channel_width >= 0.0 && plan->channel_width <= 10.0))
+        return usage_failure(session, "--channel-width takes a number from 0 to 10");
+    const char *polarity = option_text(arguments, "--true-polarity", "-1");
+    plan->polarity = strcmp(polarity, "drawn") == 0 ? 0.0 : strcmp(polarity, "+1") == 0 ? 1.0 : -1.0;
+    plan->plasma = option_flag(arguments, "--plasma");
+    plan->low_energies = option_flag(arguments, "--low-energies");
+    plan->folded = strcmp(option_text(arguments, "--truth", "hard"), "folded") == 0;
+    plan->seed = option_whole(arguments, "--seed", plan->seed);
+    return PARITAS_OK;
+}
+
+static void describe_range(struct writer *writer, const char *key, const struct range *range)
+{
+    write_array(writer, key, false);
+    write_number(writer, NULL, range->lower);
+    write_number(writer, NULL, range->upper);
+    write_close(writer);
+}
+
+void synthetic_plan_describe(const struct synthetic_plan *plan, struct writer *writer)
+{
+    describe_range(writer, "true_potential", &plan->potential);
+    describe_range(writer, "true_ratio", &plan->ratio);
+    write_number(writer, "beams", plan->beams);
+    describe_range(writer, "true_amplitude", &plan->amplitude);
+    describe_range(writer, "noise", &plan->noise);
+    write_bool(writer, "plasma", plan->plasma);
+    if (!plan->plasma) describe_range(writer, "true_spacecraft", &plan->spacecraft);
+    if (plan->plasma) {
+        describe_range(writer, "true_density", &plan->density);
+        describe_range(writer, "true_kappa", &plan->kappa);
+        describe_range(writer, "true_temperature", &plan->temperature);
+        write_number(writer, "channel_width", plan->channel_width);
+    }
+    write_number(writer, "missing_cells", plan->missing_cells);
+    write_number(writer, "missing_rows", plan->missing_rows);
+    write_number(writer, "bad_fields", plan->bad_fields);
+    write_bool(writer, "low_energies", plan->low_energies);
+    if (plan->polarity == 0.0)
+        write_string(writer, "true_polarity", "drawn");
+    else
+        write_number(writer, "true_polarity", plan->polarity);
+    write_string(writer, "truth", plan->folded ? "folded" : "hard");
+    write_integer(writer, "seed", plan->seed);
+}
+
+/* ---- random numbers ---- */
+
+/* SplitMix64 (Steele, Lea, Flood, OOPSLA'14) on a counter that begins anew with every sweep. */
+struct dice {
+    uint64_t state;
+};
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static void dice_open(struct dice *dice, uint64_t seed, uint64_t sweep)
+{
+    dice->state = mix(mix(seed + UINT64_C(0x9E3779B97F4A7C15)) ^ (sweep * UINT64_C(0xD1342543DE82EF95) + 1));
+}
+
+static double uniform(struct dice *dice)
+{
+    dice->state += UINT64_C(0x9E3779B97F4A7C15);
+    return ((double)(mix(dice->state) >> 12) + 0.5) * 0x1p-52;
+}
+
+static double within(struct dice *dice, const struct range *range)
+{
+    return range->lower + (range->upper - range->lower) * uniform(dice);
+}
+
+/* Evenly in the logarithm. */
+static double within_logs(struct dice *dice, const struct range *range)
+{
+    return host_exp(host_log(range->lower) +
+                    (host_log(range->upper) - host_log(range->lower)) * uniform(dice));
+}
+
+/* To `places` decimals, as files have it. */
+static double rounded(double value, double scale)
+{
+    const double scaled = value * scale;
+    return (double)(int64_t)(scaled + (scaled < 0.0 ? -0.5 : 0.5)) / scale;
+}
+
+/* ---- the truth ---- */
+
+static paritas_status draw_truth(paritas_context *context, const struct synthetic_plan *plan, size_t n,
+                                 uint64_t first, struct arena *arena, struct truth *truth)
+{
+    double **arrays[] = {&truth->potential,  &truth->ratio,    &truth->amplitude,  &truth->noise,
+                         &truth->spacecraft, &truth->polarity, &truth->sunlit,     &truth->density,
+                         &truth->kappa,      &truth->theta,    &truth->temperature};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i] = arena_array(arena, n + 1, sizeof(double));
+        if (*arrays[i] == NULL) return paritas_fail_memory(context);
+    }
+    for (size_t k = 0; k < n; k++) {
+        struct dice dice;
+        dice_open(&dice, plan->seed, 2 * (first + k));
+        truth->potential[k] = within(&dice, &plan->potential);
+        truth->ratio[k] = within(&dice, &plan->ratio);
+        const double beam = uniform(&dice), amplitude = within(&dice, &plan->amplitude);
+        truth->amplitude[k] = beam < plan->beams && !plan->folded ? amplitude : 0.0;
+        truth->noise[k] = within(&dice, &plan->noise);
+        truth->spacecraft[k] = within(&dice, &plan->spacecraft);
+        const double side = uniform(&dice);
+        truth->polarity[k] = plan->polarity != 0.0 ? plan->polarity : side < 0.5 ? -1.0 : 1.0;
+        truth->sunlit[k] = 1.0;
+        const double density = within_logs(&dice, &plan->density), kappa = within(&dice, &plan->kappa),
+                     temperature = within_logs(&dice, &plan->temperature);
+        truth->density[k] = plan->plasma ? density : NAN;
+        truth->kappa[k] = plan->plasma ? kappa : NAN;
+        truth->temperature[k] = plan->plasma ? temperature : NAN;
+        truth->theta[k] = plan->plasma ? paritas_kappa_theta(kappa, temperature) : NAN;
+    }
+    if (!plan->plasma) return PARITAS_OK;
+    /* the spacecraft's potential is what the plasma gives it */
+    paritas_kappa_plasma *plasma = arena_array(arena, n + 1, sizeof *plasma);
+    paritas_potential *found = arena_array(arena, n + 1, sizeof *found);
+    unsigned char *sunlit = arena_array(arena, n + 1, 1);
+    if (plasma == NULL || found == NULL || sunlit == NULL) return paritas_fail_memory(context);
+    for (size_t k = 0; k < n; k++) {
+        plasma[k] = (paritas_kappa_plasma){truth->density[k], truth->kappa[k], truth->theta[k]};
+        sunlit[k] = 1;
+    }
+    const paritas_status status = paritas_spacecraft_potential(context, n, plasma, NULL, sunlit, NULL, found);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++)
+        truth->spacecraft[k] = found[k].status == PARITAS_POTENTIAL_FOUND ? found[k].potential : 0.0;
+    return status;
+}
+
+/* ---- sweeps ---- */
+
+/* Energies, times, field and directions of one sweep, rounded as a file rounds them: what is modelled is what
+ * will be read. */
+static void draw_geometry(const struct synthetic_plan *plan, const double *theta, uint64_t number,
+                          double time, size_t k, paritas_er_day *day)
+{
+    struct dice dice;
+    dice_open(&dice, plan->seed, 2 * number + 1);
+    const bool low = plan->low_energies && number % 2 == 1;
+    const double least = low ? 7.0 : 38.641, most = low ? 19000.0 : 16680.334;
+    const double magnitude = 5.0 + 25.0 * uniform(&dice), turn = 360.0 * uniform(&dice),
+                 up = 2.0 * uniform(&dice) - 1.0, azimuth = 360.0 * uniform(&dice);
+    const double level = host_sqrt(1.0 - up * up), none = uniform(&dice) < plan->bad_fields ? 0.0 : 1.0;
+    const double field[3] = {magnitude * level * host_cos_degrees(azimuth),
+                             magnitude * level * host_sin_degrees(azimuth), magnitude * up};
+    for (size_t i = 0; i < ROWS; i++) {
+        const size_t row = ROWS * k + i;
+        unsigned in_ring = 0;
+        day->row_reason[row] = PARITAS_ER_KEPT;
+        day->time[row] = rounded(time + ROW_TIME * (double)i, 1e3);
+        day->energy[row] = rounded(least * host_exp(host_log(most / least) * (double)i / (ROWS - 1)), 1e3);
+        for (int axis = 0; axis < 3; axis++) day->field[3 * row + axis] = none * rounded(field[axis], 1e6);
+        for (size_t j = 0; j < CELLS; j++) {
+            /* cells of a ring go around it; the frame turns by 7.5 degrees from row to row */
+            const double size = theta[j] < 0.0 ? -theta[j] : theta[j], cells = size > 60.0   ? 4.0
+                                                                               : size > 45.0 ? 8.0
+                                                                                             : 16.0;
+            in_ring = j > 0 && theta[j] == theta[j - 1] ? in_ring + 1 : 0;
+            double phi = turn + 7.5 * (double)i + 360.0 * (double)in_ring / cells;
+            while (phi >= 360.0) phi -= 360.0;
+            day->azimuth[CELLS * row + j] = rounded(phi, 1e2);
+            day->cell_reason[CELLS * row + j] = PARITAS_ER_KEPT;
+        }
+    }
+}
+
+/* Incident flux, 1/(cm^2 s sr eV), of one row. */
+static double power_law(double energy)
+{
+    return 1e6 * host_exp(-2.5 * host_log(energy / 100.0));
+}
+
+static paritas_status spectra(paritas_context *context, const struct synthetic_plan *plan, size_t n,
+                              const struct truth *truth, const paritas_er_day *day, double *flux)
+{
+    const double pi = 3.14159265358979323846;
+    for (size_t k = 0; k < n; k++) {
+        double energy[ROWS];
+        const double *measured = day->energy + ROWS * k;
+        for (size_t i = 0; i < ROWS && !plan->plasma; i++) flux[ROWS * k + i] = power_law(measured[i]);
+        if (!plan->plasma) continue;
+        /* a positive spacecraft draws electrons in: each comes with its potential more, their density in
+         * phase space as it was; those below it are its own */
+        const paritas_kappa_plasma plasma = {truth->density[k], truth->kappa[k], truth->theta[k]};
+        for (size_t i = 0; i < ROWS; i++)
+            energy[i] = measured[i] - truth->spacecraft[k] > 1.0 ? measured[i] - truth->spacecraft[k] : 1.0;
+        double arriving[ROWS], response[ROWS * ROWS] = {0.0};
+        paritas_status status = paritas_kappa_flux(context, 1, &plasma, ROWS, energy, arriving);
+        for (size_t i = 0; i < ROWS; i++) {
+            arriving[i] *= measured[i] / (energy[i] * 4.0 * pi);
+            response[ROWS * i + i] = 1.0;
+        }
+        if (status == PARITAS_OK && plan->channel_width > 0.0)
+            status = paritas_kappa_response(context, plan->channel_width, ROWS, measured, response);
+        if (status != PARITAS_OK) return status;
+        for (size_t i = 0; i < ROWS; i++) {
+            flux[ROWS * k + i] = 0.0;
+            for (size_t j = 0; j < ROWS; j++) flux[ROWS * k + i] += response[ROWS * i + j] * arriving[j];
+        }
+    }
+    return PARITAS_OK;
+}
+
+/* Noise, sentinels, rows that are not there. */
+static void spoil(const struct synthetic_plan *plan, uint64_t number, double noise, const double *incident,
+                  size_t k, double *model, paritas_er_day *day)
+{
+    static const uint8_t sentinels[4] = {PARITAS_ER_FLUX_MISSING, PARITAS_ER_FLUX_ERROR,
+                                         PARITAS_ER_AZIMUTH_MISSING, PARITAS_ER_AZIMUTH_ERROR};
+    struct dice dice;
+    dice_open(&dice, plan->seed ^ UINT64_C(0x5851F42D4C957F2D), number);
+    for (size_t i = 0; i < ROWS; i++) {
+        const size_t row = ROWS * k + i;
+        for (size_t j = 0; j < CELLS; j++) {
+            const size_t cell = CELLS * row + j;
+            const double z = normal_quantile(uniform(&dice)), lost = uniform(&dice);
+            day->flux[cell] = incident[row] * model[cell] * host_exp(noise * z);
+            if (lost >= plan->missing_cells) continue;
+            const uint8_t reason = sentinels[(unsigned)(lost / plan->missing_cells * 4.0) & 3];
+            day->cell_reason[cell] = reason;
+            if (reason == PARITAS_ER_AZIMUTH_MISSING || reason == PARITAS_ER_AZIMUTH_ERROR)
+                day->azimuth[cell] = NAN;
+            else
+                day->flux[cell] = NAN;
+        }
+        if (uniform(&dice) < plan->missing_rows) {
+            day->row_reason[row] = PARITAS_ER_ROW_MISSING;
+            day->energy[row] = NAN;
+            for (size_t j = 0; j < CELLS; j++) {
+                day->flux[CELLS * row + j] = NAN;
+                day->cell_reason[CELLS * row + j] = PARITAS_ER_ROW_MISSING;
+            }
+        }
+    }
+}
+
+paritas_status synthetic_day(paritas_context *context, const struct synthetic_plan *plan,
+                             const paritas_losscone_options *options, const double *theta, size_t n,
+                             uint64_t first, double time, struct arena *arena, struct truth *truth,
+                             paritas_er_day **day)
+{
+    const double apart = 86400.0 / (double)(n > 0 ? n : 1) < CADENCE ? 86400.0 / (double)n : CADENCE;
+    const size_t cells = ROWS * CELLS * n;
+    double *potential = arena_array(arena, ROWS * n + 1, sizeof(double)),
+           *incident = arena_array(arena, ROWS * n + 1, sizeof(double)),
+           *points = arena_array(arena, 3 * n + 1, sizeof(double));
+    double *model = paritas_allocate(context, cells + 1, sizeof(double)),
+           *cosine = paritas_allocate(context, cells + 1, sizeof(double));
+    *day = NULL;
+    paritas_status status =
+        potential != NULL && incident != NULL && points != NULL && model != NULL && cosine != NULL
+            ? PARITAS_OK
+            : paritas_fail_memory(context);
+    if (status == PARITAS_OK) status = draw_truth(context, plan, n, first, arena, truth);
+    if (status == PARITAS_OK) status = paritas_er_day_create(context, n, day);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+        draw_geometry(plan, theta, first + k, time + apart * (double)k, k, *day);
+        (*day)->spacecraft_potential[k] = truth->spacecraft[k];
+        (*day)->sweep_reason[k] = PARITAS_ER_KEPT;
+        for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) {
+            (*day)->polarity[i] = truth->polarity[k];
+            potential[i] = truth->spacecraft[k];
+        }
+        const double point[3] = {truth->potential[k], truth->ratio[k], truth->amplitude[k]};
+        memcpy(points + 3 * k, point, sizeof point);
+    }
+    paritas_losscone_options truly = *options;
+    truly.response = plan->folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+    if (plan->folded) truly.amplitude_lower = truly.amplitude_upper = 0.0;
+    if (status == PARITAS_OK) status = spectra(context, plan, n, truth, *day, incident);
+    if (status == PARITAS_OK && n > 0)
+        status = paritas_losscone_cosines(context, n, theta, (*day)->field, (*day)->polarity, (*day)->azimuth,
+                                          cosine);
+    const paritas_sweeps sweeps = {.n = n,
+                                   .energy = status == PARITAS_OK ? (*day)->energy : NULL,
+                                   .potential = potential,
+                                   .cosine = cosine,
+                                   .flux = cosine};
+    if (status == PARITAS_OK && n > 0)
+        status = paritas_losscone_model(context, &sweeps, &truly, points, model, NULL);
+    for (size_t k = 0; k < n && status == PARITAS_OK; k++)
+        spoil(plan, first + k, truth->noise[k], incident, k, model, *day);
+    paritas_release(&context->allocator, model);
+    paritas_release(&context->allocator, cosine);
+    if (status != PARITAS_OK) {
+        paritas_er_day_free(*day);
+        *day = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,22 @@
+/* document_output.c: see documents.h. */
+#include "document_output.h"
+
+void answer_document(struct session *session, const struct json *root)
+{
+    json_write(&session->out, root, 4, true);
+    text_append(&session->out, "\n", 1);
+}
+
+paritas_status list_of(struct session *session, const char *option, paritas_names *list)
+{
+    const char **items = arena_array(&session->arena, 2 * session->arguments->n_given + 1, sizeof *items);
+    if (items == NULL) return paritas_fail_memory(session->context);
+    size_t at = 0;
+    list->count = 0;
+    list->items = items;
+    for (const struct given *given; (given = option_next(session->arguments, option, &at)) != NULL;) {
+        items[list->count++] = given->text;
+        if (given->option->kind == OPTION_PAIR) items[list->count++] = given->second;
+    }
+    return PARITAS_OK;
+}

@@ -1,0 +1,215 @@
+/* parity_contract.c: see contract.h. */
+#include "parity_contract.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const contract_names[CONTRACT_QUANTITIES] = {
+#define X(id, name) name,
+    CONTRACT_LIST(X)
+#undef X
+};
+
+/* A number in (-1, 1) that belongs to (point, parameter): the output function of SplitMix64 on a counter. */
+static double uniform(uint64_t point, uint64_t parameter)
+{
+    uint64_t z = (point << 32 | parameter) * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(0x632BE59BD9B4E019);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    z ^= z >> 31;
+    return (double)(int64_t)z * 0x1p-63;
+}
+
+paritas_status contract_plan_points(struct session *session, struct contract_plan *plan)
+{
+    const size_t n = plan->n_parameters;
+    const double *lower = paritas_model_lower_bounds(plan->model),
+                 *upper = paritas_model_upper_bounds(plan->model),
+                 *width = paritas_model_constraint_widths(plan->model);
+    plan->points = numbers(session, CONTRACT_POINTS * n);
+    if (plan->points == NULL) return PARITAS_OUT_OF_MEMORY;
+    for (size_t k = 0; k < CONTRACT_POINTS; k++)
+        for (size_t i = 0; i < n; i++) {
+            double *x = &plan->points[k * n + i];
+            *x = plan->job->start[i];
+            if (k == 0 || plan->job->fixed[i]) continue;
+            *x += uniform(k, i) * (isnan(width[i]) ? 0.2 * (fabs(*x) + 0.1) : 0.5 * width[i]);
+            if (*x < lower[i]) *x = lower[i];
+            if (*x > upper[i]) *x = upper[i];
+        }
+    /* the parameter of interest, or the first that is free */
+    const ptrdiff_t poi = paritas_model_poi_index(plan->model);
+    plan->poi = poi >= 0 && !plan->job->fixed[poi];
+    plan->scanned = plan->poi ? (size_t)poi : 0;
+    while (plan->scanned < n && plan->job->fixed[plan->scanned]) plan->scanned++;
+    return PARITAS_OK;
+}
+
+void contract_plan_scan(struct contract_plan *plan, const struct contract_answer *answer)
+{
+    const size_t i = plan->scanned;
+    if (i == plan->n_parameters) return;
+    const double lower = paritas_model_lower_bounds(plan->model)[i],
+                 upper = paritas_model_upper_bounds(plan->model)[i];
+    const double best = answer->values[CONTRACT_BEST][i], error = answer->values[CONTRACT_ERRORS][i];
+    const double reach = error > 0.0 ? 2.0 * error : 0.1 * (upper - lower);
+    const double start = best - reach > lower ? best - reach : lower,
+                 stop = best + reach < upper ? best + reach : upper;
+    plan->n_scan = CONTRACT_SCAN;
+    for (size_t k = 0; k < CONTRACT_SCAN; k++)
+        plan->scan[k] =
+            k + 1 < CONTRACT_SCAN ? start + (stop - start) * ((double)k / (CONTRACT_SCAN - 1)) : stop;
+}
+
+/* ---- asking ---- */
+
+struct asking {
+    struct session *session;
+    paritas_context *context;
+    const struct contract_plan *plan;
+    struct contract_answer *answer;
+};
+
+static double *room(struct asking *a, enum contract_quantity quantity, size_t n)
+{
+    a->answer->n[quantity] = n;
+    return a->answer->values[quantity] = numbers(a->session, n);
+}
+
+static paritas_status ask_likelihood(struct asking *a)
+{
+    const struct contract_plan *plan = a->plan;
+    const size_t n = plan->n_parameters;
+    double *nll = room(a, CONTRACT_NLL, CONTRACT_POINTS),
+           *gradient = room(a, CONTRACT_GRADIENT, CONTRACT_POINTS * n);
+    double *hessian = room(a, CONTRACT_HESSIAN, CONTRACT_HESSIANS * n * n);
+    const double *data = plan->job->data != NULL ? plan->job->data : paritas_model_data(plan->model);
+    if (nll == NULL || gradient == NULL || hessian == NULL) return paritas_fail_memory(a->context);
+    paritas_status status = paritas_evaluate(a->context, plan->model, CONTRACT_POINTS, plan->points, 1, data,
+                                             nll, gradient, NULL);
+    if (status == PARITAS_OK)
+        status = paritas_evaluate(a->context, plan->model, CONTRACT_HESSIANS, plan->points, 1, data, NULL,
+                                  NULL, hessian);
+    return status;
+}
+
+static paritas_status ask_fit(struct asking *a)
+{
+    const struct contract_plan *plan = a->plan;
+    const size_t n = plan->n_parameters;
+    double *minimum = room(a, CONTRACT_MINIMUM, 5), *best = room(a, CONTRACT_BEST, n),
+           *errors = room(a, CONTRACT_ERRORS, n + n * n);
+    a->answer->states = arena_array(&a->session->arena, n + 1, sizeof *a->answer->states);
+    if (minimum == NULL || best == NULL || errors == NULL || a->answer->states == NULL)
+        return paritas_fail_memory(a->context);
+    paritas_result result;
+    const paritas_status status = paritas_fit(a->context, plan->model, NULL, 1, plan->job, &result, best,
+                                              errors, errors + n, a->answer->states);
+    if (status != PARITAS_OK) return status;
+    minimum[0] = result.twice_nll;
+    minimum[1] = result.edm;
+    minimum[2] = result.projected_gradient;
+    minimum[3] = (double)result.iterations;
+    minimum[4] = (double)result.status;
+    return PARITAS_OK;
+}
+
+static paritas_status ask_scan(struct asking *a)
+{
+    const struct contract_plan *plan = a->plan;
+    paritas_scan_point *points = arena_array(&a->session->arena, plan->n_scan + 1, sizeof *points);
+    double *q = room(a, CONTRACT_SCAN_OF_Q, plan->n_scan);
+    if (points == NULL || q == NULL) return paritas_fail_memory(a->context);
+    if (plan->n_scan == 0) return PARITAS_OK;
+    paritas_result best;
+    const paritas_status status = paritas_scan(a->context, plan->model, plan->job, 1, &plan->scanned,
+                                               plan->n_scan, plan->scan, &best, NULL, points);
+    for (size_t k = 0; k < plan->n_scan && status == PARITAS_OK; k++) q[k] = points[k].q;
+    return status;
+}
+
+static paritas_status ask_test(struct asking *a)
+{
+    if (!a->plan->poi) return PARITAS_OK;
+    double *values = room(a, CONTRACT_TEST, CONTRACT_TESTS);
+    if (values == NULL) return paritas_fail_memory(a->context);
+    paritas_hypotest_result r;
+    const paritas_status status =
+        paritas_hypotest(a->context, a->plan->model, a->plan->job, PARITAS_QTILDE, 1, &a->plan->mu, &r);
+    if (status != PARITAS_OK) return status;
+    values[CONTRACT_Q] = r.q;
+    values[CONTRACT_Q_ASIMOV] = r.q_asimov;
+    values[CONTRACT_CLS] = r.cls_obs;
+    memcpy(values + CONTRACT_CLS_EXP, r.cls_exp, sizeof r.cls_exp);
+    return PARITAS_OK;
+}
+
+struct kept {
+    double *values, mu;
+    size_t ntoys, n;
+};
+
+/* Toys of the two hypotheses come in turns whose length is the run's; here each has its place. */
+static int keep(void *user, size_t n, const paritas_toy *toys)
+{
+    struct kept *kept = user;
+    for (size_t i = 0; i < n; i++) {
+        const size_t place = (size_t)toys[i].toy + (toys[i].hypothesis == kept->mu ? 0 : kept->ntoys);
+        double *value = kept->values + CONTRACT_TOY * place;
+        value[0] = toys[i].q;
+        value[1] = toys[i].mu_hat;
+        value[2] = (double)toys[i].status;
+        if (place >= kept->n) kept->n = place + 1;
+    }
+    return 0;
+}
+
+static paritas_status ask_toys(struct asking *a)
+{
+    if (!a->plan->poi || a->plan->ntoys == 0) return PARITAS_OK;
+    const size_t n = 2 * CONTRACT_TOY * (size_t)a->plan->ntoys;
+    double *values = room(a, CONTRACT_TOYS, n);
+    if (values == NULL) return paritas_fail_memory(a->context);
+    struct kept kept = {.values = values, .mu = a->plan->mu, .ntoys = (size_t)a->plan->ntoys};
+    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
+    options.n = a->plan->ntoys;
+    options.seed = a->plan->seed;
+    options.take = keep;
+    options.user = &kept;
+    paritas_hypotest_toys_result result;
+    const paritas_status status = paritas_hypotest_toys(a->context, a->plan->model, a->plan->job,
+                                                        PARITAS_QTILDE, a->plan->mu, &options, &result);
+    a->answer->n[CONTRACT_TOYS] = CONTRACT_TOY * kept.n; /* mu 0 has one hypothesis */
+    return status;
+}
+
+paritas_status contract_ask(struct session *session, paritas_context *context,
+                            const struct contract_plan *plan, enum contract_quantity first,
+                            enum contract_quantity last, struct contract_answer *answer)
+{
+    struct asking asking = {session, context, plan, answer};
+    paritas_status status = PARITAS_OK;
+    for (int q = (int)first; q <= (int)last && status == PARITAS_OK; q++) {
+        if (q == CONTRACT_NLL) status = ask_likelihood(&asking);
+        if (q == CONTRACT_MINIMUM) status = ask_fit(&asking);
+        if (q == CONTRACT_SCAN_OF_Q) status = ask_scan(&asking);
+        if (q == CONTRACT_TEST) status = ask_test(&asking);
+        if (q == CONTRACT_TOYS) status = ask_toys(&asking);
+    }
+    if (status == PARITAS_OK || context == session->context) return status;
+    return paritas_fail(session->context, status, "on the device %s: %s", paritas_device_name(context),
+                        paritas_error_message(context));
+}
+
+uint64_t contract_ulps(double a, double b)
+{
+    int64_t x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    if (x == y) return 0;
+    if (isnan(a) || isnan(b)) return UINT64_MAX;
+    /* ascending as the numbers do; 0 and -0 are one place apart */
+    const uint64_t u = x < 0 ? UINT64_MAX - (uint64_t)x : (uint64_t)x + (UINT64_C(1) << 63),
+                   v = y < 0 ? UINT64_MAX - (uint64_t)y : (uint64_t)y + (UINT64_C(1) << 63);
+    return u > v ? u - v : v - u;
+}

@@ -1,0 +1,199 @@
+/* custom_likelihood.h: the likelihood of a user's model, with its gradient, Hessian and the factor of that.
+ *
+ *   counts        n D(lambda / n - 1)                 D(x) = x - ln(1 + x)
+ *   measurements  (mu - d)^2 / 2 sigma^2, main data and constraints alike
+ *   terms         what the user's function answers
+ *
+ * With a term t(y) of the expectation y the Hessian is the sum over data of t'' y_j y_k + t' y_jk; the Fisher
+ * matrix has the expected t'' and no second derivatives, and for terms of the user's own g_j g_k (Berndt,
+ * Hall, Hall, Hausman, Ann. Econ. Soc. Meas. 3 (1974) 653). The user's function is called for every datum by
+ * one worker; each element of gradient and Hessian is then one sum over the data in fixed order.
+ */
+#ifndef PARITAS_CUSTOM_LIKELIHOOD_H
+#define PARITAS_CUSTOM_LIKELIHOOD_H
+
+#define CUSTOM_HUGE R(1e30)
+#define CUSTOM_IS_PRESENT PK(-1.5) /* kinds above are no padding; */
+#define CUSTOM_IS_TERM PK(-0.5)    /* kinds below are terms, or padding */
+#define CUSTOM_SLOTS ((u32)CUSTOM_SLOTS_OF(PARAMETERS))
+#define CUSTOM_BLOCKS (CUSTOM_SLOTS / 8)
+#define CUSTOM_PAIRS ((u32)CUSTOM_PAIRS_OF(PARAMETERS))
+#if F64
+#define CUSTOM_PIVOT_LEAST R(1e-13)
+#else
+#define CUSTOM_PIVOT_LEAST R(1e-5)
+#endif
+
+/* Table entries, elements, slab. */
+#define CUSTOM_ARGUMENTS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s
+#define CUSTOM mi, mr, s
+
+FN expectation custom_expect(CUSTOM_ARGUMENTS, u32 i)
+{
+    return custom_expectation(i, mi[CUSTOM_MAIN], s + mi[CUSTOM_S_X], s + mi[CUSTOM_S_MAIN],
+                              mi + CUSTOM_HEADER, mr + mi[CUSTOM_R_OWN]);
+}
+
+/* Value at S_X; gradient into S_GRADIENT where asked. Leaves what custom_curvature goes on from. */
+FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
+{
+    const u32 places = mi[CUSTOM_PLACES];
+    const pack zero = PK(0.0), one = PK(1.0);
+    TEAM_FOR_PACK(i, places) {
+        const expectation y = custom_expect(CUSTOM, i);
+        const pack kind = LOADM(mr, i), n = LOADP(s + mi[CUSTOM_S_MAIN], i);
+        const pmask present = kind > CUSTOM_IS_PRESENT, term = kind<CUSTOM_IS_TERM, measured = kind> zero;
+        const pack value = PSELECT(present, pflush(y.value), zero);
+        /* of a count */
+        const pmask some = n > zero;
+        const pack distance = pflush(value - n), safe = PSELECT(value > zero, value, one),
+                   w = one - pflush(PDIVIDE(n, safe));
+        const pack deviance = PSELECT(some, pflush(poisson_deviance(distance, value, n, w)), value);
+        const pmask inside = AND(value >= zero, PSELECT(some, value, one) > zero);
+        /* of a measurement */
+        const pack pull = pflush(kind * distance);
+        pack t = PSELECT(inside, deviance, PACK_OF(CUSTOM_HUGE));
+        t = PSELECT(measured, pflush(PK(0.5) * pull * distance), PSELECT(term, value, t));
+        STOREP(s + mi[CUSTOM_S_VALUE], i, value);
+        STOREP(s + mi[CUSTOM_S_TERM], i, t);
+        if (derivatives) {
+            STOREP(s + mi[CUSTOM_S_SLOPE], i, PSELECT(measured, pull, PSELECT(term, one, w)));
+            for (u32 j = 0; j < PARAMETERS; j++)
+                STOREP(s + mi[CUSTOM_S_FIRST] + j * places, i, PSELECT(present, pflush(y.first[j]), zero));
+        }
+    }
+    GLOBAL const real *x = s + mi[CUSTOM_S_X], *aux = s + mi[CUSTOM_S_AUX];
+    TEAM_FOR_PACK(j, CUSTOM_SLOTS) {
+        const pack distance = pflush(LOADP(x, j) - LOADP(aux, j));
+        STOREP(s + mi[CUSTOM_S_PENALTY], j,
+               pflush(pflush(PK(0.5) * LOADM(mr + mi[CUSTOM_R_PRECISION], j) * distance) * distance));
+    }
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        const real sum = sum8(s + mi[CUSTOM_S_TERM], places) + sum8(s + mi[CUSTOM_S_PENALTY], CUSTOM_SLOTS);
+        s[mi[CUSTOM_S_SCALARS]] = SELECT(sum < CUSTOM_HUGE, sum, CUSTOM_HUGE);
+    }
+    if (derivatives)
+        TEAM_FOR(j, CUSTOM_SLOTS) {
+            real g = R(0.0);
+            if (j < PARAMETERS) g = dot8(s + mi[CUSTOM_S_SLOPE], s + mi[CUSTOM_S_FIRST] + j * places, places);
+            s[mi[CUSTOM_S_GRADIENT] + j] =
+                flush(g + flush(LOADM1(mr + mi[CUSTOM_R_PRECISION], j) * flush(x[j] - aux[j])));
+        }
+    TEAM_BARRIER();
+    return s[mi[CUSTOM_S_SCALARS]];
+}
+
+/* Weights of the data in the Hessian, and where a lane's is the exact one the data's shares of what second
+ * derivatives add. */
+FN void custom_weights(CUSTOM_ARGUMENTS, real kap, u32 exact)
+{
+    const u32 places = mi[CUSTOM_PLACES];
+    const pack zero = PK(0.0), one = PK(1.0);
+    TEAM_FOR_PACK(i, places) {
+        const pack kind = LOADM(mr, i), n = LOADP(s + mi[CUSTOM_S_MAIN], i),
+                   value = LOADP(s + mi[CUSTOM_S_VALUE], i);
+        const pmask present = kind > CUSTOM_IS_PRESENT, term = kind<CUSTOM_IS_TERM, measured = kind> zero;
+        const pmask mine = AND(PACK_OF(kap) > zero, present);
+        const pack safe = PSELECT(value > zero, value, one);
+        const pack fisher = PSELECT(measured, kind, PSELECT(term, one, pflush(PDIVIDE(one, safe))));
+        const pack own =
+            PSELECT(measured, kind, PSELECT(term, zero, pflush(PDIVIDE(pflush(PDIVIDE(n, safe)), safe))));
+        STOREP(s + mi[CUSTOM_S_FISHER], i, fisher);
+        STOREP(s + mi[CUSTOM_S_WEIGHT], i, PSELECT(PACK_OF(kap) > zero, own, fisher));
+        if (exact) {
+            const expectation y = custom_expect(CUSTOM, i);
+            const pack slope = LOADP(s + mi[CUSTOM_S_SLOPE], i);
+            for (u32 k = 0; k < CUSTOM_PAIRS; k++)
+                STOREP(s + mi[CUSTOM_S_SECOND] + k * places, i,
+                       PSELECT(mine, pflush(slope * pflush(y.second[k])), zero));
+        }
+    }
+}
+
+/* Sum over the data of weight first_j first_k, and of what second derivatives add where `exact`; else zeros
+ * are added, so that a lane's bits do not depend on its neighbours. */
+FN real custom_element(CUSTOM_ARGUMENTS, GLOBAL const real *weight, u32 j, u32 k, u32 exact)
+{
+    const u32 places = mi[CUSTOM_PLACES];
+    GLOBAL const real *a = s + mi[CUSTOM_S_FIRST] + j * places, *b = s + mi[CUSTOM_S_FIRST] + k * places,
+                      *second = s + mi[CUSTOM_S_SECOND] + PAIR(j, k) * places;
+    acc8 sum = acc8_zero();
+    for (u32 i = 0; i < places; i += 8)
+        for (u32 c = 0; c < 8; c += PACK) {
+            pack more = PK(0.0);
+            if (exact) more = LOADP(second, i + c);
+            sum.part[c / PACK] =
+                PFMA(pflush(LOADP(weight, i + c) * LOADP(a, i + c)), LOADP(b, i + c), sum.part[c / PACK]) +
+                more;
+        }
+    return acc8_total(sum);
+}
+
+/* H into S_TILES (kap 1: the Hessian, 0: the Fisher matrix), slots that are not active left out (their
+ * diagonal is 1), the diagonal times 1 + damping. Values and first derivatives must be those of S_X. */
+FN_LARGE void custom_curvature(CUSTOM_ARGUMENTS, real kap, real damping)
+{
+    const u32 exact = ANY(kap > R(0.0));
+    GLOBAL real *tiles = s + mi[CUSTOM_S_TILES];
+    GLOBAL const real *active = s + mi[CUSTOM_S_ACTIVE];
+    TEAM_FOR_PACK(i, TILE_OFFSET(CUSTOM_BLOCKS, 0)) STOREP(tiles, i, PK(0.0));
+    custom_weights(CUSTOM, kap, exact);
+    TEAM_BARRIER();
+    TEAM_FOR(e, CUSTOM_SLOTS * CUSTOM_SLOTS) {
+        const u32 j = e / CUSTOM_SLOTS, k = e % CUSTOM_SLOTS;
+        if (k > j || (k != j && j >= PARAMETERS)) continue;
+        const mask both = AND(active[j] > R(0.0), active[k] > R(0.0));
+        real h = R(0.0);
+        if (j < PARAMETERS) h = custom_element(CUSTOM, s + mi[CUSTOM_S_WEIGHT], j, k, exact);
+        h = SELECT(both, h, R(0.0));
+        if (j == k) {
+            const real precision = LOADM1(mr + mi[CUSTOM_R_PRECISION], j);
+            real scale = precision;
+            if (j < PARAMETERS) scale = scale + custom_element(CUSTOM, s + mi[CUSTOM_S_FISHER], j, j, 0);
+            h = SELECT(both, (h + precision) * (R(1.0) + damping), R(1.0));
+            s[mi[CUSTOM_S_SCALE] + j] = scale;
+            s[mi[CUSTOM_S_DIAGONAL] + j] = h;
+        }
+        tiles[TILE_OFFSET(j / 8, k / 8) + 8 * (k % 8) + j % 8] = h;
+    }
+    TEAM_BARRIER();
+}
+
+/* Factors what custom_curvature left; `doubt`, `flat` as tile_factor has them. The mask of lanes with a
+ * negative pivot. */
+FN_LARGE mask custom_factor(CUSTOM_ARGUMENTS, real doubt, real flat)
+{
+    GLOBAL real *found = s + mi[CUSTOM_S_SCALARS] + 1;
+    tiles_factor(s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG], s + mi[CUSTOM_S_SCALE], CUSTOM_BLOCKS,
+                 CUSTOM_PIVOT_LEAST, SELECT(doubt > CUSTOM_PIVOT_LEAST, doubt, CUSTOM_PIVOT_LEAST), flat,
+                 found);
+    TEAM_BARRIER();
+    const mask bad = found[0] > R(0.0);
+    TEAM_BARRIER(); /* the next factor clears it */
+    return bad;
+}
+
+/* v := H^-1 v with the factor. */
+FN_LARGE void custom_solve(CUSTOM_ARGUMENTS, GLOBAL real *v)
+{
+    TEAM_FOR_PACK(i, CUSTOM_SLOTS) STOREP(v, i, LOADP(v, i) * LOADP(s + mi[CUSTOM_S_ACTIVE], i));
+    TEAM_BARRIER();
+    tiles_solve_lower(s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG], CUSTOM_BLOCKS, v);
+    tiles_solve_upper(s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG], CUSTOM_BLOCKS, v);
+}
+
+/* After a factor with a bad pivot: v := a direction of negative curvature, from the rows above that pivot
+ * (Gill, Murray, Wright, Practical Optimization, 4.4.2.2). Its curvature, negative; 0 in lanes without one,
+ * whose v is 0. */
+FN_LARGE real custom_negative_direction(CUSTOM_ARGUMENTS, GLOBAL real *v)
+{
+    GLOBAL const real *found = s + mi[CUSTOM_S_SCALARS] + 1, *rdiag = s + mi[CUSTOM_S_RDIAG];
+    TEAM_FOR(i, CUSTOM_SLOTS) v[i] = SELECT(found[0] == REAL_OF(i + 1), DIVIDE(R(1.0), rdiag[i]), R(0.0));
+    TEAM_BARRIER();
+    tiles_solve_upper(s + mi[CUSTOM_S_TILES], rdiag, CUSTOM_BLOCKS, v);
+    return found[1];
+}
+
+#endif

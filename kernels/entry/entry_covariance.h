@@ -1,0 +1,152 @@
+/* entry_covariance.h: what the covariance entries of every family have in common. Comes behind the words of a
+ * family, see jobs.h.
+ *
+ * args: jobs, data sets, whole covariance?, 0, data set of each job; in as job_fit, start = the point in
+ * question; out, a row a job: active (slots), errors (slots; 0 where not active or not determined), gradient
+ * (slots), value, edm with this very Hessian, bad pivots?, projected gradient, 4 unused, then, if asked, the
+ * covariance of active slots (slots x slots).
+ *
+ * With the factor L of the first `dense` slots the covariance is X X^T, where X L^T = R: unit rows for those
+ * slots, and below them what a family has that eliminates the others. R and X (`rest`) are tiles of 8 x 8,
+ * dense / 8 of them a row, elements column by column.
+ */
+#ifndef PARITAS_ENTRY_COVARIANCE_H
+#define PARITAS_ENTRY_COVARIANCE_H
+
+#include "entry/entry_jobs.h"
+
+/* In a covariance a direction on which nothing depends has this curvature (times its own sums of squares):
+ * small enough for the errors of all parameters that it moves to show it, large enough for rounding not to
+ * spread it to others. */
+#if F64
+#define JOB_FLAT_CURVATURE R(1e-10)
+#else
+#define JOB_FLAT_CURVATURE R(1e-8)
+#endif
+#define JOB_DOUBT R(1e-5) /* as doubtful as a fit that may end at an EDM of 1e-10 */
+
+typedef struct {
+    real value, edm;
+    mask bad; /* lanes whose Hessian has no factor */
+} job_minimum;
+
+/* Loads the lanes' points and factors the Hessian there. */
+FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
+                                   lane_rows rows)
+{
+    job_minimum m;
+    job_load_jobs(MODEL, args, in, rows);
+    m.value = model_value(MODEL, 1);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
+        STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
+    }
+    TEAM_BARRIER();
+    newton_active_set(MODEL);
+    m.bad = model_curvature(MODEL, R(1.0), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
+    /* where the data are met exactly, second derivatives count for nothing but their rounding: the Fisher
+     * matrix is the Hessian */
+    const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
+    TEAM_IF(ANY(exact))
+        m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
+    m.edm = newton_direction(MODEL);
+    return m;
+}
+
+/* R: unit rows of the dense slots, zeros below. No barrier behind it. */
+FN void job_unit_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense)
+{
+    GLOBAL const real *active = MODEL_ACTIVE;
+    const u32 blocks = dense / 8;
+    TEAM_FOR_PACK(i, MODEL_SLOTS * dense) STOREP(rest, i, PK(0.0));
+    TEAM_BARRIER();
+    TEAM_FOR(i, dense) rest[64 * (i / 8 * blocks + i / 8) + 9 * (i % 8)] = active[i];
+}
+
+/* X in place of R. */
+FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL const real *tiles,
+                       GLOBAL const real *rdiag)
+{
+    const u32 blocks = dense / 8, others = MODEL_SLOTS / 8 - blocks;
+    TEAM_BARRIER();
+    for (u32 J = 0; J < blocks; J++) {
+        TEAM_FOR(step, TILE_GROUPS(blocks) + TILE_GROUPS(others)) {
+            const u32 of_dense = step < TILE_GROUPS(blocks),
+                      I = of_dense ? TILE_GROUP * step : blocks + TILE_GROUP * (step - TILE_GROUPS(blocks));
+            /* columns left of a unit are zero */
+            const u32 from = of_dense ? I : 0, end = of_dense ? J + 1 : blocks + others;
+            if (I >= end) continue;
+            tile_group g;
+            g.count = end - I < TILE_GROUP ? end - I : TILE_GROUP;
+            UNROLL for (u32 t = 0; t < TILE_GROUP; t++)
+            {
+                g.tile[t] = 64 * ((I + t) * blocks + J);
+                g.left[t] = 64 * ((I + t) * blocks + from);
+            }
+            tiles_subtract(rest, g, rest, tiles + TILE_OFFSET(J, from), 8 * (J - from));
+            tiles_solve_right(rest, g, tiles + TILE_OFFSET(J, J), rdiag + 8 * J);
+        }
+        TEAM_BARRIER();
+    }
+}
+
+/* X X^T of active slots into the answer's rows; square: working space of as many tiles. */
+FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, GLOBAL real *square,
+                         GLOBAL elem *out, lane_rows rows, u32 stride)
+{
+    const u32 n = MODEL_SLOTS, blocks = dense / 8;
+    GLOBAL const real *active = MODEL_ACTIVE;
+    TEAM_FOR(k, n / 8 * TILE_GROUPS(n / 8)) {
+        const u32 J = k / TILE_GROUPS(n / 8), I = J + TILE_GROUP * (k % TILE_GROUPS(n / 8));
+        if (I >= n / 8) continue;
+        /* rows of dense slots are zero left of their own block */
+        tile_group g = tile_group_of(I, J, n / 8);
+        const u32 from = I + g.count <= blocks ? I : J < blocks ? J : 0;
+        UNROLL for (u32 t = 0; t < TILE_GROUP; t++) g.left[t] = 64 * ((I + t) * blocks + from);
+        for (u32 t = 0; t < g.count; t++)
+            for (u32 i = 0; i < 64; i += PACK) STOREP(square + g.tile[t], i, PK(0.0));
+        tiles_add(square, g, rest, rest + 64 * (J * blocks + from), dense - 8 * from);
+        for (u32 t = 0; t < g.count; t++)
+            for (u32 e = 0; e < 64; e++) {
+                const u32 i = 8 * (I + t) + e % 8, j = 8 * J + e / 8;
+                const real v = flush(square[g.tile[t] + e]) * active[i] * active[j];
+                STORE_ROWS(out, rows, stride, 3 * n + 8 + i * n + j, v);
+                if (I + t != J) STORE_ROWS(out, rows, stride, 3 * n + 8 + j * n + i, v);
+            }
+    }
+    TEAM_BARRIER();
+}
+
+/* All of the answer but the whole covariance, whose diagonal is in NEWTON_TEMP. */
+FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane_rows rows, u32 stride)
+{
+    const u32 n = MODEL_SLOTS;
+    GLOBAL const real *active = MODEL_ACTIVE;
+    TEAM_FOR(i, n) {
+        const real curvature = MODEL_SCALE(i);
+        const mask known =
+            AND(curvature > R(0.0), (NEWTON_TEMP)[i] * curvature * JOB_FLAT_CURVATURE < R(1e-4));
+        const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));
+        (NEWTON_TEMP)[i] = variance;
+        STORE_ROWS(out, rows, stride, i, active[i]);
+        STORE_ROWS(out, rows, stride, n + i, SQRT(SELECT(variance > R(0.0), variance, R(0.0))));
+        STORE_ROWS(out, rows, stride, 2 * n + i, (NEWTON_SLOPE)[i]);
+    }
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        real worst = R(0.0);
+        for (u32 i = 0; i < n; i++) {
+            const real pull =
+                flush(flush((NEWTON_TEMP)[i] * (R(2.0) * (NEWTON_SLOPE)[i])) * (R(2.0) * (NEWTON_SLOPE)[i]));
+            worst = SELECT(pull > worst, pull, worst);
+        }
+        STORE_ROWS(out, rows, stride, 3 * n, m.value);
+        STORE_ROWS(out, rows, stride, 3 * n + 1, m.edm);
+        STORE_ROWS(out, rows, stride, 3 * n + 2, SELECT(m.bad, R(1.0), R(0.0)));
+        STORE_ROWS(out, rows, stride, 3 * n + 3, SQRT(worst));
+        for (u32 k = 4; k < 8; k++) STORE_ROWS(out, rows, stride, 3 * n + k, R(0.0));
+    }
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* entry_kappa_fit.h: the entries that fit kappa distributions to spectra, and evaluate what they minimise. */
+#ifndef PARITAS_ENTRY_KAPPA_FIT_H
+#define PARITAS_ENTRY_KAPPA_FIT_H
+
+#include "kappa/kappa_fit.h"
+
+/* args: spectra. in: their rows. out, a spectrum: its answer (arrays.h). */
+KERNEL(kappa_fit)
+{
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    misfit_load(FIT_ARGUMENTS, in, rows);
+    fit_spectra(FIT_ARGUMENTS, out, rows);
+}
+
+/* args: spectra, 0, 0, points. in: the spectra's rows, then the points, the same for all. out, a spectrum:
+ * its misfit at each. */
+KERNEL(kappa_misfit)
+{
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    const u32 n = args[3];
+    GLOBAL const elem *points = in + args[0] * SPECTRUM_SIZE;
+    misfit_load(FIT_ARGUMENTS, in, rows);
+    const real held = s[KAPPA_S_DATA + SPECTRUM_START];
+    for (u32 k = 0; k < n; k++) {
+        misfit_evaluate(FIT_ARGUMENTS, mi[KAPPA_DENSITY_HELD] ? held : REAL_OF(points[3 * k]),
+                        REAL_OF(points[3 * k + 1]), REAL_OF(points[3 * k + 2]));
+        ONE_WORKER
+        {
+            STORE_ROWS(out, rows, n, k, s[KAPPA_S_SUMS + SUM_VALUE]);
+        }
+        TEAM_BARRIER();
+    }
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* entry_kappa_flux.h: the entry that evaluates the flux of kappa distributions. */
+#ifndef PARITAS_ENTRY_KAPPA_FLUX_H
+#define PARITAS_ENTRY_KAPPA_FLUX_H
+
+#include "kappa/kappa_distribution.h"
+
+/* args: distributions, 0, 0, energies each. in, a distribution: density, kappa, thermal speed, then the
+ * energies. out: omnidirectional fluxes. */
+KERNEL(kappa_flux)
+{
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    const u32 n = args[3], stride = 3 + n;
+    const kappa_shape shape = kappa_shape_of(LOAD_ROWS(in, rows, stride, 0), LOAD_ROWS(in, rows, stride, 1),
+                                             LOAD_ROWS(in, rows, stride, 2));
+    TEAM_FOR(i, n)
+        STORE_ROWS(out, rows, n, i, FIRST(kappa_flux_of(shape, PACK_OF(LOAD_ROWS(in, rows, stride, 3 + i)))));
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* kappa_potential.h: the potential at which the currents of a spacecraft balance.
+ *
+ * In sunlight photoelectrons leave against the electrons that come: ln of the photoelectrons' current is
+ * convex in U, so Newton's steps from 0 V go up to the root without passing it.
+ *
+ * In shade electrons come, secondaries leave and ions come. A potential is stable where more of it means less
+ * net current. Where electrons prevail at 0 V the spacecraft charges down to the first stable potential;
+ * where they do not, up to a volt or so, and another stable potential may lie below, which a spacecraft that
+ * was negative before would keep (Lai, J. Geophys. Res. 96 (1991) 1629). Below, the temperature of the plasma
+ * vanishes at -(kappa - 3/2) T, where ions alone are left: points between there and 0 V, closer near 0,
+ * bracket the root. Brent's method (Algorithms for Minimization without Derivatives, 1973, chapter 4) finds
+ * it.
+ */
+#ifndef PARITAS_KAPPA_POTENTIAL_H
+#define PARITAS_KAPPA_POTENTIAL_H
+
+#include "kappa/kappa_currents.h"
+
+#define POTENTIAL_HIGHEST 150.0 /* V */
+/* V below 0, where sums on the grid are first tried; then 1.5 times as low, ten times */
+#define POTENTIAL_LOWEST 1500.0
+#define POTENTIAL_BRACKETS 24 /* intervals that are searched for roots below 0 V */
+#define POTENTIAL_STEPS 100
+#if F64
+#define POTENTIAL_TOLERANCE R(1e-9) /* V */
+#define POTENTIAL_RELATIVE R(8.881784197001252e-16)
+#define POTENTIAL_DIFFERENCE R(1e-5) /* steps of derivatives */
+#else
+#define POTENTIAL_TOLERANCE R(1e-5)
+#define POTENTIAL_RELATIVE R(4.76837158e-7)
+#define POTENTIAL_DIFFERENCE R(1e-2)
+#endif
+/* V: sums on a grid jump, and where a method stops is part of the answer */
+#define POTENTIAL_SUMS_TOLERANCE R(1e-3)
+
+typedef struct {
+    real low, high, net_low, net_high;
+    mask found;
+} potential_bracket;
+
+FN real potential_size(real x)
+{
+    return SELECT(x < R(0.0), -x, x);
+}
+
+/* ln of the photoelectrons' current at U is that of the given current; 0 at both ends where the root is
+ * outside. */
+FN real potential_in_sun(real current, PRIVATE real *status)
+{
+    const mask under = current > current_photoelectrons(R(0.0)),
+               over = current < current_photoelectrons(R(POTENTIAL_HIGHEST));
+    const mask inside = AND(current > R(0.0), NOT(OR(under, over)));
+    const real wanted = kappa_log(SELECT(inside, current, R(1.0)));
+    real u = R(0.0);
+    mask moving = inside;
+    for (u32 k = 0; k < POTENTIAL_STEPS && ANY(moving); k++) {
+        const real cold = R(CURRENT_PHOTO_COLD) * kappa_exp(R(CURRENT_PHOTO_COLD_SLOPE) * u),
+                   hot = R(CURRENT_PHOTO_HOT) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * u);
+        const real slope = -FMA(R(CURRENT_PHOTO_COLD_SLOPE), cold, R(CURRENT_PHOTO_HOT_SLOPE) * hot),
+                   both = cold + hot;
+        const real step = (kappa_log(both) - wanted) * DIVIDE(both, slope);
+        u = SELECT(moving, u + step, u);
+        /* quadratic: what is left is less than this step's square */
+        moving = AND(moving, step > FMA(POTENTIAL_RELATIVE, u, R(0.001) * POTENTIAL_TOLERANCE));
+    }
+    u = SELECT(u < R(POTENTIAL_HIGHEST), SELECT(u > R(0.0), u, R(0.0)), R(POTENTIAL_HIGHEST));
+    *status =
+        SELECT(inside, R(CHARGING_FOUND), SELECT(under, R(CHARGING_BELOW_ZERO), R(CHARGING_ABOVE_RANGE)));
+    return SELECT(inside, u, R(0.0));
+}
+
+/* The highest interval below 0 V in which, going down, electrons cease to prevail. net: that at 0 V. */
+FN potential_bracket potential_below(CONSTANT elem *mr, GLOBAL real *s, real density, real kappa, real theta,
+                                     real net)
+{
+    const real edge = (kappa - R(1.5)) * kappa_temperature(kappa, theta);
+    potential_bracket b = {R(0.0), R(0.0), net, net, net != net};
+    real before = R(0.0);
+    for (u32 k = 1; k <= POTENTIAL_BRACKETS; k++) {
+        const real part = DIVIDE(REAL_OF((elem)k), REAL_OF((elem)POTENTIAL_BRACKETS));
+        const real u = edge * (part * part) * R(-0.99993896484375); /* short of the edge */
+        const currents c = currents_at(mr, s, CHARGING_CONVERGED, density, kappa, theta, u);
+        const mask here = AND(NOT(b.found), AND(net < R(0.0), c.net >= R(0.0)));
+        b.low = SELECT(here, u, b.low);
+        b.net_low = SELECT(here, c.net, b.net_low);
+        b.high = SELECT(here, before, b.high);
+        b.net_high = SELECT(here, net, b.net_high);
+        b.found = OR(b.found, here);
+        before = u;
+        net = c.net;
+    }
+    return b;
+}
+
+/* The root in each lane's bracket; 0 where there is none. unit: what makes currents of order 1, whose
+ * products f32 can hold. */
+FN_LARGE real potential_root(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real density, real kappa,
+                             real theta, real unit, potential_bracket b)
+{
+    const real zero = R(0.0),
+               tolerance = rule == CHARGING_SUMS ? POTENTIAL_SUMS_TOLERANCE : POTENTIAL_TOLERANCE;
+    /* `now` is the best point, `other` the nearest one of another sign, `last` the point before */
+    real last = b.low, last_net = b.net_low * unit, now = b.high, net = b.net_high * unit, other = last,
+         other_net = last_net;
+    real step = now - last, step_before = step, root = now;
+    mask open = b.found;
+    for (u32 k = 0; k < POTENTIAL_STEPS && ANY(open); k++) {
+        const mask opposite = OR(AND(last_net > zero, net < zero), AND(last_net<zero, net> zero));
+        other = SELECT(opposite, last, other);
+        other_net = SELECT(opposite, last_net, other_net);
+        step = SELECT(opposite, now - last, step);
+        step_before = SELECT(opposite, step, step_before);
+        const mask swap = potential_size(other_net) < potential_size(net);
+        const real was = now, was_net = net;
+        last = SELECT(swap, was, last);
+        last_net = SELECT(swap, was_net, last_net);
+        now = SELECT(swap, other, now);
+        net = SELECT(swap, other_net, net);
+        other = SELECT(swap, was, other);
+        other_net = SELECT(swap, was_net, other_net);
+        const real near = R(0.5) * FMA(POTENTIAL_RELATIVE, potential_size(now), tolerance),
+                   middle = R(0.5) * (other - now);
+        root = SELECT(open, now, root);
+        open = AND(open, AND(OR(net > zero, net < zero), potential_size(middle) >= near));
+        /* a secant, or a parabola through three points where they are three */
+        const mask three = OR(last > other, last < other);
+        const real rise = net - last_net,
+                   secant = flush(
+                       DIVIDE(flush(net * (last - now)), SELECT(OR(rise > zero, rise < zero), rise, R(1.0))));
+        const real by_last = flush(DIVIDE(last_net - net, SELECT(three, last - now, R(1.0)))),
+                   by_other = flush(DIVIDE(other_net - net, SELECT(three, other - now, R(1.0))));
+        const real under = flush(flush(by_other * by_last) * (other_net - last_net));
+        const real over = flush(net * flush(flush(last_net * by_last) - flush(other_net * by_other)));
+        const real tried =
+            SELECT(three, flush(DIVIDE(over, SELECT(OR(under > zero, under < zero), under, R(1.0)))), secant);
+        const real reach = FMA(R(3.0), potential_size(middle), -near), before = potential_size(step_before);
+        const mask better = potential_size(net) < potential_size(last_net),
+                   shorter = R(2.0) * potential_size(tried) < SELECT(before < reach, before, reach);
+        const mask good = AND(AND(before > near, better), shorter);
+        step_before = SELECT(good, step, middle);
+        step = SELECT(good, tried, middle);
+        last = now;
+        last_net = net;
+        now = now + SELECT(potential_size(step) > near, step, SELECT(middle > zero, near, -near));
+        TEAM_IF(ANY(open)) net = currents_at(mr, s, rule, density, kappa, theta, now).net * unit;
+    }
+    return root;
+}
+
+/* The bracket of sums on the grid: from 0 V down to where the sign is another. */
+FN potential_bracket potential_below_of_sums(CONSTANT elem *mr, GLOBAL real *s, real density, real kappa,
+                                             real theta, real net)
+{
+    potential_bracket b = {R(-POTENTIAL_LOWEST), R(0.0), net, net, net != net};
+    mask seeking = net == net;
+    for (u32 k = 0; k <= 10 && ANY(seeking); k++) {
+        b.low = SELECT(seeking, k ? R(1.5) * b.low : b.low, b.low);
+        const currents c = currents_at(mr, s, CHARGING_SUMS, density, kappa, theta, b.low);
+        b.net_low = SELECT(seeking, c.net, b.net_low);
+        const mask opposite = OR(AND(net > R(0.0), c.net <= R(0.0)), AND(net <= R(0.0), c.net >= R(0.0)));
+        b.found = OR(b.found, AND(seeking, opposite));
+        seeking = AND(seeking, NOT(opposite));
+    }
+    return b;
+}
+
+typedef struct {
+    real potential, second, status, has_second;
+} potential_balance;
+
+FN potential_balance potential_in_shade(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real density, real kappa,
+                                        real theta)
+{
+    const real zero = R(0.0);
+    const currents at_zero = currents_at(mr, s, rule, density, kappa, theta, zero);
+    const real unit =
+        DIVIDE(R(1.0), SELECT(at_zero.electrons > at_zero.ions, at_zero.electrons, at_zero.ions));
+    potential_balance p;
+    potential_bracket below;
+    TEAM_IF(rule == CHARGING_SUMS) below = potential_below_of_sums(mr, s, density, kappa, theta, at_zero.net);
+    TEAM_IF(rule != CHARGING_SUMS) below = potential_below(mr, s, density, kappa, theta, at_zero.net);
+    const real down = potential_root(mr, s, rule, density, kappa, theta, unit, below);
+    p.potential = down;
+    p.second = zero;
+    p.has_second = zero;
+    mask found = below.found;
+    const mask up = AND(at_zero.net >= zero, rule != CHARGING_SUMS ? zero == zero : zero != zero);
+    TEAM_IF(ANY(up)) {
+        const currents highest = currents_at(mr, s, rule, density, kappa, theta, R(POTENTIAL_HIGHEST));
+        const potential_bracket above = {zero, R(POTENTIAL_HIGHEST), at_zero.net, highest.net,
+                                         AND(up, highest.net <= zero)};
+        const real root = potential_root(mr, s, rule, density, kappa, theta, unit, above);
+        p.second = SELECT(AND(above.found, found), down, zero);
+        p.has_second = SELECT(AND(above.found, found), R(1.0), zero);
+        p.potential = SELECT(above.found, root, down);
+        found = OR(found, above.found);
+    }
+    p.status = SELECT(found, R(CHARGING_FOUND), R(CHARGING_NO_BALANCE));
+    return p;
+}
+
+/* Derivatives of the potential by kappa and ln(theta): the currents must go on balancing. */
+typedef struct {
+    real by_density, by_kappa, by_theta;
+} potential_slopes;
+
+FN potential_slopes potential_slopes_in_sun(real current, real kappa, real theta, real density,
+                                            real potential, real lower, real upper)
+{
+    const real h = POTENTIAL_DIFFERENCE, one = R(1.0), move = h * (kappa - R(1.5));
+    const real cold = R(CURRENT_PHOTO_COLD) * kappa_exp(R(CURRENT_PHOTO_COLD_SLOPE) * potential),
+               hot = R(CURRENT_PHOTO_HOT) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * potential);
+    const real inverse =
+        DIVIDE(one, FMA(R(CURRENT_PHOTO_COLD_SLOPE), cold, R(CURRENT_PHOTO_HOT_SLOPE) * hot));
+    real found[4];
+    for (u32 k = 0; k < 4; k++) {
+        const real side = k & 1 ? R(-1.0) : one;
+        found[k] = current_electrons(current_plasma_at(density, k < 2 ? FMA(side, move, kappa) : kappa,
+                                                       k < 2 ? theta : theta * FMA(side, h, one), R(0.0)),
+                                     lower, upper);
+    }
+    potential_slopes d;
+    d.by_density = current * inverse;
+    d.by_kappa = flush(DIVIDE(found[0] - found[1], R(2.0) * move)) * inverse;
+    d.by_theta = flush(DIVIDE(found[2] - found[3], R(2.0) * h)) * inverse;
+    return d;
+}
+
+FN potential_slopes potential_slopes_in_shade(CONSTANT elem *mr, GLOBAL real *s, real density, real kappa,
+                                              real theta, real potential)
+{
+    const real one = R(1.0), two = R(2.0), size = potential_size(potential), least = R(1e-3),
+               above = kappa - R(1.5);
+    /* the plasma keeps a temperature at every step */
+    const real part = one + DIVIDE(potential, above * kappa_temperature(kappa, theta));
+    const real h = POTENTIAL_DIFFERENCE * SELECT(part < one, part, one), move = h * above,
+               rise = h * SELECT(size > least, size, least);
+    real found[6];
+    for (u32 k = 0; k < 6; k++) {
+        const real side = k & 1 ? R(-1.0) : one;
+        const real at_kappa = k / 2 == 0 ? FMA(side, move, kappa) : kappa,
+                   at_theta = k / 2 == 1 ? theta * FMA(side, h, one) : theta;
+        found[k] = currents_at(mr, s, CHARGING_CONVERGED, density, at_kappa, at_theta,
+                               k / 2 == 2 ? FMA(side, rise, potential) : potential)
+                       .net;
+    }
+    const real by_potential = found[4] - found[5],
+               inverse = flush(DIVIDE(
+                   -two * rise, SELECT(OR(by_potential > R(0.0), by_potential < R(0.0)), by_potential, one)));
+    potential_slopes d;
+    d.by_density = R(0.0); /* all currents have the density as a factor */
+    d.by_kappa = flush(flush(DIVIDE(found[0] - found[1], two * move)) * inverse);
+    d.by_theta = flush(flush(DIVIDE(found[2] - found[3], two * h)) * inverse);
+    return d;
+}
+
+#endif

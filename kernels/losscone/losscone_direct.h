@@ -1,0 +1,172 @@
+/* losscone_direct.h: the loss-cone model by its formula, cell by cell.
+ *
+ * At the energy E of a row and the spacecraft potential V, with E' = E - V, the cone's edge has the sine's
+ * square x = r (1 + U / E'), clipped to 0 .. 1 (Halekas et al. 2008, par. 37). A cell at the pitch angle
+ * theta > 90 degrees with sin^2(theta) < x lies inside the cone: its model is the background, else 1. Folded
+ * with the instrument's response it is the mean over five energies across the response. A beam of amplitude A
+ * adds
+ *   A exp(-((E - c) / w)^2 / 2) exp(-((theta - 180) / sigma)^2 / 2),   c = max(V - U, w), where V > U.
+ *
+ * One lane. A sweep is prepared once for all points: sines, the beam's profile in pitch angle, and what the
+ * misfit compares with the model.
+ */
+#ifndef PARITAS_LOSSCONE_DIRECT_H
+#define PARITAS_LOSSCONE_DIRECT_H
+
+#include "losscone/losscone_cone.h"
+#include "numeric/sum.h"
+
+/* The working memory: of each cell the square of its angle's sine, 2 outside of any cone; the beam's profile;
+ * and the datum, DIRECT_NONE where there is none. */
+#define DIRECT_SINE 0
+#define DIRECT_PROFILE SWEEP_ALL
+#define DIRECT_DATUM (2 * SWEEP_ALL)
+#define DIRECT_SIZE (3 * SWEEP_ALL)
+#define DIRECT_NONE 1e30
+
+#define LOSSCONE_ENERGIES 5        /* across the response */
+#define LOSSCONE_LEAST_BEAM 1e-20  /* of the background: less changes no model */
+#define LOSSCONE_LITTLE_BEAM 1e-10 /* of the background: less changes no misfit that tables answer */
+
+/* Of a run: methods and constants that all cells share. */
+typedef struct {
+    u32 lillis, energies;
+    real background, width, sigma, response;
+    real reach; /* eV: farther from a row's energy the largest beam allowed is little */
+    real level[LOSSCONE_ENERGIES + 1]; /* the model with so many of five energies inside the cone */
+    real datum[LOSSCONE_ENERGIES + 1]; /* what the misfit compares the datum with there */
+} losscone_run;
+
+FN real losscone_exp(real x)
+{
+    return FIRST(m_exp(PACK_OF(x)));
+}
+
+FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
+{
+    losscone_run run;
+    run.lillis = mi[LOSSCONE_METHOD];
+    run.energies = mi[LOSSCONE_FOLDED] ? LOSSCONE_ENERGIES : 1;
+    run.background = LOADM1(mr, LOSSCONE_BACKGROUND);
+    run.width = LOADM1(mr, LOSSCONE_BEAM_WIDTH);
+    run.sigma = LOADM1(mr, LOSSCONE_BEAM_SIGMA);
+    run.response = LOADM1(mr, LOSSCONE_RESPONSE);
+    const real most = LOADM1(mr, LOSSCONE_A_UPPER), least = R(LOSSCONE_LITTLE_BEAM) * run.background;
+    run.reach = most > least ? run.width * SQRT(R(2.0) * FIRST(m_log(PACK_OF(DIVIDE(most, least))))) : R(0.0);
+    for (u32 n = 0; n <= LOSSCONE_ENERGIES; n++) {
+        const real inside = REAL_OF(n), level = DIVIDE(FMA(inside, run.background, R(5.0) - inside), R(5.0));
+        run.level[n] = n == 0 ? R(1.0) : n == LOSSCONE_ENERGIES ? run.background : level;
+        run.datum[n] = LOADM1(mr, LOSSCONE_LEVEL + n);
+    }
+    if (run.energies == 1) run.datum[LOSSCONE_ENERGIES] = LOADM1(mr, LOSSCONE_LEVEL + 1);
+    return run;
+}
+
+/* The edge's sine's square at energy number k of a row. */
+FN real losscone_edge(losscone_run run, real energy, real spacecraft, real potential, real ratio, u32 k)
+{
+    const real x =
+        cone_edge(potential, ratio,
+                  cone_inverse(run.energies == 1 ? energy : energy * cone_part(run.response, k), spacecraft));
+    return x > R(0.0) ? (x < R(1.0) ? x : R(1.0)) : R(0.0);
+}
+
+/* Amplitude of the beam of one row, 0 where it does not count. */
+FN real losscone_beam(losscone_run run, real energy, real spacecraft, real potential, real amplitude)
+{
+    const real fall = spacecraft - potential;
+    if (!(run.energies == 1 && run.width > R(0.0) && amplitude > R(0.0) && fall > R(0.0))) return R(0.0);
+    const real z = flush(DIVIDE(energy - (fall > run.width ? fall : run.width), run.width));
+    const real height = flush(amplitude * flush(losscone_exp(R(-0.5) * z * z)));
+    return height > R(LOSSCONE_LEAST_BEAM) * run.background ? height : R(0.0);
+}
+
+/* The beam's profile in pitch angle. */
+FN pack losscone_beam_profile(losscone_run run, pack cosine)
+{
+    if (!(run.sigma > R(0.0))) return PK(1.0);
+    const pack z = pflush(PDIVIDE(m_acos_degrees(cosine) - PK(180.0), PACK_OF(run.sigma)));
+    return pflush(m_exp(PK(-0.5) * z * z));
+}
+
+/* Edges of one row, most of them the same where there is one energy, and its beam. */
+typedef struct {
+    real edge[LOSSCONE_ENERGIES], beam;
+} losscone_row;
+
+FN losscone_row losscone_row_of(losscone_run run, real energy, real spacecraft, real potential, real ratio,
+                                real amplitude)
+{
+    losscone_row row;
+    for (u32 k = 0; k < LOSSCONE_ENERGIES; k++)
+        row.edge[k] = k < run.energies ? losscone_edge(run, energy, spacecraft, potential, ratio, k) : R(0.0);
+    row.beam = losscone_beam(run, energy, spacecraft, potential, amplitude);
+    return row;
+}
+
+/* What table[n] says for the n of five energies at which these cells lie inside the cone. */
+FN pack losscone_of_cells(losscone_run run, losscone_row row, pack sine, PRIVATE const real *table)
+{
+    if (run.energies == 1)
+        return PSELECT(PACK_OF(row.edge[0]) <= sine, PACK_OF(table[0]), PACK_OF(table[LOSSCONE_ENERGIES]));
+    pack inside = PK(0.0), answer = PACK_OF(table[0]);
+    for (u32 k = 0; k < LOSSCONE_ENERGIES; k++)
+        inside = inside + PSELECT(PACK_OF(row.edge[k]) <= sine, PK(0.0), PK(1.0));
+    for (u32 n = 1; n <= LOSSCONE_ENERGIES; n++)
+        answer = PSELECT(inside == PACK_OF_ELEM(n), PACK_OF(table[n]), answer);
+    return answer;
+}
+
+/* Prepares the sweep at `sweep` (arrays.h) in the slab, by the team, up to a barrier. */
+FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s)
+{
+    TEAM_FOR_PACK(i, SWEEP_ALL) {
+        const pack cosine = LOADP(sweep, SWEEP_COSINE + i), flux = LOADP(sweep, SWEEP_FLUX + i);
+        const pmask known = flux > PK(0.0);
+        const pack datum = run.lillis ? flux : m_log(PSELECT(known, flux, PK(1.0)) + PK(LOSSCONE_FLOOR));
+        STOREP(s, DIRECT_SINE + i, cone_sine_square(cosine));
+        STOREP(s, DIRECT_PROFILE + i, losscone_beam_profile(run, cosine));
+        STOREP(s, DIRECT_DATUM + i, PSELECT(known, datum, PK(DIRECT_NONE)));
+    }
+    TEAM_BARRIER();
+}
+
+/* How many cells have data. */
+FN real direct_count(GLOBAL const real *s)
+{
+    acc8 count = acc8_zero();
+    for (u32 i = 0; i < SWEEP_ALL; i += 8)
+        for (u32 j = 0; j < 8; j += PACK)
+            count.part[j / PACK] =
+                count.part[j / PACK] +
+                PSELECT(LOADP(s, DIRECT_DATUM + i + j) < PK(DIRECT_NONE), PK(1.0), PK(0.0));
+    return acc8_total(count);
+}
+
+/* The sum of squared differences over a row's cells. */
+FN real direct_row(losscone_run run, GLOBAL const real *s, u32 i, losscone_row row)
+{
+    acc8 sum = acc8_zero();
+    for (u32 cell = i * SWEEP_CELLS; cell < (i + 1) * SWEEP_CELLS; cell += 8)
+        for (u32 j = 0; j < 8; j += PACK) {
+            const pack sine = LOADP(s, DIRECT_SINE + cell + j), datum = LOADP(s, DIRECT_DATUM + cell + j);
+            pack model;
+            if (row.beam > R(0.0)) {
+                model = losscone_of_cells(run, row, sine, run.level) +
+                        pflush(PACK_OF(row.beam) * LOADP(s, DIRECT_PROFILE + cell + j));
+                if (!run.lillis) model = m_log(model + PK(LOSSCONE_FLOOR));
+            } else
+                model = losscone_of_cells(run, row, sine, run.datum);
+            const pack rest = PSELECT(datum < PK(DIRECT_NONE), pflush(datum - model), PK(0.0));
+            sum.part[j / PACK] = PFMA(rest, rest, sum.part[j / PACK]);
+        }
+    return acc8_total(sum);
+}
+
+/* What a sum of squares of `cells` cells is divided by. */
+FN real losscone_divisor(losscone_run run, real cells)
+{
+    return run.lillis && cells > R(4.0) ? cells - R(3.0) : R(1.0);
+}
+
+#endif

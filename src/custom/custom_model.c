@@ -1,0 +1,376 @@
+/* custom_model.c: models of users' own: a description and kernels (docs/models.md) become a frozen model like any
+ * other. */
+#include "base/host_math.h"
+#include "custom/custom_arrays.h"
+#include "entry/custom_entries.h"
+#include "fit/fit_rows.h"
+#include "minimise/minimiser_sizes.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LN_SQRT_2PI 0.9189385332046727
+
+enum {
+#define X(name) ENTRY_##name,
+    MODULE_ENTRIES(X)
+#undef X
+};
+
+struct custom_model {
+    struct frozen frozen; /* first */
+    paritas_allocator allocator;
+    struct arena arena;         /* all but this struct */
+    double constraint_constant; /* sum over the constraints of ln(sigma sqrt(2 pi)) */
+};
+
+static void free_model(paritas_model *given)
+{
+    struct custom_model *model = (struct custom_model *)given;
+    const paritas_allocator allocator = model->allocator;
+    arena_free(&model->arena);
+    paritas_release(&allocator, model);
+}
+
+/* The constants of the Poisson and Gaussian terms. */
+static double likelihood_constant(const struct frozen *frozen, const double *data)
+{
+    double sum = ((const struct custom_model *)frozen)->constraint_constant;
+    for (size_t i = 0; i < frozen->n_main; i++) {
+        const double kind = frozen->tables.reals[i];
+        if (kind == CUSTOM_COUNT) sum += host_poisson_constant(data[i]);
+        if (kind > 0.0) sum += LN_SQRT_2PI - 0.5 * host_log(kind);
+    }
+    return sum;
+}
+
+/* ---- expectations ---- */
+
+static paritas_status expected_data(paritas_context *context, const paritas_model *given, size_t n_points,
+                                    const double *points, const double *data, double *expected)
+{
+    const struct frozen *model = paritas_model_frozen(given);
+    const size_t places = model->tables.ints[CUSTOM_PLACES],
+                 step = ROWS_ELEMENTS / (places + model->n_slots) + 1;
+    for (size_t first = 0; first < n_points; first += step) {
+        const size_t count = first + step < n_points ? step : n_points - first;
+        struct rows rows;
+        const paritas_status status =
+            rows_launch_points(context, model, ENTRY_custom_expected, count,
+                               points + first * model->n_parameters, data, places, &rows);
+        if (status != PARITAS_OK) return status;
+        for (size_t k = 0; k < count; k++) {
+            const double *point = points + (first + k) * model->n_parameters;
+            double *row = expected + (first + k) * model->n_data;
+            memcpy(row, rows.out + k * places, model->n_main * sizeof *row);
+            for (size_t i = model->n_main; i < model->n_data; i++)
+                row[i] = point[model->place_of[i] - places];
+        }
+        rows_free(&rows);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status expected_jacobian(paritas_context *context, const paritas_model *given,
+                                        const double *point, const double *data, double *jacobian)
+{
+    const struct frozen *model = paritas_model_frozen(given);
+    const size_t slots = model->n_slots;
+    struct rows rows;
+    const paritas_status status = rows_launch_points(context, model, ENTRY_custom_jacobian, 1, point, data,
+                                                     model->tables.ints[CUSTOM_PLACES] * slots, &rows);
+    if (status != PARITAS_OK) return status;
+    for (size_t i = 0; i < model->n_main; i++)
+        memcpy(jacobian + i * model->n_parameters, rows.out + i * slots,
+               model->n_parameters * sizeof *jacobian);
+    rows_free(&rows);
+    return PARITAS_OK;
+}
+
+/* ---- the description ---- */
+
+static double width_of(const paritas_model_description *d, size_t p)
+{
+    return d->constraint_widths ? d->constraint_widths[p] : __builtin_nan("");
+}
+
+static paritas_status check_parameters(paritas_context *context, const paritas_model_description *d)
+{
+    const struct {
+        const char *what;
+        bool missing;
+    } needed[] = {{"kernels", !d->kernels},
+                  {"names", !d->names},
+                  {"init", !d->init},
+                  {"lower", !d->lower},
+                  {"upper", !d->upper},
+                  {"data", !d->data},
+                  {"ints", d->n_ints && !d->ints},
+                  {"reals", d->n_reals && !d->reals}};
+    for (size_t k = 0; k < sizeof needed / sizeof needed[0]; k++)
+        if (needed[k].missing)
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a model's description without %s",
+                                needed[k].what);
+    if (d->kernels->api != KERNEL_MODULE_API)
+        return paritas_fail(
+            context, PARITAS_INVALID_ARGUMENT,
+            "the model's kernels were compiled for another version of the library (%u, this is %u)",
+            d->kernels->api, KERNEL_MODULE_API);
+    if (d->n_parameters < 1 || d->n_parameters > CUSTOM_PARAMETERS_MOST)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%zu parameters: a model has 1 to %d",
+                            d->n_parameters, CUSTOM_PARAMETERS_MOST);
+    for (size_t p = 0; p < d->n_parameters; p++) {
+        if (!d->names[p]) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "names[%zu]: none given", p);
+        for (size_t q = 0; q < p; q++)
+            if (!strcmp(d->names[p], d->names[q]))
+                return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "names[%zu]: '%s' is also names[%zu]",
+                                    p, d->names[p], q);
+        if (!isfinite(d->init[p]))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "init of %s: must be a finite number",
+                                d->names[p]);
+        if (!(d->lower[p] <= d->upper[p]) || !isfinite(d->lower[p]) || !isfinite(d->upper[p]))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "bounds of %s: %g to %g is no interval of finite numbers", d->names[p],
+                                d->lower[p], d->upper[p]);
+        const double width = width_of(d, p);
+        if (width == width && !(width > 0.0 && isfinite(width)))
+            return paritas_fail(
+                context, PARITAS_INVALID_ARGUMENT,
+                "constraint width of %s: must be positive and finite, or NaN where there is none",
+                d->names[p]);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status check_data(paritas_context *context, const paritas_model_description *d)
+{
+    size_t n_data = d->n_main;
+    for (size_t p = 0; p < d->n_parameters; p++) n_data += width_of(d, p) == width_of(d, p);
+    if (d->n_main < 1 || d->n_main > (size_t)1 << 24)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%zu main data: a model has 1 to 2^24",
+                            d->n_main);
+    if (d->terms && d->sigmas)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sigmas: the terms of a likelihood have none");
+    for (size_t i = 0; i < d->n_main && d->sigmas; i++)
+        if (!(d->sigmas[i] >= 0.0) || !isfinite(d->sigmas[i]))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "sigmas[%zu]: must be finite, positive for a measurement, 0 for a count", i);
+    for (size_t i = 0; i < n_data; i++) {
+        const bool count = i < d->n_main && !d->terms && !(d->sigmas && d->sigmas[i] > 0.0);
+        if (!isfinite(d->data[i]) || (count && d->data[i] < 0.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "data[%zu]: must be a finite number, not negative where it is a count", i);
+    }
+    for (size_t i = 0; i < d->n_reals; i++)
+        if (!isfinite(d->reals[i]))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "reals[%zu]: must be a finite number", i);
+    return PARITAS_OK;
+}
+
+/* ---- freezing ---- */
+
+/* The slab's layout into the header. False: more than 2^32 elements. */
+static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
+{
+    const size_t p = frozen->n_parameters, slots = frozen->n_slots, blocks = slots / 8,
+                 places = ints[CUSTOM_PLACES];
+    const struct {
+        uint32_t header;
+        size_t count;
+    } vectors[] = {{CUSTOM_S_X, slots},
+                   {CUSTOM_S_ACTIVE, slots},
+                   {CUSTOM_S_GRADIENT, slots},
+                   {CUSTOM_S_PENALTY, slots},
+                   {CUSTOM_S_DIAGONAL, slots},
+                   {CUSTOM_S_SCALE, slots},
+                   {CUSTOM_S_RDIAG, slots},
+                   {CUSTOM_S_MAIN, places},
+                   {CUSTOM_S_AUX, slots},
+                   {CUSTOM_S_VALUE, places},
+                   {CUSTOM_S_TERM, places},
+                   {CUSTOM_S_SLOPE, places},
+                   {CUSTOM_S_FIRST, p * places},
+                   {CUSTOM_S_SCALARS, 8},
+                   {CUSTOM_S_WEIGHT, places},
+                   {CUSTOM_S_FISHER, places},
+                   {CUSTOM_S_SECOND, CUSTOM_PAIRS_OF(p) * places},
+                   {CUSTOM_S_TILES, 32 * blocks * (blocks + 1)},
+                   {CUSTOM_S_MINIMISER, MINIMISER_VECTORS * slots + MINIMISER_SCALARS}};
+    size_t at = 0;
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+        ints[vectors[k].header] = (uint32_t)at;
+        at += vectors[k].count;
+        if (at > UINT32_MAX) return false;
+    }
+    ints[CUSTOM_S_MEMORY] = (uint32_t)at;
+    frozen->slab = at;
+    frozen->slab_value = ints[CUSTOM_S_WEIGHT];
+    frozen->slab_covariance = at + slots * slots + slots * (slots + 8) / 2;
+    frozen->slab_fit[PARITAS_NEWTON] = frozen->slab_fit[PARITAS_DE] = at;
+    frozen->slab_fit[PARITAS_LBFGSB] = at + LBFGSB_MEMORY(slots);
+    return frozen->slab_covariance <= UINT32_MAX && frozen->slab_fit[PARITAS_LBFGSB] <= UINT32_MAX;
+}
+
+/* Parameters, their maps and constraints; data. False: out of memory. */
+static bool write_maps(struct custom_model *model, const paritas_model_description *d, double *reals)
+{
+    struct frozen *frozen = &model->frozen;
+    struct arena *arena = &model->arena;
+    const size_t n = d->n_parameters, places = frozen->n_places - frozen->n_slots;
+    const double *precision = reals + places;
+    uint32_t *slot_of = arena_array(arena, n, sizeof *slot_of),
+             *place_of = arena_array(arena, d->n_main + n, sizeof *place_of);
+    double *numbers = arena_array(arena, 4 * n + d->n_main + n, sizeof *numbers), *init = numbers,
+           *lower = init + n, *upper = lower + n, *width = upper + n, *data = width + n;
+    double *templates = arena_array(arena, frozen->n_slots + frozen->n_places, sizeof *templates);
+    unsigned char *fixed = arena_array(arena, n, 1), *no_count = arena_array(arena, d->n_main, 1);
+    char **names = arena_array(arena, n, sizeof *names);
+    if (!slot_of || !place_of || !numbers || !templates || !fixed || !no_count || !names) return false;
+    size_t n_data = d->n_main;
+    for (size_t i = 0; i < d->n_main; i++) {
+        place_of[i] = (uint32_t)i;
+        no_count[i] = reals[i] != CUSTOM_COUNT;
+    }
+    for (size_t p = 0; p < n; p++) {
+        slot_of[p] = (uint32_t)p;
+        init[p] = d->init[p];
+        lower[p] = d->lower[p];
+        upper[p] = d->upper[p];
+        width[p] = width_of(d, p);
+        fixed[p] = d->fixed && d->fixed[p];
+        names[p] = arena_text(arena, d->names[p], strlen(d->names[p]));
+        if (!names[p]) return false;
+        if (d->poi && !strcmp(d->poi, names[p])) frozen->poi = (ptrdiff_t)p;
+        if (precision[p] == 0.0) continue;
+        place_of[n_data++] = (uint32_t)(places + p);
+        model->constraint_constant += LN_SQRT_2PI + host_log(width[p]);
+    }
+    memcpy(data, d->data, n_data * sizeof *data);
+    frozen->n_data = n_data;
+    frozen->slot_of = slot_of;
+    frozen->place_of = place_of;
+    frozen->slot_template = templates;
+    frozen->place_template = templates + frozen->n_slots;
+    frozen->no_count = no_count;
+    frozen->names = names;
+    frozen->init = init;
+    frozen->lower = lower;
+    frozen->upper = upper;
+    frozen->width = width;
+    frozen->fixed = fixed;
+    frozen->data = data;
+    return true;
+}
+
+static const struct paritas_family *make_family(struct arena *arena, const struct kernel_module *module)
+{
+    struct paritas_family *family = arena_array(arena, 1, sizeof *family);
+    if (!family) return NULL;
+    *family = (struct paritas_family){.name = module->name,
+                                      .module = module,
+                                      .evaluate = ENTRY_custom_evaluate,
+                                      .expected = ENTRY_custom_expected,
+                                      .hessian = ENTRY_custom_hessian,
+                                      .jacobian = ENTRY_custom_jacobian,
+                                      .covariance = ENTRY_custom_covariance,
+                                      .profile = ENTRY_custom_profile,
+                                      .draw = ENTRY_custom_draw,
+                                      .fit = {ENTRY_custom_fit, ENTRY_custom_fit_lbfgsb, ENTRY_custom_fit_de},
+                                      .free = free_model,
+                                      .expected_data = expected_data,
+                                      .expected_jacobian = expected_jacobian};
+    return family;
+}
+
+/* Tables, slab and maps. */
+static paritas_status freeze(paritas_context *context, struct custom_model *model,
+                             const paritas_model_description *d)
+{
+    struct frozen *frozen = &model->frozen;
+    const size_t slots = CUSTOM_SLOTS_OF(d->n_parameters), places = CUSTOM_SLOTS_OF(d->n_main);
+    /* packs past the last of a column read on for up to 7 elements */
+    const size_t n_ints = CUSTOM_HEADER + d->n_ints + 8, n_reals = places + slots + d->n_reals + 8;
+    uint32_t *ints = arena_array(&model->arena, n_ints, sizeof *ints);
+    double *reals = arena_array(&model->arena, n_reals, sizeof *reals);
+    frozen->family = make_family(&model->arena, d->kernels->module);
+    if (!ints || !reals || !frozen->family) return paritas_fail_memory(context);
+    ints[CUSTOM_MAIN] = (uint32_t)d->n_main;
+    ints[CUSTOM_PLACES] = (uint32_t)places;
+    ints[CUSTOM_DATA] = (uint32_t)(places + slots);
+    ints[CUSTOM_TERMS] = d->terms != 0;
+    ints[CUSTOM_R_PRECISION] = (uint32_t)places;
+    ints[CUSTOM_R_OWN] = (uint32_t)(places + slots);
+    if (d->n_ints) memcpy(ints + CUSTOM_HEADER, d->ints, d->n_ints * sizeof *ints);
+    if (d->n_reals) memcpy(reals + places + slots, d->reals, d->n_reals * sizeof *reals);
+    for (size_t i = 0; i < places; i++) {
+        const double sigma = i < d->n_main && d->sigmas ? d->sigmas[i] : 0.0;
+        reals[i] = i >= d->n_main ? CUSTOM_PADDING
+                   : d->terms     ? CUSTOM_TERM
+                   : sigma > 0.0  ? 1.0 / (sigma * sigma)
+                                  : CUSTOM_COUNT;
+    }
+    for (size_t p = 0; p < d->n_parameters; p++)
+        if (width_of(d, p) > 0.0) reals[places + p] = 1.0 / (width_of(d, p) * width_of(d, p));
+    frozen->serial = device_model_serial();
+    frozen->tables = (struct device_tables){ints, reals, n_ints, n_reals};
+    frozen->constant = likelihood_constant;
+    frozen->n_parameters = d->n_parameters;
+    frozen->n_slots = slots;
+    frozen->n_main = d->n_main;
+    frozen->n_places = places + slots;
+    frozen->poi = -1;
+    if (d->terms)
+        frozen->no_expectation =
+            "it consists of terms of a likelihood, which say nothing of what data to expect";
+    if (!lay_out_slab(frozen, ints))
+        return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
+                            "the model is too large: one fit would need more than 2^32 numbers");
+    if (!write_maps(model, d, reals)) return paritas_fail_memory(context);
+    if (d->poi && frozen->poi < 0)
+        return paritas_fail(context, PARITAS_NOT_FOUND, "the model has no parameter '%s'", d->poi);
+    return PARITAS_OK;
+}
+
+/* Do the kernels think so, too? */
+static paritas_status ask_kernels(paritas_context *context, const struct frozen *model)
+{
+    struct rows rows;
+    paritas_status status = rows_allocate(context, 1, 2, 1, &rows);
+    if (status != PARITAS_OK) return status;
+    rows.args[0] = 1;
+    status = rows_launch(context, context->host, model, ENTRY_custom_about, 1, &rows);
+    if (status == PARITAS_OK && rows.out[1] != CUSTOM_VERSION)
+        status = paritas_fail(
+            context, PARITAS_INVALID_ARGUMENT,
+            "the kernels of model '%s' were compiled with headers of another version of the library",
+            model->family->name);
+    if (status == PARITAS_OK && rows.out[0] != (double)model->n_parameters)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                              "the kernels of model '%s' have %g parameters, the description %zu",
+                              model->family->name, rows.out[0], model->n_parameters);
+    rows_free(&rows);
+    return status;
+}
+
+paritas_status paritas_model_define(paritas_context *context, const paritas_model_description *given,
+                                    paritas_model **made)
+{
+    paritas_model_description d = PARITAS_MODEL_DESCRIPTION_DEFAULT;
+    *made = NULL;
+    if (!given) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a model without a description");
+    memcpy(&d, given, given->size < sizeof d ? given->size : sizeof d);
+    paritas_status status = check_parameters(context, &d);
+    if (status == PARITAS_OK) status = check_data(context, &d);
+    if (status != PARITAS_OK) return status;
+    struct custom_model *model = paritas_allocate_clear(context, 1, sizeof *model);
+    if (!model) return paritas_fail_memory(context);
+    model->allocator = context->allocator;
+    arena_open(&model->arena, &context->allocator);
+    status = freeze(context, model, &d);
+    if (status == PARITAS_OK) status = ask_kernels(context, &model->frozen);
+    if (status == PARITAS_OK)
+        *made = (paritas_model *)model;
+    else
+        free_model((paritas_model *)model);
+    return status;
+}

@@ -1,0 +1,67 @@
+/* device_list.c: what can run here, and why what is there cannot. */
+#include "device/device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OF_A_KIND 64 /* devices of one kind that are asked for */
+
+/* Opens a device in one precision and notes what became of it: PARITAS_OK where it can run. */
+static paritas_status try_device(paritas_context *context, unsigned precision, paritas_device_info *info,
+                                 char *reason, size_t room)
+{
+    struct paritas_device *device = NULL;
+    const paritas_status status = device_try(context, info->name, NULL, precision, true, &device);
+    if (status != PARITAS_OK) {
+        snprintf(reason, room, "%.*s", (int)room - 1, context->message);
+        return status;
+    }
+    snprintf(info->description, sizeof info->description, "%.*s", (int)sizeof info->description - 1,
+             device->operations->describe(device));
+    snprintf(info->isa, sizeof info->isa, "%s", device->isa);
+    device_close(device);
+    return PARITAS_OK;
+}
+
+/* Describes device number `index` of a kind. False: there is none; then the reason stands for the whole
+ * kind. */
+static bool describe(paritas_context *context, const char *kind, unsigned index, paritas_device_info *info)
+{
+    memset(info, 0, sizeof *info);
+    if (strcmp(kind, "cpu") == 0 && index == 0)
+        snprintf(info->name, sizeof info->name, "%s", kind);
+    else
+        snprintf(info->name, sizeof info->name, "%s:%u", kind, index);
+    const paritas_status f64 = try_device(context, 64, info, info->reason_f64, sizeof info->reason_f64);
+    const paritas_status f32 =
+        f64 == DEVICE_ABSENT ? f64 : try_device(context, 32, info, info->reason_f32, sizeof info->reason_f32);
+    info->f64 = f64 == PARITAS_OK;
+    info->f32 = f32 == PARITAS_OK;
+    if (f64 != DEVICE_ABSENT && f32 != DEVICE_ABSENT) return true;
+    if (f64 == DEVICE_ABSENT)
+        memcpy(info->reason_f32, info->reason_f64, sizeof info->reason_f32);
+    else
+        memcpy(info->reason_f64, info->reason_f32, sizeof info->reason_f64);
+    snprintf(info->name, sizeof info->name, "%s", kind);
+    return false;
+}
+
+paritas_status paritas_list_devices(paritas_context *context, size_t room, paritas_device_info *devices,
+                                    size_t *count)
+{
+    void *const stream = context->stream; /* of one device only */
+    context->stream = NULL;
+    *count = 0;
+    for (size_t k = 0; device_kind(k); k++)
+        for (unsigned index = 0; index < OF_A_KIND; index++) {
+            paritas_device_info info;
+            const bool there = describe(context, device_kind(k), index, &info);
+            if (!there && index > 0) break;
+            if (*count < room) devices[*count] = info;
+            ++*count;
+            if (!there) break;
+        }
+    context->stream = stream;
+    context->message[0] = '\0';
+    return PARITAS_OK;
+}

@@ -1,0 +1,141 @@
+/* device_self_test.c: see self_test.h. */
+#include "device/device_self_test.h"
+
+#include <string.h>
+
+extern const struct kernel_module paritas_module_conformance;
+
+/* By group, as in the module. */
+static const char *const words[CONFORM_GROUPS] = {"+",
+                                                  "-",
+                                                  "*",
+                                                  "DIVIDE",
+                                                  "SQRT",
+                                                  "FMA",
+                                                  "a * b + c, which must not contract,",
+                                                  "SELECT with masks",
+                                                  "BITS and integers",
+                                                  "LSELECT",
+                                                  "SHIFT_RIGHT and MULTIPLY32",
+                                                  "a comparison of infinities or NaN",
+                                                  "a subnormal number",
+                                                  "a sum with subnormal terms",
+                                                  "a literal",
+                                                  "TABLE",
+                                                  [CONFORM_FUNCTIONS] = "m_exp",
+                                                  "m_log",
+                                                  "m_log1p",
+                                                  "m_deviance",
+                                                  "m_erf",
+                                                  "m_erfc",
+                                                  "m_lgamma",
+                                                  "m_normal_cdf",
+                                                  [CONFORM_TEAM] = "LOADP, LOADM or STOREP",
+                                                  "LOADI",
+                                                  "GATHERP",
+                                                  "GATHER_REAL or GATHER_ELEM",
+                                                  "arithmetic of reals",
+                                                  "rows of jobs",
+                                                  "TEAM_FOR with TEAM_BARRIER",
+                                                  "a sum by ONE_WORKER",
+                                                  [CONFORM_RANDOM] = "philox",
+                                                  "rng_normal",
+                                                  "rng_poisson",
+                                                  "U32_OF",
+                                                  [CONFORM_ANGLES] = "m_sin_degrees",
+                                                  "m_cos_degrees",
+                                                  "m_acos_degrees",
+                                                  "m_asin_root_degrees"};
+
+const char *self_test_word(unsigned group)
+{
+    return group < CONFORM_GROUPS ? words[group] : NULL;
+}
+
+/* Numbers of both signs from 2^-20 to 2^6, the same on every machine, exact in f32. */
+void self_test_fill(struct self_test_data *data)
+{
+    uint32_t state = 1;
+    for (size_t i = 0; i < SELF_TEST_ROWS * CONFORM_IN + CONFORM_REALS; i++) {
+        state = state * 747796405u + 2891336453u;
+        const uint32_t mixed = (state >> ((state >> 28) + 4) ^ state) * 277803737u,
+                       bits = mixed >> 22 ^ mixed;
+        const double number = (double)(0x800000 | (bits & 0x7fffff)) /
+                              (double)((uint64_t)1 << (18 + (bits >> 23) % 26)) * (bits >> 31 ? -1.0 : 1.0);
+        *(i < SELF_TEST_ROWS * CONFORM_IN ? &data->in[i] : &data->reals[i - SELF_TEST_ROWS * CONFORM_IN]) =
+            number;
+    }
+    for (uint32_t i = 0; i < CONFORM_SHARED; i++) data->ints[i] = (77 * i + 13) % CONFORM_SHARED;
+    for (uint32_t i = 0; i < CONFORM_INTS - CONFORM_SHARED; i++) data->ints[CONFORM_SHARED + i] = 5 * i % 8;
+}
+
+paritas_status self_test_launch(paritas_context *context, struct paritas_device *device,
+                                const struct self_test_data *data, unsigned lanes, double *out)
+{
+    const struct device_tables tables = {data->ints, data->reals, CONFORM_INTS, CONFORM_REALS};
+    const uint32_t args[] = {SELF_TEST_ROWS, 8};
+    const struct device_launch launch = {.entry = 0,
+                                         .rows = SELF_TEST_ROWS,
+                                         .args = args,
+                                         .in = data->in,
+                                         .out = out,
+                                         .n_args = 2,
+                                         .n_in = sizeof data->in / sizeof data->in[0],
+                                         .n_out = SELF_TEST_OUT,
+                                         .slab = CONFORM_SLAB,
+                                         .slab_most = CONFORM_SLAB,
+                                         .touched = CONFORM_SLAB,
+                                         .lanes = lanes};
+    void *handle = NULL;
+    paritas_status status =
+        device->operations->model_upload(context, device, &paritas_module_conformance, &tables, &handle);
+    if (status == PARITAS_OK) status = device->operations->launch(context, device, handle, &launch);
+    device->operations->model_release(device, handle);
+    return status;
+}
+
+/* OK, or the failure of a device whose outputs differ. */
+static paritas_status compare(paritas_context *context, const struct paritas_device *device,
+                              const double *got, const double *wanted)
+{
+    for (unsigned group = 0; group < CONFORM_GROUPS; group++)
+        for (size_t row = 0; row < SELF_TEST_ROWS; row++) {
+            const size_t at = row * CONFORM_OUT + 8 * group;
+            if (memcmp(got + at, wanted + at, 8 * sizeof *got) == 0) continue;
+            const char *word = self_test_word(group);
+            return paritas_fail(
+                context, PARITAS_NO_DEVICE,
+                "device '%s': its self-test failed: %s gives other bits than the CPU's in f%u", device->name,
+                word ? word : "memory that no kernel fills", device->precision);
+        }
+    return PARITAS_OK;
+}
+
+paritas_status self_test_run(paritas_context *context, struct paritas_device *device)
+{
+    struct paritas_device *cpu = NULL;
+    paritas_status status = device_open(context, "cpu", NULL, device->precision, &cpu);
+    if (status != PARITAS_OK) return status;
+    /* this is none of the caller's */
+    const uint64_t uploads = device->uploads, builds = device->builds, launches = device->launches;
+    const paritas_progress progress = context->progress;
+    context->progress = NULL;
+    struct self_test_data *data = paritas_allocate(context, 1, sizeof *data);
+    double *wanted = paritas_allocate(context, 2 * SELF_TEST_OUT, sizeof *wanted),
+           *got = wanted ? wanted + SELF_TEST_OUT : NULL;
+    if (!data || !wanted)
+        status = paritas_fail_memory(context);
+    else
+        self_test_fill(data);
+    if (status == PARITAS_OK) status = self_test_launch(context, cpu, data, 1, wanted);
+    if (status == PARITAS_OK) status = self_test_launch(context, device, data, 1, got);
+    if (status == PARITAS_OK) status = compare(context, device, got, wanted);
+    paritas_release(&context->allocator, data);
+    paritas_release(&context->allocator, wanted);
+    device_close(cpu);
+    context->progress = progress;
+    device->uploads = uploads;
+    device->builds = builds;
+    device->launches = launches;
+    return status;
+}

@@ -1,0 +1,31 @@
+/* device_self_test.h: does a device give the CPU's bits? Asked when it is opened. */
+#ifndef PARITAS_DEVICE_SELF_TEST_H
+#define PARITAS_DEVICE_SELF_TEST_H
+
+#include "device/device.h"
+#include "entry/conformance_sizes.h"
+
+#include <stdbool.h>
+
+#define SELF_TEST_ROWS 12 /* several teams on any device */
+#define SELF_TEST_OUT (SELF_TEST_ROWS * CONFORM_OUT)
+
+/* Runs the conformance module (kernels/entry/module_conformance.h) on `device` and on the CPU in the same
+ * precision and compares every bit. It is compiled where the kernel cache does not have it.
+ * PARITAS_NO_DEVICE, with the first word of the kernel language, or function, that differs in the message,
+ * where one does; else the status of what failed. */
+paritas_status self_test_run(paritas_context *context, struct paritas_device *device);
+
+/* What the kernels are given: one row of inputs after the other, and the tables. */
+struct self_test_data {
+    double in[SELF_TEST_ROWS * CONFORM_IN], reals[CONFORM_REALS];
+    uint32_t ints[CONFORM_INTS];
+};
+void self_test_fill(struct self_test_data *data);
+/* The module's outputs on a device: SELF_TEST_OUT numbers into `out`. `lanes`: as in struct device_launch. */
+paritas_status self_test_launch(paritas_context *context, struct paritas_device *device,
+                                const struct self_test_data *data, unsigned lanes, double *out);
+/* What group `group` of 8 results of a row is about; NULL: nothing. */
+const char *self_test_word(unsigned group);
+
+#endif

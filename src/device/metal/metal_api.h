@@ -1,0 +1,112 @@
+/* metal_api.h: the part of Metal and of the Objective-C runtime that the device calls, from plain C and loaded at
+ * run time: no Objective-C file, no framework to link with, no vendor's header. Names, values and signatures
+ * are those of Apple's documentation.
+ *
+ * A message is a call of objc_msgSend cast to the method's own type: receiver, selector, arguments. The
+ * runtime has no variable argument lists, so each signature that is used has its cast (metal.c).
+ */
+#ifndef PARITAS_METAL_API_H
+#define PARITAS_METAL_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct metal_object *metal_id; /* nil is NULL, and takes any message: the answer is 0 */
+typedef struct metal_selector *metal_selector;
+
+/* X(return type, name, parameters). What is sent through objc_msgSend is cast first. */
+#define METAL_FUNCTIONS(X)                                  \
+    X(void, objc_msgSend, (void))                           \
+    X(metal_selector, sel_registerName, (const char *name)) \
+    X(metal_id, objc_getClass, (const char *name))          \
+    X(void *, objc_autoreleasePoolPush, (void))             \
+    X(void, objc_autoreleasePoolPop, (void *pool))          \
+    X(metal_id, MTLCopyAllDevices,                          \
+      (void)) /* an array, which the caller releases; works without a screen, too */
+
+struct metal_api {
+#define X(type, name, parameters) type(*name) parameters;
+    METAL_FUNCTIONS(X)
+#undef X
+};
+
+/* X(member, selector). A class's object whose selector begins with alloc, new or copy is the caller's; all
+ * others belong to a pool. */
+#define METAL_SELECTORS(X)                                                               \
+    X(alloc, "alloc")                                                                    \
+    X(init, "init")                                                                      \
+    X(retain, "retain")                                                                  \
+    X(release, "release")                                                                \
+    X(respondsToSelector, "respondsToSelector:")                                         \
+    X(count, "count")                                                                    \
+    X(objectAtIndex, "objectAtIndex:")                                                   \
+    X(initWithBytes, "initWithBytes:length:encoding:")                                   \
+    X(UTF8String, "UTF8String")                                                          \
+    X(processInfo, "processInfo")                                                        \
+    X(operatingSystemVersionString, "operatingSystemVersionString")                      \
+    X(code, "code")                                                                      \
+    X(localizedDescription, "localizedDescription")                                      \
+    X(name, "name")                                                                      \
+    X(maxBufferLength, "maxBufferLength")                                                \
+    X(recommendedMaxWorkingSetSize, "recommendedMaxWorkingSetSize")                      \
+    X(newCommandQueue, "newCommandQueue")                                                \
+    X(newBufferWithLength, "newBufferWithLength:options:")                               \
+    X(newLibraryWithSource, "newLibraryWithSource:options:error:")                       \
+    X(newComputePipelineStateWithFunction, "newComputePipelineStateWithFunction:error:") \
+    X(setMathMode, "setMathMode:")                                                       \
+    X(setMathFloatingPointFunctions, "setMathFloatingPointFunctions:")                   \
+    X(setFastMathEnabled, "setFastMathEnabled:")                                         \
+    X(newFunctionWithName, "newFunctionWithName:")                                       \
+    X(maxTotalThreadsPerThreadgroup, "maxTotalThreadsPerThreadgroup")                    \
+    X(contents, "contents")                                                              \
+    X(commandBuffer, "commandBuffer")                                                    \
+    X(computeCommandEncoder, "computeCommandEncoder")                                    \
+    X(setComputePipelineState, "setComputePipelineState:")                               \
+    X(setBuffer, "setBuffer:offset:atIndex:")                                            \
+    X(setBytes, "setBytes:length:atIndex:")                                              \
+    X(dispatchThreadgroups, "dispatchThreadgroups:threadsPerThreadgroup:")               \
+    X(endEncoding, "endEncoding")                                                        \
+    X(commit, "commit")                                                                  \
+    X(waitUntilCompleted, "waitUntilCompleted")                                          \
+    X(status, "status")                                                                  \
+    X(error, "error")
+
+struct metal_selectors {
+#define X(member, selector) metal_selector member;
+    METAL_SELECTORS(X)
+#undef X
+};
+
+typedef uintptr_t metal_unsigned; /* NSUInteger */
+typedef intptr_t metal_signed;    /* NSInteger */
+struct metal_size {               /* MTLSize */
+    metal_unsigned width, height, depth;
+};
+
+enum {
+    METAL_UTF8 = 4,
+    METAL_STORAGE_SHARED = 0,
+    METAL_MATH_MODE_SAFE = 0,
+    METAL_MATH_FUNCTIONS_PRECISE = 1,
+    METAL_STATUS_COMPLETED = 4
+};
+
+/* Codes of the device: those of a command buffer's error, then our own where Metal answers nil. */
+enum {
+    METAL_OK = 0,
+    METAL_INTERNAL = 1,
+    METAL_TIMEOUT = 2,
+    METAL_PAGE_FAULT = 3,
+    METAL_ACCESS_REVOKED = 4,
+    METAL_NOT_PERMITTED = 7,
+    METAL_OUT_OF_MEMORY = 8,
+    METAL_INVALID_RESOURCE = 9,
+    METAL_DEVICE_REMOVED = 11,
+    METAL_STACK_OVERFLOW = 12,
+    METAL_NO_BUFFER = 1001,
+    METAL_NO_COMMAND_BUFFER = 1002,
+    METAL_NO_ENCODER = 1003,
+    METAL_NOT_COMPLETED = 1004
+};
+
+#endif

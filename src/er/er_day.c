@@ -1,0 +1,265 @@
+/* er_day.c: the memory of a day, names of reasons, dates. */
+#include "er/er.h"
+
+#include "base/names.h"
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define CELLS ((size_t)PARITAS_ER_ROWS * PARITAS_ER_CELLS)
+#define DAY 86400
+
+/* ---- reasons ---------------------------------------------------------------------------------- */
+
+NAME_OF(paritas_er_reason, PARITAS_ER_REASON_LIST, paritas_er_reason_name)
+
+paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
+{
+    switch (reason) {
+#define X(name, value, word, unit, damage) \
+    case PARITAS_ER_##name:                \
+        return PARITAS_ER_##unit;
+        PARITAS_ER_REASON_LIST(X)
+#undef X
+    case PARITAS_ER_REASONS:
+        break;
+    }
+    return PARITAS_ER_CELL;
+}
+
+const char *paritas_er_unit_name(paritas_er_unit unit)
+{
+    return unit == PARITAS_ER_CELL    ? "cell"
+           : unit == PARITAS_ER_ROW   ? "row"
+           : unit == PARITAS_ER_SWEEP ? "sweep"
+                                      : "unknown";
+}
+
+void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column)
+{
+    paritas_er_count *counted = &day->counts[reason];
+    if (counted->count == 0 || line < counted->line) {
+        counted->line = line;
+        counted->column = column;
+    }
+    counted->count += times;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+/* Every array of a day: where its pointer stands in the struct, bytes a sweep, whether what does not exist is
+ * NaN (else 0). */
+static const struct array {
+    size_t place, bytes;
+    bool real;
+} arrays[] = {
+#define ARRAY(name, count, real) \
+    {offsetof(paritas_er_day, name), sizeof *((paritas_er_day *)0)->name * (count), real}
+    ARRAY(number, 1, false),
+    ARRAY(utc, 1, false),
+    ARRAY(sweep_reason, 1, false),
+    ARRAY(row_reason, PARITAS_ER_ROWS, false),
+    ARRAY(cell_reason, CELLS, false),
+    ARRAY(line, PARITAS_ER_ROWS, false),
+    ARRAY(time, PARITAS_ER_ROWS, true),
+    ARRAY(energy, PARITAS_ER_ROWS, true),
+    ARRAY(field, PARITAS_ER_ROWS * 3, true),
+    ARRAY(flux, CELLS, true),
+    ARRAY(azimuth, CELLS, true),
+    ARRAY(polarity, PARITAS_ER_ROWS, true),
+    ARRAY(spacecraft_potential, 1, true),
+    ARRAY(spacecraft_in_sun, 1, true),
+    ARRAY(projection_in_sun, 1, true),
+    ARRAY(spacecraft_latitude, 1, true),
+    ARRAY(spacecraft_longitude, 1, true),
+    ARRAY(projection_latitude, 1, true),
+    ARRAY(projection_longitude, 1, true),
+    ARRAY(sun_azimuth, 1, true),
+    ARRAY(sun_elevation, 1, true),
+#undef ARRAY
+};
+#define ARRAYS (sizeof arrays / sizeof *arrays)
+
+static void *array_get(const struct er_day *day, size_t k)
+{
+    void *memory;
+    memcpy(&memory, (const char *)&day->open + arrays[k].place, sizeof memory);
+    return memory;
+}
+
+static void array_set(struct er_day *day, size_t k, void *memory)
+{
+    memcpy((char *)&day->open + arrays[k].place, &memory, sizeof memory);
+}
+
+/* On failure the arrays have different sizes, of which `room` is the least. */
+static paritas_status grow(paritas_context *context, struct er_day *day, size_t room)
+{
+    for (size_t k = 0; k < ARRAYS; k++) {
+        void *memory = array_get(day, k);
+        memory = memory ? paritas_reallocate(context, memory, room, arrays[k].bytes)
+                        : paritas_allocate(context, room, arrays[k].bytes);
+        if (!memory) return paritas_fail_memory(context);
+        array_set(day, k, memory);
+    }
+    day->room = room;
+    return PARITAS_OK;
+}
+
+paritas_status er_day_open(paritas_context *context, size_t room, struct er_day **day)
+{
+    *day = paritas_allocate_clear(context, 1, sizeof **day);
+    if (!*day) return paritas_fail_memory(context);
+    (*day)->allocator = context->allocator;
+    const paritas_status status = grow(context, *day, room ? room : 1);
+    if (status) {
+        paritas_er_day_free(&(*day)->open);
+        *day = NULL;
+    }
+    return status;
+}
+
+paritas_status er_day_add(paritas_context *context, struct er_day *day, int64_t number)
+{
+    const size_t n = day->open.n;
+    if (n == day->room) {
+        const paritas_status status = grow(context, day, n + n / 2 + 1);
+        if (status) return status;
+    }
+    for (size_t k = 0; k < ARRAYS; k++) {
+        const size_t bytes = arrays[k].bytes;
+        char *memory = (char *)array_get(day, k) + n * bytes;
+        if (arrays[k].real) {
+            double *values = (double *)(void *)memory;
+            for (size_t i = 0; i < bytes / sizeof *values; i++) values[i] = (double)NAN;
+        } else {
+            memset(memory, 0, bytes);
+        }
+    }
+    day->open.number[n] = number;
+    memset(day->open.row_reason + n * PARITAS_ER_ROWS, PARITAS_ER_ROW_MISSING, PARITAS_ER_ROWS);
+    memset(day->open.cell_reason + n * CELLS, PARITAS_ER_ROW_MISSING, CELLS);
+    day->open.n = n + 1;
+    return PARITAS_OK;
+}
+
+paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas_er_day **day)
+{
+    struct er_day *made;
+    *day = NULL;
+    paritas_status status = er_day_open(context, n, &made);
+    if (status) return status;
+    for (size_t i = 0; i < n && !status; i++) status = er_day_add(context, made, (int64_t)i + 1);
+    if (status)
+        paritas_er_day_free(&made->open);
+    else
+        *day = &made->open;
+    return status;
+}
+
+void paritas_er_day_free(paritas_er_day *day)
+{
+    if (!day) return;
+    struct er_day *whole = (struct er_day *)(void *)day;
+    const paritas_allocator allocator = whole->allocator;
+    for (size_t k = 0; k < ARRAYS; k++) paritas_release(&allocator, array_get(whole, k));
+    paritas_release(&allocator, whole);
+}
+
+/* ---- dates ------------------------------------------------------------------------------------ */
+
+/* Days from 1970-01-01 in the Gregorian calendar: years begin in March, so that the leap day is their
+ * last. */
+static int64_t days_of_date(int64_t year, int64_t month, int64_t day)
+{
+    const int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
+    const int64_t era = y / 400, of_era = y % 400;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * m + 2) / 5 + day - 1 - 719468;
+}
+
+void er_date_of_days(int64_t days, int *year, int *month, int *day)
+{
+    const int64_t shifted = days + 719468, era = shifted / 146097, d = shifted % 146097;
+    const int64_t y = (d - d / 1460 + d / 36524 - d / 146096) / 365;
+    const int64_t of_year = d - (365 * y + y / 4 - y / 100), m = (5 * of_year + 2) / 153;
+    *day = (int)(of_year - (153 * m + 2) / 5 + 1);
+    *month = (int)(m < 10 ? m + 3 : m - 9);
+    *year = (int)(y + era * 400 + (*month <= 2));
+}
+
+/* `count` digits at `at`; -1 where there are others. */
+static int digits_at(const char *at, unsigned count)
+{
+    int value = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (at[i] < '0' || at[i] > '9') return -1;
+        value = value * 10 + (at[i] - '0');
+    }
+    return value;
+}
+
+int er_month_days(int year, int month)
+{
+    static const signed char days[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return days[month - 1] + (month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+}
+
+bool er_read_utc(const char *at, const char *end, double *time)
+{
+    if (end - at < 19 || at[4] != '-' || at[7] != '-' || at[10] != 'T' || at[13] != ':' || at[16] != ':')
+        return false;
+    const int year = digits_at(at, 4), month = digits_at(at + 5, 2), day = digits_at(at + 8, 2);
+    const int hour = digits_at(at + 11, 2), minute = digits_at(at + 14, 2), second = digits_at(at + 17, 2);
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > er_month_days(year, month)) return false;
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) return false;
+    double fraction = 0.0, unit = 1.0;
+    const char *rest = at + 19;
+    if (rest < end && *rest == '.') {
+        const char *const first = ++rest;
+        for (; rest < end && *rest >= '0' && *rest <= '9'; rest++) {
+            if (rest - first < 9) {
+                fraction = fraction * 10.0 + (*rest - '0');
+                unit *= 10.0;
+            }
+        }
+        if (rest == first) return false;
+    }
+    if (rest < end && *rest == 'Z') rest++;
+    if (rest != end) return false;
+    *time =
+        (double)(days_of_date(year, month, day) * DAY + hour * 3600 + minute * 60 + second) + fraction / unit;
+    return true;
+}
+
+static char *put_digits(char *at, int value, unsigned count)
+{
+    for (unsigned i = count; i-- > 0; value /= 10) at[i] = (char)('0' + value % 10);
+    return at + count;
+}
+
+void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE])
+{
+    utc[0] = '\0';
+    if (!(time >= -62135596800.0 && time < 253402300800.0)) return; /* years 1 to 9999 */
+    int64_t seconds = (int64_t)time;
+    if ((double)seconds > time) seconds--;
+    int64_t days = seconds / DAY, of_day = seconds % DAY;
+    if (of_day < 0) {
+        of_day += DAY;
+        days--;
+    }
+    int year, month, day;
+    er_date_of_days(days, &year, &month, &day);
+    char *at = put_digits(utc, year, 4);
+    *at++ = '-';
+    at = put_digits(at, month, 2);
+    *at++ = '-';
+    at = put_digits(at, day, 2);
+    *at++ = 'T';
+    at = put_digits(at, (int)(of_day / 3600), 2);
+    *at++ = ':';
+    at = put_digits(at, (int)(of_day / 60 % 60), 2);
+    *at++ = ':';
+    at = put_digits(at, (int)(of_day % 60), 2);
+    *at = '\0';
+}

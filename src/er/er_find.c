@@ -1,0 +1,226 @@
+/* er_find.c: day files in folders, by the dates in their names. */
+#define _POSIX_C_SOURCE 200809L
+#include "er/er.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEEPEST 16 /* folders in folders */
+
+static int digit(char byte)
+{
+    return byte >= '0' && byte <= '9' ? byte - '0' : -1;
+}
+static char lower(char byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (char)(byte + 32) : byte;
+}
+
+int paritas_er_file_date(const char *path)
+{
+    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
+    const size_t length = strlen(name);
+    if (length < 4 || lower(name[length - 4]) != '.' || lower(name[length - 3]) != 't' ||
+        lower(name[length - 2]) != 'a' || lower(name[length - 1]) != 'b')
+        return 0;
+    for (const char *at = name; *at; at++) {
+        if (at[0] != '3' || lower(at[1]) != 'd') continue;
+        int date = 0, digits = 0;
+        for (; digits < 9 && digit(at[2 + digits]) >= 0; digits++) date = date * 10 + digit(at[2 + digits]);
+        if (digits == 6)
+            date += date / 10000 > 50 ? 19000000 : 20000000;
+        else if (digits != 8)
+            continue;
+        const int year = date / 10000, month = date / 100 % 100, day = date % 100;
+        if (year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= er_month_days(year, month))
+            return date;
+    }
+    return 0;
+}
+
+/* The public list, and what it was asked for. */
+struct files {
+    paritas_er_files open;
+    paritas_allocator allocator;
+    size_t room;
+    int year, month, day;
+    struct folder {
+        dev_t device;
+        ino_t inode;
+    } *entered; /* a link may lead to a folder above it, or to another's */
+    size_t n_entered, entered_room;
+};
+
+void paritas_er_files_free(paritas_er_files *files)
+{
+    if (!files) return;
+    const paritas_allocator allocator = ((struct files *)(void *)files)->allocator;
+    for (size_t k = 0; k < files->n; k++) paritas_release(&allocator, files->path[k]);
+    paritas_release(&allocator, files->path);
+    paritas_release(&allocator, files->date);
+    paritas_release(&allocator, ((struct files *)(void *)files)->entered);
+    paritas_release(&allocator, files);
+}
+
+static bool wanted(const struct files *files, int date)
+{
+    return (!files->year || date / 10000 == files->year) &&
+           (!files->month || date / 100 % 100 == files->month) && (!files->day || date % 100 == files->day);
+}
+
+/* Takes the path, which becomes the list's. */
+static paritas_status add(paritas_context *context, struct files *files, char *path, int date)
+{
+    paritas_er_files *open = &files->open;
+    if (open->n == files->room) {
+        const size_t room = files->room ? 2 * files->room : 64;
+        char **paths = open->path ? paritas_reallocate(context, open->path, room, sizeof *paths)
+                                  : paritas_allocate(context, room, sizeof *paths);
+        if (paths) open->path = paths;
+        int *dates = !paths       ? NULL
+                     : open->date ? paritas_reallocate(context, open->date, room, sizeof *dates)
+                                  : paritas_allocate(context, room, sizeof *dates);
+        if (!dates) {
+            paritas_release(&context->allocator, path);
+            return paritas_fail_memory(context);
+        }
+        open->date = dates;
+        files->room = room;
+    }
+    open->path[open->n] = path;
+    open->date[open->n++] = date;
+    return PARITAS_OK;
+}
+
+/* FOLDER/NAME; NULL: no memory. */
+static char *join(paritas_context *context, const char *folder, const char *name)
+{
+    const size_t length = strlen(folder), room = length + strlen(name) + 2;
+    char *path = paritas_allocate(context, room, 1);
+    if (path) snprintf(path, room, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", name);
+    return path;
+}
+
+/* Notes that a folder is entered. first: it was not before. */
+static paritas_status enter(paritas_context *context, struct files *files, const struct stat *folder,
+                            bool *first)
+{
+    *first = false;
+    for (size_t k = 0; k < files->n_entered; k++)
+        if (files->entered[k].device == folder->st_dev && files->entered[k].inode == folder->st_ino)
+            return PARITAS_OK;
+    if (files->n_entered == files->entered_room) {
+        const size_t room = files->entered_room ? 2 * files->entered_room : 64;
+        struct folder *more = files->entered ? paritas_reallocate(context, files->entered, room, sizeof *more)
+                                             : paritas_allocate(context, room, sizeof *more);
+        if (!more) return paritas_fail_memory(context);
+        files->entered = more;
+        files->entered_room = room;
+    }
+    files->entered[files->n_entered++] = (struct folder){folder->st_dev, folder->st_ino};
+    *first = true;
+    return PARITAS_OK;
+}
+
+static paritas_status search(paritas_context *context, struct files *files, const char *folder,
+                             unsigned depth)
+{
+    DIR *entries = opendir(folder);
+    if (!entries) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
+    paritas_status status = PARITAS_OK;
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(entries);
+        if (!entry) {
+            if (errno) status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
+            break;
+        }
+        if (entry->d_name[0] == '.') continue;
+        struct stat found;
+        char *path = join(context, folder, entry->d_name);
+        if (!path) {
+            status = paritas_fail_memory(context);
+            break;
+        }
+        const int date = paritas_er_file_date(path);
+        const bool there = stat(path, &found) == 0;
+        if (there && S_ISDIR(found.st_mode)) {
+            bool first = false;
+            if (depth < DEEPEST) status = enter(context, files, &found, &first);
+            if (!status && first) status = search(context, files, path, depth + 1);
+            paritas_release(&context->allocator, path);
+        } else if (there && date && wanted(files, date)) {
+            status = add(context, files, path, date);
+        } else {
+            paritas_release(&context->allocator, path);
+        }
+        if (status) break;
+    }
+    closedir(entries);
+    return status;
+}
+
+struct dated {
+    char *path;
+    int date;
+};
+
+static int by_date(const void *a, const void *b)
+{
+    const struct dated *const one = a, *const other = b;
+    return one->date != other->date ? (one->date < other->date ? -1 : 1) : strcmp(one->path, other->path);
+}
+
+static paritas_status sort(paritas_context *context, paritas_er_files *files)
+{
+    struct dated *pairs = paritas_allocate(context, files->n + 1, sizeof *pairs);
+    if (!pairs) return paritas_fail_memory(context);
+    for (size_t k = 0; k < files->n; k++) pairs[k] = (struct dated){files->path[k], files->date[k]};
+    qsort(pairs, files->n, sizeof *pairs, by_date);
+    for (size_t k = 0; k < files->n; k++) {
+        files->path[k] = pairs[k].path;
+        files->date[k] = pairs[k].date;
+    }
+    paritas_release(&context->allocator, pairs);
+    return PARITAS_OK;
+}
+
+paritas_status paritas_er_find(paritas_context *context, const char *path, int year, int month, int day,
+                               paritas_er_files **out)
+{
+    struct stat found;
+    *out = NULL;
+    if (year < 0 || year > 9999 || month < 0 || month > 12 || day < 0 || day > 31)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "year, month, day: %d-%d-%d is no date, nor a part of one", year, month, day);
+    if (stat(path, &found) != 0)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    struct files *files = paritas_allocate_clear(context, 1, sizeof *files);
+    if (!files) return paritas_fail_memory(context);
+    files->allocator = context->allocator;
+    files->year = year;
+    files->month = month;
+    files->day = day;
+    paritas_status status = PARITAS_OK;
+    const int date = paritas_er_file_date(path);
+    if (S_ISDIR(found.st_mode)) {
+        bool first;
+        status = enter(context, files, &found, &first);
+        if (!status) status = search(context, files, path, 0);
+    } else if (!date || wanted(files, date)) {
+        const size_t length = strlen(path) + 1;
+        char *copy = paritas_allocate(context, length, 1);
+        if (copy) memcpy(copy, path, length);
+        status = copy ? add(context, files, copy, date) : paritas_fail_memory(context);
+    }
+    if (!status) status = sort(context, &files->open);
+    if (status)
+        paritas_er_files_free(&files->open);
+    else
+        *out = &files->open;
+    return status;
+}

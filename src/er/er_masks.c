@@ -1,0 +1,90 @@
+/* er_masks.c: masks that need to know where the Sun and the Moon are. */
+#include "er/er.h"
+
+#include "base/host_math.h"
+#include <math.h>
+#include <string.h>
+
+#define ROWS ((size_t)PARITAS_ER_ROWS)
+#define CELLS ((size_t)PARITAS_ER_CELLS)
+
+/* How far in azimuth a cell at each inclination may be from the Sun's and still be within the angle whose
+ * cosine is given: degrees; below 0: it never is. */
+static void half_widths(const double *theta, double elevation, double cosine, double *width)
+{
+    const double sun_sine = host_sin_degrees(elevation), sun_cosine = host_cos_degrees(elevation);
+    for (size_t j = 0; j < CELLS; j++) {
+        if (j > 0 && theta[j] == theta[j - 1]) {
+            width[j] = width[j - 1];
+            continue;
+        }
+        /* cos(distance) = cos theta cos elevation cos(azimuth's difference) + sin theta sin elevation */
+        const double across = host_cos_degrees(theta[j]) * sun_cosine,
+                     needed = cosine - host_sin_degrees(theta[j]) * sun_sine;
+        width[j] = needed <= -across ? 360.0 : needed > across ? -1.0 : host_acos_degrees(needed / across);
+    }
+}
+
+/* Masks the cells of a row; returns how many, and the first of them. */
+static size_t mask_row(paritas_er_day *day, size_t row, double azimuth, const double *width, size_t *first)
+{
+    size_t masked = 0;
+    for (size_t j = 0; j < CELLS; j++) {
+        const size_t cell = row * CELLS + j;
+        if (width[j] < 0.0 || day->cell_reason[cell] > PARITAS_ER_NO_COUNTS) continue;
+        double apart = day->azimuth[cell] - azimuth; /* both are in [-360, 360] */
+        if (apart < 0.0) apart = -apart;
+        while (apart > 360.0) apart -= 360.0;
+        if (apart > 180.0) apart = 360.0 - apart;
+        if (!(apart <= width[j])) continue;
+        if (masked++ == 0) *first = j;
+        day->cell_reason[cell] = PARITAS_ER_SUNLIGHT;
+        day->flux[cell] = (double)NAN;
+    }
+    return masked;
+}
+
+paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day *day,
+                                        const double theta[PARITAS_ER_CELLS], double angle)
+{
+    if (!(angle >= 0.0 && angle <= 180.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "angle: %g is not between 0 and 180 degrees",
+                            angle);
+    for (size_t j = 0; j < CELLS; j++)
+        if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "theta[%zu]: %g is not between -90 and 90 degrees", j, theta[j]);
+    double width[PARITAS_ER_CELLS];
+    const double cosine = host_cos_degrees(angle);
+    for (size_t k = 0; k < day->n; k++) {
+        const double azimuth = day->sun_azimuth[k], elevation = day->sun_elevation[k];
+        if (!(azimuth >= -360.0 && azimuth <= 360.0) || !(elevation >= -90.0 && elevation <= 90.0) ||
+            day->sweep_reason[k] != PARITAS_ER_KEPT)
+            continue;
+        half_widths(theta, elevation, cosine, width);
+        for (size_t row = k * ROWS; row < (k + 1) * ROWS; row++) {
+            size_t first = 0;
+            if (day->row_reason[row] != PARITAS_ER_KEPT) continue;
+            const size_t masked = mask_row(day, row, azimuth, width, &first);
+            if (masked)
+                er_count(day, PARITAS_ER_SUNLIGHT, masked, day->line[row],
+                         (unsigned)(ER_AT_FLUX + first + 1));
+        }
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day *day)
+{
+    (void)context;
+    for (size_t row = 0; row < day->n * ROWS; row++) {
+        if (day->row_reason[row] != PARITAS_ER_KEPT || day->polarity[row] == 1.0 ||
+            day->polarity[row] == -1.0)
+            continue;
+        day->row_reason[row] = PARITAS_ER_POLARITY;
+        memset(day->cell_reason + row * CELLS, PARITAS_ER_POLARITY, CELLS);
+        for (size_t cell = row * CELLS; cell < (row + 1) * CELLS; cell++) day->flux[cell] = (double)NAN;
+        er_count(day, PARITAS_ER_POLARITY, 1, day->line[row], 0);
+    }
+    return PARITAS_OK;
+}

@@ -1,0 +1,317 @@
+/* er_spice.c: geometry from NASA's SPICE, where libcspice is installed.
+ *
+ * The toolkit is opened at run time and its functions are declared here, as the vendors' drivers are. It
+ * keeps errors to itself ("RETURN", nothing printed) until it is asked; after each call that fails it is set
+ * right again, and what was asked for is unknown.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "er/er.h"
+
+#include "base/host_math.h"
+#include "device/dynamic_library.h"
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS ((size_t)PARITAS_ER_ROWS)
+#define PROBE "-25"
+#define MOON "301"
+#define SUN "10"
+
+struct paritas_er_spice {
+    paritas_allocator allocator;
+    void *library;
+    void (*furnsh)(const char *file);
+    void (*unload)(const char *file);
+    void (*str2et)(const char *text, double *et);
+    void (*spkpos)(const char *target, double et, const char *frame, const char *correction,
+                   const char *observer, double position[3], double *light_time);
+    void (*pxform)(const char *from, const char *to, double et, double rotation[3][3]);
+    int (*failed)(void);
+    void (*getmsg)(const char *option, int length, char *message);
+    void (*reset)(void);
+    void (*erract)(const char *operation, int length, char *action);
+    void (*errprt)(const char *operation, int length, char *list);
+    size_t n, room;
+    char **kernels; /* loaded, in this order */
+};
+
+/* ---- the library ------------------------------------------------------------------------------ */
+
+/* The name of the first function that is not there; NULL: all are. */
+static const char *find_functions(struct paritas_er_spice *s)
+{
+#define FIND(name) \
+    if (!library_find(s->library, #name "_c", &s->name, sizeof s->name)) return #name "_c"
+    FIND(furnsh);
+    FIND(unload);
+    FIND(str2et);
+    FIND(spkpos);
+    FIND(pxform);
+    FIND(failed);
+    FIND(getmsg);
+    FIND(reset);
+    FIND(erract);
+    FIND(errprt);
+#undef FIND
+    return NULL;
+}
+
+static paritas_status open_library(paritas_context *context, struct paritas_er_spice *s, const char *name)
+{
+    static const char *const names[] = {"libcspice.so", "libcspice.so.67", "libcspice.so.66",
+                                        "libcspice.dylib"};
+    if (name) s->library = library_open(name);
+    for (size_t k = 0; !name && !s->library && k < sizeof names / sizeof *names; k++)
+        s->library = library_open(names[k]);
+    if (!s->library)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "SPICE is not installed: %s cannot be opened",
+                            name ? name : "libcspice");
+    const char *const missing = find_functions(s);
+    if (missing)
+        return paritas_fail(context, PARITAS_NO_DEVICE, "%s has no function %s", name ? name : "libcspice",
+                            missing);
+    char action[] = "RETURN", none[] = "NONE";
+    s->erract("SET", 0, action);
+    s->errprt("SET", 0, none);
+    return PARITAS_OK;
+}
+
+/* Whether the last call failed; its message then, and the toolkit is ready again. */
+static bool has_failed(const struct paritas_er_spice *s, char message[256])
+{
+    if (!s->failed()) return false;
+    message[0] = '\0';
+    s->getmsg("SHORT", 256, message);
+    s->reset();
+    return true;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------- */
+
+static bool is_kernel(const char *name)
+{
+    static const char *const ends[] = {".bsp", ".tpc", ".tls"};
+    const size_t length = strlen(name);
+    for (size_t k = 0; k < 3; k++)
+        if (length > 4 && strcmp(name + length - 4, ends[k]) == 0) return true;
+    return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static paritas_status add_kernel(paritas_context *context, struct paritas_er_spice *s, const char *folder,
+                                 const char *name)
+{
+    if (s->n == s->room) {
+        const size_t room = s->room ? 2 * s->room : 16;
+        char **kernels = s->kernels ? paritas_reallocate(context, s->kernels, room, sizeof *kernels)
+                                    : paritas_allocate(context, room, sizeof *kernels);
+        if (!kernels) return paritas_fail_memory(context);
+        s->kernels = kernels;
+        s->room = room;
+    }
+    const size_t room = strlen(folder) + strlen(name) + 2;
+    char *path = paritas_allocate(context, room, 1);
+    if (!path) return paritas_fail_memory(context);
+    snprintf(path, room, "%s/%s", folder, name);
+    s->kernels[s->n++] = path;
+    return PARITAS_OK;
+}
+
+static paritas_status list_kernels(paritas_context *context, struct paritas_er_spice *s, const char *folder)
+{
+    DIR *entries = opendir(folder);
+    if (!entries) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
+    paritas_status status = PARITAS_OK;
+    errno = 0;
+    for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL; errno = 0)
+        if (is_kernel(entry->d_name)) status = add_kernel(context, s, folder, entry->d_name);
+    if (!status && errno)
+        status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
+    closedir(entries);
+    if (!status && s->n == 0)
+        status = paritas_fail(context, PARITAS_INVALID_INPUT,
+                              "%s: there are no SPICE kernels (bsp, tpc, tls)", folder);
+    if (!status) qsort(s->kernels, s->n, sizeof *s->kernels, by_name);
+    return status;
+}
+
+/* On failure those that were not loaded are forgotten. */
+static paritas_status load_kernels(paritas_context *context, struct paritas_er_spice *s)
+{
+    char message[256];
+    for (size_t k = 0; k < s->n; k++) {
+        s->furnsh(s->kernels[k]);
+        if (!has_failed(s, message)) continue;
+        const paritas_status status =
+            paritas_fail(context, PARITAS_INVALID_INPUT, "%s: %s", s->kernels[k], message);
+        for (size_t j = k; j < s->n; j++) paritas_release(&s->allocator, s->kernels[j]);
+        s->n = k;
+        return status;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_er_spice_open(paritas_context *context, const char *library, const char *folder,
+                                     paritas_er_spice **out)
+{
+    *out = NULL;
+    struct paritas_er_spice *s = paritas_allocate_clear(context, 1, sizeof *s);
+    if (!s) return paritas_fail_memory(context);
+    s->allocator = context->allocator;
+    paritas_status status = open_library(context, s, library);
+    if (!status) {
+        status = list_kernels(context, s, folder);
+        if (!status) {
+            status = load_kernels(context, s);
+        } else { /* none is loaded */
+            while (s->n) paritas_release(&s->allocator, s->kernels[--s->n]);
+        }
+    }
+    if (status)
+        paritas_er_spice_close(s);
+    else
+        *out = s;
+    return status;
+}
+
+void paritas_er_spice_close(paritas_er_spice *s)
+{
+    if (!s) return;
+    char ignored[256];
+    const paritas_allocator allocator = s->allocator;
+    while (s->n) {
+        s->unload(s->kernels[--s->n]);
+        has_failed(s, ignored);
+        paritas_release(&allocator, s->kernels[s->n]);
+    }
+    paritas_release(&allocator, s->kernels);
+    if (s->library) dlclose(s->library);
+    paritas_release(&allocator, s);
+}
+
+/* ---- geometry --------------------------------------------------------------------------------- */
+
+/* Where everything is at a time. */
+struct scene {
+    double probe[3];         /* from the Moon's centre in IAU_MOON, km */
+    double sun_of_moon[3];   /* from the Moon's centre in IAU_MOON */
+    double sun_of_probe[3];  /* from the probe in IAU_MOON */
+    double axes[9];          /* SCD in ECLIPJ2000, columns */
+    double to_moon[9];       /* SCD to IAU_MOON */
+    double sun_direction[3]; /* from the probe in ECLIPJ2000 */
+};
+
+/* False where the kernels or the attitude do not reach; the toolkit's reason is in the message then, if it
+ * had one. */
+static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitude *attitude, double et,
+                      double time, struct scene *scene, char message[256])
+{
+    double light_time, rotation[3][3], right_ascension, declination;
+    message[0] = '\0';
+    s->spkpos(PROBE, et, "IAU_MOON", "NONE", MOON, scene->probe, &light_time);
+    if (has_failed(s, message)) return false;
+    s->spkpos(SUN, et, "IAU_MOON", "NONE", MOON, scene->sun_of_moon, &light_time);
+    if (has_failed(s, message)) return false;
+    s->spkpos(SUN, et, "ECLIPJ2000", "NONE", PROBE, scene->sun_direction, &light_time);
+    if (has_failed(s, message)) return false;
+    s->pxform("ECLIPJ2000", "IAU_MOON", et, rotation);
+    if (has_failed(s, message)) return false;
+    paritas_er_attitude_at(attitude, time, &right_ascension, &declination);
+    paritas_er_despun_axes(right_ascension, declination, scene->sun_direction, scene->axes);
+    for (int i = 0; i < 3; i++) {
+        scene->sun_of_probe[i] = scene->sun_of_moon[i] - scene->probe[i];
+        for (int j = 0; j < 3; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < 3; k++) sum += rotation[i][k] * scene->axes[3 * k + j];
+            scene->to_moon[3 * i + j] = sum;
+        }
+    }
+    return scene->to_moon[0] == scene->to_moon[0];
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Polarity of a row; *point, *latitude, *longitude: of its footpoint. */
+static double footpoint(const struct scene *scene, const double field[3], double point[3], double *latitude,
+                        double *longitude)
+{
+    double direction[3];
+    int polarity;
+    const double strength = host_sqrt(dot(field, field));
+    for (int i = 0; i < 3; i++) direction[i] = dot(scene->to_moon + 3 * i, field) / strength;
+    paritas_er_footpoint(scene->probe, direction, point, &polarity, latitude, longitude);
+    return polarity;
+}
+
+/* What is said once of a sweep, at its row `row`. */
+static void fill_sweep(const struct scene *scene, paritas_er_day *day, size_t k, size_t row)
+{
+    double point[3], ignored[3];
+    const double length = host_sqrt(dot(scene->sun_direction, scene->sun_direction));
+    double sun[3];
+    er_coordinates(scene->probe, &day->spacecraft_latitude[k], &day->spacecraft_longitude[k]);
+    day->spacecraft_in_sun[k] = er_meets_moon(scene->probe, scene->sun_of_probe, ignored) ? 0.0 : 1.0;
+    if (footpoint(scene, day->field + 3 * row, point, &day->projection_latitude[k],
+                  &day->projection_longitude[k]) != 0.0)
+        day->projection_in_sun[k] = dot(point, scene->sun_of_moon) > 0.0 ? 1.0 : 0.0;
+    for (int i = 0; i < 3; i++) {
+        sun[i] = 0.0;
+        for (int j = 0; j < 3; j++) sun[i] += scene->axes[3 * j + i] * scene->sun_direction[j] / length;
+    }
+    er_coordinates(sun, &day->sun_elevation[k], &day->sun_azimuth[k]);
+}
+
+/* Whether anything of the sweep is known afterwards. */
+static bool apply_sweep(const struct paritas_er_spice *s, const paritas_er_attitude *attitude,
+                        paritas_er_day *day, size_t k, char message[256])
+{
+    struct scene scene;
+    double start, at[3];
+    const double first = day->time[k * ROWS]; /* the UTC's row */
+    char utc[PARITAS_ER_UTC_SIZE];
+    bool known = false;
+    message[0] = '\0';
+    const size_t length = strlen(day->utc[k]);
+    if (length == 0) return false;
+    memcpy(utc, day->utc[k], length + 1);
+    if (utc[length - 1] == 'Z') utc[length - 1] = '\0';
+    s->str2et(utc, &start);
+    if (has_failed(s, message)) return false;
+    for (size_t row = k * ROWS; row < (k + 1) * ROWS; row++) {
+        const double time = day->time[row], *field = day->field + 3 * row;
+        if (time != time || !(dot(field, field) > 0.0)) continue;
+        if (!set_scene(s, attitude, start + (time - first), time, &scene, message)) continue;
+        day->polarity[row] = footpoint(&scene, field, at, NULL, NULL);
+        if (!known) fill_sweep(&scene, day, k, row);
+        known = true;
+    }
+    return known;
+}
+
+paritas_status paritas_er_spice_apply(paritas_context *context, const paritas_er_spice *spice,
+                                      const paritas_er_attitude *attitude, paritas_er_day *day,
+                                      size_t *uncovered)
+{
+    size_t unknown = 0;
+    char message[256], first[256] = "";
+    for (size_t k = 0; k < day->n; k++) {
+        if (apply_sweep(spice, attitude, day, k, message)) continue;
+        if (!first[0] && message[0]) memcpy(first, message, sizeof first);
+        unknown++;
+    }
+    if (first[0])
+        paritas_note(context, "SPICE has no geometry for %zu of %zu sweeps: %s", unknown, day->n, first);
+    if (uncovered) *uncovered = unknown;
+    return PARITAS_OK;
+}

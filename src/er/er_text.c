@@ -1,0 +1,101 @@
+/* er_text.c: see text.h. */
+#include "er/er_text.h"
+#include "er/er_number.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+paritas_status er_text_open(paritas_context *context, const char *path, struct er_text *text)
+{
+    *text = (struct er_text){.context = context, .path = path};
+    FILE *file = fopen(path, "rb");
+    if (!file) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    paritas_status status = PARITAS_OK;
+    size_t room = 0;
+    for (;;) {
+        if (text->length == room) {
+            room = room ? 2 * room : 16384;
+            char *bytes = text->bytes ? paritas_reallocate(context, text->bytes, room, 1)
+                                      : paritas_allocate(context, room, 1);
+            if (!bytes) {
+                status = paritas_fail_memory(context);
+                break;
+            }
+            text->bytes = bytes;
+        }
+        const size_t got = fread(text->bytes + text->length, 1, room - text->length, file);
+        text->length += got;
+        if (got == 0) break;
+    }
+    if (!status && ferror(file))
+        status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    fclose(file);
+    text->at = text->bytes;
+    /* spreadsheets mark UTF-8 so */
+    if (text->length >= 3 && memcmp(text->bytes, "\xEF\xBB\xBF", 3) == 0) text->at += 3;
+    if (status) er_text_close(text);
+    return status;
+}
+
+void er_text_close(struct er_text *text)
+{
+    paritas_release(&text->context->allocator, text->bytes);
+    text->bytes = NULL;
+}
+
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+static struct er_piece trim(const char *at, const char *end)
+{
+    while (at < end && is_blank(*at)) at++;
+    while (at < end && is_blank(end[-1])) end--;
+    return (struct er_piece){at, (size_t)(end - at)};
+}
+
+bool er_text_line(struct er_text *text, struct er_piece *line)
+{
+    const char *const end = text->bytes + text->length;
+    while (text->at < end) {
+        const char *newline = memchr(text->at, '\n', (size_t)(end - text->at));
+        if (!newline) newline = end;
+        *line = trim(text->at, newline);
+        text->at = newline < end ? newline + 1 : end;
+        text->line++;
+        if (line->length) return true;
+    }
+    return false;
+}
+
+bool er_piece_field(struct er_piece *line, struct er_piece *field)
+{
+    if (!line->at) return false;
+    const char *const end = line->at + line->length, *comma = memchr(line->at, ',', line->length);
+    *field = trim(line->at, comma ? comma : end);
+    *line = comma ? (struct er_piece){comma + 1, (size_t)(end - comma - 1)} : (struct er_piece){NULL, 0};
+    return true;
+}
+
+bool er_piece_is(struct er_piece piece, const char *word)
+{
+    return piece.length == strlen(word) && memcmp(piece.at, word, piece.length) == 0;
+}
+
+bool er_piece_number(struct er_piece piece, double *value)
+{
+    return er_number_within(piece.at, piece.at + piece.length, value);
+}
+
+paritas_status er_text_refuse(const struct er_text *text, const char *format, ...)
+{
+    char reason[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    return paritas_fail(text->context, PARITAS_INVALID_INPUT, "%s: line %llu: %s", text->path,
+                        (unsigned long long)text->line, reason);
+}

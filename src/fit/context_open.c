@@ -1,0 +1,112 @@
+/* context_open.c: contexts. */
+#include "device/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *malloc_allocate(void *user, size_t size)
+{
+    (void)user;
+    return malloc(size);
+}
+static void *malloc_reallocate(void *user, void *memory, size_t size)
+{
+    (void)user;
+    return realloc(memory, size);
+}
+static void malloc_release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+paritas_status paritas_open(const paritas_options *given, paritas_context **context)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    const paritas_allocator standard = {malloc_allocate, malloc_reallocate, malloc_release, NULL};
+    const paritas_allocator allocator = options.allocator ? *options.allocator : standard;
+    struct paritas_context *opened = allocator.allocate(allocator.user, sizeof *opened);
+    *context = opened;
+    if (!opened) return PARITAS_OUT_OF_MEMORY;
+    memset(opened, 0, sizeof *opened);
+    opened->allocator = allocator;
+    opened->progress = options.progress;
+    opened->progress_user = options.progress_user;
+    opened->note = options.note;
+    opened->note_user = options.note_user;
+    opened->lanes = options.lanes;
+    opened->workers = options.workers;
+    opened->stream = options.stream;
+    const bool choose = options.precision == PARITAS_PRECISION_AUTO;
+    opened->precision = options.precision && !choose ? options.precision : 64;
+    opened->no_polish = options.no_polish != 0;
+    if (opened->precision != 64 && opened->precision != 32)
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT,
+                            "precision %u: there are 64, 32 and PARITAS_PRECISION_AUTO", opened->precision);
+    if (options.lanes > 16 || (options.lanes & (options.lanes - 1)) != 0)
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "lanes %u: there are 1, 2, 4, 8 and 16",
+                            options.lanes);
+    if (options.cache && options.cache[0]) {
+        opened->cache = paritas_allocate(opened, strlen(options.cache) + 1, 1);
+        if (!opened->cache) return paritas_fail_memory(opened);
+        memcpy(opened->cache, options.cache, strlen(options.cache) + 1);
+    }
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    opened->threads = options.threads ? options.threads : processors > 0 ? (unsigned)processors : 1;
+    if (opened->threads > 256) opened->threads = 256;
+    paritas_status status =
+        device_try(opened, options.device, options.isa, opened->precision, true, &opened->device);
+    if (choose && (status == DEVICE_LACKS_PRECISION || (status == PARITAS_OK && opened->device->slow_f64))) {
+        struct paritas_device *instead = NULL;
+        const paritas_status found = device_try(opened, options.device, options.isa, 32, true, &instead);
+        if (found == PARITAS_OK) {
+            device_close(opened->device); /* f64 that crawls */
+            opened->device = instead;
+            opened->precision = 32;
+        }
+        if (status != PARITAS_OK) status = found;
+    }
+    if (status == DEVICE_ABSENT || status == DEVICE_LACKS_PRECISION) status = PARITAS_NO_DEVICE;
+    if (status != PARITAS_OK) return status;
+    opened->message[0] = '\0';
+    if (opened->stream && opened->device->operations != &device_cuda && !opened->device->automatic)
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT,
+                            "stream: device '%s' has none, only CUDA devices have", opened->device->name);
+    snprintf(opened->device_name, sizeof opened->device_name, "%s", opened->device->name);
+    snprintf(opened->isa_name, sizeof opened->isa_name, "%s", opened->device->isa);
+    if (opened->precision == 64 && opened->device->operations == &device_cpu)
+        opened->host = opened->device;
+    else
+        status = device_open(opened, "cpu", options.isa, 64, &opened->host);
+    return status;
+}
+
+void paritas_close(paritas_context *context)
+{
+    if (!context) return;
+    if (context->host != context->device) device_close(context->host);
+    device_close(context->device);
+    const paritas_allocator allocator = context->allocator;
+    paritas_release(&allocator, context->cache);
+    allocator.release(allocator.user, context);
+}
+
+const char *paritas_device_name(const paritas_context *context)
+{
+    return context->device_name;
+}
+const char *paritas_isa_name(const paritas_context *context)
+{
+    return context->isa_name;
+}
+const char *paritas_precision_name(const paritas_context *context)
+{
+    return context->precision == 32 ? "f32" : "f64";
+}
+const char *paritas_polish_name(const paritas_context *context)
+{
+    return context->precision == 32 && !context->no_polish ? "f64" : "none";
+}

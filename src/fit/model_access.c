@@ -1,0 +1,249 @@
+/* model_access.c: what the public interface says of models, whatever their family. */
+#include "fit/fit_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void paritas_model_free(paritas_model *model)
+{
+    if (model) paritas_model_frozen(model)->family->free(model);
+}
+
+size_t paritas_model_parameter_count(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->n_parameters;
+}
+size_t paritas_model_main_count(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->n_main;
+}
+size_t paritas_model_aux_count(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->n_data - paritas_model_frozen(model)->n_main -
+           paritas_model_frozen(model)->n_templates;
+}
+size_t paritas_model_template_count(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->n_templates;
+}
+ptrdiff_t paritas_model_poi_index(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->poi;
+}
+const double *paritas_model_suggested_init(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->init;
+}
+const double *paritas_model_lower_bounds(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->lower;
+}
+const double *paritas_model_upper_bounds(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->upper;
+}
+const unsigned char *paritas_model_suggested_fixed(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->fixed;
+}
+const double *paritas_model_constraint_widths(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->width;
+}
+const double *paritas_model_data(const paritas_model *model)
+{
+    return paritas_model_frozen(model)->data;
+}
+
+const char *paritas_model_parameter_name(const paritas_model *model, size_t index)
+{
+    return index < paritas_model_frozen(model)->n_parameters ? paritas_model_frozen(model)->names[index]
+                                                             : NULL;
+}
+
+paritas_status paritas_model_parameter_index(paritas_context *context, const paritas_model *model,
+                                             const char *name, size_t *index)
+{
+    for (size_t p = 0; p < paritas_model_parameter_count(model); p++)
+        if (!strcmp(paritas_model_parameter_name(model, p), name)) {
+            *index = p;
+            return PARITAS_OK;
+        }
+    return paritas_fail(context, PARITAS_NOT_FOUND, "the model has no parameter '%s'", name);
+}
+
+/* ---- channels and samples, which not every family has ---- */
+
+static const struct paritas_family *with_channels(const paritas_model *model)
+{
+    const struct paritas_family *family = paritas_model_frozen(model)->family;
+    return family->channel_count ? family : NULL;
+}
+
+size_t paritas_model_channel_count(const paritas_model *model)
+{
+    return with_channels(model) ? with_channels(model)->channel_count(model) : 0;
+}
+const char *paritas_model_channel_name(const paritas_model *model, size_t channel)
+{
+    return with_channels(model) ? with_channels(model)->channel_name(model, channel) : NULL;
+}
+size_t paritas_model_channel_bins(const paritas_model *model, size_t channel)
+{
+    return with_channels(model) ? with_channels(model)->channel_bins(model, channel) : 0;
+}
+size_t paritas_model_sample_count(const paritas_model *model, size_t channel)
+{
+    return with_channels(model) ? with_channels(model)->sample_count(model, channel) : 0;
+}
+const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample)
+{
+    return with_channels(model) ? with_channels(model)->sample_name(model, channel, sample) : NULL;
+}
+
+/* ---- expectations ---- */
+
+paritas_status family_check_expectation(paritas_context *context, const struct frozen *model)
+{
+    if (!model->no_expectation) return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model '%s': %s", model->family->name,
+                        model->no_expectation);
+}
+
+/* The rows that the family takes: none where there are no templates. */
+static paritas_status rows_of(paritas_context *context, const struct frozen *model, size_t n,
+                              const double **data)
+{
+    if (model->n_templates == 0) *data = NULL;
+    for (size_t k = 0; *data && k < n; k++) {
+        char where[32];
+        snprintf(where, sizeof where, "data[%zu]", k);
+        const paritas_status status = rows_check_templates(context, model, *data + k * model->n_data, where);
+        if (status != PARITAS_OK) return status;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_expected_data_of(paritas_context *context, const paritas_model *model, size_t n_points,
+                                        const double *points, const double *data, double *expected)
+{
+    paritas_status status = family_check_expectation(context, paritas_model_frozen(model));
+    if (status == PARITAS_OK) status = rows_of(context, paritas_model_frozen(model), n_points, &data);
+    return status == PARITAS_OK ? paritas_model_frozen(model)->family->expected_data(context, model, n_points,
+                                                                                     points, data, expected)
+                                : status;
+}
+
+paritas_status paritas_expected_jacobian_of(paritas_context *context, const paritas_model *model,
+                                            const double *point, const double *data, double *jacobian)
+{
+    paritas_status status = family_check_expectation(context, paritas_model_frozen(model));
+    if (status == PARITAS_OK) status = rows_of(context, paritas_model_frozen(model), 1, &data);
+    return status == PARITAS_OK
+               ? paritas_model_frozen(model)->family->expected_jacobian(context, model, point, data, jacobian)
+               : status;
+}
+
+paritas_status paritas_expected_by_sample_of(paritas_context *context, const paritas_model *model,
+                                             const double *point, const double *data, double *expected)
+{
+    const struct paritas_family *family = with_channels(model);
+    if (!family)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model '%s' has no samples",
+                            paritas_model_frozen(model)->family->name);
+    const paritas_status status = rows_of(context, paritas_model_frozen(model), 1, &data);
+    return status == PARITAS_OK ? family->expected_by_sample(context, model, point, data, expected) : status;
+}
+
+paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model, size_t n_points,
+                                     const double *points, double *expected)
+{
+    return paritas_expected_data_of(context, model, n_points, points, NULL, expected);
+}
+
+paritas_status paritas_expected_jacobian(paritas_context *context, const paritas_model *model,
+                                         const double *point, double *jacobian)
+{
+    return paritas_expected_jacobian_of(context, model, point, NULL, jacobian);
+}
+
+paritas_status paritas_expected_by_sample(paritas_context *context, const paritas_model *model,
+                                          const double *point, double *expected)
+{
+    return paritas_expected_by_sample_of(context, model, point, NULL, expected);
+}
+
+/* ---- data rows ---- */
+
+paritas_status paritas_model_fill_row(paritas_context *context, const paritas_model *given,
+                                      const double *main_data, const double *templates, double *row)
+{
+    const struct frozen *model = paritas_model_frozen(given);
+    double *numbers = row + (model->n_data - model->n_templates);
+    memmove(row, main_data ? main_data : model->data, model->n_main * sizeof *row);
+    memcpy(row + model->n_main, model->data + model->n_main,
+           (model->n_data - model->n_main - model->n_templates) * sizeof *row);
+    if (model->n_templates == 0) return PARITAS_OK;
+    memmove(numbers, templates ? templates : frozen_templates(model, model->data),
+            model->n_templates * sizeof *row);
+    const paritas_status status = rows_check_templates(context, model, row, "templates");
+    if (status == PARITAS_OK) model->family->suggest_aux(model, numbers, row + model->n_main);
+    return status;
+}
+
+/* Do the family and the rows allow derivatives by data? `data`: rows, NULL: the model's own, which go to
+ * *own. */
+static paritas_status open_derivatives(paritas_context *context, const struct frozen *model, size_t n,
+                                       const double **data, double **own)
+{
+    *own = NULL;
+    if (!model->family->data_derivatives)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model '%s' has no derivatives by data",
+                            model->family->name);
+    if (*data) {
+        for (size_t i = 0; i < n * model->n_data; i++)
+            if (!((*data)[i] >= 0.0 || !frozen_counts(model, i % model->n_data)) ||
+                !((*data)[i] - (*data)[i] == 0.0))
+                return paritas_fail(
+                    context, PARITAS_INVALID_ARGUMENT,
+                    "data[%zu][%zu]: must be a finite number, not negative where it is a count",
+                    i / model->n_data, i % model->n_data);
+        const double *rows = *data;
+        return rows_of(context, model, n, &rows);
+    }
+    *own = paritas_allocate(context, n * model->n_data + 1, sizeof **own);
+    if (!*own) return paritas_fail_memory(context);
+    for (size_t k = 0; k < n; k++)
+        memcpy(*own + k * model->n_data, model->data, model->n_data * sizeof **own);
+    *data = *own;
+    return PARITAS_OK;
+}
+
+paritas_status paritas_data_derivatives(paritas_context *context, const paritas_model *model, size_t n,
+                                        const double *points, const double *data, const double *directions,
+                                        double *gradient, double *along)
+{
+    double *own;
+    if (along && !directions)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "directions: none given");
+    paritas_status status = open_derivatives(context, paritas_model_frozen(model), n, &data, &own);
+    if (status == PARITAS_OK)
+        status = paritas_model_frozen(model)->family->data_derivatives(
+            context, model, n, points, data, along ? directions : NULL, gradient, along);
+    paritas_release(&context->allocator, own);
+    return status;
+}
+
+paritas_status paritas_expected_pullback(paritas_context *context, const paritas_model *model, size_t n,
+                                         const double *points, const double *data, const double *weights,
+                                         double *by_points, double *by_templates)
+{
+    double *own = NULL;
+    paritas_status status = family_check_expectation(context, paritas_model_frozen(model));
+    if (status == PARITAS_OK) status = open_derivatives(context, paritas_model_frozen(model), n, &data, &own);
+    if (status == PARITAS_OK)
+        status = paritas_model_frozen(model)->family->expected_pullback(context, model, n, points, data,
+                                                                        weights, by_points, by_templates);
+    paritas_release(&context->allocator, own);
+    return status;
+}

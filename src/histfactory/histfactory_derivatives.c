@@ -1,0 +1,293 @@
+/* histfactory_derivatives.c: see derivatives.h.
+ *
+ * Kernels answer, for every cell, how much of its base arrives in its bin (G) and how that changes along the
+ * direction (G', kernels/histfactory/histfactory_tangent.h). The rest are short sums: a rate's base is nominal + sum of S
+ * s(a) + A t(a), with S = (hi - lo) / 2 and A = (hi + lo - 2 nominal) / 16; a constraint's sigma goes as 1 /
+ * (sum of rates), its tau as the square of the rate.
+ */
+#include "histfactory/histfactory_derivatives.h"
+#include "base/host_math.h"
+#include "fit/fit_rows.h"
+#include "histfactory/histfactory_arrays.h"
+#include "histfactory/histfactory_model.h"
+
+#include <string.h>
+
+/* What the tangent entry answers for a row, see there; the direction that it was given, by slot. */
+struct tangent {
+    const double *lambda, *lambda1, *g, *g1, *s, *t, *t1, *direction;
+};
+
+static size_t tangent_stride(const struct hf_model *model)
+{
+    return 16 * ((size_t)model->n_panels + model->n_cells) + 3 * (size_t)model->frozen.tables.ints[HF_DENSE];
+}
+
+/* Row k of n. */
+static struct tangent tangent_of(const struct hf_model *model, const struct rows *rows, size_t n, size_t k)
+{
+    const size_t bins = 8 * (size_t)model->n_panels, cells = 8 * (size_t)model->n_cells,
+                 dense = model->frozen.tables.ints[HF_DENSE], slots = model->frozen.n_slots;
+    const double *row = rows->out + k * tangent_stride(model), *rest = row + 2 * (bins + cells);
+    return (struct tangent){
+        row,  row + bins,   row + 2 * bins,   row + 2 * bins + cells,
+        rest, rest + dense, rest + 2 * dense, rows->in + (rows->n_in - n * 2 * slots) + (2 * k + 1) * slots};
+}
+
+/* Runs an entry on the host: data rows, then a row a point: the point, and for the tangent entry its
+ * direction (NULL: zeros). *rows is the caller's to free unless it fails. */
+static paritas_status launch(paritas_context *context, const struct frozen *model, unsigned entry, size_t n,
+                             const double *points, const double *directions, const double *data,
+                             size_t stride, struct rows *rows)
+{
+    const size_t p = model->n_parameters, slots = model->n_slots,
+                 each = entry == model->family->tangent ? 2 * slots : slots,
+                 sets = model->n_templates ? n : 0;
+    paritas_status status = rows_allocate(context, sets * model->n_places + n * each, n * stride, 4, rows);
+    if (status != PARITAS_OK) return status;
+    for (size_t k = 0; k < sets; k++)
+        rows_put_data(model, data + k * model->n_data, rows->in + k * model->n_places);
+    for (size_t k = 0; k < n; k++) {
+        double *row = rows->in + sets * model->n_places + k * each;
+        rows_put_point(model, points + k * p, model->slot_template, row);
+        if (each == slots) continue;
+        memset(row + slots, 0, slots * sizeof *row);
+        if (directions) rows_put_point(model, directions + k * p, NULL, row + slots);
+    }
+    rows->args[0] = (uint32_t)n;
+    rows->args[1] = (uint32_t)sets;
+    status = rows_launch(context, context->host, model, entry, n, rows);
+    if (status != PARITAS_OK) rows_free(rows);
+    return status;
+}
+
+/* Adds to each template the sum over bins of p times lambda's derivative by it, and of q times that of
+ * lambda' (q NULL: zeros). p, q: a main datum each. */
+static void pull_rates(const struct hf_model *model, const struct tangent *at, const double *p,
+                       const double *q, double *templates)
+{
+    const uint32_t *slots = model->frozen.tables.ints + model->frozen.tables.ints[HF_I_HISTOSYS_SLOT];
+    for (uint32_t i = 0; i < model->templates.n_units; i++) {
+        const struct hf_varied_unit *unit = &model->templates.units[i];
+        for (uint32_t b = 0; b < unit->n_bins; b++) {
+            const size_t cell = 8 * (size_t)(unit->first_cell + b / 8 * unit->cell_step) + b % 8;
+            const uint32_t bin = unit->first_bin + b, datum = unit->first_datum + b;
+            const double turn = q ? q[datum] * at->g[cell] : 0.0,
+                         whole = p[datum] * at->g[cell] + (q ? q[datum] * at->g1[cell] : 0.0);
+            double nominal = whole;
+            for (uint32_t e = 0; e < unit->n_entries; e++) {
+                const struct hf_modifier *m = unit->entries[e];
+                const uint32_t slot = slots[unit->first_entry + e];
+                const double by_s = whole * at->s[slot] + turn * at->direction[slot],
+                             by_a = whole * at->t[slot] + turn * at->t1[slot] * at->direction[slot];
+                if (m->hi_template) templates[m->hi_template - 1 + bin] += by_a / 16.0 + 0.5 * by_s;
+                if (m->lo_template) templates[m->lo_template - 1 + bin] += by_a / 16.0 - 0.5 * by_s;
+                nominal -= by_a / 8.0;
+            }
+            if (unit->sample->data_template) templates[unit->sample->data_template - 1 + bin] += nominal;
+        }
+    }
+}
+
+/* Adds to the templates what `by_logarithm`, a derivative by the logarithm of the width of element i of a
+ * set, is for the rates that it follows from. */
+static void pull_width(const struct hf_model *model, const double *numbers, const struct hf_set *set,
+                       uint32_t i, double by_logarithm, double *templates)
+{
+    const uint32_t index = model->templates.width_of ? model->templates.width_of[set->first + i] : 0;
+    if (index == 0) return;
+    const struct hf_varied_width *w = &model->templates.widths[index - 1];
+    const uint32_t bin = i - w->first;
+    if (!hf_follows_rates(w, numbers, bin)) return;
+    const double factor = set->constraint == HF_POISSON ? 2.0 / hf_rates(w->carriers[0].sample, numbers)[bin]
+                                                        : -1.0 / hf_carried_rate(w, numbers, bin);
+    for (uint32_t k = 0; k < w->n_carriers; k++)
+        if (w->carriers[k].sample->data_template)
+            templates[w->carriers[k].sample->data_template - 1 + bin] += factor * by_logarithm;
+}
+
+/* ---- twice the NLL ---- */
+
+/* Adds constraint terms to a row of the gradient and one of its derivative along the direction (which may be
+ * NULL). False: outside the domain. */
+static bool add_constraints(const struct hf_model *model, const double *point, const double *direction,
+                            const double *data, double *gradient, double *along)
+{
+    const struct hf_spec *spec = model->spec;
+    const size_t first_template = model->frozen.n_data - model->frozen.n_templates;
+    const double *numbers = data + first_template;
+    for (uint32_t k = 0; k < spec->n_sets; k++) {
+        const struct hf_set *set = &spec->sets[k];
+        for (uint32_t i = 0; set->constraint != HF_UNCONSTRAINED && i < set->size; i++) {
+            const size_t place = spec->n_main + set->first_aux + i;
+            const double x = point[set->first + i], move = along ? direction[set->first + i] : 0.0,
+                         width = hf_width_in_row(model, numbers, set, i);
+            double by_datum, by_width, by_datum1, by_width1;
+            if (set->constraint == HF_POISSON) {
+                const double n = data[place], rate = width * x;
+                if (!(rate > 0.0 || (rate >= 0.0 && n <= 0.0))) return false;
+                by_datum = 2.0 * (host_digamma(n + 1.0) - host_log(rate));
+                by_width = 2.0 * (rate - n);
+                by_datum1 = -2.0 * move / x;
+                by_width1 = 2.0 * width * move;
+            } else {
+                const double precision = 1.0 / (width * width), offset = x - data[place];
+                by_datum = -2.0 * precision * offset;
+                by_width = 2.0 - 2.0 * precision * offset * offset;
+                by_datum1 = -2.0 * precision * move;
+                by_width1 = -4.0 * precision * offset * move;
+            }
+            gradient[place] = by_datum;
+            pull_width(model, numbers, set, i, by_width, gradient + first_template);
+            if (!along) continue;
+            along[place] = by_datum1;
+            pull_width(model, numbers, set, i, by_width1, along + first_template);
+        }
+    }
+    return true;
+}
+
+/* A row of the gradient and of its derivative along the direction (may be NULL). `p`, `q`: room for a number
+ * a main datum. False: outside the domain. */
+static bool derive(const struct hf_model *model, const struct tangent *at, const double *point,
+                   const double *direction, const double *data, double *p, double *q, double *gradient,
+                   double *along)
+{
+    const struct frozen *frozen = &model->frozen;
+    const size_t first_template = frozen->n_data - frozen->n_templates;
+    memset(gradient, 0, frozen->n_data * sizeof *gradient);
+    if (along) memset(along, 0, frozen->n_data * sizeof *along);
+    if (!add_constraints(model, point, direction, data, gradient, along)) return false;
+    for (size_t i = 0; i < frozen->n_main; i++) {
+        const double lambda = at->lambda[frozen->place_of[i]], n = data[i];
+        if (!(lambda > 0.0 || (lambda >= 0.0 && n <= 0.0))) return false;
+        gradient[i] = 2.0 * (host_digamma(n + 1.0) - host_log(lambda));
+        p[i] = n > 0.0 ? 2.0 * (1.0 - n / lambda) : 2.0;
+    }
+    pull_rates(model, at, p, NULL, gradient + first_template);
+    if (!along) return true;
+    for (size_t i = 0; i < frozen->n_main; i++) {
+        const double lambda = at->lambda[frozen->place_of[i]], lambda1 = at->lambda1[frozen->place_of[i]],
+                     n = data[i];
+        q[i] = p[i];
+        along[i] = -2.0 * lambda1 / lambda;
+        p[i] = n > 0.0 ? 2.0 * n * lambda1 / (lambda * lambda) : 0.0;
+    }
+    pull_rates(model, at, p, q, along + first_template);
+    return true;
+}
+
+paritas_status hf_data_derivatives(paritas_context *context, const paritas_model *given, size_t n,
+                                   const double *points, const double *data, const double *directions,
+                                   double *gradient, double *along)
+{
+    const struct hf_model *model = (const struct hf_model *)given;
+    const struct frozen *frozen = &model->frozen;
+    const size_t stride = tangent_stride(model),
+                 step = ROWS_ELEMENTS / (stride + 2 * rows_of_point(frozen)) + 1, row_size = frozen->n_data;
+    double *room = paritas_allocate(context, 2 * frozen->n_main + row_size + 1, sizeof *room);
+    if (!room) return paritas_fail_memory(context);
+    double *const own = room + 2 * frozen->n_main;
+    paritas_status status = PARITAS_OK;
+    for (size_t first = 0; first < n && status == PARITAS_OK; first += step) {
+        const size_t count = first + step < n ? step : n - first;
+        struct rows rows;
+        status =
+            launch(context, frozen, frozen->family->tangent, count, points + first * frozen->n_parameters,
+                   directions ? directions + first * frozen->n_parameters : NULL, data + first * row_size,
+                   stride, &rows);
+        if (status != PARITAS_OK) break;
+        for (size_t k = 0; k < count; k++) {
+            const struct tangent at = tangent_of(model, &rows, count, k);
+            const size_t row = first + k;
+            double *to = gradient ? gradient + row * row_size : own,
+                   *to1 = along ? along + row * row_size : NULL;
+            const bool inside = derive(model, &at, points + row * frozen->n_parameters,
+                                       along ? directions + row * frozen->n_parameters : NULL,
+                                       data + row * row_size, room, room + frozen->n_main, to, to1);
+            for (size_t i = 0; !inside && i < row_size; i++) {
+                to[i] = __builtin_nan("");
+                if (to1) to1[i] = __builtin_nan("");
+            }
+        }
+        rows_free(&rows);
+    }
+    paritas_release(&context->allocator, room);
+    return status;
+}
+
+/* ---- expected data ---- */
+
+static void pull_templates(const struct hf_model *model, const struct tangent *at, const double *point,
+                           const double *data, const double *weights, double *templates)
+{
+    const struct hf_spec *spec = model->spec;
+    const double *numbers = frozen_templates(&model->frozen, data);
+    memcpy(templates, frozen_templates(&model->frozen, weights),
+           model->frozen.n_templates * sizeof *templates);
+    pull_rates(model, at, weights, NULL, templates);
+    for (uint32_t k = 0; k < spec->n_sets; k++)
+        for (uint32_t i = 0; spec->sets[k].constraint == HF_POISSON && i < spec->sets[k].size; i++)
+            pull_width(model, numbers, &spec->sets[k], i,
+                       weights[spec->n_main + spec->sets[k].first_aux + i] *
+                           hf_width_in_row(model, numbers, &spec->sets[k], i) *
+                           point[spec->sets[k].first + i],
+                       templates);
+}
+
+/* `jacobian`: an answer of the entry of this name. */
+static void pull_points(const struct hf_model *model, const double *jacobian, const double *data,
+                        const double *weights, double *parameters)
+{
+    const struct frozen *frozen = &model->frozen;
+    const struct hf_spec *spec = model->spec;
+    memset(parameters, 0, frozen->n_parameters * sizeof *parameters);
+    for (size_t i = 0; i < frozen->n_main; i++)
+        for (size_t p = 0; weights[i] != 0.0 && p < frozen->n_parameters; p++)
+            parameters[p] +=
+                weights[i] * jacobian[frozen->place_of[i] * frozen->n_slots + frozen->slot_of[p]];
+    for (uint32_t k = 0; k < spec->n_sets; k++) {
+        const struct hf_set *set = &spec->sets[k];
+        for (uint32_t i = 0; set->constraint != HF_UNCONSTRAINED && i < set->size; i++)
+            parameters[set->first + i] +=
+                weights[spec->n_main + set->first_aux + i] *
+                (set->constraint == HF_POISSON
+                     ? hf_width_in_row(model, frozen_templates(frozen, data), set, i)
+                     : 1.0);
+    }
+}
+
+paritas_status hf_expected_pullback(paritas_context *context, const paritas_model *given, size_t n,
+                                    const double *points, const double *data, const double *weights,
+                                    double *by_points, double *by_templates)
+{
+    const struct hf_model *model = (const struct hf_model *)given;
+    const struct frozen *frozen = &model->frozen;
+    const size_t p = frozen->n_parameters,
+                 strides[2] = {tangent_stride(model), 8 * (size_t)model->n_panels * frozen->n_slots};
+    const unsigned entries[2] = {frozen->family->tangent, frozen->family->jacobian};
+    for (unsigned kind = 0; kind < 2; kind++) {
+        if (!(kind ? by_points : by_templates)) continue;
+        const size_t step = ROWS_ELEMENTS / (strides[kind] + 2 * rows_of_point(frozen)) + 1;
+        for (size_t first = 0; first < n; first += step) {
+            const size_t count = first + step < n ? step : n - first;
+            struct rows rows;
+            const paritas_status status = launch(context, frozen, entries[kind], count, points + first * p,
+                                                 NULL, data + first * frozen->n_data, strides[kind], &rows);
+            if (status != PARITAS_OK) return status;
+            for (size_t k = 0; k < count; k++) {
+                const size_t row = first + k;
+                const double *datum = data + row * frozen->n_data, *weight = weights + row * frozen->n_data;
+                if (kind) {
+                    pull_points(model, rows.out + k * strides[1], datum, weight, by_points + row * p);
+                    continue;
+                }
+                const struct tangent at = tangent_of(model, &rows, count, k);
+                pull_templates(model, &at, points + row * p, datum, weight,
+                               by_templates + row * frozen->n_templates);
+            }
+            rows_free(&rows);
+        }
+    }
+    return PARITAS_OK;
+}

@@ -1,0 +1,16 @@
+/* histfactory_derivatives.h: derivatives by data rows, templates among them. The contracts are those of
+ * paritas_data_derivatives and paritas_expected_pullback (paritas.h), which check what they are given and
+ * come here through the family; src/infer calls the public functions. */
+#ifndef PARITAS_HISTFACTORY_DERIVATIVES_H
+#define PARITAS_HISTFACTORY_DERIVATIVES_H
+
+#include "fit/family.h"
+
+paritas_status hf_data_derivatives(paritas_context *context, const paritas_model *model, size_t n,
+                                   const double *points, const double *data, const double *directions,
+                                   double *gradient, double *along);
+paritas_status hf_expected_pullback(paritas_context *context, const paritas_model *model, size_t n,
+                                    const double *points, const double *data, const double *weights,
+                                    double *by_points, double *by_templates);
+
+#endif

@@ -1,0 +1,360 @@
+/* histfactory_templates.c: see templates.h. */
+#include "histfactory/freeze.h"
+#include "histfactory/histfactory_widths.h"
+
+#include <string.h>
+
+static const char *const kinds[] = {
+#define X(name, value, word) word,
+    PARITAS_TEMPLATE_LIST(X)
+#undef X
+};
+
+const char *paritas_template_kind_name(paritas_template_kind kind)
+{
+    return (size_t)kind < sizeof kinds / sizeof kinds[0] ? kinds[kind] : "unknown";
+}
+
+/* ---- when a model is made ---- */
+
+paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
+                                 const paritas_model_options *options, uint32_t *count)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < options->n_templates; t++) {
+        const paritas_template *wanted = &options->templates[t];
+        const bool shift =
+            wanted->kind == PARITAS_TEMPLATE_HISTOSYS_UP || wanted->kind == PARITAS_TEMPLATE_HISTOSYS_DOWN;
+        if (!shift && wanted->kind != PARITAS_TEMPLATE_NOMINAL)
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "templates[%zu]: kind %d: there is none of this number", t,
+                                (int)wanted->kind);
+        if (!wanted->channel || !wanted->sample || !wanted->modifier != !shift)
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "templates[%zu]: a %s takes a channel, a sample and %s", t,
+                                kinds[wanted->kind], shift ? "a modifier" : "no modifier");
+        const struct hf_channel *channel = NULL;
+        struct hf_sample *sample = NULL;
+        struct hf_modifier *modifier = NULL;
+        for (uint32_t c = 0; c < spec->n_channels; c++)
+            if (!strcmp(spec->channels[c].name, wanted->channel)) channel = &spec->channels[c];
+        if (!channel)
+            return paritas_fail(context, PARITAS_NOT_FOUND,
+                                "templates[%zu]: the model has no channel '%.200s'", t, wanted->channel);
+        for (uint32_t s = 0; s < channel->n_samples; s++)
+            if (!strcmp(channel->samples[s].name, wanted->sample)) sample = &channel->samples[s];
+        if (!sample)
+            return paritas_fail(context, PARITAS_NOT_FOUND,
+                                "templates[%zu]: the channel '%.200s' has no sample '%.200s'", t,
+                                wanted->channel, wanted->sample);
+        for (uint32_t k = 0; shift && k < sample->n_modifiers; k++)
+            if (sample->modifiers[k].type == HF_HISTOSYS &&
+                !strcmp(spec->sets[sample->modifiers[k].set].name, wanted->modifier))
+                modifier = &sample->modifiers[k];
+        if (shift && !modifier)
+            return paritas_fail(
+                context, PARITAS_NOT_FOUND,
+                "templates[%zu]: the sample '%.200s' has no histosys '%.200s' in the channel '%.200s'", t,
+                wanted->sample, wanted->modifier, wanted->channel);
+        uint32_t *mark = !shift                                         ? &sample->data_template
+                         : wanted->kind == PARITAS_TEMPLATE_HISTOSYS_UP ? &modifier->hi_template
+                                                                        : &modifier->lo_template;
+        if (*mark)
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "templates[%zu]: this %s is given twice",
+                                t, kinds[wanted->kind]);
+        *mark = (uint32_t)n + 1;
+        n += channel->n_bins;
+        if (n >= UINT32_MAX) return paritas_fail_memory(context);
+    }
+    *count = (uint32_t)n;
+    return PARITAS_OK;
+}
+
+bool hf_templates_list_widths(struct freezer *f)
+{
+    const struct hf_spec *spec = f->spec;
+    struct hf_templates *made = &f->model->templates;
+    struct arena *arena = &f->model->arena;
+    size_t most = 0;
+    for (uint32_t c = 0; c < spec->n_channels; c++)
+        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++)
+            most += spec->channels[c].samples[s].data_template ? spec->channels[c].samples[s].n_modifiers : 0;
+    made->widths = arena_array(arena, most + 1, sizeof *made->widths);
+    if (!made->widths) return false;
+    for (uint32_t c = 0; c < spec->n_channels; c++) {
+        const struct hf_channel *channel = &spec->channels[c];
+        const uint32_t begin = made->n_widths;
+        for (uint32_t s = 0; s < channel->n_samples; s++) /* those of which a rate varies */
+            for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
+                const struct hf_modifier *m = &channel->samples[s].modifiers[k];
+                uint32_t i = begin;
+                while (i < made->n_widths && made->widths[i].set != &spec->sets[m->set]) i++;
+                if (!channel->samples[s].data_template ||
+                    (m->type != HF_STATERROR && m->type != HF_SHAPESYS) || i < made->n_widths)
+                    continue;
+                struct hf_varied_width *w = &made->widths[made->n_widths++];
+                *w = (struct hf_varied_width){.channel = channel,
+                                              .set = &spec->sets[m->set],
+                                              .first = m->first,
+                                              .n_bins = channel->n_bins};
+                w->carriers = arena_array(arena, channel->n_samples, sizeof *w->carriers);
+                w->alive = arena_array(arena, w->n_bins, sizeof *w->alive);
+                if (!w->carriers || !w->alive) return false;
+            }
+        for (uint32_t s = 0; s < channel->n_samples; s++)
+            for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
+                const struct hf_modifier *m = &channel->samples[s].modifiers[k];
+                for (uint32_t i = begin; i < made->n_widths; i++)
+                    if (made->widths[i].set == &spec->sets[m->set])
+                        made->widths[i].carriers[made->widths[i].n_carriers++] =
+                            (struct hf_carrier){&channel->samples[s], m->uncertainty};
+            }
+    }
+    return true;
+}
+
+/* ---- widths ---- */
+
+double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
+{
+    double total = 0.0;
+    for (uint32_t k = 0; k < w->n_carriers; k++) total += hf_rates(w->carriers[k].sample, numbers)[bin];
+    return total;
+}
+
+/* The number that a width follows from: tau, or the square of sigma (0: no constraint); `alive`: is there a
+ * constraint by these rates? */
+static double width_from_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin,
+                               bool *alive)
+{
+    if (w->set->constraint == HF_POISSON) {
+        const double rate = hf_rates(w->carriers[0].sample, numbers)[bin],
+                     uncertainty = w->carriers[0].uncertainty[bin];
+        *alive = hf_tau_is_alive(rate, uncertainty);
+        return hf_tau_of(rate, uncertainty);
+    }
+    const double total = hf_carried_rate(w, numbers, bin);
+    double sum = 0.0;
+    for (uint32_t k = 0; k < w->n_carriers; k++)
+        sum += hf_square_of_relative(w->carriers[k].uncertainty[bin], total);
+    *alive = sum > 0.0;
+    return sum;
+}
+
+bool hf_follows_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
+{
+    bool alive;
+    width_from_rates(w, numbers, bin, &alive);
+    return alive && !w->set->width_given;
+}
+
+/* The width of element i of a set in the spec. */
+static double width_in_spec(const struct hf_set *set, uint32_t i)
+{
+    return set->constraint == HF_POISSON ? set->tau[i] : set->sigma[i];
+}
+
+static double width_in_row(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
+{
+    if (w->set->width_given) return width_in_spec(w->set, w->first + bin);
+    bool alive;
+    const double number = width_from_rates(w, numbers, bin, &alive);
+    return w->set->constraint == HF_POISSON ? number : hf_sigma_of(number);
+}
+
+double hf_width_in_row(const struct hf_model *model, const double *numbers, const struct hf_set *set,
+                       uint32_t i)
+{
+    const struct hf_templates *templates = &model->templates;
+    const uint32_t index = templates->width_of ? templates->width_of[set->first + i] : 0;
+    return index
+               ? width_in_row(&templates->widths[index - 1], numbers, i - templates->widths[index - 1].first)
+               : width_in_spec(set, i);
+}
+
+double hf_gauss_constant(const struct hf_model *model, const double *numbers)
+{
+    const struct hf_spec *spec = model->spec;
+    double sum = 0.0;
+    for (uint32_t k = 0; k < spec->n_sets; k++) {
+        const struct hf_set *set = &spec->sets[k];
+        for (uint32_t i = 0; set->constraint == HF_GAUSSIAN && i < set->size; i++)
+            sum += model->templates.width_of[set->first + i]
+                       ? hf_gauss_term(hf_width_in_row(model, numbers, set, i))
+                       : model->templates.gauss_terms[set->first + i];
+    }
+    return sum;
+}
+
+/* ---- when the maps are made ---- */
+
+/* What the tables say of varied units, and the numbers of the workspace. */
+static bool list_units(struct freezer *f)
+{
+    struct hf_templates *made = &f->model->templates;
+    struct arena *arena = &f->model->arena;
+    double *observed = arena_array(arena, f->n_templates + 1, sizeof *observed);
+    struct hf_listed_template *list = arena_array(arena, f->options->n_templates + 1, sizeof *list);
+    made->units = arena_array(arena, f->n_units + 1, sizeof *made->units);
+    if (!observed || !list || !made->units) return false;
+    for (uint32_t c = 0; c < f->n_channels; c++) {
+        const struct channel *ch = &f->channels[c];
+        for (uint32_t u = ch->first_unit; u < ch->first_unit + ch->source->n_samples; u++) {
+            const uint32_t *un = f->ints.at + HEADER(f, HF_I_UNITS) + u * HF_UN_SIZE;
+            const struct hf_sample *sample = f->units[u].sample;
+            if (un[HF_UN_VARIED] == HF_NOT_VARIED) continue;
+            struct hf_varied_unit *unit = &made->units[made->n_units++];
+            *unit = (struct hf_varied_unit){.sample = sample,
+                                            .first_bin = ch->first_bin,
+                                            .n_bins = ch->n_bins,
+                                            .first_cell = ch->first_cell + (u - ch->first_unit)};
+            unit->place = 8 * f->n_panels + HEADER(f, HF_SLOTS) + un[HF_UN_VARIED];
+            unit->first_datum = ch->source->first_bin + ch->first_bin;
+            unit->cell_step = ch->source->n_samples;
+            unit->first_entry = un[HF_UN_HISTOSYS];
+            unit->entries = arena_array(arena, un[HF_UN_HISTOSYS_COUNT] + 1u, sizeof *unit->entries);
+            if (!unit->entries) return false;
+            for (uint32_t k = 0; k < sample->n_modifiers; k++) {
+                const struct hf_modifier *m = &sample->modifiers[k];
+                if (m->type == HF_HISTOSYS && freeze_acts(m, sample, ch->source->n_bins))
+                    unit->entries[unit->n_entries++] = m;
+                if (m->hi_template)
+                    memcpy(observed + m->hi_template - 1, m->hi_data, ch->source->n_bins * sizeof *observed);
+                if (m->lo_template)
+                    memcpy(observed + m->lo_template - 1, m->lo_data, ch->source->n_bins * sizeof *observed);
+            }
+            if (sample->data_template)
+                memcpy(observed + sample->data_template - 1, sample->data,
+                       ch->source->n_bins * sizeof *observed);
+        }
+    }
+    uint32_t first = 0;
+    for (uint32_t t = 0; t < f->options->n_templates; t++)
+        for (uint32_t c = 0; c < f->spec->n_channels; c++) {
+            const struct hf_channel *channel = &f->spec->channels[c];
+            if (strcmp(channel->name, f->options->templates[t].channel)) continue;
+            const char *sample = f->options->templates[t].sample;
+            list[t] = (struct hf_listed_template){kinds[f->options->templates[t].kind], channel->name,
+                                                  arena_text(arena, sample, strlen(sample)), first,
+                                                  channel->n_bins};
+            if (!list[t].sample) return false;
+            first += channel->n_bins;
+        }
+    made->observed = observed;
+    made->list = list;
+    made->n_list = (uint32_t)f->options->n_templates;
+    return true;
+}
+
+bool hf_templates_freeze(struct freezer *f)
+{
+    struct hf_templates *made = &f->model->templates;
+    const struct hf_spec *spec = f->spec;
+    if (!list_units(f)) return false;
+    made->width_of = arena_array(&f->model->arena, spec->n_parameters + 1, sizeof *made->width_of);
+    made->gauss_terms = arena_array(&f->model->arena, spec->n_parameters + 1, sizeof *made->gauss_terms);
+    if (!made->width_of || !made->gauss_terms) return false;
+    for (uint32_t k = 0; k < spec->n_sets; k++)
+        for (uint32_t i = 0; spec->sets[k].constraint == HF_GAUSSIAN && i < spec->sets[k].size; i++)
+            made->gauss_terms[spec->sets[k].first + i] = hf_gauss_term(spec->sets[k].sigma[i]);
+    for (uint32_t i = 0; i < made->n_widths; i++) {
+        struct hf_varied_width *w = &made->widths[i];
+        for (uint32_t b = 0; b < w->n_bins; b++) {
+            made->width_of[w->set->first + w->first + b] = i + 1;
+            width_from_rates(w, made->observed, b, &w->alive[b]);
+        }
+    }
+    if (HEADER(f, HF_S_WIDTHS)) {
+        made->precision = HEADER(f, HF_S_WIDTHS) - HEADER(f, HF_S_MAIN);
+        made->tau = made->precision + HEADER(f, HF_SLOTS);
+    }
+    return true;
+}
+
+/* ---- data rows ---- */
+
+paritas_status hf_check_templates(paritas_context *context, const struct frozen *given, const double *numbers,
+                                  const char *where)
+{
+    const struct hf_templates *templates = &((const struct hf_model *)given)->templates;
+    for (uint32_t t = 0; t < templates->n_list; t++) {
+        const struct hf_listed_template *list = &templates->list[t];
+        for (uint32_t b = 0; b < list->n_bins; b++)
+            if (!(numbers[list->first + b] - numbers[list->first + b] == 0.0))
+                return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                    "%s: the template %s of sample '%.200s' in channel '%.200s', bin %u: "
+                                    "must be a finite number",
+                                    where, list->kind, list->sample, list->channel, b);
+    }
+    for (uint32_t i = 0; i < templates->n_widths; i++) {
+        const struct hf_varied_width *w = &templates->widths[i];
+        for (uint32_t b = 0; b < w->n_bins; b++) {
+            bool alive;
+            const double number = width_from_rates(w, numbers, b, &alive);
+            if (alive != w->alive[b] && !w->set->fixed_given)
+                return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                    "%s: channel '%.200s', bin %u: these rates would switch the constraint "
+                                    "of %.200s[%u] %s, which is decided with the model",
+                                    where, w->channel->name, b, w->set->name, w->first + b,
+                                    alive ? "on" : "off");
+            if (w->set->constraint == HF_POISSON ? !hf_is_tau(number) : !hf_is_variance(number))
+                return paritas_fail(
+                    context, PARITAS_INVALID_ARGUMENT,
+                    "%s: channel '%.200s', bin %u: the width of %.200s[%u] is out of range for these rates",
+                    where, w->channel->name, b, w->set->name, w->first + b);
+        }
+    }
+    return PARITAS_OK;
+}
+
+void hf_put_templates(const struct frozen *given, const double *numbers, double *row)
+{
+    const struct hf_templates *templates = &((const struct hf_model *)given)->templates;
+    for (uint32_t i = 0; i < templates->n_units; i++) {
+        const struct hf_varied_unit *unit = &templates->units[i];
+        const double *nominal = hf_rates(unit->sample, numbers);
+        for (uint32_t b = 0; b < unit->n_bins; b++) {
+            double *panel = row + unit->place + (size_t)(b / 8) * HF_VARIED_PANEL(unit->n_entries);
+            const uint32_t from = unit->first_bin + b;
+            panel[b % 8] = nominal[from];
+            for (uint32_t e = 0; e < unit->n_entries; e++)
+                hf_put_shift(nominal[from], hf_high(unit->entries[e], numbers)[from],
+                             hf_low(unit->entries[e], numbers)[from], panel + 8 + 16 * e + b % 8);
+        }
+    }
+    for (uint32_t i = 0; i < templates->n_widths; i++) {
+        const struct hf_varied_width *w = &templates->widths[i];
+        for (uint32_t b = 0; b < w->n_bins; b++) {
+            const double width = width_in_row(w, numbers, b);
+            const uint32_t slot = given->slot_of[w->set->first + w->first + b];
+            if (w->set->constraint == HF_POISSON)
+                row[templates->tau + slot] = width;
+            else
+                row[templates->precision + slot] = 1.0 / (width * width);
+        }
+    }
+}
+
+void hf_suggest_aux(const struct frozen *given, const double *numbers, double *aux)
+{
+    const struct hf_templates *templates = &((const struct hf_model *)given)->templates;
+    for (uint32_t i = 0; i < templates->n_widths; i++) {
+        const struct hf_varied_width *w = &templates->widths[i];
+        bool alive;
+        for (uint32_t b = 0; w->set->constraint == HF_POISSON && !w->set->aux_given && b < w->n_bins; b++)
+            aux[w->set->first_aux + w->first + b] = width_from_rates(w, numbers, b, &alive);
+    }
+}
+
+void hf_constraint_widths(const struct frozen *given, const double *numbers, double *widths)
+{
+    const struct hf_templates *templates = &((const struct hf_model *)given)->templates;
+    for (uint32_t i = 0; i < templates->n_widths; i++) {
+        const struct hf_varied_width *w = &templates->widths[i];
+        for (uint32_t b = 0; b < w->n_bins; b++) {
+            const double width = width_in_row(w, numbers, b);
+            widths[w->set->first + w->first + b] =
+                w->set->constraint == HF_POISSON ? 1.0 / host_sqrt(width) : width;
+        }
+    }
+}

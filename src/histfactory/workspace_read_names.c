@@ -1,0 +1,190 @@
+/* workspace_read_names.c: names as small integers. One open-addressed table per document, in the reader's arena, so
+ * that duplicates and look-ups cost a few nanoseconds whatever the number of names. Ordering by name is done
+ * once for the distinct texts; everything else sorts integers. */
+#include "histfactory/workspace_read.h"
+
+#include <string.h>
+
+/* Eight bytes a step: names are read thousands of times a file. The value depends on the byte order of the
+ * machine; nothing else does. */
+static uint32_t hash_text(const char *text, uint32_t length)
+{
+    uint64_t hash = length, word = 0;
+    while (length >= sizeof word) {
+        memcpy(&word, text, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 32;
+        text += sizeof word;
+        length -= (uint32_t)sizeof word;
+    }
+    word = 0;
+    for (uint32_t i = 0; i < length; i++) word = word << 8 | (unsigned char)text[i];
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+    return (uint32_t)(hash >> 32);
+}
+
+static uint32_t slot_of(const struct hf_names *names, const char *text, uint32_t length, uint32_t hash)
+{
+    uint32_t mask = names->table_size - 1, slot = hash & mask;
+    while (names->table[slot] != 0) {
+        const struct hf_name *name = &names->items[names->table[slot] - 1];
+        if (name->hash == hash && name->length == length && memcmp(name->text, text, length) == 0) break;
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+/* Doubles the items and rebuilds the table at a load of at most a half. The old arrays stay in the arena:
+ * their sum is less than the new ones'. */
+static bool grow(struct hf_names *names, struct arena *arena)
+{
+    uint32_t capacity = names->capacity != 0 ? 2 * names->capacity : 256, size = 2 * capacity;
+    struct hf_name *items = arena_array(arena, capacity, sizeof *items);
+    uint32_t *table = arena_array(arena, size, sizeof *table);
+    if (items == NULL || table == NULL) return false;
+    if (names->count != 0) memcpy(items, names->items, names->count * sizeof *items);
+    names->items = items;
+    names->table = table;
+    names->capacity = capacity;
+    names->table_size = size;
+    for (uint32_t i = 0; i < names->count; i++)
+        table[slot_of(names, items[i].text, items[i].length, items[i].hash)] = i + 1;
+    return true;
+}
+
+uint32_t hf_names_enter(struct hf_names *names, struct arena *arena, const char *text, uint32_t length)
+{
+    if (names->count == names->capacity && !grow(names, arena)) return HF_NONE;
+    uint32_t hash = hash_text(text, length), slot = slot_of(names, text, length, hash);
+    if (names->table[slot] == 0) {
+        names->items[names->count] =
+            (struct hf_name){.text = text, .length = length, .hash = hash, .set = HF_NONE};
+        names->table[slot] = ++names->count;
+    }
+    return names->table[slot] - 1;
+}
+
+uint32_t hf_names_find(const struct hf_names *names, const char *text)
+{
+    uint32_t length = (uint32_t)strlen(text);
+    if (names->count == 0) return HF_NONE;
+    uint32_t slot = slot_of(names, text, length, hash_text(text, length));
+    return names->table[slot] != 0 ? names->table[slot] - 1 : HF_NONE;
+}
+
+/* Bytes of UTF-8 stand in the order of their code points, which is Python's order of strings. */
+static bool before(const struct hf_name *a, const struct hf_name *b)
+{
+    int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
+    return order != 0 ? order < 0 : a->length < b->length;
+}
+
+bool hf_names_rank(struct hf_names *names, struct arena *arena)
+{
+    size_t n = names->count;
+    if (n == 0) return true;
+    uint32_t *from = arena_array(arena, n, sizeof *from), *to = arena_array(arena, n, sizeof *to);
+    if (from == NULL || to == NULL) return false;
+    for (size_t i = 0; i < n; i++) from[i] = (uint32_t)i;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t start = 0; start < n; start += 2 * width) {
+            size_t middle = start + width < n ? start + width : n,
+                   end = start + 2 * width < n ? start + 2 * width : n;
+            size_t a = start, b = middle;
+            for (size_t k = start; k < end; k++) {
+                bool right =
+                    a == middle || (b < end && before(&names->items[from[b]], &names->items[from[a]]));
+                to[k] = right ? from[b++] : from[a++];
+            }
+        }
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    for (size_t i = 0; i < n; i++) names->items[from[i]].rank = (uint32_t)i;
+    return true;
+}
+
+void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n)
+{
+    /* files are mostly sorted already */
+    size_t sorted = 1;
+    while (sorted < n && keys[sorted - 1] <= keys[sorted]) sorted++;
+    if (sorted >= n) return;
+    if (n <= 24) {
+        for (size_t i = 1; i < n; i++) {
+            uint64_t key = keys[i];
+            size_t k = i;
+            for (; k > 0 && keys[k - 1] > key; k--) keys[k] = keys[k - 1];
+            keys[k] = key;
+        }
+        return;
+    }
+    size_t half = n / 2, a = 0, b = half;
+    hf_sort(keys, scratch, half);
+    hf_sort(keys + half, scratch, n - half);
+    memcpy(scratch, keys, n * sizeof *keys);
+    for (size_t k = 0; k < n; k++)
+        keys[k] = a == half || (b < n && scratch[b] < scratch[a]) ? scratch[b++] : scratch[a++];
+}
+
+/* The low halves of n sorted keys, in a new array. */
+static uint32_t *order_of(struct arena *arena, uint64_t *keys, uint64_t *scratch, uint32_t n)
+{
+    uint32_t *order = arena_allocate(arena, (n != 0 ? n : 1) * sizeof *order);
+    if (order == NULL) return NULL;
+    hf_sort(keys, scratch, n);
+    for (uint32_t i = 0; i < n; i++) order[i] = (uint32_t)keys[i];
+    return order;
+}
+
+bool hf_raw_order(struct hf_raw *raw)
+{
+    const struct hf_name *names = raw->names.items;
+    uint32_t most = raw->n_channels;
+    for (uint32_t c = 0; c < raw->n_channels; c++) {
+        if (raw->channels[c].n_samples > most) most = raw->channels[c].n_samples;
+        for (uint32_t s = 0; s < raw->channels[c].n_samples; s++)
+            if (raw->channels[c].samples[s].n_modifiers > most)
+                most = raw->channels[c].samples[s].n_modifiers;
+    }
+    uint64_t *keys = arena_array(raw->scratch, most, sizeof *keys),
+             *scratch = arena_array(raw->scratch, most, sizeof *scratch);
+    if (keys == NULL || scratch == NULL || !hf_names_rank(&raw->names, raw->scratch)) return false;
+    for (uint32_t c = 0; c < raw->n_channels; c++) {
+        struct hf_raw_channel *channel = &raw->channels[c];
+        for (uint32_t s = 0; s < channel->n_samples; s++) {
+            struct hf_raw_sample *sample = &channel->samples[s];
+            for (uint32_t m = 0; m < sample->n_modifiers; m++) {
+                const struct hf_raw_modifier *modifier = &sample->modifiers[m];
+                keys[m] = ((uint64_t)names[modifier->name].rank * 8 + (uint64_t)modifier->type) << 32 | m;
+            }
+            sample->order = order_of(raw->scratch, keys, scratch, sample->n_modifiers);
+            if (sample->order == NULL) return false;
+        }
+        for (uint32_t s = 0; s < channel->n_samples; s++)
+            keys[s] = (uint64_t)names[channel->samples[s].name].rank << 32 | s;
+        channel->order = order_of(raw->scratch, keys, scratch, channel->n_samples);
+        if (channel->order == NULL) return false;
+    }
+    for (uint32_t c = 0; c < raw->n_channels; c++)
+        keys[c] = (uint64_t)names[raw->channels[c].name].rank << 32 | c;
+    raw->order = order_of(raw->scratch, keys, scratch, raw->n_channels);
+    return raw->order != NULL;
+}
+
+/* In the order of hf_type, which is also the order of the texts. */
+static const char *const type_names[HF_TYPE_COUNT] = {"histosys",    "lumi",     "normfactor", "normsys",
+                                                      "shapefactor", "shapesys", "staterror"};
+
+const char *hf_type_name(hf_type type)
+{
+    return type_names[type];
+}
+
+hf_type hf_type_of(const char *text)
+{
+    int type = 0;
+    while (type < HF_TYPE_COUNT && !hf_same(text, type_names[type])) type++;
+    return (hf_type)type;
+}

@@ -1,0 +1,82 @@
+/* cls_curve.c: piecewise cubic interpolation of a profile, and a bracketing root finder. */
+#include "infer/cls_curve.h"
+
+#include <math.h>
+#include <string.h>
+
+void curve_add(struct curve *curve, double x, double y, double slope)
+{
+    if (!isfinite(x) || !isfinite(y) || !isfinite(slope)) return;
+    size_t at = 0;
+    while (at < curve->n && curve->node[at].x < x) at++;
+    if (at == curve->n || curve->node[at].x != x) {
+        if (curve->n == CURVE_NODES_MAX) return;
+        memmove(&curve->node[at + 1], &curve->node[at], (curve->n - at) * sizeof curve->node[0]);
+        curve->n++;
+    }
+    curve->node[at].x = x;
+    curve->node[at].y = y;
+    curve->node[at].slope = slope;
+}
+
+static double parabola(const struct curve *curve, size_t node, double curvature, double x)
+{
+    double d = x - curve->node[node].x;
+    if (!(curvature > 0.0)) curvature = 0.0;
+    return curve->node[node].y + d * (curve->node[node].slope + 0.5 * curvature * d);
+}
+
+double curve_value(const struct curve *curve, double x)
+{
+    size_t n = curve->n;
+    if (n == 0) return (double)NAN;
+    if (n == 1) return parabola(curve, 0, curve->curvature, x);
+    size_t right = 0;
+    while (right < n && curve->node[right].x < x) right++;
+    if (right == 0 || right == n) { /* outside: the mean curvature of the last interval goes on */
+        size_t a = right == 0 ? 0 : n - 2;
+        double curvature =
+            (curve->node[a + 1].slope - curve->node[a].slope) / (curve->node[a + 1].x - curve->node[a].x);
+        return parabola(curve, right == 0 ? 0 : n - 1, curvature, x);
+    }
+    size_t a = right - 1;
+    double h = curve->node[right].x - curve->node[a].x, t = (x - curve->node[a].x) / h, u = 1.0 - t;
+    double from_a = u * u * ((1.0 + 2.0 * t) * curve->node[a].y + h * t * curve->node[a].slope);
+    double from_b = t * t * ((1.0 + 2.0 * u) * curve->node[right].y - h * u * curve->node[right].slope);
+    return from_a + from_b;
+}
+
+/* Bounded, so that a secant through it means something. */
+static double tame(double y)
+{
+    return y > 700.0 ? 700.0 : y >= -700.0 ? y : -700.0;
+}
+
+double find_root(double (*f)(const void *user, double x), const void *user, double a, double b)
+{
+    double fa = tame(f(user, a)), fb = tame(f(user, b));
+    if (fa == 0.0) return a;
+    if (fb == 0.0) return b;
+    /* regula falsi with the Illinois weights; every fourth step halves the interval, which bounds the worst
+     * case */
+    int kept = 0;
+    for (int i = 0; i < 200; i++) {
+        double x = i % 4 == 3 ? 0.5 * (a + b) : b - fb * (b - a) / (fb - fa);
+        if (!((x - a) * (x - b) < 0.0)) x = 0.5 * (a + b);
+        if (x == a || x == b || fabs(b - a) <= 4e-16 * fabs(x)) return x;
+        double fx = tame(f(user, x));
+        if (fx == 0.0) return x;
+        if ((fx < 0.0) == (fb < 0.0)) {
+            b = x;
+            fb = fx;
+            if (kept == 1) fa *= 0.5;
+            kept = 1;
+        } else {
+            a = x;
+            fa = fx;
+            if (kept == 2) fb *= 0.5;
+            kept = 2;
+        }
+    }
+    return 0.5 * (a + b);
+}

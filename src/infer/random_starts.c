@@ -1,0 +1,171 @@
+/* random_starts.c: where conditional fits start. The contract is in starts.h. */
+#include "infer/random_starts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the first-order response of a profile to moved parameters ---- */
+
+static paritas_status profile_hessian(struct infer *infer, struct infer_profile *profile)
+{
+    if (profile->hessian != NULL) return PARITAS_OK;
+    size_t n = infer->n_parameters;
+    double *hessian = arena_array(&infer->arena, n * n, sizeof *hessian);
+    if (hessian == NULL) return paritas_fail_memory(infer->context);
+    paritas_status status = infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, NULL, hessian);
+    if (status == PARITAS_OK) profile->hessian = hessian;
+    return status;
+}
+
+/* Change of all parameters for a unit change of parameter k, the others at their conditional minimum. The
+ * covariance C of the free parameters gives it where k is free, C[.,k] / C[k,k]; where k is on its bound it
+ * is -C H[.,k] / 2, H being the Hessian of twice the NLL. *variance receives C[k,k], or what it would be
+ * without the bound. */
+static paritas_status profile_response(struct infer *infer, struct infer_profile *profile, size_t k,
+                                       double *response, double *variance)
+{
+    size_t n = infer->n_parameters;
+    const double *c = profile->covariance;
+    *variance = c[k * n + k];
+    if (*variance > 0.0) {
+        for (size_t i = 0; i < n; i++) response[i] = c[k * n + i] / *variance;
+        response[k] = 1.0;
+        return PARITAS_OK;
+    }
+    paritas_status status = profile_hessian(infer, profile);
+    if (status != PARITAS_OK) return status;
+    const double *h = profile->hessian;
+    double curvature = h[k * n + k];
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < n; j++) sum += c[i * n + j] * h[j * n + k];
+        response[i] = -0.5 * sum;
+        curvature += response[i] * h[i * n + k];
+    }
+    response[k] = 1.0;
+    *variance = curvature > 0.0 ? 2.0 / curvature : (double)NAN;
+    return PARITAS_OK;
+}
+
+paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
+                              double *variance)
+{
+    double *response = arena_array(&infer->arena, infer->n_parameters, sizeof *response);
+    if (response == NULL) return paritas_fail_memory(infer->context);
+    return profile_response(infer, profile, parameter, response, variance);
+}
+
+/* Moves `start`, which holds the free fit, along the response to the fixed values, within the bounds. */
+static paritas_status predict_start(struct infer *infer, const struct infer_point *point, double *start,
+                                    double *response)
+{
+    struct infer_profile *profile = point->profile;
+    size_t n = infer->n_parameters;
+    double variance, step[INFER_FIXED_MAX] = {0.0, 0.0};
+    for (size_t j = 0; j < point->k; j++)
+        step[j] = point->value[j] - profile->parameters[point->parameter[j]];
+    if (point->k == 2) {
+        /* both at once: solve the 2 x 2 block of the covariance for the steps that together reach both
+         * values */
+        const double *c = profile->covariance;
+        size_t a = point->parameter[0], b = point->parameter[1];
+        double caa = c[a * n + a], cbb = c[b * n + b], cab = c[a * n + b],
+               determinant = caa * cbb - cab * cab;
+        if (determinant > 1e-12 * caa * cbb) {
+            double u = (cbb * step[0] - cab * step[1]) / determinant,
+                   v = (caa * step[1] - cab * step[0]) / determinant;
+            step[0] = u * caa;
+            step[1] = v * cbb;
+        }
+    }
+    for (size_t j = 0; j < point->k; j++) {
+        paritas_status status = profile_response(infer, profile, point->parameter[j], response, &variance);
+        if (status != PARITAS_OK) return status;
+        for (size_t i = 0; i < n; i++) start[i] += response[i] * step[j];
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(start[i])) start[i] = infer->base.start[i];
+        if (start[i] < infer->base.lower[i]) start[i] = infer->base.lower[i];
+        if (start[i] > infer->base.upper[i]) start[i] = infer->base.upper[i];
+        if (infer->base.fixed[i]) start[i] = profile->parameters[i];
+    }
+    for (size_t j = 0; j < point->k; j++) start[point->parameter[j]] = point->value[j];
+    return PARITAS_OK;
+}
+
+/* The path that the other parameters follow as one is moved, as the polynomial through the fitted neighbours
+ * (and the free fit, where there are few), at the point's value. Leaves `start` alone where that are less
+ * than three different places. */
+static void interpolate_start(const struct infer *infer, const struct infer_point *point, double *start)
+{
+    const double *node[INFER_NEIGHBOURS + 1], t = point->value[0];
+    double place[INFER_NEIGHBOURS + 1], weight[INFER_NEIGHBOURS + 1];
+    size_t n = 0, k = point->parameter[0];
+    for (size_t j = 0; j <= INFER_NEIGHBOURS && n < INFER_NEIGHBOURS; j++) { /* the free fit last */
+        const struct infer_point *neighbour = j < INFER_NEIGHBOURS ? point->neighbour[j] : NULL;
+        if (j < INFER_NEIGHBOURS && (neighbour == NULL || neighbour->status != PARITAS_FIT_CONVERGED))
+            continue;
+        node[n] = neighbour != NULL ? neighbour->parameters : point->profile->parameters;
+        place[n] = node[n][k];
+        bool usable = isfinite(place[n]);
+        for (size_t m = 0; m < n; m++) usable = usable && place[m] != place[n];
+        if (usable) n++;
+    }
+    if (point->k != 1 || n < 3) return;
+    for (size_t j = 0; j < n; j++) {
+        weight[j] = 1.0;
+        for (size_t m = 0; m < n; m++)
+            if (m != j) weight[j] *= (t - place[m]) / (place[j] - place[m]);
+    }
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < n; j++) sum += weight[j] * node[j][i];
+        start[i] =
+            infer->base.fixed[i] ? node[0][i] : fmin(fmax(sum, infer->base.lower[i]), infer->base.upper[i]);
+    }
+    start[k] = t;
+}
+
+enum { PLAIN, PREDICTED, SUGGESTED, CANDIDATES };
+
+/* The lowest of: the free fit with the values set (or what neighbours predict), the free fit's first-order
+ * response, the job's own start with the values set. A prediction saves an iteration or more; far from known
+ * fits, any of the three can leave the domain. */
+paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
+                                   double *starts)
+{
+    size_t p = infer->n_parameters;
+    double *rows = arena_array(&infer->arena, CANDIDATES * n, p * sizeof *rows);
+    double *values = arena_array(&infer->arena, CANDIDATES * n, sizeof *values);
+    double *response = arena_array(&infer->arena, p, sizeof *response);
+    if (rows == NULL || values == NULL || response == NULL) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < n; i++) {
+        double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p,
+               *suggested = plain + SUGGESTED * p;
+        memcpy(plain, points[i]->profile->parameters, p * sizeof *plain);
+        for (size_t j = 0; j < p; j++) /* a free fit that left the domain may have no point to start from */
+            if (!isfinite(plain[j])) plain[j] = infer->base.start[j];
+        memcpy(predicted, plain, p * sizeof *plain);
+        memcpy(suggested, infer->base.start, p * sizeof *plain);
+        for (size_t j = 0; j < points[i]->k; j++)
+            plain[points[i]->parameter[j]] = suggested[points[i]->parameter[j]] = points[i]->value[j];
+        paritas_status status = predict_start(infer, points[i], predicted, response);
+        if (status != PARITAS_OK) return status;
+        interpolate_start(infer, points[i], plain);
+    }
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && points[end]->profile == points[first]->profile;) end++;
+        paritas_status status =
+            infer_evaluate(infer, CANDIDATES * (end - first), rows + CANDIDATES * first * p,
+                           points[first]->profile->data, values + CANDIDATES * first, NULL, NULL);
+        if (status != PARITAS_OK) return status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double *value = values + CANDIDATES * i;
+        size_t best = points[i]->afresh ? SUGGESTED : PREDICTED;
+        for (size_t k = 0; k < CANDIDATES && !points[i]->afresh; k++)
+            if (value[k] < value[best] || (isnan(value[best]) && !isnan(value[k]))) best = k;
+        memcpy(starts + i * p, rows + (CANDIDATES * i + best) * p, p * sizeof *starts);
+    }
+    return PARITAS_OK;
+}

@@ -1,0 +1,12 @@
+/* random_starts.h: where conditional fits start: what is known of a profile predicts what is asked next. */
+#ifndef PARITAS_RANDOM_STARTS_H
+#define PARITAS_RANDOM_STARTS_H
+
+#include "infer/infer.h"
+
+/* Starts of n conditional fits, a row of n_parameters each: along the first-order response of the free fit,
+ * or where three or more neighbours are fitted on the polynomial through them. */
+paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
+                                   double *starts);
+
+#endif

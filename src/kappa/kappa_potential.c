@@ -1,0 +1,233 @@
+/* kappa_potential.c: currents and potentials of spacecraft for many distributions or spectra. */
+#include "base/host_math.h"
+#include "base/names.h"
+#include "fit/batch.h"
+#include "kappa/kappa_charging.h"
+#include "kappa/kappa.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ENERGY_MOST 1e9 /* eV: that electrons may be asked up to */
+
+NAME_OF(paritas_currents, PARITAS_CURRENTS_LIST, paritas_currents_name)
+NAME_OF(paritas_potential_status, PARITAS_POTENTIAL_LIST, paritas_potential_status_name)
+
+/* ---- options ---- */
+
+static paritas_status check_energies(paritas_context *context, const char *name, double lower, double upper)
+{
+    if (lower >= 0.0 && lower < upper && upper <= ENERGY_MOST) return PARITAS_OK;
+    return paritas_fail(
+        context, PARITAS_INVALID_ARGUMENT,
+        "options.%s_lower, options.%s_upper: %g to %g is no interval of energies from 0 to %g eV", name, name,
+        lower, upper, ENERGY_MOST);
+}
+
+paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given,
+                                      paritas_potential_options *options)
+{
+    *options = (paritas_potential_options)PARITAS_POTENTIAL_OPTIONS_DEFAULT;
+    if (given) memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    if (options->currents != PARITAS_CURRENTS_CONVERGED && options->currents != PARITAS_CURRENTS_SUMS)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options.currents: %d is none of the ways",
+                            (int)options->currents);
+    paritas_status status = check_energies(context, "sun", options->sun_lower, options->sun_upper);
+    if (status == PARITAS_OK)
+        status = check_energies(context, "shade", options->shade_lower, options->shade_upper);
+    if (status == PARITAS_OK && !(options->secondary_energy >= 1e-3 && options->secondary_energy <= 1e3))
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                              "options.secondary_energy: %g does not lie between 0.001 and 1000 eV",
+                              options->secondary_energy);
+    return status;
+}
+
+/* The options as the kernels read them. */
+static void options_table(const paritas_potential_options *options, double *reals)
+{
+    memset(reals, 0, CHARGING_REALS * sizeof *reals);
+    reals[CHARGING_SUN_LOWER] = options->sun_lower;
+    reals[CHARGING_SUN_UPPER] = options->sun_upper;
+    reals[CHARGING_SHADE_LOWER] = options->shade_lower;
+    reals[CHARGING_SHADE_UPPER] = options->shade_upper;
+    reals[CHARGING_SECONDARY_ENERGY] = options->secondary_energy;
+    const double least = 1.0, most = 20000.0;
+    for (int i = 0; i < CHARGING_GRID_SIZE; i++) {
+        const int inner = i > 0 && i < CHARGING_GRID_ENERGIES - 1;
+        reals[CHARGING_GRID + i] = inner ? host_exp(host_log(most) * (double)i / (CHARGING_GRID_ENERGIES - 1))
+                                   : i   ? most
+                                         : least;
+    }
+}
+
+/* What all launches on these options share. */
+static struct batch batch_of(const paritas_potential_options *options, const double *reals)
+{
+    const int sums = options->currents == PARITAS_CURRENTS_SUMS;
+    struct batch batch = {.module = &paritas_module_kappa, .tables = {NULL, reals, 0, CHARGING_REALS}};
+    batch.args[3] = sums ? CHARGING_SUMS : CHARGING_CONVERGED;
+    batch.slab = sums ? CHARGING_SLAB_SUMS : CHARGING_SLAB_CONVERGED;
+    return batch;
+}
+
+/* What is no distribution becomes one that kernels know as such. */
+static void put_plasma(const paritas_kappa_plasma *plasma, double *in)
+{
+    const bool valid = kappa_plasma_is_valid(plasma);
+    in[0] = valid ? plasma->density : 0.0;
+    in[1] = valid ? plasma->kappa : 0.0;
+    in[2] = valid ? plasma->theta : 0.0;
+}
+
+/* ---- currents ---- */
+
+struct currents_run {
+    const paritas_kappa_plasma *plasma;
+    size_t n_potentials;
+    double *currents;
+};
+
+static paritas_status fill_plasma(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const struct currents_run *run = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) put_plasma(&run->plasma[at + k], in + 3 * k);
+    return PARITAS_OK;
+}
+
+static paritas_status take_currents(paritas_context *context, void *user, size_t at, size_t n,
+                                    const double *out)
+{
+    const struct currents_run *run = user;
+    (void)context;
+    for (size_t i = 0; i < n * run->n_potentials; i++)
+        for (size_t c = 0; c < 3; c++)
+            run->currents[(at * run->n_potentials + i) * 3 + c] =
+                out[4 * i + 3] > 0.0 ? out[4 * i + c] : (double)NAN;
+    return PARITAS_OK;
+}
+
+paritas_status paritas_shade_currents(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
+                                      const paritas_potential_options *given, size_t n_potentials,
+                                      const double *potentials, double *currents)
+{
+    paritas_potential_options options;
+    paritas_status status = potential_options_read(context, given, &options);
+    if (status != PARITAS_OK || n == 0 || n_potentials == 0) return status;
+    if (!plasma || !potentials || !currents)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
+                            !plasma       ? "plasma"
+                            : !potentials ? "potentials"
+                                          : "currents");
+    for (size_t i = 0; i < n_potentials; i++)
+        if (!(potentials[i] >= -1e9 && potentials[i] <= 1e9))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "potentials[%zu]: %g does not lie between -1e9 and 1e9 V", i, potentials[i]);
+    double reals[CHARGING_REALS];
+    options_table(&options, reals);
+    struct currents_run run = {plasma, n_potentials, currents};
+    struct batch batch = batch_of(&options, reals);
+    batch.entry = ENTRY_kappa_currents;
+    batch.n_in = 3;
+    batch.n_out = 4 * n_potentials;
+    batch.n_shared = n_potentials;
+    batch.shared = potentials;
+    batch.args[4] = (uint32_t)n_potentials;
+    batch.fill = fill_plasma;
+    batch.take = take_currents;
+    batch.user = &run;
+    return batch_run(context, context->device, &batch, n);
+}
+
+/* ---- potentials ---- */
+
+struct potentials_run {
+    const paritas_kappa_plasma *plasma;
+    const double *covariance;
+    const unsigned char *sunlit;
+    paritas_potential *results;
+};
+
+static paritas_status fill_jobs(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const struct potentials_run *run = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) {
+        put_plasma(&run->plasma[at + k], in + k * CHARGING_JOB);
+        in[k * CHARGING_JOB + 3] = run->sunlit[at + k] ? 1.0 : 0.0;
+    }
+    return PARITAS_OK;
+}
+
+/* g^T C g for g, the derivatives of the potential. */
+static double error_of(const double *covariance, const double *g)
+{
+    double sum = 0.0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) sum += g[i] * covariance[3 * i + j] * g[j];
+    return sum >= 0.0 ? host_sqrt(sum) : (double)NAN;
+}
+
+static paritas_status take_potentials(paritas_context *context, void *user, size_t at, size_t n,
+                                      const double *out)
+{
+    const struct potentials_run *run = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) {
+        const double *answer = out + k * CHARGING_ANSWER;
+        const paritas_kappa_plasma *plasma = &run->plasma[at + k];
+        paritas_potential *result = &run->results[at + k];
+        *result = (paritas_potential){.sunlit = run->sunlit[at + k] != 0};
+#define X(name, value, word) \
+    if (answer[CHARGING_STATUS] == (value)) result->status = PARITAS_POTENTIAL_##name;
+        PARITAS_POTENTIAL_LIST(X)
+#undef X
+        const int found = result->status == PARITAS_POTENTIAL_FOUND;
+        result->potential = found ? answer[CHARGING_POTENTIAL] : (double)NAN;
+        result->error = found && run->covariance
+                            ? error_of(run->covariance + 9 * (at + k), answer + CHARGING_BY_DENSITY)
+                            : (double)NAN;
+        result->second = found && answer[CHARGING_HAS_SECOND] > 0.0 ? answer[CHARGING_SECOND] : (double)NAN;
+        result->temperature = found ? paritas_kappa_temperature(plasma->kappa, plasma->theta) +
+                                          (result->sunlit ? 0.0 : result->potential / (plasma->kappa - 1.5))
+                                    : (double)NAN;
+        result->electrons = found ? answer[CHARGING_ELECTRONS] : (double)NAN;
+        result->emitted = found ? answer[CHARGING_EMITTED] : (double)NAN;
+        result->ions = found ? answer[CHARGING_IONS] : (double)NAN;
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status potentials(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
+                                 const double *covariance, const unsigned char *sunlit,
+                                 const paritas_potential_options *options, paritas_potential *results)
+{
+    double reals[CHARGING_REALS];
+    options_table(options, reals);
+    struct potentials_run run = {plasma, covariance, sunlit, results};
+    struct batch batch = batch_of(options, reals);
+    batch.entry = ENTRY_kappa_potential;
+    batch.n_in = CHARGING_JOB;
+    batch.n_out = CHARGING_ANSWER;
+    batch.fill = fill_jobs;
+    batch.take = take_potentials;
+    batch.user = &run;
+    return batch_run(context, context->device, &batch, n);
+}
+
+paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
+                                            const paritas_kappa_plasma *plasma, const double *covariance,
+                                            const unsigned char *sunlit,
+                                            const paritas_potential_options *given,
+                                            paritas_potential *results)
+{
+    paritas_potential_options options;
+    const paritas_status status = potential_options_read(context, given, &options);
+    if (status != PARITAS_OK || n == 0) return status;
+    if (!plasma || !sunlit || !results)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
+                            !plasma   ? "plasma"
+                            : !sunlit ? "sunlit"
+                                      : "results");
+    return potentials(context, n, plasma, covariance, sunlit, &options, results);
+}

@@ -1,0 +1,141 @@
+/* kappa_spectrum.c: omnidirectional spectra from sweeps. One pass over the cells in f64; no device would be faster
+ * than memory. */
+#include "base/context.h"
+#include "base/host_math.h"
+#include "kappa/kappa.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define CELLS PARITAS_SPECTRUM_CELLS
+
+/* The archive's marks of missing and of flagged fluxes are +-1e-98: no flux is so small. */
+#define MARKS 1e-90
+
+/* Half to even, for 0 <= x < 2^52. */
+#define WHOLE 4503599627370496.0
+static double whole(double x)
+{
+    return (x + WHOLE) - WHOLE;
+}
+
+/* The rings of cells: limit of the inclination's magnitude, cells on that side, solid angle of one, (2 pi /
+ * cells) (sin of the upper edge - sin of the lower), the edges 22.5 degrees apart. */
+static const struct ring {
+    double below, cells, solid_angle;
+} rings[] = {
+    {22.5, 16.0, 0.15027943247108658},
+    {45.0, 16.0, 0.12740075116381128},
+    {67.5, 8.0, 0.170252920765062},
+    {90.0, 4.0, 0.11956975072518114},
+};
+
+/* The sensor, a number a cell. */
+struct sensor {
+    double solid_angle[CELLS], share[CELLS]; /* sr; s */
+    double spread[CELLS];                    /* solid angle^2 / share */
+    double half;                             /* of all solid angles */
+    double geometric_factor;                 /* cm^2 sr */
+};
+
+static paritas_status open_sensor(paritas_context *context, const paritas_cells *given, struct sensor *sensor)
+{
+    paritas_cells cells = PARITAS_CELLS_DEFAULT;
+    if (given) memcpy(&cells, given, given->size < sizeof cells ? given->size : sizeof cells);
+    if (!cells.theta) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cells: theta is NULL");
+    if (!(cells.geometric_factor > 0.0 && cells.geometric_factor < INFINITY))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "geometric_factor %g: must be above 0",
+                            cells.geometric_factor);
+    if (!(cells.accumulation > 0.0 && cells.accumulation < INFINITY))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "accumulation %g: must be above 0",
+                            cells.accumulation);
+    double all = 0.0;
+    for (unsigned c = 0; c < CELLS; c++) {
+        const double theta = cells.theta[c] < 0.0 ? -cells.theta[c] : cells.theta[c];
+        const struct ring *ring = rings;
+        while (ring < rings + 3 && !(theta < ring->below)) ring++;
+        if (!(theta <= 90.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "theta[%u]: %g degrees; must be from -90 to 90", c, cells.theta[c]);
+        sensor->solid_angle[c] = cells.solid_angle ? cells.solid_angle[c] : ring->solid_angle;
+        sensor->share[c] = cells.accumulation / ring->cells;
+        if (!(sensor->solid_angle[c] > 0.0 && sensor->solid_angle[c] < 13.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "solid_angle[%u]: %g sr; must be above 0, at most 4 pi", c,
+                                sensor->solid_angle[c]);
+        sensor->spread[c] = sensor->solid_angle[c] * sensor->solid_angle[c] / sensor->share[c];
+        all += sensor->solid_angle[c];
+    }
+    sensor->half = 0.5 * all;
+    sensor->geometric_factor = cells.geometric_factor;
+    return PARITAS_OK;
+}
+
+struct row {
+    double omni, coverage, sensitivity, counts;
+};
+
+/* Cells whose sums run side by side: eight sums of every eighth cell, added at the end. */
+#define SIDE 8
+
+static double sum_side(const double part[SIDE])
+{
+    return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
+static struct row sum_row(const struct sensor *sensor, double energy, const double *flux,
+                          const double *cosine)
+{
+    double sums[SIDE] = {0.0}, covers[SIDE] = {0.0}, spreads[SIDE] = {0.0}, counted[SIDE] = {0.0};
+    for (unsigned c = 0; c < CELLS; c += SIDE)
+        for (unsigned j = 0; j < SIDE; j++) {
+            const double given = flux[c + j], size = given < 0.0 ? -given : given,
+                         solid_angle = sensor->solid_angle[c + j], cos = cosine[c + j];
+            /* no branches, which would be taken at random; NaN fails every comparison */
+            double known = size < INFINITY ? 1.0 : 0.0;
+            known = size >= MARKS ? known : size == 0.0 ? 1.0 : 0.0;
+            known = cos == cos ? known : 0.0;
+            const double f = known > 0.0 ? given : 0.0, incident = cos > 0.0 ? known : 0.0;
+            counted[j] +=
+                whole((f > 0.0 ? f : 0.0) * sensor->geometric_factor * energy * sensor->share[c + j]);
+            sums[j] += incident * (f * solid_angle);
+            covers[j] += incident * solid_angle;
+            spreads[j] += incident * sensor->spread[c + j];
+        }
+    const double none = (double)NAN, covered = sum_side(covers), counts = sum_side(counted);
+    if (!(covered > 0.0)) return (struct row){none, 0.0, none, counts};
+    /* of a flux F / 4 pi in every cell the sum has the variance F / 4 pi sum of solid angle^2 / exposure */
+    return (struct row){2.0 * sum_side(sums) * (sensor->half / covered), covered / sensor->half,
+                        covered * covered * (sensor->geometric_factor * energy) /
+                            (12.566370614359172 * sum_side(spreads)),
+                        counts};
+}
+
+paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_cells *cells, size_t n,
+                                      const double *energy, const double *flux, const double *cosine,
+                                      double *omni, double *coverage, double *sensitivity, double *counts,
+                                      double *error)
+{
+    struct sensor sensor = {0};
+    const paritas_status status = open_sensor(context, cells, &sensor);
+    if (status != PARITAS_OK || n == 0) return status;
+    if (!energy || !flux || !cosine || !omni)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: NULL",
+                            !energy   ? "energy"
+                            : !flux   ? "flux"
+                            : !cosine ? "cosine"
+                                      : "omni");
+    for (size_t k = 0; k < n * ROWS; k++) {
+        const double none = (double)NAN;
+        const bool known = energy[k] > 0.0 && energy[k] < INFINITY;
+        const struct row row = known ? sum_row(&sensor, energy[k], flux + k * CELLS, cosine + k * CELLS)
+                                     : (struct row){none, none, none, 0.0};
+        omni[k] = row.omni;
+        if (coverage) coverage[k] = row.coverage;
+        if (sensitivity) sensitivity[k] = row.sensitivity;
+        if (counts) counts[k] = row.counts;
+        if (error) error[k] = host_sqrt(row.counts);
+    }
+    return PARITAS_OK;
+}

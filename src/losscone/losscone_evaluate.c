@@ -1,0 +1,264 @@
+/* losscone_evaluate.c: misfits and models at given points, and cosines of pitch angles: one launch each of
+ * entry/entry_losscone_evaluate.h. */
+#include "fit/fit_rows.h"
+#include "losscone/losscone.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROWS PARITAS_SWEEP_ENERGIES
+#define CELLS PARITAS_SWEEP_CELLS
+#define POINT 3 /* U, r, A */
+
+/* Points of one launch at most: a job is one sweep with all of them. */
+#define POINTS_MOST 4096
+/* Largest magnitude of a point's numbers: an f32 kernel squares what it makes of them. */
+#define POINT_LARGEST 1e9
+
+static int is_cosine(double x)
+{
+    return x == x;
+} /* what rounding took beyond 1 is 1 */
+
+static paritas_status check_points(paritas_context *context, size_t n, const double *points)
+{
+    if (n > 0 && !points) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points: none given");
+    for (size_t i = 0; i < POINT * n; i++)
+        if (!(points[i] >= -POINT_LARGEST && points[i] <= POINT_LARGEST))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "points[%zu][%zu]: must lie between %g and %g", i / POINT, i % POINT,
+                                -POINT_LARGEST, POINT_LARGEST);
+    return PARITAS_OK;
+}
+
+/* ---- misfits ---- */
+
+struct misfits {
+    const paritas_sweeps *sweeps;  /* first, for losscone_fill */
+    size_t n_points, first, count; /* points of all, and of this launch */
+    unsigned least;                /* cells that a misfit needs */
+    double *misfit;
+    unsigned *cells;
+};
+
+static paritas_status take_misfits(paritas_context *context, void *user, size_t at, size_t n,
+                                   const double *out)
+{
+    const struct misfits *m = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) {
+        const double *answer = out + k * (m->count + 1);
+        const unsigned cells = (unsigned)answer[m->count];
+        for (size_t p = 0; p < m->count; p++)
+            m->misfit[(at + k) * m->n_points + m->first + p] = cells < m->least ? (double)NAN : answer[p];
+        if (m->cells) m->cells[at + k] = cells;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *sweeps,
+                                       const paritas_losscone_options *given, size_t n_points,
+                                       const double *points, double *misfit, unsigned *cells)
+{
+    paritas_losscone_options options;
+    struct losscone_tables tables;
+    paritas_status status = losscone_options_read(context, given, &options);
+    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
+    if (status == PARITAS_OK) status = check_points(context, n_points, points);
+    if (status == PARITAS_OK && n_points > 0 && sweeps->n > 0 && !misfit)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
+    if (status != PARITAS_OK || sweeps->n == 0) return status;
+    losscone_options_tables(&options, &tables);
+    struct misfits m = {.sweeps = sweeps,
+                        .n_points = n_points,
+                        .least = losscone_least_cells(&options),
+                        .misfit = misfit,
+                        .cells = cells};
+    do { /* without points there are still cells to be counted */
+        m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
+        const struct batch batch = {.module = &paritas_module_losscone,
+                                    .tables = losscone_device_tables(&tables),
+                                    .entry = ENTRY_losscone_misfit,
+                                    .n_in = SWEEP_SIZE,
+                                    .n_out = m.count + 1,
+                                    .n_shared = POINT * m.count,
+                                    .shared = points + (n_points ? POINT * m.first : 0),
+                                    .slab = MISFIT_SLAB,
+                                    .args = {0, 0, 0, (uint32_t)m.count},
+                                    .pass = m.first / POINTS_MOST,
+                                    .passes = (n_points + POINTS_MOST - 1) / POINTS_MOST,
+                                    .fill = losscone_fill,
+                                    .take = take_misfits,
+                                    .user = &m};
+        status = batch_run(context, context->device, &batch, sweeps->n);
+        m.first += m.count;
+    } while (status == PARITAS_OK && m.first < n_points);
+    return status;
+}
+
+/* ---- models ---- */
+
+struct models {
+    const paritas_sweeps *sweeps;
+    const double *points;
+    double *model, *edge;
+    int hard;
+};
+
+/* Are energy and potential of a row numbers, so that there is a model? Its electrons may lack the energy. */
+static int is_known(const paritas_sweeps *sweeps, size_t row)
+{
+    return sweeps->energy[row] > 0.0 && isfinite(sweeps->energy[row]) && isfinite(sweeps->potential[row]);
+}
+
+static paritas_status fill_models(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const struct models *m = user;
+    (void)context;
+    memset(in, 0, n * MODEL_IN * sizeof *in);
+    for (size_t k = 0; k < n; k++) {
+        double *row = in + k * MODEL_IN;
+        for (size_t i = 0; i < ROWS; i++) {
+            const size_t from = (at + k) * ROWS + i;
+            const int known = is_known(m->sweeps, from);
+            row[SWEEP_ENERGY + i] = known ? m->sweeps->energy[from] : 1.0;
+            row[SWEEP_POTENTIAL + i] = known ? m->sweeps->potential[from] : 0.0;
+            for (size_t j = 0; j < CELLS; j++) {
+                const double cosine = m->sweeps->cosine[from * CELLS + j];
+                row[SWEEP_COSINE + i * CELLS + j] = cosine > 1.0        ? 1.0
+                                                    : cosine < -1.0     ? -1.0
+                                                    : is_cosine(cosine) ? cosine
+                                                                        : 0.0;
+            }
+        }
+        for (size_t p = 0; p < POINT; p++) row[SWEEP_FLUX + p] = m->points[(at + k) * POINT + p];
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status take_models(paritas_context *context, void *user, size_t at, size_t n,
+                                  const double *out)
+{
+    const struct models *m = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) {
+        const double *answer = out + k * MODEL_OUT;
+        for (size_t i = 0; i < ROWS; i++) {
+            const size_t row = (at + k) * ROWS + i;
+            const int known = is_known(m->sweeps, row);
+            for (size_t j = 0; j < CELLS; j++)
+                m->model[row * CELLS + j] = known && is_cosine(m->sweeps->cosine[row * CELLS + j])
+                                                ? answer[i * CELLS + j]
+                                                : (double)NAN;
+            if (m->edge) m->edge[row] = known && m->hard ? answer[SWEEP_ALL + i] : (double)NAN;
+        }
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_losscone_model(paritas_context *context, const paritas_sweeps *sweeps,
+                                      const paritas_losscone_options *given, const double *points,
+                                      double *model, double *edge)
+{
+    paritas_losscone_options options;
+    struct losscone_tables tables;
+    paritas_status status = losscone_options_read(context, given, &options);
+    const paritas_sweeps looked_at = sweeps ? (paritas_sweeps){sweeps->n, sweeps->energy, sweeps->potential,
+                                                               sweeps->cosine, sweeps->cosine}
+                                            : (paritas_sweeps){0};
+    /* all but the fluxes */
+    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps ? &looked_at : NULL);
+    if (status == PARITAS_OK) status = check_points(context, sweeps->n, points);
+    if (status == PARITAS_OK && sweeps->n > 0 && !model)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model: no place given for it");
+    if (status != PARITAS_OK) return status;
+    losscone_options_tables(&options, &tables);
+    struct models m = {sweeps, points, model, edge, options.response == PARITAS_RESPONSE_HARD};
+    const struct batch batch = {.module = &paritas_module_losscone,
+                                .tables = losscone_device_tables(&tables),
+                                .entry = ENTRY_losscone_model,
+                                .n_in = MODEL_IN,
+                                .n_out = MODEL_OUT,
+                                .slab = 8,
+                                .fill = fill_models,
+                                .take = take_models,
+                                .user = &m};
+    return batch_run(context, context->device, &batch, sweeps->n);
+}
+
+/* ---- cosines ---- */
+
+struct cosines {
+    const double *field, *polarity, *azimuth;
+    double *cosine;
+};
+
+/* The sign of a row's field, 0 where its directions are unknown. */
+static double sign_of(const struct cosines *c, size_t row)
+{
+    const double *b = c->field + 3 * row, polarity = c->polarity ? c->polarity[row] : -1.0;
+    if (!isfinite(b[0]) || !isfinite(b[1]) || !isfinite(b[2]) || (b[0] == 0.0 && b[1] == 0.0 && b[2] == 0.0))
+        return 0.0;
+    return polarity == 1.0 || polarity == -1.0 ? polarity : 0.0;
+}
+
+static paritas_status fill_cosines(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const struct cosines *c = user;
+    (void)context;
+    memset(in, 0, n * COSINES_IN * sizeof *in);
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < ROWS; i++) {
+            const size_t row = (at + k) * ROWS + i;
+            double *to = in + k * COSINES_IN;
+            to[COSINES_SIGN + i] = sign_of(c, row);
+            if (to[COSINES_SIGN + i] == 0.0) continue;
+            memcpy(to + COSINES_FIELD + 3 * i, c->field + 3 * row, 3 * sizeof *to);
+            for (size_t j = 0; j < CELLS; j++) {
+                const double azimuth = c->azimuth[row * CELLS + j];
+                to[COSINES_AZIMUTH + i * CELLS + j] = isfinite(azimuth) ? azimuth : 0.0;
+            }
+        }
+    return PARITAS_OK;
+}
+
+static paritas_status take_cosines(paritas_context *context, void *user, size_t at, size_t n,
+                                   const double *out)
+{
+    const struct cosines *c = user;
+    (void)context;
+    for (size_t row = at * ROWS; row < (at + n) * ROWS; row++) {
+        const int known = sign_of(c, row) != 0.0;
+        for (size_t cell = row * CELLS; cell < (row + 1) * CELLS; cell++)
+            c->cosine[cell] =
+                known && isfinite(c->azimuth[cell]) ? out[cell - at * ROWS * CELLS] : (double)NAN;
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, const double *theta,
+                                        const double *field, const double *polarity, const double *azimuth,
+                                        double *cosine)
+{
+    if (n == 0) return PARITAS_OK;
+    if (!theta) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta: none given");
+    if (!field) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "field: none given");
+    if (!azimuth) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "azimuth: none given");
+    if (!cosine) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cosine: no place given for it");
+    for (size_t j = 0; j < CELLS; j++)
+        if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta[%zu]: %g degrees is no inclination",
+                                j, theta[j]);
+    struct cosines c = {field, polarity, azimuth, cosine};
+    const struct batch batch = {.module = &paritas_module_losscone,
+                                .entry = ENTRY_losscone_cosines,
+                                .n_in = COSINES_IN,
+                                .n_out = SWEEP_ALL,
+                                .n_shared = CELLS,
+                                .shared = theta,
+                                .slab = 2 * SWEEP_CELLS,
+                                .fill = fill_cosines,
+                                .take = take_cosines,
+                                .user = &c};
+    return batch_run(context, rows_device_f64(context), &batch, n);
+}

@@ -1,0 +1,80 @@
+/* losscone_fit.c: fits of loss cones. */
+#include "losscone/losscone_evolution.h"
+
+#include <string.h>
+
+/* Of 1 + misfit: the minimum is called proven if the misfit is not farther above what no point undercuts.
+ * Formula and tables differ by rounding, and where there is a beam the plateau's centre stands for the
+ * minimum. */
+#define PROVEN_F64 1e-6
+#define PROVEN_F32 2e-5
+
+struct fit {
+    const paritas_sweeps *sweeps; /* first, for losscone_fill */
+    const paritas_losscone_options *options;
+    double proven;
+    paritas_losscone_result *results;
+};
+
+static paritas_losscone_result result_of(const paritas_losscone_options *options, double proven,
+                                         const double *row)
+{
+    const unsigned cells = (unsigned)row[OUTCOME_CELLS];
+    paritas_losscone_result r = losscone_result(options, cells);
+    if (r.status != PARITAS_SWEEP_FITTED) return r;
+    const double scale = options->method == PARITAS_LILLIS ? (double)(cells - 3) : 1.0;
+    r.misfit = row[OUTCOME_MISFIT] / scale;
+    r.gap = (row[OUTCOME_MISFIT] - row[OUTCOME_PROVEN]) / scale;
+    r.potential = row[OUTCOME_POINT];
+    r.ratio = row[OUTCOME_POINT + 1];
+    r.amplitude = row[OUTCOME_POINT + 2];
+    r.potential_centre = row[OUTCOME_CENTRE];
+    r.ratio_centre = row[OUTCOME_CENTRE + 1];
+    r.potential_lower = row[OUTCOME_EXTENT];
+    r.potential_upper = row[OUTCOME_EXTENT + 1];
+    r.ratio_lower = row[OUTCOME_EXTENT + 2];
+    r.ratio_upper = row[OUTCOME_EXTENT + 3];
+    r.boxes = (unsigned)row[OUTCOME_BOXES];
+    r.solved = (unsigned)row[OUTCOME_SOLVED];
+    r.vertices = (unsigned)row[OUTCOME_VERTICES];
+    memcpy(r.vertex, row + OUTCOME_VERTEX, sizeof r.vertex);
+    const bool at_limit = r.gap > proven * (1.0 + r.misfit);
+    if (!at_limit) r.gap = 0.0;
+    r.status = losscone_status(options, r.misfit, !at_limit);
+    return r;
+}
+
+static paritas_status take(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+{
+    const struct fit *fit = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++)
+        fit->results[at + k] = result_of(fit->options, fit->proven, out + k * OUTCOME_SIZE);
+    return PARITAS_OK;
+}
+
+paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *sweeps,
+                                    const paritas_losscone_options *given, paritas_losscone_result *results)
+{
+    paritas_losscone_options options;
+    paritas_status status = losscone_options_read(context, given, &options);
+    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
+    if (status == PARITAS_OK && sweeps->n > 0 && !results)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: no place given for them");
+    if (status != PARITAS_OK || sweeps->n == 0) return status;
+    if (options.search == PARITAS_SEARCH_DE) return losscone_evolve(context, sweeps, &options, results);
+    struct losscone_tables tables;
+    losscone_options_tables(&options, &tables);
+    struct fit fit = {sweeps, &options, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};
+    const struct batch batch = {.module = &paritas_module_losscone,
+                                .tables = losscone_device_tables(&tables),
+                                .entry = ENTRY_losscone_search,
+                                .n_in = SWEEP_SIZE,
+                                .n_out = OUTCOME_SIZE,
+                                .slab = SEARCH_SLAB_SIZE,
+                                .first = options.first,
+                                .fill = losscone_fill,
+                                .take = take,
+                                .user = &fit};
+    return batch_run(context, context->device, &batch, sweeps->n);
+}

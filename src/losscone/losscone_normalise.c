@@ -1,0 +1,128 @@
+/* losscone_normalise.c: fluxes of different energies made comparable, and the cells that a method takes. Row by row,
+ * on the host. */
+#include "base/host_math.h"
+#include "losscone/losscone.h"
+
+#include <math.h>
+
+#define ROWS PARITAS_SWEEP_ENERGIES
+#define CELLS PARITAS_SWEEP_CELLS
+
+#define LEAST_NORM 1e-6
+#define LILLIS_LEAST 0.07 /* of the largest incident flux */
+#define LILLIS_MOST 0.79
+
+static int is_flux(double x)
+{
+    return x > 0.0 && isfinite(x);
+}
+static double magnitude(double x)
+{
+    return x < 0.0 ? -x : x;
+}
+
+/* Mean or largest flux of the valid incident cells; 0 without any. */
+static double norm_of(paritas_normalisation normalisation, const double *cosine, const double *flux)
+{
+    double sum = 0.0, most = 0.0;
+    unsigned n = 0;
+    for (size_t j = 0; j < CELLS; j++) {
+        if (!(cosine[j] > 0.0 && is_flux(flux[j]))) continue;
+        sum += flux[j];
+        most = flux[j] > most ? flux[j] : most;
+        n++;
+    }
+    if (n == 0) return 0.0;
+    const double norm = normalisation == PARITAS_NORMALISE_MAX ? most : sum / n;
+    return norm > LEAST_NORM ? norm : LEAST_NORM;
+}
+
+static void divide(const double *flux, double norm, double *normalised)
+{
+    for (size_t j = 0; j < CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : (double)NAN;
+}
+
+/* Each valid reflected cell by the valid incident one at the mirrored pitch angle, the first of equals; valid
+ * incident ones are 1, and so is the cell next to 90 degrees. */
+static void divide_pairs(const double *cosine, const double *flux, double *normalised)
+{
+    double angle[CELLS], found[CELLS];
+    size_t incident[CELLS], n = 0, middle = CELLS;
+    for (size_t j = 0; j < CELLS; j++) {
+        found[j] = (double)NAN;
+        angle[j] = host_acos_degrees(cosine[j] < -1.0 ? -1.0 : cosine[j] > 1.0 ? 1.0 : cosine[j]);
+        if (!isfinite(angle[j])) continue;
+        if (middle == CELLS || magnitude(angle[j] - 90.0) < magnitude(angle[middle] - 90.0)) middle = j;
+        if (cosine[j] > 0.0 && is_flux(flux[j])) incident[n++] = j;
+    }
+    unsigned reflected = 0;
+    for (size_t j = 0; j < CELLS && n > 0; j++) {
+        if (!isfinite(angle[j])) continue;
+        if (cosine[j] > 0.0) {
+            if (is_flux(flux[j])) found[j] = 1.0;
+            continue;
+        }
+        reflected++;
+        if (!is_flux(flux[j])) continue;
+        size_t nearest = incident[0];
+        for (size_t k = 1; k < n; k++)
+            if (magnitude(angle[incident[k]] - (180.0 - angle[j])) <
+                magnitude(angle[nearest] - (180.0 - angle[j])))
+                nearest = incident[k];
+        found[j] = flux[j] / flux[nearest];
+    }
+    if (reflected > 0 && n > 0) found[middle] = 1.0;
+    for (size_t j = 0; j < CELLS; j++) normalised[j] = reflected > 0 ? found[j] : (double)NAN;
+}
+
+static paritas_status check_arrays(paritas_context *context, const double *cosine, const double *flux,
+                                   const double *normalised)
+{
+    if (!cosine) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cosine: none given");
+    if (!flux) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flux: none given");
+    if (!normalised) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "normalised: none given");
+    return PARITAS_OK;
+}
+
+paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
+                                          paritas_normalisation normalisation, const double *cosine,
+                                          const double *flux, double *normalised)
+{
+    if ((unsigned)normalisation > PARITAS_NORMALISE_PAIRS)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "normalisation %d: there is none of this number", (int)normalisation);
+    if (n == 0) return PARITAS_OK;
+    const paritas_status status = check_arrays(context, cosine, flux, normalised);
+    if (status != PARITAS_OK) return status;
+    for (size_t cell = 0; cell < n * ROWS * CELLS; cell += CELLS) {
+        if (normalisation == PARITAS_NORMALISE_PAIRS)
+            divide_pairs(cosine + cell, flux + cell, normalised + cell);
+        else
+            divide(flux + cell, norm_of(normalisation, cosine + cell, flux + cell), normalised + cell);
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas_losscone_method method,
+                                     const double *cosine, const double *flux, double *normalised)
+{
+    if ((unsigned)method > PARITAS_LILLIS)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "method %d: there is none of this number",
+                            (int)method);
+    if (n == 0) return PARITAS_OK;
+    const paritas_status status = check_arrays(context, cosine, flux, normalised);
+    if (status != PARITAS_OK) return status;
+    for (size_t cell = 0; cell < n * ROWS * CELLS; cell += CELLS) {
+        double most = 0.0;
+        for (size_t j = cell; j < cell + CELLS; j++)
+            if (cosine[j] > 0.0 && is_flux(flux[j]) && flux[j] > most) most = flux[j];
+        for (size_t j = cell; j < cell + CELLS; j++) {
+            int taken = is_flux(normalised[j]);
+            if (method == PARITAS_LILLIS)
+                taken = taken && most > 0.0 && is_flux(flux[j]) && flux[j] / most > LILLIS_LEAST &&
+                        flux[j] / most < LILLIS_MOST;
+            if (!taken) normalised[j] = (double)NAN;
+        }
+    }
+    return PARITAS_OK;
+}

@@ -1,0 +1,194 @@
+/* losscone_options.c: options of loss-cone functions, checked and as tables; sweeps as rows; what results begin with;
+ * names. */
+#include "base/host_math.h"
+#include "base/names.h"
+#include "losscone/losscone.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEAST_WIDTH 1e-3 /* eV, of a beam */
+#define GENERATIONS_MOST 1000000u
+#define LILLIS_LEAST_CELLS 5
+#define LILLIS_MISFIT_LIMIT 2.0 /* above it there is no fit */
+
+NAME_OF(paritas_losscone_method, PARITAS_LOSSCONE_METHOD_LIST, paritas_losscone_method_name)
+NAME_OF(paritas_response, PARITAS_RESPONSE_LIST, paritas_response_name)
+NAME_OF(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, paritas_losscone_search_name)
+NAME_OF(paritas_sweep_status, PARITAS_SWEEP_LIST, paritas_sweep_status_name)
+
+/* lower <= upper, both finite and within [least, most] */
+static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper,
+                                   double least, double most)
+{
+    if (!isfinite(lower) || !isfinite(upper) || !(lower <= upper))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "options: %s_lower %g and %s_upper %g are not bounds", name, lower, name, upper);
+    if (!(lower >= least) || !(upper <= most))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "options: bounds of %s are %g to %g; they must lie in %g to %g", name, lower,
+                            upper, least, most);
+    return PARITAS_OK;
+}
+
+paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given,
+                                     paritas_losscone_options *options)
+{
+    const paritas_losscone_options standard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    *options = standard;
+    if (given) memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    options->size = sizeof *options;
+    if ((unsigned)options->method > PARITAS_LILLIS)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: method %d is not known",
+                            (int)options->method);
+    if ((unsigned)options->response > PARITAS_RESPONSE_FOLDED)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: response %d is not known",
+                            (int)options->response);
+    if ((unsigned)options->search > PARITAS_SEARCH_DE)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: search %d is not known",
+                            (int)options->search);
+    paritas_status status =
+        check_bounds(context, "potential", options->potential_lower, options->potential_upper, -1e6, 1e6);
+    if (status == PARITAS_OK)
+        status = check_bounds(context, "ratio", options->ratio_lower, options->ratio_upper, 1e-6, 1e3);
+    if (status == PARITAS_OK)
+        status =
+            check_bounds(context, "amplitude", options->amplitude_lower, options->amplitude_upper, 0.0, 1e3);
+    if (status != PARITAS_OK) return status;
+    if (!(options->background > 0.0) || !(options->background <= 1.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "options: background %g; it must be above 0 and at most 1", options->background);
+    if (!(options->beam_width >= 0.0) || !isfinite(options->beam_width))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "options: beam_width %g; it must be a number from 0 (no beam) on",
+                            options->beam_width);
+    if (options->beam_width > 0.0 && options->beam_width < LEAST_WIDTH)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "options: beam_width %g eV; it must be 0 (no beam) or at least %g eV",
+                            options->beam_width, LEAST_WIDTH);
+    if (!(options->beam_sigma >= 0.0) || !isfinite(options->beam_sigma))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "options: beam_sigma %g; it must be a number from 0 (all angles) on",
+                            options->beam_sigma);
+    if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "options: response_width %g; it must be at least 0 and below 1",
+                            options->response_width);
+    if (options->box_limit < 1)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "options: box_limit 0; at least one box must be bounded");
+    if (options->population < 4 || options->population > 1024)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: population %u; it must be 4 to 1024",
+                            options->population);
+    if (options->generations > GENERATIONS_MOST)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "options: generations %u; there must be no more than %u", options->generations,
+                            GENERATIONS_MOST);
+    return PARITAS_OK;
+}
+
+void losscone_options_tables(const paritas_losscone_options *options, struct losscone_tables *tables)
+{
+    memset(tables, 0, sizeof *tables);
+    uint32_t *ints = tables->ints;
+    double *reals = tables->reals;
+    const bool folded = options->response == PARITAS_RESPONSE_FOLDED,
+               beam = !folded && options->beam_width > 0.0;
+    ints[LOSSCONE_METHOD] = (uint32_t)options->method;
+    ints[LOSSCONE_FOLDED] = folded;
+    ints[LOSSCONE_BOX_LIMIT] = options->box_limit;
+    ints[LOSSCONE_POPULATION] = options->population;
+    ints[LOSSCONE_GENERATIONS] = options->generations;
+    ints[LOSSCONE_SEED] = (uint32_t)options->seed;
+    ints[LOSSCONE_SEED + 1] = (uint32_t)(options->seed >> 32);
+    reals[LOSSCONE_U_LOWER] = options->potential_lower;
+    reals[LOSSCONE_U_UPPER] = options->potential_upper;
+    reals[LOSSCONE_R_LOWER] = options->ratio_lower;
+    reals[LOSSCONE_R_UPPER] = options->ratio_upper;
+    reals[LOSSCONE_A_LOWER] = beam ? options->amplitude_lower : 0.0;
+    reals[LOSSCONE_A_UPPER] = beam ? options->amplitude_upper : 0.0;
+    reals[LOSSCONE_BEAM_WIDTH] = options->beam_width;
+    reals[LOSSCONE_BEAM_SIGMA] = options->beam_sigma;
+    reals[LOSSCONE_BACKGROUND] = options->background;
+    reals[LOSSCONE_RESPONSE] = options->response_width;
+    const int energies = folded ? 5 : 1;
+    for (int n = 0; n <= energies; n++) {
+        const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
+        reals[LOSSCONE_LEVEL + n] =
+            options->method == PARITAS_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
+    }
+}
+
+struct device_tables losscone_device_tables(const struct losscone_tables *tables)
+{
+    return (struct device_tables){
+        .ints = tables->ints, .reals = tables->reals, .n_ints = LOSSCONE_INTS, .n_reals = LOSSCONE_REALS};
+}
+
+paritas_status losscone_sweeps_check(paritas_context *context, const paritas_sweeps *sweeps)
+{
+    if (!sweeps) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sweeps: there are none");
+    if (sweeps->n && (!sweeps->energy || !sweeps->potential || !sweeps->cosine || !sweeps->flux))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sweeps: the array of %s is not there",
+                            !sweeps->energy      ? "energy"
+                            : !sweeps->potential ? "potential"
+                            : !sweeps->cosine    ? "cosine"
+                                                 : "flux");
+    return PARITAS_OK;
+}
+
+void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
+{
+    memset(row, 0, SWEEP_COSINE * sizeof *row);
+    for (size_t i = 0; i < SWEEP_ROWS; i++) {
+        const double energy = sweeps->energy[k * SWEEP_ROWS + i],
+                     potential = sweeps->potential[k * SWEEP_ROWS + i];
+        const bool usable = energy > 0.0 && isfinite(energy) && isfinite(potential) && energy >= potential;
+        row[SWEEP_ENERGY + i] = usable ? energy : 1.0;
+        row[SWEEP_POTENTIAL + i] = usable ? potential : 0.0;
+        const size_t at = (k * SWEEP_ROWS + i) * SWEEP_CELLS;
+        const double *from_cosine = sweeps->cosine + at, *from_flux = sweeps->flux + at;
+        double *cosine = row + SWEEP_COSINE + i * SWEEP_CELLS, *flux = row + SWEEP_FLUX + i * SWEEP_CELLS;
+        for (size_t j = 0; j < SWEEP_CELLS; j++) {
+            const double c = from_cosine[j] > 1.0    ? 1.0
+                             : from_cosine[j] < -1.0 ? -1.0
+                                                     : from_cosine[j],
+                         f = from_flux[j];
+            const bool there = usable & (c == c) & (f > 0.0) & (f <= LOSSCONE_FLUX_MOST);
+            cosine[j] = there ? c : 0.0;
+            flux[j] = there ? f : 0.0;
+        }
+    }
+}
+
+paritas_status losscone_fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const paritas_sweeps *const *sweeps = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) losscone_sweep_row(*sweeps, at + k, in + k * SWEEP_SIZE);
+    return PARITAS_OK;
+}
+
+unsigned losscone_least_cells(const paritas_losscone_options *options)
+{
+    return options->method == PARITAS_LILLIS ? LILLIS_LEAST_CELLS : 1;
+}
+
+paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells)
+{
+    const double nan = (double)NAN;
+    paritas_losscone_result r = {
+        .cells = cells, .misfit = nan, .potential = nan, .ratio = nan, .amplitude = nan, .gap = nan};
+    r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower =
+        r.ratio_upper = nan;
+    r.status = cells == 0                              ? PARITAS_SWEEP_NO_CELLS
+               : cells < losscone_least_cells(options) ? PARITAS_SWEEP_TOO_FEW_CELLS
+                                                       : PARITAS_SWEEP_FITTED;
+    return r;
+}
+
+paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled)
+{
+    if (options->method == PARITAS_LILLIS && misfit > LILLIS_MISFIT_LIMIT) return PARITAS_SWEEP_MISFIT;
+    return settled ? PARITAS_SWEEP_FITTED : PARITAS_SWEEP_AT_LIMIT;
+}

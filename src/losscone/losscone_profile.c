@@ -1,0 +1,395 @@
+/* losscone_profile.c: what the data allow of the potential: profiles, confidence sets and the bootstrap of their
+ * thresholds (entry/entry_losscone_profile.h). */
+#include "base/host_math.h"
+#include "losscone/losscone.h"
+#include "losscone/losscone_sizes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Potentials of one launch at most: a job is one sweep with all of them. */
+#define POTENTIALS_MOST 1024
+#define GRID_MOST 65536 /* steps of a confidence set's grid */
+/* V, where none is asked for. Plateaus are about 10 V wide, folded 0.5 V: folded sets at 4 s^2 held the truth
+ * in 86 % of synthetic sweeps with steps of 1 V, in 94 % with 0.2 V, in 95 % with 0.1 V. */
+#define STEP_HARD 1.0
+#define STEP_FOLDED 0.2
+#define DRAWS_MOST 65536 /* of a bootstrap */
+/* Kernels answer it where they found nothing. */
+#define NOTHING_FOUND 1e29
+
+static paritas_status check_inside(paritas_context *context, const paritas_losscone_options *options,
+                                   const char *what, size_t index, double potential)
+{
+    if (potential >= options->potential_lower && potential <= options->potential_upper) return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s[%zu]: %g V lies outside the bounds %g to %g",
+                        what, index, potential, options->potential_lower, options->potential_upper);
+}
+
+/* ---- profiles ---- */
+
+struct profiles {
+    const paritas_sweeps *sweeps;      /* first, for losscone_fill */
+    size_t n_potentials, first, count; /* of all, and of this launch */
+    unsigned least;
+    double *misfit, *ratio, *amplitude;
+};
+
+static paritas_status take_profiles(paritas_context *context, void *user, size_t at, size_t n,
+                                    const double *out)
+{
+    const struct profiles *p = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) {
+        const double *answer = out + k * (PROFILE_OUT * p->count + 1);
+        const unsigned cells = (unsigned)answer[PROFILE_OUT * p->count];
+        for (size_t i = 0; i < p->count; i++, answer += PROFILE_OUT) {
+            const size_t to = (at + k) * p->n_potentials + p->first + i;
+            const bool found = cells >= p->least && answer[0] < NOTHING_FOUND;
+            p->misfit[to] = found ? answer[0] : (double)NAN;
+            if (p->ratio) p->ratio[to] = found ? answer[1] : (double)NAN;
+            if (p->amplitude) p->amplitude[to] = found ? answer[2] : (double)NAN;
+        }
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *sweeps,
+                                        const paritas_losscone_options *given, size_t n_potentials,
+                                        const double *potentials, double *misfit, double *ratio,
+                                        double *amplitude)
+{
+    paritas_losscone_options options;
+    struct losscone_tables tables;
+    paritas_status status = losscone_options_read(context, given, &options);
+    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
+    if (status == PARITAS_OK && n_potentials > 0 && !potentials)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "potentials: none given");
+    for (size_t i = 0; i < n_potentials && status == PARITAS_OK; i++)
+        status = check_inside(context, &options, "potentials", i, potentials[i]);
+    if (status != PARITAS_OK || n_potentials == 0 || sweeps->n == 0) return status;
+    if (!misfit) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
+    losscone_options_tables(&options, &tables);
+    struct profiles p = {.sweeps = sweeps,
+                         .n_potentials = n_potentials,
+                         .least = losscone_least_cells(&options),
+                         .misfit = misfit,
+                         .ratio = ratio,
+                         .amplitude = amplitude};
+    for (; p.first < n_potentials && status == PARITAS_OK; p.first += p.count) {
+        p.count = n_potentials - p.first < POTENTIALS_MOST ? n_potentials - p.first : POTENTIALS_MOST;
+        const struct batch batch = {.module = &paritas_module_losscone,
+                                    .tables = losscone_device_tables(&tables),
+                                    .entry = ENTRY_losscone_profile,
+                                    .n_in = SWEEP_SIZE,
+                                    .n_out = PROFILE_OUT * p.count + 1,
+                                    .n_shared = p.count,
+                                    .shared = potentials + p.first,
+                                    .slab = PROFILE_AT + PROFILE_SIZE,
+                                    .args = {0, 0, 0, (uint32_t)p.count},
+                                    .pass = p.first / POTENTIALS_MOST,
+                                    .passes = (n_potentials + POTENTIALS_MOST - 1) / POTENTIALS_MOST,
+                                    .fill = losscone_fill,
+                                    .take = take_profiles,
+                                    .user = &p};
+        status = batch_run(context, context->device, &batch, sweeps->n);
+    }
+    return status;
+}
+
+/* ---- confidence sets ---- */
+
+struct sets {
+    const paritas_sweeps *sweeps;
+    const paritas_losscone_options *options;
+    const paritas_losscone_result *results;
+    const double *thresholds;
+    double step;
+    paritas_confidence *sets;
+};
+
+static bool has_fit(const paritas_losscone_result *r)
+{
+    return (r->status == PARITAS_SWEEP_FITTED || r->status == PARITAS_SWEEP_MISFIT ||
+            r->status == PARITAS_SWEEP_AT_LIMIT) &&
+           r->cells > 3;
+}
+
+/* By what kernels divide a sum of squares. */
+static double divisor(const paritas_losscone_options *options, const paritas_losscone_result *r)
+{
+    return options->method == PARITAS_LILLIS ? r->cells - 3.0 : 1.0;
+}
+
+/* The square of the size of residuals. */
+static double scatter(const paritas_losscone_options *options, const paritas_losscone_result *r)
+{
+    return r->misfit * divisor(options, r) / (r->cells - 3.0);
+}
+
+static double threshold_of(const struct sets *s, size_t k)
+{
+    const paritas_losscone_result *r = &s->results[k];
+    if (s->thresholds) return s->thresholds[k];
+    return 4.0 * scatter(s->options, r) / divisor(s->options, r);
+}
+
+static paritas_status fill_sets(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const struct sets *s = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) {
+        const paritas_losscone_result *r = &s->results[at + k];
+        double *row = in + k * CONFIDENCE_IN;
+        losscone_sweep_row(s->sweeps, at + k, row);
+        memset(row + SWEEP_SIZE, 0, (CONFIDENCE_IN - SWEEP_SIZE) * sizeof *row);
+        const bool wanted = has_fit(r) && threshold_of(s, at + k) >= 0.0;
+        /* below every misfit */
+        row[CONFIDENCE_LIMIT] =
+            wanted ? (r->misfit + threshold_of(s, at + k)) * divisor(s->options, r) : -1.0;
+        row[CONFIDENCE_PLATEAU] = wanted ? r->potential_lower : 1.0;
+        row[CONFIDENCE_PLATEAU + 1] = wanted ? r->potential_upper : 0.0;
+    }
+    return PARITAS_OK;
+}
+
+/* The interval lower .. upper joins those of the set; neighbours on the grid are one. */
+static void add_interval(paritas_confidence *set, double lower, double upper, double step)
+{
+    double all[CONFIDENCE_SETS + 1][2];
+    unsigned n = 0;
+    bool placed = false;
+    for (unsigned i = 0; i < set->intervals; i++) {
+        if (set->upper[i] + step >= lower && set->lower[i] - step <= upper) { /* one with it */
+            lower = set->lower[i] < lower ? set->lower[i] : lower;
+            upper = set->upper[i] > upper ? set->upper[i] : upper;
+            continue;
+        }
+        if (!placed && set->lower[i] > upper) {
+            all[n][0] = lower;
+            all[n++][1] = upper;
+            placed = true;
+        }
+        all[n][0] = set->lower[i];
+        all[n++][1] = set->upper[i];
+    }
+    if (!placed) {
+        all[n][0] = lower;
+        all[n++][1] = upper;
+    }
+    if (n > CONFIDENCE_SETS) {
+        unsigned narrowest = 1;
+        for (unsigned i = 2; i < n; i++)
+            if (all[i][0] - all[i - 1][1] < all[narrowest][0] - all[narrowest - 1][1]) narrowest = i;
+        all[narrowest - 1][1] = all[narrowest][1];
+        n--;
+        memmove(all + narrowest, all + narrowest + 1, (n - narrowest) * sizeof *all);
+    }
+    set->intervals = n;
+    for (unsigned i = 0; i < n; i++) {
+        set->lower[i] = all[i][0];
+        set->upper[i] = all[i][1];
+    }
+}
+
+static paritas_status take_sets(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+{
+    const struct sets *s = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) {
+        const paritas_losscone_result *r = &s->results[at + k];
+        const double *answer = out + k * CONFIDENCE_OUT,
+                     threshold = has_fit(r) ? threshold_of(s, at + k) : (double)NAN;
+        paritas_confidence *set = &s->sets[at + k];
+        *set = (paritas_confidence){.threshold = threshold >= 0.0 ? threshold : (double)NAN};
+        if (!(threshold >= 0.0)) continue;
+        set->intervals = (unsigned)answer[0];
+        for (unsigned i = 0; i < set->intervals; i++) {
+            set->lower[i] = answer[1 + 2 * i];
+            set->upper[i] = answer[2 + 2 * i];
+        }
+        add_interval(set, r->potential_lower, r->potential_upper, s->step);
+        set->at_lower_bound = set->lower[0] <= s->options->potential_lower;
+        set->at_upper_bound = set->upper[set->intervals - 1] >= s->options->potential_upper;
+    }
+    return PARITAS_OK;
+}
+
+/* Bounds in f32 are rounded, so a result may lie that much outside of them. */
+static paritas_status check_result(paritas_context *context, size_t k, const char *name, double value,
+                                   double lower, double upper)
+{
+    const double hair = 1e-6;
+    if (value >= lower - hair * (1.0 + (lower < 0.0 ? -lower : lower)) &&
+        value <= upper + hair * (1.0 + (upper < 0.0 ? -upper : upper)))
+        return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                        "results[%zu]: the %s %g lies outside the bounds %g to %g", k, name, value, lower,
+                        upper);
+}
+
+/* What functions on results have in common. */
+static paritas_status check_results(paritas_context *context, const paritas_sweeps *sweeps,
+                                    const paritas_losscone_options *given,
+                                    const paritas_losscone_result *results, paritas_losscone_options *options)
+{
+    paritas_status status = losscone_options_read(context, given, options);
+    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
+    if (status != PARITAS_OK || sweeps->n == 0) return status;
+    if (!results) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: none given");
+    for (size_t k = 0; k < sweeps->n && status == PARITAS_OK; k++) {
+        if (!has_fit(&results[k])) continue;
+        const paritas_losscone_result *r = &results[k];
+        if (!(r->misfit >= 0.0 && r->misfit < NOTHING_FOUND))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g",
+                                k, r->misfit);
+        const bool beam = options->beam_width > 0.0 && options->response == PARITAS_RESPONSE_HARD;
+        const double u0 = options->potential_lower, u1 = options->potential_upper, r0 = options->ratio_lower,
+                     r1 = options->ratio_upper;
+        const struct {
+            const char *name;
+            double value, lower, upper;
+        } numbers[] = {{"potential", r->potential, u0, u1},
+                       {"potential_centre", r->potential_centre, u0, u1},
+                       {"potential_lower", r->potential_lower, u0, u1},
+                       {"potential_upper", r->potential_upper, r->potential_lower, u1},
+                       {"ratio", r->ratio, r0, r1},
+                       {"ratio_centre", r->ratio_centre, r0, r1},
+                       {"amplitude", r->amplitude, beam ? options->amplitude_lower : 0.0,
+                        beam ? options->amplitude_upper : 0.0}};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == PARITAS_OK; i++)
+            status = check_result(context, k, numbers[i].name, numbers[i].value, numbers[i].lower,
+                                  numbers[i].upper);
+    }
+    return status;
+}
+
+paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
+                                           const paritas_losscone_options *given,
+                                           const paritas_losscone_result *results, const double *thresholds,
+                                           double step, paritas_confidence *sets)
+{
+    paritas_losscone_options options;
+    struct losscone_tables tables;
+    const paritas_status checked = check_results(context, sweeps, given, results, &options);
+    if (checked != PARITAS_OK || sweeps->n == 0) return checked;
+    if (!sets) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sets: no place given for them");
+    if (!(step >= 0.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: must not be negative", step);
+    const double side = options.potential_upper - options.potential_lower;
+    if (!(step > 0.0)) {
+        step = options.response == PARITAS_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
+        if (side / step > GRID_MOST) step = side / GRID_MOST;
+    }
+    if (!(side / step <= GRID_MOST))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "step %g V: more than %d of them lie between the bounds", step, GRID_MOST);
+    uint32_t count = (uint32_t)(side / step);
+    if (options.potential_lower + count * step < options.potential_upper) count++;
+    losscone_options_tables(&options, &tables);
+    struct sets s = {sweeps, &options, results, thresholds, step, sets};
+    const struct batch batch = {.module = &paritas_module_losscone,
+                                .tables = losscone_device_tables(&tables),
+                                .entry = ENTRY_losscone_confidence,
+                                .n_in = CONFIDENCE_IN,
+                                .n_out = CONFIDENCE_OUT,
+                                .n_shared = 1,
+                                .shared = &step,
+                                .slab = CONFIDENCE_SLAB(count + 1),
+                                .args = {0, 0, 0, count + 1},
+                                .fill = fill_sets,
+                                .take = take_sets,
+                                .user = &s};
+    return batch_run(context, context->device, &batch, sweeps->n);
+}
+
+/* ---- the bootstrap ---- */
+
+struct bootstrap {
+    const paritas_sweeps *sweeps;
+    const paritas_losscone_options *options;
+    const paritas_losscone_result *results;
+    unsigned draws, rank; /* the threshold is the draw of this rank, from 0 */
+    double *sorted, *thresholds;
+};
+
+static paritas_status fill_bootstrap(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const struct bootstrap *b = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) {
+        const paritas_losscone_result *r = &b->results[at + k];
+        double *row = in + k * BOOTSTRAP_IN, *truth = row + SWEEP_SIZE;
+        losscone_sweep_row(b->sweeps, at + k, row);
+        memset(truth, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
+        truth[2] = -1.0;
+        if (!has_fit(r)) continue;
+        /* the minimum itself may lie in a corner of the plateau, where r has no room */
+        truth[0] = r->potential_centre;
+        truth[1] = r->ratio_centre;
+        truth[2] = host_sqrt(scatter(b->options, r));
+    }
+    return PARITAS_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static paritas_status take_bootstrap(paritas_context *context, void *user, size_t at, size_t n,
+                                     const double *out)
+{
+    const struct bootstrap *b = user;
+    (void)context;
+    for (size_t k = 0; k < n; k++) {
+        b->thresholds[at + k] = (double)NAN;
+        if (!has_fit(&b->results[at + k])) continue; /* nothing was drawn */
+        memcpy(b->sorted, out + k * b->draws, b->draws * sizeof *b->sorted);
+        qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);
+        b->thresholds[at + k] = b->sorted[b->rank];
+    }
+    return PARITAS_OK;
+}
+
+paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps,
+                                          const paritas_losscone_options *given,
+                                          const paritas_losscone_result *results, unsigned draws,
+                                          double level, double *thresholds)
+{
+    paritas_losscone_options options;
+    struct losscone_tables tables;
+    const paritas_status checked = check_results(context, sweeps, given, results, &options);
+    if (checked != PARITAS_OK || sweeps->n == 0) return checked;
+    if (!thresholds)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "thresholds: no place given for them");
+    if (draws < 1 || draws > DRAWS_MOST)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "draws %u: must be 1 to %d", draws,
+                            DRAWS_MOST);
+    if (!(level > 0.0 && level < 1.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %g does not lie between 0 and 1",
+                            level);
+    const double place = level * draws;
+    unsigned rank = (unsigned)place;
+    if (rank > 0 && rank == place) rank--; /* as many draws as the level asks for are not above it */
+    losscone_options_tables(&options, &tables);
+    double *sorted = paritas_allocate(context, draws, sizeof *sorted);
+    if (!sorted) return paritas_fail_memory(context);
+    struct bootstrap b = {sweeps, &options, results, draws, rank, sorted, thresholds};
+    const struct batch batch = {.module = &paritas_module_losscone,
+                                .tables = losscone_device_tables(&tables),
+                                .entry = ENTRY_losscone_bootstrap,
+                                .n_in = BOOTSTRAP_IN,
+                                .n_out = draws,
+                                .slab = BOOTSTRAP_SLAB,
+                                .args = {0, 0, 0, draws},
+                                .first = options.first,
+                                .fill = fill_bootstrap,
+                                .take = take_bootstrap,
+                                .user = &b};
+    const paritas_status status = batch_run(context, context->device, &batch, sweeps->n);
+    paritas_release(&context->allocator, sorted);
+    return status;
+}

@@ -1,0 +1,239 @@
+/* store_merge.c: shards into one store.
+ *
+ *   a.db ─► cursor ┐
+ *   b.db ─► cursor ├─ heap by (mu, hypothesis, toy) ─► OUTPUT-merge ─► renamed to OUTPUT
+ *   c.db ─► cursor ┘
+ *
+ * Each shard is read in order, so the pool is written in order, in one pass, and equal keys meet: that is how
+ * a double is found. The new file has no journal, since it is thrown away unless all goes well. */
+#define _POSIX_C_SOURCE 200809L
+#include "store/store_rows.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHARD "shard" /* the entry in which shards of one run differ */
+#define ROWS_BETWEEN_REPORTS 8192
+
+struct merge {
+    paritas_context *context;
+    size_t n;
+    struct store **stores;
+    struct cursor *cursors;
+    size_t *heap, n_heap; /* numbers of the cursors that have a row, the least one first */
+    struct store *pool;
+    uint64_t done, total;
+};
+
+/* ---- the heap --------------------------------------------------------------------------------- */
+
+static int compare_keys(const paritas_toy *a, const paritas_toy *b)
+{
+    if (a->mu != b->mu) return a->mu < b->mu ? -1 : 1;
+    if (a->hypothesis != b->hypothesis) return a->hypothesis < b->hypothesis ? -1 : 1;
+    return a->toy < b->toy ? -1 : a->toy > b->toy;
+}
+
+static bool before(const struct merge *merge, size_t a, size_t b)
+{
+    const int order = compare_keys(&merge->cursors[a].test, &merge->cursors[b].test);
+    return order != 0 ? order < 0 : a < b;
+}
+
+static void sift_down(struct merge *merge, size_t at)
+{
+    size_t *heap = merge->heap;
+    for (size_t child; (child = 2 * at + 1) < merge->n_heap; at = child) {
+        if (child + 1 < merge->n_heap && before(merge, heap[child + 1], heap[child])) child++;
+        if (!before(merge, heap[child], heap[at])) return;
+        const size_t moved = heap[at];
+        heap[at] = heap[child];
+        heap[child] = moved;
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+/* The first rows of all shards. */
+static paritas_status begin_heap(struct merge *merge)
+{
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < merge->n && status == PARITAS_OK; i++) {
+        bool more = false;
+        status = cursor_open(&merge->cursors[i], merge->stores[i]);
+        if (status == PARITAS_OK) status = cursor_next(&merge->cursors[i], &more);
+        if (more) merge->heap[merge->n_heap++] = i;
+    }
+    for (size_t i = merge->n_heap / 2; i-- > 0 && status == PARITAS_OK;) sift_down(merge, i);
+    return status;
+}
+
+static paritas_status fail_double(struct merge *merge, const paritas_toy *row, size_t first, size_t second)
+{
+    const char *a = store_path(merge->stores[first]), *b = store_path(merge->stores[second]);
+    const unsigned long long toy = row->toy;
+    if (merge->pool->run.kind == STORE_FITS)
+        return paritas_fail(merge->context, PARITAS_INVALID_INPUT, "toy %llu is in %s and in %s", toy, a, b);
+    return paritas_fail(merge->context, PARITAS_INVALID_INPUT,
+                        "toy %llu at mu = %.17g, hypothesis = %.17g is in %s and in %s", toy, row->mu,
+                        row->hypothesis, a, b);
+}
+
+static paritas_status merge_rows(struct merge *merge)
+{
+    paritas_toy last = {0};
+    size_t last_from = 0;
+    paritas_status status = begin_heap(merge);
+    while (status == PARITAS_OK && merge->n_heap > 0) {
+        const size_t from = merge->heap[0];
+        struct cursor *cursor = &merge->cursors[from];
+        if (merge->done > 0 && compare_keys(&last, &cursor->test) == 0)
+            return fail_double(merge, &last, last_from, from);
+        status = merge->pool->run.kind == STORE_FITS ? row_insert(merge->pool, NULL, &cursor->fit)
+                                                     : row_insert(merge->pool, &cursor->test, NULL);
+        last = cursor->test;
+        last_from = from;
+        bool more = false;
+        if (status == PARITAS_OK) status = cursor_next(cursor, &more);
+        if (!more) merge->heap[0] = merge->heap[--merge->n_heap];
+        sift_down(merge, 0);
+        if (++merge->done % ROWS_BETWEEN_REPORTS == 0 && merge->context->progress != NULL &&
+            status == PARITAS_OK &&
+            merge->context->progress(merge->context->progress_user, merge->done, merge->total) != 0)
+            status = paritas_fail(merge->context, PARITAS_CANCELLED, "%s",
+                                  paritas_status_message(PARITAS_CANCELLED));
+    }
+    return status;
+}
+
+/* Facts of a shard, which must not contradict those of the shards before it. */
+static paritas_status merge_facts(struct merge *merge, struct store *shard)
+{
+    struct database *database = &shard->database;
+    sqlite3_stmt *statement = NULL;
+    bool row = true;
+    paritas_status status = database_prepare(database, "SELECT name FROM facts ORDER BY rowid", &statement);
+    while (status == PARITAS_OK && (status = database_step(database, statement, &row)) == PARITAS_OK && row) {
+        const char *name = (const char *)sqlite3_column_text(statement, 0);
+        double value, there;
+        bool known;
+        if (name == NULL)
+            status =
+                paritas_fail(merge->context, PARITAS_INVALID_INPUT, "%s: a fact has no name", database->name);
+        if (status == PARITAS_OK) status = store_get_fact(shard, name, &value, &known);
+        if (status == PARITAS_OK) status = store_set_fact(merge->pool, name, value);
+        if (status == PARITAS_INVALID_ARGUMENT &&
+            store_get_fact(merge->pool, name, &there, &known) == PARITAS_OK)
+            status = paritas_fail(merge->context, PARITAS_INVALID_INPUT,
+                                  "%s: %s is %.17g, in the stores before it %.17g", database->name, name,
+                                  value, there);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+static paritas_status open_shards(struct merge *merge, const char *const *paths)
+{
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < merge->n && status == PARITAS_OK; i++) {
+        char real[PATH_MAX];
+        sqlite3_int64 rows = 0;
+        status = store_open_read(merge->context, paths[i], &merge->stores[i]);
+        if (status == PARITAS_OK) status = database_path(merge->context, paths[i], real);
+        if (status == PARITAS_OK) status = lock_check(merge->context, paths[i], real);
+        if (status == PARITAS_OK && i > 0)
+            status = store_compare(merge->stores[i], &merge->stores[0]->run, SHARD, paths[0],
+                                   PARITAS_INVALID_INPUT);
+        if (status == PARITAS_OK)
+            status = database_integer(&merge->stores[i]->database, "SELECT count(*) FROM toys", &rows);
+        merge->total += (uint64_t)rows;
+    }
+    return status;
+}
+
+/* All of the pool, in one transaction. */
+static paritas_status fill_pool(struct merge *merge, const char *name, const char *path)
+{
+    paritas_status status = store_prepare(merge->context, name, &merge->pool);
+    if (status != PARITAS_OK) return status;
+    struct database *database = &merge->pool->database;
+    status = database_open(database, merge->context, database->name, path, DATABASE_SCRATCH);
+    if (status == PARITAS_OK) status = database_run(database, "BEGIN IMMEDIATE");
+    if (status == PARITAS_OK) status = store_make(merge->pool, &merge->stores[0]->run, SHARD);
+    for (size_t i = 0; i < merge->n && status == PARITAS_OK; i++)
+        status = merge_facts(merge, merge->stores[i]);
+    if (status == PARITAS_OK) status = merge_rows(merge);
+    if (status == PARITAS_OK) status = database_run(database, "COMMIT");
+    store_close(merge->pool);
+    merge->pool = NULL;
+    return status;
+}
+
+/* Nothing may stand at the output: no file, and no log of a database that was there, which SQLite would play
+ * into ours. */
+static paritas_status check_output(paritas_context *context, const char *output, const char *real)
+{
+    static const char *const endings[] = {"", "-wal", "-journal"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char path[PATH_MAX + 16];
+        struct stat about;
+        snprintf(path, sizeof path, "%s%s", real, endings[i]);
+        if (lstat(path, &about) == 0)
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "%s%s: exists already; the pooled store must be a new file", output,
+                                endings[i]);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status make_output(struct merge *merge, const char *output, const char *real)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s-merge", real); /* ours alone, as the output's lock is held */
+    if (unlink(path) != 0 && errno != ENOENT)
+        return paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
+                            strerror(errno));
+    paritas_status status = fill_pool(merge, output, path);
+    if (status == PARITAS_OK && rename(path, real) != 0)
+        status = paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
+                              strerror(errno));
+    if (status != PARITAS_OK) unlink(path);
+    return status;
+}
+
+paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
+                                   const char *output)
+{
+    if (context == NULL) return PARITAS_INVALID_ARGUMENT;
+    if (n == 0 || paths == NULL || output == NULL)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "stores and a name for the pooled one are needed");
+    struct merge merge = {.context = context, .n = n};
+    struct store_lock lock = {.file = -1};
+    char real[PATH_MAX];
+    merge.stores = paritas_allocate_clear(context, n, sizeof *merge.stores);
+    merge.cursors = paritas_allocate_clear(context, n, sizeof *merge.cursors);
+    merge.heap = paritas_allocate_clear(context, n, sizeof *merge.heap);
+    paritas_status status = merge.stores != NULL && merge.cursors != NULL && merge.heap != NULL
+                                ? PARITAS_OK
+                                : paritas_fail_memory(context);
+    if (status == PARITAS_OK) status = open_shards(&merge, paths);
+    if (status == PARITAS_OK) status = database_path(context, output, real);
+    if (status == PARITAS_OK) status = lock_take(context, output, real, &lock);
+    if (status == PARITAS_OK) status = check_output(context, output, real);
+    if (status == PARITAS_OK) status = make_output(&merge, output, real);
+    lock_drop(&lock);
+    for (size_t i = 0; i < n; i++) {
+        if (merge.cursors != NULL) cursor_close(&merge.cursors[i]);
+        if (merge.stores != NULL) store_close(merge.stores[i]);
+    }
+    paritas_release(&context->allocator, merge.stores);
+    paritas_release(&context->allocator, merge.cursors);
+    paritas_release(&context->allocator, merge.heap);
+    return status;
+}

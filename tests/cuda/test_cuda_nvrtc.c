@@ -1,0 +1,106 @@
+/* test_cuda_nvrtc.c: the real NVRTC, where there is one, by the device's own code; no card is needed. */
+#include "device/cuda/cuda.h"
+#include "common.h"
+
+extern const struct kernel_module paritas_module_histfactory;
+extern const unsigned char paritas_dialect_cuda[];
+extern const size_t paritas_dialect_cuda_size;
+
+/* A device of this capability as far as a compiler knows one. */
+struct machine {
+    paritas_context *context;
+    struct paritas_device device;
+    struct cuda_state state;
+    char *text;
+    struct accelerator_build build;
+};
+
+static void make_machine(struct machine *m, unsigned capability, const char *entry)
+{
+    const struct kernel_module *module = &paritas_module_histfactory;
+    static const char kernel[] = "\nKERNEL_OF(PARITAS_ENTRY)\n";
+    *m = (struct machine){.device = {.name = "cuda:0", .precision = 64},
+                          .state = {.capability = capability, .driver = 99000}};
+    assert_int_equal(paritas_open(NULL, &m->context), PARITAS_OK);
+    m->text = calloc(paritas_dialect_cuda_size + *module->text_size + sizeof kernel + 1, 1);
+    assert_non_null(m->text);
+    memcpy(m->text, paritas_dialect_cuda, paritas_dialect_cuda_size);
+    m->text[paritas_dialect_cuda_size] = '\n';
+    memcpy(m->text + paritas_dialect_cuda_size + 1, module->text, *module->text_size);
+    strcat(m->text, kernel);
+    m->build = (struct accelerator_build){.text = m->text,
+                                          .text_size = strlen(m->text),
+                                          .entry = entry,
+                                          .precision = 64,
+                                          .workers = CUDA_WORKERS};
+    if (cuda_load_nvrtc(m->context, &m->device, &m->state) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(m->context));
+}
+
+static void free_machine(struct machine *m)
+{
+    paritas_close(m->context);
+    free(m->text);
+}
+
+static char *compile(struct machine *m, size_t *size)
+{
+    void *binary = NULL;
+    if (cuda_compile_text(m->context, &m->device, &m->state, &m->build, &binary, size) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(m->context));
+    return binary;
+}
+
+TEST(a_known_architecture_gets_machine_code_a_later_one_ptx)
+{
+    struct machine m;
+    size_t size;
+    make_machine(&m, 90, "hf_draw");
+    if (!m.state.nvrtc_library) {
+        free_machine(&m);
+        print_message("there is no NVRTC\n");
+        skip();
+    }
+    print_message("NVRTC %d.%d\n", m.state.nvrtc_version / 1000, m.state.nvrtc_version / 10 % 100);
+    char *binary = compile(&m, &size);
+    assert_true(size > 1000 && memcmp(binary, "\177ELF", 4) == 0);
+    free(binary);
+    free_machine(&m);
+    make_machine(&m, 999, "hf_draw");
+    binary = compile(&m, &size);
+    assert_int_equal(strlen(binary), size - 1);
+    assert_non_null(strstr(binary, ".entry hf_draw("));
+    assert_null(strstr(binary, ".ftz"));
+    free(binary);
+    free_machine(&m);
+}
+
+TEST(a_text_that_nvrtc_refuses_is_told_of_by_file_and_line)
+{
+    struct machine m;
+    void *binary;
+    size_t size;
+    make_machine(&m, 90, "hf_draw");
+    if (!m.state.nvrtc_library) {
+        free_machine(&m);
+        skip();
+    }
+    char *mistake = strstr(m.text, "model_prepare(MODEL_PARAMETERS)");
+    assert_non_null(mistake);
+    memset(mistake, '@', 3);
+    assert_int_equal(cuda_compile_text(m.context, &m.device, &m.state, &m.build, &binary, &size),
+                     PARITAS_NO_DEVICE);
+    assert_null(binary);
+    if (!strstr(paritas_error_message(m.context), "entry/entry_histfactory.h("))
+        fail_msg("%s", paritas_error_message(m.context));
+    free_machine(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_known_architecture_gets_machine_code_a_later_one_ptx),
+        cmocka_unit_test(a_text_that_nvrtc_refuses_is_told_of_by_file_and_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

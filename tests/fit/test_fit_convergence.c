@@ -1,0 +1,526 @@
+/* What a fit says is so: no false success, errors and covariances, bounds, closed forms, and honest
+ * failures. */
+#include "fit/fit_testing.h"
+
+enum { RESTARTS = 20 };
+
+/* Counts over many models. */
+struct tally {
+    unsigned models, converged, beaten, basins, slow;
+};
+
+/* Fits from the suggested start, then from 20 points half an error away. An answer that says converged may
+ * not be undercut by more than 1e-8, except from beyond a barrier: that is another minimum, which a local
+ * method does not promise to see. */
+static void try_restarts(const struct fixture *f, const char *name, uint64_t seed, struct tally *tally)
+{
+    const size_t n = f->n_parameters;
+    const double *lower = paritas_model_lower_bounds(f->model), *upper = paritas_model_upper_bounds(f->model),
+                 *width = paritas_model_constraint_widths(f->model);
+    const unsigned char *fixed = paritas_model_suggested_fixed(f->model);
+    double *best = make_array(n, sizeof *best), *errors = make_array(n, sizeof *errors);
+    double *starts = make_array(RESTARTS * n, sizeof *starts), *ends = make_array(RESTARTS * n, sizeof *ends);
+    const paritas_job first = {0};
+    paritas_job jobs[RESTARTS] = {{0}};
+    paritas_result result, results[RESTARTS];
+    struct random random = {seed};
+    ASSERT_OK(f->context,
+              paritas_fit(f->context, f->model, NULL, 1, &first, &result, best, errors, NULL, NULL));
+    tally->models++;
+    tally->converged += result.status == PARITAS_FIT_CONVERGED;
+    tally->slow += result.iterations > 30;
+    if (result.status != PARITAS_FIT_CONVERGED || result.iterations > 30)
+        print_message("%s: %s after %u iterations\n", name, paritas_fit_status_name(result.status),
+                      result.iterations);
+    for (size_t k = 0; k < RESTARTS; k++) {
+        for (size_t p = 0; p < n; p++) {
+            const double sigma = fixed[p]              ? 0.0
+                                 : isfinite(errors[p]) ? errors[p]
+                                 : isfinite(width[p])  ? width[p]
+                                                       : 0.1 * fabs(best[p]);
+            const double x = best[p] + 0.5 * sigma * random_normal(&random);
+            starts[k * n + p] = fixed[p] ? best[p] : x < lower[p] ? lower[p] : x > upper[p] ? upper[p] : x;
+        }
+        jobs[k].start = starts + k * n;
+    }
+    ASSERT_OK(f->context,
+              paritas_fit(f->context, f->model, NULL, RESTARTS, jobs, results, ends, NULL, NULL, NULL));
+    /* the first answer against the restarts, and every restart that says converged against the lowest of
+     * all */
+    double lowest = result.twice_nll;
+    const double *lowest_at = best;
+    for (size_t k = 0; k < RESTARTS; k++)
+        if (results[k].twice_nll < lowest) {
+            lowest = results[k].twice_nll;
+            lowest_at = ends + k * n;
+        }
+    for (size_t k = 0; k <= RESTARTS; k++) {
+        const paritas_result *one = k < RESTARTS ? &results[k] : &result;
+        if (one->status != PARITAS_FIT_CONVERGED || one->twice_nll <= lowest + 1e-8) continue;
+        if (barrier_between(f, one->twice_nll, k < RESTARTS ? ends + k * n : best, lowest_at))
+            tally->basins++;
+        else {
+            tally->beaten++;
+            print_error("%s: an answer that says converged is undercut by %g\n", name,
+                        one->twice_nll - lowest);
+        }
+    }
+    free(best);
+    free(errors);
+    free(starts);
+    free(ends);
+}
+
+static void show_tally(const char *what, const struct tally *tally)
+{
+    print_message(
+        "%s: %u models, %u converged, %u slow, %u restarts each, %u answers undercut, %u in another valley\n",
+        what, tally->models, tally->converged, tally->slow, (unsigned)RESTARTS, tally->beaten, tally->basins);
+}
+
+TEST(restarts_never_undercut_a_converged_answer_of_random_models)
+{
+    struct tally tally = {0};
+    for (uint64_t seed = 0; seed < 150; seed++) {
+        char *text = random_workspace(seed, TRAIT_ALL), name[32];
+        struct fixture f = make_fixture(text, NULL, NULL);
+        snprintf(name, sizeof name, "random model %u", (unsigned)seed);
+        try_restarts(&f, name, seed + 7, &tally);
+        free_fixture(&f);
+        free(text);
+    }
+    show_tally("random models", &tally);
+    assert_int_equal(tally.beaten, 0);
+    assert_true(tally.converged >= 0.95 * tally.models);
+}
+
+static void try_published(bool large)
+{
+    struct tally tally = {0};
+    size_t absent = 0;
+    for (size_t k = 0; k < n_published; k++) {
+        struct fixture f;
+        if (published[k].large != large) continue;
+        if (!make_published(&published[k], NULL, &f)) {
+            absent++;
+            continue;
+        }
+        try_restarts(&f, published[k].name, k, &tally);
+        free_fixture(&f);
+    }
+    show_tally(large ? "large published analyses" : "small published analyses", &tally);
+    assert_int_equal(tally.beaten, 0);
+    assert_int_equal(tally.converged, tally.models);
+    assert_int_equal(tally.slow, 0);
+    if (absent) print_message("%zu analyses are not here\n", absent);
+    if (absent && large) skip();
+}
+
+TEST(restarts_never_undercut_small_published_analyses)
+{
+    try_published(false);
+}
+TEST(restarts_never_undercut_large_published_analyses)
+{
+    try_published(true);
+}
+
+/* Largest element of covariance x Hessian - 1 on the free parameters, in units of the errors; and errors are
+ * the diagonal's root. */
+static double covariance_defect(const struct fixture *f)
+{
+    const size_t n = f->n_parameters;
+    double *best = make_array(n, sizeof *best), *errors = make_array(n, sizeof *errors),
+           *covariance = make_array(n * n, sizeof *covariance);
+    double *gradient = make_array(n, sizeof *gradient), *hessian = make_array(n * n, sizeof *hessian), value,
+           worst = 0.0;
+    paritas_parameter_state *states = make_array(n, sizeof *states);
+    const paritas_job job = {0};
+    paritas_result result;
+    ASSERT_OK(f->context,
+              paritas_fit(f->context, f->model, NULL, 1, &job, &result, best, errors, covariance, states));
+    if (result.status == PARITAS_FIT_CONVERGED) {
+        ASSERT_OK(f->context,
+                  paritas_evaluate(f->context, f->model, 1, best, 0, NULL, &value, gradient, hessian));
+        assert_memory_equal(&value, &result.twice_nll, sizeof value);
+        for (size_t i = 0; i < n; i++) {
+            if (states[i] != PARITAS_FREE) {
+                assert_true(isnan(errors[i]));
+                for (size_t j = 0; j < n; j++)
+                    assert_true(covariance[i * n + j] == 0.0 && covariance[j * n + i] == 0.0);
+                continue;
+            }
+            if (isnan(errors[i])) continue; /* not determined by the data */
+            assert_true(fabs(errors[i] * errors[i] - covariance[i * n + i]) <= 1e-12 * covariance[i * n + i]);
+            assert_true(fabs(gradient[i]) * errors[i] <= 1e-4); /* EDM <= 1e-10 */
+            for (size_t j = 0; j < n; j++) {
+                if (states[j] != PARITAS_FREE || isnan(errors[j])) continue;
+                assert_memory_equal(&covariance[i * n + j], &covariance[j * n + i], sizeof *covariance);
+                double sum = i == j ? -1.0 : 0.0;
+                for (size_t k = 0; k < n; k++)
+                    if (states[k] == PARITAS_FREE) sum += covariance[i * n + k] * 0.5 * hessian[k * n + j];
+                const double defect = fabs(sum) * errors[j] / errors[i];
+                if (defect > worst) worst = defect;
+            }
+        }
+    }
+    free(best);
+    free(errors);
+    free(covariance);
+    free(gradient);
+    free(hessian);
+    free(states);
+    return worst;
+}
+
+TEST(covariance_is_the_inverse_of_the_hessian)
+{
+    double worst = 0.0;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        char *text = random_workspace(seed, TRAIT_ALL);
+        struct fixture f = make_fixture(text, NULL, NULL);
+        const double defect = covariance_defect(&f);
+        if (defect > worst) worst = defect;
+        free_fixture(&f);
+        free(text);
+    }
+    for (size_t k = 0; k < n_published; k++) {
+        struct fixture f;
+        if (!make_published(&published[k], NULL, &f)) continue;
+        const double defect = covariance_defect(&f);
+        if (defect > worst) worst = defect;
+        free_fixture(&f);
+    }
+    print_message("largest element of covariance x Hessian - 1: %.1e\n", worst);
+    assert_true(worst <= 1e-8);
+}
+
+/* ---- closed forms ---- */
+
+/* One channel: samples and observations as given; the POI is mu, parameters as given. */
+static struct fixture small_model(const char *samples, const char *observed, const char *parameters)
+{
+    char text[4096];
+    const int length = snprintf(
+        text, sizeof text,
+        "{\"channels\":[{\"name\":\"c\",\"samples\":[%s]}],\"observations\":[{\"name\":\"c\",\"data\":[%s]}],"
+        "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[%s]}}],\"version\":\"1."
+        "0.0\"}",
+        samples, observed, parameters);
+    assert_true(length > 0 && (size_t)length < sizeof text);
+    return make_fixture(text, NULL, NULL);
+}
+
+#define SIGNAL(rates)                  \
+    "{\"name\":\"s\",\"data\":[" rates \
+    "],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}"
+#define BACKGROUND(rates) "{\"name\":\"b\",\"data\":[" rates "],\"modifiers\":[]}"
+
+/* Everything about the fit of a model of at most 8 parameters. */
+struct answer {
+    paritas_result result;
+    double parameters[8], errors[8], covariance[64];
+    paritas_parameter_state states[8];
+};
+
+static struct answer fit(const struct fixture *f, const paritas_job *job, const paritas_fit_options *options)
+{
+    const paritas_job plain = {0};
+    struct answer a;
+    assert_true(f->n_parameters <= 8);
+    ASSERT_OK(f->context, paritas_fit(f->context, f->model, options, 1, job ? job : &plain, &a.result,
+                                      a.parameters, a.errors, a.covariance, a.states));
+    return a;
+}
+
+TEST(a_counting_experiment_has_its_closed_form)
+{
+    struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "");
+    const struct answer a = fit(&f, NULL, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+    ASSERT_CLOSE(a.parameters[0], 7.0 / 5.0, 1e-6);
+    ASSERT_CLOSE(a.errors[0], sqrt(57.0) / 5.0, 1e-6);
+    ASSERT_CLOSE(a.result.twice_nll, 2.0 * (57.0 - 57.0 * log(57.0) + lgamma(58.0)), 1e-10);
+    assert_int_equal(a.states[0], PARITAS_FREE);
+    free_fixture(&f);
+}
+
+TEST(counts_need_not_be_integers_and_may_be_zero)
+{
+    struct fixture f = small_model(SIGNAL("5.0, 2.0") "," BACKGROUND("0.0, 0.0"), "4.25, 0.0", "");
+    const struct answer a = fit(&f, NULL, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+    /* 7 mu expected in all, 4.25 seen */
+    ASSERT_CLOSE(a.parameters[0], 4.25 / 7.0, 1e-6);
+    ASSERT_CLOSE(a.errors[0], sqrt(4.25) / 7.0, 1e-6);
+    free_fixture(&f);
+}
+
+TEST(nothing_seen_and_nothing_else_expected_ends_on_the_bound)
+{
+    struct fixture f = small_model(SIGNAL("5.0, 2.0"), "0.0, 0.0", "");
+    const struct answer a = fit(&f, NULL, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+    assert_true(a.parameters[0] == 0.0);
+    assert_true(a.result.twice_nll == 0.0);
+    assert_int_equal(a.states[0], PARITAS_AT_LOWER_BOUND);
+    free_fixture(&f);
+}
+
+/* b scaled by a Gaussian factor of width sigma, mu free: mu = (n - b)/s, factor 1, errors by propagation. */
+TEST(a_gaussian_constraint_propagates_into_the_error)
+{
+    struct fixture f = small_model(
+        SIGNAL("5.0") ",{\"name\":\"b\",\"data\":[50.0],\"modifiers\":[{\"name\":\"lumi\",\"type\":\"lumi\","
+                      "\"data\":null}]}",
+        "61.0",
+        "{\"name\":\"lumi\",\"inits\":[1.0],\"bounds\":[[0.1,10.0]],\"auxdata\":[1.0],\"sigmas\":[0.1]}");
+    size_t mu, lumi;
+    ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "mu", &mu));
+    ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "lumi", &lumi));
+    const struct answer a = fit(&f, NULL, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+    ASSERT_CLOSE(a.parameters[mu], 11.0 / 5.0, 1e-6);
+    ASSERT_CLOSE(a.parameters[lumi], 1.0, 1e-6);
+    ASSERT_CLOSE(a.errors[mu], sqrt(61.0 + 50.0 * 50.0 * 0.01) / 5.0, 1e-6);
+    ASSERT_CLOSE(a.errors[lumi], 0.1, 1e-7);
+    ASSERT_CLOSE(a.covariance[mu * 2 + lumi], -0.01 * 50.0 / 5.0, 1e-7);
+    free_fixture(&f);
+}
+
+/* b from a side measurement of tau = (b/unc)^2 events: errors by propagation again, exactly at the best
+ * fit. */
+TEST(a_poisson_constraint_propagates_into_the_error)
+{
+    struct fixture f = small_model(SIGNAL("5.0") ",{\"name\":\"b\",\"data\":[50.0],\"modifiers\":[{\"name\":"
+                                                 "\"g\",\"type\":\"shapesys\",\"data\":[10.0]}]}",
+                                   "61.0", "");
+    size_t mu, gamma;
+    ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "mu", &mu));
+    ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "g[0]", &gamma));
+    const struct answer a = fit(&f, NULL, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+    ASSERT_CLOSE(a.parameters[mu], 11.0 / 5.0, 1e-6);
+    ASSERT_CLOSE(a.errors[gamma], 0.2, 1e-6);
+    ASSERT_CLOSE(a.errors[mu], sqrt(61.0 + 50.0 * 50.0 * 0.04) / 5.0, 1e-6);
+    free_fixture(&f);
+}
+
+/* ---- bounds, fixed parameters, honest failures ---- */
+
+TEST(a_parameter_on_its_bound_is_said_so)
+{
+    struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "40.0", "");
+    struct answer a = fit(&f, NULL, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+    assert_true(a.parameters[0] == 0.0 && isnan(a.errors[0]) && a.covariance[0] == 0.0);
+    assert_int_equal(a.states[0], PARITAS_AT_LOWER_BOUND);
+    /* other bounds by the job: mu = -2 inside, then an upper bound below it */
+    double lower = -8.0, upper = 5.0, start = 0.0;
+    const paritas_job wide = {.lower = &lower, .upper = &upper, .start = &start};
+    a = fit(&f, &wide, NULL);
+    assert_int_equal(a.states[0], PARITAS_FREE);
+    ASSERT_CLOSE(a.parameters[0], -2.0, 1e-6);
+    upper = -3.0;
+    start = -4.0;
+    a = fit(&f, &wide, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+    assert_int_equal(a.states[0], PARITAS_AT_UPPER_BOUND);
+    assert_true(a.parameters[0] == -3.0);
+    free_fixture(&f);
+}
+
+TEST(a_start_on_the_wrong_bound_leaves_it)
+{
+    struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "");
+    const double starts[] = {0.0, 10.0};
+    for (size_t k = 0; k < COUNT(starts); k++) {
+        const paritas_job job = {.start = &starts[k]};
+        const struct answer a = fit(&f, &job, NULL);
+        assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+        ASSERT_CLOSE(a.parameters[0], 1.4, 1e-6);
+    }
+    free_fixture(&f);
+}
+
+TEST(fixed_parameters_keep_their_bits)
+{
+    char *text = random_workspace(11, TRAIT_ALL);
+    struct fixture f = make_fixture(text, NULL, NULL);
+    const size_t n = f.n_parameters;
+    struct random random = {5};
+    double *start = make_array(n, sizeof *start), *best = make_array(n, sizeof *best),
+           *errors = make_array(n, sizeof *errors);
+    unsigned char *fixed = make_array(n, 1);
+    paritas_parameter_state *states = make_array(n, sizeof *states);
+    random_point(&f, &random, 0.5, start);
+    for (size_t p = 0; p < n; p++) fixed[p] = p % 3 == 0 || paritas_model_suggested_fixed(f.model)[p];
+    const paritas_job job = {.start = start, .fixed = fixed};
+    paritas_result result;
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job, &result, best, errors, NULL, states));
+    assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
+    for (size_t p = 0; p < n; p++) {
+        assert_int_equal(states[p] == PARITAS_FIXED, fixed[p]);
+        if (!fixed[p]) continue;
+        assert_memory_equal(&best[p], &start[p], sizeof *best);
+        assert_true(isnan(errors[p]));
+    }
+    /* all fixed: nothing to do, the likelihood of the start */
+    memset(fixed, 1, n);
+    double value;
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job, &result, best, errors, NULL, states));
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, start, 0, NULL, &value, NULL, NULL));
+    assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
+    assert_memory_equal(&value, &result.twice_nll, sizeof value);
+    free(start);
+    free(best);
+    free(errors);
+    free(fixed);
+    free(states);
+    free_fixture(&f);
+    free(text);
+}
+
+/* A fixed parameter may lie outside its bounds: what a scan beyond them asks for. */
+TEST(a_fixed_parameter_may_lie_outside_its_bounds)
+{
+    struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "");
+    const double start = 12.0;
+    const unsigned char fixed = 1;
+    const paritas_job job = {.start = &start, .fixed = &fixed};
+    const struct answer a = fit(&f, &job, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+    assert_true(a.parameters[0] == 12.0);
+    ASSERT_CLOSE(a.result.twice_nll, 2.0 * (110.0 - 57.0 * log(110.0) + lgamma(58.0)), 1e-10);
+    free_fixture(&f);
+}
+
+/* A factor on a sample without rate: the minimum exists, the parameter is not determined. */
+TEST(a_parameter_without_effect_does_not_spoil_the_others)
+{
+    struct fixture f = small_model(
+        SIGNAL("5.0") "," BACKGROUND("50.0") ",{\"name\":\"z\",\"data\":[0.0],\"modifiers\":[{\"name\":"
+                                             "\"idle\",\"type\":\"normfactor\",\"data\":null}]}",
+        "57.0", "");
+    size_t mu, idle;
+    ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "mu", &mu));
+    ASSERT_OK(f.context, paritas_model_parameter_index(f.context, f.model, "idle", &idle));
+    const struct answer a = fit(&f, NULL, NULL);
+    ASSERT_CLOSE(a.parameters[mu], 1.4, 1e-6);
+    assert_true(isfinite(a.parameters[idle]));
+    /* its error is unknown, however the fit is called */
+    assert_true(isnan(a.errors[idle]));
+    free_fixture(&f);
+}
+
+/* lambda = b + s f g with f = g = 0: no slope there, and yet it is no minimum. */
+TEST(a_saddle_is_not_called_a_minimum)
+{
+    struct fixture f = small_model("{\"name\":\"s\",\"data\":[5.0],\"modifiers\":[{\"name\":\"mu\",\"type\":"
+                                   "\"normfactor\",\"data\":null},{\"name\":\"g\",\"type\":"
+                                   "\"normfactor\",\"data\":null}]}," BACKGROUND("50.0"),
+                                   "60.0",
+                                   "{\"name\":\"mu\",\"inits\":[0.0],\"bounds\":[[-10.0,10.0]]},{\"name\":"
+                                   "\"g\",\"inits\":[0.0],\"bounds\":[[-10.0,10.0]]}");
+    const struct answer a = fit(&f, NULL, NULL);
+    if (a.result.status == PARITAS_FIT_CONVERGED)
+        ASSERT_CLOSE(a.parameters[0] * a.parameters[1], 2.0, 1e-5); /* it got away */
+    else
+        assert_int_equal(a.result.status, PARITAS_FIT_NOT_A_MINIMUM);
+    free_fixture(&f);
+}
+
+TEST(too_few_iterations_are_said_so)
+{
+    char *text = random_workspace(21, TRAIT_ALL);
+    struct fixture f = make_fixture(text, NULL, NULL);
+    paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
+    options.max_iterations = 1;
+    const paritas_job job = {0};
+    paritas_result result, whole;
+    double *best = make_array(f.n_parameters, sizeof *best);
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job, &result, best, NULL, NULL, NULL));
+    assert_int_equal(result.status, PARITAS_FIT_AT_ITERATION_LIMIT);
+    assert_int_equal(result.iterations, 1);
+    /* what it returns belongs together */
+    double value;
+    ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, best, 0, NULL, &value, NULL, NULL));
+    assert_memory_equal(&value, &result.twice_nll, sizeof value);
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job, &whole, NULL, NULL, NULL, NULL));
+    assert_int_equal(whole.status, PARITAS_FIT_CONVERGED);
+    assert_true(whole.twice_nll <= result.twice_nll);
+    free(best);
+    free_fixture(&f);
+    free(text);
+}
+
+TEST(a_start_outside_the_domain_is_not_finite)
+{
+    struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0",
+                                   "{\"name\":\"mu\",\"inits\":[-20.0],\"bounds\":[[-30.0,10.0]]}");
+    const struct answer a = fit(&f, NULL, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_NON_FINITE);
+    assert_true(isnan(a.result.twice_nll) && isnan(a.errors[0]));
+    free_fixture(&f);
+}
+
+/* The domain ends at mu = -10, the minimum lies close to it: steps beyond are cut back, not followed. */
+TEST(a_fit_beside_the_edge_of_the_domain_stays_inside)
+{
+    struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "0.01",
+                                   "{\"name\":\"mu\",\"inits\":[9.0],\"bounds\":[[-30.0,10.0]]}");
+    const struct answer a = fit(&f, NULL, NULL);
+    assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
+    ASSERT_CLOSE(a.parameters[0], (0.01 - 50.0) / 5.0, 1e-6);
+    free_fixture(&f);
+}
+
+TEST(bad_jobs_are_refused_by_name)
+{
+    struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "");
+    double start = 11.0, lower = 2.0, upper = 1.0, data = -1.0, nan = NAN;
+    const paritas_job jobs[] = {{.start = &start},
+                                {.lower = &lower, .upper = &upper},
+                                {.data = &data},
+                                {.start = &nan},
+                                {.data = &nan}};
+    paritas_result result;
+    for (size_t k = 0; k < COUNT(jobs); k++) {
+        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &jobs[k], &result, NULL, NULL, NULL, NULL),
+                         PARITAS_INVALID_ARGUMENT);
+        assert_non_null(strstr(paritas_error_message(f.context), jobs[k].data ? "data[0]" : "mu"));
+        const paritas_job pair[] = {{.data = NULL}, jobs[k]};
+        paritas_result results[2];
+        assert_int_equal(paritas_fit(f.context, f.model, NULL, 2, pair, results, NULL, NULL, NULL, NULL),
+                         PARITAS_INVALID_ARGUMENT);
+        assert_ptr_equal(strstr(paritas_error_message(f.context), "job 1: "),
+                         paritas_error_message(f.context));
+    }
+    free_fixture(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(restarts_never_undercut_a_converged_answer_of_random_models),
+        cmocka_unit_test(restarts_never_undercut_small_published_analyses),
+        cmocka_unit_test(restarts_never_undercut_large_published_analyses),
+        cmocka_unit_test(covariance_is_the_inverse_of_the_hessian),
+        cmocka_unit_test(a_counting_experiment_has_its_closed_form),
+        cmocka_unit_test(counts_need_not_be_integers_and_may_be_zero),
+        cmocka_unit_test(nothing_seen_and_nothing_else_expected_ends_on_the_bound),
+        cmocka_unit_test(a_gaussian_constraint_propagates_into_the_error),
+        cmocka_unit_test(a_poisson_constraint_propagates_into_the_error),
+        cmocka_unit_test(a_parameter_on_its_bound_is_said_so),
+        cmocka_unit_test(a_start_on_the_wrong_bound_leaves_it),
+        cmocka_unit_test(fixed_parameters_keep_their_bits),
+        cmocka_unit_test(a_fixed_parameter_may_lie_outside_its_bounds),
+        cmocka_unit_test(a_parameter_without_effect_does_not_spoil_the_others),
+        cmocka_unit_test(a_saddle_is_not_called_a_minimum),
+        cmocka_unit_test(too_few_iterations_are_said_so),
+        cmocka_unit_test(a_start_outside_the_domain_is_not_finite),
+        cmocka_unit_test(a_fit_beside_the_edge_of_the_domain_stays_inside),
+        cmocka_unit_test(bad_jobs_are_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

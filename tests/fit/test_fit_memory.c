@@ -1,0 +1,237 @@
+/* Every allocation of reading, building, evaluating, fitting and testing fails once, and once with all that
+ * follow: each time the answer is PARITAS_OUT_OF_MEMORY, nothing crashes and nothing is left behind. */
+#include "fit/fit_testing.h"
+#include "refusing.h"
+
+static const char *const background =
+    "{\"channels\":[{\"name\":\"c\",\"samples\":["
+    "{\"name\":\"b\",\"data\":[50.0,40.0,30.0],\"modifiers\":["
+    "{\"name\":\"shape\",\"type\":\"histosys\",\"data\":{\"hi_data\":[52.0,41.0,30.0],\"lo_data\":[47.0,40.0,"
+    "29.0]}},"
+    "{\"name\":\"scale\",\"type\":\"normsys\",\"data\":{\"hi\":1.1,\"lo\":0.9}},"
+    "{\"name\":\"stat\",\"type\":\"staterror\",\"data\":[2.0,2.0,1.0]}]},"
+    "{\"name\":\"d\",\"data\":[5.0,4.0,3.0],\"modifiers\":["
+    "{\"name\":\"lumi\",\"type\":\"lumi\",\"data\":null},"
+    "{\"name\":\"own\",\"type\":\"shapesys\",\"data\":[1.0,1.0,0.5]}]}]}],"
+    "\"observations\":[{\"name\":\"c\",\"data\":[57.0,45.0,31.0]}],"
+    "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
+    "{\"name\":\"lumi\",\"auxdata\":[1.0],\"sigmas\":[0.02],\"inits\":[1.0],\"bounds\":[[0.5,1.5]]}]}}],"
+    "\"version\":\"1.0.0\"}";
+static const char *const signal_patch = "[{\"op\":\"add\",\"path\":\"/channels/0/samples/"
+                                        "-\",\"value\":{\"name\":\"s\",\"data\":[4.0,3.0,2.0],\"modifiers\":["
+                                        "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}}]";
+
+/* How far a run goes, so that late steps need not be reached through all failures of the early ones. */
+enum step {
+    READ,
+    MODEL,
+    EVALUATE,
+    FIT,
+    COVARIANCE,
+    SCAN,
+    HYPOTEST,
+    LIMIT,
+    RANKING,
+    SIGNIFICANCE,
+    GOF,
+    TOYS,
+    TOYS_GOF,
+    TEMPLATES,
+    STEPS
+};
+
+struct run {
+    paritas_context *context;
+    paritas_workspace *plain, *patch, *patched;
+    paritas_model *model;
+    unsigned precision;
+};
+
+static paritas_status open_and_read(struct run *run, const struct paritas_allocator *allocator)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.allocator = allocator;
+    options.threads = 1;
+    options.precision = run->precision;
+    paritas_status status = paritas_open(&options, &run->context);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_parse(run->context, background, strlen(background), "background.json",
+                                         &run->plain);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_parse(run->context, signal_patch, strlen(signal_patch), "patch.json",
+                                         &run->patch);
+    if (status == PARITAS_OK)
+        status = paritas_workspace_patch(run->context, run->plain, run->patch, &run->patched);
+    return status;
+}
+
+/* A model with templates: its rows, their derivatives, and a statistic that looks at their widths. */
+static paritas_status take_templates(struct run *run)
+{
+    static const paritas_template list[] = {{PARITAS_TEMPLATE_NOMINAL, "c", "b", NULL},
+                                            {PARITAS_TEMPLATE_NOMINAL, "c", "d", NULL},
+                                            {PARITAS_TEMPLATE_HISTOSYS_UP, "c", "b", "shape"}};
+    static double row[32], derivatives[64], points[16];
+    static paritas_ranking_entry entries[16];
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    paritas_model *model = NULL;
+    const paritas_job job = {.data = row};
+    size_t n;
+    options.n_templates = COUNT(list);
+    options.templates = list;
+    paritas_status status = paritas_model_create(run->context, run->patched, &options, &model);
+    if (status != PARITAS_OK) return status;
+    const double *init = paritas_model_suggested_init(model);
+    status = paritas_model_fill_row(run->context, model, NULL, NULL, row);
+    if (status == PARITAS_OK)
+        status =
+            paritas_data_derivatives(run->context, model, 1, init, NULL, init, derivatives, derivatives + 32);
+    if (status == PARITAS_OK)
+        status = paritas_expected_pullback(run->context, model, 1, init, row, row, points, derivatives);
+    if (status == PARITAS_OK)
+        status = paritas_expected_data_of(run->context, model, 1, init, row, derivatives);
+    if (status == PARITAS_OK) status = paritas_ranking(run->context, model, &job, entries, &n);
+    paritas_model_free(model);
+    return status;
+}
+
+static paritas_status take(struct run *run, enum step step)
+{
+    enum { MANY = 16 };
+    static double values[MANY], gradients[MANY * MANY], hessians[MANY * MANY * MANY], parameters[MANY],
+        errors[MANY], covariance[MANY * MANY];
+    static const double mu[] = {0.5, 1.0, 2.0};
+    static const size_t first = 0;
+    static paritas_hypotest_result tests[3];
+    static paritas_limit_result limit;
+    static paritas_ranking_entry entries[MANY];
+    static paritas_scan_point points[3];
+    paritas_parameter_state states[MANY];
+    paritas_significance_result significance;
+    paritas_gof_result gof;
+    static paritas_toys_parameter moments[MANY];
+    paritas_toys_options toys = PARITAS_TOYS_OPTIONS_DEFAULT;
+    paritas_toys_result toys_result;
+    paritas_gof_toys_result toys_gof;
+    paritas_result result;
+    const paritas_job job = {0};
+    paritas_context *context = run->context;
+    size_t n;
+    paritas_status status;
+    switch (step) {
+    case READ:
+        return PARITAS_OK;
+    case MODEL:
+        return paritas_model_create(context, run->patched, NULL, &run->model);
+    case EVALUATE:
+        status = paritas_evaluate(context, run->model, 1, paritas_model_suggested_init(run->model), 0, NULL,
+                                  values, gradients, hessians);
+        if (status == PARITAS_OK)
+            status = paritas_expected_data(context, run->model, 1, paritas_model_suggested_init(run->model),
+                                           values);
+        if (status == PARITAS_OK)
+            status = paritas_expected_jacobian(context, run->model, paritas_model_suggested_init(run->model),
+                                               hessians);
+        if (status == PARITAS_OK)
+            status = paritas_expected_by_sample(context, run->model, paritas_model_suggested_init(run->model),
+                                                values);
+        return status;
+    case FIT:
+        return paritas_fit(context, run->model, NULL, 1, &job, &result, NULL, NULL, NULL, NULL);
+    case COVARIANCE:
+        return paritas_fit(context, run->model, NULL, 1, &job, &result, parameters, errors, covariance,
+                           states);
+    case SCAN:
+        return paritas_scan(context, run->model, NULL, 1, &first, 3, mu, &result, parameters, points);
+    case HYPOTEST:
+        return paritas_hypotest(context, run->model, NULL, PARITAS_QTILDE, 3, mu, tests);
+    case LIMIT:
+        return paritas_limit(context, run->model, NULL, PARITAS_QTILDE, 0.05, &limit);
+    case RANKING:
+        return paritas_ranking(context, run->model, NULL, entries, &n);
+    case SIGNIFICANCE:
+        return paritas_significance(context, run->model, NULL, &significance);
+    case GOF:
+        return paritas_gof(context, run->model, NULL, &gof);
+    case TOYS:
+        toys.n = 40;
+        return paritas_toys(context, run->model, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &toys, NULL, NULL,
+                            moments, &toys_result);
+    case TOYS_GOF:
+        toys.n = 40;
+        toys.newton_only = 1;
+        return paritas_gof_toys(context, run->model, NULL, &toys, &toys_gof);
+    case TEMPLATES:
+        return take_templates(run);
+    default:
+        return PARITAS_INVALID_ARGUMENT;
+    }
+}
+
+static void close_run(struct run *run)
+{
+    paritas_model_free(run->model);
+    paritas_workspace_free(run->plain);
+    paritas_workspace_free(run->patch);
+    paritas_workspace_free(run->patched);
+    paritas_close(run->context);
+}
+
+/* Reads, makes the model where `step` comes after it, then takes `step` with its n-th request refused, n = 1,
+ * 2, ..., until none was. */
+static void refuse_every_request(enum step step, unsigned precision, bool for_good)
+{
+    long n = 0;
+    for (bool struck = true; struck;) {
+        n++;
+        struct ledger ledger = {.for_good = for_good};
+        struct run run = {.precision = precision};
+        const paritas_allocator allocator = ledger_allocator(&ledger);
+        ledger.fail_at = step == READ ? n : 0;
+        paritas_status status = open_and_read(&run, &allocator);
+        if (step > READ) {
+            assert_int_equal(status, PARITAS_OK);
+            if (step > MODEL) assert_int_equal(take(&run, MODEL), PARITAS_OK);
+            ledger.fail_at = ledger.requests + n;
+            status = take(&run, step);
+        }
+        struck = ledger.requests >= ledger.fail_at;
+        if (status != (struck ? PARITAS_OUT_OF_MEMORY : PARITAS_OK))
+            fail_msg("step %d, request %ld: %s (%s)", (int)step, n, paritas_status_name(status),
+                     run.context ? paritas_error_message(run.context) : "no context");
+        if (struck && run.context) assert_true(paritas_error_message(run.context)[0] != '\0');
+        ledger.fail_at = 0;
+        /* the context is still good */
+        if (struck && step > MODEL) assert_int_equal(take(&run, step), PARITAS_OK);
+        close_run(&run);
+        assert_int_equal(ledger.live, 0);
+    }
+    assert_true(n > 1);
+    print_message("step %d: %ld requests refused one by one\n", (int)step, n - 1);
+}
+
+TEST(every_request_of_every_step_may_fail)
+{
+    for (int step = READ; step < STEPS; step++) refuse_every_request((enum step)step, 64, true);
+}
+
+TEST(a_request_that_fails_once_is_not_papered_over)
+{
+    for (int step = READ; step < STEPS; step++) refuse_every_request((enum step)step, 64, false);
+}
+
+TEST(every_request_of_single_precision_may_fail)
+{
+    static const enum step steps[] = {READ, EVALUATE, COVARIANCE};
+    for (size_t k = 0; k < COUNT(steps); k++) refuse_every_request(steps[k], 32, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_request_of_every_step_may_fail),
+        cmocka_unit_test(a_request_that_fails_once_is_not_papered_over),
+        cmocka_unit_test(every_request_of_single_precision_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,382 @@
+/* Statistics of experiments whose answers have closed forms. */
+#include "infer_testing.h"
+
+#include "infer/probability.h"
+
+static const double N = 12.0, S = 5.0, B = 9.0;
+
+/* ---- tests at one mu ---- */
+
+static double cls(double t, double root_asimov)
+{
+    return normal_cdf(-(t + root_asimov)) / normal_cdf(-t);
+}
+
+TEST(the_test_of_a_counting_experiment_has_its_closed_form)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    const double mu[] = {1.0, 2.5, 0.2};
+    paritas_hypotest_result r[3];
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 3, mu, r), PARITAS_OK);
+    for (int i = 0; i < 3; i++) {
+        double mu_hat = (N - B) / S, q = mu_hat > mu[i] ? 0.0 : deviance(N, mu[i] * S + B),
+               q_asimov = deviance(B, mu[i] * S + B);
+        double t = q <= q_asimov ? sqrt(q) - sqrt(q_asimov) : (q - q_asimov) / (2.0 * sqrt(q_asimov));
+        assert_int_equal(r[i].status, PARITAS_FIT_CONVERGED);
+        ASSERT_CLOSE(r[i].mu_hat, mu_hat, 1e-6);
+        ASSERT_CLOSE(r[i].q, q, 1e-9);
+        ASSERT_CLOSE(r[i].q_asimov, q_asimov, 1e-9);
+        ASSERT_CLOSE(r[i].cls_obs, cls(t, sqrt(q_asimov)), 1e-9);
+        for (int k = 0; k < 5; k++) ASSERT_CLOSE(r[i].cls_exp[k], cls(2.0 - k, sqrt(q_asimov)), 1e-9);
+        for (int k = 0; k < 4; k++) assert_true(r[i].cls_exp[k] < r[i].cls_exp[k + 1]);
+        ASSERT_CLOSE(r[i].clsb / r[i].clb, r[i].cls_obs, 1e-15);
+        assert_true(isnan(r[i].p0));
+    }
+    free_fixture(&f);
+}
+
+TEST(the_best_fit_on_its_bound_makes_qtilde)
+{
+    struct fixture f = counting(4.0, S, B, 0.0, 10.0); /* fewer than expected: the best fit is at 0 */
+    double mu = 1.0;
+    paritas_hypotest_result r;
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r), PARITAS_OK);
+    double q = deviance(4.0, S + B) - deviance(4.0, B), q_asimov = deviance(B, S + B);
+    assert_true(q > q_asimov);
+    assert_true(r.mu_hat == 0.0);
+    ASSERT_CLOSE(r.q, q, 1e-9);
+    ASSERT_CLOSE(r.cls_obs, cls((q - q_asimov) / (2.0 * sqrt(q_asimov)), sqrt(q_asimov)), 1e-9);
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_Q, 1, &mu, &r), PARITAS_OK);
+    ASSERT_CLOSE(r.cls_obs, cls(sqrt(q) - sqrt(q_asimov), sqrt(q_asimov)), 1e-9);
+    free_fixture(&f);
+}
+
+TEST(a_test_among_many_has_the_bits_of_a_test_alone)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    const double mu[] = {0.3, 1.0, 1.7, 2.4, 4.0, 7.5, 9.0};
+    paritas_hypotest_result many[COUNT(mu)], one;
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, COUNT(mu), mu, many),
+                     PARITAS_OK);
+    for (size_t i = 0; i < COUNT(mu); i++) {
+        assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu[i], &one),
+                         PARITAS_OK);
+        assert_memory_equal(&many[i].q, &one.q, sizeof one.q);
+        assert_memory_equal(&many[i].q_asimov, &one.q_asimov, sizeof one.q_asimov);
+        assert_memory_equal(&many[i].cls_obs, &one.cls_obs, sizeof one.cls_obs);
+        assert_memory_equal(many[i].cls_exp, one.cls_exp, sizeof one.cls_exp);
+    }
+    free_fixture(&f);
+}
+
+TEST(a_mu_outside_its_bounds_is_refused_by_name)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    double mu = 11.0;
+    paritas_hypotest_result r;
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "mu = 11"));
+    mu = (double)NAN;
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r),
+                     PARITAS_INVALID_ARGUMENT);
+    free_fixture(&f);
+}
+
+/* ---- discovery ---- */
+
+TEST(the_significance_of_an_excess_has_its_closed_form)
+{
+    struct fixture f = counting(25.0, S, B, 0.0, 10.0);
+    paritas_significance_result r;
+    assert_int_equal(paritas_significance(f.context, f.model, NULL, &r), PARITAS_OK);
+    assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
+    ASSERT_CLOSE(r.q0, deviance(25.0, B), 1e-9);
+    ASSERT_CLOSE(r.z, sqrt(deviance(25.0, B)), 1e-9);
+    ASSERT_CLOSE(r.p0, normal_cdf(-sqrt(deviance(25.0, B))), 1e-12);
+    ASSERT_CLOSE(r.z_exp, sqrt(2.0 * ((S + B) * log(1.0 + S / B) - S)), 1e-9); /* eq. 97 */
+    free_fixture(&f);
+}
+
+TEST(a_deficit_has_no_significance)
+{
+    struct fixture f = counting(4.0, S, B, -1.0, 10.0);
+    paritas_significance_result r;
+    assert_int_equal(paritas_significance(f.context, f.model, NULL, &r), PARITAS_OK);
+    assert_true(r.mu_hat < 0.0 && r.q0 == 0.0 && r.z == 0.0 && r.p0 == 0.5);
+    free_fixture(&f);
+}
+
+/* ---- limits ---- */
+
+/* Expected CLs of curve k at mu, less the level. */
+static double expected_excess(double mu, int k, double level)
+{
+    return cls(2.0 - k, sqrt(deviance(B, mu * S + B))) - level;
+}
+
+TEST(expected_limits_are_the_roots_of_the_closed_form)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    paritas_limit_result r;
+    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, 0.05, &r), PARITAS_OK);
+    assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
+    for (int k = 0; k < 5; k++) {
+        double low = 0.01, high = 20.0;
+        for (int i = 0; i < 100; i++) {
+            double middle = 0.5 * (low + high);
+            if (expected_excess(middle, k, 0.05) > 0.0)
+                low = middle;
+            else
+                high = middle;
+        }
+        ASSERT_CLOSE(r.limit_exp[k] / low, 1.0, 1e-7);
+    }
+    free_fixture(&f);
+}
+
+TEST(at_the_observed_limit_the_test_gives_the_level)
+{
+    static const double observed[] = {0.0, 3.0, 9.0, 12.0, 30.0}, levels[] = {0.05, 0.1, 0.32};
+    for (size_t i = 0; i < COUNT(observed); i++)
+        for (size_t j = 0; j < COUNT(levels); j++) {
+            struct fixture f = counting(observed[i], S, B, 0.0, 20.0);
+            paritas_limit_result r;
+            paritas_hypotest_result at;
+            for (int statistic = PARITAS_QTILDE; statistic <= PARITAS_Q; statistic++) {
+                assert_int_equal(
+                    paritas_limit(f.context, f.model, NULL, (paritas_test_statistic)statistic, levels[j], &r),
+                    PARITAS_OK);
+                assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
+                assert_int_equal(paritas_hypotest(f.context, f.model, NULL, (paritas_test_statistic)statistic,
+                                                  1, &r.limit_obs, &at),
+                                 PARITAS_OK);
+                ASSERT_CLOSE(at.cls_obs, levels[j], 1e-8);
+                for (int k = 0; k < 5; k++) {
+                    assert_int_equal(paritas_hypotest(f.context, f.model, NULL,
+                                                      (paritas_test_statistic)statistic, 1, &r.limit_exp[k],
+                                                      &at),
+                                     PARITAS_OK);
+                    ASSERT_CLOSE(at.cls_exp[k], levels[j], 1e-8);
+                }
+                for (size_t k = 1; k < r.n_scan; k++) assert_true(r.scan[k].mu > r.scan[k - 1].mu);
+                assert_true(r.n_scan <= 30);
+            }
+            free_fixture(&f);
+        }
+}
+
+TEST(a_limit_beyond_the_bound_widens_it_and_says_so)
+{
+    struct fixture narrow = counting(N, S, B, 0.0, 1.0), wide = counting(N, S, B, 0.0, 10.0);
+    paritas_limit_result a, b;
+    assert_int_equal(paritas_limit(narrow.context, narrow.model, NULL, PARITAS_QTILDE, 0.05, &a), PARITAS_OK);
+    assert_int_equal(paritas_limit(wide.context, wide.model, NULL, PARITAS_QTILDE, 0.05, &b), PARITAS_OK);
+    assert_true(a.bound_widened && !b.bound_widened);
+    assert_true(a.upper_bound >= a.limit_obs && a.upper_bound > 1.0);
+    ASSERT_CLOSE(a.limit_obs, b.limit_obs, 1e-6);
+    for (int k = 0; k < 5; k++) ASSERT_CLOSE(a.limit_exp[k], b.limit_exp[k], 1e-6);
+    free_fixture(&narrow);
+    free_fixture(&wide);
+}
+
+TEST(a_best_fit_held_by_the_old_bound_is_found_again)
+{
+    struct fixture narrow = counting(40.0, S, B, 0.0, 2.0), wide = counting(40.0, S, B, 0.0, 50.0);
+    paritas_limit_result a, b;
+    assert_int_equal(paritas_limit(narrow.context, narrow.model, NULL, PARITAS_QTILDE, 0.05, &a), PARITAS_OK);
+    assert_int_equal(paritas_limit(wide.context, wide.model, NULL, PARITAS_QTILDE, 0.05, &b), PARITAS_OK);
+    ASSERT_CLOSE(a.limit_obs, b.limit_obs, 1e-6);
+    ASSERT_CLOSE(a.scan[0].mu_hat, 31.0 / 5.0, 1e-5);
+    free_fixture(&narrow);
+    free_fixture(&wide);
+}
+
+TEST(a_signal_without_effect_has_no_limit)
+{
+    struct fixture f = counting(N, 0.0, B, 0.0, 10.0);
+    paritas_limit_result r;
+    paritas_status status = paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, 0.05, &r);
+    assert_int_equal(status, PARITAS_OK);
+    assert_true(isnan(r.limit_obs));
+    for (int k = 0; k < 5; k++) assert_true(isnan(r.limit_exp[k]));
+    free_fixture(&f);
+}
+
+TEST(a_limit_needs_a_statistic_for_limits_and_a_level)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    paritas_limit_result r;
+    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_Q0, 0.05, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, 1.0, &r),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, (double)NAN, &r),
+                     PARITAS_INVALID_ARGUMENT);
+    free_fixture(&f);
+}
+
+/* ---- scans and MINOS ---- */
+
+TEST(a_scan_is_the_deviance_and_agrees_with_the_test)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    const double mu[] = {0.0, 0.6, 1.0, 3.0};
+    const size_t poi = 0;
+    paritas_result best;
+    paritas_scan_point points[4];
+    paritas_hypotest_result r;
+    double at;
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, &poi, 4, mu, &best, &at, points), PARITAS_OK);
+    ASSERT_CLOSE(at, 0.6, 1e-6);
+    for (int i = 0; i < 4; i++) {
+        ASSERT_CLOSE(points[i].q, deviance(N, mu[i] * S + B), 1e-9);
+        assert_true(points[i].q >= 0.0);
+    }
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu[3], &r), PARITAS_OK);
+    ASSERT_CLOSE(points[3].q, r.q, 1e-9);
+    free_fixture(&f);
+}
+
+TEST(a_scan_outside_the_bounds_or_of_no_parameter_is_refused)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    const double mu = -1.0;
+    const size_t twice[2] = {0, 0}, nobody = 7;
+    paritas_result best;
+    paritas_scan_point point;
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, twice, 1, &mu, &best, NULL, &point),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, 2, twice, 1, &mu, &best, NULL, &point),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, &nobody, 1, &mu, &best, NULL, &point),
+                     PARITAS_INVALID_ARGUMENT);
+    free_fixture(&f);
+}
+
+TEST(minos_errors_are_where_the_deviance_is_one)
+{
+    struct fixture f = counting(N, S, B, -1.0, 10.0);
+    paritas_result result;
+    double best, error, down, up;
+    assert_int_equal(
+        paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){0}, &result, &best, &error, NULL, NULL),
+        PARITAS_OK);
+    assert_int_equal(paritas_minos(f.context, f.model, NULL, &best, result.twice_nll, error, 0, &down, &up),
+                     PARITAS_OK);
+    assert_true(down < 0.0 && up > 0.0);
+    ASSERT_CLOSE(deviance(N, (best + down) * S + B), 1.0, 1e-7);
+    ASSERT_CLOSE(deviance(N, (best + up) * S + B), 1.0, 1e-7);
+    free_fixture(&f);
+}
+
+TEST(minos_has_no_error_where_the_bound_comes_first)
+{
+    struct fixture f = counting(10.0, S, B, 0.0, 10.0);
+    paritas_result result;
+    double best, error, down, up;
+    assert_int_equal(
+        paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){0}, &result, &best, &error, NULL, NULL),
+        PARITAS_OK);
+    assert_int_equal(paritas_minos(f.context, f.model, NULL, &best, result.twice_nll, error, 0, &down, &up),
+                     PARITAS_OK);
+    assert_true(isnan(down));
+    ASSERT_CLOSE(deviance(10.0, (best + up) * S + B), 1.0, 1e-7);
+    free_fixture(&f);
+}
+
+/* ---- ranking and goodness of fit, with one linear nuisance parameter ---- */
+
+static const char with_lumi[] =
+    "{\"channels\":[{\"name\":\"c\",\"samples\":["
+    "{\"name\":\"s\",\"data\":[10.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]}"
+    ","
+    "{\"name\":\"b\",\"data\":[50.0],\"modifiers\":[{\"name\":\"lumi\",\"type\":\"lumi\",\"data\":null}]}]},"
+    "{\"name\":\"d\",\"samples\":[{\"name\":\"b\",\"data\":[80.0],\"modifiers\":[]}]}],"
+    "\"observations\":[{\"name\":\"c\",\"data\":[65.0]},{\"name\":\"d\",\"data\":[70.0]}],"
+    "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
+    "{\"name\":\"lumi\",\"inits\":[1.0],\"auxdata\":[1.0],\"sigmas\":[0.04],\"bounds\":[[0.5,1.5]]}]}}],"
+    "\"version\":\"1.0.0\"}";
+
+TEST(an_impact_is_the_shift_that_keeps_the_expectation)
+{
+    /* mu alone fits the first bin, so the luminosity stays at 1 +- 0.04, and mu 10 + l 50 = 65 */
+    struct fixture f = make_fixture(with_lumi);
+    paritas_ranking_entry entries[2];
+    size_t n, lumi;
+    assert_int_equal(paritas_ranking(f.context, f.model, NULL, entries, &n), PARITAS_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(paritas_model_parameter_index(f.context, f.model, "lumi", &lumi), PARITAS_OK);
+    assert_int_equal(entries[0].parameter, lumi);
+    ASSERT_CLOSE(entries[0].pull, 0.0, 1e-6);
+    ASSERT_CLOSE(entries[0].constraint, 1.0, 1e-6);
+    ASSERT_CLOSE(entries[0].impact_up, -0.2, 1e-6);
+    ASSERT_CLOSE(entries[0].impact_down, 0.2, 1e-6);
+    ASSERT_CLOSE(entries[0].prefit_up, -0.2, 1e-6);
+    ASSERT_CLOSE(entries[0].prefit_down, 0.2, 1e-6);
+    assert_int_equal(entries[0].status, PARITAS_FIT_CONVERGED);
+    free_fixture(&f);
+}
+
+TEST(goodness_of_fit_is_the_deviance_of_the_bins_that_cannot_be_fitted)
+{
+    struct fixture f = make_fixture(with_lumi);
+    paritas_gof_result r;
+    assert_int_equal(paritas_gof(f.context, f.model, NULL, &r), PARITAS_OK);
+    ASSERT_CLOSE(r.statistic, deviance(70.0, 80.0), 1e-9);
+    assert_int_equal(r.ndof, 1); /* two bins, one free parameter; the luminosity has its own datum */
+    ASSERT_CLOSE(r.p, 2.0 * normal_cdf(-sqrt(deviance(70.0, 80.0))), 1e-9);
+    ASSERT_CLOSE(r.saturated,
+                 -2.0 * (65.0 * log(65.0) - 65.0 - lgamma(66.0) + 70.0 * log(70.0) - 70.0 - lgamma(71.0) -
+                         log(0.04 * sqrt(6.283185307179586))),
+                 1e-11);
+    free_fixture(&f);
+}
+
+TEST(a_model_with_a_parameter_a_bin_has_no_p_value)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    paritas_gof_result r;
+    assert_int_equal(paritas_gof(f.context, f.model, NULL, &r), PARITAS_OK);
+    ASSERT_CLOSE(r.statistic, 0.0, 1e-9);
+    assert_int_equal(r.ndof, 0);
+    assert_true(isnan(r.p));
+    free_fixture(&f);
+}
+
+TEST(a_fixed_parameter_of_interest_is_refused)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    const unsigned char fixed = 1;
+    const paritas_job job = {.fixed = &fixed};
+    paritas_significance_result r;
+    assert_int_equal(paritas_significance(f.context, f.model, &job, &r), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "mu"));
+    free_fixture(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_test_of_a_counting_experiment_has_its_closed_form),
+        cmocka_unit_test(the_best_fit_on_its_bound_makes_qtilde),
+        cmocka_unit_test(a_test_among_many_has_the_bits_of_a_test_alone),
+        cmocka_unit_test(a_mu_outside_its_bounds_is_refused_by_name),
+        cmocka_unit_test(the_significance_of_an_excess_has_its_closed_form),
+        cmocka_unit_test(a_deficit_has_no_significance),
+        cmocka_unit_test(expected_limits_are_the_roots_of_the_closed_form),
+        cmocka_unit_test(at_the_observed_limit_the_test_gives_the_level),
+        cmocka_unit_test(a_limit_beyond_the_bound_widens_it_and_says_so),
+        cmocka_unit_test(a_best_fit_held_by_the_old_bound_is_found_again),
+        cmocka_unit_test(a_signal_without_effect_has_no_limit),
+        cmocka_unit_test(a_limit_needs_a_statistic_for_limits_and_a_level),
+        cmocka_unit_test(a_scan_is_the_deviance_and_agrees_with_the_test),
+        cmocka_unit_test(a_scan_outside_the_bounds_or_of_no_parameter_is_refused),
+        cmocka_unit_test(minos_errors_are_where_the_deviance_is_one),
+        cmocka_unit_test(minos_has_no_error_where_the_bound_comes_first),
+        cmocka_unit_test(an_impact_is_the_shift_that_keeps_the_expectation),
+        cmocka_unit_test(goodness_of_fit_is_the_deviance_of_the_bins_that_cannot_be_fitted),
+        cmocka_unit_test(a_model_with_a_parameter_a_bin_has_no_p_value),
+        cmocka_unit_test(a_fixed_parameter_of_interest_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

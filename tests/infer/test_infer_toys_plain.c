@@ -1,0 +1,618 @@
+/* Toys without a test, each with its fit: closed forms, pulls, what a job may ask, stores, and goodness of
+ * fit by toys. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* mkdtemp */
+#endif
+#include "infer_testing.h"
+
+#include "fit/workspaces.h"
+#include "infer/probability.h"
+#include "infer/toys.h"
+#include "share.h"
+#include "store/store.h"
+
+#include <unistd.h>
+
+static const double S = 5.0, B = 9.0;
+enum { SOME = 6000 / SHARE, PARAMETERS_MOST = 8 };
+
+/* ---- rows of fits ---- */
+
+struct row {
+    uint64_t toy;
+    paritas_result result;
+    double statistic, parameters[PARAMETERS_MOST], errors[PARAMETERS_MOST];
+};
+
+struct taken {
+    size_t n_parameters, n, room, calls, stop_after;
+    struct row *rows;
+};
+
+static int keep_fits(void *user, size_t n, const paritas_toy_fit *fits)
+{
+    struct taken *taken = user;
+    if (taken->n + n > taken->room) {
+        taken->room = 2 * taken->room + n;
+        taken->rows = realloc(taken->rows, taken->room * sizeof *taken->rows);
+        assert_non_null(taken->rows);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct row *row = &taken->rows[taken->n++];
+        memset(row, 0, sizeof *row);
+        row->toy = fits[i].toy;
+        row->result = fits[i].result;
+        row->statistic = fits[i].statistic;
+        assert_true(taken->n_parameters <= PARAMETERS_MOST);
+        memcpy(row->parameters, fits[i].parameters, taken->n_parameters * sizeof(double));
+        if (fits[i].errors) memcpy(row->errors, fits[i].errors, taken->n_parameters * sizeof(double));
+    }
+    return ++taken->calls == taken->stop_after;
+}
+
+static paritas_toys_options toys_options(uint64_t n, uint64_t seed)
+{
+    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
+    options.n = n;
+    options.seed = seed;
+    return options;
+}
+
+/* A run that must succeed, with its rows (freed by the caller) and moments. */
+static struct taken run_toys(const struct fixture *f, const paritas_job *job, const double *point,
+                             const double *expected, unsigned flags, const paritas_toys_options *options,
+                             paritas_toys_parameter *parameters, paritas_toys_result *result)
+{
+    struct taken taken = {.n_parameters = paritas_model_parameter_count(f->model)};
+    paritas_toys_result own;
+    if (paritas_toys(f->context, f->model, job, point, expected, flags, options, keep_fits, &taken,
+                     parameters, result ? result : &own) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f->context));
+    for (size_t i = 0; i < taken.n; i++) assert_int_equal(taken.rows[i].toy, i);
+    return taken;
+}
+
+/* ---- models ---- */
+
+/* Two bins of 10^5 events, a correlated and an uncorrelated uncertainty of the size of the statistical one;
+ * without `poi` there is no signal. */
+static struct fixture many_events(bool poi)
+{
+    char text[2048];
+    snprintf(text, sizeof text,
+             "{\"channels\":[{\"name\":\"c\",\"samples\":["
+             "{\"name\":\"s\",\"data\":[2000.0,900.0,1500.0],\"modifiers\":[%s]},"
+             "{\"name\":\"b\",\"data\":[1e5,8e4,9e4],\"modifiers\":["
+             "{\"name\":\"scale\",\"type\":\"normsys\",\"data\":{\"hi\":1.002,\"lo\":0.998}},"
+             "{\"name\":\"unc\",\"type\":\"shapesys\",\"data\":[250.0,200.0,300.0]}]}]}],"
+             "\"observations\":[{\"name\":\"c\",\"data\":[102200.0,80700.0,91600.0]}],"
+             "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"%s\",\"parameters\":[%s]}}],"
+             "\"version\":\"1.0.0\"}",
+             poi ? "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}" : "", poi ? "mu" : "",
+             poi ? "{\"name\":\"mu\",\"inits\":[1.0],\"bounds\":[[-10.0,10.0]]}" : "");
+    return make_fixture(text);
+}
+
+/* One bin of `b` events whose uncertainty `alpha` is a shift by up to `shift`. */
+static struct fixture shifted(double b, double shift)
+{
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        "{\"channels\":[{\"name\":\"c\",\"samples\":[{\"name\":\"b\",\"data\":[%.17g],\"modifiers\":["
+        "{\"name\":\"alpha\",\"type\":\"histosys\",\"data\":{\"hi_data\":[%.17g],\"lo_data\":[%.17g]}}]}]}],"
+        "\"observations\":[{\"name\":\"c\",\"data\":[1.0]}],"
+        "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"\",\"parameters\":[]}}],\"version\":\"1.0."
+        "0\"}",
+        b, b + shift, b - shift);
+    return make_fixture(text);
+}
+
+/* ---- closed forms ---- */
+
+TEST(every_toy_of_a_counting_experiment_has_the_fit_of_its_count)
+{
+    struct fixture f = counting(12.0, S, B, -1.7, 30.0);
+    const paritas_toys_options options = toys_options(SOME, 5);
+    for (unsigned flags = 0; flags <= PARITAS_TOYS_ERRORS; flags += PARITAS_TOYS_ERRORS) {
+        paritas_toys_parameter mu;
+        paritas_toys_result result;
+        struct taken taken = run_toys(&f, NULL, NULL, NULL, flags, &options, &mu, &result);
+        assert_int_equal(taken.n, SOME);
+        double sum = 0.0, squares = 0.0, pulls = 0.0;
+        for (size_t i = 0; i < taken.n; i++) {
+            const struct row *row = &taken.rows[i];
+            const double found = row->parameters[0] * S + B, n = round(found), hat = (n - B) / S;
+            assert_int_equal(row->result.status, PARITAS_FIT_CONVERGED);
+            ASSERT_CLOSE(found, n, 1e-3);
+            ASSERT_CLOSE(row->result.twice_nll, 2.0 * (n - n * log(n) + lgamma(n + 1.0)), 1e-9);
+            ASSERT_CLOSE(row->statistic, 0.0, 1e-9);
+            if (flags) ASSERT_CLOSE(row->errors[0], sqrt(n) / S, 1e-3);
+            sum += hat;
+            squares += hat * hat;
+            pulls += (hat - 0.6) / (sqrt(n) / S);
+        }
+        const double mean = sum / SOME;
+        ASSERT_CLOSE(mu.generated, 0.6, 1e-9);
+        assert_int_equal(mu.n, SOME);
+        ASSERT_CLOSE(mu.mean, mean, 1e-4);
+        ASSERT_CLOSE(mu.rms, sqrt((squares - SOME * mean * mean) / (SOME - 1)), 1e-4);
+        assert_int_equal(mu.n_pulls, flags ? SOME : 0);
+        if (flags)
+            ASSERT_CLOSE(mu.pull_mean, pulls / SOME, 1e-3);
+        else
+            assert_true(isnan(mu.pull_mean) && isnan(mu.pull_rms));
+        /* counts are drawn around 12 */
+        ASSERT_CLOSE(mu.mean, 0.6, 5.0 * sqrt(12.0 / SOME) / S);
+        ASSERT_CLOSE(mu.rms, sqrt(12.0) / S, 5.0 * sqrt(12.0 / SOME) / S);
+        assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
+        assert_true(result.tally.fitted == SOME && result.tally.counts[PARITAS_FIT_CONVERGED] == SOME);
+        free(taken.rows);
+    }
+    free_fixture(&f);
+}
+
+TEST(pulls_of_a_well_behaved_model_are_normal_wherever_the_toys_are_drawn)
+{
+    struct fixture f = many_events(true);
+    static const double points[2][5] = {{1.0, 0.0, 1.0, 1.0, 1.0}, {2.5, -0.7, 1.001, 0.999, 1.002}};
+    const paritas_toys_options options = toys_options(SOME, 8);
+    for (int k = 0; k < 3; k++) {
+        paritas_toys_parameter parameters[5];
+        struct taken taken = run_toys(&f, NULL, k < 2 ? points[k] : NULL, NULL, PARITAS_TOYS_ERRORS, &options,
+                                      parameters, NULL);
+        for (int p = 0; p < 5; p++) {
+            if (k < 2) assert_true(parameters[p].generated == points[k][p]);
+            assert_int_equal(parameters[p].n_pulls, SOME);
+            ASSERT_CLOSE(parameters[p].pull_mean, 0.0, 4.5 / sqrt(SOME));
+            ASSERT_CLOSE(parameters[p].pull_rms, 1.0, 4.5 / sqrt(2.0 * SOME) + 0.003);
+        }
+        free(taken.rows);
+    }
+    free_fixture(&f);
+}
+
+TEST(given_expected_data_are_what_toys_are_drawn_around)
+{
+    /* the count says nothing of alpha: its fit is its auxiliary datum, and no toy has another rate */
+    struct fixture f = shifted(1e6, 1.0);
+    static const double expected[2] = {1.01e6, 0.7};
+    paritas_toys_options options = toys_options(SOME, 21);
+    paritas_toys_parameter alpha;
+    struct taken taken = run_toys(&f, NULL, NULL, expected, PARITAS_TOYS_ERRORS, &options, &alpha, NULL);
+    assert_true(isnan(alpha.generated) && isnan(alpha.pull_mean) && alpha.n_pulls == 0);
+    ASSERT_CLOSE(alpha.mean, 0.7, 5.0 / sqrt(SOME) + 0.02);
+    ASSERT_CLOSE(alpha.rms, 1.0, 5.0 / sqrt(2.0 * SOME));
+    double pull = 0.0; /* of the count against the rate that fits all but know: 10^6 */
+    for (size_t i = 0; i < taken.n; i++) pull += sqrt(taken.rows[i].statistic) / SOME;
+    ASSERT_CLOSE(pull, 10.0, 0.2);
+    free(taken.rows);
+    options.fix_aux = 1; /* now it stays where it was given */
+    taken = run_toys(&f, NULL, NULL, expected, 0, &options, &alpha, NULL);
+    ASSERT_CLOSE(alpha.mean, 0.71, 1e-3); /* 0.7, and the 10^4 that are too many pull it by 10^4 / 10^6 */
+    assert_true(alpha.rms < 2e-3);
+    free(taken.rows);
+    free_fixture(&f);
+}
+
+/* ---- what a job may ask ---- */
+
+TEST(fixed_parameters_stay_at_their_start_wherever_the_toys_are_drawn)
+{
+    struct fixture f = many_events(true);
+    static const double point[5] = {2.0, 0.5, 1.0, 1.0, 1.0}, start[5] = {0.25, -0.125, 1.0, 1.0, 1.0};
+    static const unsigned char fixed[5] = {1, 1, 0, 0, 0};
+    const paritas_job job = {.start = start, .fixed = fixed};
+    const paritas_toys_options options = toys_options(500, 2);
+    paritas_toys_parameter parameters[5];
+    struct taken taken = run_toys(&f, &job, point, NULL, PARITAS_TOYS_ERRORS, &options, parameters, NULL);
+    for (size_t i = 0; i < taken.n; i++) {
+        assert_memory_equal(taken.rows[i].parameters, start, 2 * sizeof *start);
+        assert_true(isnan(taken.rows[i].errors[0]) && isnan(taken.rows[i].errors[1]) &&
+                    taken.rows[i].errors[2] > 0.0);
+    }
+    assert_true(parameters[0].generated == 2.0 && parameters[0].mean == 0.25 && parameters[0].rms == 0.0 &&
+                parameters[0].n_pulls == 0);
+    /* the signal that may not be fitted raises the first gamma: 1.75 * 2000 and 0.625 * 0.002 * 1e5 of 1e5,
+     * against a width of 0.0025 beside the count's */
+    const double share = 1.0 / (1.0 + 1e5 / (250.0 * 250.0));
+    ASSERT_CLOSE(parameters[2].mean, 1.0 + share * (1.75 * 2000.0 + 0.625 * 0.002 * 1e5) / 1e5, 1e-3);
+    free(taken.rows);
+    const paritas_job at_point = {.fixed = fixed}; /* no start: they stay where the toys are drawn */
+    taken = run_toys(&f, &at_point, point, NULL, 0, &options, parameters, NULL);
+    for (size_t i = 0; i < taken.n; i++)
+        assert_memory_equal(taken.rows[i].parameters, point, 2 * sizeof *point);
+    free(taken.rows);
+    free_fixture(&f);
+}
+
+TEST(fits_stay_within_the_bounds_of_the_job)
+{
+    struct fixture f = counting(12.0, S, B, -1.7, 30.0);
+    static const double lower = 0.5, upper = 0.75;
+    const paritas_job job = {.lower = &lower, .upper = &upper, .start = &upper};
+    const paritas_toys_options options = toys_options(1000, 3);
+    static const double point = 4.0; /* drawn outside them */
+    size_t at_lower = 0, at_upper = 0;
+    for (int k = 0; k < 2; k++) {
+        struct taken taken =
+            run_toys(&f, &job, k ? &point : NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
+        for (size_t i = 0; i < taken.n; i++) {
+            const double mu = taken.rows[i].parameters[0];
+            assert_int_equal(taken.rows[i].result.status, PARITAS_FIT_CONVERGED);
+            assert_true(mu >= lower && mu <= upper);
+            at_lower += mu == lower;
+            at_upper += mu == upper;
+            if (mu == lower || mu == upper) assert_true(isnan(taken.rows[i].errors[0]));
+        }
+        free(taken.rows);
+    }
+    assert_true(at_lower > 300 && at_upper > 1200);
+    free_fixture(&f);
+}
+
+TEST(errors_are_those_of_a_fit_and_change_no_answer)
+{
+    struct fixture f = many_events(true);
+    const paritas_toys_options options = toys_options(300, 4);
+    struct taken plain = run_toys(&f, NULL, NULL, NULL, 0, &options, NULL, NULL),
+                 whole = run_toys(&f, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
+    for (size_t i = 0; i < 300; i++) {
+        const struct row *a = &plain.rows[i], *b = &whole.rows[i];
+        assert_true(a->statistic == b->statistic && isnan(a->result.projected_gradient) &&
+                    b->result.projected_gradient <= 1e-5);
+        ASSERT_CLOSE(a->result.twice_nll, b->result.twice_nll, 1e-8);
+        for (int p = 0; p < 5; p++) {
+            assert_true(b->errors[p] > 0.0);
+            ASSERT_CLOSE(a->parameters[p], b->parameters[p], 1e-4 * b->errors[p]);
+        }
+    }
+    free(plain.rows);
+    free(whole.rows);
+    free_fixture(&f);
+}
+
+TEST(a_model_without_parameter_of_interest_has_toys)
+{
+    struct fixture f = many_events(false);
+    paritas_toys_parameter parameters[4];
+    paritas_toys_result result;
+    const paritas_toys_options options = toys_options(SOME, 6);
+    free(run_toys(&f, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &options, parameters, &result).rows);
+    assert_int_equal(result.tally.counts[PARITAS_FIT_CONVERGED], SOME);
+    for (int p = 0; p < 4; p++) ASSERT_CLOSE(parameters[p].pull_rms, 1.0, 4.5 / sqrt(2.0 * SOME) + 0.003);
+    free_fixture(&f);
+}
+
+/* ---- the same toys however the work is cut ---- */
+
+TEST(rows_have_the_same_bits_for_any_lanes_and_threads)
+{
+    static const unsigned lanes[] = {1, 4, 8};
+    struct fixture f = many_events(true);
+    const paritas_toys_options options = toys_options(3000 / SHARE, 9);
+    struct taken first = {0};
+    for (size_t k = 0; k < COUNT(lanes); k++)
+        for (unsigned threads = 1; threads <= 2; threads++) {
+            paritas_options context = PARITAS_OPTIONS_DEFAULT;
+            context.lanes = lanes[k];
+            context.threads = threads;
+            struct fixture other = f;
+            const paritas_status status = paritas_open(&context, &other.context);
+            if (status == PARITAS_OK) {
+                struct taken taken =
+                    run_toys(&other, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &options, NULL, NULL);
+                if (!first.rows) first = taken;
+                assert_int_equal(taken.n, first.n);
+                for (size_t i = 0; i < taken.n; i++) {
+                    assert_memory_equal(taken.rows[i].parameters, first.rows[i].parameters,
+                                        sizeof first.rows->parameters);
+                    assert_memory_equal(taken.rows[i].errors, first.rows[i].errors,
+                                        sizeof first.rows->errors);
+                    assert_memory_equal(&taken.rows[i].statistic, &first.rows[i].statistic, sizeof(double));
+                    assert_memory_equal(&taken.rows[i].result.twice_nll, &first.rows[i].result.twice_nll,
+                                        sizeof(double));
+                    assert_int_equal(taken.rows[i].result.iterations, first.rows[i].result.iterations);
+                }
+                if (taken.rows != first.rows) free(taken.rows);
+            }
+            paritas_close(other.context);
+        }
+    assert_non_null(first.rows);
+    free(first.rows);
+    free_fixture(&f);
+}
+
+/* Rows of a store as one text, each number by its bits. */
+struct listing {
+    size_t n_parameters, length, room, n;
+    char *text;
+};
+
+static int list_fit(void *user, const struct store_fit *row)
+{
+    struct listing *l = user;
+    if (l->length + 4096 > l->room) assert_non_null(l->text = realloc(l->text, l->room = 2 * l->room + 8192));
+    char *at = l->text + l->length;
+    at += sprintf(at, "%llu %a %a %a %d %u", (unsigned long long)row->toy, row->twice_nll, row->statistic,
+                  row->edm, (int)row->status, row->iterations);
+    for (size_t p = 0; p < l->n_parameters; p++)
+        at += sprintf(at, " %a %a", row->parameters ? row->parameters[p] : 0.0,
+                      row->errors ? row->errors[p] : 0.0);
+    *at++ = '\n';
+    *at = '\0';
+    l->length = (size_t)(at - l->text);
+    l->n++;
+    return 0;
+}
+
+static struct listing list_store(const struct fixture *f, const char *path)
+{
+    struct listing l = {.n_parameters = paritas_model_parameter_count(f->model)};
+    struct store *store;
+    if (store_open_read(f->context, path, &store) != PARITAS_OK ||
+        store_read_fits(store, list_fit, &l) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f->context));
+    store_close(store);
+    return l;
+}
+
+static paritas_status toys_into(const struct fixture *f, const char *path, unsigned shard, unsigned shards,
+                                bool resume, unsigned flags, struct taken *taken,
+                                paritas_toys_parameter *parameters)
+{
+    paritas_toys_options options = toys_options(2500, 13);
+    paritas_toys_result result;
+    options.store = path;
+    options.shard = shard;
+    options.shards = shards;
+    options.resume = resume;
+    return paritas_toys(f->context, f->model, NULL, NULL, NULL, flags, &options, taken ? keep_fits : NULL,
+                        taken, parameters, &result);
+}
+
+TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
+{
+    enum { ALL = PARITAS_TOYS_PARAMETERS | PARITAS_TOYS_ERRORS };
+    char folder[] = "/tmp/paritas_toys_XXXXXX", paths[7][64];
+    const char *parts[3];
+    static const char *const names[7] = {"whole", "part0", "part1", "part2", "pooled", "stopped", "other"};
+    struct fixture f = many_events(true);
+    paritas_toys_parameter once[5], resumed[5], again[5];
+    assert_non_null(mkdtemp(folder));
+    for (int k = 0; k < 7; k++) snprintf(paths[k], sizeof paths[k], "%s/%s.db", folder, names[k]);
+    assert_int_equal(toys_into(&f, paths[0], 0, 0, false, ALL, NULL, once), PARITAS_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(toys_into(&f, paths[1 + i], i + 1, 3, false, ALL, NULL, NULL), PARITAS_OK);
+        parts[i] = paths[1 + i];
+    }
+    assert_int_equal(paritas_store_merge(f.context, 3, parts, paths[4]), PARITAS_OK);
+    struct taken taken = {.n_parameters = 5, .stop_after = 1};
+    paritas_context *few = f.context;
+    paritas_options one = PARITAS_OPTIONS_DEFAULT;
+    one.threads = 1;
+    assert_int_equal(paritas_open(&one, &f.context), PARITAS_OK);
+    f.context->progress = NULL;
+    assert_int_equal(toys_into(&f, paths[5], 0, 0, false, ALL, &taken, NULL), PARITAS_CANCELLED);
+    const size_t before = taken.n;
+    taken.stop_after = 0;
+    assert_int_equal(toys_into(&f, paths[5], 0, 0, true, ALL, &taken, resumed), PARITAS_OK);
+    assert_int_equal(taken.n, 2500); /* none is fitted twice */
+    assert_true(before > 0);
+    /* nothing is left to do: what is said comes from the store */
+    assert_int_equal(toys_into(&f, paths[4], 0, 0, true, ALL, &taken, again), PARITAS_OK);
+    assert_int_equal(taken.n, 2500);
+    paritas_close(f.context);
+    f.context = few;
+    struct listing whole = list_store(&f, paths[0]), pooled = list_store(&f, paths[4]),
+                   stopped = list_store(&f, paths[5]);
+    assert_int_equal(whole.n, 2500);
+    assert_string_equal(pooled.text, whole.text);
+    assert_string_equal(stopped.text, whole.text);
+    assert_memory_equal(resumed, once, sizeof once);
+    assert_memory_equal(again, once, sizeof once);
+    free(whole.text);
+    free(pooled.text);
+    free(stopped.text);
+    free(taken.rows);
+    /* other wishes make another run */
+    assert_int_equal(toys_into(&f, paths[0], 0, 0, true, PARITAS_TOYS_PARAMETERS, NULL, NULL),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "errors = yes, this run has errors = no"));
+    static const double point[5] = {1.0, 0.0, 1.0, 1.0, 1.0};
+    paritas_toys_options options = toys_options(2500, 13);
+    paritas_toys_result result;
+    options.store = paths[0];
+    options.resume = 1;
+    assert_int_equal(
+        paritas_toys(f.context, f.model, NULL, point, NULL, ALL, &options, NULL, NULL, NULL, &result),
+        PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "expected = "));
+    /* without the flag no parameters are kept: a run that goes on knows their moments for its own toys
+     * only */
+    assert_int_equal(toys_into(&f, paths[6], 0, 0, false, 0, NULL, once), PARITAS_OK);
+    assert_int_equal(toys_into(&f, paths[6], 0, 0, true, 0, NULL, again), PARITAS_OK);
+    assert_true(once[0].n == 2500 && again[0].n == 0 && isnan(again[0].mean));
+    for (int k = 0; k < 7; k++) assert_int_equal(unlink(paths[k]), 0);
+    assert_int_equal(rmdir(folder), 0);
+    free_fixture(&f);
+}
+
+/* ---- none without an answer ---- */
+
+TEST(no_toy_of_random_models_is_without_an_answer)
+{
+    /* among them those whose toys need the later rungs: 26, 40, 54 end a hair from a bound, 115 needs the fit
+     * to the expected data */
+    static const uint64_t seeds[] = {1, 7, 11, 26, 40, 54, 115, 203};
+    paritas_toys_tally all = {0};
+    for (size_t k = 0; k < COUNT(seeds); k++) {
+        char *text = random_workspace(seeds[k], TRAIT_ALL);
+        struct fixture f = make_fixture(text);
+        const paritas_toys_options options = toys_options(300 / SHARE, seeds[k]);
+        paritas_toys_result result;
+        paritas_hypotest_toys_result test;
+        assert_int_equal(
+            paritas_toys(f.context, f.model, NULL, NULL, NULL, 0, &options, NULL, NULL, NULL, &result),
+            PARITAS_OK);
+        assert_int_equal(result.tally.counts[PARITAS_FIT_CONVERGED], options.n);
+        all.from_further_starts += result.tally.from_further_starts;
+        if (paritas_model_poi_index(f.model) >= 0) {
+            assert_int_equal(
+                paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_QTILDE, 1.0, &options, &test),
+                PARITAS_OK);
+            assert_int_equal(test.tally.counts[PARITAS_FIT_CONVERGED], 2 * options.n);
+            all.from_further_starts += test.tally.from_further_starts;
+        }
+        free(text);
+        free_fixture(&f);
+    }
+    if (SHARE == 1) assert_true(all.from_further_starts > 0);
+}
+
+TEST(a_minimum_at_the_edge_of_the_domain_is_found)
+{
+    /* rate b + alpha: nothing observed would have alpha at -1, but the rate is 0 at -b already, where the
+     * likelihood is alpha^2 / 2 */
+    static const double b = 0.5;
+    struct fixture f = shifted(b, 1.0);
+    static const double expected[2] = {0.7, 0.0};
+    paritas_toys_options options = toys_options(300, 1);
+    options.fix_aux = 1;
+    paritas_toys_result result;
+    for (unsigned flags = 0; flags <= PARITAS_TOYS_ERRORS; flags += PARITAS_TOYS_ERRORS) {
+        struct taken taken = run_toys(&f, NULL, NULL, expected, flags, &options, NULL, &result);
+        size_t none = 0;
+        for (size_t i = 0; i < taken.n; i++) {
+            const struct row *row = &taken.rows[i];
+            assert_int_equal(row->result.status, PARITAS_FIT_CONVERGED);
+            if (flags) assert_true(row->parameters[0] > -0.4 ? row->errors[0] > 0.0 : isnan(row->errors[0]));
+            if (row->parameters[0] > -0.4) continue; /* a count: its minimum is inside */
+            none++;
+            ASSERT_CLOSE(row->parameters[0], -b, 1e-7);
+            ASSERT_CLOSE(row->statistic, b * b, 1e-8);
+        }
+        assert_true(none > 100 && none < 200);
+        assert_int_equal(result.tally.at_edge, none);
+        free(taken.rows);
+    }
+    free_fixture(&f);
+}
+
+/* ---- goodness of fit ---- */
+
+static double poisson(double n, double rate)
+{
+    return exp(n * log(rate) - rate - lgamma(n + 1.0));
+}
+
+TEST(goodness_of_fit_of_a_known_rate_is_a_sum_of_poisson_probabilities)
+{
+    static const double observed[] = {2.0, 9.0, 14.0, 17.0};
+    static const double mu = 0.0;
+    static const unsigned char fixed = 1;
+    const paritas_job job = {.start = &mu, .fixed = &fixed};
+    const paritas_toys_options options = toys_options(100000 / SHARE, 12);
+    for (size_t k = 0; k < COUNT(observed); k++) {
+        struct fixture f = counting(observed[k], S, B, 0.0, 10.0);
+        paritas_gof_toys_result r;
+        double exact = 0.0;
+        for (double n = 0.0; n < 100.0; n++)
+            if (deviance(n, B) >= deviance(observed[k], B) - 1e-9) exact += poisson(n, B);
+        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r), PARITAS_OK);
+        ASSERT_CLOSE(r.gof.statistic, deviance(observed[k], B), 1e-9);
+        assert_true(r.n == options.n && r.gof.ndof == 1 &&
+                    r.tally.counts[PARITAS_FIT_CONVERGED] == options.n);
+        ASSERT_CLOSE(r.p_toys, exact, 4.5 * r.p_toys_error + 1e-12);
+        ASSERT_CLOSE(r.p_toys_error, sqrt(fmax(exact * (1.0 - exact), 0.0) / (double)options.n),
+                     0.1 * r.p_toys_error + 1.0 / (double)options.n);
+        free_fixture(&f);
+    }
+}
+
+TEST(with_many_events_goodness_of_fit_by_toys_is_that_of_chi_squared)
+{
+    struct fixture f = many_events(true);
+    const paritas_toys_options options = toys_options(40000 / SHARE, 14);
+    static const double counts[4][3] = {{102200.0, 80700.0, 91600.0},
+                                        {101300.0, 81700.0, 91700.0},
+                                        {102000.0, 80900.0, 90300.0},
+                                        {101900.0, 81200.0, 91600.0}};
+    double least = 1.0, largest = 0.0;
+    for (int k = 0; k < 4; k++) {
+        double data[7];
+        memcpy(data, paritas_model_data(f.model), sizeof data);
+        memcpy(data, counts[k], sizeof counts[k]);
+        const paritas_job job = {.data = data};
+        paritas_gof_result asymptotic;
+        paritas_gof_toys_result r;
+        assert_int_equal(paritas_gof(f.context, f.model, &job, &asymptotic), PARITAS_OK);
+        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r), PARITAS_OK);
+        assert_true(r.gof.statistic == asymptotic.statistic && r.gof.p == asymptotic.p &&
+                    r.gof.saturated == asymptotic.saturated && r.gof.ndof == 2 && asymptotic.ndof == 2);
+        ASSERT_CLOSE(r.gof.p, chi2_survival(r.gof.statistic, 2.0), 1e-15);
+        ASSERT_CLOSE(r.p_toys, r.gof.p, 4.5 * r.p_toys_error + 0.002);
+        least = fmin(least, r.gof.p);
+        largest = fmax(largest, r.gof.p);
+    }
+    assert_true(least > 1e-3 && least < 0.1 && largest > 0.4); /* a range of them */
+    free_fixture(&f);
+}
+
+/* ---- refusals ---- */
+
+TEST(wishes_that_make_no_sense_are_refused_by_name)
+{
+    struct fixture f = counting(12.0, S, B, -5.0, 30.0);
+    static const double nowhere = (double)NAN, far = -4.0, point = 1.0, expected = 9.0, negative = -1.0,
+                        start = 40.0;
+    paritas_toys_options options = toys_options(10, 0);
+    paritas_toys_result result;
+    const struct {
+        const double *point, *expected;
+        unsigned flags, shard, shards;
+        const char *says;
+    } wrong[] = {{&point, &expected, 0, 0, 0, "not both"},
+                 {&nowhere, NULL, 0, 0, 0, "mu must be a finite number"},
+                 {&far, NULL, 0, 0, 0, "main datum 0 has the expectation -11"},
+                 {NULL, &negative, 0, 0, 0, "main datum 0"},
+                 {NULL, NULL, 8, 0, 0, "flags"},
+                 {NULL, NULL, 0, 4, 3, "shard 4/3"}};
+    for (size_t k = 0; k < COUNT(wrong); k++) {
+        options.shard = wrong[k].shard;
+        options.shards = wrong[k].shards;
+        assert_int_equal(paritas_toys(f.context, f.model, NULL, wrong[k].point, wrong[k].expected,
+                                      wrong[k].flags, &options, NULL, NULL, NULL, &result),
+                         PARITAS_INVALID_ARGUMENT);
+        if (!strstr(paritas_error_message(f.context), wrong[k].says))
+            fail_msg("'%s' does not say '%s'", paritas_error_message(f.context), wrong[k].says);
+    }
+    const paritas_job outside = {.start = &start};
+    options.shard = options.shards = 0;
+    assert_int_equal(
+        paritas_toys(f.context, f.model, &outside, &point, NULL, 0, &options, NULL, NULL, NULL, &result),
+        PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "start of mu: 40"));
+    free_fixture(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_toy_of_a_counting_experiment_has_the_fit_of_its_count),
+        cmocka_unit_test(pulls_of_a_well_behaved_model_are_normal_wherever_the_toys_are_drawn),
+        cmocka_unit_test(given_expected_data_are_what_toys_are_drawn_around),
+        cmocka_unit_test(fixed_parameters_stay_at_their_start_wherever_the_toys_are_drawn),
+        cmocka_unit_test(fits_stay_within_the_bounds_of_the_job),
+        cmocka_unit_test(errors_are_those_of_a_fit_and_change_no_answer),
+        cmocka_unit_test(a_model_without_parameter_of_interest_has_toys),
+        cmocka_unit_test(rows_have_the_same_bits_for_any_lanes_and_threads),
+        cmocka_unit_test(shards_and_resumed_runs_leave_the_rows_of_one_run),
+        cmocka_unit_test(no_toy_of_random_models_is_without_an_answer),
+        cmocka_unit_test(a_minimum_at_the_edge_of_the_domain_is_found),
+        cmocka_unit_test(goodness_of_fit_of_a_known_rate_is_a_sum_of_poisson_probabilities),
+        cmocka_unit_test(with_many_events_goodness_of_fit_by_toys_is_that_of_chi_squared),
+        cmocka_unit_test(wishes_that_make_no_sense_are_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,299 @@
+/* The conformance kernel: the CPU's own answers by closed forms, the same bits from every variant, flushing
+ * or not; and devices whose bits are others are refused with the word that is to blame. */
+#include "common.h"
+#include "device/fake_accelerator.h"
+#include "device/device_self_test.h"
+#include "flush.h"
+
+#include <float.h>
+
+extern const struct kernel_module paritas_module_conformance;
+
+static paritas_context *open_context(unsigned precision, const char *isa)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    options.precision = precision;
+    options.isa = isa;
+    options.threads = 1;
+    paritas_context *context;
+    const paritas_status status = paritas_open(&options, &context);
+    if (status == PARITAS_OK) return context;
+    assert_int_equal(status, PARITAS_NO_DEVICE); /* this build or processor lacks it */
+    paritas_close(context);
+    return NULL;
+}
+
+static void run(paritas_context *context, unsigned lanes, double *out)
+{
+    struct self_test_data data;
+    self_test_fill(&data);
+    for (size_t i = 0; i < SELF_TEST_OUT; i++) out[i] = 0.5;
+    if (self_test_launch(context, context->device, &data, lanes, out) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(context));
+}
+
+/* The CPU's answers in a precision. */
+static void answers(unsigned precision, double *out)
+{
+    paritas_context *context = open_context(precision, NULL);
+    assert_non_null(context);
+    run(context, 1, out);
+    paritas_close(context);
+}
+
+static double rounded(double x, unsigned precision)
+{
+    return precision == 64 ? x : (double)(float)x;
+}
+
+/* Of row `row`, number i of group `group`. */
+#define AT(out, row, group, i) (out)[(size_t)(row) * CONFORM_OUT + 8 * (size_t)(group) + (size_t)(i)]
+#define SAME(got, wanted, group, row, i)                                                     \
+    do {                                                                                     \
+        const double g_ = (got), w_ = (wanted);                                              \
+        if (memcmp(&g_, &w_, sizeof g_) != 0)                                                \
+            fail_msg("%s in row %d, %d: %a, not %a", self_test_word(group), row, i, g_, w_); \
+    } while (0)
+
+TEST(arithmetic_is_that_of_ieee_754)
+{
+    static double out[SELF_TEST_OUT];
+    struct self_test_data data;
+    self_test_fill(&data);
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        answers(precision, out);
+        for (int row = 0; row < SELF_TEST_ROWS; row++)
+            for (int i = 0; i < 8; i++) {
+                /* operands have 24 bits, so that sums (but for those far apart), products and fma of floats
+                 * are exact in double or rounded once by the last conversion; quotients and roots of floats
+                 * survive two roundings (Figueroa, 1995) */
+                const double a = data.in[row * CONFORM_IN + i], b = data.in[row * CONFORM_IN + 8 + i],
+                             c = data.in[row * CONFORM_IN + 16 + i];
+                const double products = rounded(a * b, precision);
+                SAME(AT(out, row, 0, i), rounded(a + b, precision), 0, row, i);
+                SAME(AT(out, row, 1, i), rounded(a - b, precision), 1, row, i);
+                SAME(AT(out, row, 2, i), products, 2, row, i);
+                SAME(AT(out, row, 3, i), rounded(a / b, precision), 3, row, i);
+                SAME(AT(out, row, 4, i), rounded(sqrt(fabs(a)), precision), 4, row, i);
+                SAME(AT(out, row, 5, i),
+                     precision == 64 ? fma(a, b, c) : (double)fmaf((float)a, (float)b, (float)c), 5, row, i);
+                SAME(AT(out, row, 6, i), rounded(products + c, precision), 6, row, i);
+                double chosen = a < b && !(c > 0.0) ? 1.0 : a < b || c > 0.0 ? 2.0 : 3.0;
+                if (a >= c) chosen = -chosen;
+                SAME(AT(out, row, 7, i), chosen, 7, row, i);
+                SAME(AT(out, row, 11, i), 8.0 + (c > 0.0 ? 2.0 : 3.0), 11, row, i);
+                const double tenth = rounded(0.1, precision), factor = rounded(1.0000001192092896, precision);
+                SAME(AT(out, row, 14, i),
+                     rounded(rounded(a * tenth, precision) + rounded(factor * b, precision), precision), 14,
+                     row, i);
+            }
+    }
+}
+
+TEST(subnormal_numbers_are_used_in_f64_and_left_out_in_f32)
+{
+    static double out[SELF_TEST_OUT];
+    struct self_test_data data;
+    self_test_fill(&data);
+    answers(64, out);
+    size_t subnormal = 0;
+    for (int row = 0; row < SELF_TEST_ROWS; row++)
+        for (int i = 0; i < 8; i++) {
+            SAME(AT(out, row, 12, i), data.in[row * CONFORM_IN + i] * 1e-30 * 1e-280, 12, row, i);
+            subnormal += AT(out, row, 12, i) != 0.0 && fabs(AT(out, row, 12, i)) < DBL_MIN;
+        }
+    assert_true(subnormal > 10);
+    answers(32, out);
+    for (int row = 0; row < SELF_TEST_ROWS; row++)
+        for (int i = 0; i < 8; i++) {
+            SAME(AT(out, row, 12, i), 0.0, 12, row, i);
+            SAME(AT(out, row, 13, i), data.in[row * CONFORM_IN + 16 + i], 13, row, i);
+        }
+}
+
+TEST(functions_are_those_of_the_c_library_but_for_roundings)
+{
+    static double out[SELF_TEST_OUT];
+    struct self_test_data data;
+    self_test_fill(&data);
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        const double unit = precision == 64 ? DBL_EPSILON : FLT_EPSILON;
+        answers(precision, out);
+        for (int row = 0; row < SELF_TEST_ROWS; row++)
+            for (int i = 0; i < 8; i++) {
+                const double a = data.in[row * CONFORM_IN + i], size = fabs(a),
+                             x = rounded(rounded(size / rounded(1.0 + size, precision), precision) - 0.5,
+                                         precision);
+                const double wanted[] = {
+                    exp(a),  log(size),    a > -1.0 ? log1p(a) : 0.0, x - log1p(x), erf(a),
+                    erfc(a), lgamma(size), 0.5 * erfc(-a / sqrt(2.0))};
+                for (int f = 0; f < 8; f++) {
+                    const double got = AT(out, row, CONFORM_FUNCTIONS + f, i);
+                    /* the C library's own deviance cancels where x is small, its lgamma near 1 and 2; below
+                     * the normal floats there is zero */
+                    const double few = 8.0 * unit * fabs(wanted[f]) +
+                                       (f == 3 || f == 6 || f == 7 ? 4.0 * unit : 0.0) +
+                                       (precision == 32 ? FLT_MIN : 0.0);
+                    if (!(fabs(got - wanted[f]) <= few))
+                        fail_msg("%s of %a in f%u: %.17g, not %.17g",
+                                 self_test_word((unsigned)(CONFORM_FUNCTIONS + f)), a, precision, got,
+                                 wanted[f]);
+                }
+                const double degree = acos(-1.0) / 180.0, angle = rounded(a * 5.0, precision),
+                             part = rounded(a / rounded(1.0 + size, precision), precision);
+                const double angles[] = {sin(angle * degree), cos(angle * degree), acos(part) / degree,
+                                         asin(sqrt(fabs(part))) / degree};
+                for (int f = 0; f < 4; f++) {
+                    const double got = AT(out, row, CONFORM_ANGLES + f, i);
+                    if (!(fabs(got - angles[f]) <= 8.0 * unit * (fabs(angles[f]) + (f < 2))))
+                        fail_msg("%s of %a in f%u: %.17g, not %.17g",
+                                 self_test_word((unsigned)(CONFORM_ANGLES + f)), a, precision, got,
+                                 angles[f]);
+                }
+            }
+    }
+}
+
+/* In doubles, whose sums of these few bits are exact or as the kernel rounds them. */
+TEST(memory_rows_and_teams_are_as_the_words_say)
+{
+    static double out[SELF_TEST_OUT];
+    struct self_test_data data;
+    self_test_fill(&data);
+    answers(64, out);
+    const uint32_t *whole = data.ints + CONFORM_SHARED;
+    for (int row = 0; row < SELF_TEST_ROWS; row++) {
+        const double *a = data.in + row * CONFORM_IN, *b = a + 8, *c = a + 16, *all = data.in;
+        double v[CONFORM_SHARED], w[CONFORM_SHARED], sums[8] = {0}, dots[8] = {0};
+        for (int i = 0; i < CONFORM_SHARED; i++) v[i] = fma(a[i % 8], i, b[i / 8 % 8]);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < CONFORM_SHARED; i++)
+                w[i] = v[data.ints[i]] * 0.5 + v[(i + 1) % CONFORM_SHARED] * 0.25;
+            for (int i = 0; i < CONFORM_SHARED && round < 2; i++) v[i] = w[data.ints[i]] - 0.125 * w[i];
+        }
+        for (int i = 0; i < CONFORM_SHARED; i++) {
+            sums[i % 8] += w[i];
+            dots[i % 8] = fma(v[i], w[i], dots[i % 8]);
+        }
+        const double sum =
+            ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+        const double dot =
+            ((dots[0] + dots[4]) + (dots[2] + dots[6])) + ((dots[1] + dots[5]) + (dots[3] + dots[7]));
+        for (int i = 0; i < 8; i++) {
+            const int other = a[i] < b[i] ? i : 7 - i, kept = row % 3 != 1 ? row : 0, paired = row / 2;
+            uint64_t bits = (uint64_t)whole[i] | 0x3ff0000000000000u;
+            double number;
+            memcpy(&number, &bits, sizeof number);
+            SAME(AT(out, row, 24, i), a[i] * data.reals[i] + data.reals[3] + 0.0, 24, row, i);
+            SAME(AT(out, row, 25, i), number, 25, row, i);
+            SAME(AT(out, row, 26, i), a[whole[i]] - c[whole[i]], 26, row, i);
+            SAME(AT(out, row, 27, i), b[other] + data.reals[other], 27, row, i);
+            double real = a[i] < b[i] && !(c[i] > 0.0) ? fma(a[i], b[i], c[i])
+                                                       : sqrt(a[i] * a[i]) / (1.0 + b[i] * b[i]);
+            memcpy(&bits, &real, sizeof bits);
+            bits ^= 1;
+            memcpy(&real, &bits, sizeof bits);
+            SAME(AT(out, row, 28, i), a[i] > 0.0 || b[i] > 0.0 ? -real : real, 28, row, i);
+            bits = (uint64_t)(row % 3) | 0x3ff0000000000000u;
+            memcpy(&number, &bits, sizeof number);
+            const double looked = data.ints[row % 3] != data.ints[1] ? 1.0 : 2.0;
+            SAME(AT(out, row, 29, i),
+                 all[paired * CONFORM_IN + i] + all[kept * CONFORM_IN + i] * all[row * CONFORM_IN + 8 + i] +
+                     looked + number,
+                 29, row, i);
+            SAME(AT(out, row, 30, i), w[32 * i + 5], 30, row, i);
+            SAME(AT(out, row, 31, i), i % 2 ? sum : dot, 31, row, i);
+            SAME(AT(out, row, 35, i), data.ints[i] * 16838897u % 4093, 35, row, i);
+        }
+    }
+}
+
+TEST(every_variant_answers_the_same_bits)
+{
+    static const char *const builds[] = {"portable", "scalar", "avx2", "avx512", "neon"};
+    static const unsigned lanes[] = {0, 1, 2, 4, 8, 16};
+    static double wanted[SELF_TEST_OUT], got[SELF_TEST_OUT];
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        answers(precision, wanted);
+        for (size_t b = 0; b < COUNT(builds); b++) {
+            paritas_context *context = open_context(precision, builds[b]);
+            for (size_t l = 0; context && l < COUNT(lanes); l++) {
+                run(context, lanes[l], got);
+                for (size_t i = 0; i < SELF_TEST_OUT; i++)
+                    if (memcmp(&got[i], &wanted[i], sizeof got[i]) != 0)
+                        fail_msg("%s by %s with %u lanes in f%u: %a, not %a",
+                                 self_test_word((unsigned)(i % CONFORM_OUT / 8)), builds[b], lanes[l],
+                                 precision, got[i], wanted[i]);
+            }
+            paritas_close(context);
+        }
+    }
+}
+
+TEST(a_processor_that_flushes_answers_the_same_bits_in_f32)
+{
+    static double wanted[SELF_TEST_OUT], got[SELF_TEST_OUT];
+    if (!FLUSH_IS_KNOWN) skip();
+    answers(32, wanted);
+    const uint64_t mode = flush_begin();
+    answers(32, got);
+    flush_end(mode);
+    assert_memory_equal(got, wanted, sizeof got);
+}
+
+/* Every result counts: a device that gets the last bit of one wrong does not open, and the message names the
+ * word. */
+TEST(a_wrong_bit_anywhere_refuses_the_device_and_names_the_word)
+{
+    for (unsigned precision = 32; precision <= 64; precision += 32) {
+        paritas_context *context = open_context(precision, NULL);
+        for (unsigned group = 0; group < CONFORM_GROUPS; group++) {
+            fake_reset();
+            fake.wrong_number = 1 + (group % SELF_TEST_ROWS) * CONFORM_OUT + 8 * group + group % 8;
+            assert_int_equal(fake_use(context), PARITAS_NO_DEVICE);
+            char wanted[200];
+            const char *word = self_test_word(group);
+            snprintf(wanted, sizeof wanted,
+                     "device 'fake:0': its self-test failed: %s gives other bits than the CPU's in f%u",
+                     word ? word : "memory that no kernel fills", precision);
+            assert_string_equal(paritas_error_message(context), wanted);
+            assert_int_equal(fake.buffers, 0);
+            assert_int_equal(fake.closes, 1);
+        }
+        fake_reset();
+        assert_int_equal(fake_use(context), PARITAS_OK);
+        assert_int_equal(context->device->launches, 0); /* what the test did counts for nobody */
+        assert_int_equal(context->device->uploads, 0);
+        paritas_close(context);
+    }
+}
+
+/* A number of the random generator's, in (0, 1), and of the laws that it serves. */
+TEST(random_numbers_are_in_their_ranges)
+{
+    static double out[SELF_TEST_OUT];
+    answers(64, out);
+    double mean = 0.0;
+    for (int row = 0; row < SELF_TEST_ROWS; row++)
+        for (int i = 0; i < 8; i++) {
+            assert_true(AT(out, row, 32, i) > 0.0 && AT(out, row, 32, i) < 1.0);
+            mean += AT(out, row, 33, i) / (8.0 * SELF_TEST_ROWS);
+            assert_true(AT(out, row, 34, i) >= 0.0 && AT(out, row, 34, i) == floor(AT(out, row, 34, i)));
+        }
+    ASSERT_CLOSE(mean, 0.0, 5.0 / sqrt(8.0 * SELF_TEST_ROWS));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arithmetic_is_that_of_ieee_754),
+        cmocka_unit_test(subnormal_numbers_are_used_in_f64_and_left_out_in_f32),
+        cmocka_unit_test(functions_are_those_of_the_c_library_but_for_roundings),
+        cmocka_unit_test(memory_rows_and_teams_are_as_the_words_say),
+        cmocka_unit_test(every_variant_answers_the_same_bits),
+        cmocka_unit_test(a_processor_that_flushes_answers_the_same_bits_in_f32),
+        cmocka_unit_test(a_wrong_bit_anywhere_refuses_the_device_and_names_the_word),
+        cmocka_unit_test(random_numbers_are_in_their_ranges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
