@@ -99,12 +99,12 @@ static paritas_status run(struct bench *b, const char *path, int n_samples, char
         paritas_quantity quantity;
         paritas_test_statistic statistic;
         const char *name;
-    } cases[] = {{PARITAS_QUANTITY_NLL, PARITAS_Q0, "nll"},
-                 {PARITAS_QUANTITY_Q, PARITAS_Q0, "q0"},
-                 {PARITAS_QUANTITY_Q, PARITAS_QTILDE, "q (mu = 1)"},
-                 {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, "expected Z"},
-                 {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, "CLs (mu = 1)"},
-                 {PARITAS_QUANTITY_LIMIT, PARITAS_QTILDE, "limits"}};
+    } cases[] = {{PARITAS_QUANTITY_NLL, PARITAS_STATISTIC_Q0, "nll"},
+                 {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0, "q0"},
+                 {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, "q (mu = 1)"},
+                 {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_STATISTIC_Q0, "expected Z"},
+                 {PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE, "CLs (mu = 1)"},
+                 {PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE, "limits"}};
     paritas_status status = open_model(b, path, n_samples, samples);
     if (status != PARITAS_OK) return status;
     b->at = paritas_model_parameter_count(b->model);

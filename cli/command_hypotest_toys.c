@@ -13,7 +13,7 @@ static const struct option options[] = {
 static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    paritas_hypotest_toys_result r;
+    paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
     struct toy_run toys;
     paritas_status status = load_model(session);
     if (status == PARITAS_OK) status = require_poi(session);
@@ -28,7 +28,7 @@ static int run(struct session *session)
     if (session->json) {
         struct writer *w = &session->writer;
         write_object(w, NULL, true);
-        hypotest_toys_write_fields(w, &r);
+        hypotest_toys_write(w, &r);
         toy_run_write(w, &toys, &r.tally);
         write_provenance(session);
         write_close(w);

@@ -157,7 +157,7 @@ static paritas_status kernel_distances(struct parity *p)
 {
     const struct contract_answer *a = &p->answers, *b = &p->in_f64;
     const size_t n = p->plan.n_parameters;
-    paritas_gof_result gof;
+    paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
     const paritas_status status = paritas_gof(p->exact, p->plan.model, p->plan.job, &gof);
     if (status != PARITAS_OK) return status;
     double nll = 0.0, slope = 0.0, curvature = 0.0;

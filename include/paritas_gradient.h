@@ -35,7 +35,7 @@ extern "C" {
 
 /* What can be differentiated, each with the number of its outputs.
  *   nll, twice_nll  at given parameters
- *   q               the test statistic at mu; q0 where the options' statistic is PARITAS_Q0
+ *   q               the test statistic at mu; q0 where the options' statistic is PARITAS_STATISTIC_Q0
  *   z               its square root: of q0, the significance
  *   q_asimov        q of the Asimov data: those expected at the conditional fit to the row at mu = 0, for q0
  *                   at mu = 1
@@ -84,7 +84,7 @@ typedef struct paritas_gradient_options {
     int aux_follow;
 } paritas_gradient_options;
 #define PARITAS_GRADIENT_OPTIONS_DEFAULT \
-    {sizeof(paritas_gradient_options), PARITAS_QUANTITY_Q, PARITAS_QTILDE, 0, 0.05, 0, 0}
+    {sizeof(paritas_gradient_options), PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 0, 0.05, 0, 0}
 
 /* What paritas_differentiate answers, k outputs a row; each array is the caller's, all but `values` may be
  * NULL. What is not asked for is not computed. Jacobians come whole, since a row has few outputs: what a

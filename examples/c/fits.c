@@ -29,9 +29,12 @@ int main(int argc, char **argv)
             paritas_job jobs[2] = {{0}, {0}};
             jobs[1].start = start;
             jobs[1].fixed = fixed;
-            paritas_result results[2];
-            failed =
-                paritas_fit(context, model, NULL, 2, jobs, results, values, errors, NULL, NULL) != PARITAS_OK;
+            paritas_fit_result results[2] = {PARITAS_INIT(paritas_fit_result)};
+            failed = paritas_fit(context, model, NULL, 2, jobs,
+                                 &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                                        .results = results,
+                                                        .parameters = values,
+                                                        .errors = errors}) != PARITAS_OK;
             for (int j = 0; j < 2 && !failed; j++) {
                 printf("%s, twice the NLL %.9f\n", paritas_fit_status_name(results[j].status),
                        results[j].twice_nll);

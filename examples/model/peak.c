@@ -16,7 +16,7 @@ int main(void)
     static double edges[2 * BINS], expected[BINS], spectra[SPECTRA][BINS], parameters[SPECTRA][PARAMETERS],
         errors[SPECTRA][PARAMETERS];
     static paritas_job jobs[SPECTRA];
-    static paritas_result results[SPECTRA];
+    static paritas_fit_result results[SPECTRA];
     for (int i = 0; i < BINS; i++) {
         edges[i] = 0.25 * i;
         edges[BINS + i] = 0.25 * (i + 1);
@@ -50,8 +50,11 @@ int main(void)
         jobs[k].data = spectra[k];
     }
     if (status == PARITAS_OK)
-        status =
-            paritas_fit(context, model, NULL, SPECTRA, jobs, results, parameters[0], errors[0], NULL, NULL);
+        status = paritas_fit(context, model, NULL, SPECTRA, jobs,
+                             &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                                    .results = results,
+                                                    .parameters = parameters[0],
+                                                    .errors = errors[0]});
     if (status == PARITAS_OK) {
         int converged = 0;
         double sum = 0.0;
@@ -66,7 +69,7 @@ int main(void)
     }
 
     /* what the first spectrum says of the signal's existence */
-    paritas_significance_result significance;
+    paritas_significance_result significance = PARITAS_INIT(paritas_significance_result);
     if (status == PARITAS_OK) status = paritas_significance(context, model, &jobs[0], &significance);
     if (status == PARITAS_OK)
         printf("  significance %.2f\n", significance.z);

@@ -50,13 +50,15 @@ static double root_slope(double q)
 static struct output cls_output(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
     const double u = sqrt(q), a = sqrt(q_asimov);
-    const bool tilde = statistic == PARITAS_QTILDE && u > a;
+    const bool tilde = statistic == PARITAS_STATISTIC_QTILDE && u > a;
     const double t = curve != ASYMPTOTIC_OBSERVED ? 2.0 - curve : tilde ? (q - q_asimov) / (2.0 * a) : u - a;
     const double t_by_u = curve != ASYMPTOTIC_OBSERVED ? 0.0 : tilde ? u / a : 1.0;
     const double t_by_a = curve != ASYMPTOTIC_OBSERVED ? 0.0 : tilde ? -0.5 * (q / q_asimov + 1.0) : -1.0;
     const double clsb_by_t = -normal_density(t + a), clsb = normal_cdf(-(t + a)),
-                 clb = statistic == PARITAS_Q0 ? 1.0 : normal_cdf(-t);
-    const double by_t = (clsb_by_t + (statistic == PARITAS_Q0 ? 0.0 : clsb / clb * normal_density(t))) / clb,
+                 clb = statistic == PARITAS_STATISTIC_Q0 ? 1.0 : normal_cdf(-t);
+    const double by_t = (clsb_by_t +
+                         (statistic == PARITAS_STATISTIC_Q0 ? 0.0 : clsb / clb * normal_density(t))) /
+                        clb,
                  by_a = clsb_by_t / clb;
     struct output output = {.value = asymptotic_cls(statistic, curve, q, q_asimov)};
     if (t_by_u != 0.0) output.by_q = by_t * t_by_u * root_slope(q);
@@ -282,7 +284,9 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row, 
     paritas_status status = infer_open(&own, g->infer.context, g->infer.model, &job, true);
     struct limit_fits fits;
     if (status == PARITAS_OK)
-        status = limit_asymptotic(&own, g->options.statistic, g->options.level, result, &fits);
+        status = limit_asymptotic(
+            &own, &(paritas_limit_request){.statistic = g->options.statistic, .level = g->options.level},
+            result, &fits);
     if (status == PARITAS_OK) status = keep_fits(g, &fits);
     infer_close(&own);
     if (status != PARITAS_OK) return status;
@@ -336,7 +340,7 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
             continue;
         }
         rows[i]->n_points = 1;
-        rows[i]->points[0] = (struct gradient_point){.mu = g->options.statistic == PARITAS_Q0 ? 0.0
+        rows[i]->points[0] = (struct gradient_point){.mu = g->options.statistic == PARITAS_STATISTIC_Q0 ? 0.0
                                                            : at ? at[rows[i]->index]
                                                                 : 1.0,
                                                      .wants_data = wants_data,
@@ -370,12 +374,13 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
         return at ? PARITAS_OK
                   : paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: takes parameters, none given",
                                  paritas_quantity_name(o->quantity));
-    if (o->statistic != PARITAS_QTILDE && o->statistic != PARITAS_Q && o->statistic != PARITAS_Q0)
+    if (o->statistic != PARITAS_STATISTIC_QTILDE && o->statistic != PARITAS_STATISTIC_Q &&
+        o->statistic != PARITAS_STATISTIC_Q0)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d",
                             (int)o->statistic);
     paritas_status status =
         g->needs_asimov ? infer_check_value(&g->infer, g->infer.poi, g->asimov_mu) : PARITAS_OK;
-    if (o->statistic == PARITAS_Q0)
+    if (o->statistic == PARITAS_STATISTIC_Q0)
         return status == PARITAS_OK ? infer_check_value(&g->infer, g->infer.poi, 0.0) : status;
     if (!at && status == PARITAS_OK) return infer_check_value(&g->infer, g->infer.poi, 1.0);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++)
@@ -417,7 +422,7 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
     g->n_templates = paritas_model_template_count(infer->model);
     g->n_data = paritas_model_main_count(infer->model) + paritas_model_aux_count(infer->model);
     g->n_row = g->n_data + g->n_templates;
-    g->asimov_mu = g->options.statistic == PARITAS_Q0 ? 1.0 : 0.0;
+    g->asimov_mu = g->options.statistic == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0;
     g->shares = g->options.shared && (quantity == PARITAS_QUANTITY_Q || quantity == PARITAS_QUANTITY_Z);
     g->needs_asimov = quantity >= PARITAS_QUANTITY_Q_ASIMOV;
     const unsigned all = quantities[quantity].outputs,

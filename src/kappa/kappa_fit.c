@@ -241,12 +241,12 @@ static void write_result(const struct task *task, size_t which, const double *an
     /* exactly, what a bound holds */
     r->kappa_state = (paritas_parameter_state)(int)answer[KAPPA_STATES];
     r->theta_state = (paritas_parameter_state)(int)answer[KAPPA_STATES + 1];
-    if (r->kappa_state == PARITAS_FIXED || r->kappa_state == PARITAS_AT_LOWER_BOUND)
+    if (r->kappa_state == PARITAS_PARAMETER_FIXED || r->kappa_state == PARITAS_PARAMETER_AT_LOWER_BOUND)
         r->plasma.kappa = task->options.kappa_lower;
-    if (r->kappa_state == PARITAS_AT_UPPER_BOUND) r->plasma.kappa = task->options.kappa_upper;
-    if (r->theta_state == PARITAS_FIXED || r->theta_state == PARITAS_AT_LOWER_BOUND)
+    if (r->kappa_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->plasma.kappa = task->options.kappa_upper;
+    if (r->theta_state == PARITAS_PARAMETER_FIXED || r->theta_state == PARITAS_PARAMETER_AT_LOWER_BOUND)
         r->plasma.theta = task->options.theta_lower;
-    if (r->theta_state == PARITAS_AT_UPPER_BOUND) r->plasma.theta = task->options.theta_upper;
+    if (r->theta_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->plasma.theta = task->options.theta_upper;
     if (task->options.density == PARITAS_DENSITY_ESTIMATE) r->plasma.density = view.density_estimate;
     if (!kappa_plasma_is_valid(&r->plasma)) { /* in its density, which the fit does not bound */
         r->status = PARITAS_SPECTRUM_NOT_FITTED;

@@ -161,8 +161,8 @@ static void refuse_unsettled(const struct search *search, paritas_potential *res
 /* What currents of a thermal speed that stands at its bound balance is the bound's, not the plasma's. */
 static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *result)
 {
-    if (result->status != PARITAS_POTENTIAL_FOUND ||
-        (fit->theta_state != PARITAS_AT_LOWER_BOUND && fit->theta_state != PARITAS_AT_UPPER_BOUND))
+    if (result->status != PARITAS_POTENTIAL_FOUND || (fit->theta_state != PARITAS_PARAMETER_AT_LOWER_BOUND &&
+                                                      fit->theta_state != PARITAS_PARAMETER_AT_UPPER_BOUND))
         return;
     const double none = __builtin_nan("");
     *result = (paritas_potential){

@@ -19,13 +19,13 @@ static const struct {
     size_t outputs;
     double mu;
     int shared;
-} cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0, 0},
-             {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5, 0},
-             {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0, 0},
-             {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_QTILDE, 1, 1.5, 0},
-             {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5, 0},
-             {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.0, 1},
-             {PARITAS_QUANTITY_Z, PARITAS_Q0, 1, 0.0, 1}};
+} cases[] = {{PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0, 1, 0.0, 0},
+             {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 1, 3.5, 0},
+             {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_STATISTIC_Q0, 1, 0.0, 0},
+             {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_STATISTIC_QTILDE, 1, 1.5, 0},
+             {PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE, 6, 3.5, 0},
+             {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 1, 3.0, 1},
+             {PARITAS_QUANTITY_Z, PARITAS_STATISTIC_Q0, 1, 0.0, 1}};
 
 static paritas_gradient_options case_options(size_t i)
 {
@@ -81,7 +81,7 @@ TEST(where_auxiliary_data_follow_the_templates_so_do_gradients)
 TEST(the_likelihood_has_gradients_by_templates_and_parameters)
 {
     struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
-    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_TWICE_NLL, PARITAS_QTILDE);
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_TWICE_NLL, PARITAS_STATISTIC_QTILDE);
     const size_t r = row_length(f.model), p = paritas_model_parameter_count(f.model);
     const double *row = paritas_model_data(f.model);
     double points[8 * 64], rows[8 * 128], values[8], one, by_row[128], by_point[64];
@@ -183,7 +183,7 @@ TEST(rows_that_share_curvature_answer_as_alone_within_rounding)
     double row[128], shared[128], own[128], values[2];
     memcpy(row, paritas_model_data(f.model), r * sizeof *row);
     for (size_t k = n_data; k < r; k++) row[k] *= 1.0 + 0.02 * (double)(5 * k % 7) - 0.06;
-    for (int s = PARITAS_QTILDE; s <= PARITAS_Q0; s++) {
+    for (int s = PARITAS_STATISTIC_QTILDE; s <= PARITAS_STATISTIC_Q0; s++) {
         paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, (paritas_test_statistic)s);
         differentiate_one(&f, &o, 3.0, row, values, own, NULL);
         o.shared = 1;
@@ -289,7 +289,7 @@ TEST(rows_whose_rates_no_constraint_can_follow_are_nan_alone)
             for (size_t i = 0; i < COUNT(is_sound); i++) mu[i] = cases[c].mu;
             check_unfit(&f, &o, cases[c].outputs, cases[c].outputs, mu, rows);
         }
-        paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_QTILDE);
+        paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE);
         o.aux_follow = follow;
         o.outputs = 1u;
         check_unfit(&f, &o, 1, 1, mu, rows);
@@ -306,10 +306,10 @@ TEST(rows_whose_rates_no_constraint_can_follow_are_nan_alone)
 TEST(data_of_the_job_that_no_job_may_have_are_refused)
 {
     struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
-    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0);
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0);
     double rows[COUNT(is_sound) * 128], value;
     fill_unfit(&f, rows);
-    const paritas_job job = {.data = rows + row_length(f.model)};
+    const paritas_job job = {.size = sizeof(paritas_job), .data = rows + row_length(f.model)};
     const paritas_gradient to = {.values = &value};
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, &job, 1, NULL, NULL, &to),
                      PARITAS_INVALID_ARGUMENT);
@@ -341,7 +341,7 @@ TEST(which_auxiliary_data_follow_is_found_where_rates_are_negative)
         paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
         paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f.context));
-    paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0);
+    paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0);
     double stands[3], follows[3], values[2];
     differentiate_one(&f, &o, 0.0, paritas_model_data(f.model), values, stands, NULL);
     o.aux_follow = 1;
@@ -363,7 +363,7 @@ TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
         open.allocator = &allocator;
         open.threads = 1;
         struct fixture f = all_templates(&open, "75.0,61.0,39.0");
-        paritas_gradient_options o = options_of(quantities[k], PARITAS_QTILDE);
+        paritas_gradient_options o = options_of(quantities[k], PARITAS_STATISTIC_QTILDE);
         o.aux_follow = o.shared = 1;
         double at[64], values[6], by_row[6 * 128];
         memcpy(at, paritas_model_suggested_init(f.model),

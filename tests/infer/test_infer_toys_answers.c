@@ -22,8 +22,8 @@ static double poisson_tail(double n, double rate)
 static paritas_significance_toys_result significance_of(struct fixture *f, uint64_t n, uint64_t seed)
 {
     const paritas_toys_options options = toys_options(n, seed);
-    paritas_significance_toys_result r;
-    if (paritas_significance_toys(f->context, f->model, NULL, &options, &r) != PARITAS_OK)
+    paritas_significance_toys_result r = PARITAS_INIT(paritas_significance_toys_result);
+    if (paritas_significance_toys(f->context, f->model, NULL, &options, &r, NULL) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     return r;
 }
@@ -138,7 +138,10 @@ TEST(pooled_shards_answer_as_the_whole_run)
     const struct {
         paritas_test_statistic statistic;
         double mu;
-    } cases[] = {{PARITAS_QTILDE, 1.3}, {PARITAS_Q, 0.7}, {PARITAS_Q0, 5.0}, {PARITAS_Q, 0.0}};
+    } cases[] = {{PARITAS_STATISTIC_QTILDE, 1.3},
+                 {PARITAS_STATISTIC_Q, 0.7},
+                 {PARITAS_STATISTIC_Q0, 5.0},
+                 {PARITAS_STATISTIC_Q, 0.0}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct fixture f = counting(12.0, S, B, -1.0, 10.0);
         const char *paths[3] = {path_of("1.db"), path_of("2.db"), path_of("3.db")}, *all = path_of("all.db");
@@ -171,13 +174,14 @@ TEST(significance_and_a_test_of_q0_share_their_stores)
 {
     struct fixture f = counting(17.0, S, B, -1.0, 10.0);
     paritas_toys_options options = toys_options(500, 6);
-    paritas_significance_toys_result z;
+    paritas_significance_toys_result z = PARITAS_INIT(paritas_significance_toys_result);
     paritas_hypotest_toys_result test, stored;
     options.store = path_of("1.db");
-    assert_int_equal(paritas_significance_toys(f.context, f.model, NULL, &options, &z), PARITAS_OK);
+    assert_int_equal(paritas_significance_toys(f.context, f.model, NULL, &options, &z, NULL), PARITAS_OK);
     options.resume = 1;
-    assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_Q0, 0.0, &options, &test),
-                     PARITAS_OK);
+    assert_int_equal(
+        paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_STATISTIC_Q0, 0.0, &options, &test),
+        PARITAS_OK);
     assert_int_equal(test.tally.fitted, 0);
     assert_same_answer(&test, &z.test);
     assert_int_equal(paritas_store_hypotest(f.context, options.store, &stored), PARITAS_OK);
@@ -202,11 +206,17 @@ TEST(stores_without_an_answer_are_refused_by_name)
                                     word[] = {{"test_statistic", "q"}, {"mu", "one"}};
     struct fixture f = counting(12.0, S, B, -1.0, 10.0);
     paritas_toys_options options = toys_options(100, 6);
-    paritas_limit_toys_result limit;
-    paritas_hypotest_toys_result r;
+    paritas_limit_toys_result limit = PARITAS_INIT(paritas_limit_toys_result);
+    paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
     options.store = path_of("1.db");
-    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, PARITAS_Q, 0.05, 0.5, &options, &limit),
-                     PARITAS_OK);
+    assert_int_equal(
+        paritas_limit_toys(f.context, f.model, NULL,
+                           &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
+                                                         .statistic = PARITAS_STATISTIC_Q,
+                                                         .level = 0.05,
+                                                         .rtol = 0.5},
+                           &options, &limit),
+        PARITAS_OK);
     assert_int_equal(paritas_store_hypotest(f.context, options.store, &r), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "no test of one value"));
     make_store(f.context, path_of("2.db"), COUNT(none), none);

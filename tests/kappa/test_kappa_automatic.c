@@ -136,7 +136,7 @@ TEST(a_speed_at_its_bound_gives_no_potential)
     size_t at_bound = 0;
     for (size_t k = 0; k < N; k++) {
         assert_int_equal(results[0][k].status, PARITAS_POTENTIAL_FOUND);
-        const int bound = fits[1][k].theta_state == PARITAS_AT_LOWER_BOUND;
+        const int bound = fits[1][k].theta_state == PARITAS_PARAMETER_AT_LOWER_BOUND;
         assert_int_equal(results[1][k].status, bound ? PARITAS_POTENTIAL_AT_BOUND : PARITAS_POTENTIAL_FOUND);
         assert_true(bound ? isnan(results[1][k].potential) && isnan(results[1][k].error) &&
                                 isnan(results[1][k].electrons)

@@ -101,8 +101,8 @@ TEST(errors_cover_the_truth_as_often_as_they_say)
             const paritas_kappa_plasma *p = &set.truth[k], *q = &results[k].plasma;
             assert_int_equal(results[k].status, PARITAS_SPECTRUM_FITTED);
             /* errors are those of a parabola: where they are small */
-            if (results[k].kappa_error > 0.2 * q->kappa || results[k].kappa_state != PARITAS_FREE ||
-                results[k].theta_state != PARITAS_FREE)
+            if (results[k].kappa_error > 0.2 * q->kappa || results[k].kappa_state != PARITAS_PARAMETER_FREE ||
+                results[k].theta_state != PARITAS_PARAMETER_FREE)
                 continue;
             const double t = paritas_kappa_temperature(p->kappa, p->theta);
             const double pulls[4] = {
@@ -210,8 +210,8 @@ TEST(objectives_and_fits_are_the_reference_ones)
     options.response = 0.5;
     ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &result));
     assert_true(result.plasma.kappa == number(one, "kappa") && result.plasma.theta == number(one, "theta"));
-    assert_int_equal(result.kappa_state, PARITAS_AT_UPPER_BOUND);
-    assert_int_equal(result.theta_state, PARITAS_AT_LOWER_BOUND);
+    assert_int_equal(result.kappa_state, PARITAS_PARAMETER_AT_UPPER_BOUND);
+    assert_int_equal(result.theta_state, PARITAS_PARAMETER_AT_LOWER_BOUND);
     ASSERT_CLOSE(result.misfit / number(one, "chi2"), 1, 1e-5);
     ASSERT_CLOSE(result.temperature / number(one, "T_eV"), 1, 1e-12);
     paritas_workspace_free(document);
@@ -235,7 +235,8 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
                 const paritas_spectra one = {1, set.energy + k * ROWS, set.flux + k * ROWS,
                                              set.sensitivity + k * ROWS, NULL};
                 assert_int_equal(r->status, PARITAS_SPECTRUM_FITTED);
-                if (r->kappa_state != PARITAS_FREE || r->theta_state != PARITAS_FREE) continue;
+                if (r->kappa_state != PARITAS_PARAMETER_FREE || r->theta_state != PARITAS_PARAMETER_FREE)
+                    continue;
                 double h[3], misfit[28], second[3][3];
                 for (size_t a = 0; a < 3; a++) h[a] = 0.02 * sqrt(r->covariance[a][a]);
                 paritas_kappa_plasma points[28];
@@ -377,12 +378,12 @@ TEST(bounds_are_kept_and_said)
     for (size_t k = 0; k < set.n; k++) {
         assert_int_equal(bounded[k].status, PARITAS_SPECTRUM_FITTED);
         assert_int_equal(held[k].status, PARITAS_SPECTRUM_FITTED);
-        assert_int_equal(held[k].kappa_state, PARITAS_FIXED);
+        assert_int_equal(held[k].kappa_state, PARITAS_PARAMETER_FIXED);
         assert_true(held[k].plasma.kappa == 4.5 && isnan(held[k].kappa_error) && held[k].dof == ROWS - 2);
         assert_true(bounded[k].plasma.kappa >= 3.5 && bounded[k].plasma.kappa <= 4.5);
         assert_true(bounded[k].misfit <= held[k].misfit + 1e-9);
-        at_lower += bounded[k].kappa_state == PARITAS_AT_LOWER_BOUND;
-        if (bounded[k].kappa_state != PARITAS_AT_UPPER_BOUND) continue;
+        at_lower += bounded[k].kappa_state == PARITAS_PARAMETER_AT_LOWER_BOUND;
+        if (bounded[k].kappa_state != PARITAS_PARAMETER_AT_UPPER_BOUND) continue;
         at_upper++;
         assert_true(bounded[k].plasma.kappa == 4.5 && isnan(bounded[k].kappa_error));
         ASSERT_CLOSE(bounded[k].plasma.theta / held[k].plasma.theta, 1, 1e-5);
@@ -483,7 +484,7 @@ TEST(fits_in_f32_end_where_those_in_f64_do)
         for (size_t k = 0; k < set.n; k++) {
             assert_int_equal(f64[k].status, f32[k].status);
             ASSERT_CLOSE(f32[k].misfit, f64[k].misfit, 1e-9 * (1 + f64[k].misfit));
-            if (f64[k].kappa_state == PARITAS_FREE)
+            if (f64[k].kappa_state == PARITAS_PARAMETER_FREE)
                 ASSERT_CLOSE(f32[k].plasma.kappa, f64[k].plasma.kappa, 1e-4 * f64[k].kappa_error);
         }
         free(f64);

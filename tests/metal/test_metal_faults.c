@@ -12,7 +12,7 @@ enum { JOBS = 40 };
 /* The model, and its answers. */
 struct answers {
     double value, gradient[64], parameters[JOBS * 64];
-    paritas_result results[JOBS];
+    paritas_fit_result results[JOBS];
 };
 static struct fixture model;
 static struct answers right;
@@ -20,13 +20,16 @@ static struct answers right;
 static paritas_status answer(paritas_context *context, struct answers *a)
 {
     memset(a, 0, sizeof *a);
-    paritas_job jobs[JOBS];
-    for (size_t k = 0; k < JOBS; k++) jobs[k] = (paritas_job){NULL, NULL, NULL, NULL, NULL};
+    paritas_job jobs[JOBS] = {PARITAS_INIT(paritas_job)};
+    for (size_t k = 0; k < JOBS; k++)
+        jobs[k] = (paritas_job){.size = sizeof(paritas_job), NULL, NULL, NULL, NULL, NULL};
     const paritas_status status =
         paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL,
                          &a->value, a->gradient, NULL);
-    return status == PARITAS_OK ? paritas_fit(context, model.model, NULL, JOBS, jobs, a->results,
-                                              a->parameters, NULL, NULL, NULL)
+    return status == PARITAS_OK ? paritas_fit(context, model.model, NULL, JOBS, jobs,
+                                              &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                                                     .results = a->results,
+                                                                     .parameters = a->parameters})
                                 : status;
 }
 

@@ -29,7 +29,7 @@ static bool answer(const char *device, unsigned precision, unsigned workers, boo
     bits->n = 0;
     bits_rows(&c, rows);
     bits_of_values(&c, rows, workers == 1, bits);
-    if (fits) bits_of_fits(&c, PARITAS_NEWTON, rows, false, bits);
+    if (fits) bits_of_fits(&c, PARITAS_MINIMIZER_NEWTON, rows, false, bits);
     free_custom(&c);
     return true;
 }

@@ -98,14 +98,21 @@ int main(int count, char **arguments)
     device_close(context->host); /* covariances there too, which otherwise run on the CPU */
     context->host = context->device;
     const paritas_job jobs[2] = {{NULL, NULL, NULL, NULL, NULL}, {NULL, NULL, lower, upper, NULL}};
-    paritas_result results[2];
-    if (paritas_fit(context, model, NULL, 2, jobs, results, parameters, NULL, covariance, NULL) != PARITAS_OK)
+    paritas_fit_result results[2] = {PARITAS_INIT(paritas_fit_result)};
+    if (paritas_fit(context, model, NULL, 2, jobs,
+                    &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                           .results = results,
+                                           .parameters = parameters,
+                                           .covariance = covariance}) != PARITAS_OK)
         return fail(context);
     paritas_fit_options other = PARITAS_FIT_OPTIONS_DEFAULT;
-    other.minimizer = PARITAS_LBFGSB;
+    other.minimizer = PARITAS_MINIMIZER_LBFGSB;
     other.max_iterations = 4;
-    paritas_result shortened[2];
-    if (paritas_fit(context, model, &other, 2, jobs, shortened, parameters, NULL, NULL, NULL) != PARITAS_OK)
+    paritas_fit_result shortened[2] = {PARITAS_INIT(paritas_fit_result)};
+    if (paritas_fit(context, model, &other, 2, jobs,
+                    &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                           .results = shortened,
+                                           .parameters = parameters}) != PARITAS_OK)
         return fail(context);
     int fitted = 0, near_bounds = 0;
     double *tight = lower; /* of a few parameters, so that they are held now and then */

@@ -238,7 +238,7 @@ static double *draw(const struct bench *b)
 #define JOBS 4
 
 struct fits {
-    paritas_result results[JOBS];
+    paritas_fit_result results[JOBS];
     double *parameters, *errors, *covariance;
 };
 
@@ -272,8 +272,12 @@ static struct fits fit(const struct bench *b, paritas_minimizer minimizer, unsig
     struct fits f = {
         .parameters = numbers(JOBS * n), .errors = numbers(JOBS * n), .covariance = numbers(JOBS * n * n)};
     spoil_memory(b);
-    OK(b->context, paritas_fit(b->context, b->model, &options, JOBS, jobs, f.results, f.parameters,
-                               all ? f.errors : NULL, all ? f.covariance : NULL, NULL));
+    OK(b->context, paritas_fit(b->context, b->model, &options, JOBS, jobs,
+                               &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                                      .results = f.results,
+                                                      .parameters = f.parameters,
+                                                      .errors = all ? f.errors : NULL,
+                                                      .covariance = all ? f.covariance : NULL}));
     test_free(points);
     test_free(start);
     test_free(lower);
@@ -334,8 +338,9 @@ static void compare_devices(const struct source *source, unsigned precision)
     if (!open_bench(&reference, source, NULL, precision, 0)) skip();
     struct values values = evaluate(&reference);
     double *toys = source->templates ? NULL : draw(&reference); /* models with templates draw none */
-    struct fits one = fit(&reference, PARITAS_NEWTON, 1, 0), whole = fit(&reference, PARITAS_NEWTON, 0, 1),
-                other = fit(&reference, PARITAS_LBFGSB, 0, 0);
+    struct fits one = fit(&reference, PARITAS_MINIMIZER_NEWTON, 1, 0),
+                whole = fit(&reference, PARITAS_MINIMIZER_NEWTON, 0, 1),
+                other = fit(&reference, PARITAS_MINIMIZER_LBFGSB, 0, 0);
     int compared = 0;
     const int all = getenv("PARITAS_LONG_TESTS") != NULL;
     for (size_t g = 0; g < (all ? 5 : precision == 64 ? 3 : 2); g++) {
@@ -346,13 +351,13 @@ static void compare_devices(const struct source *source, unsigned precision)
         if (toys) assert_bits("toys", ours_drawn, toys, 2 * TOYS * ours.data);
         test_free(ours_drawn);
         if (g < 2 || all) {
-            compare_fits(&ours, &one, PARITAS_NEWTON, 1, 0);
-            compare_fits(&ours, &other, PARITAS_LBFGSB, 0, 0);
+            compare_fits(&ours, &one, PARITAS_MINIMIZER_NEWTON, 1, 0);
+            compare_fits(&ours, &other, PARITAS_MINIMIZER_LBFGSB, 0, 0);
             if (precision == 64) { /* covariances too, which otherwise run on the CPU */
                 device_close(ours.context->host);
                 ours.context->host = ours.context->device;
             }
-            compare_fits(&ours, &whole, PARITAS_NEWTON, 0, 1);
+            compare_fits(&ours, &whole, PARITAS_MINIMIZER_NEWTON, 0, 1);
         }
         close_bench(&ours);
         compared++;
@@ -390,7 +395,7 @@ static paritas_hypotest_toys_result run_toys(const struct bench *b, paritas_test
                                              struct kept *kept)
 {
     paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     options.n = TESTED;
     options.seed = 12;
     options.take = keep;
@@ -438,12 +443,12 @@ static void compare_toys(paritas_test_statistic statistic, unsigned precision)
 
 TEST(toys_are_the_cpus)
 {
-    compare_toys(PARITAS_QTILDE, 64);
+    compare_toys(PARITAS_STATISTIC_QTILDE, 64);
 }
 
 TEST(toys_in_single_precision_are_the_cpus)
 {
-    compare_toys(PARITAS_QTILDE, 32);
+    compare_toys(PARITAS_STATISTIC_QTILDE, 32);
 }
 
 TEST(small_model)
@@ -456,12 +461,13 @@ TEST(other_interpolation_and_clipping)
     compare_devices(&(struct source){.name = "small.json",
                                      .text = small_workspace,
                                      .normsys_code = 1,
-                                     .histosys_code = PARITAS_HISTOSYS_0},
+                                     .histosys_code = PARITAS_HISTOSYS_CODE_0},
                     64);
-    compare_devices(
-        &(struct source){
-            .name = "small.json", .text = small_workspace, .histosys_code = PARITAS_HISTOSYS_2, .clips = 1},
-        64);
+    compare_devices(&(struct source){.name = "small.json",
+                                     .text = small_workspace,
+                                     .histosys_code = PARITAS_HISTOSYS_CODE_2,
+                                     .clips = 1},
+                    64);
 }
 
 TEST(templates_in_data_rows)

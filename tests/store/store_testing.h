@@ -122,7 +122,7 @@ static inline bool same_toy(const paritas_toy *a, const paritas_toy *b)
 /* Adds rows [from, to) of the run in one transaction. */
 static inline paritas_status add_range(struct store *store, uint64_t from, uint64_t to)
 {
-    paritas_toy *rows = calloc(to - from + 1, sizeof *rows);
+    paritas_toy *rows = sized_calloc(to - from + 1, sizeof *rows);
     for (uint64_t i = from; i < to; i++) rows[i - from] = some_toy(i);
     const paritas_status status = store_add(store, to - from, rows);
     free(rows);

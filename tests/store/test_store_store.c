@@ -28,7 +28,7 @@ TEST(every_number_comes_back_with_its_bits)
     enum { N = COUNT(reals) };
     const char *path = path_of("run.db");
     struct store *store;
-    paritas_toy rows[N];
+    paritas_toy rows[N] = {PARITAS_INIT(paritas_toy)};
     for (size_t i = 0; i < N; i++)
         rows[i] = (paritas_toy){i * 461168601842738790u,
                                 1.0,
@@ -117,7 +117,7 @@ TEST(fits_keep_their_vectors_as_little_endian_bits)
     struct store *store;
     struct fits all = {0};
     unsigned char present[10];
-    uint64_t counts[STORE_STATUSES];
+    uint64_t counts[PARITAS_FIT_STATUS_COUNT];
     ASSERT_STORE_OK(store_open(scene.context, path, &fits_run, false, &store));
     ASSERT_STORE_OK(store_add_fits(store, 3, rows));
     ASSERT_STORE_OK(store_present(store, 0.0, 0.0, 0, 10, present));
