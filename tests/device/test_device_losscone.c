@@ -1,5 +1,5 @@
-/* test_device_losscone.c: loss cones and plasmas on an accelerator that runs out of memory, is cancelled, or goes:
- * smaller launches have the same bits, and what cannot be done is said. */
+/* test_device_losscone.c: loss cones and plasmas on an accelerator that runs out of memory, is cancelled, or
+ * goes: smaller launches have the same bits, and what cannot be done is said. */
 #include "device/fake_accelerator.h"
 #include "losscone/devices.h"
 #include "share.h"

@@ -1,5 +1,5 @@
-/* test_losscone_limits.c: limits of loss cones' numbers: edges at right angles, fluxes and options at their bounds,
- * searches that were cut short, results that are none. */
+/* test_losscone_limits.c: limits of loss cones' numbers: edges at right angles, fluxes and options at their
+ * bounds, searches that were cut short, results that are none. */
 #include "losscone/cases.h"
 #include "losscone/synthetic.h"
 

@@ -1,5 +1,5 @@
-/* test_losscone_search.c: the exact search finds the least misfit there is, where it says, with the same bits however
- * it is run. */
+/* test_losscone_search.c: the exact search finds the least misfit there is, where it says, with the same bits
+ * however it is run. */
 #include "losscone/cases.h"
 #include "losscone/synthetic.h"
 #include "refusing.h"
