@@ -167,12 +167,11 @@ TEST(values_are_those_of_the_statistics)
         differentiate_one(&f, &expected_z, 0.0, row, values, NULL, NULL);
         ASSERT_CLOSE(values[0], z.z_exp, 1e-9);
         paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
-        assert_int_equal(paritas_limit(f.context, f.model, NULL,
-                                       &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                                .statistic = PARITAS_STATISTIC_QTILDE,
-                                                                .level = 0.05},
-                                       &limit),
-                         PARITAS_OK);
+        assert_int_equal(
+            paritas_limit(f.context, f.model, NULL,
+                          SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE, .level = 0.05),
+                          &limit),
+            PARITAS_OK);
         const paritas_gradient_options limits = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE);
         differentiate_one(&f, &limits, 0.0, row, values, NULL, NULL);
         assert_true(values[0] == limit.limit_obs);
