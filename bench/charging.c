@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define REPEATS 5
 
 static int fail(paritas_context *context)
@@ -65,7 +65,7 @@ static void make(struct spectra *s, size_t k, uint64_t *random)
 static int from_spectra(paritas_context *context, const struct spectra *s, size_t n, unsigned refits,
                         const char *name)
 {
-    const paritas_spectra spectra = {n, s->energy, s->flux, s->sensitivity, NULL};
+    const paritas_spectra spectra = {.size = sizeof(paritas_spectra), n, s->energy, s->flux, s->sensitivity, NULL};
     paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
     paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     paritas_kappa_result *fits = array(n, sizeof *fits);

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
-#define CELLS PARITAS_SPECTRUM_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 #define TIMES 5
 
 static void check(paritas_context *context, paritas_status status)
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
             flux[at] = counts > 0.5 ? (double)(uint64_t)(counts + 0.5) / sensitivity[at] : 0.0;
         }
     }
-    const paritas_spectra spectra = {n, energy, flux, sensitivity, NULL};
+    const paritas_spectra spectra = {.size = sizeof(paritas_spectra), n, energy, flux, sensitivity, NULL};
     printf("%zu spectra, one thread, %s kernels; spectra/s (microseconds each)\n", n,
            paritas_isa_name(context));
     for (unsigned lanes = 0; lanes < 2; lanes++)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
+#define ROWS PARITAS_SWEEP_ROWS
 #define LIMIT_FRACTION 0.001 /* of the sweeps that may end at a limit before the exit code says so */
 
 struct fit_plan {

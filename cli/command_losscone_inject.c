@@ -29,7 +29,7 @@ struct injection {
     struct synthetic_plan truth;
     size_t sweeps;
     paritas_normalisation normalisation;
-    double theta[PARITAS_ER_CELLS];
+    double theta[PARITAS_SWEEP_CELLS];
     bool truths[2];
     struct tally tallies[2][2]; /* truth, model */
 };
@@ -79,7 +79,7 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
     struct losscone_answers answers;
     paritas_er_day *day = NULL;
     struct synthetic_plan plan = j->truth;
-    const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
+    const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
     plan.folded = kind == 1;
     arena_open(&arena, &context->allocator);
     double *potential = arena_array(&arena, rows * n, sizeof(double)),
@@ -97,7 +97,7 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
         status = paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux);
     if (status == PARITAS_OK)
         status = paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux);
-    const paritas_sweeps sweeps = {.n = n,
+    const paritas_sweeps sweeps = {.size = sizeof(paritas_sweeps), .n = n,
                                    .energy = day != NULL ? day->energy : NULL,
                                    .potential = potential,
                                    .cosine = cosine,
@@ -184,7 +184,7 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     s.width = quantile(tally->width, n, 0.5);
     s.set_width = j->plan.confidence != CONFIDENCE_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
     s.misfit = quantile(tally->misfit, known, 0.5);
-    s.in_plateau = j->plan.options.search == PARITAS_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
+    s.in_plateau = j->plan.options.search == PARITAS_LOSSCONE_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
     s.in_set = j->plan.confidence != CONFIDENCE_NONE ? (double)tally->in_set / count : NAN;
     s.lesser = j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
     return s;
@@ -273,9 +273,9 @@ static int run(struct session *session)
     j.session = session;
     const char *normalisation = option_text(session->arguments, "--normalisation", "ratio");
     j.sweeps = option_count(session->arguments, "--sweeps", 500);
-    j.normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISE_MAX
-                      : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISE_PAIRS
-                                                            : PARITAS_NORMALISE_RATIO;
+    j.normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISATION_MAX
+                      : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISATION_PAIRS
+                                                            : PARITAS_NORMALISATION_RATIO;
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
     paritas_status status = losscone_plan_open(session, &j.plan);

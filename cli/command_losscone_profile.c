@@ -83,8 +83,8 @@ static paritas_status load(struct profile *p)
         status = paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method,
                                        p->sweeps.cosine, day->flux, p->sweeps.flux);
     const paritas_sweeps all = sweeps_of(&p->sweeps);
-    const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
-    p->data = (paritas_sweeps){1, all.energy + rows * p->at, all.potential + rows * p->at,
+    const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
+    p->data = (paritas_sweeps){.size = sizeof(paritas_sweeps), 1, all.energy + rows * p->at, all.potential + rows * p->at,
                                all.cosine + cells * p->at, all.flux + cells * p->at};
     if (status == PARITAS_OK)
         status = losscone_answer(session->context, &p->plan, &p->data,
@@ -271,7 +271,7 @@ static int run(struct session *session)
     if (option_given(session->arguments, "--spectrum") == NULL)
         return usage_failure(session, "losscone profile needs --spectrum N");
     paritas_status status = losscone_plan_open(session, &p.plan);
-    if (status == PARITAS_OK && p.plan.options.search != PARITAS_SEARCH_EXACT)
+    if (status == PARITAS_OK && p.plan.options.search != PARITAS_LOSSCONE_SEARCH_EXACT)
         status = usage_failure(session, "losscone profile searches exactly: there is no --search de");
     if (status == PARITAS_OK) status = plasma_plan_open(session, &p.plasma);
     if (status == PARITAS_OK) status = sources_open(session, &p.sources);

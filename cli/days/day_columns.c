@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
-#define CELLS PARITAS_ER_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 
 /* ---- the answer of a day ---- */
 
@@ -50,7 +50,7 @@ void write_median(struct writer *writer, const char *key, size_t n, const double
 void write_reasons(struct writer *writer, const paritas_er_day *day)
 {
     write_object(writer, "reasons", true);
-    for (unsigned i = 1; i < PARITAS_ER_REASONS; i++) {
+    for (unsigned i = 1; i < PARITAS_ER_REASON_COUNT; i++) {
         if (day->counts[i].count == 0) continue;
         write_object(writer, paritas_er_reason_name((paritas_er_reason)i), false);
         write_integer(writer, "count", day->counts[i].count);
@@ -60,7 +60,7 @@ void write_reasons(struct writer *writer, const paritas_er_day *day)
     }
     write_close(writer);
     write_array(writer, "reason_codes", false);
-    for (unsigned i = 0; i < PARITAS_ER_REASONS; i++)
+    for (unsigned i = 0; i < PARITAS_ER_REASON_COUNT; i++)
         write_string(writer, NULL, paritas_er_reason_name((paritas_er_reason)i));
     write_close(writer);
 }

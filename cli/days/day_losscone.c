@@ -78,10 +78,10 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
                *confidence = option_text(arguments, "--confidence", "residuals");
     *plan = (struct losscone_plan){.options = start};
     paritas_losscone_options *o = &plan->options;
-    o->method = strcmp(option_text(arguments, "--method", "halekas"), "lillis") == 0 ? PARITAS_LILLIS
-                                                                                     : PARITAS_HALEKAS;
-    o->search = strcmp(option_text(arguments, "--search", "exact"), "de") == 0 ? PARITAS_SEARCH_DE
-                                                                               : PARITAS_SEARCH_EXACT;
+    o->method = strcmp(option_text(arguments, "--method", "halekas"), "lillis") == 0 ? PARITAS_LOSSCONE_METHOD_LILLIS
+                                                                                     : PARITAS_LOSSCONE_METHOD_HALEKAS;
+    o->search = strcmp(option_text(arguments, "--search", "exact"), "de") == 0 ? PARITAS_LOSSCONE_SEARCH_DE
+                                                                               : PARITAS_LOSSCONE_SEARCH_EXACT;
     o->seed = option_whole(arguments, "--seed", start.seed);
     o->population = (unsigned)option_count(arguments, "--population", start.population);
     o->generations = (unsigned)option_count(arguments, "--generations", start.generations);
@@ -123,9 +123,9 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
         return usage_failure(session, "--step takes a number above 0");
     const bool sets_asked =
         option_given(arguments, "--confidence") != NULL || plan->confidence == CONFIDENCE_THRESHOLD;
-    if (o->search == PARITAS_SEARCH_DE && sets_asked && plan->confidence != CONFIDENCE_NONE)
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE && sets_asked && plan->confidence != CONFIDENCE_NONE)
         return usage_failure(session, "confidence sets need --search exact");
-    if (o->search == PARITAS_SEARCH_DE) plan->confidence = CONFIDENCE_NONE;
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE) plan->confidence = CONFIDENCE_NONE;
     return check_options(session, o);
 }
 
@@ -136,13 +136,13 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     write_string(writer, "method", paritas_losscone_method_name(o->method));
     write_string(writer, "response", plan->hard && plan->folded ? "both" : plan->hard ? "hard" : "folded");
     write_string(writer, "search", paritas_losscone_search_name(o->search));
-    if (o->search == PARITAS_SEARCH_DE) {
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE) {
         write_integer(writer, "population", o->population);
         write_integer(writer, "generations", o->generations);
     } else {
         write_integer(writer, "box_limit", o->box_limit);
     }
-    if (o->search == PARITAS_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
     write_number(writer, "potential_lower", o->potential_lower);
     write_number(writer, "potential_upper", o->potential_upper);
@@ -167,7 +167,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
 paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model)
 {
     paritas_losscone_options options = plan->options;
-    options.response = model == 0 ? PARITAS_RESPONSE_HARD : PARITAS_RESPONSE_FOLDED;
+    options.response = model == 0 ? PARITAS_LOSSCONE_RESPONSE_HARD : PARITAS_LOSSCONE_RESPONSE_FOLDED;
     /* the folded model has no beam */
     if (model == 1) options.amplitude_lower = options.amplitude_upper = 0.0;
     return options;
@@ -183,7 +183,7 @@ const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const pa
 {
     const paritas_er_day *day = sweeps->day;
     bool polarity = false;
-    for (size_t i = PARITAS_ER_ROWS * k; i < PARITAS_ER_ROWS * (k + 1); i++)
+    for (size_t i = PARITAS_SWEEP_ROWS * k; i < PARITAS_SWEEP_ROWS * (k + 1); i++)
         polarity = polarity || day->polarity[i] == 1.0 || day->polarity[i] == -1.0;
     if (losscone_fitted(result)) return paritas_sweep_status_name(result->status);
     if (day->sweep_reason[k] != PARITAS_ER_KEPT)
@@ -226,7 +226,7 @@ paritas_status losscone_answer(paritas_context *context, const struct losscone_p
         if (answers->results[model] == NULL) return paritas_fail_memory(context);
         if (sweeps->n == 0) continue;
         paritas_status status = paritas_losscone_fit(context, sweeps, &options, answers->results[model]);
-        for (size_t k = 0; k < sweeps->n && options.search == PARITAS_SEARCH_DE && status == PARITAS_OK;
+        for (size_t k = 0; k < sweeps->n && options.search == PARITAS_LOSSCONE_SEARCH_DE && status == PARITAS_OK;
              k++) {
             /* a point, which says nothing of a plateau */
             paritas_losscone_result *r = &answers->results[model][k];

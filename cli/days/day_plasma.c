@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
+#define ROWS PARITAS_SWEEP_ROWS
 
 const struct option options_plasma[] = {
     {"--weights", 0, OPTION_CHOICE, "counts|original|none",
@@ -42,12 +42,12 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
     const char *weights = option_text(arguments, "--weights", "counts");
     *plan = (struct plasma_plan){kappa, potential,
                                  strcmp(option_text(arguments, "--illumination", "sun"), "sun") == 0};
-    plan->kappa.weights = strcmp(weights, "original") == 0 ? PARITAS_WEIGHTS_ORIGINAL
-                          : strcmp(weights, "none") == 0   ? PARITAS_WEIGHTS_NONE
-                                                           : PARITAS_WEIGHTS_COUNTS;
+    plan->kappa.weights = strcmp(weights, "original") == 0 ? PARITAS_KAPPA_WEIGHTS_ORIGINAL
+                          : strcmp(weights, "none") == 0   ? PARITAS_KAPPA_WEIGHTS_NONE
+                                                           : PARITAS_KAPPA_WEIGHTS_COUNTS;
     plan->kappa.density = strcmp(option_text(arguments, "--density", "fitted"), "estimate") == 0
-                              ? PARITAS_DENSITY_ESTIMATE
-                              : PARITAS_DENSITY_FITTED;
+                              ? PARITAS_KAPPA_DENSITY_ESTIMATE
+                              : PARITAS_KAPPA_DENSITY_FITTED;
     plan->kappa.kappa_lower = option_number(arguments, "--kappa-lower", kappa.kappa_lower);
     plan->kappa.kappa_upper = option_number(arguments, "--kappa-upper", kappa.kappa_upper);
     plan->kappa.theta_lower = option_number(arguments, "--speed-lower", kappa.theta_lower);
@@ -122,7 +122,7 @@ paritas_status plasma_answer(struct session *session, const struct plasma_plan *
     if (status != PARITAS_OK) return status;
     memcpy(energy, day->energy, ROWS * n * sizeof *energy);
     if (!automatic) shift(plan, sweeps, energy, omni);
-    const paritas_spectra spectra = {
+    const paritas_spectra spectra = {.size = sizeof(paritas_spectra), 
         .n = n, .energy = energy, .flux = omni, .sensitivity = sensitivity, .counts = counts};
     for (size_t k = 0; k < n; k++)
         answers->sunlit[k] =

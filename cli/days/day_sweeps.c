@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ROWS PARITAS_ER_ROWS
-#define CELLS PARITAS_ER_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 
 const struct option options_sources[] = {
     {"--theta", 0, OPTION_TEXT, "FILE",
@@ -121,9 +121,9 @@ paritas_status sources_open(struct session *session, struct sources *sources)
     memset(sources, 0, sizeof *sources);
     sources->strict = option_flag(arguments, "--strict");
     sources->sunlight = option_number(arguments, "--sunlight", 14.0);
-    sources->normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISE_MAX
-                             : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISE_PAIRS
-                                                                   : PARITAS_NORMALISE_RATIO;
+    sources->normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISATION_MAX
+                             : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISATION_PAIRS
+                                                                   : PARITAS_NORMALISATION_RATIO;
     if (sources->sunlight < 0.0 || sources->sunlight > 180.0)
         return usage_failure(session, "--sunlight takes degrees from 0 to 180");
     paritas_status status =
@@ -250,7 +250,7 @@ static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *p
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         move_rows(arrays[i].to, arrays[i].from, at, n, arrays[i].width * sizeof(double));
-    for (size_t i = 0; i < PARITAS_ER_REASONS; i++) {
+    for (size_t i = 0; i < PARITAS_ER_REASON_COUNT; i++) {
         if (whole->counts[i].count == 0)
             whole->counts[i] = part->counts[i];
         else
@@ -360,7 +360,7 @@ void sweeps_free(struct sweeps *sweeps)
 
 paritas_sweeps sweeps_of(const struct sweeps *sweeps)
 {
-    return (paritas_sweeps){.n = sweeps->n,
+    return (paritas_sweeps){.size = sizeof(paritas_sweeps), .n = sweeps->n,
                             .energy = sweeps->day->energy,
                             .potential = sweeps->potential,
                             .cosine = sweeps->cosine,

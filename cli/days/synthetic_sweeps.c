@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
-#define CELLS PARITAS_ER_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 #define CADENCE 80.0 /* seconds from sweep to sweep */
 #define ROW_TIME 2.5
 
@@ -372,13 +372,13 @@ paritas_status synthetic_day(paritas_context *context, const struct synthetic_pl
         memcpy(points + 3 * k, point, sizeof point);
     }
     paritas_losscone_options truly = *options;
-    truly.response = plan->folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+    truly.response = plan->folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
     if (plan->folded) truly.amplitude_lower = truly.amplitude_upper = 0.0;
     if (status == PARITAS_OK) status = spectra(context, plan, n, truth, *day, incident);
     if (status == PARITAS_OK && n > 0)
         status = paritas_losscone_cosines(context, n, theta, (*day)->field, (*day)->polarity, (*day)->azimuth,
                                           cosine);
-    const paritas_sweeps sweeps = {.n = n,
+    const paritas_sweeps sweeps = {.size = sizeof(paritas_sweeps), .n = n,
                                    .energy = status == PARITAS_OK ? (*day)->energy : NULL,
                                    .potential = potential,
                                    .cosine = cosine,

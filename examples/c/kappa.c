@@ -3,7 +3,7 @@
 #include <paritas_kappa.h>
 #include <stdio.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 
 int main(void)
 {
@@ -15,10 +15,10 @@ int main(void)
     }
     paritas_context *context = NULL;
     paritas_kappa_options options = PARITAS_KAPPA_OPTIONS_DEFAULT;
-    paritas_kappa_result fit;
-    paritas_potential potentials[2];
+    paritas_kappa_result fit = PARITAS_INIT(paritas_kappa_result);
+    paritas_potential potentials[2] = {PARITAS_INIT(paritas_potential)};
     options.response = 0.0; /* these fluxes are not folded with the channels' width */
-    const paritas_spectra spectrum = {1, energy, flux, sensitivity, NULL};
+    const paritas_spectra spectrum = {.size = sizeof(paritas_spectra), 1, energy, flux, sensitivity, NULL};
     int failed = paritas_open(NULL, &context) || paritas_kappa_flux(context, 1, &truth, ROWS, energy, flux) ||
                  paritas_kappa_fit(context, &spectrum, &options, &fit);
     if (!failed) {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define CELLS ((size_t)PARITAS_ER_ROWS * PARITAS_ER_CELLS)
+#define CELLS ((size_t)PARITAS_SWEEP_ROWS * PARITAS_SWEEP_CELLS)
 #define DAY 86400
 
 /* ---- reasons ---------------------------------------------------------------------------------- */
@@ -21,17 +21,17 @@ paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
         return PARITAS_ER_##unit;
         PARITAS_ER_REASON_LIST(X)
 #undef X
-    case PARITAS_ER_REASONS:
+    case PARITAS_ER_REASON_COUNT:
         break;
     }
-    return PARITAS_ER_CELL;
+    return PARITAS_ER_UNIT_CELL;
 }
 
 const char *paritas_er_unit_name(paritas_er_unit unit)
 {
-    return unit == PARITAS_ER_CELL    ? "cell"
-           : unit == PARITAS_ER_ROW   ? "row"
-           : unit == PARITAS_ER_SWEEP ? "sweep"
+    return unit == PARITAS_ER_UNIT_CELL    ? "cell"
+           : unit == PARITAS_ER_UNIT_ROW   ? "row"
+           : unit == PARITAS_ER_UNIT_SWEEP ? "sweep"
                                       : "unknown";
 }
 
@@ -58,15 +58,15 @@ static const struct array {
     ARRAY(number, 1, false),
     ARRAY(utc, 1, false),
     ARRAY(sweep_reason, 1, false),
-    ARRAY(row_reason, PARITAS_ER_ROWS, false),
+    ARRAY(row_reason, PARITAS_SWEEP_ROWS, false),
     ARRAY(cell_reason, CELLS, false),
-    ARRAY(line, PARITAS_ER_ROWS, false),
-    ARRAY(time, PARITAS_ER_ROWS, true),
-    ARRAY(energy, PARITAS_ER_ROWS, true),
-    ARRAY(field, PARITAS_ER_ROWS * 3, true),
+    ARRAY(line, PARITAS_SWEEP_ROWS, false),
+    ARRAY(time, PARITAS_SWEEP_ROWS, true),
+    ARRAY(energy, PARITAS_SWEEP_ROWS, true),
+    ARRAY(field, PARITAS_SWEEP_ROWS * 3, true),
     ARRAY(flux, CELLS, true),
     ARRAY(azimuth, CELLS, true),
-    ARRAY(polarity, PARITAS_ER_ROWS, true),
+    ARRAY(polarity, PARITAS_SWEEP_ROWS, true),
     ARRAY(spacecraft_potential, 1, true),
     ARRAY(spacecraft_in_sun, 1, true),
     ARRAY(projection_in_sun, 1, true),
@@ -137,7 +137,7 @@ paritas_status er_day_add(paritas_context *context, struct er_day *day, int64_t 
         }
     }
     day->open.number[n] = number;
-    memset(day->open.row_reason + n * PARITAS_ER_ROWS, PARITAS_ER_ROW_MISSING, PARITAS_ER_ROWS);
+    memset(day->open.row_reason + n * PARITAS_SWEEP_ROWS, PARITAS_ER_ROW_MISSING, PARITAS_SWEEP_ROWS);
     memset(day->open.cell_reason + n * CELLS, PARITAS_ER_ROW_MISSING, CELLS);
     day->open.n = n + 1;
     return PARITAS_OK;

@@ -308,7 +308,7 @@ static paritas_status read_from(paritas_context *context, const char *label, str
                             used->field_lower, used->field_upper);
     struct reader reader = {.context = context, .label = label};
     struct er_day *day;
-    const uint64_t sweeps = size / (PARITAS_ER_ROWS * ROW_BYTES) + 1;
+    const uint64_t sweeps = size / (PARITAS_SWEEP_ROWS * ROW_BYTES) + 1;
     paritas_status status = er_day_open(context, sweeps < 8192 ? (size_t)sweeps : 8192, &day);
     if (status) return status;
     status = read_day(&reader, source, used, day);

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
-#define CELLS PARITAS_ER_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 #define SPAN 160.0 /* s: two sweeps; rows of one are within 80 */
 
 struct sweep {
@@ -346,7 +346,7 @@ paritas_status er_sweeps_close(struct er_sweeps *s)
     }
     if (!s->options->strict) return PARITAS_OK;
     paritas_er_reason found = PARITAS_ER_KEPT;
-    for (int r = 1; r < PARITAS_ER_REASONS; r++) {
+    for (int r = 1; r < PARITAS_ER_REASON_COUNT; r++) {
         const paritas_er_count *counted = &day->counts[r];
         if (is_damage((paritas_er_reason)r) && counted->count &&
             (!found || counted->line < day->counts[found].line))

@@ -48,10 +48,10 @@ static double log_theta(double theta)
 
 static paritas_status check_options(paritas_context *context, const paritas_kappa_options *o)
 {
-    if ((unsigned)o->weights > PARITAS_WEIGHTS_NONE)
+    if ((unsigned)o->weights > PARITAS_KAPPA_WEIGHTS_NONE)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "weights %d: there are none of this number",
                             (int)o->weights);
-    if ((unsigned)o->density > PARITAS_DENSITY_ESTIMATE)
+    if ((unsigned)o->density > PARITAS_KAPPA_DENSITY_ESTIMATE)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "density %d: there is none of this number",
                             (int)o->density);
     if (!(o->response >= 0.0 && o->response <= 10.0))
@@ -77,7 +77,7 @@ static void freeze_options(struct task *task)
 {
     const paritas_kappa_options *o = &task->options;
     const double t_lower = log_theta(o->theta_lower), t_upper = log_theta(o->theta_upper);
-    const bool held = o->density == PARITAS_DENSITY_ESTIMATE;
+    const bool held = o->density == PARITAS_KAPPA_DENSITY_ESTIMATE;
     unsigned kappas = o->kappa_lower < o->kappa_upper ? GRID_KAPPAS : 1,
              thetas = 1 + (unsigned)((t_upper - t_lower) / GRID_STEP + 0.99);
     if (thetas > GRID_THETAS) thetas = GRID_THETAS;
@@ -133,10 +133,10 @@ static paritas_status open_task(paritas_context *context, struct task *task, con
     if (spectra->n && (!spectra->energy || !spectra->flux))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "spectra: %s is NULL",
                             spectra->energy ? "flux" : "energy");
-    if (spectra->n && task->options.weights == PARITAS_WEIGHTS_COUNTS && !spectra->sensitivity)
+    if (spectra->n && task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !spectra->sensitivity)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "spectra: sensitivity is NULL; the weights 'counts' need it");
-    if (spectra->n && task->options.weights == PARITAS_WEIGHTS_ORIGINAL && !spectra->counts)
+    if (spectra->n && task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL && !spectra->counts)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "spectra: counts is NULL; the weights 'original' need it");
     freeze_options(task);
@@ -161,8 +161,8 @@ static struct view view_spectrum(const struct task *task, size_t which, double *
     const paritas_spectra *given = task->spectra;
     const double *energy = given->energy + which * SPECTRUM_ROWS, *flux = given->flux + which * SPECTRUM_ROWS;
     const double *gain =
-        task->options.weights == PARITAS_WEIGHTS_COUNTS     ? given->sensitivity + which * SPECTRUM_ROWS
-        : task->options.weights == PARITAS_WEIGHTS_ORIGINAL ? given->counts + which * SPECTRUM_ROWS
+        task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS     ? given->sensitivity + which * SPECTRUM_ROWS
+        : task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? given->counts + which * SPECTRUM_ROWS
                                                             : NULL;
     struct view view = {0, 0, 0.0};
     memset(row, 0, SPECTRUM_SIZE * sizeof *row);
@@ -172,7 +172,7 @@ static struct view view_spectrum(const struct task *task, size_t which, double *
         row[SPECTRUM_ENERGY + i] = energy[i];
         const double f = flux[i] < 0.0 && flux[i] - flux[i] == 0.0 ? 0.0 : flux[i], g = gain ? gain[i] : 1.0;
         if (!usable(f) || !usable(g) ||
-            (task->options.weights == PARITAS_WEIGHTS_COUNTS && !(g > 0.0 && usable(f * g))))
+            (task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !(g > 0.0 && usable(f * g))))
             continue;
         row[SPECTRUM_FLUX + i] = f;
         row[SPECTRUM_GAIN + i] = g;
@@ -198,7 +198,7 @@ static paritas_status fill(paritas_context *context, void *user, size_t at, size
         view_spectrum(task, at + k, row);
         if (!task->starts || task->hands_on || !(task->starts[3 * (at + k) + 1] > 0.0)) continue;
         memcpy(row + SPECTRUM_START + 1, task->starts + 3 * (at + k) + 1, 2 * sizeof *row);
-        if (task->options.density == PARITAS_DENSITY_FITTED) row[SPECTRUM_START] = task->starts[3 * (at + k)];
+        if (task->options.density == PARITAS_KAPPA_DENSITY_FITTED) row[SPECTRUM_START] = task->starts[3 * (at + k)];
     }
     return PARITAS_OK;
 }
@@ -247,7 +247,7 @@ static void write_result(const struct task *task, size_t which, const double *an
     if (r->theta_state == PARITAS_PARAMETER_FIXED || r->theta_state == PARITAS_PARAMETER_AT_LOWER_BOUND)
         r->plasma.theta = task->options.theta_lower;
     if (r->theta_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->plasma.theta = task->options.theta_upper;
-    if (task->options.density == PARITAS_DENSITY_ESTIMATE) r->plasma.density = view.density_estimate;
+    if (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) r->plasma.density = view.density_estimate;
     if (!kappa_plasma_is_valid(&r->plasma)) { /* in its density, which the fit does not bound */
         r->status = PARITAS_SPECTRUM_NOT_FITTED;
         r->fit = PARITAS_FIT_NOT_A_MINIMUM;
@@ -257,7 +257,7 @@ static void write_result(const struct task *task, size_t which, const double *an
     r->temperature = paritas_kappa_temperature(r->plasma.kappa, r->plasma.theta);
     r->misfit = answer[KAPPA_MISFIT];
     r->edm = answer[KAPPA_EDM];
-    const double unit = task->options.weights != PARITAS_WEIGHTS_NONE ? 1.0
+    const double unit = task->options.weights != PARITAS_KAPPA_WEIGHTS_NONE ? 1.0
                         : r->dof > 0                                  ? r->misfit / r->dof
                                                                       : none;
     static const unsigned char place[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
@@ -314,7 +314,7 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
     struct batch batch = batch_of(&task, ENTRY_kappa_fit);
     const bool polished = context->precision == 32 && !context->no_polish;
     /* the weights of rows without a count leave f32 nothing to see the others by */
-    const bool beyond = polished && task.options.weights == PARITAS_WEIGHTS_ORIGINAL;
+    const bool beyond = polished && task.options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL;
     if (!polished || beyond)
         return batch_run(context, beyond ? context->host : context->device, &batch, spectra->n);
     task.starts = paritas_allocate(context, spectra->n, 3 * sizeof *task.starts);
@@ -340,7 +340,7 @@ static paritas_status take_misfit(paritas_context *context, void *user, size_t a
         double row[SPECTRUM_SIZE], *to = task->misfit + (at + k) * task->n_points;
         const struct view view = view_spectrum(task, at + k, row);
         const bool nothing =
-            view.rows == 0 || (task->options.density == PARITAS_DENSITY_ESTIMATE && view.rows == view.empty);
+            view.rows == 0 || (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE && view.rows == view.empty);
         for (size_t p = 0; p < task->n_points; p++)
             to[p] = nothing ? (double)NAN : out[k * task->n_points + p];
     }
@@ -364,7 +364,7 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
     for (size_t p = 0; p < n_points && status == PARITAS_OK; p++) {
         paritas_kappa_plasma point = points[p];
         /* not looked at */
-        if (task.options.density == PARITAS_DENSITY_ESTIMATE) point.density = KAPPA_UNIT_DENSITY;
+        if (task.options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) point.density = KAPPA_UNIT_DENSITY;
         if (!kappa_plasma_is_valid(&point))
             status =
                 paritas_fail(context, PARITAS_INVALID_ARGUMENT,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define MOST_SLOPE 0.98 /* of the potential by the shift, beyond which no error is told */
 #define CLOSE 1e-3      /* V: a potential this near the shift is not worth another fit */
 /* V: between shifts this near, of which one is too small and one too large, the potential jumps */
@@ -220,7 +220,7 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
             run.sunlit[n] = 1;
             run.which[n++] = k;
         }
-        const paritas_spectra shifted = {n, run.energy, run.flux, run.sensitivity, run.counts};
+        const paritas_spectra shifted = {.size = sizeof(paritas_spectra), n, run.energy, run.flux, run.sensitivity, run.counts};
         status = fit_and_solve(context, &run, &shifted, run.sunlit, kappa, &options, run.fits, run.results);
         for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
             struct search *search = &searches[run.which[k]];

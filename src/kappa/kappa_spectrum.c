@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
-#define CELLS PARITAS_SPECTRUM_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 
 /* The archive's marks of missing and of flagged fluxes are +-1e-98: no flux is so small. */
 #define MARKS 1e-90

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS PARITAS_SWEEP_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 #define POINT 3 /* U, r, A */
 
@@ -163,9 +163,9 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
     paritas_losscone_options options;
     struct losscone_tables tables;
     paritas_status status = losscone_options_read(context, given, &options);
-    const paritas_sweeps looked_at = sweeps ? (paritas_sweeps){sweeps->n, sweeps->energy, sweeps->potential,
+    const paritas_sweeps looked_at = sweeps ? (paritas_sweeps){.size = sizeof(paritas_sweeps), sweeps->n, sweeps->energy, sweeps->potential,
                                                                sweeps->cosine, sweeps->cosine}
-                                            : (paritas_sweeps){0};
+                                            : (paritas_sweeps){.size = sizeof(paritas_sweeps), 0};
     /* all but the fluxes */
     if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps ? &looked_at : NULL);
     if (status == PARITAS_OK) status = check_points(context, sweeps->n, points);
@@ -173,7 +173,7 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model: no place given for it");
     if (status != PARITAS_OK) return status;
     losscone_options_tables(&options, &tables);
-    struct models m = {sweeps, points, model, edge, options.response == PARITAS_RESPONSE_HARD};
+    struct models m = {sweeps, points, model, edge, options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
     const struct batch batch = {.module = &paritas_module_losscone,
                                 .tables = losscone_device_tables(&tables),
                                 .entry = ENTRY_losscone_model,

@@ -22,7 +22,7 @@ static paritas_losscone_result result_of(const paritas_losscone_options *options
     const unsigned cells = (unsigned)row[OUTCOME_CELLS];
     paritas_losscone_result r = losscone_result(options, cells);
     if (r.status != PARITAS_SWEEP_FITTED) return r;
-    const double scale = options->method == PARITAS_LILLIS ? (double)(cells - 3) : 1.0;
+    const double scale = options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? (double)(cells - 3) : 1.0;
     r.misfit = row[OUTCOME_MISFIT] / scale;
     r.gap = (row[OUTCOME_MISFIT] - row[OUTCOME_PROVEN]) / scale;
     r.potential = row[OUTCOME_POINT];
@@ -62,7 +62,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
     if (status == PARITAS_OK && sweeps->n > 0 && !results)
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: no place given for them");
     if (status != PARITAS_OK || sweeps->n == 0) return status;
-    if (options.search == PARITAS_SEARCH_DE) return losscone_evolve(context, sweeps, &options, results);
+    if (options.search == PARITAS_LOSSCONE_SEARCH_DE) return losscone_evolve(context, sweeps, &options, results);
     struct losscone_tables tables;
     losscone_options_tables(&options, &tables);
     struct fit fit = {sweeps, &options, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};

@@ -13,7 +13,7 @@
 #define LILLIS_MISFIT_LIMIT 2.0 /* above it there is no fit */
 
 NAME_OF(paritas_losscone_method, PARITAS_LOSSCONE_METHOD_LIST, paritas_losscone_method_name)
-NAME_OF(paritas_response, PARITAS_RESPONSE_LIST, paritas_response_name)
+NAME_OF(paritas_losscone_response, PARITAS_RESPONSE_LIST, paritas_losscone_response_name)
 NAME_OF(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, paritas_losscone_search_name)
 NAME_OF(paritas_sweep_status, PARITAS_SWEEP_LIST, paritas_sweep_status_name)
 
@@ -38,13 +38,13 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
     *options = standard;
     if (given) memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
     options->size = sizeof *options;
-    if ((unsigned)options->method > PARITAS_LILLIS)
+    if ((unsigned)options->method > PARITAS_LOSSCONE_METHOD_LILLIS)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: method %d is not known",
                             (int)options->method);
-    if ((unsigned)options->response > PARITAS_RESPONSE_FOLDED)
+    if ((unsigned)options->response > PARITAS_LOSSCONE_RESPONSE_FOLDED)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: response %d is not known",
                             (int)options->response);
-    if ((unsigned)options->search > PARITAS_SEARCH_DE)
+    if ((unsigned)options->search > PARITAS_LOSSCONE_SEARCH_DE)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: search %d is not known",
                             (int)options->search);
     paritas_status status =
@@ -92,7 +92,7 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
     memset(tables, 0, sizeof *tables);
     uint32_t *ints = tables->ints;
     double *reals = tables->reals;
-    const bool folded = options->response == PARITAS_RESPONSE_FOLDED,
+    const bool folded = options->response == PARITAS_LOSSCONE_RESPONSE_FOLDED,
                beam = !folded && options->beam_width > 0.0;
     ints[LOSSCONE_METHOD] = (uint32_t)options->method;
     ints[LOSSCONE_FOLDED] = folded;
@@ -115,7 +115,7 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
     for (int n = 0; n <= energies; n++) {
         const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
         reals[LOSSCONE_LEVEL + n] =
-            options->method == PARITAS_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
+            options->method == PARITAS_LOSSCONE_METHOD_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
     }
 }
 
@@ -171,7 +171,7 @@ paritas_status losscone_fill(paritas_context *context, void *user, size_t at, si
 
 unsigned losscone_least_cells(const paritas_losscone_options *options)
 {
-    return options->method == PARITAS_LILLIS ? LILLIS_LEAST_CELLS : 1;
+    return options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? LILLIS_LEAST_CELLS : 1;
 }
 
 paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells)
@@ -189,6 +189,6 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
 
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled)
 {
-    if (options->method == PARITAS_LILLIS && misfit > LILLIS_MISFIT_LIMIT) return PARITAS_SWEEP_MISFIT;
+    if (options->method == PARITAS_LOSSCONE_METHOD_LILLIS && misfit > LILLIS_MISFIT_LIMIT) return PARITAS_SWEEP_MISFIT;
     return settled ? PARITAS_SWEEP_FITTED : PARITAS_SWEEP_AT_LIMIT;
 }

@@ -119,7 +119,7 @@ static bool has_fit(const paritas_losscone_result *r)
 /* By what kernels divide a sum of squares. */
 static double divisor(const paritas_losscone_options *options, const paritas_losscone_result *r)
 {
-    return options->method == PARITAS_LILLIS ? r->cells - 3.0 : 1.0;
+    return options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? r->cells - 3.0 : 1.0;
 }
 
 /* The square of the size of residuals. */
@@ -244,7 +244,7 @@ static paritas_status check_results(paritas_context *context, const paritas_swee
         if (!(r->misfit >= 0.0 && r->misfit < NOTHING_FOUND))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g",
                                 k, r->misfit);
-        const bool beam = options->beam_width > 0.0 && options->response == PARITAS_RESPONSE_HARD;
+        const bool beam = options->beam_width > 0.0 && options->response == PARITAS_LOSSCONE_RESPONSE_HARD;
         const double u0 = options->potential_lower, u1 = options->potential_upper, r0 = options->ratio_lower,
                      r1 = options->ratio_upper;
         const struct {
@@ -279,7 +279,7 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: must not be negative", step);
     const double side = options.potential_upper - options.potential_lower;
     if (!(step > 0.0)) {
-        step = options.response == PARITAS_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
+        step = options.response == PARITAS_LOSSCONE_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
         if (side / step > GRID_MOST) step = side / GRID_MOST;
     }
     if (!(side / step <= GRID_MOST))

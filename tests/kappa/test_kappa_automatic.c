@@ -3,7 +3,7 @@
 #include "kappa_testing.h"
 #include "refusing.h"
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 enum { N = 120 };
 
 /* Spectra without noise of plasmas of 12 .. 120 eV, as a spacecraft of their potentials sees them: the
@@ -41,7 +41,7 @@ static void make(struct made *m)
             m->counts[k][i] = nearbyint(m->flux[k][i] * m->sensitivity[k][i]);
         }
     }
-    m->spectra = (paritas_spectra){N, m->energy[0], m->flux[0], m->sensitivity[0], m->counts[0]};
+    m->spectra = (paritas_spectra){.size = sizeof(paritas_spectra), N, m->energy[0], m->flux[0], m->sensitivity[0], m->counts[0]};
 }
 
 static paritas_kappa_options plain(void)
@@ -183,12 +183,12 @@ TEST(errors_are_the_spread_of_potentials_of_noisy_spectra)
                 flux[d][i] = fmax(nearbyint(mean + sigma * normal), 0.0) / sensitivity[d][i];
             }
         memset(sunlit, m.sunlit[k], sizeof sunlit);
-        const paritas_spectra spectra = {DRAWS, energy[0], flux[0], sensitivity[0], NULL};
+        const paritas_spectra spectra = {.size = sizeof(paritas_spectra), DRAWS, energy[0], flux[0], sensitivity[0], NULL};
         ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &spectra, sunlit, &kappa, NULL,
                                                                    fits, results));
         double truth = m.potential[k], pull2 = 0.0;
         if (!m.sunlit[k]) {
-            paritas_potential exact;
+            paritas_potential exact = PARITAS_INIT(paritas_potential);
             ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &m.plasma[k], NULL, &m.sunlit[k],
                                                             NULL, &exact));
             truth = exact.potential;
@@ -239,12 +239,12 @@ static paritas_potential shifted_by(paritas_context *context, const double *ener
         f[i] = flux[i] * (e[i] > 0.0 ? e[i] / energy[i] : 1.0);
         s[i] = sensitivity[i] / (e[i] > 0.0 ? e[i] / energy[i] : 1.0);
     }
-    const paritas_spectra one = {1, e, f, s, NULL};
+    const paritas_spectra one = {.size = sizeof(paritas_spectra), 1, e, f, s, NULL};
     const unsigned char sunlit = 1;
     paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     options.refits = 0;
-    paritas_kappa_result fit;
-    paritas_potential result;
+    paritas_kappa_result fit = PARITAS_INIT(paritas_kappa_result);
+    paritas_potential result = PARITAS_INIT(paritas_potential);
     ASSERT_OK(context,
               paritas_spacecraft_potential_of_spectra(context, &one, &sunlit, NULL, &options, &fit, &result));
     return result;
@@ -260,7 +260,7 @@ TEST(what_is_found_agrees_with_its_shift_and_the_rest_is_told)
     paritas_context *context = open_context(NULL, 64, 0, 0);
     make_noisy(context, MANY, energy, flux, sensitivity);
     memset(sunlit, 1, sizeof sunlit);
-    const paritas_spectra spectra = {MANY, energy[0], flux[0], sensitivity[0], NULL};
+    const paritas_spectra spectra = {.size = sizeof(paritas_spectra), MANY, energy[0], flux[0], sensitivity[0], NULL};
     paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     const unsigned refits[] = {2, 20, 300};
     size_t found[3] = {0, 0, 0}, unsettled[3] = {0, 0, 0}, with_root = 0;
@@ -351,7 +351,7 @@ TEST(each_spectrum_answers_for_itself)
     paritas_close(context);
     context = open_context(NULL, 64, 1, 1);
     for (size_t k = 0; k < N; k++) {
-        const paritas_spectra one = {1, m.energy[k], m.flux[k], m.sensitivity[k], m.counts[k]};
+        const paritas_spectra one = {.size = sizeof(paritas_spectra), 1, m.energy[k], m.flux[k], m.sensitivity[k], m.counts[k]};
         ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &one, &m.sunlit[k], NULL, NULL,
                                                                    &fits[1][k], &results[1][k]));
     }
@@ -372,8 +372,8 @@ TEST(memory_that_is_refused_is_told_and_none_is_lost)
     make(&m);
     paritas_spectra few = m.spectra;
     few.n = 4;
-    paritas_kappa_result fits[4];
-    paritas_potential results[4];
+    paritas_kappa_result fits[4] = {PARITAS_INIT(paritas_kappa_result)};
+    paritas_potential results[4] = {PARITAS_INIT(paritas_potential)};
     for (long at = 1;; at++) {
         struct ledger ledger = {.for_good = true};
         const paritas_allocator allocator = ledger_allocator(&ledger);
@@ -403,8 +403,8 @@ TEST(memory_that_is_refused_is_told_and_none_is_lost)
 TEST(what_is_missing_is_named)
 {
     static struct made m;
-    paritas_kappa_result fits[N];
-    paritas_potential results[N];
+    paritas_kappa_result fits[N] = {PARITAS_INIT(paritas_kappa_result)};
+    paritas_potential results[N] = {PARITAS_INIT(paritas_potential)};
     make(&m);
     paritas_context *context = open_context(NULL, 64, 1, 0);
     assert_int_equal(
@@ -427,7 +427,7 @@ TEST(what_is_missing_is_named)
         paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, NULL, &options, fits, results),
         PARITAS_INVALID_ARGUMENT);
     for (size_t i = 0; i < sizeof fits; i++) assert_int_equal(((const unsigned char *)fits)[i], 7);
-    const paritas_spectra no_spectra = {0};
+    const paritas_spectra no_spectra = PARITAS_INIT(paritas_spectra);
     assert_int_equal(
         paritas_spacecraft_potential_of_spectra(context, &no_spectra, NULL, NULL, &options, NULL, NULL),
         PARITAS_INVALID_ARGUMENT);

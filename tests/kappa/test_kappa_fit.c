@@ -139,12 +139,12 @@ TEST(an_empty_row_does_not_decide_the_fit)
     for (size_t row = 0; row < ROWS; row++)
         for (int systematic = 0; systematic < 2; systematic++) {
             paritas_kappa_options options = default_options();
-            paritas_kappa_result result;
+            paritas_kappa_result result = PARITAS_INIT(paritas_kappa_result);
             options.response = 0;
             if (!systematic) options.systematic = 0;
             ASSERT_OK(context, paritas_kappa_flux(context, 1, &truth, ROWS, energy, flux));
             flux[row] = 0;
-            const paritas_spectra spectra = {1, energy, flux, sensitivity, NULL};
+            const paritas_spectra spectra = {.size = sizeof(paritas_spectra), 1, energy, flux, sensitivity, NULL};
             ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &result));
             assert_int_equal(result.status, PARITAS_SPECTRUM_FITTED);
             assert_int_equal(result.empty_rows, 1);
@@ -167,10 +167,10 @@ TEST(objectives_and_fits_are_the_reference_ones)
     paritas_workspace *document;
     const struct json *reference = read_case(context, "case08_kappa", &document);
     double energy[ROWS], flux[ROWS], counts[ROWS];
-    paritas_kappa_result result;
-    const paritas_spectra spectra = {1, energy, flux, NULL, counts};
+    paritas_kappa_result result = PARITAS_INIT(paritas_kappa_result);
+    const paritas_spectra spectra = {.size = sizeof(paritas_spectra), 1, energy, flux, NULL, counts};
     paritas_kappa_options options = default_options();
-    options.density = PARITAS_DENSITY_ESTIMATE;
+    options.density = PARITAS_KAPPA_DENSITY_ESTIMATE;
     for (size_t k = 0; k < 2; k++) {
         const struct json *fit = json_at(json_get(reference, "fits"), k);
         numbers(json_get(fit, "E"), ROWS, energy);
@@ -180,11 +180,11 @@ TEST(objectives_and_fits_are_the_reference_ones)
             const struct json *one = json_at(json_get(fit, "objective"), o);
             const paritas_kappa_plasma point = {0, number(one, "kappa"), pow(10, number(one, "log10theta"))};
             double misfit;
-            options.weights = PARITAS_WEIGHTS_ORIGINAL;
+            options.weights = PARITAS_KAPPA_WEIGHTS_ORIGINAL;
             options.response = 0.5;
             ASSERT_OK(context, paritas_kappa_misfit(context, &spectra, &options, 1, &point, &misfit));
             ASSERT_CLOSE(misfit / number(one, "weighted_conv"), 1, 1e-5);
-            options.weights = PARITAS_WEIGHTS_NONE;
+            options.weights = PARITAS_KAPPA_WEIGHTS_NONE;
             options.response = 0;
             ASSERT_OK(context, paritas_kappa_misfit(context, &spectra, &options, 1, &point, &misfit));
             ASSERT_CLOSE(misfit / number(one, "unweighted_noconv"), 1, 1e-5);
@@ -192,7 +192,7 @@ TEST(objectives_and_fits_are_the_reference_ones)
         static const char *const names[] = {"fit_w0_c0", "fit_w0_c1", "fit_w1_c0", "fit_w1_c1"};
         for (size_t f = 0; f < 4; f++) {
             const struct json *one = json_get(fit, names[f]);
-            options.weights = f & 2 ? PARITAS_WEIGHTS_ORIGINAL : PARITAS_WEIGHTS_NONE;
+            options.weights = f & 2 ? PARITAS_KAPPA_WEIGHTS_ORIGINAL : PARITAS_KAPPA_WEIGHTS_NONE;
             options.response = f & 1 ? 0.5 : 0;
             ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &result));
             assert_int_equal(result.status, PARITAS_SPECTRUM_FITTED);
@@ -206,7 +206,7 @@ TEST(objectives_and_fits_are_the_reference_ones)
     /* the second with an empty row: those weights let it decide */
     const struct json *one = json_get(json_at(json_get(reference, "fits"), 2), "fit");
     flux[ROWS - 1] = counts[ROWS - 1] = 0;
-    options.weights = PARITAS_WEIGHTS_ORIGINAL;
+    options.weights = PARITAS_KAPPA_WEIGHTS_ORIGINAL;
     options.response = 0.5;
     ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &result));
     assert_true(result.plasma.kappa == number(one, "kappa") && result.plasma.theta == number(one, "theta"));
@@ -232,7 +232,7 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
             paritas_kappa_result *results = fit_set(&set.spectra, &options, 64);
             for (size_t k = 0; k < set.n; k++) {
                 const paritas_kappa_result *r = &results[k];
-                const paritas_spectra one = {1, set.energy + k * ROWS, set.flux + k * ROWS,
+                const paritas_spectra one = {.size = sizeof(paritas_spectra), 1, set.energy + k * ROWS, set.flux + k * ROWS,
                                              set.sensitivity + k * ROWS, NULL};
                 assert_int_equal(r->status, PARITAS_SPECTRUM_FITTED);
                 if (r->kappa_state != PARITAS_PARAMETER_FREE || r->theta_state != PARITAS_PARAMETER_FREE)
@@ -260,7 +260,7 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
                                                         misfit[13 - i + j] + misfit[13 - i - j]);
                         second[a][b] /= h[a] * h[b];
                     }
-                const double unit = weights == PARITAS_WEIGHTS_NONE ? r->misfit / r->dof : 1;
+                const double unit = weights == PARITAS_KAPPA_WEIGHTS_NONE ? r->misfit / r->dof : 1;
                 for (size_t a = 0; a < 3; a++)
                     for (size_t b = 0; b < 3; b++) {
                         double product = 0;
@@ -302,7 +302,7 @@ TEST(no_other_minimum_is_lower)
         paritas_kappa_result *results = fit_set(&set.spectra, &options, 64);
         for (size_t k = 0; k < N; k++) {
             const paritas_kappa_result *r = &results[k];
-            const paritas_spectra one = {1, set.energy + k * ROWS, set.flux + k * ROWS,
+            const paritas_spectra one = {.size = sizeof(paritas_spectra), 1, set.energy + k * ROWS, set.flux + k * ROWS,
                                          set.sensitivity + k * ROWS, NULL};
             if (r->status == PARITAS_SPECTRUM_TOO_FEW_ROWS) continue;
             assert_int_equal(r->status, PARITAS_SPECTRUM_FITTED);
@@ -331,7 +331,7 @@ TEST(no_other_minimum_is_lower)
 TEST(spectra_that_cannot_be_fitted_say_why)
 {
     double energy[5 * ROWS], flux[5 * ROWS], sensitivity[5 * ROWS];
-    paritas_kappa_result results[5];
+    paritas_kappa_result results[5] = {PARITAS_INIT(paritas_kappa_result)};
     for (size_t k = 0; k < 5; k++) {
         make_energies(20, 20000, energy + k * ROWS);
         make_sensitivity(energy + k * ROWS, sensitivity + k * ROWS);
@@ -347,7 +347,7 @@ TEST(spectra_that_cannot_be_fitted_say_why)
     sensitivity[4 * ROWS + 1] = 0;
     flux[4 * ROWS + 2] = INFINITY;
     paritas_context *context = open_with(NULL, 0, 1, 64);
-    const paritas_spectra spectra = {5, energy, flux, sensitivity, NULL};
+    const paritas_spectra spectra = {.size = sizeof(paritas_spectra), 5, energy, flux, sensitivity, NULL};
     ASSERT_OK(context, paritas_kappa_fit(context, &spectra, NULL, results));
     assert_int_equal(results[0].status, PARITAS_SPECTRUM_NO_ROWS);
     assert_int_equal(results[1].status, PARITAS_SPECTRUM_TOO_FEW_ROWS);
@@ -411,14 +411,14 @@ TEST(densities_are_within_their_limits)
             double energy[ROWS], flux[ROWS], sensitivity[ROWS], misfit;
             make_energies(20, 20000, energy);
             ASSERT_OK(context, paritas_kappa_flux(context, 1, &truth, ROWS, energy, flux));
-            options.density = held ? PARITAS_DENSITY_ESTIMATE : PARITAS_DENSITY_FITTED;
+            options.density = held ? PARITAS_KAPPA_DENSITY_ESTIMATE : PARITAS_KAPPA_DENSITY_FITTED;
             options.response = 0.0;
             for (size_t i = 0; i < ROWS; i++) {
                 flux[i] *= factor;
                 sensitivity[i] = 1e3 / flux[i];
             }
-            const paritas_spectra spectra = {1, energy, flux, sensitivity, NULL};
-            paritas_kappa_result fit;
+            const paritas_spectra spectra = {.size = sizeof(paritas_spectra), 1, energy, flux, sensitivity, NULL};
+            paritas_kappa_result fit = PARITAS_INIT(paritas_kappa_result);
             ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &fit));
             if (!held)
                 assert_int_equal(fit.status, outside ? PARITAS_SPECTRUM_NOT_FITTED : PARITAS_SPECTRUM_FITTED);
@@ -497,7 +497,7 @@ TEST(bad_arguments_are_named)
 {
     struct set set = make_set(2, 8, -1);
     paritas_context *context = open_with(NULL, 0, 1, 64);
-    paritas_kappa_result results[2];
+    paritas_kappa_result results[2] = {PARITAS_INIT(paritas_kappa_result)};
     const struct {
         size_t offset;
         double value;
@@ -534,7 +534,7 @@ TEST(bad_arguments_are_named)
 TEST(memory_that_runs_out_is_an_error_and_nothing_leaks)
 {
     struct set set = make_set(3, 11, -1);
-    paritas_kappa_result results[3];
+    paritas_kappa_result results[3] = {PARITAS_INIT(paritas_kappa_result)};
     long requests = 1;
     for (long fail_at = 0; fail_at <= requests; fail_at++) {
         struct ledger ledger = {0};

@@ -31,8 +31,8 @@ TEST(fits_have_the_same_bits_everywhere)
             paritas_kappa_options options = default_options();
             options.weights = (paritas_kappa_weights)weights;
             options.density =
-                weights == PARITAS_WEIGHTS_ORIGINAL ? PARITAS_DENSITY_ESTIMATE : PARITAS_DENSITY_FITTED;
-            options.response = weights == PARITAS_WEIGHTS_NONE ? 0 : 0.5;
+                weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? PARITAS_KAPPA_DENSITY_ESTIMATE : PARITAS_KAPPA_DENSITY_FITTED;
+            options.response = weights == PARITAS_KAPPA_WEIGHTS_NONE ? 0 : 0.5;
             for (size_t w = 0; w < COUNT(ways); w++) {
                 if (ways[w].isa && !runs(ways[w].isa, precision)) continue;
                 paritas_context *context;
