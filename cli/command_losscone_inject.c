@@ -34,8 +34,6 @@ struct injection {
     struct tally tallies[2][2]; /* truth, model */
 };
 
-static const char *const names[2] = {"hard", "folded"};
-
 static paritas_status open_tally(struct session *session, size_t n, struct tally *tally)
 {
     double **arrays[] = {&tally->error, &tally->ratio_error, &tally->width, &tally->set_width,
@@ -97,7 +95,8 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
         status = paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux);
     if (status == PARITAS_OK)
         status = paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux);
-    const paritas_sweeps sweeps = {.size = sizeof(paritas_sweeps), .n = n,
+    const paritas_sweeps sweeps = {.size = sizeof sweeps,
+                                   .n = n,
                                    .energy = day != NULL ? day->energy : NULL,
                                    .potential = potential,
                                    .cosine = cosine,
@@ -184,7 +183,8 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     s.width = quantile(tally->width, n, 0.5);
     s.set_width = j->plan.confidence != CONFIDENCE_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
     s.misfit = quantile(tally->misfit, known, 0.5);
-    s.in_plateau = j->plan.options.search == PARITAS_LOSSCONE_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
+    s.in_plateau =
+        j->plan.options.search == PARITAS_LOSSCONE_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
     s.in_set = j->plan.confidence != CONFIDENCE_NONE ? (double)tally->in_set / count : NAN;
     s.lesser = j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
     return s;
@@ -202,8 +202,8 @@ static void answer_json(struct injection *j)
             struct tally *tally = &j->tallies[kind][model];
             const struct summary s = summarise(j, tally);
             write_object(w, NULL, false);
-            write_string(w, "truth", names[kind]);
-            write_string(w, "response", names[model]);
+            write_string(w, "truth", losscone_model_name(kind));
+            write_string(w, "response", losscone_model_name(model));
             write_integer(w, "fitted", tally->n);
             write_number(w, "bias", s.bias);
             write_number(w, "rmse", s.rmse);
@@ -246,8 +246,8 @@ static void answer_table(struct injection *j)
             if (!(model == 0 ? j->plan.hard : j->plan.folded)) continue;
             struct tally *tally = &j->tallies[kind][model];
             const struct summary s = summarise(j, tally);
-            table_text(&table, names[kind]);
-            table_text(&table, names[model]);
+            table_text(&table, losscone_model_name(kind));
+            table_text(&table, losscone_model_name(model));
             table_format(&table, "%zu", tally->n);
             table_decimal(&table, s.bias, 2);
             table_decimal(&table, s.rmse, 2);
@@ -271,11 +271,9 @@ static int run(struct session *session)
     struct injection j;
     memset(&j, 0, sizeof j);
     j.session = session;
-    const char *normalisation = option_text(session->arguments, "--normalisation", "ratio");
     j.sweeps = option_count(session->arguments, "--sweeps", 500);
-    j.normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISATION_MAX
-                      : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISATION_PAIRS
-                                                            : PARITAS_NORMALISATION_RATIO;
+    j.normalisation = (paritas_normalisation)option_constant(
+        session->arguments, "--normalisation", "paritas_normalisation", PARITAS_NORMALISATION_RATIO);
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
     paritas_status status = losscone_plan_open(session, &j.plan);

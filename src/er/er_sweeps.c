@@ -55,14 +55,6 @@ void er_sweeps_free(struct er_sweeps *sweeps)
 
 /* ---- reasons ---------------------------------------------------------------------------------- */
 
-static bool is_damage(paritas_er_reason reason)
-{
-#define X(name, value, word, unit, damage) damage,
-    static const bool damages[] = {PARITAS_ER_REASON_LIST(X)};
-#undef X
-    return damages[reason];
-}
-
 /* What a reason is in words, for those that a file is refused for. */
 static const char *sentence(paritas_er_reason reason)
 {
@@ -348,7 +340,7 @@ paritas_status er_sweeps_close(struct er_sweeps *s)
     paritas_er_reason found = PARITAS_ER_KEPT;
     for (int r = 1; r < PARITAS_ER_REASON_COUNT; r++) {
         const paritas_er_count *counted = &day->counts[r];
-        if (is_damage((paritas_er_reason)r) && counted->count &&
+        if (er_is_damage((paritas_er_reason)r) && counted->count &&
             (!found || counted->line < day->counts[found].line))
             found = (paritas_er_reason)r;
     }
