@@ -26,8 +26,8 @@ static void fill(paritas_er_day *day)
         double energy = 40.0;
         for (size_t k = 0; k < row % PARITAS_SWEEP_ROWS; k++) energy *= 1.54;
         day->energy[row] = energy;
-        day->time[row] =
-            886291200.0 + 80.0 * (double)(row / PARITAS_SWEEP_ROWS) + 2.5 * (double)(row % PARITAS_SWEEP_ROWS);
+        const size_t sweep = row / PARITAS_SWEEP_ROWS, in_sweep = row % PARITAS_SWEEP_ROWS;
+        day->time[row] = 886291200.0 + 80.0 * (double)sweep + 2.5 * (double)in_sweep;
         for (size_t j = 0; j < 3; j++)
             day->field[3 * row + j] = 3.0 - 0.001 * (double)(row % 977) + (double)j;
         for (size_t j = row * PARITAS_SWEEP_CELLS; j < (row + 1) * PARITAS_SWEEP_CELLS; j++) {

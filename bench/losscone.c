@@ -26,7 +26,7 @@ static int measure(const char *name, size_t n, int repeats, paritas_losscone_opt
     struct synthetic data = synthetic_sweeps(n, 1, -400.0, &options);
     if (options.method == PARITAS_LOSSCONE_METHOD_LILLIS) mask_lillis(&data);
     const paritas_sweeps sweeps = sweeps_of(&data);
-    paritas_losscone_result *results = array(n, sizeof *results);
+    paritas_losscone_result *results = sized_array(n, sizeof *results);
     double *times = array((size_t)repeats, sizeof *times);
     for (int k = -1; k < repeats; k++) {
         const clock_t begin = clock();

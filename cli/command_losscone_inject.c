@@ -1,5 +1,5 @@
-/* command_losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often intervals hold
- * it. */
+/* command_losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often
+ * intervals hold it. */
 #include "days/synthetic_sweeps.h"
 #include "table.h"
 

@@ -1,5 +1,5 @@
-/* command_losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of its
- * minimum, the confidence set. */
+/* command_losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of
+ * its minimum, the confidence set. */
 #include "days/day_losscone.h"
 #include "days/day_plasma.h"
 #include "record_output.h"

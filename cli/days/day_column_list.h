@@ -1,5 +1,5 @@
-/* day_column_list.h: columns put together one by one, their numbers gathered from arrays of structures and spread
- * over the rows of sweeps. */
+/* day_column_list.h: columns put together one by one, their numbers gathered from arrays of structures and
+ * spread over the rows of sweeps. */
 #ifndef PARITAS_DAY_COLUMN_LIST_H
 #define PARITAS_DAY_COLUMN_LIST_H
 

@@ -1,5 +1,5 @@
-/* day_losscone.h: what the commands on loss cones share: their options, and fits of a day's sweeps by one or both
- * models of the instrument. */
+/* day_losscone.h: what the commands on loss cones share: their options, and fits of a day's sweeps by one or
+ * both models of the instrument. */
 #ifndef PARITAS_DAY_LOSSCONE_H
 #define PARITAS_DAY_LOSSCONE_H
 

@@ -45,8 +45,8 @@ struct day_records {
     const void *records;
     const unsigned char *exists; /* of those that it denies real numbers are NaN and words empty */
 };
-/* Adds columns of the records' fields from word `first` to word `last`, in the order of their list. The status
- * of a record is always told. */
+/* Adds columns of the records' fields from word `first` to word `last`, in the order of their list. The
+ * status of a record is always told. */
 void column_add_records(struct day_tables *tables, const char *suffix, const struct day_records *records,
                         const char *first, const char *last);
 

@@ -21,7 +21,12 @@ int main(void)
     }
     paritas_context *context = NULL;
     paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    const paritas_sweeps sweep = {.size = sizeof(paritas_sweeps), 1, energy, potential, cosine, flux};
+    const paritas_sweeps sweep = {.size = sizeof sweep,
+                                  .n = 1,
+                                  .energy = energy,
+                                  .potential = potential,
+                                  .cosine = cosine,
+                                  .flux = flux};
     int failed = !cosine || !flux || paritas_open(NULL, &context) ||
                  paritas_losscone_model(context, &sweep, &options, truth, flux, NULL);
     for (int folded = 0; folded < 2 && !failed; folded++) {

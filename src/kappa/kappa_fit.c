@@ -1,7 +1,7 @@
 /* kappa_fit.c: kappa distributions fitted to electron spectra.
  *
- *   spectra ──► rows of numbers, chunk by chunk ──► device: whole fits (kernels/kappa/kappa_fit.h) ──► (f32: again
- *       on the host in f64, from where f32 came) ──► results
+ *   spectra ──► rows of numbers, chunk by chunk ──► device: whole fits (kernels/kappa/kappa_fit.h)
+ *       ──► (f32: again on the host in f64, from where f32 came) ──► results
  */
 #include "base/context.h"
 #include "base/host_math.h"

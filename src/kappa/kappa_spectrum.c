@@ -1,5 +1,5 @@
-/* kappa_spectrum.c: omnidirectional spectra from sweeps. One pass over the cells in f64; no device would be faster
- * than memory. */
+/* kappa_spectrum.c: omnidirectional spectra from sweeps. One pass over the cells in f64; no device would be
+ * faster than memory. */
 #include "base/context.h"
 #include "base/host_math.h"
 #include "base/sized.h"

@@ -1,5 +1,5 @@
-/* losscone_normalise.c: fluxes of different energies made comparable, and the cells that a method takes. Row by row,
- * on the host. */
+/* losscone_normalise.c: fluxes of different energies made comparable, and the cells that a method takes. Row
+ * by row, on the host. */
 #include "base/host_math.h"
 #include "losscone/losscone.h"
 

@@ -1,5 +1,5 @@
-/* losscone_options.c: options of loss-cone functions, checked and as tables; sweeps as rows; what results begin
- * with. */
+/* losscone_options.c: options of loss-cone functions, checked and as tables; sweeps as rows; what results
+ * begin with. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "losscone/losscone.h"

@@ -1,5 +1,5 @@
-/* losscone_profile.c: what the data allow of the potential: profiles, confidence sets and the bootstrap of their
- * thresholds (entry/entry_losscone_profile.h). */
+/* losscone_profile.c: what the data allow of the potential: profiles, confidence sets and the bootstrap of
+ * their thresholds (entry/entry_losscone_profile.h). */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "losscone/losscone.h"

@@ -137,7 +137,7 @@ TEST(potentials_in_shade_are_those_of_the_reference_where_currents_are_summed_it
     for (const struct json *row = json_get(reference, "shade")->first; row; row = row->next) {
         const paritas_kappa_plasma plasma = plasma_of(row);
         const struct json *root = json_get(row, "U_sc");
-        paritas_potential sums, converged;
+        paritas_potential sums = PARITAS_INIT(paritas_potential), converged = PARITAS_INIT(paritas_potential);
         options.currents = PARITAS_CURRENTS_SUMS;
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &plasma, NULL, &shade, &options, &sums));
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &plasma, NULL, &shade, NULL, &converged));
@@ -179,7 +179,7 @@ TEST(currents_balance_and_balance_stably_in_shade)
     enum { N = 1500 };
     static paritas_kappa_plasma plasma[N];
     static unsigned char shade[N];
-    static paritas_potential results[N];
+    static paritas_potential results[N] = {PARITAS_INIT(paritas_potential)};
     paritas_context *context = open_context(NULL, 64, 0, 0);
     for (size_t k = 0; k < N; k++) plasma[k] = some_plasma(k);
     ASSERT_OK(context, paritas_spacecraft_potential(context, N, plasma, NULL, shade, NULL, results));
@@ -240,7 +240,7 @@ TEST(in_sunlight_photoelectrons_leave_as_electrons_come_or_it_is_said_why_not)
     enum { N = 1000 };
     static paritas_kappa_plasma plasma[N];
     static unsigned char sunlit[N];
-    static paritas_potential results[N];
+    static paritas_potential results[N] = {PARITAS_INIT(paritas_potential)};
     paritas_context *context = open_context(NULL, 64, 0, 0);
     for (size_t k = 0; k < N; k++) plasma[k] = some_plasma(k);
     memset(sunlit, 1, sizeof sunlit);
@@ -380,6 +380,8 @@ static void answer(paritas_context *context, size_t step, struct answers *a)
     paritas_potential_options sums = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     sums.currents = PARITAS_CURRENTS_SUMS;
     memset(a, 0, sizeof *a);
+    for (size_t k = 0; k < ALIKE; k++) a->converged[k].size = sizeof a->converged[k];
+    for (size_t k = 0; k < ALIKE_SUMS; k++) a->sums[k].size = sizeof a->sums[k];
     for (size_t at = 0; at < ALIKE; at += step) {
         const size_t n = ALIKE - at < step ? ALIKE - at : step;
         paritas_kappa_plasma plasma[ALIKE];

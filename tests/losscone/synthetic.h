@@ -98,10 +98,11 @@ static inline double misfit_of(const struct synthetic *s, size_t k, double u, do
             const double flux = s->flux[(k * ROWS + i) * CELLS + j],
                          cosine = s->cosine[(k * ROWS + i) * CELLS + j];
             if (!(flux > 0.0) || !isfinite(flux) || isnan(cosine)) continue;
-            const double model =
-                model_of(energy, spacecraft, cosine, u, r, a, o->response == PARITAS_LOSSCONE_RESPONSE_FOLDED, o);
-            const double away =
-                o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? flux - model : log(flux + 1e-6) - log(model + 1e-6);
+            const double model = model_of(energy, spacecraft, cosine, u, r, a,
+                                          o->response == PARITAS_LOSSCONE_RESPONSE_FOLDED, o);
+            const double away = o->method == PARITAS_LOSSCONE_METHOD_LILLIS
+                                    ? flux - model
+                                    : log(flux + 1e-6) - log(model + 1e-6);
             sum += away * away;
         }
     }
@@ -156,7 +157,12 @@ static inline struct synthetic synthetic_sweeps(size_t n, uint64_t seed, double 
 
 static inline paritas_sweeps sweeps_of(const struct synthetic *s)
 {
-    return (paritas_sweeps){.size = sizeof(paritas_sweeps), s->n, s->energy, s->potential, s->cosine, s->flux};
+    return (paritas_sweeps){.size = sizeof(paritas_sweeps),
+                            .n = s->n,
+                            .energy = s->energy,
+                            .potential = s->potential,
+                            .cosine = s->cosine,
+                            .flux = s->flux};
 }
 
 /* Lillis's mask (specification, section 2): cells between 0.07 and 0.79 of the row's largest incident flux

@@ -148,7 +148,8 @@ TEST(masks_and_misfits_are_those_of_the_reference)
     build_rules(context, document, two, &d);
     double raw[ALL], ratio[ALL], counts[ROWS], mask[CELLS];
     memcpy(raw, d.flux, sizeof raw);
-    ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISATION_RATIO, d.cosine, raw, ratio));
+    ASSERT_OK(context,
+              paritas_losscone_normalise(context, 1, PARITAS_NORMALISATION_RATIO, d.cosine, raw, ratio));
     for (int lillis = 0; lillis < 2; lillis++) {
         paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         options.method = lillis ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
@@ -195,7 +196,8 @@ TEST(the_mask_of_lillis_measures_by_the_largest_incident_flux)
     numbers_of(three, "mask", mask, 5);
     for (int c = 0; c < ALL; c++) d.flux[c] = d.cosine[c] = (double)NAN, normalised[c] = 1.0;
     for (int j = 0; j < 5; j++) d.flux[j] = flux[j], d.cosine[j] = host_cos_degrees(pitch[j]);
-    ASSERT_OK(context, paritas_losscone_mask(context, 1, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine, d.flux, normalised));
+    ASSERT_OK(context, paritas_losscone_mask(context, 1, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine, d.flux,
+                                             normalised));
     for (int c = 0; c < ALL; c++) assert_int_equal(!isnan(normalised[c]), c < 5 ? (int)mask[c] : 0);
     free_data(&d);
     paritas_workspace_free(document);
@@ -226,7 +228,11 @@ TEST(models_are_those_of_the_reference)
         double model[ALL], bare[ALL], edge[ROWS], alpha[ROWS], inside[ROWS], most[ROWS], last[ROWS],
             sum = 0.0, logs = 0.0;
         for (int i = 0; i < ROWS; i++) d.potential[i] = number_of(one, "Usc");
-        const paritas_sweeps sweeps = {.size = sizeof(paritas_sweeps), 1, d.energy, d.potential, d.cosine, NULL};
+        const paritas_sweeps sweeps = {.size = sizeof(paritas_sweeps),
+                                       .n = 1,
+                                       .energy = d.energy,
+                                       .potential = d.potential,
+                                       .cosine = d.cosine};
         ASSERT_OK(context, paritas_losscone_model(context, &sweeps, &options, at, model, edge));
         ASSERT_OK(context, paritas_losscone_model(context, &sweeps, &options, still, bare, NULL));
         numbers_of(one, "alpha_c", alpha, ROWS);
@@ -342,7 +348,8 @@ static double formula(const struct data *d, size_t k, const paritas_losscone_opt
                 model += point[2] *
                          exp(-0.5 * pow((energy - fmax(fall, o->beam_width)) / o->beam_width, 2.0)) *
                          exp(-0.5 * pow((theta - 180.0) / o->beam_sigma, 2.0));
-            const double rest = o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? n - model : log(n + 1e-6) - log(model + 1e-6);
+            const double rest =
+                o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? n - model : log(n + 1e-6) - log(model + 1e-6);
             sum += rest * rest;
             cells++;
         }
@@ -481,7 +488,11 @@ TEST(cells_and_rows_that_cannot_count_do_not)
         }
     /* the model asks for energy and potential alone, and needs no flux */
     double model[ALL], edge[ROWS];
-    const paritas_sweeps dark = {.size = sizeof(paritas_sweeps), 1, d.energy, d.potential, d.cosine, NULL};
+    const paritas_sweeps dark = {.size = sizeof(paritas_sweeps),
+                                 .n = 1,
+                                 .energy = d.energy,
+                                 .potential = d.potential,
+                                 .cosine = d.cosine};
     d.cosine[7] = (double)NAN;
     ASSERT_OK(context, paritas_losscone_model(context, &dark, NULL, at, model, edge));
     for (int c = 0; c < ALL; c++)
@@ -509,8 +520,9 @@ TEST(what_makes_no_sense_is_refused_by_name)
     assert_int_equal(
         paritas_losscone_normalise(context, 1, (paritas_normalisation)3, d.cosine, d.flux, d.flux),
         PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_losscone_mask(context, 1, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine, NULL, d.flux),
-                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_losscone_mask(context, 1, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine, NULL, d.flux),
+        PARITAS_INVALID_ARGUMENT);
     free_data(&d);
     paritas_close(context);
 }

@@ -169,7 +169,8 @@ TEST(seed_number_population_and_generations_are_heeded)
     uint64_t random = 13;
     make_sweep(context, NULL, &d, 0, &random);
     paritas_losscone_options options = variant(0);
-    paritas_losscone_result usual, other;
+    paritas_losscone_result usual = PARITAS_INIT(paritas_losscone_result),
+                            other = PARITAS_INIT(paritas_losscone_result);
     ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, &usual));
     for (int change = 0; change < 3; change++) {
         options = variant(0);
@@ -211,7 +212,8 @@ TEST(no_answer_is_better_than_that_of_the_exact_search)
     for (size_t k = 0; k < sweeps; k++) make_sweep(context, NULL, &d, k, &random);
     for (int v = 2; v < 4; v++) { /* without beam */
         paritas_losscone_options options = variant(v);
-        paritas_losscone_result evolved[sweeps], exact[sweeps];
+        paritas_losscone_result evolved[sweeps] = {PARITAS_INIT(paritas_losscone_result)},
+                                exact[sweeps] = {PARITAS_INIT(paritas_losscone_result)};
         unsigned found = 0;
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, evolved));
         options.search = PARITAS_LOSSCONE_SEARCH_EXACT;

@@ -1,5 +1,5 @@
-/* test_losscone_limits.c: limits of loss cones' numbers: edges at right angles, fluxes and options at their bounds,
- * searches that were cut short, results that are none. */
+/* test_losscone_limits.c: limits of loss cones' numbers: edges at right angles, fluxes and options at their
+ * bounds, searches that were cut short, results that are none. */
 #include "losscone/cases.h"
 #include "losscone/synthetic.h"
 
@@ -34,7 +34,8 @@ TEST(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others)
                 !(single && fabs(data.cosine[k]) < 2.1e-4))
                 fail_msg("cell %zu: %g", k, model[k]);
         for (int p = 0; p < 3; p++) { /* by tables at one point, by the formula at the same */
-            paritas_losscone_result results[2][3];
+            paritas_losscone_result results[2][3] = {{PARITAS_INIT(paritas_losscone_result)},
+                                                     {PARITAS_INIT(paritas_losscone_result)}};
             double misfit[3];
             o.potential_lower = o.potential_upper = points[p][0];
             o.ratio_lower = o.ratio_upper = points[p][1];
@@ -68,10 +69,15 @@ TEST(searches_cut_short_answer_a_point_and_how_far_it_may_be_undercut)
                        exp(0.2 * draw_normal(&seed));
     }
     for (size_t k = 0; k < N; k++) {
-        const paritas_sweeps one = {.size = sizeof(paritas_sweeps), 1, data.energy + k * ROWS, data.potential + k * ROWS,
-                                    data.cosine + k * ROWS * CELLS, data.flux + k * ROWS * CELLS};
+        const paritas_sweeps one = {.size = sizeof(paritas_sweeps),
+                                    .n = 1,
+                                    .energy = data.energy + k * ROWS,
+                                    .potential = data.potential + k * ROWS,
+                                    .cosine = data.cosine + k * ROWS * CELLS,
+                                    .flux = data.flux + k * ROWS * CELLS};
         paritas_losscone_options o = standard;
-        paritas_losscone_result full, r;
+        paritas_losscone_result full = PARITAS_INIT(paritas_losscone_result),
+                                r = PARITAS_INIT(paritas_losscone_result);
         if (k % 6)
             o.potential_lower = -300.0 * draw(&seed), o.potential_upper = o.potential_lower + 0.02,
             o.ratio_lower = 0.9, o.ratio_upper = 0.905;
@@ -117,7 +123,8 @@ TEST(fluxes_that_would_drown_all_others_are_masked)
         o.method = lillis ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
         struct synthetic data = synthetic_sweeps(1, 11, -300.0, &o);
         const paritas_sweeps sweeps = sweeps_of(&data);
-        paritas_losscone_result without, with;
+        paritas_losscone_result without = PARITAS_INIT(paritas_losscone_result),
+                                with = PARITAS_INIT(paritas_losscone_result);
         for (size_t k = 0; k < ROWS * CELLS; k += 50) data.flux[k] = (double)NAN;
         ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, &without));
         for (size_t k = 0; k < ROWS * CELLS; k += 50) data.flux[k] = k % 100 ? 1.01e12 : 1e300;
@@ -163,7 +170,8 @@ TEST(results_that_are_no_fits_within_the_bounds_are_refused_by_name)
     const paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(2, 15, -300.0, &o);
     const paritas_sweeps sweeps = sweeps_of(&data);
-    paritas_losscone_result results[2], wrong[2];
+    paritas_losscone_result results[2] = {PARITAS_INIT(paritas_losscone_result)},
+                            wrong[2] = {PARITAS_INIT(paritas_losscone_result)};
     paritas_confidence sets[2] = {PARITAS_INIT(paritas_confidence)};
     double thresholds[2];
     ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, results));
@@ -226,7 +234,7 @@ TEST(generations_have_a_limit)
 {
     paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    const paritas_sweeps none = {.size = sizeof(paritas_sweeps), 0, NULL, NULL, NULL, NULL};
+    const paritas_sweeps none = {.size = sizeof(paritas_sweeps), .n = 0};
     paritas_losscone_result r = PARITAS_INIT(paritas_losscone_result);
     o.search = PARITAS_LOSSCONE_SEARCH_DE;
     o.generations = 1000001;

@@ -249,7 +249,8 @@ TEST(thresholds_of_the_bootstrap_are_those_of_a_simulation)
     for (int v = 0; v < VARIANTS; v++) {
         struct data d = make_sweeps(1, 26 + (uint64_t)v), toys = make_data(draws);
         paritas_losscone_options options = variant(v);
-        paritas_losscone_result result, fits[draws];
+        paritas_losscone_result result = PARITAS_INIT(paritas_losscone_result),
+                                fits[draws] = {PARITAS_INIT(paritas_losscone_result)};
         double model[ALL], threshold[3], above[draws];
         static const double levels[3] = {0.5, 0.8, 0.95};
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, &result));
@@ -305,6 +306,7 @@ TEST(profiles_sets_and_thresholds_have_the_same_bits_however_the_work_is_cut)
     struct data d = make_sweeps(sweeps, 27);
     for (unsigned precision = 32; precision <= 64; precision += 32) {
         static paritas_losscone_result results[VARIANTS][sweeps]; /* of the first context, for all */
+        for (int v = 0; v < VARIANTS; v++) results[v][0].size = sizeof results[v][0];
         static double misfit[VARIANTS][sweeps * potentials], thresholds[VARIANTS][sweeps];
         static paritas_confidence sets[VARIANTS][sweeps];
         int first = 1;
@@ -315,7 +317,6 @@ TEST(profiles_sets_and_thresholds_have_the_same_bits_however_the_work_is_cut)
                 options.first = 0xfffffffc;
                 double found[sweeps * potentials], limits[sweeps];
                 paritas_confidence here[sweeps] = {PARITAS_INIT(paritas_confidence)};
-                memset(here, 0, sizeof here);
                 if (first) ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results[v]));
                 ASSERT_OK(context, paritas_losscone_profile(context, &d.sweeps, &options, potentials, u,
                                                             found, NULL, NULL));

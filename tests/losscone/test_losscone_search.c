@@ -1,5 +1,5 @@
-/* test_losscone_search.c: the exact search finds the least misfit there is, where it says, with the same bits however
- * it is run. */
+/* test_losscone_search.c: the exact search finds the least misfit there is, where it says, with the same bits
+ * however it is run. */
 #include "losscone/cases.h"
 #include "losscone/synthetic.h"
 #include "refusing.h"
@@ -18,6 +18,7 @@ static void fit(paritas_context *context, const struct synthetic *data, const pa
 {
     const paritas_sweeps sweeps = sweeps_of(data);
     memset(results, 0, data->n * sizeof *results);
+    results->size = sizeof *results;
     if (paritas_losscone_fit(context, &sweeps, o, results) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(context));
 }
@@ -284,7 +285,8 @@ static void check_answers(paritas_context *context, const struct synthetic *data
     fit(context, data, o, results);
     for (size_t k = 0; k < data->n; k++) {
         const paritas_losscone_result *r = &results[k];
-        const double sum = sum_of(r, o), scale = o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? r->cells - 3.0 : 1.0;
+        const double sum = sum_of(r, o),
+                     scale = o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? r->cells - 3.0 : 1.0;
         assert_int_equal(r->status, PARITAS_SWEEP_FITTED);
         assert_true(r->gap == 0.0);
         ASSERT_CLOSE(misfit_of(data, k, r->potential, r->ratio, r->amplitude, o), sum, 1e-9 * sum + 1e-11);
@@ -482,7 +484,8 @@ TEST(degenerate_sweeps_have_their_minimum_too)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     for (int kind = 0; kind <= 8; kind++)
         for (int folded = 0; folded <= 1; folded++) {
-            paritas_losscone_options o = beamless(folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD);
+            paritas_losscone_options o =
+                beamless(folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD);
             struct synthetic data = synthetic_sweeps(1, 41 + (uint64_t)kind, -100.0, &o);
             paritas_losscone_result r = PARITAS_INIT(paritas_losscone_result);
             degenerate(&data, 0, kind, &o);
