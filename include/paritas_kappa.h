@@ -25,6 +25,7 @@ extern "C" {
 
 /* ---- kappa distributions ------------------------------------------------------------------------ */
 
+/* A distribution. These three numbers do not grow, so they have no size. */
 #define PARITAS_KAPPA_PLASMA_FIELDS(FIELD, R)                         \
     FIELD(R, double, density, , "density", "1/m^3", "from 1 to 1e15") \
     FIELD(R, double, kappa, , "kappa", "", "above 1.5, at most 1000") \

@@ -1,22 +1,10 @@
 /* The descriptors of the public interface say of every record and every enumeration what the compiler
  * says. */
+#include "base/public_lists.h"
 #include "common.h"
-#include "paritas.h"
 
 #include <ctype.h>
 #include <stdbool.h>
-
-/* The lists of all headers that have some. */
-#define ALL_ENUMERATIONS(ENUMERATION)         \
-    PARITAS_CONTEXT_ENUMERATIONS(ENUMERATION) \
-    PARITAS_MODEL_ENUMERATIONS(ENUMERATION)   \
-    PARITAS_FIT_ENUMERATIONS(ENUMERATION)     \
-    PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION)
-#define ALL_RECORDS(RECORD)            \
-    PARITAS_CONTEXT_RECORDS(RECORD)    \
-    PARITAS_FIT_RECORDS(RECORD)        \
-    PARITAS_STATISTICS_RECORDS(RECORD) \
-    PARITAS_TOYS_RECORDS(RECORD)
 
 /* Names what a claim does not hold of. */
 #define ASSERT_OF(condition, record, field)                                             \
@@ -41,15 +29,20 @@ static const struct {
     size_t size;
 } structs[] = {ALL_RECORDS(RECORD_OF)};
 
-/* Is it a part of another record? Such ones have no size and do not grow. */
-static bool is_part(const paritas_record *record)
+/* Records that do not grow, and so have no size: parts of others, and three numbers that are a distribution. */
+static bool does_not_grow(const paritas_record *record)
+{
+    return strcmp(record->name, "paritas_toys_tally") == 0 ||
+           strcmp(record->name, "paritas_kappa_plasma") == 0;
+}
+
+TEST(a_part_of_another_record_does_not_grow)
 {
     size_t n;
     const paritas_record *all = paritas_records(&n);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < all[i].n_fields; k++)
-            if (all[i].fields[k].nested == record) return true;
-    return false;
+            if (all[i].fields[k].nested) assert_true(does_not_grow(all[i].fields[k].nested));
 }
 
 TEST(every_record_of_the_headers_is_described_and_found_by_its_name)
@@ -91,7 +84,7 @@ TEST(fields_lie_within_their_record_in_order_and_leave_nothing_out)
     const paritas_record *all = paritas_records(&n);
     for (size_t i = 0; i < n; i++) {
         /* after the size, if it has one */
-        size_t end = is_part(&all[i]) ? 0 : sizeof(size_t);
+        size_t end = does_not_grow(&all[i]) ? 0 : sizeof(size_t);
         for (size_t k = 0; k < all[i].n_fields; k++) {
             const paritas_field *field = &all[i].fields[k];
             ASSERT_OF(field->offset >= end, all[i].name, field->name);
@@ -291,6 +284,7 @@ TEST(a_tally_has_a_place_for_every_outcome_of_a_fit)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_of_another_record_does_not_grow),
         cmocka_unit_test(every_record_of_the_headers_is_described_and_found_by_its_name),
         cmocka_unit_test(every_field_is_the_member_of_the_struct),
         cmocka_unit_test(fields_lie_within_their_record_in_order_and_leave_nothing_out),
