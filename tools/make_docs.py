@@ -36,6 +36,68 @@ HEADERS = {
 }
 
 
+RESULTS = """\
+# Results: every field and word
+
+<!-- made by tools/make_docs.py from the library's descriptors -->
+
+Look up a field of a result. A field has the same name in JSON, CSV, SQLite and Python:
+
+```console
+$ paritas hypotest examples/two_bins.json --json
+```
+
+The first column of a table is this name. It is empty for fields that only C and Python have, under the C
+name. A number that does not exist is `null` in JSON, an empty field in CSV, and NaN in C and Python. Five
+expected values belong to -2, -1, 0, 1, 2 sigma.
+
+Programs can read these tables too: see `paritas_records` and `paritas_enumerations` in `paritas_records.h`.
+
+## Records
+"""
+C_API = """\
+# The C interface
+
+<!-- made by tools/make_docs.py from include and examples/c -->
+
+Compile a program with the installed library and run it:
+
+```console
+$ cc examples/c/statistics.c $(pkg-config --cflags --libs paritas) -o statistics
+$ ./statistics examples/two_bins.json
+CLs at mu = 1: observed 0.05251553, expected 0.06445515
+upper limit:   observed 1.011572, expected 1.062355
+```
+
+With CMake use `find_package(Paritas)` and link `Paritas::paritas`. The text below comes from the headers. The
+tests compile and run the examples. Tables of all records and enumerations: [results](results.md).
+"""
+COMMAND_LINE = """\
+# The command line
+
+<!-- made by tools/make_docs.py from --help -->
+
+Fit a workspace:
+
+```console
+$ paritas fit examples/two_bins.json
+```
+
+```text
+{overview}
+```
+
+| exit code | meaning |
+|---|---|
+| 0 | answered |
+| 1 | answered, but a fit did not converge; the output says which |
+| 2 | wrong command line |
+| 3 | wrong input, or the input lacks what was named |
+| 4 | the device is not available |
+| 5 | a file could not be written |
+"""
+
+
 def read(*path):
     return ROOT.joinpath(*path).read_text(encoding="utf-8")
 
@@ -109,27 +171,7 @@ def type_of(field):
 
 def results(library):
     enumerations, records = described(library)
-    out = [
-        "# Results: every field and word",
-        "",
-        "<!-- made by tools/make_docs.py from the library's descriptors -->",
-        "",
-        "Look up a field of an answer. A field has the same name in JSON, CSV, SQLite and Python:",
-        "",
-        "```console",
-        "$ paritas hypotest examples/two_bins.json --json",
-        "```",
-        "",
-        "The first column is that name; it is empty for a field that only C and Python have, under the C name.",
-        "A number that does not exist is `null` in JSON, an empty field in CSV, and NaN in C and Python. Five",
-        "expected values stand for -2, -1, 0, 1, 2 sigma.",
-        "",
-        "Programs can read these tables too: `paritas_records` and `paritas_enumerations` of",
-        "`paritas_records.h` return them.",
-        "",
-        "## Records",
-        "",
-    ]
+    out = [RESULTS]
     out += table(("record", "holds"), ((link(r.name.decode()), r.doc.decode()) for r in records))
     for record in records:
         out += [f"### {record.name.decode()}", "", record.doc.decode(), ""]
@@ -145,7 +187,9 @@ def results(library):
         rows = []
         for word in (enumeration.words[i] for i in range(enumeration.n)):
             text = word.word.decode()
-            rows.append((f"`{text}`" if text else "", f"`{word.name.decode()}`", word.value, word.doc.decode()))
+            rows.append(
+                (f"`{text}`" if text else "", f"`{word.name.decode()}`", word.value, word.doc.decode())
+            )
         out += table(("word", "in C", "value", "meaning"), rows)
     return "\n".join(out)
 
@@ -158,8 +202,8 @@ LISTS = re.compile(
     re.M,
 )
 MADE_OF_LISTS = re.compile(
-    r"typedef (?:enum|struct) (\w+) \{\s*(?:size_t size;\s*)?PARITAS_\w+\((?:PARITAS_ENUMERATOR|PARITAS_MEMBER, ?)\)"
-    r"\s*\} \1;\n?"
+    r"typedef (?:enum|struct) (\w+) \{\s*(?:size_t size;\s*)?"
+    r"PARITAS_\w+\((?:PARITAS_ENUMERATOR|PARITAS_MEMBER, ?)\)\s*\} \1;\n?"
 )
 COMMENT = re.compile(r"\s*/\*(.*?)\*/\s*", re.S)
 
@@ -193,7 +237,8 @@ def section(name, level):
         sys.exit(f"include/{name}: does not begin with a comment")
     out = [f"{level} {name}", "", "```text", text_of(introduction[1]), "```", ""]
     body = re.search(r'extern "C" \{\n#endif\n(.*)#ifdef __cplusplus\n\}', header, re.S)
-    body = body[1] if body else re.sub(r"^#(ifndef|endif|define \w+_H\b|include).*\n", "", header[introduction.end() :], flags=re.M)
+    guards = re.compile(r"^#(ifndef|endif|define \w+_H\b|include).*\n", re.M)
+    body = body[1] if body else guards.sub("", header[introduction.end() :])
     code = []
 
     def show_code():
@@ -224,24 +269,7 @@ def c_api():
     present = {path.name for path in ROOT.glob("include/*.h")}
     if not present <= set(HEADERS):
         sys.exit(f"include: tools/make_docs.py does not know {', '.join(sorted(present - set(HEADERS)))}")
-    out = [
-        "# The C interface",
-        "",
-        "<!-- made by tools/make_docs.py from include and examples/c -->",
-        "",
-        "Compile a program with the installed library and run it:",
-        "",
-        "```console",
-        "$ cc examples/c/statistics.c $(pkg-config --cflags --libs paritas) -o statistics",
-        "$ ./statistics examples/two_bins.json",
-        "CLs at mu = 1: observed 0.05251640, expected 0.06445261",
-        "upper limit:   observed 1.011572, expected 1.062357",
-        "```",
-        "",
-        "With CMake: `find_package(Paritas)` and `Paritas::paritas`. The text below comes from the headers. The",
-        "tests compile and run the examples. Tables of all records and enumerations: [results](results.md).",
-        "",
-    ]
+    out = [C_API]
     for name in (name for name in HEADERS if name in present):
         out += section(name, "##")
     return "\n".join(out)
@@ -273,35 +301,10 @@ def command_line(program):
         names[title, options] = f"{title} options" + (f" of {shared[title, options][0]}" if taken else "")
 
     def anchor(name):
-        return f"[{name.replace(" options", "").lower()}](#{name.lower().replace(' ', '-')})"
+        short = name.lower().replace(" options", "")
+        return f"[{short}](#{name.lower().replace(' ', '-')})"
 
-    out = [
-        "# The command line",
-        "",
-        "<!-- made by tools/make_docs.py from --help -->",
-        "",
-        "Fit a workspace:",
-        "",
-        "```console",
-        "$ paritas fit examples/two_bins.json",
-        "```",
-        "",
-        "```text",
-        overview,
-        "```",
-        "",
-        *table(
-            ("exit code", "meaning"),
-            [
-                (0, "answered"),
-                (1, "answered, but a fit did not converge; the output says which"),
-                (2, "wrong command line"),
-                (3, "wrong input, or the input lacks what was named"),
-                (4, "the device is not available"),
-                (5, "a file could not be written"),
-            ],
-        ),
-    ]
+    out = [COMMAND_LINE.format(overview=overview)]
     for command in commands:
         own = [block for block in blocks[command][:-1] if tuple(block.split(":\n", 1)) not in shared]
         others = [anchor(names[key]) for key, users in shared.items() if command in users]
