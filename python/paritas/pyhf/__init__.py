@@ -4,18 +4,16 @@ Likelihoods, fits and tests are the engine's; names, arguments, results and exce
 differs stands, with reasons, in docs/python/pyhf.md.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
-from paritas import __version__
-from paritas.pyhf.optimize import OptimizerRetriever as optimize  # noqa: F401
-from paritas.pyhf.tensor import BackendRetriever as tensor
-from paritas.pyhf.tensor.manager import get_backend, set_backend
-from paritas.pyhf.pdf import Model  # isort: skip
-from paritas.pyhf.workspace import Workspace
-from paritas.pyhf import compat, infer, schema, simplemodels
-from paritas.pyhf.patchset import PatchSet
+from .. import __version__
+from .optimize import OptimizerRetriever as optimize  # noqa: F401
+from .tensor import BackendRetriever as tensor
+from .tensor.manager import get_backend, set_backend
+from .pdf import Model  # isort: skip
+from .workspace import Workspace
+from . import compat, infer, schema, simplemodels
+from .patchset import PatchSet
 
 __all__ = [
     "Model",
