@@ -1,7 +1,7 @@
-"""pyhf's interface, with Paritas in its place: `import paritas.pyhf as pyhf`.
+"""Scripts for pyhf run on Paritas with `import paritas.pyhf as pyhf`.
 
-Likelihoods, fits and tests are the engine's; names, arguments, results and exceptions are pyhf's. What
-differs stands, with reasons, in docs/python/pyhf.md.
+Names, arguments, results and exceptions are pyhf's; the engine computes likelihoods, fits and tests.
+docs/python/pyhf.md lists the differences.
 """
 
 from typing import Any

@@ -16,7 +16,7 @@ STATUSES: list[str] = _engine.FIT_STATUSES
 CONVERGED = STATUSES.index("converged")
 #: start, lower bounds, upper bounds, fixed flags
 Settings = tuple[Any, Any, Any, Any]
-#: parameters; tests of smaller models take less time than to start threads
+#: up to so many parameters, a test takes less time than starting threads
 _SMALL = 64
 #: the engine's interpolation codes; the first is the one that pyhf takes if settings name none
 _CODES: dict[str, dict[str, Any]] = {
@@ -107,7 +107,7 @@ def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
     return errors
 
 
-def fit_rows(model: Any, data: Any, settings: Settings, progress: Any) -> tuple[Any, Any, Any]:
+def fit_rows(model: Any, data: Any, settings: Settings, progress: Any) -> Any:
     """A fit of each row: statuses, twice NLL, parameters."""
     found = _engine.fit_batch(model, len(data), data, *settings, progress=progress)
     status, _, value, _, _, parameters, _, _ = found

@@ -93,7 +93,7 @@ class FailedMinimization(Exception):
 
 
 def refuse_options(options: Any) -> None:
-    """Raises Unsupported for any."""
+    """Raises Unsupported if there are any."""
     if options:
         raise Unsupported(f"Unsupported options were passed in: {list(options)}.")
 

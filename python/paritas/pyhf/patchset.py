@@ -60,10 +60,10 @@ class PatchSet:
             patch = Patch(one)
             for what, key in (("name", patch.name), ("values", patch.values)):
                 if key in self._patches_by_key:
-                    raise exceptions.InvalidPatchSet(f"Several patches have the {what} of {patch}.")
+                    raise exceptions.InvalidPatchSet(f"Several patches have the {what} {key}.")
             if len(patch.values) != len(self.labels):
                 raise exceptions.InvalidPatchSet(
-                    f"{len(patch.values)} values for {patch}, expected {len(self.labels)}."
+                    f"The patch {patch.name} has {len(patch.values)} values, expected {len(self.labels)}."
                 )
             self._patches.append(patch)
             self._patches_by_key[patch.name] = self._patches_by_key[patch.values] = patch

@@ -3,9 +3,9 @@
 from typing import Any
 
 from .. import exceptions
+from ..tensor.manager import get_backend
 from . import calculators, mle, test_statistics, utils  # noqa: F401
 from .mle import _given, _poi_of
-from ..tensor.manager import get_backend
 
 __all__ = ["calculators", "hypotest", "intervals", "mle", "test_statistics", "utils"]
 

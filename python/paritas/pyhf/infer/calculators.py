@@ -13,10 +13,10 @@ import numpy as np
 from ...progress import told
 from .. import bridge
 from ..exceptions import FailedMinimization, Unsupported
-from . import test_statistics, utils
-from .mle import _at_poi, _given, _validate_fit_inputs, fixed_poi_fit
 from ..optimize.mixins import EngineOptimizer, OptimizeResult
 from ..tensor.manager import get_backend
+from . import test_statistics, utils
+from .mle import _at_poi, _given, _validate_fit_inputs, fixed_poi_fit
 
 log = logging.getLogger(__name__)
 

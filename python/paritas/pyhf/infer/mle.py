@@ -20,8 +20,7 @@ def _validate_fit_inputs(init_pars: Any, par_bounds: Any) -> None:
         if not low <= value <= high:
             raise ValueError(
                 f"fit initialization parameter (index: {index}, value: {value}) "
-                f"lies outside of its bounds: {(low, high)}\n"
-                "Give another start, in the model's specification or as an argument, or other bounds."
+                f"lies outside of its bounds: {(low, high)}. Give another start or other bounds."
             )
 
 

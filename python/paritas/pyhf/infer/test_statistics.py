@@ -3,8 +3,8 @@
 import logging
 from typing import Any, Callable
 
-from .mle import _poi_of, fit, fixed_poi_fit
 from ..tensor.manager import get_backend
+from .mle import _poi_of, fit, fixed_poi_fit
 
 log = logging.getLogger(__name__)
 

@@ -72,7 +72,7 @@ class Builder:
         if len(set(sizes.values())) != 1:
             told = ", ".join(f"{size} in '{field}'" for field, size in sizes.items())
             raise InvalidModifier(
-                f"The {kind} modifier '{name}' of sample '{sample}', which has {len(nom)} bins: {told}."
+                f"The {kind} modifier '{name}' of sample '{sample}' with {len(nom)} bins has {told}."
             )
         if name not in self.required_parsets:
             requirement = self.requirement(nom, thismod["data"])
@@ -116,11 +116,7 @@ class Applier:
     _values: Callable[[Any], Any]
 
     def __init__(
-        self,
-        modifiers: Any,
-        pdfconfig: Any,
-        builder_data: Any,
-        batch_size: int | None = None,
+        self, modifiers: Any, pdfconfig: Any, builder_data: Any, batch_size: int | None = None
     ) -> None:
         self.batch_size = batch_size
         self._keys = [f"{kind}/{name}" for name, kind in modifiers]
@@ -138,7 +134,7 @@ class Applier:
         return np.asarray([[[one[sample]["data"][field]] for sample in self._samples] for one in found])
 
     def _prepare(self, pdfconfig: Any) -> None:
-        """Makes arrays that need no parameters."""
+        """Makes what needs no parameters."""
 
     def apply(self, pars: Any) -> Any:
         """Terms or factors; None without modifiers."""

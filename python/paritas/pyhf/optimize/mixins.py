@@ -9,8 +9,8 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import bridge, exceptions
-from .common import shim
 from ..tensor.manager import get_backend
+from .common import shim
 
 log = logging.getLogger(__name__)
 

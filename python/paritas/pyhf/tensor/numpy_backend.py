@@ -94,7 +94,7 @@ class numpy_backend:
         self.default_do_grad = False
 
     def _setup(self) -> None:
-        """Needs nothing; `set_backend` calls it."""
+        """Called by `set_backend`."""
 
     def _dtype(self, dtype: str) -> Any:
         try:

@@ -68,7 +68,7 @@ def plot_cls_components(test_pois: Any, tail_probs: Any, ax: Any, **kwargs: Any)
 
 
 def _legend_order(label: str) -> int:
-    """Curves, then the expected one, bands, the test size."""
+    """Curves, the expected one, bands, the test size."""
     parts = ("exp", "pm1", "pm2", "alpha")
     return max((place + 1 for place, part in enumerate(parts) if part in label), default=0)
 

@@ -1,16 +1,16 @@
 """Upper limits on the POI: where CLs reaches a level."""
 
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
-from .. import hypotest
 from ...tensor.manager import get_backend
+from .. import hypotest
 
 __all__ = ["linear_grid_scan", "toms748_scan", "upper_limit"]
 
 
-def _root(function: Callable[[float], float], a: float, b: float, atol: float, rtol: float) -> float:
+def _root(function: Any, a: float, b: float, atol: float, rtol: float) -> float:
     """A root between a and b. Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic
     interpolation if three points allow it, else bisection."""
     fa, fb = function(a), function(b)
