@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..exceptions import UnspecifiedPOI
+from ..optimize.common import twice_nll
 from ..tensor.manager import get_backend
 
 __all__ = ["fit", "fixed_poi_fit", "twice_nll"]
-
-
-def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
-    """Twice the NLL with all constants: (1,)."""
-    return -2 * pdf.logpdf(pars, data)
 
 
 def _validate_fit_inputs(init_pars: Any, par_bounds: Any) -> None:

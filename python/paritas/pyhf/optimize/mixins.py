@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import bridge, exceptions
 from ..tensor.manager import get_backend
-from .common import shim
+from .common import shim, twice_nll
 
 log = logging.getLogger(__name__)
 
@@ -115,8 +115,8 @@ class OptimizerMixin:
         """The parameters at the minimum: (parameters,), or (parameters, 2) with uncertainties. Then, if asked
         for, in this order: correlations, the objective's value, the whole result."""
         errors = return_uncertainties or return_correlations or return_result_obj
-        given = (objective, data, pdf, init_pars, par_bounds, fixed_vals)
-        result = self._fit(Problem(*given, bool(do_grad), do_stitch, errors, kwargs))
+        given = (objective, data, pdf, init_pars, par_bounds, fixed_vals, bool(do_grad), do_stitch)
+        result = self._fit(Problem(*given, errors, kwargs))
         if not result.success:
             log.error("%s", result)
             raise exceptions.FailedMinimization(result)
@@ -144,12 +144,12 @@ class EngineOptimizer(OptimizerMixin):
 
     def _maxiter(self, options: Any) -> Any:
         """The limit of iterations."""
-        exceptions.refuse_options([name for name in options if name not in ("maxiter", *self.own_options)])
+        if options:
+            own = ("maxiter", *self.own_options)
+            exceptions.refuse_options([name for name in options if name not in own])
         return options.get("maxiter", self.maxiter)
 
     def _fit(self, problem: Problem) -> Any:
-        from ..infer.mle import twice_nll
-
         if problem.do_grad:
             raise exceptions.Unsupported(
                 "The numpy backend has no autodifferentiation. The engine's derivatives are exact without it."
