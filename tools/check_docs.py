@@ -46,6 +46,9 @@ def dead_links(page, prose):
     ):
         if not (ROOT / path).exists():
             yield f"{path} is not there"
+    for path, name in re.findall(r"`((?:src|kernels|cli|include)/[A-Za-z0-9_./-]+)` `(\w+)`", prose):
+        if (ROOT / path).exists() and not re.search(rf"\b{name}\b", (ROOT / path).read_text()):
+            yield f"{path} has no {name}"
 
 
 def unknown_commands(text):
