@@ -88,14 +88,14 @@ struct count {
 };
 
 /* How many dense slots a channel's units depend on. */
-static double count_slots(const u32 *mi, const hf_channel_record *ch)
+static double count_slots(const u32 *mi, hf_channel ch)
 {
     const u32 size = 8 * ch->blocks, *kinds[3] = {mi + mi[HF_I_NORMSYS_SPOT], mi + mi[HF_I_HISTOSYS_SPOT],
                                                   mi + mi[HF_I_SCALAR_SPOT]};
     unsigned char *seen = calloc(size + 1, 1);
     double n = 0.0;
     for (u32 k = 0; seen && k < ch->units; k++) {
-        const hf_unit_record *un = hf_unit(mi, ch->first_unit + k);
+        hf_unit un = hf_unit_of(mi, ch->first_unit + k);
         const u32 first[3] = {un->normsys, un->histosys, un->scalars},
                   count[3] = {un->normsys_count, un->histosys_count, un->scalar_count};
         for (int kind = 0; kind < 3; kind++)
@@ -111,11 +111,11 @@ static struct count count_operations(const u32 *mi)
     struct count n = {0};
     const double dense = mi[HF_DENSE], entries = mi[HF_NORMSYS_CODE] == 4 ? 12.0 : 20.0;
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        const hf_channel_record *ch = hf_channel(mi, c);
+        hf_channel ch = hf_channel_of(mi, c);
         const double bins = 8.0 * (ch->panels - 1) + ch->last_bins, coupled = hf_coupled(ch);
         const double row = 8.0 * ch->blocks, slots = count_slots(mi, ch);
         for (u32 k = 0; k < ch->units; k++) {
-            const hf_unit_record *un = hf_unit(mi, ch->first_unit + k);
+            hf_unit un = hf_unit_of(mi, ch->first_unit + k);
             const double normsys = un->normsys_count, histosys = un->histosys_count,
                          scalars = un->scalar_count;
             n.nll += entries * normsys + normsys + bins * (4.0 * histosys + 6.0);

@@ -96,7 +96,7 @@ FN void hf_load_points(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
 }
 
 /* The common local parameter of a channel in bin b of a panel; 1 if it has none. */
-FN real hf_common_gamma(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, u32 b)
+FN real hf_common_gamma(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
 {
     real gamma = R(1.0);
     if (ch->common) gamma = s[mi[HF_S_X] + hf_local_slot(mi, ch, 0, panel) + b];
@@ -113,7 +113,7 @@ KERNEL(hf_expected)
     hf_value(HF, 0);
     TEAM_FOR(i, bins) STORE_ROWS(out, rows, stride, i, s[mi[HF_S_LAMBDA] + i]);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT hf_channel_record *ch = hf_channel(mi, c);
+        hf_channel ch = hf_channel_of(mi, c);
         TEAM_FOR(k, 8 * ch->units * ch->panels) {
             const u32 at = 8 * ch->first_cell + k, panel = k / 8 / ch->units;
             real rate = flush(s[mi[HF_S_XE] + at] * hf_common_gamma(HF, ch, panel, k % 8));
@@ -136,8 +136,8 @@ FN void hf_store_element(GLOBAL elem *out, lane_rows rows, u32 n, u32 i, u32 j, 
 
 /* The row of local set `set` in bin b of a panel: what ties it to dense slots, its own element, those of the
  * sets before it. */
-FN void hf_store_local_row(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 set, u32 panel, u32 b,
-                           GLOBAL elem *out, lane_rows rows)
+FN void hf_store_local_row(HF_PARAMETERS, hf_channel ch, u32 set, u32 panel, u32 b, GLOBAL elem *out,
+                           lane_rows rows)
 {
     const u32 n = mi[HF_SLOTS], slot = hf_local_slot(mi, ch, set, panel) + b;
     GLOBAL const real *factors = hf_local_factors(ch, s, panel),
@@ -179,7 +179,7 @@ KERNEL(hf_hessian)
     }
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT hf_channel_record *ch = hf_channel(mi, c);
+        hf_channel ch = hf_channel_of(mi, c);
         TEAM_FOR(k, 8 * ch->panels * ch->sets) {
             const u32 set = k / (8 * ch->panels), panel = k / 8 % ch->panels, b = k % 8;
             if (b < hf_bins(ch, panel)) hf_store_local_row(HF, ch, set, panel, b, out, rows);
@@ -199,10 +199,9 @@ FN real hf_not_held(HF_PARAMETERS, u32 bin)
 }
 
 /* The rows of one panel's bins. */
-FN void hf_store_panel_jacobian(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, GLOBAL elem *out,
-                                lane_rows rows)
+FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL elem *out, lane_rows rows)
 {
-    const u32 n = mi[HF_SLOTS], stride = 8 * mi[HF_PANELS] * n, cell = hf_cell(ch, panel, 0),
+    const u32 n = mi[HF_SLOTS], stride = 8 * mi[HF_PANELS] * n, cell = hf_cell_at(ch, panel, 0),
               first_bin = hf_first_bin(ch, panel), bins = hf_bins(ch, panel);
     GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN];
     hf_panel_jacobian(HF, ch, panel, s + mi[HF_S_XE] + cell, s + mi[HF_S_XS] + cell, s + mi[HF_S_XG] + cell,
@@ -239,7 +238,7 @@ KERNEL(hf_jacobian)
     TEAM_BARRIER();
     hf_value(HF, 1);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT hf_channel_record *ch = hf_channel(mi, c);
+        hf_channel ch = hf_channel_of(mi, c);
         const u32 panels = ch->panels;
         for (u32 panel = 0; panel < panels; panel++) hf_store_panel_jacobian(HF, ch, panel, out, rows);
     }
@@ -283,7 +282,7 @@ KERNEL(hf_tangent_rows)
 
 /* The rows of R (entry_covariance.h) of one bin's local slots: minus D^-1 L^-1 H_la, then L^-T. What they
  * give lacks the local blocks' own inverse. */
-FN void hf_local_rest(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, u32 b, GLOBAL real *rest)
+FN void hf_local_rest(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, GLOBAL real *rest)
 {
     const u32 sets = ch->sets, blocks = mi[HF_BLOCKS];
     GLOBAL const real *active = s + mi[HF_S_ACTIVE], *pivots = hf_local_pivots(HF),
@@ -326,8 +325,8 @@ FN void hf_square_rest(HF_PARAMETERS, GLOBAL const real *rest)
 
 /* Adds column `column` of the inverse of one bin's local block, L^-T D^-1 L^-1, to the answer if `whole`, its
  * diagonal element to NEWTON_TEMP. y: a scratch element a set. */
-FN void hf_add_local_inverse(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 column, u32 panel, u32 b,
-                             GLOBAL real *y, u32 whole, GLOBAL elem *out, lane_rows rows, u32 stride)
+FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel, u32 b, GLOBAL real *y,
+                             u32 whole, GLOBAL elem *out, lane_rows rows, u32 stride)
 {
     const u32 sets = ch->sets, n = mi[HF_SLOTS], first = hf_local_slot(mi, ch, column, panel) + b;
     GLOBAL const real *active = s + mi[HF_S_ACTIVE], *factors = hf_local_factors(ch, s, panel);
@@ -363,7 +362,7 @@ KERNEL(hf_covariance)
                 *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
     job_unit_rows(HF, rest, dense);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT hf_channel_record *ch = hf_channel(mi, c);
+        hf_channel ch = hf_channel_of(mi, c);
         TEAM_FOR(k, 8 * ch->panels) {
             if (k % 8 < hf_bins(ch, k / 8)) hf_local_rest(HF, ch, k / 8, k % 8, rest);
         }
@@ -372,7 +371,7 @@ KERNEL(hf_covariance)
     hf_square_rest(HF, rest);
     TEAM_IF(whole) job_store_square(HF, rest, dense, square, out, rows, stride);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT hf_channel_record *ch = hf_channel(mi, c);
+        hf_channel ch = hf_channel_of(mi, c);
         const u32 sets = ch->sets;
         TEAM_FOR(k, 8 * ch->panels * sets) {
             const u32 column = k / (8 * ch->panels), panel = k / 8 % ch->panels, b = k % 8;

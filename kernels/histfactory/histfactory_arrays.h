@@ -108,10 +108,10 @@
     VECTOR(MINIMISER, n->minimiser) /* working vectors of the minimiser */ \
     VECTOR(SCALARS_OF_FIT, 8)       /* enum hf_scalar_of_fit */
 
-#define HF_SLAB_VECTORS(VECTOR)                                                               \
-    HF_SLAB_MAIN(VECTOR)                                                                      \
-    HF_SLAB_ROWS(VECTOR) HF_SLAB_PANEL(VECTOR) HF_SLAB_LOCALS(VECTOR) HF_SLAB_FACTORS(VECTOR) \
-        HF_SLAB_MINIMISER(VECTOR)
+#define HF_SLAB_VECTORS(VECTOR) \
+    HF_SLAB_MAIN(VECTOR)        \
+    HF_SLAB_ROWS(VECTOR)        \
+    HF_SLAB_PANEL(VECTOR) HF_SLAB_LOCALS(VECTOR) HF_SLAB_FACTORS(VECTOR) HF_SLAB_MINIMISER(VECTOR)
 
 /* Header of the u32 table. */
 #define HF_INT_TABLE(name, count) HF_I_##name,

@@ -20,11 +20,11 @@
 #define HF_ROWS_AT_ONCE 128
 
 /* Rows u, x, r, s of every unit of a channel. */
-FN void hf_unit_rows(HF_PARAMETERS, CONSTANT hf_channel_record *ch, real kap)
+FN void hf_unit_rows(HF_PARAMETERS, hf_channel ch, real kap)
 {
     TEAM_FOR(k, ch->units) {
         const u32 unit = ch->first_unit + k;
-        CONSTANT hf_unit_record *un = hf_unit(mi, unit);
+        hf_unit un = hf_unit_of(mi, unit);
         CONSTANT u32 *place = mi + mi[HF_I_NORMSYS_PLACE] + un->normsys;
         const u32 size = un->row_size, scalars = un->scalar_count;
         GLOBAL real *u = s + mi[HF_S_UNIT_ROWS] + un->row, *x = u + size, *r = x + size, *sr = r + size;
@@ -50,14 +50,14 @@ FN void hf_unit_rows(HF_PARAMETERS, CONSTANT hf_channel_record *ch, real kap)
 
 /* Adds diagonal second derivatives of the channel's units, unit by unit: within one, entries of a kind have
  * different slots. */
-FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, CONSTANT hf_channel_record *ch, real kap)
+FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, hf_channel ch, real kap)
 {
     GLOBAL real *diagonal = s + mi[HF_S_DIAGONAL];
     GLOBAL const real *curve = s + mi[HF_S_HT2];
     const u32 units = ch->units;
     for (u32 k = 0; k < units; k++) {
         const u32 unit = ch->first_unit + k;
-        CONSTANT hf_unit_record *un = hf_unit(mi, unit);
+        hf_unit un = hf_unit_of(mi, unit);
         CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un->normsys;
         const real phi = kap * s[mi[HF_S_PHI] + unit], t = flush(phi * s[mi[HF_S_T] + unit]);
         GLOBAL const real *q = s + mi[HF_S_NQ] + un->normsys, *bent = s + mi[HF_S_BENT] + un->sums;
@@ -73,7 +73,7 @@ FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, CONSTANT hf_channel_record *ch, re
 
 /* Adds the rows of a channel with many of them to its tiles, so many at a time that they stay in the
  * cache. */
-FN void hf_add_rows(HF_PARAMETERS, CONSTANT hf_channel_record *ch)
+FN void hf_add_rows(HF_PARAMETERS, hf_channel ch)
 {
     const u32 blocks = ch->blocks, stride = ch->row_stride, groups = TILE_GROUPS(blocks);
     CONSTANT u32 *list = mi + ch->block_list;
@@ -117,10 +117,10 @@ FN void hf_curvature_begin(HF_PARAMETERS)
 FN void hf_add_scalar_pairs(HF_PARAMETERS, real kap)
 {
     GLOBAL real *tiles = s + mi[HF_S_TILES];
-    CONSTANT hf_pair_record *pairs = (CONSTANT hf_pair_record *)(mi + mi[HF_I_PAIRS]);
+    hf_pair pairs = (hf_pair)(mi + mi[HF_I_PAIRS]);
     for (u32 k = 0; k < mi[HF_PAIRS]; k++) {
-        CONSTANT hf_pair_record *pair = pairs + k;
-        CONSTANT hf_unit_record *un = hf_unit(mi, pair->unit);
+        hf_pair pair = pairs + k;
+        hf_unit un = hf_unit_of(mi, pair->unit);
         CONSTANT u32 *slot = mi + mi[HF_I_SCALAR_SLOT] + un->scalars;
         real others = kap * s[mi[HF_S_T] + pair->unit];
         for (u32 j = 0; j < un->scalar_count; j++)
@@ -180,7 +180,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     if (exact) hf_normsys_curvature(HF);
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT hf_channel_record *ch = hf_channel(mi, c);
+        hf_channel ch = hf_channel_of(mi, c);
         TEAM_IF(exact) {
             hf_histosys_sums(HF, ch, s + mi[HF_S_BENT], 1);
             TEAM_BARRIER();
@@ -223,7 +223,7 @@ FN_LARGE mask hf_factor(HF_PARAMETERS, real doubt, real flat)
 FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
 {
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT hf_channel_record *ch = hf_channel(mi, c);
+        hf_channel ch = hf_channel_of(mi, c);
         const u32 panels = ch->sets > 0 ? ch->panels : 0;
         for (u32 panel = 0; panel < panels; panel++) hf_solve_panel(HF, ch, panel, v);
     }

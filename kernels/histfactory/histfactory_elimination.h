@@ -21,13 +21,13 @@
 
 /* Cell arrays of a panel for the derivative by local set `set`, into CELL_TEMP: rates without it, zero where
  * a unit does not carry it. */
-FN void hf_cells_without(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, u32 set)
+FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
 {
     const u32 units = ch->units;
     GLOBAL real *xe = s + mi[HF_S_CELL_TEMP], *xs = xe + 8 * units, *xg = xs + 8 * units;
     TEAM_FOR(u, units) {
-        const u32 unit = ch->first_unit + u, cell = hf_cell(ch, panel, u);
-        CONSTANT hf_unit_record *un = hf_unit(mi, unit);
+        const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u);
+        hf_unit un = hf_unit_of(mi, unit);
         const u32 carries = hf_carries(mi, un, set);
         const pack phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
         for (u32 b = 0; b < 8; b += PACK) {
@@ -46,9 +46,9 @@ FN void hf_cells_without(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 pane
 }
 
 /* Derivatives of a panel's rates into JACOBIAN, then of those without each coupled set. */
-FN void hf_panel_jacobians(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel)
+FN void hf_panel_jacobians(HF_PARAMETERS, hf_channel ch, u32 panel)
 {
-    const u32 cell = hf_cell(ch, panel, 0), size = 8 * ch->units, coupled = hf_coupled(ch);
+    const u32 cell = hf_cell_at(ch, panel, 0), size = 8 * ch->units, coupled = hf_coupled(ch);
     GLOBAL const real *temp = s + mi[HF_S_CELL_TEMP];
     for (u32 l = 0; l <= coupled; l++) {
         if (l > 0) hf_cells_without(HF, ch, panel, l - 1);
@@ -82,10 +82,10 @@ typedef struct {
     pack mixed;      /* weight of second derivatives: kap (1 - n/lambda) */
 } hf_local_pivot;
 
-FN hf_local_pivot hf_pivot_of(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, u32 b, u32 set,
-                              pack curve, pack mixed, real kap, real damping)
+FN hf_local_pivot hf_pivot_of(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 set, pack curve, pack mixed,
+                              real kap, real damping)
 {
-    CONSTANT hf_set_record *record = hf_set(mi, ch, set);
+    hf_set record = hf_set_of(mi, ch, set);
     hf_local_pivot p;
     p.panel = panel;
     p.b = b;
@@ -128,7 +128,7 @@ FN pack hf_eliminate_common(HF_PARAMETERS, hf_local_pivot p, pack curve, u32 eli
 }
 
 /* Element (set, m) of the bins' local block, or with `eliminate` of its factor. */
-FN pack hf_local_cross(HF_PARAMETERS, CONSTANT hf_channel_record *ch, hf_local_pivot p, u32 m, u32 eliminate)
+FN pack hf_local_cross(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 m, u32 eliminate)
 {
     const u32 slot = hf_local_slot(mi, ch, m, p.panel) + p.b;
     GLOBAL const real *factors = hf_local_factors(ch, s, p.panel), *pivots = hf_local_pivots(HF);
@@ -145,7 +145,7 @@ FN pack hf_local_cross(HF_PARAMETERS, CONSTANT hf_channel_record *ch, hf_local_p
 
 /* Eliminates one of several sets, or not: its pivot, the factors to the sets before it, its coupling rows in
  * JACOBIAN. */
-FN void hf_eliminate_set(HF_PARAMETERS, CONSTANT hf_channel_record *ch, hf_local_pivot p, u32 eliminate)
+FN void hf_eliminate_set(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 eliminate)
 {
     const u32 block = 64 * ch->blocks;
     GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN], *row = jacobian + (1 + p.set) * block,
@@ -174,8 +174,8 @@ FN void hf_eliminate_set(HF_PARAMETERS, CONSTANT hf_channel_record *ch, hf_local
  * LOCAL_C and the bins' weights, else the coupling rows in JACOBIAN behind the bins' own. With eliminate = 0
  * the local blocks and couplings are left as they are. Leaves the bins' weights in panel arrays: `weight`,
  * and `whole` as they were before the elimination. BAD_LOCAL: nonzero where a pivot was bad. */
-FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, real kap,
-                                  real damping, u32 eliminate, GLOBAL real *weight, GLOBAL real *whole)
+FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real kap, real damping,
+                                  u32 eliminate, GLOBAL real *weight, GLOBAL real *whole)
 {
     const u32 bins = hf_bins(ch, panel);
     for (u32 b = 0; b < bins; b += PACK) {
@@ -207,8 +207,7 @@ FN void hf_add_squares(GLOBAL real *squares, GLOBAL const real *rows, u32 bins, 
 
 /* Rows of all bins of a channel: ROWS, and times their weights SCALED; SCALE. Local parameters are eliminated
  * on the way. */
-FN_LARGE void hf_channel_rows(HF_PARAMETERS, CONSTANT hf_channel_record *ch, real kap, real damping,
-                              u32 eliminate)
+FN_LARGE void hf_channel_rows(HF_PARAMETERS, hf_channel ch, real kap, real damping, u32 eliminate)
 {
     const u32 blocks = ch->blocks, stride = ch->row_stride, coupled = hf_coupled(ch);
     GLOBAL real *weight = s + mi[HF_S_CELL_TEMP] + 24 * ch->units, *whole = weight + 8;
@@ -247,7 +246,7 @@ FN_LARGE void hf_channel_rows(HF_PARAMETERS, CONSTANT hf_channel_record *ch, rea
 
 /* First half, in one panel: the local elements of v through L^-1, then D^-1; what they take from the dense
  * ones. */
-FN void hf_solve_panel(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, GLOBAL real *v)
+FN void hf_solve_panel(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL real *v)
 {
     const u32 bins = hf_bins(ch, panel), sets = ch->sets, blocks = ch->blocks, stride = ch->row_stride;
     GLOBAL const real *pivots = hf_local_pivots(HF), *couplings = hf_local_couplings(HF),
@@ -283,8 +282,8 @@ FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
 {
     GLOBAL const real *pivots = hf_local_pivots(HF), *couplings = hf_local_couplings(HF);
     TEAM_FOR(p, mi[HF_PANELS]) {
-        CONSTANT hf_panel_record *pn = hf_panel(mi, p);
-        CONSTANT hf_channel_record *ch = hf_channel(mi, pn->channel);
+        hf_panel pn = hf_panel_of(mi, p);
+        hf_channel ch = hf_channel_of(mi, pn->channel);
         const u32 panel = pn->index, bins = pn->bins, sets = ch->sets, blocks = ch->blocks,
                   stride = ch->row_stride;
         GLOBAL const real *factors = hf_local_factors(ch, s, panel),

@@ -58,14 +58,14 @@ FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 bent)
 #define CELL_PACKS (PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
 
 /* base of a cell: nominal + S s + A t of its histosys, as two chains (one would wait for each fma). */
-FN void hf_cell_base(HF_PARAMETERS, u32 cell, CONSTANT hf_cell_record *ce, u32 varied)
+FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, u32 varied)
 {
     GLOBAL const real *hs = s + mi[HF_S_HS], *ht = s + mi[HF_S_HT],
                       *row = s + (varied ? mi[HF_S_VARIED] + ce->varied : 0);
     const hf_numbers nominal = hf_numbers_of(mr + mi[HF_R_NOMINAL] + cell * 8, row, varied),
                      shifts = hf_numbers_of(mr + ce->histosys_data, row + 8, varied);
     GLOBAL real *base = s + mi[HF_S_BASE];
-    CONSTANT hf_unit_record *un = hf_unit(mi, ce->unit);
+    hf_unit un = hf_unit_of(mi, ce->unit);
     CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
     const u32 n = un->histosys_count, bins = ce->bins;
     for (u32 b = 0; b < bins; b += CELL_PACKS * PACK) {
@@ -92,7 +92,7 @@ FN void hf_cell_base(HF_PARAMETERS, u32 cell, CONSTANT hf_cell_record *ce, u32 v
 FN_LARGE void hf_cells(HF_PARAMETERS)
 {
     TEAM_FOR(cell, mi[HF_CELLS]) {
-        CONSTANT hf_cell_record *ce = (CONSTANT hf_cell_record *)(mi + mi[HF_I_CELLS]) + cell;
+        hf_cell ce = (hf_cell)(mi + mi[HF_I_CELLS]) + cell;
         if (ce->varied == HF_NOT_VARIED)
             hf_cell_base(HF, cell, ce, 0);
         else
@@ -101,9 +101,8 @@ FN_LARGE void hf_cells(HF_PARAMETERS)
 }
 
 /* Adds what a unit's histosys give its panel's derivatives. `xg`: its cell; `spot`: of its entries. */
-FN void hf_histosys_jacobian(HF_PARAMETERS, CONSTANT hf_unit_record *un, u32 panel, u32 bins,
-                             GLOBAL const real *xg, CONSTANT u32 *slot, CONSTANT u32 *spot,
-                             GLOBAL real *jacobian, u32 varied)
+FN void hf_histosys_jacobian(HF_PARAMETERS, hf_unit un, u32 panel, u32 bins, GLOBAL const real *xg,
+                             CONSTANT u32 *slot, CONSTANT u32 *spot, GLOBAL real *jacobian, u32 varied)
 {
     const u32 n = un->histosys_count;
     const hf_numbers shifts = hf_shifts(HF, un, panel, varied);
@@ -118,8 +117,7 @@ FN void hf_histosys_jacobian(HF_PARAMETERS, CONSTANT hf_unit_record *un, u32 pan
 }
 
 /* base' of a unit in bins b.. of a panel, along a direction in the space of the slots. */
-FN pack hf_tangent_base(HF_PARAMETERS, CONSTANT hf_unit_record *un, u32 panel, u32 b,
-                        GLOBAL const real *direction, u32 varied)
+FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL const real *direction, u32 varied)
 {
     const u32 n = un->histosys_count;
     const hf_numbers shifts = hf_shifts(HF, un, panel, varied);
@@ -134,8 +132,8 @@ FN pack hf_tangent_base(HF_PARAMETERS, CONSTANT hf_unit_record *un, u32 panel, u
 
 #if PACK == 1
 /* hf_sums_of_unit for up to four bins: the same sums, without the partial ones that stay 0. */
-FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, CONSTANT hf_unit_record *un, hf_numbers shifts,
-                            GLOBAL const real *weight, pack factor, GLOBAL real *sums, u32 bent)
+FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shifts, GLOBAL const real *weight,
+                            pack factor, GLOBAL real *sums, u32 bent)
 {
     CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
     GLOBAL const real *slope = s + mi[HF_S_HT1];
@@ -153,13 +151,13 @@ FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, CONSTANT hf_unit_record *un
 
 /* Per histosys entry of unit `u` of a channel, into `sums`: F times the sum over bins of the cell's weight
  * times (S + A t'), or times A alone if `bent`. PACK entries at once, so that eight sums run side by side. */
-FN void hf_sums_of_unit(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 u, CONSTANT hf_unit_record *un,
-                        GLOBAL real *sums, u32 bent, u32 varied)
+FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL real *sums, u32 bent,
+                        u32 varied)
 {
     const u32 units = ch->units, panels = ch->panels, n = un->histosys_count;
     const u32 stride = varied ? HF_VARIED_PANEL(n) : 16 * n; /* from panel to panel */
     CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
-    GLOBAL const real *slope = s + mi[HF_S_HT1], *weight = s + mi[HF_S_CELL_WEIGHT] + hf_cell(ch, 0, u);
+    GLOBAL const real *slope = s + mi[HF_S_HT1], *weight = s + mi[HF_S_CELL_WEIGHT] + hf_cell_at(ch, 0, u);
     const hf_numbers shifts = hf_shifts(HF, un, 0, varied);
     const pack factor = PACK_OF(s[mi[HF_S_F] + ch->first_unit + u]);
 #if PACK == 1
@@ -192,10 +190,10 @@ FN void hf_sums_of_unit(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 u, CO
 }
 
 /* These sums of a channel's units, into HSUM or BENT. */
-FN void hf_histosys_sums(HF_PARAMETERS, CONSTANT hf_channel_record *ch, GLOBAL real *sums, u32 bent)
+FN void hf_histosys_sums(HF_PARAMETERS, hf_channel ch, GLOBAL real *sums, u32 bent)
 {
     TEAM_FOR(u, ch->units) {
-        CONSTANT hf_unit_record *un = hf_unit(mi, ch->first_unit + u);
+        hf_unit un = hf_unit_of(mi, ch->first_unit + u);
         if (un->varied == HF_NOT_VARIED)
             hf_sums_of_unit(HF, ch, u, un, sums + un->sums, bent, 0);
         else

@@ -8,7 +8,7 @@
 
 #define HF_NO_SET 0xffffffffu
 
-FN u32 hf_carries(CONSTANT u32 *mi, CONSTANT hf_unit_record *un, u32 set)
+FN u32 hf_carries(CONSTANT u32 *mi, hf_unit un, u32 set)
 {
     CONSTANT u32 *sets = mi + un->sets;
     u32 carries = 0;
@@ -18,8 +18,7 @@ FN u32 hf_carries(CONSTANT u32 *mi, CONSTANT hf_unit_record *un, u32 set)
 
 /* Product of a unit's local parameters in bins b.. of a panel, those of the channel's local sets `skip` and
  * `skip2` left out. */
-FN pack hf_gamma_without(HF_PARAMETERS, CONSTANT hf_channel_record *ch, CONSTANT hf_unit_record *un,
-                         u32 panel, u32 b, u32 skip, u32 skip2)
+FN pack hf_gamma_without(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b, u32 skip, u32 skip2)
 {
     GLOBAL const real *x = s + mi[HF_S_X];
     CONSTANT u32 *sets = mi + un->sets;
@@ -29,21 +28,20 @@ FN pack hf_gamma_without(HF_PARAMETERS, CONSTANT hf_channel_record *ch, CONSTANT
             product = pflush(product * LOADP(x, hf_local_slot(mi, ch, sets[k], panel) + b));
     return product;
 }
-FN pack hf_gamma(HF_PARAMETERS, CONSTANT hf_channel_record *ch, CONSTANT hf_unit_record *un, u32 panel, u32 b)
+FN pack hf_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b)
 {
     return hf_gamma_without(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET);
 }
 
 /* Sum of the rates without the local set `set`, over the units that carry it (and `set2`, left out too,
  * unless HF_NO_SET): first (second) derivative of lambda by the set's parameter(s). */
-FN pack hf_local_derivative(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, u32 b, u32 set,
-                            u32 set2)
+FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 set, u32 set2)
 {
     if (ch->common) return LOADP(s + mi[HF_S_COMMON], hf_first_bin(ch, panel) + b);
     pack sum = PK(0.0);
     for (u32 u = 0; u < ch->units; u++) {
-        const u32 unit = ch->first_unit + u, cell = hf_cell(ch, panel, u) + b;
-        CONSTANT hf_unit_record *un = hf_unit(mi, unit);
+        const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u) + b;
+        hf_unit un = hf_unit_of(mi, unit);
         if (!hf_carries(mi, un, set) || (set2 != HF_NO_SET && !hf_carries(mi, un, set2))) continue;
         pack rate = pflush(pflush(PACK_OF(flush(s[mi[HF_S_F] + unit] * s[mi[HF_S_PHI] + unit])) *
                                   LOADP(s + mi[HF_S_BASE], cell)) *
@@ -56,7 +54,7 @@ FN pack hf_local_derivative(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 p
 }
 
 /* Derivative of a set's constraint terms by its parameters in slots `slot`.., added to g. */
-FN pack hf_constraint_slope(HF_PARAMETERS, CONSTANT hf_set_record *set, u32 slot, pack g)
+FN pack hf_constraint_slope(HF_PARAMETERS, hf_set set, u32 slot, pack g)
 {
     const pack point = LOADP(s + mi[HF_S_X], slot), observed = LOADP(s + mi[HF_S_AUX], slot);
     if (set->constraint == HF_NORMAL_CONSTRAINT) g = PFMA(hf_precision(HF, slot), point - observed, g);
@@ -68,7 +66,7 @@ FN pack hf_constraint_slope(HF_PARAMETERS, CONSTANT hf_set_record *set, u32 slot
 }
 
 /* Second derivative, likewise; for the Fisher matrix (kap 0) the expected one. */
-FN pack hf_constraint_curvature(HF_PARAMETERS, CONSTANT hf_set_record *set, u32 slot, real kap)
+FN pack hf_constraint_curvature(HF_PARAMETERS, hf_set set, u32 slot, real kap)
 {
     pack c = PK(0.0);
     if (set->constraint == HF_NORMAL_CONSTRAINT) c = hf_precision(HF, slot);

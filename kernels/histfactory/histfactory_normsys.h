@@ -56,7 +56,7 @@ FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivativ
     GLOBAL const real *x = s + mi[HF_S_X];
     GLOBAL real *nu = s + mi[HF_S_NU];
     TEAM_FOR(unit, mi[HF_UNITS]) {
-        CONSTANT hf_unit_record *un = hf_unit(mi, unit);
+        hf_unit un = hf_unit_of(mi, unit);
         const u32 first = un->normsys, n = un->normsys_padded, end = first + un->normsys_count;
         pack product[8 / PACK];
         acc8 exponent = acc8_zero();

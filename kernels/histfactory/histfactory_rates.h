@@ -33,7 +33,7 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
     }
     TEAM_BARRIER();
     TEAM_FOR(unit, mi[HF_UNITS]) {
-        CONSTANT hf_unit_record *un = hf_unit(mi, unit);
+        hf_unit un = hf_unit_of(mi, unit);
         CONSTANT u32 *slot = mi + mi[HF_I_SCALAR_SLOT] + un->scalars;
         const u32 count = un->scalar_count;
         real phi = R(1.0);
@@ -51,16 +51,16 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
 /* XE, XS, XG of the cells in bins b.. of a panel. Returns lambda from `empty` (1 in padding bins, else 0) on,
  * before its own clip; the sum of XE goes to COMMON. In a channel with a common local set Gamma is left out
  * of the cells and multiplies their sum. */
-FN pack hf_bin_rates(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, u32 b, pack empty)
+FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
 {
     const u32 clips = mi[HF_CLIPS], common = ch->common, units = ch->units;
     const pack zero = PK(0.0), one = PK(1.0);
     const pmask real_bin = empty <= zero;
     pack gamma = one, sum = zero, lambda = empty;
-    if (common) gamma = hf_gamma(HF, ch, hf_unit(mi, ch->first_unit), panel, b);
+    if (common) gamma = hf_gamma(HF, ch, hf_unit_of(mi, ch->first_unit), panel, b);
     for (u32 u = 0; u < units; u++) {
-        const u32 unit = ch->first_unit + u, cell = hf_cell(ch, panel, u) + b;
-        CONSTANT hf_unit_record *un = hf_unit(mi, unit);
+        const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u) + b;
+        hf_unit un = hf_unit_of(mi, unit);
         const pack phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
         pack xg = PACK_OF(s[mi[HF_S_F] + unit]);
         if (!common && un->set_count > 0) xg = pflush(xg * hf_gamma(HF, ch, un, panel, b));
@@ -91,11 +91,11 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
 {
     const pack zero = PK(0.0), one = PK(1.0);
     TEAM_FOR(panel, mi[HF_PANELS]) {
-        CONSTANT hf_panel_record *pn = hf_panel(mi, panel);
+        hf_panel pn = hf_panel_of(mi, panel);
         for (u32 b = 0; b < pn->bins; b += PACK) {
             const u32 bin = panel * 8 + b;
             const pack empty = LOADM(mr + mi[HF_R_LAMBDA0], bin);
-            pack lambda = hf_bin_rates(HF, hf_channel(mi, pn->channel), pn->index, b, empty);
+            pack lambda = hf_bin_rates(HF, hf_channel_of(mi, pn->channel), pn->index, b, empty);
             pmask clipped = zero > one;
             if (mi[HF_CLIPS] & HF_CLIP_BINS) {
                 const pack clip = hf_bin_clip(mi, mr);
@@ -157,20 +157,19 @@ FN void hf_add_entries(GLOBAL real *jacobian, CONSTANT u32 *spot, u32 n, GLOBAL 
  * arrays xe, xs, xg of the panel's first unit (the panel's own, or variants of them). Unit by unit: the
  * entries of a unit lie together and write different spots, and their loops are long (by slot, each with its
  * short list of units, it took four times as long: the processor mispredicts the end of short loops). */
-FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel,
-                                GLOBAL const real *xe, GLOBAL const real *xs, GLOBAL const real *xg,
-                                GLOBAL real *jacobian)
+FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL const real *xe,
+                                GLOBAL const real *xs, GLOBAL const real *xg, GLOBAL real *jacobian)
 {
     /* what the loops need is read first: the compiler must suppose that a store changes the tables */
     const u32 bins = hf_bins(ch, panel), units = ch->units;
-    CONSTANT hf_unit_record *records = hf_unit(mi, ch->first_unit);
+    hf_unit records = hf_unit_of(mi, ch->first_unit);
     CONSTANT u32 *normsys_spot = mi + mi[HF_I_NORMSYS_SPOT], *histosys_spot = mi + mi[HF_I_HISTOSYS_SPOT],
                  *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT], *scalar_spot = mi + mi[HF_I_SCALAR_SPOT];
     GLOBAL const real *nu = s + mi[HF_S_NU], *others = s + mi[HF_S_PHI_OTHERS];
     TEAM_FOR_PACK(i, 64 * ch->blocks) STOREP(jacobian, i, PK(0.0));
     TEAM_BARRIER();
     for (u32 k = 0; k < units; k++) {
-        CONSTANT hf_unit_record *un = records + k;
+        hf_unit un = records + k;
         const u32 n_scalars = un->scalar_count, scalars = un->scalars;
         hf_add_entries(jacobian, normsys_spot + un->normsys, un->normsys_count, nu + un->normsys, xe + 8 * k,
                        bins);
@@ -188,15 +187,15 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u
 }
 
 /* CELL_WEIGHT of a channel's cells and T of its units. */
-FN void hf_unit_weights(HF_PARAMETERS, CONSTANT hf_channel_record *ch)
+FN void hf_unit_weights(HF_PARAMETERS, hf_channel ch)
 {
     const u32 common = ch->common;
     GLOBAL const real *x = s + mi[HF_S_X];
     TEAM_FOR(u, ch->units) {
-        CONSTANT hf_unit_record *un = hf_unit(mi, ch->first_unit + u);
+        hf_unit un = hf_unit_of(mi, ch->first_unit + u);
         acc8 t = acc8_zero();
         for (u32 panel = 0; panel < ch->panels; panel++) {
-            const u32 cell = hf_cell(ch, panel, u), bins = hf_bins(ch, panel);
+            const u32 cell = hf_cell_at(ch, panel, u), bins = hf_bins(ch, panel);
             UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins)
             {
                 pack w = LOADP(s + mi[HF_S_W], hf_first_bin(ch, panel) + b);
@@ -212,7 +211,7 @@ FN void hf_unit_weights(HF_PARAMETERS, CONSTANT hf_channel_record *ch)
     }
 }
 
-FN_LARGE void hf_unit_sums(HF_PARAMETERS, CONSTANT hf_channel_record *ch)
+FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_channel ch)
 {
     hf_unit_weights(HF, ch);
     TEAM_BARRIER();
@@ -222,12 +221,12 @@ FN_LARGE void hf_unit_sums(HF_PARAMETERS, CONSTANT hf_channel_record *ch)
 
 /* Adds what a channel's bins give the dense slots, unit by unit, from its sums over bins: the entries of a
  * kind have different slots. */
-FN void hf_channel_gradient(HF_PARAMETERS, CONSTANT hf_channel_record *ch, GLOBAL real *gradient)
+FN void hf_channel_gradient(HF_PARAMETERS, hf_channel ch, GLOBAL real *gradient)
 {
     const u32 units = ch->units;
     for (u32 k = 0; k < units; k++) {
         const u32 unit = ch->first_unit + k;
-        CONSTANT hf_unit_record *un = hf_unit(mi, unit);
+        hf_unit un = hf_unit_of(mi, unit);
         CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un->normsys;
         const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit], all = flush(phi * t);
         GLOBAL const real *nu = s + mi[HF_S_NU] + un->normsys, *h = s + mi[HF_S_HSUM] + un->sums,
@@ -249,10 +248,10 @@ FN void hf_channel_gradient(HF_PARAMETERS, CONSTANT hf_channel_record *ch, GLOBA
 FN void hf_local_gradient(HF_PARAMETERS, GLOBAL real *gradient)
 {
     TEAM_FOR(panel, mi[HF_PANELS]) {
-        CONSTANT hf_panel_record *pn = hf_panel(mi, panel);
-        CONSTANT hf_channel_record *ch = hf_channel(mi, pn->channel);
+        hf_panel pn = hf_panel_of(mi, panel);
+        hf_channel ch = hf_channel_of(mi, pn->channel);
         for (u32 set = 0; set < ch->sets; set++) {
-            CONSTANT hf_set_record *se = hf_set(mi, ch, set);
+            hf_set se = hf_set_of(mi, ch, set);
             for (u32 b = 0; b < 8; b += PACK) {
                 const u32 slot = se->slot + 8 * pn->index + b;
                 pack g = PK(0.0);
@@ -274,8 +273,8 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
     TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(gradient, i, PK(0.0));
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_unit_sums(HF, hf_channel(mi, c));
-        hf_channel_gradient(HF, hf_channel(mi, c), gradient);
+        hf_unit_sums(HF, hf_channel_of(mi, c));
+        hf_channel_gradient(HF, hf_channel_of(mi, c), gradient);
     }
     TEAM_FOR_PACK(i, mi[HF_DENSE])
         STOREP(

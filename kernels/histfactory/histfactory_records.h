@@ -14,67 +14,74 @@
 
 /* ---- records ---- */
 
-FN CONSTANT hf_channel_record *hf_channel(CONSTANT u32 *mi, u32 c)
+typedef CONSTANT hf_channel_record *hf_channel;
+typedef CONSTANT hf_panel_record *hf_panel;
+typedef CONSTANT hf_cell_record *hf_cell;
+typedef CONSTANT hf_unit_record *hf_unit;
+typedef CONSTANT hf_set_record *hf_set;
+typedef CONSTANT hf_pair_record *hf_pair;
+
+FN hf_channel hf_channel_of(CONSTANT u32 *mi, u32 c)
 {
-    return (CONSTANT hf_channel_record *)(mi + mi[HF_I_CHANNELS]) + c;
+    return (hf_channel)(mi + mi[HF_I_CHANNELS]) + c;
 }
-FN CONSTANT hf_panel_record *hf_panel(CONSTANT u32 *mi, u32 panel)
+FN hf_panel hf_panel_of(CONSTANT u32 *mi, u32 panel)
 {
-    return (CONSTANT hf_panel_record *)(mi + mi[HF_I_PANELS]) + panel;
+    return (hf_panel)(mi + mi[HF_I_PANELS]) + panel;
 }
-FN CONSTANT hf_unit_record *hf_unit(CONSTANT u32 *mi, u32 unit)
+FN hf_unit hf_unit_of(CONSTANT u32 *mi, u32 unit)
 {
-    return (CONSTANT hf_unit_record *)(mi + mi[HF_I_UNITS]) + unit;
+    return (hf_unit)(mi + mi[HF_I_UNITS]) + unit;
 }
 /* Local set `set` of a channel. */
-FN CONSTANT hf_set_record *hf_set(CONSTANT u32 *mi, CONSTANT hf_channel_record *ch, u32 set)
+FN hf_set hf_set_of(CONSTANT u32 *mi, hf_channel ch, u32 set)
 {
-    return (CONSTANT hf_set_record *)(mi + mi[HF_I_SETS]) + (ch->first_set + set);
+    return (hf_set)(mi + mi[HF_I_SETS]) + (ch->first_set + set);
 }
 
 /* ---- places: `panel` counts within the channel ---- */
 
-FN u32 hf_bins(CONSTANT hf_channel_record *ch, u32 panel)
+FN u32 hf_bins(hf_channel ch, u32 panel)
 {
     return panel + 1 < ch->panels ? 8 : ch->last_bins;
 }
 /* First bin of a panel among all, padding included. */
-FN u32 hf_first_bin(CONSTANT hf_channel_record *ch, u32 panel)
+FN u32 hf_first_bin(hf_channel ch, u32 panel)
 {
     return (ch->first_panel + panel) * 8;
 }
 /* First element of the cell of unit `u` of the channel. */
-FN u32 hf_cell(CONSTANT hf_channel_record *ch, u32 panel, u32 u)
+FN u32 hf_cell_at(hf_channel ch, u32 panel, u32 u)
 {
     return (ch->first_cell + panel * ch->units + u) * 8;
 }
 /* Slot of a local set's first bin in a panel. */
-FN u32 hf_local_slot(CONSTANT u32 *mi, CONSTANT hf_channel_record *ch, u32 set, u32 panel)
+FN u32 hf_local_slot(CONSTANT u32 *mi, hf_channel ch, u32 set, u32 panel)
 {
-    return hf_set(mi, ch, set)->slot + 8 * panel;
+    return hf_set_of(mi, ch, set)->slot + 8 * panel;
 }
 /* Dense slot `i` of those of the channel's blocks. */
-FN u32 hf_dense_slot(CONSTANT u32 *mi, CONSTANT hf_channel_record *ch, u32 i)
+FN u32 hf_dense_slot(CONSTANT u32 *mi, hf_channel ch, u32 i)
 {
     return mi[ch->block_list + i / 8] * 8 + i % 8;
 }
 /* Local sets that have kept rows of their own. */
-FN u32 hf_coupled(CONSTANT hf_channel_record *ch)
+FN u32 hf_coupled(hf_channel ch)
 {
     return ch->common ? 0 : ch->sets;
 }
 /* The kept rows of a panel in the channel's first block; those of the next lie row_stride further. */
-FN u32 hf_panel_rows(CONSTANT hf_channel_record *ch, u32 panel)
+FN u32 hf_panel_rows(hf_channel ch, u32 panel)
 {
     return ch->rows + panel * (1 + hf_coupled(ch)) * 64;
 }
 /* Among them, where the rows that tie a local set to the dense slots begin. */
-FN u32 hf_coupling_rows(CONSTANT hf_channel_record *ch, u32 bins, u32 set)
+FN u32 hf_coupling_rows(hf_channel ch, u32 bins, u32 set)
 {
     return ch->common ? 0 : (set + 1) * bins * 8;
 }
 /* Factors of a panel's local blocks, below their diagonals. Those of sets l > m begin at hf_below(l, m). */
-FN GLOBAL real *hf_local_factors(CONSTANT hf_channel_record *ch, GLOBAL real *s, u32 panel)
+FN GLOBAL real *hf_local_factors(hf_channel ch, GLOBAL real *s, u32 panel)
 {
     return s + ch->local_l + panel * 4 * ch->sets * (ch->sets - 1);
 }
@@ -132,7 +139,7 @@ FN pack hf_tau(HF_PARAMETERS, u32 slot)
 }
 
 /* Shifts of a unit's histosys in a panel. */
-FN hf_numbers hf_shifts(HF_PARAMETERS, CONSTANT hf_unit_record *un, u32 panel, u32 varied)
+FN hf_numbers hf_shifts(HF_PARAMETERS, hf_unit un, u32 panel, u32 varied)
 {
     const u32 n = un->histosys_count;
     return hf_numbers_of(mr + un->histosys_data + panel * n * 16,

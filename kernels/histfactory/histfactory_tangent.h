@@ -12,11 +12,11 @@
 #include "histfactory/histfactory_rates.h"
 
 /* u and Phi' of a channel's units. */
-FN void hf_tangent_units(HF_PARAMETERS, CONSTANT hf_channel_record *ch, GLOBAL const real *direction,
-                         GLOBAL real *relative, GLOBAL real *scalars)
+FN void hf_tangent_units(HF_PARAMETERS, hf_channel ch, GLOBAL const real *direction, GLOBAL real *relative,
+                         GLOBAL real *scalars)
 {
     TEAM_FOR(k, ch->units) {
-        CONSTANT hf_unit_record *un = hf_unit(mi, ch->first_unit + k);
+        hf_unit un = hf_unit_of(mi, ch->first_unit + k);
         CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un->normsys;
         const u32 n_normsys = un->normsys_count, n_scalars = un->scalar_count;
         real u = R(0.0), phi = R(0.0);
@@ -30,8 +30,8 @@ FN void hf_tangent_units(HF_PARAMETERS, CONSTANT hf_channel_record *ch, GLOBAL c
 }
 
 /* Gamma' of a unit in bins b.. of a panel. */
-FN pack hf_tangent_gamma(HF_PARAMETERS, CONSTANT hf_channel_record *ch, CONSTANT hf_unit_record *un,
-                         u32 panel, u32 b, GLOBAL const real *direction)
+FN pack hf_tangent_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b,
+                         GLOBAL const real *direction)
 {
     CONSTANT u32 *sets = mi + un->sets;
     pack turn = PK(0.0);
@@ -43,12 +43,12 @@ FN pack hf_tangent_gamma(HF_PARAMETERS, CONSTANT hf_channel_record *ch, CONSTANT
 
 /* G and G' of unit k of a channel in bins b.. of a panel into its cell of XE and XS, 0 where a clip holds the
  * rate (`held`: that of the bin). Adds rate' to `sum`. */
-FN pack hf_tangent_cell(HF_PARAMETERS, CONSTANT hf_channel_record *ch, u32 panel, u32 b, u32 k, pmask held,
-                        pack relative, pack scalars, GLOBAL const real *direction, pack sum)
+FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, pmask held, pack relative,
+                        pack scalars, GLOBAL const real *direction, pack sum)
 {
     const pack zero = PK(0.0);
-    const u32 unit = ch->first_unit + k, cell = hf_cell(ch, panel, k) + b;
-    CONSTANT hf_unit_record *un = hf_unit(mi, unit);
+    const u32 unit = ch->first_unit + k, cell = hf_cell_at(ch, panel, k) + b;
+    hf_unit un = hf_unit_of(mi, unit);
     const pack f = PACK_OF(s[mi[HF_S_F] + unit]), phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
     const pack gamma = hf_gamma(HF, ch, un, panel, b), whole = pflush(pflush(f * phi) * gamma);
     pmask low = held;
@@ -80,7 +80,7 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
     hf_panels(HF);
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT hf_channel_record *ch = hf_channel(mi, c);
+        hf_channel ch = hf_channel_of(mi, c);
         GLOBAL real *relative = s + mi[HF_S_CELL_TEMP], *scalars = relative + ch->units;
         hf_tangent_units(HF, ch, direction, relative, scalars);
         TEAM_BARRIER();

@@ -27,7 +27,7 @@ FN pack poisson_term(pack excess, pack lambda, pack n, pack w, pack huge)
 {
     const pack zero = PK(0.0);
     const pack deviance = PSELECT(n > zero, pflush(poisson_deviance(pflush(excess), lambda, n, w)), lambda);
-    const pmask inside = OR(lambda > zero, AND(lambda >= zero, n <= zero));
+    const pmask inside = AND(lambda >= zero, PSELECT(n > zero, lambda, PK(1.0)) > zero);
     return PSELECT(inside, deviance, huge);
 }
 

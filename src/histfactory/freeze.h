@@ -22,12 +22,25 @@ struct reals {
     bool failed;
 };
 
+/* What a modifier does to a unit through a dense parameter. Kinds as in the kernels' tables. */
+enum entry_kind { ENTRY_NORMSYS, ENTRY_HISTOSYS, ENTRY_SCALAR, ENTRY_KINDS };
+struct entry {
+    const struct hf_modifier *modifier;
+    enum entry_kind kind;
+    uint32_t parameter;
+    uint32_t number; /* among the entries of this kind */
+};
+
 /* A unit while freezing: one sample of one (possibly cut) channel. */
 struct unit {
     const struct hf_sample *sample;
-    uint32_t first_bin;             /* in the sample's data: not 0 where the channel was cut */
-    uint32_t sets;                  /* in `lists`: numbers of its local sets within the channel */
-    uint32_t blocks, scalar_blocks; /* in `lists`: dense blocks of its rows, of its scalars' rows */
+    uint32_t first_bin;    /* in the sample's data: not 0 where the channel was cut */
+    struct entry *entries; /* those that change something */
+    uint32_t n_entries;
+    uint32_t sets; /* in `lists`: numbers of its local sets within the channel */
+    /* per dense block: where its slots lie in the unit's row, in its scalars' row; NONE */
+    uint32_t *place, *scalar_place;
+    bool *has_normsys; /* per dense block */
     hf_unit_record record;
 };
 
@@ -85,19 +98,6 @@ void freeze_push(struct freezer *f, struct ints *table, size_t value);
 /* Append zeros; return where they begin. */
 size_t freeze_extend(struct freezer *f, struct ints *table, size_t count);
 size_t freeze_extend_reals(struct freezer *f, size_t count);
-/* Does this modifier's parameter act on single bins? */
-bool freeze_is_local(const struct freezer *f, const struct hf_modifier *m);
-/* Does a modifier act on its unit through a dense parameter, and change anything? */
-bool freeze_is_entry(const struct freezer *f, const struct unit *unit, const struct hf_modifier *m,
-                     uint32_t n_bins);
-/* The parameter by which a modifier that is not local acts on a unit. */
-static inline uint32_t freeze_parameter(const struct freezer *f, const struct unit *unit,
-                                        const struct hf_modifier *m)
-{
-    const bool a_bin = hf_kind(m->type)->extent != HF_ONE;
-    return f->spec->sets[m->set].first + (a_bin ? unit->first_bin : 0);
-}
-
 /* freeze_layout.c: local parameters, channels, units, cells; the order of dense slots. False: out of
  * memory. */
 bool freeze_layout(struct freezer *f);

@@ -50,15 +50,16 @@ size_t freeze_extend_reals(struct freezer *f, size_t count)
     return first;
 }
 
-bool freeze_is_local(const struct freezer *f, const struct hf_modifier *m)
+/* Does this modifier's parameter act on single bins? */
+static bool is_local(const struct freezer *f, const struct hf_modifier *m)
 {
     return hf_kind(m->type)->action == HF_FACTORS && !f->shared_shape[m->set];
 }
-bool freeze_is_entry(const struct freezer *f, const struct unit *unit, const struct hf_modifier *m,
-                     uint32_t n_bins)
+/* The parameter by which a modifier that is not local acts on a unit. */
+static uint32_t parameter_of(const struct freezer *f, const struct unit *unit, const struct hf_modifier *m)
 {
-    const struct hf_modifier_kind *kind = hf_kind(m->type);
-    return !freeze_is_local(f, m) && (!kind->acts || kind->acts(m, unit->sample, n_bins));
+    const bool a_bin = hf_kind(m->type)->extent != HF_ONE;
+    return f->spec->sets[m->set].first + (a_bin ? unit->first_bin : 0);
 }
 
 /* `shared_shape` and `local`. */
@@ -79,7 +80,7 @@ static bool find_locals(struct freezer *f)
                             f->shared_shape[m->set] = 1;
                         channel_of[m->set] = c + 1;
                     }
-                    if (pass == 1 && freeze_is_local(f, m))
+                    if (pass == 1 && is_local(f, m))
                         memset(f->local + spec->sets[m->set].first + m->first, 1, spec->channels[c].n_bins);
                 }
     return true;
@@ -93,32 +94,82 @@ static bool is_cut(const struct freezer *f, const struct hf_channel *source, siz
         for (uint32_t k = 0; k < source->samples[s].n_modifiers; k++) {
             const struct hf_modifier *m = &source->samples[s].modifiers[k];
             if (f->shared_shape[m->set]) cut = true;
-            *n_local += freeze_is_local(f, m);
+            *n_local += is_local(f, m);
         }
     return cut;
 }
 
-/* Adds a unit of a channel: its local sets, which the channel's list of sets gets too. Returns how many. */
-static uint32_t add_unit(struct freezer *f, const struct channel *ch, const struct hf_sample *sample)
+/* The number of a modifier's local set in the channel, which gets it if it is new. */
+static size_t local_set(struct freezer *f, const struct channel *ch, const struct hf_modifier *m)
+{
+    size_t l = ch->record.first_set;
+    while (l < f->n.sets && f->sets[l].set != m->set) l++;
+    if (l == f->n.sets)
+        f->sets[f->n.sets++] = (struct local_set){
+            .set = m->set, .first = m->first + ch->first_bin, .channel = (uint32_t)f->n.channels};
+    return l - ch->record.first_set;
+}
+
+/* Adds an entry to a unit, unless it changes nothing. */
+static void add_entry(struct freezer *f, const struct channel *ch, struct unit *unit,
+                      const struct hf_modifier *m)
+{
+    const struct hf_modifier_kind *kind = hf_kind(m->type);
+    if (kind->acts && !kind->acts(m, unit->sample, ch->source->n_bins)) return;
+    struct entry *entry = &unit->entries[unit->n_entries++];
+    *entry = (struct entry){.modifier = m, .parameter = parameter_of(f, unit, m)};
+    switch (kind->action) {
+    case HF_INTERPOLATED_FACTOR:
+        entry->kind = ENTRY_NORMSYS;
+        entry->number = (uint32_t)f->n.normsys + unit->record.normsys_count++;
+        break;
+    case HF_INTERPOLATED_SHIFT:
+        entry->kind = ENTRY_HISTOSYS;
+        entry->number = (uint32_t)f->n.histosys + unit->record.histosys_count++;
+        break;
+    case HF_FACTOR:
+    case HF_FACTORS:
+        entry->kind = ENTRY_SCALAR;
+        entry->number = (uint32_t)f->n.scalars + unit->record.scalar_count++;
+        break;
+    }
+}
+
+/* Adds a unit to a channel: its entries and local sets, its places among the numbers of all units. */
+static bool add_unit(struct freezer *f, const struct channel *ch, const struct hf_sample *sample)
 {
     struct unit *unit = &f->units[f->n.units++];
+    hf_unit_record *un = &unit->record;
     *unit = (struct unit){.sample = sample, .first_bin = ch->first_bin, .sets = (uint32_t)f->lists.n};
+    unit->entries = arena_array(&f->arena, sample->n_modifiers, sizeof *unit->entries);
+    if (!unit->entries) return false;
+    bool varied = sample->data_template != 0;
     for (uint32_t k = 0; k < sample->n_modifiers; k++) {
         const struct hf_modifier *m = &sample->modifiers[k];
-        if (!freeze_is_local(f, m)) continue;
-        size_t l = ch->record.first_set;
-        while (l < f->n.sets && f->sets[l].set != m->set) l++;
-        if (l == f->n.sets)
-            f->sets[f->n.sets++] = (struct local_set){
-                .set = m->set, .first = m->first + ch->first_bin, .channel = (uint32_t)f->n.channels};
-        freeze_push(f, &f->lists, l - ch->record.first_set);
-        unit->record.set_count++;
+        varied = varied || m->hi_template || m->lo_template;
+        if (is_local(f, m)) {
+            freeze_push(f, &f->lists, local_set(f, ch, m));
+            un->set_count++;
+        } else {
+            add_entry(f, ch, unit, m);
+        }
     }
-    return unit->record.set_count;
+    un->normsys = (uint32_t)f->n.normsys;
+    un->histosys = (uint32_t)f->n.histosys;
+    un->scalars = (uint32_t)f->n.scalars;
+    un->normsys_padded = ROUND8(un->normsys_count);
+    un->sums = (uint32_t)f->n.histosys_sums;
+    un->varied = varied ? (uint32_t)f->n.varied : HF_NOT_VARIED;
+    f->n.normsys += un->normsys_padded;
+    f->n.histosys += un->histosys_count;
+    f->n.scalars += un->scalar_count;
+    f->n.histosys_sums += ROUND8(un->histosys_count);
+    if (varied) f->n.varied += ch->record.panels * HF_VARIED_PANEL(un->histosys_count);
+    return true;
 }
 
 /* Adds the channel of `n_bins` bins of a source from `first_bin` on. */
-static void add_channel(struct freezer *f, uint32_t source_index, uint32_t first_bin, uint32_t n_bins)
+static bool add_channel(struct freezer *f, uint32_t source_index, uint32_t first_bin, uint32_t n_bins)
 {
     const struct hf_channel *source = &f->spec->channels[source_index];
     struct channel *ch = &f->channels[f->n.channels];
@@ -134,10 +185,14 @@ static void add_channel(struct freezer *f, uint32_t source_index, uint32_t first
     f->n.panels += ch->record.panels;
     f->n.cells += (size_t)ch->record.panels * source->n_samples;
     uint32_t uses = 0;
-    for (uint32_t s = 0; s < source->n_samples; s++) uses += add_unit(f, ch, &source->samples[s]);
+    for (uint32_t s = 0; s < source->n_samples; s++) {
+        if (!add_unit(f, ch, &source->samples[s])) return false;
+        uses += f->units[f->n.units - 1].record.set_count;
+    }
     ch->record.sets = (uint32_t)f->n.sets - ch->record.first_set;
     ch->record.common = ch->record.sets == 1 && uses == source->n_samples;
     f->n.channels++;
+    return !f->lists.failed;
 }
 
 /* Channels (cut where a shared shapefactor acts), their units and local sets; panels and cells counted. */
@@ -161,9 +216,10 @@ static bool lay_out_channels(struct freezer *f)
     if (!f->channels || !f->units || !f->sets) return false;
     for (uint32_t c = 0; c < spec->n_channels; c++) {
         const uint32_t n_bins = spec->channels[c].n_bins, step = cuts[c] ? 1 : n_bins;
-        for (uint32_t first = 0; first < n_bins; first += step) add_channel(f, c, first, step);
+        for (uint32_t first = 0; first < n_bins; first += step)
+            if (!add_channel(f, c, first, step)) return false;
     }
-    return !f->lists.failed;
+    return true;
 }
 
 /* Bit sets over units that say where parameters act: bit 2u where one acts on unit u, bit 2u + 1 where it
@@ -180,8 +236,8 @@ static void note_actions(const struct freezer *f, const struct actions *a)
         const struct unit *unit = &f->units[u];
         for (uint32_t k = 0; k < unit->sample->n_modifiers; k++) {
             const struct hf_modifier *m = &unit->sample->modifiers[k];
-            if (freeze_is_local(f, m)) continue;
-            uint64_t *bits = a->bits + a->words * freeze_parameter(f, unit, m);
+            if (is_local(f, m)) continue;
+            uint64_t *bits = a->bits + a->words * parameter_of(f, unit, m);
             bits[2 * u / 64] |= (uint64_t)1 << (2 * u % 64);
             if (hf_kind(m->type)->action != HF_INTERPOLATED_SHIFT)
                 bits[(2 * u + 1) / 64] |= (uint64_t)1 << ((2 * u + 1) % 64);

@@ -5,54 +5,15 @@
 
 #include <string.h>
 
-/* The entries of a unit by what they do: where their slots, places and spots stand. */
-enum { NORMSYS, HISTOSYS, SCALARS, ENTRY_KINDS };
+/* Where the slots, places and spots of entries stand, by kind. */
 static const struct {
     enum hf_header slot, place, spot;
-} entry_tables[ENTRY_KINDS] = {[NORMSYS] = {HF_I_NORMSYS_SLOT, HF_I_NORMSYS_PLACE, HF_I_NORMSYS_SPOT},
-                               [HISTOSYS] = {HF_I_HISTOSYS_SLOT, HF_I_HISTOSYS_PLACE, HF_I_HISTOSYS_SPOT},
-                               [SCALARS] = {HF_I_SCALAR_SLOT, HF_I_SCALAR_PLACE, HF_I_SCALAR_SPOT}};
-
-static int entry_kind(const struct hf_modifier *m)
-{
-    const enum hf_action action = hf_kind(m->type)->action;
-    return action == HF_INTERPOLATED_FACTOR ? NORMSYS : action == HF_INTERPOLATED_SHIFT ? HISTOSYS : SCALARS;
-}
+} entry_tables[ENTRY_KINDS] = {
+    [ENTRY_NORMSYS] = {HF_I_NORMSYS_SLOT, HF_I_NORMSYS_PLACE, HF_I_NORMSYS_SPOT},
+    [ENTRY_HISTOSYS] = {HF_I_HISTOSYS_SLOT, HF_I_HISTOSYS_PLACE, HF_I_HISTOSYS_SPOT},
+    [ENTRY_SCALAR] = {HF_I_SCALAR_SLOT, HF_I_SCALAR_PLACE, HF_I_SCALAR_SPOT}};
 
 /* ---- sizes ---- */
-
-/* Counts the units' entries and numbers them; gives units their places in UNIT_ROWS, HSUM and VARIED. */
-static void number_entries(struct freezer *f)
-{
-    for (size_t c = 0; c < f->n.channels; c++) {
-        const struct channel *ch = &f->channels[c];
-        for (uint32_t u = ch->record.first_unit; u < ch->record.first_unit + ch->record.units; u++) {
-            struct unit *unit = &f->units[u];
-            hf_unit_record *un = &unit->record;
-            bool varied = unit->sample->data_template != 0;
-            uint32_t counts[ENTRY_KINDS] = {0};
-            for (uint32_t k = 0; k < unit->sample->n_modifiers; k++) {
-                const struct hf_modifier *m = &unit->sample->modifiers[k];
-                varied = varied || m->hi_template || m->lo_template;
-                if (freeze_is_entry(f, unit, m, ch->source->n_bins)) counts[entry_kind(m)]++;
-            }
-            un->normsys = (uint32_t)f->n.normsys;
-            un->histosys = (uint32_t)f->n.histosys;
-            un->scalars = (uint32_t)f->n.scalars;
-            un->normsys_count = counts[NORMSYS];
-            un->normsys_padded = ROUND8(counts[NORMSYS]);
-            un->histosys_count = counts[HISTOSYS];
-            un->scalar_count = counts[SCALARS];
-            un->sums = (uint32_t)f->n.histosys_sums;
-            un->varied = varied ? (uint32_t)f->n.varied : HF_NOT_VARIED;
-            f->n.normsys += un->normsys_padded;
-            f->n.histosys += un->histosys_count;
-            f->n.scalars += un->scalar_count;
-            f->n.histosys_sums += ROUND8(un->histosys_count);
-            if (varied) f->n.varied += ch->record.panels * HF_VARIED_PANEL(un->histosys_count);
-        }
-    }
-}
 
 /* Slots of the local sets behind the dense ones. */
 static void number_slots(struct freezer *f)
@@ -123,50 +84,35 @@ static bool make_tables(struct freezer *f)
 
 /* ---- units ---- */
 
-/* The dense blocks of a unit's rows, as sorted lists in f->lists: pairs (block, has a normsys?), then those
- * of its scalars. `any`, `scalar`: scratch, an element a block. */
-static void list_blocks(struct freezer *f, const struct channel *ch, struct unit *unit, unsigned char *any,
-                        unsigned char *scalar)
+/* The dense blocks that a unit's entries lie in get places in its rows, ascending. */
+static bool place_blocks(struct freezer *f, struct unit *unit)
 {
-    memset(any, 0, f->n.blocks);
-    memset(scalar, 0, f->n.blocks);
-    for (uint32_t k = 0; k < unit->sample->n_modifiers; k++) {
-        const struct hf_modifier *m = &unit->sample->modifiers[k];
-        if (!freeze_is_entry(f, unit, m, ch->source->n_bins)) continue;
-        const uint32_t block = f->dense_of[freeze_parameter(f, unit, m)] / 8;
-        const int kind = entry_kind(m);
-        if (kind == SCALARS)
-            scalar[block] = 1;
-        else
-            any[block] |= kind == NORMSYS ? 2 : 1;
+    const size_t blocks = f->n.blocks;
+    unit->place = arena_array(&f->arena, blocks, sizeof *unit->place);
+    unit->scalar_place = arena_array(&f->arena, blocks, sizeof *unit->scalar_place);
+    unit->has_normsys = arena_array(&f->arena, blocks, sizeof *unit->has_normsys);
+    if (!unit->place || !unit->scalar_place || !unit->has_normsys) return false;
+    for (uint32_t k = 0; k < unit->n_entries; k++) {
+        const struct entry *entry = &unit->entries[k];
+        const uint32_t block = f->dense_of[entry->parameter] / 8;
+        (entry->kind == ENTRY_SCALAR ? unit->scalar_place : unit->place)[block] = 1;
+        if (entry->kind == ENTRY_NORMSYS) unit->has_normsys[block] = true;
     }
-    unit->blocks = (uint32_t)f->lists.n;
-    for (uint32_t b = 0; b < f->n.blocks; b++)
-        if (any[b]) {
-            freeze_push(f, &f->lists, b);
-            freeze_push(f, &f->lists, any[b] & 2);
-            unit->record.row_size += 8;
-        }
-    unit->scalar_blocks = (uint32_t)f->lists.n;
-    for (uint32_t b = 0; b < f->n.blocks; b++)
-        if (scalar[b]) {
-            freeze_push(f, &f->lists, b);
-            unit->record.scalar_row_size += 8;
-        }
-}
-
-/* Place of a dense slot in a unit's row (stride 2 lists) or scalar row. */
-static uint32_t place_in_row(const struct freezer *f, uint32_t list, uint32_t stride, uint32_t slot)
-{
-    uint32_t k = 0;
-    while (f->lists.at[list + stride * k] != slot / 8) k++;
-    return 8 * k + slot % 8;
+    hf_unit_record *un = &unit->record;
+    for (size_t b = 0; b < blocks; b++) {
+        unit->place[b] = unit->place[b] ? 8 * un->row_size++ : NONE;
+        unit->scalar_place[b] = unit->scalar_place[b] ? 8 * un->scalar_row_size++ : NONE;
+    }
+    un->row_size *= 8;
+    un->scalar_row_size *= 8;
+    return true;
 }
 
 /* The unit's rows, its histosys' numbers and its list of local sets get their places. */
 static bool place_unit(struct freezer *f, const struct channel *ch, struct unit *unit)
 {
     hf_unit_record *un = &unit->record;
+    if (!place_blocks(f, unit)) return false;
     un->row = (uint32_t)f->n.unit_rows;
     f->n.unit_rows += 2 * un->row_size + (un->scalar_count ? un->row_size + un->scalar_row_size : 0);
     un->histosys_data = (uint32_t)freeze_extend_reals(f, (size_t)ch->record.panels * un->histosys_count * 16);
@@ -176,48 +122,41 @@ static bool place_unit(struct freezer *f, const struct channel *ch, struct unit 
     return true;
 }
 
-static void write_coefficients(struct freezer *f, const struct hf_modifier *m, uint32_t entry)
+static void write_coefficients(struct freezer *f, const struct entry *entry)
 {
-    double c[8], *table = f->reals.at + HEADER(f, HF_R_NORMSYS);
-    hf_normsys_coefficients(m, c);
-    for (uint32_t i = HEADER(f, HF_NORMSYS_CODE) == 4 ? 0 : 6; i < 8; i++)
-        table[i * f->n.normsys + entry] = c[i];
+    double c[8], *table = f->reals.at + HEADER(f, HF_R_NORMSYS) + entry->number;
+    hf_normsys_coefficients(entry->modifier, c);
+    for (uint32_t i = HEADER(f, HF_NORMSYS_CODE) == 4 ? 0 : 6; i < 8; i++) table[i * f->n.normsys] = c[i];
 }
 
-/* Entry number e of the unit's histosys. */
 static void write_shifts(struct freezer *f, const struct channel *ch, const struct unit *unit,
-                         const struct hf_modifier *m, uint32_t e)
+                         const struct entry *entry)
 {
-    double *data = f->reals.at + unit->record.histosys_data;
+    const struct hf_modifier *m = entry->modifier;
+    double *data = f->reals.at + unit->record.histosys_data + 16 * (entry->number - unit->record.histosys);
     for (uint32_t b = 0; b < ch->n_bins; b++) {
         const uint32_t from = ch->first_bin + b;
         hf_put_shift(unit->sample->data[from], m->hi_data[from], m->lo_data[from],
-                     data + ((size_t)(b / 8) * unit->record.histosys_count + e) * 16 + b % 8);
+                     data + (size_t)(b / 8) * unit->record.histosys_count * 16 + b % 8);
     }
 }
 
 /* Slots, places and coefficients of the unit's entries. */
 static void write_entries(struct freezer *f, const struct channel *ch, const struct unit *unit)
 {
-    const hf_unit_record *un = &unit->record;
-    const uint32_t first[ENTRY_KINDS] = {un->normsys, un->histosys, un->scalars};
-    uint32_t used[ENTRY_KINDS] = {0}, *ints = f->ints.at;
-    for (uint32_t k = 0; k < unit->sample->n_modifiers; k++) {
-        const struct hf_modifier *m = &unit->sample->modifiers[k];
-        if (!freeze_is_entry(f, unit, m, ch->source->n_bins)) continue;
-        const int kind = entry_kind(m);
-        const uint32_t slot = f->dense_of[freeze_parameter(f, unit, m)], entry = first[kind] + used[kind];
-        ints[HEADER(f, entry_tables[kind].slot) + entry] = slot;
-        ints[HEADER(f, entry_tables[kind].place) + entry] =
-            kind == SCALARS ? place_in_row(f, unit->scalar_blocks, 1, slot)
-                            : place_in_row(f, unit->blocks, 2, slot);
-        if (kind == NORMSYS) write_coefficients(f, m, entry);
-        if (kind == HISTOSYS) write_shifts(f, ch, unit, m, used[kind]);
-        used[kind]++;
+    uint32_t *ints = f->ints.at;
+    for (uint32_t k = 0; k < unit->n_entries; k++) {
+        const struct entry *entry = &unit->entries[k];
+        const uint32_t slot = f->dense_of[entry->parameter],
+                       *places = entry->kind == ENTRY_SCALAR ? unit->scalar_place : unit->place;
+        ints[HEADER(f, entry_tables[entry->kind].slot) + entry->number] = slot;
+        ints[HEADER(f, entry_tables[entry->kind].place) + entry->number] = places[slot / 8] + slot % 8;
+        if (entry->kind == ENTRY_NORMSYS) write_coefficients(f, entry);
+        if (entry->kind == ENTRY_HISTOSYS) write_shifts(f, ch, unit, entry);
     }
     /* padding entries repeat a slot of the unit with nothing to say: v = 1, u = 0 */
-    uint32_t *slots = ints + HEADER(f, HF_I_NORMSYS_SLOT) + un->normsys;
-    for (uint32_t k = un->normsys_count; k < un->normsys_padded; k++) slots[k] = slots[0];
+    uint32_t *slots = ints + HEADER(f, HF_I_NORMSYS_SLOT) + unit->record.normsys;
+    for (uint32_t k = unit->record.normsys_count; k < unit->record.normsys_padded; k++) slots[k] = slots[0];
 }
 
 /* The unit's cells and their nominal rates. */
@@ -264,14 +203,10 @@ static void pair_scalars(struct freezer *f, uint32_t u)
 /* Entries, cells and pairs of scalars of all units, then their records. */
 static bool write_units(struct freezer *f)
 {
-    unsigned char *any = arena_array(&f->arena, f->n.blocks, 1),
-                  *scalar = arena_array(&f->arena, f->n.blocks, 1);
-    if (!any || !scalar) return false;
     for (size_t c = 0; c < f->n.channels; c++) {
         const struct channel *ch = &f->channels[c];
         for (uint32_t u = ch->record.first_unit; u < ch->record.first_unit + ch->record.units; u++) {
-            list_blocks(f, ch, &f->units[u], any, scalar);
-            if (f->lists.failed || !place_unit(f, ch, &f->units[u])) return false;
+            if (!place_unit(f, ch, &f->units[u])) return false;
             write_entries(f, ch, &f->units[u]);
             write_cells(f, ch, u);
             pair_scalars(f, u);
@@ -297,86 +232,52 @@ struct work {
  * takes half the time of loops by channel). */
 #define RUN_LEAST 16
 
-/* The channel's blocks, ascending, into its list, and for each block its `position` there, or NONE. */
+/* The channel's blocks, ascending, into its list, and where its entries stand among their slots. `position`:
+ * scratch, an element a block. */
 static bool list_channel_blocks(struct freezer *f, struct channel *ch, uint32_t *position)
 {
     hf_channel_record *record = &ch->record;
-    memset(position, 0, f->n.blocks * sizeof *position);
-    for (uint32_t u = record->first_unit; u < record->first_unit + record->units; u++) {
-        const struct unit *unit = &f->units[u];
-        for (uint32_t k = 0; k < unit->record.row_size / 8; k++)
-            position[f->lists.at[unit->blocks + 2 * k]] = 1;
-        for (uint32_t k = 0; k < unit->record.scalar_row_size / 8; k++)
-            position[f->lists.at[unit->scalar_blocks + k]] = 1;
-    }
+    const struct unit *units = &f->units[record->first_unit];
     record->block_list = (uint32_t)f->ints.n;
-    for (uint32_t b = 0; b < f->n.blocks; b++) {
-        if (position[b]) freeze_push(f, &f->ints, b);
-        position[b] = position[b] ? record->blocks++ : NONE;
-    }
-    return !f->ints.failed;
-}
-
-/* Where the entries of the channel's units stand among the slots of its blocks. */
-static void write_spots(struct freezer *f, const struct channel *ch, const uint32_t *position)
-{
-    for (uint32_t u = ch->record.first_unit; u < ch->record.first_unit + ch->record.units; u++) {
-        const hf_unit_record *un = &f->units[u].record;
-        const uint32_t first[ENTRY_KINDS] = {un->normsys, un->histosys, un->scalars},
-                       count[ENTRY_KINDS] = {un->normsys_count, un->histosys_count, un->scalar_count};
-        for (int kind = 0; kind < ENTRY_KINDS; kind++)
-            for (uint32_t k = first[kind]; k < first[kind] + count[kind]; k++) {
-                const uint32_t slot = f->ints.at[HEADER(f, entry_tables[kind].slot) + k];
-                f->ints.at[HEADER(f, entry_tables[kind].spot) + k] = 8 * position[slot / 8] + slot % 8;
+    for (uint32_t b = 0; b < f->n.blocks; b++)
+        for (uint32_t u = 0; u < record->units; u++)
+            if (units[u].place[b] != NONE || units[u].scalar_place[b] != NONE) {
+                freeze_push(f, &f->ints, b);
+                position[b] = record->blocks++;
+                break;
             }
-    }
+    if (f->ints.failed) return false;
+    for (uint32_t u = 0; u < record->units; u++)
+        for (uint32_t k = 0; k < units[u].n_entries; k++) {
+            const struct entry *entry = &units[u].entries[k];
+            const uint32_t slot = f->dense_of[entry->parameter];
+            f->ints.at[HEADER(f, entry_tables[entry->kind].spot) + entry->number] =
+                8 * position[slot / 8] + slot % 8;
+        }
+    return true;
 }
 
 static void push_pair(struct freezer *f, uint32_t left, uint32_t right)
 {
-    if (left == NONE || right == NONE) return;
     freeze_push(f, &f->lists, left);
     freeze_push(f, &f->lists, right);
 }
 
-/* A unit's rows in block number `block` of the channel: u (and whether a normsys is in it) and s; NONE. */
-struct block_rows {
-    uint32_t u, s;
-    bool normsys;
-};
-static struct block_rows rows_in_block(const struct freezer *f, const struct unit *unit,
-                                       const uint32_t *position, uint32_t block)
+/* The unit's second-order row pairs of the tile of two dense blocks: u x^T, x u^T, s r^T, r s^T. */
+static void list_pairs(struct freezer *f, const struct unit *unit, uint32_t I, uint32_t J)
 {
-    const hf_unit_record *un = &unit->record;
-    struct block_rows rows = {NONE, NONE, false};
-    for (uint32_t k = 0; k < un->row_size / 8; k++)
-        if (position[f->lists.at[unit->blocks + 2 * k]] == block) {
-            rows.u = un->row + 8 * k;
-            rows.normsys = f->lists.at[unit->blocks + 2 * k + 1] != 0;
-        }
-    for (uint32_t k = 0; k < un->scalar_row_size / 8; k++)
-        if (position[f->lists.at[unit->scalar_blocks + k]] == block)
-            rows.s = un->row + 3 * un->row_size + 8 * k;
-    return rows;
-}
-
-/* The unit's second-order row pairs of a tile: u x^T, x u^T, s r^T, r s^T. */
-static void list_pairs(struct freezer *f, const struct unit *unit, const uint32_t *position, uint32_t I,
-                       uint32_t J)
-{
-    const uint32_t x = unit->record.row_size, r = 2 * x;
-    const struct block_rows left = rows_in_block(f, unit, position, I),
-                            right = rows_in_block(f, unit, position, J);
-    if (left.u != NONE && right.u != NONE) {
-        if (left.normsys) push_pair(f, left.u, right.u + x);
-        if (right.normsys) push_pair(f, left.u + x, right.u);
+    const uint32_t size = unit->record.row_size, u = unit->record.row, x = u + size, r = x + size,
+                   s = r + size, *place = unit->place, *scalar_place = unit->scalar_place;
+    if (place[I] != NONE && place[J] != NONE) {
+        if (unit->has_normsys[I]) push_pair(f, u + place[I], x + place[J]);
+        if (unit->has_normsys[J]) push_pair(f, x + place[I], u + place[J]);
     }
-    if (right.u != NONE) push_pair(f, left.s, right.u + r);
-    if (left.u != NONE) push_pair(f, left.u + r, right.s);
+    if (scalar_place[I] != NONE && place[J] != NONE) push_pair(f, s + scalar_place[I], r + place[J]);
+    if (place[I] != NONE && scalar_place[J] != NONE) push_pair(f, r + place[I], s + scalar_place[J]);
 }
 
 /* What the channel adds to each tile. */
-static bool list_works(struct freezer *f, const struct channel *ch, const uint32_t *position)
+static bool list_works(struct freezer *f, const struct channel *ch)
 {
     const hf_channel_record *record = &ch->record;
     const uint32_t *blocks = f->ints.at + record->block_list, n_rows = record->row_stride / 8;
@@ -384,7 +285,7 @@ static bool list_works(struct freezer *f, const struct channel *ch, const uint32
         for (uint32_t J = 0; J <= I; J++) {
             const size_t first = f->lists.n, at = freeze_extend(f, &f->works, HF_WORDS(struct work));
             for (uint32_t u = record->first_unit; u < record->first_unit + record->units; u++)
-                list_pairs(f, &f->units[u], position, I, J);
+                list_pairs(f, &f->units[u], blocks[I], blocks[J]);
             if (f->lists.failed || f->works.failed) return false;
             *(struct work *)(f->works.at + at) =
                 (struct work){.tile = blocks[I] * (blocks[I] + 1) / 2 + blocks[J],
@@ -422,7 +323,6 @@ static bool place_channels(struct freezer *f)
         struct channel *ch = &f->channels[c];
         hf_channel_record *record = &ch->record;
         if (!list_channel_blocks(f, ch, position)) return false;
-        write_spots(f, ch, position);
         const uint32_t n_rows = ch->n_bins * (1 + (record->common ? 0 : record->sets));
         record->rows = (uint32_t)n->rows;
         record->row_stride = 8 * n_rows;
@@ -430,7 +330,7 @@ static bool place_channels(struct freezer *f)
         record->local_l = (uint32_t)n->local_l;
         n->rows += (size_t)record->row_stride * record->blocks;
         n->local_l += (size_t)record->panels * 4 * record->sets * (record->sets ? record->sets - 1 : 0);
-        if (n->rows > UINT32_MAX || !list_works(f, ch, position)) return false;
+        if (n->rows > UINT32_MAX || !list_works(f, ch)) return false;
         write_panels(f, c);
         const size_t jacobian = 64 * (size_t)record->blocks * (1 + record->sets),
                      cell_temp = 24 * (size_t)record->units + 16;
@@ -506,7 +406,6 @@ static bool write_pairs(struct freezer *f)
 
 bool freeze_tables(struct freezer *f)
 {
-    number_entries(f);
     number_slots(f);
     if (!make_tables(f)) return false;
     write_header(f);

@@ -270,8 +270,8 @@ static paritas_status check_inits(const struct build *build, const struct hf_set
         snprintf(reason, sizeof reason, "the initial value %s lies outside of the bounds [%s, %s]",
                  hf_number(set->init[k], init), hf_number(set->lower[k], lower),
                  hf_number(set->upper[k], upper));
-        return refuse_config(build, index, config->settings[HF_GIVEN_INITS].at != NULL ? "inits" : "bounds", k,
-                             reason, "");
+        return refuse_config(build, index, config->settings[HF_GIVEN_INITS].at != NULL ? "inits" : "bounds",
+                             k, reason, "");
     }
     return PARITAS_OK;
 }
@@ -280,7 +280,8 @@ static paritas_status check_inits(const struct build *build, const struct hf_set
 static paritas_status check_all_given(const struct build *build, const struct hf_set *set,
                                       const struct hf_raw_config *config, uint32_t index)
 {
-    static const enum hf_setting needed[] = {HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA, HF_GIVEN_SIGMAS};
+    static const enum hf_setting needed[] = {HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA,
+                                             HF_GIVEN_SIGMAS};
     const struct hf_place root = hf_root(&build->raw->source),
                           measurement = hf_member_at(&root, "measurements", build->measurement),
                           at = hf_member_at(&measurement, "config.parameters", index);
@@ -314,7 +315,8 @@ static paritas_status apply_config(const struct build *build, struct hf_set *set
     if (config->fixed >= 0) memset(set->fixed, config->fixed, set->size);
     set->fixed_given = config->fixed >= 0;
     set->aux_given = config->settings[HF_GIVEN_AUXDATA].at != NULL;
-    set->width_given = config->settings[HF_GIVEN_FACTORS].at != NULL || config->settings[HF_GIVEN_SIGMAS].at != NULL;
+    set->width_given =
+        config->settings[HF_GIVEN_FACTORS].at != NULL || config->settings[HF_GIVEN_SIGMAS].at != NULL;
     return check_inits(build, set, index, config);
 }
 

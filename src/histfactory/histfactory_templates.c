@@ -225,11 +225,9 @@ static bool list_unit(struct freezer *f, const struct channel *ch, uint32_t u)
         .first_entry = un->histosys,
         .entries = arena_array(&f->model->arena, un->histosys_count, sizeof *unit->entries)};
     if (!unit->entries) return false;
-    for (uint32_t k = 0; k < sample->n_modifiers; k++) {
-        const struct hf_modifier *m = &sample->modifiers[k];
-        if (m->type == HF_HISTOSYS && freeze_is_entry(f, &f->units[u], m, ch->source->n_bins))
-            unit->entries[unit->n_entries++] = m;
-    }
+    for (uint32_t k = 0; k < f->units[u].n_entries; k++)
+        if (f->units[u].entries[k].kind == ENTRY_HISTOSYS)
+            unit->entries[unit->n_entries++] = f->units[u].entries[k].modifier;
     return true;
 }
 
