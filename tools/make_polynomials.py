@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the polynomials of kernels/numeric/math_f64.h and rng.h (argument 64) and math_f32.h (argument 32).
+"""Prints the coefficients of kernels/numeric/math_f64.h and rng.h (argument 64) and math_f32.h (argument 32).
 Needs mpmath.
 
 Each is the best one of its degree in the weighted maximum norm (Remez exchange on a fine grid). Coefficients
@@ -97,19 +97,11 @@ def fit(name, f, weight, a, b, n, bits, split=False):
     print(
         f"/* {name}: degree {n} on [{mp.nstr(a, 6)}, {mp.nstr(b, 6)}], largest weighted error {mp.nstr(error, 3)}, rounded {mp.nstr(worst, 3)} */"
     )
-    text = [f"PK({mp.nstr(d, 17 if bits == 53 else 9)})" for d in done]
-    if split:
-        print("    pack z = x * x;")
-        for label, half in (("even", text[0::2]), ("odd", text[1::2])):
-            print(f"    pack {label} = {half[-1]};")
-            for t in half[-2::-1]:
-                print(f"    {label} = PFMA({label}, z, {t});")
-        print("    return PFMA(odd, x, even);")
-    else:
-        print(f"    pack y = {text[-1]};")
-        for t in text[-2::-1]:
-            print(f"    y = PFMA(y, x, {t});")
-        print("    return y;")
+    text = [mp.nstr(d, 17 if bits == 53 else 9) for d in done[::-1]]
+    halves = {"_EVEN": text[len(text) % 2 == 0 :: 2], "_ODD": text[len(text) % 2 :: 2]} if split else {"": text}
+    for half, coefficients in halves.items():
+        lines = [f"FIRST({coefficients[0]});", *(f"NEXT({c});" for c in coefficients[1:])]
+        print(f"#define M_{name.upper()}{half}(FIRST, NEXT)", *lines, sep=" \\\n    ")
     print(flush=True)
 
 

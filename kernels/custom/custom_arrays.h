@@ -1,5 +1,5 @@
-/* custom_arrays.h: the frozen form of a model that a user wrote (docs/models.md), shared by host and kernels: two
- * flat tables.
+/* custom_arrays.h: the frozen form of a model that a user wrote (docs/models.md), shared by host and kernels:
+ * two flat tables.
  *
  * A slot is a parameter, in the user's order, padded to a multiple of 8. A place is an element of a data row:
  * the main data, padded to a multiple of 8 (P of them), then one place a slot for what was measured of that
@@ -12,8 +12,8 @@
 #ifndef PARITAS_CUSTOM_ARRAYS_H
 #define PARITAS_CUSTOM_ARRAYS_H
 
-/* Host and kernels agree on all of this file and on the rows of entry/entry_custom.h; kernels say which they were
- * compiled with. */
+/* Host and kernels agree on all of this file and on the rows of entry/entry_custom.h; kernels say which they
+ * were compiled with. */
 #define CUSTOM_VERSION 1
 
 /* Kinds of main places; above 0: measured, with this precision. */
@@ -21,34 +21,38 @@
 #define CUSTOM_TERM (-1.0)
 #define CUSTOM_PADDING (-2.0)
 
+/* Vectors in the slab: name, elements. CUSTOM_S_name is where one begins; the host counts. A value and a
+ * gradient need those before WEIGHT. */
+#define CUSTOM_SLAB_VECTORS(VECTOR)                                                                 \
+    VECTOR(X, slots)                                                                                \
+    VECTOR(ACTIVE, slots)                                                                           \
+    VECTOR(GRADIENT, slots)                                                                         \
+    VECTOR(PENALTY, slots)                                                                          \
+    VECTOR(DIAGONAL, slots)                                                                         \
+    VECTOR(SCALE, slots)                                                                            \
+    VECTOR(RDIAG, slots)                                                                            \
+    VECTOR(MAIN, places)                                                                            \
+    VECTOR(AUX, slots)                /* directly behind MAIN */                                    \
+    VECTOR(VALUE, places)             /* what the user's function answers */                        \
+    VECTOR(TERM, places)              /* terms of the likelihood */                                 \
+    VECTOR(SLOPE, places)             /* their derivatives by that answer */                        \
+    VECTOR(FIRST, parameters *places) /* the answer's derivatives */                                \
+    VECTOR(SCALARS, 8)                /* value; first bad pivot, its value, whether one was flat */ \
+    VECTOR(WEIGHT, places)            /* of products of first derivatives, in the Hessian */        \
+    VECTOR(FISHER, places)            /* and in the Fisher matrix */                                \
+    VECTOR(SECOND, CUSTOM_PAIRS_OF(parameters) * places)                                            \
+    VECTOR(TILES, 4 * slots * (slots / 8 + 1))                                                      \
+    VECTOR(MINIMISER, minimiser)
+
+#define CUSTOM_SLAB_VECTOR(name, count) CUSTOM_S_##name,
 enum custom_header {
-    CUSTOM_MAIN,        /* main data */
-    CUSTOM_PLACES,      /* P */
-    CUSTOM_DATA,        /* elements of a data row: P + slots */
-    CUSTOM_TERMS,       /* 1: all places are terms */
-    CUSTOM_R_PRECISION, /* into the elem table: slots */
-    CUSTOM_R_OWN,       /* the user's */
-    /* into the slab, each a vector of as many elements as there are slots, unless it says otherwise */
-    CUSTOM_S_X,
-    CUSTOM_S_ACTIVE,
-    CUSTOM_S_GRADIENT,
-    CUSTOM_S_PENALTY,
-    CUSTOM_S_DIAGONAL,
-    CUSTOM_S_SCALE,
-    CUSTOM_S_RDIAG,
-    CUSTOM_S_MAIN, /* P, then CUSTOM_S_AUX behind it */
-    CUSTOM_S_AUX,
-    CUSTOM_S_VALUE,  /* P each: what the user's function answers, */
-    CUSTOM_S_TERM,   /* terms of the likelihood, */
-    CUSTOM_S_SLOPE,  /* their derivatives by that answer, */
-    CUSTOM_S_WEIGHT, /* the weights of products of first derivatives in the Hessian, */
-    CUSTOM_S_FISHER, /* and in the Fisher matrix */
-    CUSTOM_S_FIRST,  /* P for each parameter */
-    CUSTOM_S_SECOND, /* P for each pair of parameters */
-    CUSTOM_S_TILES,
-    CUSTOM_S_MINIMISER,
-    CUSTOM_S_SCALARS, /* 8: value; first bad pivot, its value, whether one was flat */
-    CUSTOM_S_MEMORY,  /* what stands behind the slab */
+    CUSTOM_MAIN,                                             /* main data */
+    CUSTOM_PLACES,                                           /* P */
+    CUSTOM_DATA,                                             /* elements of a data row: P + slots */
+    CUSTOM_TERMS,                                            /* 1: all places are terms */
+    CUSTOM_R_PRECISION,                                      /* into the elem table: slots */
+    CUSTOM_R_OWN,                                            /* the user's */
+    CUSTOM_SLAB_VECTORS(CUSTOM_SLAB_VECTOR) CUSTOM_S_MEMORY, /* what stands behind the slab */
     CUSTOM_HEADER
 };
 

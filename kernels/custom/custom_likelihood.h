@@ -44,16 +44,9 @@ FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
         const pack kind = LOADM(mr, i), n = LOADP(s + mi[CUSTOM_S_MAIN], i);
         const pmask present = kind > CUSTOM_IS_PRESENT, term = kind<CUSTOM_IS_TERM, measured = kind> zero;
         const pack value = PSELECT(present, pflush(y.value), zero);
-        /* of a count */
-        const pmask some = n > zero;
-        const pack distance = pflush(value - n), safe = PSELECT(value > zero, value, one),
-                   w = one - pflush(PDIVIDE(n, safe));
-        const pack deviance = PSELECT(some, pflush(poisson_deviance(distance, value, n, w)), value);
-        const pmask inside = AND(value >= zero, PSELECT(some, value, one) > zero);
-        /* of a measurement */
-        const pack pull = pflush(kind * distance);
-        pack t = PSELECT(inside, deviance, PACK_OF(CUSTOM_HUGE));
-        t = PSELECT(measured, pflush(PK(0.5) * pull * distance), PSELECT(term, value, t));
+        const pack distance = pflush(value - n), w = poisson_slope(value, n), pull = pflush(kind * distance);
+        const pack count = poisson_term(distance, value, n, w, PACK_OF(CUSTOM_HUGE));
+        const pack t = PSELECT(measured, pflush(PK(0.5) * pull * distance), PSELECT(term, value, count));
         STOREP(s + mi[CUSTOM_S_VALUE], i, value);
         STOREP(s + mi[CUSTOM_S_TERM], i, t);
         if (derivatives) {
@@ -184,15 +177,13 @@ FN_LARGE void custom_solve(CUSTOM_ARGUMENTS, GLOBAL real *v)
     tiles_solve_upper(s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG], CUSTOM_BLOCKS, v);
 }
 
-/* After a factor with a bad pivot: v := a direction of negative curvature, from the rows above that pivot
- * (Gill, Murray, Wright, Practical Optimization, 4.4.2.2). Its curvature, negative; 0 in lanes without one,
- * whose v is 0. */
+/* After a factor with a bad pivot: v := a direction of negative curvature, see tiles_negative_direction. Its
+ * curvature; 0 in lanes without one, whose v is 0. */
 FN_LARGE real custom_negative_direction(CUSTOM_ARGUMENTS, GLOBAL real *v)
 {
-    GLOBAL const real *found = s + mi[CUSTOM_S_SCALARS] + 1, *rdiag = s + mi[CUSTOM_S_RDIAG];
-    TEAM_FOR(i, CUSTOM_SLOTS) v[i] = SELECT(found[0] == REAL_OF(i + 1), DIVIDE(R(1.0), rdiag[i]), R(0.0));
-    TEAM_BARRIER();
-    tiles_solve_upper(s + mi[CUSTOM_S_TILES], rdiag, CUSTOM_BLOCKS, v);
+    GLOBAL const real *found = s + mi[CUSTOM_S_SCALARS] + 1;
+    tiles_negative_direction(s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG], CUSTOM_BLOCKS, found, v,
+                             CUSTOM_SLOTS);
     return found[1];
 }
 

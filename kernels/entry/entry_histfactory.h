@@ -7,12 +7,6 @@
 #ifndef PARITAS_ENTRY_HISTFACTORY_H
 #define PARITAS_ENTRY_HISTFACTORY_H
 
-#include "numeric/math.h"
-#include "numeric/deviance.h"
-#include "numeric/sum.h"
-#include "numeric/tiles.h"
-#include "histfactory/histfactory_arrays.h"
-#include "histfactory/histfactory_rates.h"
 #include "histfactory/histfactory_curvature.h"
 #include "histfactory/histfactory_tangent.h"
 
@@ -101,30 +95,62 @@ FN void hf_load_points(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
     TEAM_BARRIER();
 }
 
+/* The common local parameter of a channel in bin b of a panel; 1 if it has none. */
+FN real hf_common_gamma(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
+{
+    real gamma = R(1.0);
+    if (ch->common) gamma = s[mi[HF_S_X] + hf_local_slot(mi, ch, 0, panel) + b];
+    return gamma;
+}
+
 /* args, in: hf_load_points; out: lambda of every bin (8 * panels), then the rate of every cell (8 *
  * cells). */
 KERNEL(hf_expected)
 {
-    const u32 stride = 8 * (mi[HF_PANELS] + mi[HF_CELLS]);
+    const u32 bins = 8 * mi[HF_PANELS], stride = bins + 8 * mi[HF_CELLS];
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     hf_load_points(HF, args, in, rows);
     hf_value(HF, 0);
-    TEAM_FOR(i, 8 * mi[HF_PANELS]) STORE_ROWS(out, rows, stride, i, s[mi[HF_S_LAMBDA] + i]);
+    TEAM_FOR(i, bins) STORE_ROWS(out, rows, stride, i, s[mi[HF_S_LAMBDA] + i]);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const u32 units = ch[HF_CH_UNITS];
-        TEAM_FOR(k, 8 * units * ch[HF_CH_PANELS]) {
-            const u32 cell = ch[HF_CH_FIRST_CELL] + k / 8, panel = k / 8 / units;
-            real gamma = R(1.0);
-            if (ch[HF_CH_COMMON])
-                gamma = s[mi[HF_S_X] + mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] +
-                          8 * panel + k % 8];
-            real rate = flush(s[mi[HF_S_XE] + 8 * cell + k % 8] * gamma);
-            if (mi[HF_CLIPS] & 1)
+        hf_channel ch = hf_channel_of(mi, c);
+        TEAM_FOR(k, 8 * ch->units * ch->panels) {
+            const u32 at = 8 * ch->first_cell + k, panel = k / 8 / ch->units;
+            real rate = flush(s[mi[HF_S_XE] + at] * hf_common_gamma(HF, ch, panel, k % 8));
+            if (mi[HF_CLIPS] & HF_CLIP_SAMPLES)
                 rate = SELECT(rate < LOADM1(mr, mi[HF_R_CLIPS]), LOADM1(mr, mi[HF_R_CLIPS]), rate);
-            STORE_ROWS(out, rows, stride, 8 * mi[HF_PANELS] + 8 * cell + k % 8, rate);
+            STORE_ROWS(out, rows, stride, bins + at, rate);
         }
     }
+}
+
+/* ---- the Hessian ---- */
+
+/* An element of the matrix in the answer, on both sides of the diagonal. */
+FN void hf_store_element(GLOBAL elem *out, lane_rows rows, u32 n, u32 i, u32 j, real h)
+{
+    const u32 stride = 1 + n + n * n;
+    STORE_ROWS(out, rows, stride, 1 + n + i * n + j, h);
+    if (i != j) STORE_ROWS(out, rows, stride, 1 + n + j * n + i, h);
+}
+
+/* The row of local set `set` in bin b of a panel: what ties it to dense slots, its own element, those of the
+ * sets before it. */
+FN void hf_store_local_row(HF_PARAMETERS, hf_channel ch, u32 set, u32 panel, u32 b, GLOBAL elem *out,
+                           lane_rows rows)
+{
+    const u32 n = mi[HF_SLOTS], slot = hf_local_slot(mi, ch, set, panel) + b;
+    GLOBAL const real *factors = hf_local_factors(ch, s, panel),
+                      *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel) +
+                              hf_coupling_rows(ch, hf_bins(ch, panel), set) + 8 * b;
+    const real coupling = hf_local_couplings(HF)[slot];
+    for (u32 i = 0; i < 8 * ch->blocks; i++)
+        hf_store_element(out, rows, n, slot, hf_dense_slot(mi, ch, i),
+                         flush(kept[i / 8 * ch->row_stride + i % 8] * coupling));
+    hf_store_element(out, rows, n, slot, slot, hf_local_pivots(HF)[slot]);
+    for (u32 m = 0; m < set; m++)
+        hf_store_element(out, rows, n, slot, hf_local_slot(mi, ch, m, panel) + b,
+                         factors[hf_below(set, m) + b]);
 }
 
 /* args: points, data sets; in: data sets, points; out, a row: value, gradient, Hessian (slots x slots,
@@ -153,91 +179,78 @@ KERNEL(hf_hessian)
     }
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const u32 n_local = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS],
-                  coupled = ch[HF_CH_COMMON] ? 0 : n_local;
-        TEAM_FOR(k, 8 * ch[HF_CH_PANELS] * n_local) {
-            const u32 set = k / (8 * ch[HF_CH_PANELS]), panel = k / 8 % ch[HF_CH_PANELS], b = k % 8;
-            const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
-            if (b >= bins) continue;
-            const u32 slot =
-                mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + set) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-            GLOBAL const real *kept = s + mi[HF_S_ROWS] + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64;
-            for (u32 i = 0; i < 8 * nblocks; i++) {
-                const u32 to = mi[ch[HF_CH_BLOCK_LIST] + i / 8] * 8 + i % 8;
-                const real h = flush(
-                    kept[i / 8 * ch[HF_CH_ROW_STRIDE] + (coupled ? (set + 1) * bins + b : b) * 8 + i % 8] *
-                    s[mi[HF_S_LOCAL_C] + slot - dense]);
-                STORE_ROWS(out, rows, stride, 1 + n + slot * n + to, h);
-                STORE_ROWS(out, rows, stride, 1 + n + to * n + slot, h);
-            }
-            STORE_ROWS(out, rows, stride, 1 + n + slot * n + slot, s[mi[HF_S_LOCAL_D] + slot - dense]);
-            for (u32 m = 0; m < set; m++) {
-                const u32 slot2 =
-                    mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-                const real h = s[ch[HF_CH_LOCAL_L] + panel * 4 * n_local * (n_local - 1) +
-                                 8 * (set * (set - 1) / 2 + m) + b];
-                STORE_ROWS(out, rows, stride, 1 + n + slot * n + slot2, h);
-                STORE_ROWS(out, rows, stride, 1 + n + slot2 * n + slot, h);
-            }
+        hf_channel ch = hf_channel_of(mi, c);
+        TEAM_FOR(k, 8 * ch->panels * ch->sets) {
+            const u32 set = k / (8 * ch->panels), panel = k / 8 % ch->panels, b = k % 8;
+            if (b < hf_bins(ch, panel)) hf_store_local_row(HF, ch, set, panel, b, out, rows);
         }
     }
+}
+
+/* ---- the Jacobian ---- */
+
+/* 0 where a clip holds the bin's rate, else 1. */
+FN real hf_not_held(HF_PARAMETERS, u32 bin)
+{
+    real inside = R(1.0);
+    if (mi[HF_CLIPS] & HF_CLIP_BINS)
+        inside = SELECT(s[mi[HF_S_LAMBDA] + bin] <= LOADM1(mr, mi[HF_R_CLIPS] + 1), R(0.0), inside);
+    return inside;
+}
+
+/* The rows of one panel's bins. */
+FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL elem *out, lane_rows rows)
+{
+    const u32 n = mi[HF_SLOTS], stride = 8 * mi[HF_PANELS] * n, cell = hf_cell_at(ch, panel, 0),
+              first_bin = hf_first_bin(ch, panel), bins = hf_bins(ch, panel);
+    GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN];
+    hf_panel_jacobian(HF, ch, panel, s + mi[HF_S_XE] + cell, s + mi[HF_S_XS] + cell, s + mi[HF_S_XG] + cell,
+                      jacobian);
+    TEAM_BARRIER();
+    TEAM_FOR(b, bins) {
+        const real gamma = hf_common_gamma(HF, ch, panel, b), inside = hf_not_held(HF, first_bin + b);
+        for (u32 i = 0; i < 8 * ch->blocks; i++)
+            STORE_ROWS(out, rows, stride, (first_bin + b) * n + hf_dense_slot(mi, ch, i),
+                       flush(jacobian[8 * i + b] * gamma) * inside);
+    }
+    TEAM_BARRIER(); /* the first worker puts the sets' derivatives where the others read */
+    for (u32 set = 0; set < ch->sets; set++) {
+        const u32 slot = hf_local_slot(mi, ch, set, panel);
+        ONE_WORKER
+        {
+            for (u32 b = 0; b < bins; b += PACK)
+                STOREP(jacobian, b, hf_local_derivative(HF, ch, panel, b, set, HF_NO_SET));
+            for (u32 b = 0; b < bins; b++)
+                STORE_ROWS(out, rows, stride, (first_bin + b) * n + slot + b,
+                           jacobian[b] * hf_not_held(HF, first_bin + b));
+        }
+    }
+    TEAM_BARRIER();
 }
 
 /* args, in: hf_load_points; out: derivative of lambda of every bin (8 * panels rows) by every slot. */
 KERNEL(hf_jacobian)
 {
-    const u32 n = mi[HF_SLOTS], stride = 8 * mi[HF_PANELS] * n;
+    const u32 stride = 8 * mi[HF_PANELS] * mi[HF_SLOTS];
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     hf_load_points(HF, args, in, rows);
     TEAM_FOR(i, stride) STORE_ROWS(out, rows, stride, i, R(0.0));
     TEAM_BARRIER();
     hf_value(HF, 1);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const u32 units = ch[HF_CH_UNITS];
-        for (u32 panel = 0; panel < ch[HF_CH_PANELS]; panel++) {
-            const u32 cell = (ch[HF_CH_FIRST_CELL] + panel * units) * 8,
-                      first_bin = (ch[HF_CH_FIRST_PANEL] + panel) * 8;
-            const u32 bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
-            GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN];
-            hf_panel_jacobian(HF, ch, panel, s + mi[HF_S_XE] + cell, s + mi[HF_S_XS] + cell,
-                              s + mi[HF_S_XG] + cell, jacobian);
-            TEAM_BARRIER();
-            TEAM_FOR(b, bins) {
-                real gamma = R(1.0), inside = R(1.0);
-                if (ch[HF_CH_COMMON])
-                    gamma = s[mi[HF_S_X] + mi[mi[HF_I_SETS] + ch[HF_CH_FIRST_SET] * HF_SE_SIZE + HF_SE_SLOT] +
-                              8 * panel + b];
-                if (mi[HF_CLIPS] & 2)
-                    inside = SELECT(s[mi[HF_S_LAMBDA] + first_bin + b] <= LOADM1(mr, mi[HF_R_CLIPS] + 1),
-                                    R(0.0), inside);
-                for (u32 i = 0; i < 8 * ch[HF_CH_BLOCKS]; i++)
-                    STORE_ROWS(out, rows, stride,
-                               (first_bin + b) * n + mi[ch[HF_CH_BLOCK_LIST] + i / 8] * 8 + i % 8,
-                               flush(jacobian[8 * i + b] * gamma) * inside);
-            }
-            TEAM_BARRIER(); /* the first worker puts the sets' derivatives where the others read */
-            for (u32 set = 0; set < ch[HF_CH_SETS]; set++) {
-                const u32 slot =
-                    mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + set) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel;
-                ONE_WORKER
-                {
-                    for (u32 b = 0; b < bins; b += PACK)
-                        STOREP(jacobian, b, hf_local_derivative(HF, ch, panel, b, set, HF_NO_SET));
-                    for (u32 b = 0; b < bins; b++) {
-                        real inside = R(1.0);
-                        if (mi[HF_CLIPS] & 2)
-                            inside =
-                                SELECT(s[mi[HF_S_LAMBDA] + first_bin + b] <= LOADM1(mr, mi[HF_R_CLIPS] + 1),
-                                       R(0.0), inside);
-                        STORE_ROWS(out, rows, stride, (first_bin + b) * n + slot + b, jacobian[b] * inside);
-                    }
-                }
-            }
-            TEAM_BARRIER();
-        }
+        hf_channel ch = hf_channel_of(mi, c);
+        const u32 panels = ch->panels;
+        for (u32 panel = 0; panel < panels; panel++) hf_store_panel_jacobian(HF, ch, panel, out, rows);
     }
+}
+
+/* ---- derivatives along a direction ---- */
+
+/* n elements of the slab from `from` on into the answer's, from `at` on. Returns where those end. */
+FN u32 hf_store_vector(GLOBAL const real *from, u32 n, GLOBAL elem *out, lane_rows rows, u32 stride, u32 at)
+{
+    TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, at + i, from[i]);
+    return at + n;
 }
 
 /* args: points, data rows (as many, or 0); in: data rows, then a row a point: point, direction (slots each).
@@ -256,71 +269,47 @@ KERNEL(hf_tangent_rows)
     TEAM_FOR(i, n) direction[i] = LOAD_ROWS(points, rows, 2 * n, n + i);
     TEAM_BARRIER();
     hf_tangent(HF, direction);
-    TEAM_FOR(i, bins) {
-        STORE_ROWS(out, rows, stride, i, s[mi[HF_S_LAMBDA] + i]);
-        STORE_ROWS(out, rows, stride, bins + i, s[mi[HF_S_COMMON] + i]);
-    }
-    TEAM_FOR(i, cells) {
-        STORE_ROWS(out, rows, stride, 2 * bins + i, s[mi[HF_S_XE] + i]);
-        STORE_ROWS(out, rows, stride, 2 * bins + cells + i, s[mi[HF_S_XS] + i]);
-    }
-    TEAM_FOR(i, dense) {
-        STORE_ROWS(out, rows, stride, 2 * (bins + cells) + i, s[mi[HF_S_HS] + i]);
-        STORE_ROWS(out, rows, stride, 2 * (bins + cells) + dense + i, s[mi[HF_S_HT] + i]);
-        STORE_ROWS(out, rows, stride, 2 * (bins + cells) + 2 * dense + i, s[mi[HF_S_HT1] + i]);
+    u32 at = hf_store_vector(s + mi[HF_S_LAMBDA], bins, out, rows, stride, 0);
+    at = hf_store_vector(s + mi[HF_S_COMMON], bins, out, rows, stride, at);
+    at = hf_store_vector(s + mi[HF_S_XE], cells, out, rows, stride, at);
+    at = hf_store_vector(s + mi[HF_S_XS], cells, out, rows, stride, at);
+    at = hf_store_vector(s + mi[HF_S_HS], dense, out, rows, stride, at);
+    at = hf_store_vector(s + mi[HF_S_HT], dense, out, rows, stride, at);
+    hf_store_vector(s + mi[HF_S_HT1], dense, out, rows, stride, at);
+}
+
+/* ---- the covariance ---- */
+
+/* The rows of R (entry_covariance.h) of one bin's local slots: minus D^-1 L^-1 H_la, then L^-T. What they
+ * give lacks the local blocks' own inverse. */
+FN void hf_local_rest(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, GLOBAL real *rest)
+{
+    const u32 sets = ch->sets, blocks = mi[HF_BLOCKS];
+    GLOBAL const real *active = s + mi[HF_S_ACTIVE], *pivots = hf_local_pivots(HF),
+                      *couplings = hf_local_couplings(HF), *factors = hf_local_factors(ch, s, panel);
+    for (u32 l = sets; l-- > 0;) {
+        const u32 slot = hf_local_slot(mi, ch, l, panel) + b;
+        const real factor = flush(DIVIDE(-couplings[slot], pivots[slot]));
+        GLOBAL const real *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel) +
+                                  hf_coupling_rows(ch, hf_bins(ch, panel), l) + 8 * b;
+        for (u32 i = 0; i < 8 * ch->blocks; i++) {
+            const u32 to = hf_dense_slot(mi, ch, i), block = to / 8;
+            real v = factor * kept[i / 8 * ch->row_stride + i % 8] * active[to];
+            for (u32 m = l + 1; m < sets; m++) {
+                const u32 other = hf_local_slot(mi, ch, m, panel) + b;
+                v = FMA(-factors[hf_below(m, l) + b],
+                        rest[64 * (other / 8 * blocks + block) + 8 * (i % 8) + other % 8], v);
+            }
+            rest[64 * (slot / 8 * blocks + block) + 8 * (i % 8) + slot % 8] = flush(v);
+        }
     }
 }
 
-/* args, in, out: entry/entry_covariance.h */
-KERNEL(hf_covariance)
+/* Sums of squares of the rows of `rest` into NEWTON_TEMP. */
+FN void hf_square_rest(HF_PARAMETERS, GLOBAL const real *rest)
 {
-    const u32 whole = args[2], n = mi[HF_SLOTS], dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS];
-    const u32 stride = 3 * n + 8 + (whole ? n * n : 0);
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    const job_minimum minimum = job_factor_at_point(HF, args, in, rows);
-    GLOBAL const real *active = MODEL_ACTIVE, *locald = s + mi[HF_S_LOCAL_D] - dense,
-                      *localc = s + mi[HF_S_LOCAL_C] - dense;
-    GLOBAL real *rest = MODEL_MEMORY, *columns = rest + n * dense,
-                *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
-    /* The rows below: minus D^-1 L^-1 H_la, then L^-T, a local slot; what they give lacks the local blocks'
-     * own inverse. */
-    job_unit_rows(HF, rest, dense);
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const u32 n_local = ch[HF_CH_SETS], nblocks = ch[HF_CH_BLOCKS],
-                  coupled = ch[HF_CH_COMMON] ? 0 : n_local;
-        TEAM_FOR(k, 8 * ch[HF_CH_PANELS]) {
-            const u32 panel = k / 8, b = k % 8, bins = panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS];
-            if (b >= bins) continue;
-            GLOBAL const real *kept = s + mi[HF_S_ROWS] + ch[HF_CH_ROWS] + panel * (1 + coupled) * 64;
-            GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * n_local * (n_local - 1);
-            for (u32 l = n_local; l-- > 0;) {
-                const u32 slot =
-                    mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-                const real factor = flush(DIVIDE(-localc[slot], locald[slot]));
-                for (u32 i = 0; i < 8 * nblocks; i++) {
-                    const u32 block = mi[ch[HF_CH_BLOCK_LIST] + i / 8];
-                    GLOBAL real *to = rest + 64 * (slot / 8 * blocks + block) + 8 * (i % 8);
-                    real v =
-                        factor *
-                        kept[i / 8 * ch[HF_CH_ROW_STRIDE] + (coupled ? (l + 1) * bins + b : b) * 8 + i % 8] *
-                        active[8 * block + i % 8];
-                    for (u32 m = l + 1; m < n_local; m++) {
-                        const u32 slot2 =
-                            mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + m) * HF_SE_SIZE + HF_SE_SLOT] +
-                            8 * panel + b;
-                        v = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b],
-                                rest[64 * (slot2 / 8 * blocks + block) + 8 * (i % 8) + slot2 % 8], v);
-                    }
-                    to[slot % 8] = flush(v);
-                }
-            }
-        }
-    }
-    job_solve_rows(HF, rest, dense, s + mi[HF_S_TILES], s + mi[HF_S_RDIAG]);
-    /* own inverse of the local blocks: columns of L^-T D^-1 L^-1, one bin at a time; errors are its diagonal
-     * plus the row norms */
-    TEAM_FOR(I, n / 8)
+    const u32 dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS];
+    TEAM_FOR(I, mi[HF_SLOTS] / 8)
         for (u32 i = 0; i < 8; i += PACK) {
             pack sum[4];
             UNROLL for (u32 c = 0; c < 4; c++) sum[c] = PK(0.0);
@@ -332,37 +321,62 @@ KERNEL(hf_covariance)
             STOREP(NEWTON_TEMP, 8 * I + i, pflush((sum[0] + sum[2]) + (sum[1] + sum[3])));
         }
     TEAM_BARRIER();
+}
+
+/* Adds column `column` of the inverse of one bin's local block, L^-T D^-1 L^-1, to the answer if `whole`, its
+ * diagonal element to NEWTON_TEMP. y: a scratch element a set. */
+FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel, u32 b, GLOBAL real *y,
+                             u32 whole, GLOBAL elem *out, lane_rows rows, u32 stride)
+{
+    const u32 sets = ch->sets, n = mi[HF_SLOTS], first = hf_local_slot(mi, ch, column, panel) + b;
+    GLOBAL const real *active = s + mi[HF_S_ACTIVE], *factors = hf_local_factors(ch, s, panel);
+    for (u32 l = 0; l < sets; l++) {
+        real v = l == column ? R(1.0) : R(0.0);
+        for (u32 m = 0; m < l; m++) v = FMA(-factors[hf_below(l, m) + b], y[m], v);
+        y[l] = flush(v);
+    }
+    for (u32 l = sets; l-- > 0;) {
+        const u32 slot = hf_local_slot(mi, ch, l, panel) + b;
+        real v = flush(DIVIDE(y[l], hf_local_pivots(HF)[slot]));
+        for (u32 m = l + 1; m < sets; m++) v = FMA(-factors[hf_below(m, l) + b], y[m], v);
+        v = flush(v);
+        y[l] = v;
+        if (whole) {
+            const u32 at = 3 * n + 8 + slot * n + first;
+            STORE_ROWS(out, rows, stride, at,
+                       (LOAD_ROWS(out, rows, stride, at) + v) * active[slot] * active[first]);
+        }
+    }
+    (NEWTON_TEMP)[first] = (NEWTON_TEMP)[first] + y[column];
+}
+
+/* args, in, out: entry/entry_covariance.h. Errors are the diagonal of the local blocks' own inverse plus the
+ * norms of the rows of X. */
+KERNEL(hf_covariance)
+{
+    const u32 whole = args[2], n = mi[HF_SLOTS], dense = mi[HF_DENSE];
+    const u32 stride = 3 * n + 8 + (whole ? n * n : 0);
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    const job_minimum minimum = job_factor_at_point(HF, args, in, rows);
+    GLOBAL real *rest = MODEL_MEMORY, *columns = rest + n * dense,
+                *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
+    job_unit_rows(HF, rest, dense);
+    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
+        hf_channel ch = hf_channel_of(mi, c);
+        TEAM_FOR(k, 8 * ch->panels) {
+            if (k % 8 < hf_bins(ch, k / 8)) hf_local_rest(HF, ch, k / 8, k % 8, rest);
+        }
+    }
+    job_solve_rows(HF, rest, dense, s + mi[HF_S_TILES], s + mi[HF_S_RDIAG]);
+    hf_square_rest(HF, rest);
     TEAM_IF(whole) job_store_square(HF, rest, dense, square, out, rows, stride);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        CONSTANT u32 *ch = mi + mi[HF_I_CHANNELS] + c * HF_CH_SIZE;
-        const u32 n_local = ch[HF_CH_SETS];
-        TEAM_FOR(k, 8 * ch[HF_CH_PANELS] * n_local) {
-            const u32 column = k / (8 * ch[HF_CH_PANELS]), panel = k / 8 % ch[HF_CH_PANELS], b = k % 8;
-            if (b >= (panel + 1 < ch[HF_CH_PANELS] ? 8 : ch[HF_CH_LAST_BINS])) continue;
-            GLOBAL const real *lower = s + ch[HF_CH_LOCAL_L] + panel * 4 * n_local * (n_local - 1);
-            const u32 first =
-                mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + column) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-            /* e_column through L^-1, D^-1, L^-T; element m of it in scratch m */
-            GLOBAL real *y = columns + k * n_local;
-            for (u32 l = 0; l < n_local; l++) {
-                real v = l == column ? R(1.0) : R(0.0);
-                for (u32 m = 0; m < l; m++) v = FMA(-lower[8 * (l * (l - 1) / 2 + m) + b], y[m], v);
-                y[l] = flush(v);
-            }
-            for (u32 l = n_local; l-- > 0;) {
-                const u32 slot =
-                    mi[mi[HF_I_SETS] + (ch[HF_CH_FIRST_SET] + l) * HF_SE_SIZE + HF_SE_SLOT] + 8 * panel + b;
-                real v = flush(DIVIDE(y[l], locald[slot]));
-                for (u32 m = l + 1; m < n_local; m++) v = FMA(-lower[8 * (m * (m - 1) / 2 + l) + b], y[m], v);
-                v = flush(v);
-                y[l] = v;
-                if (whole) {
-                    const u32 at = 3 * n + 8 + slot * n + first;
-                    STORE_ROWS(out, rows, stride, at,
-                               (LOAD_ROWS(out, rows, stride, at) + v) * active[slot] * active[first]);
-                }
-            }
-            (NEWTON_TEMP)[first] = (NEWTON_TEMP)[first] + y[column];
+        hf_channel ch = hf_channel_of(mi, c);
+        const u32 sets = ch->sets;
+        TEAM_FOR(k, 8 * ch->panels * sets) {
+            const u32 column = k / (8 * ch->panels), panel = k / 8 % ch->panels, b = k % 8;
+            if (b < hf_bins(ch, panel))
+                hf_add_local_inverse(HF, ch, column, panel, b, columns + k * sets, whole, out, rows, stride);
         }
         TEAM_BARRIER();
     }

@@ -16,4 +16,19 @@ FN pack poisson_deviance(pack excess, pack lambda, pack n, pack w)
     return PFMA(n, m_deviance(x), PSELECT(small, rest, PK(0.0)));
 }
 
+/* 1 - n / lambda, the term's derivative by lambda. */
+FN pack poisson_slope(pack lambda, pack n)
+{
+    return PK(1.0) - PDIVIDE(n, PSELECT(lambda > PK(0.0), lambda, PK(1.0)));
+}
+
+/* The whole term: `huge` where lambda is outside the domain; at n = 0 it is lambda. w: poisson_slope. */
+FN pack poisson_term(pack excess, pack lambda, pack n, pack w, pack huge)
+{
+    const pack zero = PK(0.0);
+    const pack deviance = PSELECT(n > zero, pflush(poisson_deviance(pflush(excess), lambda, n, w)), lambda);
+    const pmask inside = AND(lambda >= zero, PSELECT(n > zero, lambda, PK(1.0)) > zero);
+    return PSELECT(inside, deviance, huge);
+}
+
 #endif

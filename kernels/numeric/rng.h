@@ -62,33 +62,31 @@ FN pack rng_uniform(plint hi, plint lo)
 }
 
 /* normal quantile of (1 + v) / 2 over v, in x = -log(1 - v^2), on [0, 6.25]: 1.23e-15 */
-FN pack rng_normal_ratio(pack x)
-{
-    pack z = x * x;
-    pack even = PK(1.694795980894286e-17);
-    even = PFMA(even, z, PK(1.1284223702582292e-14));
-    even = PFMA(even, z, PK(1.4110459998554187e-12));
-    even = PFMA(even, z, PK(4.073102694562714e-11));
-    even = PFMA(even, z, PK(3.7047024011073865e-10));
-    even = PFMA(even, z, PK(2.5351471719323368e-9));
-    even = PFMA(even, z, PK(-5.0712333477930566e-8));
-    even = PFMA(even, z, PK(2.8576107218265578e-6));
-    even = PFMA(even, z, PK(-0.00018108046142652643));
-    even = PFMA(even, z, PK(0.0163332361485223));
-    even = PFMA(even, z, PK(1.2533141373155006));
-    pack odd = PK(-2.3472117446906233e-19);
-    odd = PFMA(odd, z, PK(-5.62289494858702e-16));
-    odd = PFMA(odd, z, PK(-1.513718061676746e-13));
-    odd = PFMA(odd, z, PK(-9.1723548400802398e-12));
-    odd = PFMA(odd, z, PK(-1.2485556106112726e-10));
-    odd = PFMA(odd, z, PK(-1.5983443674628006e-9));
-    odd = PFMA(odd, z, PK(3.0269087340584585e-8));
-    odd = PFMA(odd, z, PK(-1.43355675730771e-6));
-    odd = PFMA(odd, z, PK(6.5918157866322568e-5));
-    odd = PFMA(odd, z, PK(-0.0033023324281400927));
-    odd = PFMA(odd, z, PK(0.32811687386916366));
-    return PFMA(odd, x, even);
-}
+#define RNG_NORMAL_EVEN(FIRST, NEXT) \
+    FIRST(1.694795980894286e-17);    \
+    NEXT(1.1284223702582292e-14);    \
+    NEXT(1.4110459998554187e-12);    \
+    NEXT(4.073102694562714e-11);     \
+    NEXT(3.7047024011073865e-10);    \
+    NEXT(2.5351471719323368e-9);     \
+    NEXT(-5.0712333477930566e-8);    \
+    NEXT(2.8576107218265578e-6);     \
+    NEXT(-0.00018108046142652643);   \
+    NEXT(0.0163332361485223);        \
+    NEXT(1.2533141373155006);
+#define RNG_NORMAL_ODD(FIRST, NEXT) \
+    FIRST(-2.3472117446906233e-19); \
+    NEXT(-5.62289494858702e-16);    \
+    NEXT(-1.513718061676746e-13);   \
+    NEXT(-9.1723548400802398e-12);  \
+    NEXT(-1.2485556106112726e-10);  \
+    NEXT(-1.5983443674628006e-9);   \
+    NEXT(3.0269087340584585e-8);    \
+    NEXT(-1.43355675730771e-6);     \
+    NEXT(6.5918157866322568e-5);    \
+    NEXT(-0.0033023324281400927);   \
+    NEXT(0.32811687386916366);
+M_SPLIT_POLYNOMIAL(rng_normal_ratio, RNG_NORMAL_EVEN, RNG_NORMAL_ODD)
 
 /* The normal quantile of a uniform number, odd about 1/2 to the last bit. One logarithm and one polynomial
  * serve all but 2 of 1000 numbers, three times faster than m_normal_quantile, which serves those in the

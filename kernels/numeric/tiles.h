@@ -12,6 +12,8 @@
 #ifndef PARITAS_NUMERIC_TILES_H
 #define PARITAS_NUMERIC_TILES_H
 
+#include "numeric/sum.h"
+
 #if PACK == 8
 #define TILE_I 1
 #define TILE_J 8
@@ -296,6 +298,20 @@ FN void tiles_solve_upper(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
         }
         TEAM_BARRIER();
     }
+}
+
+/* After a factor with a bad pivot, `found` by tiles_factor: v (n elements, zero behind the tiles' rows) := a
+ * direction of negative curvature found[1], from the rows above that pivot (Gill, Murray, Wright, Practical
+ * Optimization, 4.4.2.2); 0 in lanes without one. */
+FN void tiles_negative_direction(GLOBAL const real *tiles, GLOBAL const real *rdiag, u32 blocks,
+                                 GLOBAL const real *found, GLOBAL real *v, u32 n)
+{
+    TEAM_FOR(i, n) {
+        v[i] = R(0.0);
+        if (i < 8 * blocks) v[i] = SELECT(found[0] == REAL_OF(i + 1), DIVIDE(R(1.0), rdiag[i]), R(0.0));
+    }
+    TEAM_BARRIER();
+    tiles_solve_upper(tiles, rdiag, blocks, v);
 }
 
 #endif

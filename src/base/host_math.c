@@ -7,34 +7,18 @@
 #include "dialect/dialect_c.h"
 #include "numeric/math.h"
 
-double host_exp(double x)
-{
-    return m_exp(x);
-}
-double host_log(double x)
-{
-    return m_log(x);
-}
-double host_lgamma(double x)
-{
-    return m_lgamma(x);
-}
-double host_sqrt(double x)
-{
-    return SQRT(x);
-}
-double host_sin_degrees(double x)
-{
-    return m_sin_degrees(x);
-}
-double host_cos_degrees(double x)
-{
-    return m_cos_degrees(x);
-}
-double host_acos_degrees(double x)
-{
-    return m_acos_degrees(x);
-}
+#define HOST_FUNCTION(name, function) \
+    double name(double x)             \
+    {                                 \
+        return function(x);           \
+    }
+HOST_FUNCTION(host_exp, m_exp)
+HOST_FUNCTION(host_log, m_log)
+HOST_FUNCTION(host_lgamma, m_lgamma)
+HOST_FUNCTION(host_sqrt, SQRT)
+HOST_FUNCTION(host_sin_degrees, m_sin_degrees)
+HOST_FUNCTION(host_cos_degrees, m_cos_degrees)
+HOST_FUNCTION(host_acos_degrees, m_acos_degrees)
 
 /* Up to 3 as (x - zero) times the sum over n of f(n) = 1 / ((n + x) (n + zero)), all of whose terms are
  * positive: nothing cancels. The rest of the sum by Euler and Maclaurin (Abramowitz and Stegun 6.3.16,
@@ -94,4 +78,9 @@ double host_poisson_constant(double n)
          r2 * (1.0 / 360 -
                r2 * (1.0 / 1260 - r2 * (1.0 / 1680 - r2 * (1.0 / 1188 - r2 * (691.0 / 360360 - r2 / 156))))));
     return 0.5 * m_log(6.283185307179586 * n) + series;
+}
+
+double host_gauss_constant(double sigma)
+{
+    return m_log(sigma) + HOST_LN_SQRT_2PI;
 }

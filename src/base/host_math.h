@@ -14,5 +14,8 @@ double host_acos_degrees(double x); /* in degrees */
 /* n - n ln n + ln Gamma(n + 1), what a Poisson term in deviance form lacks; 0 at n = 0. Without cancellation
  * for large n. */
 double host_poisson_constant(double n);
+#define HOST_LN_SQRT_2PI 0.9189385332046727
+/* ln(sigma sqrt(2 pi)), what a Gaussian term lacks. */
+double host_gauss_constant(double sigma);
 
 #endif

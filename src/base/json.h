@@ -58,6 +58,13 @@ paritas_status json_read_file(paritas_context *context, const char *path,
 /* A new document whose root is a deep copy of `root`. */
 paritas_status json_copy(paritas_context *context, const struct json *root, const char *label,
                          struct paritas_workspace **document);
+/* A copy of a document, labelled "LABEL (what)". */
+paritas_status json_copy_as(paritas_context *context, const struct paritas_workspace *source,
+                            struct paritas_workspace **copy, const char *what, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 4, 5)))
+#endif
+    ;
 
 /* Look-up. NULL if absent or if `node` is NULL or of another type. */
 const struct json *json_get(const struct json *object, const char *key);
@@ -96,6 +103,11 @@ void text_append(struct text *text, const char *bytes, size_t length);
 void text_format(struct text *text, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+void text_format_list(struct text *text, const char *format, va_list arguments)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 0)))
 #endif
     ;
 /* shortest text that reads back as `value`, as Python's repr; NaN and infinities: null */

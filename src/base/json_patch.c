@@ -138,8 +138,7 @@ static paritas_status resolve(const struct patcher *patcher, const struct json *
         at++;
         if (!place->child) return fail_absent(patcher, place);
         if (!read_token(&at, token)) return fail(patcher, place, "'~' is followed by 0 or 1");
-        paritas_status status = enter(patcher, place, token);
-        if (status) return status;
+        TRY(enter(patcher, place, token));
     }
     return exists && !place->child ? fail_absent(patcher, place) : PARITAS_OK;
 }
@@ -272,16 +271,13 @@ static paritas_status apply(struct patcher *patcher, const struct json *operatio
 {
     enum operation kind = ADD;
     struct place path, from;
-    paritas_status status = read_operation(patcher, operation, &kind);
-    if (status) return status;
+    TRY(read_operation(patcher, operation, &kind));
     if (kind == MOVE || kind == COPY) {
-        status = resolve(patcher, operation, "from", true, &from);
-        if (status) return status;
+        TRY(resolve(patcher, operation, "from", true, &from));
         if (kind == MOVE) return apply_move(patcher, operation, &from);
     }
     bool exists = kind == REMOVE || kind == REPLACE || kind == TEST;
-    status = resolve(patcher, operation, "path", exists, &path);
-    if (status) return status;
+    TRY(resolve(patcher, operation, "path", exists, &path));
     if (kind == REMOVE) return apply_remove(patcher, &path);
     if (kind == COPY) return apply_copy(patcher, &path, &from);
     const struct json *value = json_get(operation, "value");
@@ -302,8 +298,7 @@ paritas_status json_patch(paritas_context *context, struct paritas_workspace *do
                             json_type_name(patch));
     }
     for (const struct json *operation = patch->first; operation; operation = operation->next) {
-        paritas_status status = apply(&patcher, operation);
-        if (status) return status;
+        TRY(apply(&patcher, operation));
         patcher.index++;
     }
     return PARITAS_OK;

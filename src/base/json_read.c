@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -240,13 +241,11 @@ static paritas_status read_escaped(struct reader *reader, const char *start, con
     reader->at = start;
     for (;;) {
         const char *plain = reader->at;
-        paritas_status status = read_plain(reader);
-        if (status) return status;
+        TRY(read_plain(reader));
         memcpy(out, plain, (size_t)(reader->at - plain));
         out += reader->at - plain;
         if (*reader->at == '"') break;
-        status = read_escape(reader, &out);
-        if (status) return status;
+        TRY(read_escape(reader, &out));
     }
     *out = '\0';
     *text = decoded;
@@ -259,8 +258,7 @@ static paritas_status read_escaped(struct reader *reader, const char *start, con
 static paritas_status read_string(struct reader *reader, const char **text, uint32_t *length)
 {
     const char *start = ++reader->at;
-    paritas_status status = read_plain(reader);
-    if (status) return status;
+    TRY(read_plain(reader));
     if (*reader->at == '\\') return read_escaped(reader, start, text, length);
     /* the text is the document's own; only the scanners see it as const */
     *(char *)(uintptr_t)reader->at = '\0';
@@ -304,57 +302,40 @@ static paritas_status read_word(struct reader *reader, struct json *node, const 
 
 /* ---- keys ------------------------------------------------------------------------------------- */
 
-/* Order of keys by length, then bytes: any total order serves. */
-static int compare_keys(const struct json *a, const struct json *b)
+static bool same_keys(const struct json *a, const struct json *b)
 {
-    if (a->key_length != b->key_length) return a->key_length < b->key_length ? -1 : 1;
-    return memcmp(a->key, b->key, a->key_length);
+    return a->key_length == b->key_length && memcmp(a->key, b->key, a->key_length) == 0;
 }
 
-/* Sinks items[root] in the heap items[0 ... count). */
-static void sift_down(const struct json **items, size_t root, size_t count)
+/* For qsort: by length, then bytes, then place. */
+static int by_key(const void *left, const void *right)
 {
-    const struct json *item = items[root];
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && compare_keys(items[child], items[child + 1]) < 0) child++;
-        if (compare_keys(item, items[child]) >= 0) break;
-        items[root] = items[child];
-    }
-    items[root] = item;
+    const struct json *a = *(const struct json *const *)left, *b = *(const struct json *const *)right;
+    if (a->key_length != b->key_length) return a->key_length < b->key_length ? -1 : 1;
+    const int order = memcmp(a->key, b->key, a->key_length);
+    return order != 0 ? order : (a->key > b->key) - (a->key < b->key);
 }
 
 /* Finds a child whose key a sibling has too, the later one if their places in the text tell; NULL if there is
- * none. Many keys are sorted (by a heap: its time has no bad case), few are compared pair by pair. */
+ * none. Many keys are sorted, few are compared pair by pair. */
 static paritas_status find_duplicate(struct reader *reader, const struct json *object,
                                      const struct json **found)
 {
+    const size_t count = object->count;
     *found = NULL;
-    if (object->count <= FEW_KEYS) {
-        for (const struct json *b = object->first; b; b = b->next) {
-            for (const struct json *a = object->first; a != b; a = a->next) {
-                if (a->key_length == b->key_length && memcmp(a->key, b->key, a->key_length) == 0) {
-                    *found = b;
-                    return PARITAS_OK;
-                }
-            }
-        }
+    if (count <= FEW_KEYS) {
+        for (const struct json *b = object->first; b && !*found; b = b->next)
+            for (const struct json *a = object->first; a != b && !*found; a = a->next)
+                if (same_keys(a, b)) *found = b;
         return PARITAS_OK;
     }
-    const struct json **items = paritas_allocate(reader->context, object->count, sizeof *items);
+    const struct json **items = paritas_allocate(reader->context, count, sizeof *items);
     if (!items) return paritas_fail_memory(reader->context);
-    size_t count = 0;
-    for (const struct json *child = object->first; child; child = child->next) items[count++] = child;
-    for (size_t root = count / 2; root-- > 0;) sift_down(items, root, count);
-    while (count > 1) {
-        const struct json *largest = items[0];
-        items[0] = items[--count];
-        items[count] = largest;
-        sift_down(items, 0, count);
-        if (compare_keys(items[0], largest) == 0) {
-            *found = items[0]->key > largest->key ? items[0] : largest;
-            break;
-        }
-    }
+    size_t used = 0;
+    for (const struct json *child = object->first; child; child = child->next) items[used++] = child;
+    qsort(items, used, sizeof *items, by_key);
+    for (size_t i = 1; i < used && !*found; i++)
+        if (same_keys(items[i - 1], items[i])) *found = items[i];
     paritas_release(&reader->context->allocator, items);
     return PARITAS_OK;
 }
@@ -363,8 +344,8 @@ static paritas_status find_duplicate(struct reader *reader, const struct json *o
 static paritas_status check_keys(struct reader *reader, const struct json *object)
 {
     const struct json *duplicate;
-    paritas_status status = find_duplicate(reader, object, &duplicate);
-    if (status || !duplicate) return status;
+    TRY(find_duplicate(reader, object, &duplicate));
+    if (!duplicate) return PARITAS_OK;
     char reason[160];
     snprintf(reason, sizeof reason, "the key \"%.*s\" stands twice in one object",
              duplicate->key_length < 100 ? (int)duplicate->key_length : 100, duplicate->key);
@@ -384,8 +365,7 @@ static paritas_status read_key(struct reader *reader, const char **key, uint32_t
             return fail_at(reader, reader->at, "JSON has no comments");
         return fail_at(reader, reader->at, "a key in \" is expected");
     }
-    paritas_status status = read_string(reader, key, length);
-    if (status) return status;
+    TRY(read_string(reader, key, length));
     reader->at = skip_blanks(reader->at);
     if (*reader->at != ':') return fail_at(reader, reader->at, "':' is expected after a key");
     reader->at = skip_blanks(reader->at + 1);
@@ -440,8 +420,7 @@ static paritas_status read_between(struct reader *reader)
         reader->at++;
         reader->depth--;
         if (close == '}') {
-            paritas_status status = check_keys(reader, parent);
-            if (status) return status;
+            TRY(check_keys(reader, parent));
         }
     }
     return PARITAS_OK;
@@ -458,10 +437,8 @@ static paritas_status read_tree(struct reader *reader)
         struct json *parent = reader->depth ? reader->open[reader->depth - 1] : NULL;
         struct json *node = arena_array(&reader->document->arena, 1, sizeof *node);
         if (!node) return paritas_fail_memory(reader->context);
-        paritas_status status = PARITAS_OK;
-        if (parent && parent->type == JSON_OBJECT) status = read_key(reader, &node->key, &node->key_length);
-        if (!status) status = read_value(reader, node);
-        if (status) return status;
+        if (parent && parent->type == JSON_OBJECT) TRY(read_key(reader, &node->key, &node->key_length));
+        TRY(read_value(reader, node));
         if (parent) {
             json_append(parent, node);
         } else {
@@ -469,8 +446,7 @@ static paritas_status read_tree(struct reader *reader)
         }
         bool opened = node->type >= JSON_ARRAY;
         if (opened && *reader->at != (node->type == JSON_OBJECT ? '}' : ']')) continue;
-        status = read_between(reader);
-        if (status) return status;
+        TRY(read_between(reader));
     } while (reader->depth);
     reader->at = skip_blanks(reader->at);
     return reader->at == reader->end ? PARITAS_OK : fail_after_value(reader);
@@ -542,6 +518,23 @@ paritas_status json_copy(paritas_context *context, const struct json *root, cons
     }
     *document = opened;
     return PARITAS_OK;
+}
+
+paritas_status json_copy_as(paritas_context *context, const struct paritas_workspace *source,
+                            struct paritas_workspace **copy, const char *what, ...)
+{
+    struct text label;
+    va_list arguments;
+    text_open(&label, &context->allocator);
+    text_format(&label, "%s (", source->label);
+    va_start(arguments, what);
+    text_format_list(&label, what, arguments);
+    va_end(arguments);
+    text_append(&label, ")", 2); /* with the end byte */
+    paritas_status status =
+        label.failed ? paritas_fail_memory(context) : json_copy(context, source->root, label.bytes, copy);
+    text_free(&label);
+    return status;
 }
 
 /* Reads all of `file` into the arena. A file of known size needs one piece; one that grows or is a pipe gets

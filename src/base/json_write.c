@@ -3,6 +3,7 @@
 #include "base/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- text ------------------------------------------------------------------------------------- */
@@ -42,21 +43,25 @@ void text_append(struct text *text, const char *bytes, size_t length)
     text->length += length;
 }
 
+void text_format_list(struct text *text, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    if (length < 0) text->failed = true;
+    if (length >= 0 && reserve(text, (size_t)length + 1)) { /* vsnprintf writes an end byte too */
+        vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
+}
+
 void text_format(struct text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    text_format_list(text, format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        text->failed = true;
-        return;
-    }
-    if (!reserve(text, (size_t)length + 1)) return; /* vsnprintf writes an end byte too */
-    va_start(arguments, format);
-    vsnprintf(text->bytes + text->length, (size_t)length + 1, format, arguments);
-    va_end(arguments);
-    text->length += (size_t)length;
 }
 
 void text_number(struct text *text, double value)
@@ -100,43 +105,24 @@ void text_free(struct text *text)
 
 /* ---- trees ------------------------------------------------------------------------------------ */
 
-/* UTF-8 sorts by bytes as code points do. */
-static int compare_keys(const struct json *a, const struct json *b)
+/* For qsort. UTF-8 sorts by bytes as code points do. */
+static int by_key(const void *a, const void *b)
 {
-    uint32_t common = a->key_length < b->key_length ? a->key_length : b->key_length;
-    int order = memcmp(a->key, b->key, common);
-    return order ? order : (a->key_length > b->key_length) - (a->key_length < b->key_length);
-}
-
-/* Merge sort of items[0 ... count) by key, with as much room at `spare`. */
-static void sort_by_key(const struct json **items, const struct json **spare, size_t count)
-{
-    for (size_t width = 1; width < count; width *= 2) {
-        for (size_t start = 0; start < count; start += 2 * width) {
-            size_t middle = start + width < count ? start + width : count;
-            size_t end = middle + width < count ? middle + width : count;
-            size_t left = start, right = middle, out = start;
-            while (left < middle || right < end) {
-                bool take_left =
-                    right == end || (left < middle && compare_keys(items[left], items[right]) <= 0);
-                spare[out++] = items[take_left ? left++ : right++];
-            }
-        }
-        memcpy(items, spare, count * sizeof *items);
-    }
+    return strcmp((*(const struct json *const *)a)->key, (*(const struct json *const *)b)->key);
 }
 
 /* Children of an object in key order, freed by the caller; NULL, and `failed`, if memory runs out. */
 static const struct json **sorted_children(struct text *text, const struct json *object)
 {
-    size_t count = object->count, used = 0;
-    const struct json **items = text->allocator->allocate(text->allocator->user, 2 * count * sizeof *items);
+    size_t used = 0;
+    const struct json **items =
+        text->allocator->allocate(text->allocator->user, object->count * sizeof *items);
     if (!items) {
         text->failed = true;
         return NULL;
     }
     for (const struct json *child = object->first; child; child = child->next) items[used++] = child;
-    sort_by_key(items, items + count, count);
+    qsort(items, used, sizeof *items, by_key);
     return items;
 }
 

@@ -5,12 +5,11 @@
 #include "custom/custom_arrays.h"
 #include "entry/custom_entries.h"
 #include "fit/fit_rows.h"
+#include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"
 
 #include <math.h>
 #include <string.h>
-
-#define LN_SQRT_2PI 0.9189385332046727
 
 enum {
 #define X(name) ENTRY_##name,
@@ -40,7 +39,7 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
     for (size_t i = 0; i < frozen->n_main; i++) {
         const double kind = frozen->tables.reals[i];
         if (kind == CUSTOM_COUNT) sum += host_poisson_constant(data[i]);
-        if (kind > 0.0) sum += LN_SQRT_2PI - 0.5 * host_log(kind);
+        if (kind > 0.0) sum += HOST_LN_SQRT_2PI - 0.5 * host_log(kind);
     }
     return sum;
 }
@@ -56,10 +55,8 @@ static paritas_status expected_data(paritas_context *context, const paritas_mode
     for (size_t first = 0; first < n_points; first += step) {
         const size_t count = first + step < n_points ? step : n_points - first;
         struct rows rows;
-        const paritas_status status =
-            rows_launch_points(context, model, ENTRY_custom_expected, count,
-                               points + first * model->n_parameters, data, places, &rows);
-        if (status != PARITAS_OK) return status;
+        TRY(rows_launch_points(context, model, ENTRY_custom_expected, count,
+                               points + first * model->n_parameters, data, places, &rows));
         for (size_t k = 0; k < count; k++) {
             const double *point = points + (first + k) * model->n_parameters;
             double *row = expected + (first + k) * model->n_data;
@@ -78,9 +75,8 @@ static paritas_status expected_jacobian(paritas_context *context, const paritas_
     const struct frozen *model = paritas_model_frozen(given);
     const size_t slots = model->n_slots;
     struct rows rows;
-    const paritas_status status = rows_launch_points(context, model, ENTRY_custom_jacobian, 1, point, data,
-                                                     model->tables.ints[CUSTOM_PLACES] * slots, &rows);
-    if (status != PARITAS_OK) return status;
+    TRY(rows_launch_points(context, model, ENTRY_custom_jacobian, 1, point, data,
+                           model->tables.ints[CUSTOM_PLACES] * slots, &rows));
     for (size_t i = 0; i < model->n_main; i++)
         memcpy(jacobian + i * model->n_parameters, rows.out + i * slots,
                model->n_parameters * sizeof *jacobian);
@@ -95,7 +91,16 @@ static double width_of(const paritas_model_description *d, size_t p)
     return d->constraint_widths ? d->constraint_widths[p] : __builtin_nan("");
 }
 
-static paritas_status check_parameters(paritas_context *context, const paritas_model_description *d)
+/* Main data and what was measured of the constrained parameters. */
+static size_t count_data(const paritas_model_description *d)
+{
+    size_t n = d->n_main;
+    for (size_t p = 0; p < d->n_parameters; p++) n += width_of(d, p) == width_of(d, p);
+    return n;
+}
+
+/* Nothing that is needed may be missing. */
+static paritas_status check_presence(paritas_context *context, const paritas_model_description *d)
 {
     const struct {
         const char *what;
@@ -112,6 +117,11 @@ static paritas_status check_parameters(paritas_context *context, const paritas_m
         if (needed[k].missing)
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a model's description without %s",
                                 needed[k].what);
+    return PARITAS_OK;
+}
+
+static paritas_status check_parameters(paritas_context *context, const paritas_model_description *d)
+{
     if (d->kernels->api != KERNEL_MODULE_API)
         return paritas_fail(
             context, PARITAS_INVALID_ARGUMENT,
@@ -145,8 +155,7 @@ static paritas_status check_parameters(paritas_context *context, const paritas_m
 
 static paritas_status check_data(paritas_context *context, const paritas_model_description *d)
 {
-    size_t n_data = d->n_main;
-    for (size_t p = 0; p < d->n_parameters; p++) n_data += width_of(d, p) == width_of(d, p);
+    const size_t n_data = count_data(d);
     if (d->n_main < 1 || d->n_main > (size_t)1 << 24)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%zu main data: a model has 1 to 2^24",
                             d->n_main);
@@ -173,35 +182,17 @@ static paritas_status check_data(paritas_context *context, const paritas_model_d
 /* The slab's layout into the header. False: more than 2^32 elements. */
 static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
 {
-    const size_t p = frozen->n_parameters, slots = frozen->n_slots, blocks = slots / 8,
-                 places = ints[CUSTOM_PLACES];
+    const size_t parameters = frozen->n_parameters, slots = frozen->n_slots, places = ints[CUSTOM_PLACES],
+                 minimiser = MINIMISER_VECTORS * slots + MINIMISER_SCALARS;
+#define COUNT_VECTOR(name, count) {CUSTOM_S_##name, count},
     const struct {
-        uint32_t header;
+        enum custom_header header;
         size_t count;
-    } vectors[] = {{CUSTOM_S_X, slots},
-                   {CUSTOM_S_ACTIVE, slots},
-                   {CUSTOM_S_GRADIENT, slots},
-                   {CUSTOM_S_PENALTY, slots},
-                   {CUSTOM_S_DIAGONAL, slots},
-                   {CUSTOM_S_SCALE, slots},
-                   {CUSTOM_S_RDIAG, slots},
-                   {CUSTOM_S_MAIN, places},
-                   {CUSTOM_S_AUX, slots},
-                   {CUSTOM_S_VALUE, places},
-                   {CUSTOM_S_TERM, places},
-                   {CUSTOM_S_SLOPE, places},
-                   {CUSTOM_S_FIRST, p * places},
-                   {CUSTOM_S_SCALARS, 8},
-                   {CUSTOM_S_WEIGHT, places},
-                   {CUSTOM_S_FISHER, places},
-                   {CUSTOM_S_SECOND, CUSTOM_PAIRS_OF(p) * places},
-                   {CUSTOM_S_TILES, 32 * blocks * (blocks + 1)},
-                   {CUSTOM_S_MINIMISER, MINIMISER_VECTORS * slots + MINIMISER_SCALARS}};
+    } vectors[] = {CUSTOM_SLAB_VECTORS(COUNT_VECTOR)};
     size_t at = 0;
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         ints[vectors[k].header] = (uint32_t)at;
         at += vectors[k].count;
-        if (at > UINT32_MAX) return false;
     }
     ints[CUSTOM_S_MEMORY] = (uint32_t)at;
     frozen->slab = at;
@@ -213,53 +204,37 @@ static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
 }
 
 /* Parameters, their maps and constraints; data. False: out of memory. */
-static bool write_maps(struct custom_model *model, const paritas_model_description *d, double *reals)
+static bool write_maps(struct custom_model *model, const paritas_model_description *d, const double *reals)
 {
     struct frozen *frozen = &model->frozen;
     struct arena *arena = &model->arena;
-    const size_t n = d->n_parameters, places = frozen->n_places - frozen->n_slots;
+    struct frozen_maps maps;
+    const size_t places = frozen->n_places - frozen->n_slots;
     const double *precision = reals + places;
-    uint32_t *slot_of = arena_array(arena, n, sizeof *slot_of),
-             *place_of = arena_array(arena, d->n_main + n, sizeof *place_of);
-    double *numbers = arena_array(arena, 4 * n + d->n_main + n, sizeof *numbers), *init = numbers,
-           *lower = init + n, *upper = lower + n, *width = upper + n, *data = width + n;
-    double *templates = arena_array(arena, frozen->n_slots + frozen->n_places, sizeof *templates);
-    unsigned char *fixed = arena_array(arena, n, 1), *no_count = arena_array(arena, d->n_main, 1);
-    char **names = arena_array(arena, n, sizeof *names);
-    if (!slot_of || !place_of || !numbers || !templates || !fixed || !no_count || !names) return false;
-    size_t n_data = d->n_main;
+    frozen->n_data = count_data(d);
+    unsigned char *no_count = arena_array(arena, d->n_main, 1);
+    if (!frozen_make_maps(frozen, arena, &maps) || !no_count) return false;
     for (size_t i = 0; i < d->n_main; i++) {
-        place_of[i] = (uint32_t)i;
+        maps.place_of[i] = (uint32_t)i;
         no_count[i] = reals[i] != CUSTOM_COUNT;
     }
-    for (size_t p = 0; p < n; p++) {
-        slot_of[p] = (uint32_t)p;
-        init[p] = d->init[p];
-        lower[p] = d->lower[p];
-        upper[p] = d->upper[p];
-        width[p] = width_of(d, p);
-        fixed[p] = d->fixed && d->fixed[p];
-        names[p] = arena_text(arena, d->names[p], strlen(d->names[p]));
-        if (!names[p]) return false;
-        if (d->poi && !strcmp(d->poi, names[p])) frozen->poi = (ptrdiff_t)p;
+    size_t datum = d->n_main;
+    for (size_t p = 0; p < d->n_parameters; p++) {
+        maps.slot_of[p] = (uint32_t)p;
+        maps.init[p] = d->init[p];
+        maps.lower[p] = d->lower[p];
+        maps.upper[p] = d->upper[p];
+        maps.width[p] = width_of(d, p);
+        maps.fixed[p] = d->fixed && d->fixed[p];
+        maps.names[p] = arena_text(arena, d->names[p], strlen(d->names[p]));
+        if (!maps.names[p]) return false;
+        if (d->poi && !strcmp(d->poi, d->names[p])) frozen->poi = (ptrdiff_t)p;
         if (precision[p] == 0.0) continue;
-        place_of[n_data++] = (uint32_t)(places + p);
-        model->constraint_constant += LN_SQRT_2PI + host_log(width[p]);
+        maps.place_of[datum++] = (uint32_t)(places + p);
+        model->constraint_constant += host_gauss_constant(maps.width[p]);
     }
-    memcpy(data, d->data, n_data * sizeof *data);
-    frozen->n_data = n_data;
-    frozen->slot_of = slot_of;
-    frozen->place_of = place_of;
-    frozen->slot_template = templates;
-    frozen->place_template = templates + frozen->n_slots;
+    memcpy(maps.data, d->data, frozen->n_data * sizeof *maps.data);
     frozen->no_count = no_count;
-    frozen->names = names;
-    frozen->init = init;
-    frozen->lower = lower;
-    frozen->upper = upper;
-    frozen->width = width;
-    frozen->fixed = fixed;
-    frozen->data = data;
     return true;
 }
 
@@ -336,10 +311,9 @@ static paritas_status freeze(paritas_context *context, struct custom_model *mode
 static paritas_status ask_kernels(paritas_context *context, const struct frozen *model)
 {
     struct rows rows;
-    paritas_status status = rows_allocate(context, 1, 2, 1, &rows);
-    if (status != PARITAS_OK) return status;
+    TRY(rows_allocate(context, 1, 2, 1, &rows));
     rows.args[0] = 1;
-    status = rows_launch(context, context->host, model, ENTRY_custom_about, 1, &rows);
+    paritas_status status = rows_launch(context, context->host, model, ENTRY_custom_about, 1, &rows);
     if (status == PARITAS_OK && rows.out[1] != CUSTOM_VERSION)
         status = paritas_fail(
             context, PARITAS_INVALID_ARGUMENT,
@@ -359,15 +333,15 @@ paritas_status paritas_model_define(paritas_context *context, const paritas_mode
     paritas_model_description d = PARITAS_MODEL_DESCRIPTION_DEFAULT;
     *made = NULL;
     if (!given) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a model without a description");
-    paritas_status status = SIZED_TAKE(context, paritas_model_description, "description", given, &d);
-    if (status == PARITAS_OK) status = check_parameters(context, &d);
-    if (status == PARITAS_OK) status = check_data(context, &d);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_model_description, "description", given, &d));
+    TRY(check_presence(context, &d));
+    TRY(check_parameters(context, &d));
+    TRY(check_data(context, &d));
     struct custom_model *model = paritas_allocate_clear(context, 1, sizeof *model);
     if (!model) return paritas_fail_memory(context);
     model->allocator = context->allocator;
     arena_open(&model->arena, &context->allocator);
-    status = freeze(context, model, &d);
+    paritas_status status = freeze(context, model, &d);
     if (status == PARITAS_OK) status = ask_kernels(context, &model->frozen);
     if (status == PARITAS_OK)
         *made = (paritas_model *)model;

@@ -2,9 +2,9 @@
  * the kernels', the constants. */
 #include "histfactory/freeze.h"
 #include "histfactory/histfactory_derivatives.h"
-#include "histfactory/histfactory_widths.h"
 #include "base/host_math.h"
 #include "entry/histfactory_entries.h"
+#include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"
 
 #include <stdio.h>
@@ -46,189 +46,53 @@ const struct paritas_family hf_family = {
     .expected_pullback = hf_expected_pullback,
 };
 
-/* Gives every slab vector its place. False: more than 2^32 elements. */
-static bool lay_out_slab(struct freezer *f)
+/* ---- the slab ---- */
+
+/* Gives every slab vector its place, on a multiple of 8. Returns the size of all. */
+static size_t place_vectors(struct freezer *f)
 {
-    const size_t dense = HEADER(f, HF_DENSE), blocks = HEADER(f, HF_BLOCKS), slots = HEADER(f, HF_SLOTS),
-                 normsys = HEADER(f, HF_NORMSYS_ENTRIES);
-    const size_t units = f->n_units, cells = 8 * (size_t)f->n_cells, panels = 8 * (size_t)f->n_panels;
-    size_t jacobian = 0, cell_temp = 0, columns = 0;
-    for (uint32_t c = 0; c < f->n_channels; c++) {
-        const struct channel *ch = &f->channels[c];
-        const uint32_t *record = f->ints.at + HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE;
-        if (64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets) > jacobian)
-            jacobian = 64 * (size_t)record[HF_CH_BLOCKS] * (1 + ch->n_sets);
-        if (24 * (size_t)ch->source->n_samples + 16 > cell_temp)
-            cell_temp = 24 * (size_t)ch->source->n_samples + 16;
-        if ((size_t)ch->panels * ch->n_sets * ch->n_sets > columns)
-            columns = (size_t)ch->panels * ch->n_sets * ch->n_sets;
-    }
-    if (jacobian < 8) jacobian = 8;
+    const struct hf_counts *n = &f->n;
+#define COUNT_VECTOR(name, count) {HF_S_##name, count},
     const struct {
-        uint32_t header;
+        enum hf_header header;
         size_t count;
-    } vectors[] = {{HF_S_X, slots},
-                   {HF_S_ACTIVE, slots},
-                   {HF_S_MAIN, panels},
-                   {HF_S_AUX, slots},
-                   {HF_S_VARIED, freeze_varied(f)},
-                   {HF_S_GRADIENT, slots},
-                   {HF_S_HS, dense},
-                   {HF_S_HT, dense},
-                   {HF_S_HT1, dense},
-                   {HF_S_HT2, dense},
-                   {HF_S_NU, normsys},
-                   {HF_S_NQ, normsys},
-                   {HF_S_F, ROUND8(units)},
-                   {HF_S_PHI, ROUND8(units)},
-                   {HF_S_PHI_OTHERS, ROUND8(HEADER(f, HF_SCALARS))},
-                   {HF_S_BASE, cells},
-                   {HF_S_XE, cells},
-                   {HF_S_XS, cells},
-                   {HF_S_XG, cells},
-                   {HF_S_LAMBDA, panels},
-                   {HF_S_W, panels},
-                   {HF_S_DEVIANCE, panels},
-                   {HF_S_PENALTY, slots},
-                   {HF_S_COMMON, panels},
-                   {HF_S_CELL_WEIGHT, cells},
-                   {HF_S_T, ROUND8(units)},
-                   {HF_S_HSUM, f->histosys_sums},
-                   {HF_S_TILES, 32 * blocks * (blocks + 1)},
-                   {HF_S_RDIAG, dense},
-                   {HF_S_DIAGONAL, dense},
-                   {HF_S_SCALE, dense},
-                   {HF_S_BENT, f->histosys_sums},
-                   {HF_S_JACOBIAN, jacobian},
-                   {HF_S_CELL_TEMP, cell_temp},
-                   {HF_S_UNIT_ROWS, f->unit_rows},
-                   {HF_S_SCALED, f->rows},
-                   {HF_S_ROWS, f->rows},
-                   {HF_S_LOCAL_D, slots - dense},
-                   {HF_S_LOCAL_C, slots - dense},
-                   {HF_S_MINIMISER, MINIMISER_VECTORS * slots + MINIMISER_SCALARS},
-                   {HF_S_SCALARS_OF_FIT, 8}};
+    } vectors[] = {HF_SLAB_MAIN(COUNT_VECTOR) HF_SLAB_PANEL(COUNT_VECTOR) HF_SLAB_ROWS(COUNT_VECTOR)
+                       HF_SLAB_LOCALS(COUNT_VECTOR) HF_SLAB_MINIMISER(COUNT_VECTOR)
+                           HF_SLAB_FACTORS(COUNT_VECTOR)};
     size_t at = 0;
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         HEADER(f, vectors[k].header) = (uint32_t)at;
-        at += vectors[k].count;
-        if (at > 0xffffffffu) return false;
+        at += (vectors[k].count + 7) / 8 * 8;
     }
-    if (f->model->templates.n_widths) HEADER(f, HF_S_WIDTHS) = HEADER(f, HF_S_VARIED) + f->varied;
-    HEADER(f, HF_S_LOCAL_L) = (uint32_t)at;
-    for (uint32_t c = 0; c < f->n_channels; c++) {
-        const struct channel *ch = &f->channels[c];
-        f->ints.at[HEADER(f, HF_I_CHANNELS) + c * HF_CH_SIZE + HF_CH_LOCAL_L] = (uint32_t)at;
-        at += (size_t)ch->panels * 4 * ch->n_sets * (ch->n_sets ? ch->n_sets - 1 : 0);
-        if (at > 0xffffffffu) return false;
-    }
-    HEADER(f, HF_SLAB) = (uint32_t)at;
-    HEADER(f, HF_S_AUGMENTED) = (uint32_t)at;
-    HEADER(f, HF_LOCAL_COLUMNS) = (uint32_t)columns;
-    at += slots * dense + 8 * columns + slots * (slots + 8) / 2;
-    HEADER(f, HF_SLAB_COVARIANCE) = (uint32_t)at;
-    return at <= 0xffffffffu && HEADER(f, HF_SLAB) + LBFGSB_MEMORY(slots) <= 0xffffffffu;
+    return at;
 }
 
-/* Slots of parameters, places of data, values of padding; constraint tables. */
-static bool write_maps(struct freezer *f)
+/* Lays out the slab, and what a covariance needs behind it. False: more than 2^32 elements. */
+static bool lay_out_slab(struct freezer *f)
 {
-    const struct hf_spec *spec = f->spec;
-    struct hf_model *model = f->model;
-    struct frozen *frozen = &model->frozen;
-    struct arena *arena = &model->arena;
-    const size_t slots = HEADER(f, HF_SLOTS), places = HEADER(f, HF_DATA), panels = 8 * (size_t)f->n_panels;
-    const size_t n = spec->n_parameters, data = (size_t)spec->n_main + spec->n_aux;
-    const size_t numbers = f->n_templates;
-    uint32_t *slot_of = arena_array(arena, n + 1, sizeof *slot_of),
-             *place_of = arena_array(arena, data + 1, sizeof *place_of);
-    double *slot_template = arena_array(arena, slots, sizeof *slot_template),
-           *place_template = arena_array(arena, places, sizeof *place_template);
-    double *init = arena_array(arena, n + 1, sizeof *init), *lower = arena_array(arena, n + 1, sizeof *lower),
-           *upper = arena_array(arena, n + 1, sizeof *upper);
-    double *width = arena_array(arena, n + 1, sizeof *width),
-           *observed = arena_array(arena, data + numbers + 1, sizeof *observed);
-    unsigned char *fixed = arena_array(arena, n + 1, 1);
-    char **names = arena_array(arena, n + 1, sizeof *names);
-    if (!slot_of || !place_of || !slot_template || !place_template || !init || !lower || !upper || !width ||
-        !observed || !fixed || !names)
-        return false;
-    for (size_t p = 0; p < n; p++) slot_of[p] = f->dense_of[p];
-    for (size_t i = HEADER(f, HF_DENSE); i < slots; i++) slot_template[i] = place_template[panels + i] = 1.0;
-    for (uint32_t l = 0; l < f->n_sets; l++)
-        for (uint32_t b = 0; b < f->channels[f->sets[l].channel].n_bins; b++)
-            slot_of[spec->sets[f->sets[l].set].first + f->sets[l].first + b] = f->sets[l].slot + b;
-    double *precision = f->reals.at + HEADER(f, HF_R_PRECISION), *tau = f->reals.at + HEADER(f, HF_R_TAU);
-    for (uint32_t k = 0; k < spec->n_sets; k++) {
-        const struct hf_set *set = &spec->sets[k];
-        for (uint32_t i = 0; i < set->size; i++) {
-            const uint32_t p = set->first + i, slot = slot_of[p];
-            init[p] = set->init[i];
-            lower[p] = set->lower[i];
-            upper[p] = set->upper[i];
-            fixed[p] = set->fixed[i];
-            width[p] = __builtin_nan("");
-            if (set->constraint == HF_GAUSSIAN) {
-                width[p] = set->sigma[i];
-                precision[slot] = 1.0 / (set->sigma[i] * set->sigma[i]);
-                model->gauss_constant += hf_gauss_term(set->sigma[i]);
-            }
-            if (set->constraint == HF_POISSON) {
-                width[p] = 1.0 / host_sqrt(set->tau[i]);
-                tau[slot] = set->tau[i];
-            }
-            if (set->constraint != HF_UNCONSTRAINED) {
-                place_of[spec->n_main + set->first_aux + i] = (uint32_t)panels + slot;
-                observed[spec->n_main + set->first_aux + i] = set->aux[i];
-            }
-            char name[512];
-            const int length = set->scalar ? snprintf(name, sizeof name, "%s", set->name)
-                                           : snprintf(name, sizeof name, "%s[%u]", set->name, i);
-            if (length >= (int)sizeof name) { /* a very long name: made piece by piece */
-                const size_t stem = strlen(set->name);
-                names[p] = arena_allocate(arena, stem + 16);
-                if (names[p]) snprintf(names[p], stem + 16, set->scalar ? "%s" : "%s[%u]", set->name, i);
-            } else
-                names[p] = arena_text(arena, name, (size_t)length);
-            if (!names[p]) return false;
-        }
+    const size_t dense = f->n.dense, slots = f->n.slots;
+    f->n.minimiser = MINIMISER_VECTORS * slots + MINIMISER_SCALARS;
+    const size_t slab = place_vectors(f);
+    size_t columns = 0;
+    hf_channel_record *records = (hf_channel_record *)(f->ints.at + HEADER(f, HF_I_CHANNELS));
+    for (size_t c = 0; c < f->n.channels; c++) {
+        records[c] = f->channels[c].record;
+        records[c].local_l += HEADER(f, HF_S_LOCAL_L);
+        const size_t needed = (size_t)records[c].panels * records[c].sets * records[c].sets;
+        if (needed > columns) columns = needed;
     }
-    size_t cells = 0, by_sample = 0;
-    for (uint32_t c = 0; c < spec->n_channels; c++)
-        by_sample += (size_t)spec->channels[c].n_bins * spec->channels[c].n_samples;
-    model->cell_of = arena_array(arena, by_sample + 1, sizeof *model->cell_of);
-    if (!model->cell_of) return false;
-    for (size_t i = 0; i < panels; i++) place_template[i] = 1.0;
-    for (uint32_t c = 0; c < f->n_channels; c++) {
-        const struct channel *ch = &f->channels[c];
-        for (uint32_t b = 0; b < ch->n_bins; b++) {
-            const uint32_t main = ch->source->first_bin + ch->first_bin + b;
-            place_of[main] = 8 * ch->first_panel + b;
-            observed[main] = ch->source->observed[ch->first_bin + b];
-            if (ch->first_bin == 0 && b == 0) {
-                cells = 0;
-                for (uint32_t k = 0; k < ch->source_index; k++)
-                    cells += (size_t)spec->channels[k].n_bins * spec->channels[k].n_samples;
-            }
-            for (uint32_t s = 0; s < ch->source->n_samples; s++)
-                model->cell_of[cells + (size_t)s * ch->source->n_bins + ch->first_bin + b] =
-                    8 * (ch->first_cell + b / 8 * ch->source->n_samples + s) + b % 8;
-        }
-    }
-    frozen->names = names;
-    frozen->poi = spec->poi;
-    frozen->n_main = spec->n_main;
-    model->n_panels = f->n_panels;
-    model->n_cells = f->n_cells;
-    frozen->n_parameters = n;
-    frozen->n_slots = slots;
-    frozen->n_data = data + numbers;
-    frozen->n_templates = numbers;
-    frozen->n_places = places;
-    frozen->slot_of = slot_of;
-    frozen->place_of = place_of;
-    frozen->slot_template = slot_template;
-    frozen->place_template = place_template;
+    const size_t covariance = slab + slots * dense + 8 * columns + slots * (slots + 8) / 2,
+                 lbfgsb = slab + LBFGSB_MEMORY(slots);
+    if (f->n.widths == 0) HEADER(f, HF_S_WIDTHS) = 0;
+    HEADER(f, HF_SLAB) = HEADER(f, HF_S_AUGMENTED) = (uint32_t)slab;
+    HEADER(f, HF_LOCAL_COLUMNS) = (uint32_t)columns;
+    HEADER(f, HF_SLAB_COVARIANCE) = (uint32_t)covariance;
+    return covariance <= UINT32_MAX && lbfgsb <= UINT32_MAX;
+}
+
+/* How much memory launches need, and what they cost. */
+static void size_launches(const struct freezer *f, struct frozen *frozen)
+{
     frozen->slab = HEADER(f, HF_SLAB);
     /* measured: a fit of two bins (1000 elements) takes 2 microseconds, of tHu (28000) 1.5 ms */
     frozen->cost = (double)frozen->slab * (double)frozen->slab;
@@ -237,23 +101,135 @@ static bool write_maps(struct freezer *f)
     frozen->slab_value = HEADER(f, HF_S_TILES) / 4;
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
     frozen->slab_fit[PARITAS_MINIMIZER_NEWTON] = frozen->slab;
-    frozen->slab_fit[PARITAS_MINIMIZER_DE] =
-        frozen->slab; /* and the population, of a size that the caller chooses */
-    frozen->slab_fit[PARITAS_MINIMIZER_LBFGSB] = frozen->slab + LBFGSB_MEMORY(slots);
-    frozen->init = init;
-    frozen->lower = lower;
-    frozen->upper = upper;
-    frozen->width = width;
-    frozen->fixed = fixed;
-    frozen->data = observed;
-    if (numbers == 0) return true;
-    if (!hf_templates_freeze(f)) return false;
-    memcpy(observed + data, model->templates.observed, numbers * sizeof *observed);
-    if (model->templates.n_widths) {
-        memcpy(place_template + model->templates.precision, precision, slots * sizeof *precision);
-        memcpy(place_template + model->templates.tau, tau, slots * sizeof *tau);
+    frozen->slab_fit[PARITAS_MINIMIZER_DE] = frozen->slab; /* and a population of the caller's size */
+    frozen->slab_fit[PARITAS_MINIMIZER_LBFGSB] = frozen->slab + LBFGSB_MEMORY(f->n.slots);
+}
+
+/* ---- maps ---- */
+
+/* Slots of all parameters. */
+static void map_slots(const struct freezer *f, const struct frozen_maps *maps)
+{
+    for (uint32_t p = 0; p < f->spec->n_parameters; p++) maps->slot_of[p] = f->dense_of[p];
+    for (size_t l = 0; l < f->n.sets; l++) {
+        const struct local_set *local = &f->sets[l];
+        const uint32_t first = f->spec->sets[local->set].first + local->first;
+        for (uint32_t b = 0; b < f->channels[local->channel].n_bins; b++)
+            maps->slot_of[first + b] = local->record.slot + b;
+    }
+}
+
+/* Parameter `p`, number i of a set: start, bounds, constraint, auxiliary datum. */
+static void map_parameter(struct freezer *f, const struct frozen_maps *maps, const struct hf_set *set,
+                          uint32_t i)
+{
+    const uint32_t p = set->first + i, slot = maps->slot_of[p], aux = f->spec->n_main + set->first_aux + i;
+    maps->init[p] = set->init[i];
+    maps->lower[p] = set->lower[i];
+    maps->upper[p] = set->upper[i];
+    maps->fixed[p] = set->fixed[i];
+    maps->width[p] = __builtin_nan("");
+    if (set->constraint == HF_UNCONSTRAINED) return;
+    maps->place_of[aux] = (uint32_t)(8 * f->n.panels + slot);
+    maps->data[aux] = set->aux[i];
+    if (set->constraint == HF_GAUSSIAN) {
+        maps->width[p] = set->sigma[i];
+        f->reals.at[HEADER(f, HF_R_PRECISION) + slot] = 1.0 / (set->sigma[i] * set->sigma[i]);
+        f->model->gauss_constant += host_gauss_constant(set->sigma[i]);
+    } else {
+        maps->width[p] = 1.0 / host_sqrt(set->tau[i]);
+        f->reals.at[HEADER(f, HF_R_TAU) + slot] = set->tau[i];
+    }
+}
+
+/* The name of parameter number i of a set; NULL: out of memory. */
+static char *name_parameter(struct arena *arena, const struct hf_set *set, uint32_t i)
+{
+    const size_t room = strlen(set->name) + 16;
+    char *name = arena_allocate(arena, room);
+    if (name) snprintf(name, room, set->scalar ? "%s" : "%s[%u]", set->name, i);
+    return name;
+}
+
+static bool map_parameters(struct freezer *f, const struct frozen_maps *maps)
+{
+    for (uint32_t k = 0; k < f->spec->n_sets; k++) {
+        const struct hf_set *set = &f->spec->sets[k];
+        for (uint32_t i = 0; i < set->size; i++) {
+            map_parameter(f, maps, set, i);
+            maps->names[set->first + i] = name_parameter(&f->model->arena, set, i);
+            if (!maps->names[set->first + i]) return false;
+        }
     }
     return true;
+}
+
+/* Places of the main data; cells of all rates. */
+static bool map_bins(struct freezer *f, const struct frozen_maps *maps)
+{
+    const struct hf_spec *spec = f->spec;
+    size_t *first_rate = arena_array(&f->arena, spec->n_channels + 1u, sizeof *first_rate);
+    if (!first_rate) return false;
+    for (uint32_t c = 0; c < spec->n_channels; c++)
+        first_rate[c + 1] = first_rate[c] + (size_t)spec->channels[c].n_bins * spec->channels[c].n_samples;
+    f->model->n_rates = first_rate[spec->n_channels];
+    f->model->cell_of = arena_array(&f->model->arena, f->model->n_rates, sizeof *f->model->cell_of);
+    if (!f->model->cell_of) return false;
+    for (size_t c = 0; c < f->n.channels; c++) {
+        const struct channel *ch = &f->channels[c];
+        const uint32_t samples = ch->source->n_samples;
+        for (uint32_t b = 0; b < ch->n_bins; b++) {
+            const uint32_t bin = ch->first_bin + b, datum = ch->source->first_bin + bin;
+            maps->place_of[datum] = 8 * ch->record.first_panel + b;
+            maps->data[datum] = ch->source->observed[bin];
+            for (uint32_t s = 0; s < samples; s++)
+                f->model->cell_of[first_rate[ch->source_index] + (size_t)s * ch->source->n_bins + bin] =
+                    8 * (ch->record.first_cell + b / 8 * samples + s) + b % 8;
+        }
+    }
+    return true;
+}
+
+/* The numbers of the templates behind the data; where widths follow from them, all widths are the row's. */
+static bool map_templates(struct freezer *f, const struct frozen_maps *maps)
+{
+    const struct hf_templates *templates = &f->model->templates;
+    const size_t slots = f->n.slots;
+    if (f->n_templates == 0) return true;
+    if (!hf_templates_freeze(f)) return false;
+    memcpy(maps->data + f->spec->n_main + f->spec->n_aux, templates->observed,
+           f->n_templates * sizeof *maps->data);
+    if (templates->n_widths) {
+        memcpy(maps->place_template + templates->precision, f->reals.at + HEADER(f, HF_R_PRECISION),
+               slots * sizeof(double));
+        memcpy(maps->place_template + templates->tau, f->reals.at + HEADER(f, HF_R_TAU),
+               slots * sizeof(double));
+    }
+    return true;
+}
+
+/* Slots of parameters, places of data, values of padding; constraint tables. False: out of memory. */
+static bool write_maps(struct freezer *f)
+{
+    const size_t panels = 8 * f->n.panels;
+    struct frozen *frozen = &f->model->frozen;
+    struct frozen_maps maps;
+    frozen->poi = f->spec->poi;
+    frozen->n_parameters = f->spec->n_parameters;
+    frozen->n_slots = f->n.slots;
+    frozen->n_main = f->spec->n_main;
+    frozen->n_templates = f->n_templates;
+    frozen->n_data = (size_t)f->spec->n_main + f->spec->n_aux + f->n_templates;
+    frozen->n_places = HEADER(f, HF_DATA);
+    f->model->n_panels = (uint32_t)f->n.panels;
+    f->model->n_cells = (uint32_t)f->n.cells;
+    size_launches(f, frozen);
+    if (!frozen_make_maps(frozen, &f->model->arena, &maps)) return false;
+    for (size_t i = 0; i < panels; i++) maps.place_template[i] = 1.0;
+    for (size_t i = f->n.dense; i < f->n.slots; i++)
+        maps.slot_template[i] = maps.place_template[panels + i] = 1.0;
+    map_slots(f, &maps);
+    return map_parameters(f, &maps) && map_bins(f, &maps) && map_templates(f, &maps);
 }
 
 /* The constants of all Poisson and Gaussian terms. */
@@ -291,17 +267,14 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     arena_open(&model->arena, &context->allocator);
     struct freezer f = {
         .context = context, .spec = spec, .options = options, .model = model, .n_templates = n_templates};
-    f.ints.context = f.lists.context = f.pairs.context = f.works.context = f.reals.context = context;
     arena_open(&f.arena, &context->allocator);
     bool done = hf_templates_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
     const bool fits = !done || lay_out_slab(&f);
     done = done && fits && write_maps(&f);
     /* kernels load whole packs from the coefficients: on a line of the cache each, not across two */
     double *reals = done ? paritas_allocate_aligned(context, f.reals.n, sizeof *reals) : NULL;
-    if (reals)
-        memcpy(reals, f.reals.at, f.reals.n * sizeof *reals);
-    else
-        done = false;
+    done = reals != NULL;
+    if (done) memcpy(reals, f.reals.at, f.reals.n * sizeof *reals);
     model->frozen.tables = (struct device_tables){f.ints.at, reals, f.ints.n, f.reals.n};
     paritas_release(&context->allocator, f.reals.at);
     paritas_release(&context->allocator, f.lists.at);

@@ -2,234 +2,292 @@
  * changes a likelihood.
  *
  *   - Local are the parameters of staterror and shapesys, and of a shapefactor that one channel alone uses. A
- *     shapefactor that several channels share couples bins, so its parameters are dense; its channels are cut
+ *     shapefactor that several channels share couples bins, so its parameters are dense. Its channels are cut
  *     into channels of one bin, in which each of its parameters is an ordinary factor.
  *   - Dense slots: greedily, each block of 8 gathers parameters that act on the same units, so that few tiles
- *     are touched by
- *     a unit's row pairs (measured on published analyses: 17 % fewer than by frequency alone).
+ *     are touched by a unit's row pairs (measured on published analyses: 17 % fewer than by frequency alone).
  */
 #include "histfactory/freeze.h"
 
 #include <string.h>
 
-static void ints_reserve(struct ints *t, size_t more)
+/* Room for `more` elements of `size` behind the first n; NULL, and `failed`, when memory runs out. */
+static void *reserve(struct freezer *f, void *at, size_t n, size_t more, size_t size, size_t *capacity,
+                     bool *failed)
 {
-    if (t->failed || t->n + more <= t->capacity) return;
-    const size_t capacity = 2 * (t->n + more) + 64;
-    uint32_t *grown = paritas_reallocate(t->context, t->at, capacity, sizeof *grown);
-    t->failed = !grown;
-    if (!grown) return;
-    t->at = grown;
-    t->capacity = capacity;
+    if (*failed || n + more <= *capacity) return at;
+    const size_t wanted = 2 * (n + more) + 64;
+    void *grown = paritas_reallocate(f->context, at, wanted, size);
+    *failed = !grown;
+    if (!grown) return at;
+    *capacity = wanted;
+    return grown;
 }
-void freeze_push(struct ints *t, size_t value)
-{
-    ints_reserve(t, 1);
-    if (value > 0xffffffffu) t->failed = true;
-    if (!t->failed) t->at[t->n++] = (uint32_t)value;
-}
-size_t freeze_extend(struct ints *t, size_t count)
+size_t freeze_extend(struct freezer *f, struct ints *t, size_t count)
 {
     const size_t first = t->n;
-    ints_reserve(t, count);
+    t->at = reserve(f, t->at, first, count, sizeof *t->at, &t->capacity, &t->failed);
     if (t->failed) return 0;
-    memset(t->at + t->n, 0, count * sizeof *t->at);
+    memset(t->at + first, 0, count * sizeof *t->at);
     t->n += count;
     return first;
 }
-size_t freeze_extend_reals(struct reals *t, size_t count)
+void freeze_push(struct freezer *f, struct ints *t, size_t value)
 {
+    const size_t at = freeze_extend(f, t, 1);
+    if (value > UINT32_MAX) t->failed = true;
+    if (!t->failed) t->at[at] = (uint32_t)value;
+}
+size_t freeze_extend_reals(struct freezer *f, size_t count)
+{
+    struct reals *t = &f->reals;
     const size_t first = t->n;
-    if (!t->failed && t->n + count > t->capacity) {
-        const size_t capacity = 2 * (t->n + count) + 64;
-        double *grown = paritas_reallocate(t->context, t->at, capacity, sizeof *grown);
-        t->failed = !grown;
-        if (grown) {
-            t->at = grown;
-            t->capacity = capacity;
-        }
-    }
-    if (t->failed || t->n + count > 0xfffffff0u) {
-        t->failed = true;
-        return 0;
-    }
-    for (size_t i = 0; i < count; i++) t->at[t->n + i] = 0.0;
+    t->at = reserve(f, t->at, first, count, sizeof *t->at, &t->capacity, &t->failed);
+    t->failed = t->failed || first + count > 0xfffffff0u;
+    if (t->failed) return 0;
+    for (size_t i = 0; i < count; i++) t->at[first + i] = 0.0;
     t->n += count;
     return first;
 }
 
-static bool same(const double *a, const double *b, const double *c, uint32_t n)
+/* Does this modifier's parameter act on single bins? */
+static bool is_local(const struct freezer *f, const struct hf_modifier *m)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (a[i] != c[i] || b[i] != c[i]) return false;
-    return true;
+    return hf_kind(m->type)->action == HF_FACTORS && !f->shared_shape[m->set];
 }
-bool freeze_acts(const struct hf_modifier *m, const struct hf_sample *sample, uint32_t n_bins)
+/* The parameter by which a modifier that is not local acts on a unit. */
+static uint32_t parameter_of(const struct freezer *f, const struct unit *unit, const struct hf_modifier *m)
 {
-    if (m->type == HF_HISTOSYS)
-        return m->hi_template || m->lo_template || sample->data_template ||
-               !same(m->hi_data, m->lo_data, sample->data, n_bins);
-    if (m->type == HF_NORMSYS) return m->hi != 1.0 || m->lo != 1.0;
-    return true;
-}
-bool freeze_is_local(const struct freezer *f, const struct hf_modifier *m)
-{
-    return m->type == HF_STATERROR || m->type == HF_SHAPESYS ||
-           (m->type == HF_SHAPEFACTOR && !f->shared_shape[m->set]);
+    const bool a_bin = hf_kind(m->type)->extent != HF_ONE;
+    return f->spec->sets[m->set].first + (a_bin ? unit->first_bin : 0);
 }
 
-/* Which shapefactors several channels share, and which parameters are local. */
+/* `shared_shape` and `local`. */
 static bool find_locals(struct freezer *f)
 {
     const struct hf_spec *spec = f->spec;
-    uint32_t *channel_of = arena_array(&f->arena, spec->n_sets + 1, sizeof *channel_of);
-    f->shared_shape = arena_array(&f->arena, spec->n_sets + 1, 1);
-    f->local = arena_array(&f->arena, spec->n_parameters + 1, 1);
+    uint32_t *channel_of = arena_array(&f->arena, spec->n_sets, sizeof *channel_of);
+    f->shared_shape = arena_array(&f->arena, spec->n_sets, 1);
+    f->local = arena_array(&f->arena, spec->n_parameters, 1);
     if (!channel_of || !f->shared_shape || !f->local) return false;
-    for (uint32_t c = 0; c < spec->n_channels; c++)
-        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++)
-            for (uint32_t k = 0; k < spec->channels[c].samples[s].n_modifiers; k++) {
-                const struct hf_modifier *m = &spec->channels[c].samples[s].modifiers[k];
-                if (m->type != HF_SHAPEFACTOR) continue;
-                if (channel_of[m->set] != 0 && channel_of[m->set] != c + 1) f->shared_shape[m->set] = 1;
-                channel_of[m->set] = c + 1;
-            }
-    for (uint32_t c = 0; c < spec->n_channels; c++)
-        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++)
-            for (uint32_t k = 0; k < spec->channels[c].samples[s].n_modifiers; k++) {
-                const struct hf_modifier *m = &spec->channels[c].samples[s].modifiers[k];
-                if (!freeze_is_local(f, m)) continue;
-                for (uint32_t b = 0; b < spec->channels[c].n_bins; b++)
-                    f->local[spec->sets[m->set].first + m->first + b] = 1;
-            }
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t c = 0; c < spec->n_channels; c++)
+            for (uint32_t s = 0; s < spec->channels[c].n_samples; s++)
+                for (uint32_t k = 0; k < spec->channels[c].samples[s].n_modifiers; k++) {
+                    const struct hf_modifier *m = &spec->channels[c].samples[s].modifiers[k];
+                    if (pass == 0 && hf_kind(m->type)->extent == HF_EACH_BIN) {
+                        if (channel_of[m->set] != 0 && channel_of[m->set] != c + 1)
+                            f->shared_shape[m->set] = 1;
+                        channel_of[m->set] = c + 1;
+                    }
+                    if (pass == 1 && is_local(f, m))
+                        memset(f->local + spec->sets[m->set].first + m->first, 1, spec->channels[c].n_bins);
+                }
     return true;
 }
 
-/* Channels (cut where a shared shapefactor acts), their local sets, units, panels and cells. */
-static bool lay_out_channels(struct freezer *f)
+/* Is a channel cut into its bins? Counts its local modifiers. */
+static bool is_cut(const struct freezer *f, const struct hf_channel *source, size_t *n_local)
 {
-    const struct hf_spec *spec = f->spec;
-    size_t most_channels = 0, most_units = 0, most_sets = 0;
-    for (uint32_t c = 0; c < spec->n_channels; c++) {
-        const struct hf_channel *source = &spec->channels[c];
-        most_channels += source->n_bins;
-        most_units += (size_t)source->n_bins * source->n_samples;
-        for (uint32_t s = 0; s < source->n_samples; s++)
-            most_sets += (size_t)source->n_bins * source->samples[s].n_modifiers;
+    bool cut = false;
+    for (uint32_t s = 0; s < source->n_samples; s++)
+        for (uint32_t k = 0; k < source->samples[s].n_modifiers; k++) {
+            const struct hf_modifier *m = &source->samples[s].modifiers[k];
+            if (f->shared_shape[m->set]) cut = true;
+            *n_local += is_local(f, m);
+        }
+    return cut;
+}
+
+/* The number of a modifier's local set in the channel, which gets it if it is new. */
+static size_t local_set(struct freezer *f, const struct channel *ch, const struct hf_modifier *m)
+{
+    size_t l = ch->record.first_set;
+    while (l < f->n.sets && f->sets[l].set != m->set) l++;
+    if (l == f->n.sets)
+        f->sets[f->n.sets++] = (struct local_set){
+            .set = m->set, .first = m->first + ch->first_bin, .channel = (uint32_t)f->n.channels};
+    return l - ch->record.first_set;
+}
+
+/* Adds an entry to a unit, unless it changes nothing. */
+static void add_entry(struct freezer *f, const struct channel *ch, struct unit *unit,
+                      const struct hf_modifier *m)
+{
+    const struct hf_modifier_kind *kind = hf_kind(m->type);
+    if (kind->acts && !kind->acts(m, unit->sample, ch->source->n_bins)) return;
+    struct entry *entry = &unit->entries[unit->n_entries++];
+    *entry = (struct entry){.modifier = m, .parameter = parameter_of(f, unit, m)};
+    switch (kind->action) {
+    case HF_INTERPOLATED_FACTOR:
+        entry->kind = ENTRY_NORMSYS;
+        entry->number = (uint32_t)f->n.normsys + unit->record.normsys_count++;
+        break;
+    case HF_INTERPOLATED_SHIFT:
+        entry->kind = ENTRY_HISTOSYS;
+        entry->number = (uint32_t)f->n.histosys + unit->record.histosys_count++;
+        break;
+    case HF_FACTOR:
+    case HF_FACTORS:
+        entry->kind = ENTRY_SCALAR;
+        entry->number = (uint32_t)f->n.scalars + unit->record.scalar_count++;
+        break;
     }
-    uint32_t *cuts = arena_array(&f->arena, spec->n_channels + 1, sizeof *cuts);
-    if (!cuts) return false;
-    size_t channels = 0, units = 0, sets = 0;
-    for (uint32_t c = 0; c < spec->n_channels; c++) {
-        const struct hf_channel *source = &spec->channels[c];
-        size_t modifiers = 0;
-        for (uint32_t s = 0; s < source->n_samples; s++)
-            for (uint32_t k = 0; k < source->samples[s].n_modifiers; k++) {
-                const struct hf_modifier *m = &source->samples[s].modifiers[k];
-                if (m->type == HF_SHAPEFACTOR && f->shared_shape[m->set]) cuts[c] = 1;
-                modifiers += freeze_is_local(f, m);
-            }
-        const size_t parts = cuts[c] ? source->n_bins : 1;
-        channels += parts;
-        units += parts * source->n_samples;
-        sets += parts * modifiers;
-    }
-    if (channels > most_channels || units > most_units || sets > most_sets) return false;
-    f->channels = arena_array(&f->arena, channels + 1, sizeof *f->channels);
-    f->units = arena_array(&f->arena, units + 1, sizeof *f->units);
-    f->sets = arena_array(&f->arena, sets + 1, sizeof *f->sets);
-    if (!f->channels || !f->units || !f->sets) return false;
-    for (uint32_t c = 0; c < spec->n_channels; c++) {
-        const struct hf_channel *source = &spec->channels[c];
-        for (uint32_t part = 0; part < (cuts[c] ? source->n_bins : 1); part++) {
-            struct channel *ch = &f->channels[f->n_channels];
-            *ch = (struct channel){.source = source,
-                                   .source_index = c,
-                                   .first_bin = part,
-                                   .n_bins = cuts[c] ? 1 : source->n_bins};
-            ch->panels = (ch->n_bins + 7) / 8;
-            ch->first_panel = f->n_panels;
-            ch->first_unit = f->n_units;
-            ch->first_cell = f->n_cells;
-            ch->first_set = f->n_sets;
-            f->n_panels += ch->panels;
-            f->n_cells += ch->panels * source->n_samples;
-            uint32_t uses = 0;
-            for (uint32_t s = 0; s < source->n_samples; s++) {
-                const struct hf_sample *sample = &source->samples[s];
-                struct unit *unit = &f->units[f->n_units++];
-                *unit = (struct unit){.sample = sample, .first_bin = part, .sets = (uint32_t)f->lists.n};
-                for (uint32_t k = 0; k < sample->n_modifiers; k++) {
-                    const struct hf_modifier *m = &sample->modifiers[k];
-                    if (!freeze_is_local(f, m)) continue;
-                    uint32_t l = ch->first_set;
-                    while (l < f->n_sets && f->sets[l].set != m->set) l++;
-                    if (l == f->n_sets)
-                        f->sets[f->n_sets++] = (struct local_set){
-                            .set = m->set, .first = m->first + part, .channel = f->n_channels};
-                    freeze_push(&f->lists, l - ch->first_set);
-                    unit->set_count++;
-                    uses++;
-                }
-            }
-            ch->n_sets = f->n_sets - ch->first_set;
-            ch->common = ch->n_sets == 1 && uses == source->n_samples;
-            f->n_channels++;
+}
+
+/* Adds a unit to a channel: its entries and local sets, its places among the numbers of all units. */
+static bool add_unit(struct freezer *f, const struct channel *ch, const struct hf_sample *sample)
+{
+    struct unit *unit = &f->units[f->n.units++];
+    hf_unit_record *un = &unit->record;
+    *unit = (struct unit){.sample = sample, .first_bin = ch->first_bin, .sets = (uint32_t)f->lists.n};
+    unit->entries = arena_array(&f->arena, sample->n_modifiers, sizeof *unit->entries);
+    if (!unit->entries) return false;
+    bool varied = sample->data_template != 0;
+    for (uint32_t k = 0; k < sample->n_modifiers; k++) {
+        const struct hf_modifier *m = &sample->modifiers[k];
+        varied = varied || m->hi_template || m->lo_template;
+        if (is_local(f, m)) {
+            freeze_push(f, &f->lists, local_set(f, ch, m));
+            un->set_count++;
+        } else {
+            add_entry(f, ch, unit, m);
         }
     }
+    un->normsys = (uint32_t)f->n.normsys;
+    un->histosys = (uint32_t)f->n.histosys;
+    un->scalars = (uint32_t)f->n.scalars;
+    un->normsys_padded = ROUND8(un->normsys_count);
+    un->sums = (uint32_t)f->n.histosys_sums;
+    un->varied = varied ? (uint32_t)f->n.varied : HF_NOT_VARIED;
+    f->n.normsys += un->normsys_padded;
+    f->n.histosys += un->histosys_count;
+    f->n.scalars += un->scalar_count;
+    f->n.histosys_sums += ROUND8(un->histosys_count);
+    if (varied) f->n.varied += ch->record.panels * HF_VARIED_PANEL(un->histosys_count);
+    return true;
+}
+
+/* Adds the channel of `n_bins` bins of a source from `first_bin` on. */
+static bool add_channel(struct freezer *f, uint32_t source_index, uint32_t first_bin, uint32_t n_bins)
+{
+    const struct hf_channel *source = &f->spec->channels[source_index];
+    struct channel *ch = &f->channels[f->n.channels];
+    *ch = (struct channel){
+        .source = source, .source_index = source_index, .first_bin = first_bin, .n_bins = n_bins};
+    ch->record = (hf_channel_record){.panels = (n_bins + 7) / 8,
+                                     .first_panel = (uint32_t)f->n.panels,
+                                     .last_bins = (n_bins + 7) % 8 + 1,
+                                     .units = source->n_samples,
+                                     .first_unit = (uint32_t)f->n.units,
+                                     .first_cell = (uint32_t)f->n.cells,
+                                     .first_set = (uint32_t)f->n.sets};
+    f->n.panels += ch->record.panels;
+    f->n.cells += (size_t)ch->record.panels * source->n_samples;
+    uint32_t uses = 0;
+    for (uint32_t s = 0; s < source->n_samples; s++) {
+        if (!add_unit(f, ch, &source->samples[s])) return false;
+        uses += f->units[f->n.units - 1].record.set_count;
+    }
+    ch->record.sets = (uint32_t)f->n.sets - ch->record.first_set;
+    ch->record.common = ch->record.sets == 1 && uses == source->n_samples;
+    f->n.channels++;
     return !f->lists.failed;
 }
 
-/* Dense slots in clusters: bit sets over units say where each parameter acts; the next one is that which
- * differs least from what its block has already. */
-static bool order_dense(struct freezer *f)
+/* Channels (cut where a shared shapefactor acts), their units and local sets; panels and cells counted. */
+static bool lay_out_channels(struct freezer *f)
 {
     const struct hf_spec *spec = f->spec;
-    const size_t words = (2u * f->n_units + 63) / 64 + 1;
-    uint32_t *candidates = arena_array(&f->arena, spec->n_parameters + 1, sizeof *candidates);
-    uint64_t *bits = arena_array(&f->arena, (size_t)(spec->n_parameters + 1) * words, sizeof *bits);
-    uint64_t *block = arena_array(&f->arena, words, sizeof *block);
-    f->dense_of = arena_array(&f->arena, spec->n_parameters + 1, sizeof *f->dense_of);
-    if (!candidates || !bits || !block || !f->dense_of) return false;
-    for (uint32_t u = 0; u < f->n_units; u++) {
-        const struct hf_sample *sample = f->units[u].sample;
-        for (uint32_t k = 0; k < sample->n_modifiers; k++) {
-            const struct hf_modifier *m = &sample->modifiers[k];
-            if (freeze_is_local(f, m)) continue;
-            const uint32_t p =
-                spec->sets[m->set].first + (m->type == HF_SHAPEFACTOR ? f->units[u].first_bin : 0);
-            bits[p * words + (2 * u) / 64] |= (uint64_t)1 << (2 * u % 64);
-            if (m->type != HF_HISTOSYS)
-                bits[p * words + (2 * u + 1) / 64] |= (uint64_t)1 << ((2 * u + 1) % 64);
+    bool *cuts = arena_array(&f->arena, spec->n_channels, sizeof *cuts);
+    if (!cuts) return false;
+    size_t channels = 0, units = 0, sets = 0;
+    for (uint32_t c = 0; c < spec->n_channels; c++) {
+        size_t n_local = 0;
+        cuts[c] = is_cut(f, &spec->channels[c], &n_local);
+        const size_t parts = cuts[c] ? spec->channels[c].n_bins : 1;
+        channels += parts;
+        units += parts * spec->channels[c].n_samples;
+        sets += parts * n_local;
+    }
+    f->channels = arena_array(&f->arena, channels, sizeof *f->channels);
+    f->units = arena_array(&f->arena, units, sizeof *f->units);
+    f->sets = arena_array(&f->arena, sets, sizeof *f->sets);
+    if (!f->channels || !f->units || !f->sets) return false;
+    for (uint32_t c = 0; c < spec->n_channels; c++) {
+        const uint32_t n_bins = spec->channels[c].n_bins, step = cuts[c] ? 1 : n_bins;
+        for (uint32_t first = 0; first < n_bins; first += step)
+            if (!add_channel(f, c, first, step)) return false;
+    }
+    return true;
+}
+
+/* Bit sets over units that say where parameters act: bit 2u where one acts on unit u, bit 2u + 1 where it
+ * is a factor there. */
+struct actions {
+    size_t words;
+    uint64_t *bits;  /* `words` a parameter */
+    uint64_t *block; /* of the block that is filled: all that its parameters have */
+};
+
+static void note_actions(const struct freezer *f, const struct actions *a)
+{
+    for (size_t u = 0; u < f->n.units; u++) {
+        const struct unit *unit = &f->units[u];
+        for (uint32_t k = 0; k < unit->sample->n_modifiers; k++) {
+            const struct hf_modifier *m = &unit->sample->modifiers[k];
+            if (is_local(f, m)) continue;
+            uint64_t *bits = a->bits + a->words * parameter_of(f, unit, m);
+            bits[2 * u / 64] |= (uint64_t)1 << (2 * u % 64);
+            if (hf_kind(m->type)->action != HF_INTERPOLATED_SHIFT)
+                bits[(2 * u + 1) / 64] |= (uint64_t)1 << ((2 * u + 1) % 64);
         }
     }
-    uint32_t left = 0;
-    for (uint32_t p = 0; p < spec->n_parameters; p++) {
+}
+
+/* The candidate that differs least from what the block has already; a block is opened by the one that acts on
+ * most units. */
+static uint32_t next_parameter(const struct actions *a, const uint32_t *candidates, uint32_t n, bool opens)
+{
+    uint32_t best = 0, best_distance = UINT32_MAX;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint64_t *bits = a->bits + candidates[k] * a->words;
+        uint32_t distance = 0;
+        for (size_t w = 0; w < a->words; w++)
+            distance += (uint32_t)__builtin_popcountll(opens ? ~bits[w] : bits[w] ^ a->block[w]);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Dense slots in clusters of parameters that act on the same units. */
+static bool order_dense(struct freezer *f)
+{
+    const uint32_t n = f->spec->n_parameters;
+    struct actions a = {.words = (2 * f->n.units + 63) / 64 + 1};
+    uint32_t *candidates = arena_array(&f->arena, n, sizeof *candidates);
+    a.bits = arena_array(&f->arena, n * a.words, sizeof *a.bits);
+    a.block = arena_array(&f->arena, a.words, sizeof *a.block);
+    f->dense_of = arena_array(&f->arena, n, sizeof *f->dense_of);
+    if (!candidates || !a.bits || !a.block || !f->dense_of) return false;
+    note_actions(f, &a);
+    uint32_t left = 0, used = 0;
+    for (uint32_t p = 0; p < n; p++) {
         f->dense_of[p] = NONE;
         if (!f->local[p]) candidates[left++] = p;
     }
-    while (left > 0) {
-        uint32_t best = 0, best_distance = NONE;
-        const bool opens = f->n_dense % 8 == 0;
-        for (uint32_t k = 0; k < left; k++) {
-            uint32_t distance = 0;
-            /* a block is opened by the parameter that acts on most units */
-            for (size_t w = 0; w < words; w++)
-                distance += (uint32_t)__builtin_popcountll(
-                    opens ? ~bits[candidates[k] * words + w] : bits[candidates[k] * words + w] ^ block[w]);
-            if (distance < best_distance) {
-                best_distance = distance;
-                best = k;
-            }
-        }
-        const uint32_t p = candidates[best];
-        if (opens) memset(block, 0, words * sizeof *block);
-        for (size_t w = 0; w < words; w++) block[w] |= bits[p * words + w];
-        f->dense_of[p] = f->n_dense++;
+    for (; left > 0; left--) {
+        const bool opens = used % 8 == 0;
+        const uint32_t best = next_parameter(&a, candidates, left, opens), p = candidates[best];
+        if (opens) memset(a.block, 0, a.words * sizeof *a.block);
+        for (size_t w = 0; w < a.words; w++) a.block[w] |= a.bits[p * a.words + w];
+        f->dense_of[p] = used++;
         memmove(candidates + best, candidates + best + 1, (left - best - 1) * sizeof *candidates);
-        left--;
     }
-    f->dense = f->n_dense ? ROUND8(f->n_dense) : 8;
+    f->n.dense = used ? ROUND8(used) : 8;
     return true;
 }
 

@@ -6,33 +6,54 @@
 
 #include <string.h>
 
+#define CODE(name, value, ...) case name:
+static bool is_normsys_code(int code)
+{
+    switch (code) {
+        PARITAS_NORMSYS_CODE_LIST(CODE)
+        return true;
+    }
+    return false;
+}
+static bool is_histosys_code(int code)
+{
+    switch (code) {
+        PARITAS_HISTOSYS_CODE_LIST(CODE)
+        return true;
+    }
+    return false;
+}
+
+static paritas_status check_options(paritas_context *context, const paritas_model_options *options)
+{
+    if (!is_normsys_code(options->normsys_code))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "normsys code %d: there are 1 and 4",
+                            options->normsys_code);
+    if (!is_histosys_code(options->histosys_code))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "histosys code: there are PARITAS_HISTOSYS_CODE_0, _2 and _4P");
+    if (options->clip_sample && !(options->clip_sample_at - options->clip_sample_at == 0.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "clip of samples at %g: must be a finite number", options->clip_sample_at);
+    if (options->clip_bin && !(options->clip_bin_at - options->clip_bin_at == 0.0))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "clip of bins at %g: must be a finite number",
+                            options->clip_bin_at);
+    return PARITAS_OK;
+}
+
 paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace,
                                     const paritas_model_options *given, paritas_model **model)
 {
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
-    *model = NULL;
-    paritas_status taken = SIZED_TAKE(context, paritas_model_options, "options", given, &options);
-    if (taken != PARITAS_OK) return taken;
-    if (options.normsys_code != 0 && options.normsys_code != 1 && options.normsys_code != 4)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "normsys code %d: there are 1 and 4",
-                            options.normsys_code);
-    if (options.histosys_code != 0 && options.histosys_code != PARITAS_HISTOSYS_CODE_0 &&
-        options.histosys_code != PARITAS_HISTOSYS_CODE_2 && options.histosys_code != PARITAS_HISTOSYS_CODE_4P)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "histosys code: there are PARITAS_HISTOSYS_CODE_0, _2 and _4P");
-    if (options.clip_sample && !(options.clip_sample_at - options.clip_sample_at == 0.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "clip of samples at %g: must be a finite number", options.clip_sample_at);
-    if (options.clip_bin && !(options.clip_bin_at - options.clip_bin_at == 0.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "clip of bins at %g: must be a finite number",
-                            options.clip_bin_at);
-    struct hf_spec *spec = NULL;
-    const paritas_status status = hf_spec_read(context, workspace, options.measurement, options.poi, &spec);
-    if (status != PARITAS_OK) return status;
+    struct hf_spec *spec;
     struct hf_model *made;
-    const paritas_status frozen = hf_freeze(context, spec, &options, &made);
+    *model = NULL;
+    TRY(SIZED_TAKE(context, paritas_model_options, "options", given, &options));
+    TRY(check_options(context, &options));
+    TRY(hf_spec_read(context, workspace, options.measurement, options.poi, &spec));
+    TRY(hf_freeze(context, spec, &options, &made));
     *model = (paritas_model *)made;
-    return frozen;
+    return PARITAS_OK;
 }
 
 void hf_model_free(paritas_model *given)
@@ -88,10 +109,9 @@ paritas_status hf_expected_data(paritas_context *context, const paritas_model *g
     for (size_t first = 0; first < n_points; first += step) {
         const size_t count = first + step < n_points ? step : n_points - first;
         struct rows rows;
-        const paritas_status status = rows_launch_points(
-            context, frozen, frozen->family->expected, count, points + first * frozen->n_parameters,
-            data ? data + first * frozen->n_data : NULL, stride, &rows);
-        if (status != PARITAS_OK) return status;
+        TRY(rows_launch_points(context, frozen, frozen->family->expected, count,
+                               points + first * frozen->n_parameters,
+                               data ? data + first * frozen->n_data : NULL, stride, &rows));
         for (size_t k = 0; k < count; k++) {
             const double *point = points + (first + k) * frozen->n_parameters;
             const double *numbers =
@@ -119,13 +139,9 @@ paritas_status hf_expected_by_sample(paritas_context *context, const paritas_mod
 {
     const struct hf_model *model = (const struct hf_model *)given;
     struct rows rows;
-    const paritas_status status = rows_launch_points(context, &model->frozen, model->frozen.family->expected,
-                                                     1, point, data, rates_of(model), &rows);
-    if (status != PARITAS_OK) return status;
-    size_t total = 0;
-    for (uint32_t c = 0; c < model->spec->n_channels; c++)
-        total += (size_t)model->spec->channels[c].n_bins * model->spec->channels[c].n_samples;
-    for (size_t i = 0; i < total; i++)
+    TRY(rows_launch_points(context, &model->frozen, model->frozen.family->expected, 1, point, data,
+                           rates_of(model), &rows));
+    for (size_t i = 0; i < model->n_rates; i++)
         expected[i] = rows.out[8 * (size_t)model->n_panels + model->cell_of[i]];
     rows_free(&rows);
     return PARITAS_OK;
@@ -138,9 +154,8 @@ paritas_status hf_expected_jacobian(paritas_context *context, const paritas_mode
     const struct frozen *frozen = &model->frozen;
     const size_t slots = frozen->n_slots;
     struct rows rows;
-    const paritas_status status = rows_launch_points(context, frozen, frozen->family->jacobian, 1, point,
-                                                     data, 8 * (size_t)model->n_panels * slots, &rows);
-    if (status != PARITAS_OK) return status;
+    TRY(rows_launch_points(context, frozen, frozen->family->jacobian, 1, point, data,
+                           8 * (size_t)model->n_panels * slots, &rows));
     for (size_t i = 0; i < model->spec->n_main; i++)
         for (size_t p = 0; p < frozen->n_parameters; p++)
             jacobian[i * frozen->n_parameters + p] =

@@ -12,6 +12,7 @@ struct hf_model {
     /* per main datum and sample, channel by channel, sample by sample, bin by bin: element of the cell
      * array */
     uint32_t *cell_of;
+    size_t n_rates;        /* elements of cell_of */
     double gauss_constant; /* sum over Gaussian constraints of ln(sigma sqrt(2 pi)) */
     uint32_t n_panels, n_cells;
     struct hf_templates templates; /* where the model has some */

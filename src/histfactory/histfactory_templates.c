@@ -1,56 +1,78 @@
-/* histfactory_templates.c: see templates.h. */
+/* histfactory_templates.c: see histfactory_templates.h. */
 #include "histfactory/freeze.h"
-#include "histfactory/histfactory_widths.h"
+#include "histfactory/modifier_numbers.h"
 
 #include <string.h>
 
 /* ---- when a model is made ---- */
+
+/* By name; NULL: there is none. */
+static const struct hf_channel *find_channel(const struct hf_spec *spec, const char *name)
+{
+    for (uint32_t c = 0; c < spec->n_channels; c++)
+        if (!strcmp(spec->channels[c].name, name)) return &spec->channels[c];
+    return NULL;
+}
+static struct hf_sample *find_sample(const struct hf_channel *channel, const char *name)
+{
+    for (uint32_t s = 0; s < channel->n_samples; s++)
+        if (!strcmp(channel->samples[s].name, name)) return &channel->samples[s];
+    return NULL;
+}
+static struct hf_modifier *find_histosys(const struct hf_spec *spec, const struct hf_sample *sample,
+                                         const char *name)
+{
+    for (uint32_t k = 0; k < sample->n_modifiers; k++)
+        if (sample->modifiers[k].type == HF_HISTOSYS &&
+            !strcmp(spec->sets[sample->modifiers[k].set].name, name))
+            return &sample->modifiers[k];
+    return NULL;
+}
+
+/* Where the specification marks template number t, and in which channel. */
+static paritas_status find_template(paritas_context *context, const struct hf_spec *spec, size_t t,
+                                    const paritas_template *wanted, const struct hf_channel **channel,
+                                    uint32_t **mark)
+{
+    const bool up = wanted->kind == PARITAS_TEMPLATE_HISTOSYS_UP,
+               shift = up || wanted->kind == PARITAS_TEMPLATE_HISTOSYS_DOWN;
+    if (!shift && wanted->kind != PARITAS_TEMPLATE_NOMINAL)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "templates[%zu]: kind %d: there is none of this number", t, (int)wanted->kind);
+    if (!wanted->channel || !wanted->sample || !wanted->modifier != !shift)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "templates[%zu]: a %s takes a channel, a sample and %s", t,
+                            paritas_template_kind_name(wanted->kind), shift ? "a modifier" : "no modifier");
+    *channel = find_channel(spec, wanted->channel);
+    if (!*channel)
+        return paritas_fail(context, PARITAS_NOT_FOUND, "templates[%zu]: the model has no channel '%.200s'",
+                            t, wanted->channel);
+    struct hf_sample *sample = find_sample(*channel, wanted->sample);
+    if (!sample)
+        return paritas_fail(context, PARITAS_NOT_FOUND,
+                            "templates[%zu]: the channel '%.200s' has no sample '%.200s'", t, wanted->channel,
+                            wanted->sample);
+    struct hf_modifier *modifier = shift ? find_histosys(spec, sample, wanted->modifier) : NULL;
+    if (shift && !modifier)
+        return paritas_fail(
+            context, PARITAS_NOT_FOUND,
+            "templates[%zu]: the sample '%.200s' has no histosys '%.200s' in the channel '%.200s'", t,
+            wanted->sample, wanted->modifier, wanted->channel);
+    *mark = !shift ? &sample->data_template : up ? &modifier->hi_template : &modifier->lo_template;
+    if (**mark)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "templates[%zu]: this %s is given twice", t,
+                            paritas_template_kind_name(wanted->kind));
+    return PARITAS_OK;
+}
 
 paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
                                  const paritas_model_options *options, uint32_t *count)
 {
     size_t n = 0;
     for (size_t t = 0; t < options->n_templates; t++) {
-        const paritas_template *wanted = &options->templates[t];
-        const bool shift =
-            wanted->kind == PARITAS_TEMPLATE_HISTOSYS_UP || wanted->kind == PARITAS_TEMPLATE_HISTOSYS_DOWN;
-        if (!shift && wanted->kind != PARITAS_TEMPLATE_NOMINAL)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "templates[%zu]: kind %d: there is none of this number", t,
-                                (int)wanted->kind);
-        if (!wanted->channel || !wanted->sample || !wanted->modifier != !shift)
-            return paritas_fail(
-                context, PARITAS_INVALID_ARGUMENT, "templates[%zu]: a %s takes a channel, a sample and %s", t,
-                paritas_template_kind_name(wanted->kind), shift ? "a modifier" : "no modifier");
-        const struct hf_channel *channel = NULL;
-        struct hf_sample *sample = NULL;
-        struct hf_modifier *modifier = NULL;
-        for (uint32_t c = 0; c < spec->n_channels; c++)
-            if (!strcmp(spec->channels[c].name, wanted->channel)) channel = &spec->channels[c];
-        if (!channel)
-            return paritas_fail(context, PARITAS_NOT_FOUND,
-                                "templates[%zu]: the model has no channel '%.200s'", t, wanted->channel);
-        for (uint32_t s = 0; s < channel->n_samples; s++)
-            if (!strcmp(channel->samples[s].name, wanted->sample)) sample = &channel->samples[s];
-        if (!sample)
-            return paritas_fail(context, PARITAS_NOT_FOUND,
-                                "templates[%zu]: the channel '%.200s' has no sample '%.200s'", t,
-                                wanted->channel, wanted->sample);
-        for (uint32_t k = 0; shift && k < sample->n_modifiers; k++)
-            if (sample->modifiers[k].type == HF_HISTOSYS &&
-                !strcmp(spec->sets[sample->modifiers[k].set].name, wanted->modifier))
-                modifier = &sample->modifiers[k];
-        if (shift && !modifier)
-            return paritas_fail(
-                context, PARITAS_NOT_FOUND,
-                "templates[%zu]: the sample '%.200s' has no histosys '%.200s' in the channel '%.200s'", t,
-                wanted->sample, wanted->modifier, wanted->channel);
-        uint32_t *mark = !shift                                         ? &sample->data_template
-                         : wanted->kind == PARITAS_TEMPLATE_HISTOSYS_UP ? &modifier->hi_template
-                                                                        : &modifier->lo_template;
-        if (*mark)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "templates[%zu]: this %s is given twice",
-                                t, paritas_template_kind_name(wanted->kind));
+        const struct hf_channel *channel;
+        uint32_t *mark;
+        TRY(find_template(context, spec, t, &options->templates[t], &channel, &mark));
         *mark = (uint32_t)n + 1;
         n += channel->n_bins;
         if (n >= UINT32_MAX) return paritas_fail_memory(context);
@@ -59,46 +81,54 @@ paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
     return PARITAS_OK;
 }
 
+/* The width of a set in a channel, of which the widths from `begin` on are; NULL: there is none yet. */
+static struct hf_varied_width *find_width(struct hf_templates *made, uint32_t begin, const struct hf_set *set)
+{
+    for (uint32_t i = begin; i < made->n_widths; i++)
+        if (made->widths[i].set == set) return &made->widths[i];
+    return NULL;
+}
+
+/* Adds the widths of a channel: first those of sets whose rates vary, then their carriers. */
+static bool list_channel_widths(struct freezer *f, const struct hf_channel *channel)
+{
+    struct hf_templates *made = &f->model->templates;
+    struct arena *arena = &f->model->arena;
+    const uint32_t begin = made->n_widths;
+    for (uint32_t s = 0; s < channel->n_samples; s++)
+        for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
+            const struct hf_modifier *m = &channel->samples[s].modifiers[k];
+            const struct hf_set *set = &f->spec->sets[m->set];
+            if (!channel->samples[s].data_template || !hf_kind(m->type)->fill || find_width(made, begin, set))
+                continue;
+            struct hf_varied_width *w = &made->widths[made->n_widths++];
+            *w = (struct hf_varied_width){
+                .channel = channel, .set = set, .first = m->first, .n_bins = channel->n_bins};
+            w->carriers = arena_array(arena, channel->n_samples, sizeof *w->carriers);
+            w->alive = arena_array(arena, w->n_bins, sizeof *w->alive);
+            if (!w->carriers || !w->alive) return false;
+        }
+    for (uint32_t s = 0; s < channel->n_samples; s++)
+        for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
+            const struct hf_modifier *m = &channel->samples[s].modifiers[k];
+            struct hf_varied_width *w = find_width(made, begin, &f->spec->sets[m->set]);
+            if (w) w->carriers[w->n_carriers++] = (struct hf_carrier){&channel->samples[s], m->uncertainty};
+        }
+    return true;
+}
+
 bool hf_templates_list_widths(struct freezer *f)
 {
     const struct hf_spec *spec = f->spec;
     struct hf_templates *made = &f->model->templates;
-    struct arena *arena = &f->model->arena;
     size_t most = 0;
     for (uint32_t c = 0; c < spec->n_channels; c++)
         for (uint32_t s = 0; s < spec->channels[c].n_samples; s++)
             most += spec->channels[c].samples[s].data_template ? spec->channels[c].samples[s].n_modifiers : 0;
-    made->widths = arena_array(arena, most + 1, sizeof *made->widths);
+    made->widths = arena_array(&f->model->arena, most, sizeof *made->widths);
     if (!made->widths) return false;
-    for (uint32_t c = 0; c < spec->n_channels; c++) {
-        const struct hf_channel *channel = &spec->channels[c];
-        const uint32_t begin = made->n_widths;
-        for (uint32_t s = 0; s < channel->n_samples; s++) /* those of which a rate varies */
-            for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
-                const struct hf_modifier *m = &channel->samples[s].modifiers[k];
-                uint32_t i = begin;
-                while (i < made->n_widths && made->widths[i].set != &spec->sets[m->set]) i++;
-                if (!channel->samples[s].data_template ||
-                    (m->type != HF_STATERROR && m->type != HF_SHAPESYS) || i < made->n_widths)
-                    continue;
-                struct hf_varied_width *w = &made->widths[made->n_widths++];
-                *w = (struct hf_varied_width){.channel = channel,
-                                              .set = &spec->sets[m->set],
-                                              .first = m->first,
-                                              .n_bins = channel->n_bins};
-                w->carriers = arena_array(arena, channel->n_samples, sizeof *w->carriers);
-                w->alive = arena_array(arena, w->n_bins, sizeof *w->alive);
-                if (!w->carriers || !w->alive) return false;
-            }
-        for (uint32_t s = 0; s < channel->n_samples; s++)
-            for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
-                const struct hf_modifier *m = &channel->samples[s].modifiers[k];
-                for (uint32_t i = begin; i < made->n_widths; i++)
-                    if (made->widths[i].set == &spec->sets[m->set])
-                        made->widths[i].carriers[made->widths[i].n_carriers++] =
-                            (struct hf_carrier){&channel->samples[s], m->uncertainty};
-            }
-    }
+    for (uint32_t c = 0; c < spec->n_channels; c++)
+        if (!list_channel_widths(f, &spec->channels[c])) return false;
     return true;
 }
 
@@ -169,7 +199,7 @@ double hf_gauss_constant(const struct hf_model *model, const double *numbers)
         const struct hf_set *set = &spec->sets[k];
         for (uint32_t i = 0; set->constraint == HF_GAUSSIAN && i < set->size; i++)
             sum += model->templates.width_of[set->first + i]
-                       ? hf_gauss_term(hf_width_in_row(model, numbers, set, i))
+                       ? host_gauss_constant(hf_width_in_row(model, numbers, set, i))
                        : model->templates.gauss_terms[set->first + i];
     }
     return sum;
@@ -177,61 +207,67 @@ double hf_gauss_constant(const struct hf_model *model, const double *numbers)
 
 /* ---- when the maps are made ---- */
 
-/* What the tables say of varied units, and the numbers of the workspace. */
+/* Adds a varied unit, number u: where its numbers are in a data row, its histosys in the order of the tables. */
+static bool list_unit(struct freezer *f, const struct channel *ch, uint32_t u)
+{
+    struct hf_templates *made = &f->model->templates;
+    const hf_unit_record *un = &f->units[u].record;
+    const struct hf_sample *sample = f->units[u].sample;
+    struct hf_varied_unit *unit = &made->units[made->n_units++];
+    *unit = (struct hf_varied_unit){
+        .sample = sample,
+        .first_bin = ch->first_bin,
+        .n_bins = ch->n_bins,
+        .place = (uint32_t)(8 * f->n.panels + f->n.slots) + un->varied,
+        .first_datum = ch->source->first_bin + ch->first_bin,
+        .first_cell = ch->record.first_cell + (u - ch->record.first_unit),
+        .cell_step = ch->record.units,
+        .first_entry = un->histosys,
+        .entries = arena_array(&f->model->arena, un->histosys_count, sizeof *unit->entries)};
+    if (!unit->entries) return false;
+    for (uint32_t k = 0; k < f->units[u].n_entries; k++)
+        if (f->units[u].entries[k].kind == ENTRY_HISTOSYS)
+            unit->entries[unit->n_entries++] = f->units[u].entries[k].modifier;
+    return true;
+}
+
 static bool list_units(struct freezer *f)
 {
     struct hf_templates *made = &f->model->templates;
-    struct arena *arena = &f->model->arena;
-    double *observed = arena_array(arena, f->n_templates + 1, sizeof *observed);
-    struct hf_listed_template *list = arena_array(arena, f->options->n_templates + 1, sizeof *list);
-    made->units = arena_array(arena, f->n_units + 1, sizeof *made->units);
-    if (!observed || !list || !made->units) return false;
-    for (uint32_t c = 0; c < f->n_channels; c++) {
+    made->units = arena_array(&f->model->arena, f->n.units, sizeof *made->units);
+    if (!made->units) return false;
+    for (size_t c = 0; c < f->n.channels; c++) {
         const struct channel *ch = &f->channels[c];
-        for (uint32_t u = ch->first_unit; u < ch->first_unit + ch->source->n_samples; u++) {
-            const uint32_t *un = f->ints.at + HEADER(f, HF_I_UNITS) + u * HF_UN_SIZE;
-            const struct hf_sample *sample = f->units[u].sample;
-            if (un[HF_UN_VARIED] == HF_NOT_VARIED) continue;
-            struct hf_varied_unit *unit = &made->units[made->n_units++];
-            *unit = (struct hf_varied_unit){.sample = sample,
-                                            .first_bin = ch->first_bin,
-                                            .n_bins = ch->n_bins,
-                                            .first_cell = ch->first_cell + (u - ch->first_unit)};
-            unit->place = 8 * f->n_panels + HEADER(f, HF_SLOTS) + un[HF_UN_VARIED];
-            unit->first_datum = ch->source->first_bin + ch->first_bin;
-            unit->cell_step = ch->source->n_samples;
-            unit->first_entry = un[HF_UN_HISTOSYS];
-            unit->entries = arena_array(arena, un[HF_UN_HISTOSYS_COUNT] + 1u, sizeof *unit->entries);
-            if (!unit->entries) return false;
-            for (uint32_t k = 0; k < sample->n_modifiers; k++) {
-                const struct hf_modifier *m = &sample->modifiers[k];
-                if (m->type == HF_HISTOSYS && freeze_acts(m, sample, ch->source->n_bins))
-                    unit->entries[unit->n_entries++] = m;
-                if (m->hi_template)
-                    memcpy(observed + m->hi_template - 1, m->hi_data, ch->source->n_bins * sizeof *observed);
-                if (m->lo_template)
-                    memcpy(observed + m->lo_template - 1, m->lo_data, ch->source->n_bins * sizeof *observed);
-            }
-            if (sample->data_template)
-                memcpy(observed + sample->data_template - 1, sample->data,
-                       ch->source->n_bins * sizeof *observed);
-        }
+        for (uint32_t u = ch->record.first_unit; u < ch->record.first_unit + ch->record.units; u++)
+            if (f->units[u].record.varied != HF_NOT_VARIED && !list_unit(f, ch, u)) return false;
     }
-    uint32_t first = 0;
-    for (uint32_t t = 0; t < f->options->n_templates; t++)
-        for (uint32_t c = 0; c < f->spec->n_channels; c++) {
-            const struct hf_channel *channel = &f->spec->channels[c];
-            if (strcmp(channel->name, f->options->templates[t].channel)) continue;
-            const char *sample = f->options->templates[t].sample;
-            list[t] = (struct hf_listed_template){paritas_template_kind_name(f->options->templates[t].kind),
-                                                  channel->name, arena_text(arena, sample, strlen(sample)),
-                                                  first, channel->n_bins};
-            if (!list[t].sample) return false;
-            first += channel->n_bins;
-        }
-    made->observed = observed;
-    made->list = list;
+    return true;
+}
+
+/* The templates in the order given, and the workspace's numbers. */
+static bool list_templates(struct freezer *f)
+{
+    struct hf_templates *made = &f->model->templates;
     made->n_list = (uint32_t)f->options->n_templates;
+    made->list = arena_array(&f->model->arena, made->n_list, sizeof *made->list);
+    double *observed = arena_array(&f->model->arena, f->n_templates, sizeof *observed);
+    made->observed = observed;
+    if (!made->list || !observed) return false;
+    uint32_t first = 0;
+    for (uint32_t t = 0; t < made->n_list; t++) {
+        const paritas_template *given = &f->options->templates[t];
+        const struct hf_channel *channel = find_channel(f->spec, given->channel);
+        const struct hf_sample *sample = find_sample(channel, given->sample);
+        const struct hf_modifier *m =
+            given->modifier ? find_histosys(f->spec, sample, given->modifier) : NULL;
+        const double *numbers = !m                                            ? sample->data
+                                : given->kind == PARITAS_TEMPLATE_HISTOSYS_UP ? m->hi_data
+                                                                              : m->lo_data;
+        made->list[t] = (struct hf_listed_template){paritas_template_kind_name(given->kind), channel->name,
+                                                    sample->name, first, channel->n_bins};
+        memcpy(observed + first, numbers, channel->n_bins * sizeof *observed);
+        first += channel->n_bins;
+    }
     return true;
 }
 
@@ -239,13 +275,13 @@ bool hf_templates_freeze(struct freezer *f)
 {
     struct hf_templates *made = &f->model->templates;
     const struct hf_spec *spec = f->spec;
-    if (!list_units(f)) return false;
-    made->width_of = arena_array(&f->model->arena, spec->n_parameters + 1, sizeof *made->width_of);
-    made->gauss_terms = arena_array(&f->model->arena, spec->n_parameters + 1, sizeof *made->gauss_terms);
+    if (!list_units(f) || !list_templates(f)) return false;
+    made->width_of = arena_array(&f->model->arena, spec->n_parameters, sizeof *made->width_of);
+    made->gauss_terms = arena_array(&f->model->arena, spec->n_parameters, sizeof *made->gauss_terms);
     if (!made->width_of || !made->gauss_terms) return false;
     for (uint32_t k = 0; k < spec->n_sets; k++)
         for (uint32_t i = 0; spec->sets[k].constraint == HF_GAUSSIAN && i < spec->sets[k].size; i++)
-            made->gauss_terms[spec->sets[k].first + i] = hf_gauss_term(spec->sets[k].sigma[i]);
+            made->gauss_terms[spec->sets[k].first + i] = host_gauss_constant(spec->sets[k].sigma[i]);
     for (uint32_t i = 0; i < made->n_widths; i++) {
         struct hf_varied_width *w = &made->widths[i];
         for (uint32_t b = 0; b < w->n_bins; b++) {
@@ -255,7 +291,7 @@ bool hf_templates_freeze(struct freezer *f)
     }
     if (HEADER(f, HF_S_WIDTHS)) {
         made->precision = HEADER(f, HF_S_WIDTHS) - HEADER(f, HF_S_MAIN);
-        made->tau = made->precision + HEADER(f, HF_SLOTS);
+        made->tau = made->precision + f->n.slots;
     }
     return true;
 }

@@ -3,15 +3,13 @@
 #include "histfactory/patchset.h"
 #include "histfactory/workspace_read.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define VERSION "1.0.0"
 
 /* What a check carries along. */
 struct walk {
-    paritas_context *context;
-    const char *label;
+    struct hf_source source;
     struct arena arena;
     struct hf_names keys; /* names and values of the patches met so far */
     uint32_t n_labels;
@@ -31,121 +29,86 @@ static bool all_in(const char *text, size_t length, const char *allowed)
 #define HEX DIGITS "abcdefABCDEF"
 
 /* Refuses what is no string of one character or more out of [a-zA-Z0-9_]. */
-static paritas_status check_word(struct walk *walk, const struct hf_place *place, const struct json *node)
+static paritas_status check_word(const struct hf_place *place, const struct json *node)
 {
     char found[64];
-    paritas_status status = hf_expect(walk->context, walk->label, place, node, JSON_STRING, false);
-    if (status != PARITAS_OK || (node->length != 0 && all_in(node->text, node->length, WORD))) return status;
-    return hf_refuse(walk->context, walk->label, place, "must be letters, digits and underscores, found %s",
-                     hf_describe(node, found));
+    TRY(hf_expect(place, node, HF_STRING));
+    if (node->length != 0 && all_in(node->text, node->length, WORD)) return PARITAS_OK;
+    return hf_refuse(place, "must be letters, digits and underscores, found %s", hf_describe(node, found));
 }
 
 /* ---- metadata of the set ---- */
 
-static paritas_status check_references(struct walk *walk, const struct hf_place *place,
-                                       const struct json *node)
+static paritas_status check_references(const struct hf_place *place, const struct json *node)
 {
-    struct hf_field fields[] = {{"hepdata", true, NULL}};
-    const struct hf_place hepdata = {place, "hepdata", HF_NONE};
-    paritas_status status = hf_fields(walk->context, walk->label, place, node, fields, 1);
-    if (status == PARITAS_OK)
-        status = hf_expect(walk->context, walk->label, &hepdata, fields[0].node, JSON_STRING, false);
-    if (status != PARITAS_OK) return status;
+    struct hf_field fields[] = {{.key = "hepdata", .shape = HF_STRING}};
+    TRY(hf_fields(place, node, fields, 1, false));
     const struct json *id = fields[0].node;
+    const struct hf_place at = hf_member(place, "hepdata");
     char found[64];
     if (id->length == 10 && memcmp(id->text, "ins", 3) == 0 && all_in(id->text + 3, 7, DIGITS))
         return PARITAS_OK;
-    return hf_refuse(walk->context, walk->label, &hepdata, "must be \"ins\" and seven digits, found %s",
-                     hf_describe(id, found));
+    return hf_refuse(&at, "must be \"ins\" and seven digits, found %s", hf_describe(id, found));
 }
 
-static paritas_status check_digests(struct walk *walk, const struct hf_place *place, const struct json *node)
+static paritas_status check_digests(const struct hf_place *place, const struct json *node)
 {
-    struct hf_field fields[] = {{"md5", false, NULL}, {"sha256", false, NULL}};
+    struct hf_field fields[] = {{.key = "md5", .shape = HF_STRING, .optional = true},
+                                {.key = "sha256", .shape = HF_STRING, .optional = true}};
     const uint32_t lengths[] = {32, 64};
-    paritas_status status = hf_fields(walk->context, walk->label, place, node, fields, 2);
-    if (status == PARITAS_OK && node->count == 0)
-        status = hf_refuse(walk->context, walk->label, place, "must name md5 or sha256");
-    for (size_t i = 0; status == PARITAS_OK && i < 2; i++) {
-        const struct hf_place at = {place, fields[i].key, HF_NONE};
+    TRY(hf_fields(place, node, fields, 2, false));
+    if (node->count == 0) return hf_refuse(place, "must name md5 or sha256");
+    for (size_t i = 0; i < 2; i++) {
+        const struct hf_place at = hf_member(place, fields[i].key);
         const struct json *digest = fields[i].node;
-        if (digest == NULL) continue;
-        status = hf_expect(walk->context, walk->label, &at, digest, JSON_STRING, false);
-        if (status == PARITAS_OK &&
-            (digest->length != lengths[i] || !all_in(digest->text, digest->length, HEX)))
-            status = hf_refuse(walk->context, walk->label, &at, "must be %lu hexadecimal digits",
-                               (unsigned long)lengths[i]);
+        if (digest != NULL && (digest->length != lengths[i] || !all_in(digest->text, digest->length, HEX)))
+            return hf_refuse(&at, "must be %lu hexadecimal digits", (unsigned long)lengths[i]);
     }
-    return status;
-}
-
-/* A member that must be there, in an object that may have others too. */
-static paritas_status require(struct walk *walk, const struct hf_place *place, const struct json *object,
-                              const char *key, const struct json **node)
-{
-    const struct hf_place at = {place, key, HF_NONE};
-    *node = json_get(object, key);
-    return *node != NULL ? PARITAS_OK : hf_refuse(walk->context, walk->label, &at, "is missing");
+    return PARITAS_OK;
 }
 
 static paritas_status check_set_metadata(struct walk *walk, const struct hf_place *place,
                                          const struct json *node)
 {
-    const struct hf_place description = {place, "description", HF_NONE},
-                          references = {place, "references", HF_NONE}, digests = {place, "digests", HF_NONE},
-                          labels = {place, "labels", HF_NONE};
-    const struct json *found;
-    paritas_status status = hf_expect(walk->context, walk->label, place, node, JSON_OBJECT, false);
-    if (status == PARITAS_OK) status = require(walk, place, node, "description", &found);
-    if (status == PARITAS_OK)
-        status = hf_expect(walk->context, walk->label, &description, found, JSON_STRING, false);
-    if (status == PARITAS_OK) status = require(walk, place, node, "references", &found);
-    if (status == PARITAS_OK) status = check_references(walk, &references, found);
-    if (status == PARITAS_OK) status = require(walk, place, node, "digests", &found);
-    if (status == PARITAS_OK) status = check_digests(walk, &digests, found);
-    if (status == PARITAS_OK) status = require(walk, place, node, "labels", &found);
-    if (status == PARITAS_OK)
-        status = hf_expect(walk->context, walk->label, &labels, found, JSON_ARRAY, true);
-    if (status != PARITAS_OK) return status;
-    walk->n_labels = found->count;
+    struct hf_field fields[] = {{.key = "description", .shape = HF_STRING},
+                                {.key = "references"},
+                                {.key = "digests"},
+                                {.key = "labels", .shape = HF_FILLED_ARRAY}};
+    const struct hf_place references = hf_member(place, "references"), digests = hf_member(place, "digests");
+    TRY(hf_fields(place, node, fields, 4, true));
+    TRY(check_references(&references, fields[1].node));
+    TRY(check_digests(&digests, fields[2].node));
+    walk->n_labels = fields[3].node->count;
     uint32_t index = 0;
-    for (const struct json *item = found->first; status == PARITAS_OK && item != NULL; item = item->next) {
-        const struct hf_place at = {place, "labels", index++};
-        status = check_word(walk, &at, item);
+    for (const struct json *item = fields[3].node->first; item != NULL; item = item->next) {
+        const struct hf_place at = hf_member_at(place, "labels", index++);
+        TRY(check_word(&at, item));
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* ---- patches ---- */
 
-static paritas_status check_operation(struct walk *walk, const struct hf_place *place,
-                                      const struct json *node)
+static paritas_status check_operation(const struct hf_place *place, const struct json *node)
 {
     static const struct {
-        const char *name, *needs;
-    } operations[] = {{"add", "value"}, {"remove", "path"}, {"replace", "value"},
-                      {"move", "from"}, {"copy", "from"},   {"test", "value"}};
-    const struct hf_place op_place = {place, "op", HF_NONE}, path_place = {place, "path", HF_NONE},
-                          from_place = {place, "from", HF_NONE};
-    const struct json *op, *path, *needed;
-    char found[64];
-    paritas_status status = hf_expect(walk->context, walk->label, place, node, JSON_OBJECT, false);
-    if (status == PARITAS_OK) status = require(walk, place, node, "op", &op);
-    if (status == PARITAS_OK) status = require(walk, place, node, "path", &path);
-    if (status == PARITAS_OK)
-        status = hf_expect(walk->context, walk->label, &op_place, op, JSON_STRING, false);
-    if (status == PARITAS_OK)
-        status = hf_expect(walk->context, walk->label, &path_place, path, JSON_STRING, false);
-    if (status != PARITAS_OK) return status;
+        const char *name;
+        struct hf_field needs;
+    } operations[] = {{"add", {.key = "value"}},     {"remove", {.key = "path"}},
+                      {"replace", {.key = "value"}}, {"move", {.key = "from", .shape = HF_STRING}},
+                      {"test", {.key = "value"}},    {"copy", {.key = "from", .shape = HF_STRING}}};
+    struct hf_field fields[] = {{.key = "op", .shape = HF_STRING}, {.key = "path", .shape = HF_STRING}};
+    TRY(hf_fields(place, node, fields, 2, true));
+    const struct json *op = fields[0].node;
     size_t i = 0, n = sizeof operations / sizeof operations[0];
     while (i < n && !json_text_is(op, operations[i].name)) i++;
-    if (i == n)
-        return hf_refuse(walk->context, walk->label, &op_place, "unknown operation %s",
-                         hf_describe(op, found));
-    status = require(walk, place, node, operations[i].needs, &needed);
-    if (status == PARITAS_OK && strcmp(operations[i].needs, "from") == 0)
-        status = hf_expect(walk->context, walk->label, &from_place, needed, JSON_STRING, false);
-    return status;
+    if (i == n) {
+        char found[64];
+        const struct hf_place at = hf_member(place, "op");
+        return hf_refuse(&at, "unknown operation %s", hf_describe(op, found));
+    }
+    struct hf_field needed = operations[i].needs;
+    return hf_fields(place, node, &needed, 1, true);
 }
 
 /* Values as one text, by which equal ones are found: numbers by value, so that 1 is 1.0. */
@@ -167,11 +130,10 @@ static paritas_status enter_key(struct walk *walk, const struct hf_place *place,
 {
     const char *copy = arena_text(&walk->arena, key, length);
     uint32_t id = copy != NULL ? hf_names_enter(&walk->keys, &walk->arena, copy, (uint32_t)length) : HF_NONE;
-    if (id == HF_NONE) return paritas_fail_memory(walk->context);
+    if (id == HF_NONE) return paritas_fail_memory(walk->source.context);
     uint32_t *first = &walk->keys.items[id].channel;
     if (*first != 0)
-        return hf_refuse(walk->context, walk->label, place, "the same as those of patches[%lu]",
-                         (unsigned long)(*first - 1));
+        return hf_refuse(place, "the same as those of patches[%lu]", (unsigned long)(*first - 1));
     *first = index + 1;
     return PARITAS_OK;
 }
@@ -180,79 +142,67 @@ static paritas_status check_values(struct walk *walk, const struct hf_place *pla
                                    uint32_t patch)
 {
     char found[64];
-    paritas_status status = hf_expect(walk->context, walk->label, place, node, JSON_ARRAY, false);
-    if (status != PARITAS_OK) return status;
+    TRY(hf_expect(place, node, HF_ARRAY));
     if (node->count != walk->n_labels)
-        return hf_refuse(walk->context, walk->label, place, "must have %lu values, one a label, found %lu",
-                         (unsigned long)walk->n_labels, (unsigned long)node->count);
+        return hf_refuse(place, "must have %lu values, one a label, found %lu", (unsigned long)walk->n_labels,
+                         (unsigned long)node->count);
     uint32_t index = 0;
     for (const struct json *value = node->first; value != NULL; value = value->next) {
-        const struct hf_place at = {place, "", index++};
+        const struct hf_place at = hf_element(place, index++);
         if (value->type != JSON_NUMBER && value->type != JSON_STRING)
-            return hf_refuse(walk->context, walk->label, &at, "must be a number or a string, found %s",
-                             hf_describe(value, found));
+            return hf_refuse(&at, "must be a number or a string, found %s", hf_describe(value, found));
     }
     struct text key;
-    text_open(&key, &walk->context->allocator);
+    text_open(&key, &walk->source.context->allocator);
     write_values(&key, node);
-    status = key.failed ? paritas_fail_memory(walk->context)
-                        : enter_key(walk, place, key.bytes, key.length, patch);
+    paritas_status status = key.failed ? paritas_fail_memory(walk->source.context)
+                                       : enter_key(walk, place, key.bytes, key.length, patch);
     text_free(&key);
     return status;
 }
 
 static paritas_status check_patch(struct walk *walk, const struct hf_place *place, const struct json *node)
 {
-    struct hf_field fields[] = {{"metadata", true, NULL}, {"patch", true, NULL}};
-    const struct hf_place metadata = {place, "metadata", HF_NONE}, name_place = {&metadata, "name", HF_NONE},
-                          values_place = {&metadata, "values", HF_NONE}, patch = {place, "patch", HF_NONE};
-    const struct json *name, *values;
-    paritas_status status = hf_fields(walk->context, walk->label, place, node, fields, 2);
-    if (status == PARITAS_OK)
-        status = hf_expect(walk->context, walk->label, &metadata, fields[0].node, JSON_OBJECT, false);
-    if (status == PARITAS_OK) status = require(walk, &metadata, fields[0].node, "name", &name);
-    if (status == PARITAS_OK) status = check_word(walk, &name_place, name);
-    if (status == PARITAS_OK) status = enter_key(walk, &name_place, name->text, name->length, place->index);
-    if (status == PARITAS_OK) status = require(walk, &metadata, fields[0].node, "values", &values);
-    if (status == PARITAS_OK) status = check_values(walk, &values_place, values, place->index);
-    if (status == PARITAS_OK)
-        status = hf_expect(walk->context, walk->label, &patch, fields[1].node, JSON_ARRAY, false);
-    if (status != PARITAS_OK) return status;
+    struct hf_field fields[] = {{.key = "metadata"}, {.key = "patch", .shape = HF_ARRAY}},
+                    inner[] = {{.key = "name"}, {.key = "values"}};
+    const struct hf_place metadata = hf_member(place, "metadata"), name_place = hf_member(&metadata, "name"),
+                          values_place = hf_member(&metadata, "values");
+    TRY(hf_fields(place, node, fields, 2, false));
+    TRY(hf_fields(&metadata, fields[0].node, inner, 2, true));
+    const struct json *name = inner[0].node;
+    TRY(check_word(&name_place, name));
+    TRY(enter_key(walk, &name_place, name->text, name->length, place->index));
+    TRY(check_values(walk, &values_place, inner[1].node, place->index));
     uint32_t index = 0;
-    for (const struct json *item = fields[1].node->first; status == PARITAS_OK && item != NULL;
-         item = item->next) {
-        const struct hf_place at = {&patch, "", index++};
-        status = check_operation(walk, &at, item);
+    for (const struct json *item = fields[1].node->first; item != NULL; item = item->next) {
+        const struct hf_place at = hf_member_at(place, "patch", index++);
+        TRY(check_operation(&at, item));
     }
-    return status;
+    return PARITAS_OK;
 }
 
 static paritas_status check_all(struct walk *walk, const struct json *document)
 {
-    struct hf_field fields[] = {{"patches", true, NULL}, {"metadata", true, NULL}, {"version", true, NULL}};
-    const struct hf_place root = {NULL, "", HF_NONE}, patches = {&root, "patches", HF_NONE},
-                          metadata = {&root, "metadata", HF_NONE}, version = {&root, "version", HF_NONE};
+    struct hf_field fields[] = {
+        {.key = "patches", .shape = HF_FILLED_ARRAY}, {.key = "metadata"}, {.key = "version"}};
+    const struct hf_place root = hf_root(&walk->source), metadata = hf_member(&root, "metadata"),
+                          version = hf_member(&root, "version");
     char found[64];
-    paritas_status status = hf_fields(walk->context, walk->label, &root, document, fields, 3);
-    if (status == PARITAS_OK && !json_text_is(fields[2].node, VERSION))
-        status = hf_refuse(walk->context, walk->label, &version, "must be \"" VERSION "\", found %s",
-                           hf_describe(fields[2].node, found));
-    if (status == PARITAS_OK) status = check_set_metadata(walk, &metadata, fields[1].node);
-    if (status == PARITAS_OK)
-        status = hf_expect(walk->context, walk->label, &patches, fields[0].node, JSON_ARRAY, true);
-    if (status != PARITAS_OK) return status;
+    TRY(hf_fields(&root, document, fields, 3, false));
+    if (!json_text_is(fields[2].node, VERSION))
+        return hf_refuse(&version, "must be \"" VERSION "\", found %s", hf_describe(fields[2].node, found));
+    TRY(check_set_metadata(walk, &metadata, fields[1].node));
     uint32_t index = 0;
-    for (const struct json *item = fields[0].node->first; status == PARITAS_OK && item != NULL;
-         item = item->next) {
-        const struct hf_place at = {&patches, "", index++};
-        status = check_patch(walk, &at, item);
+    for (const struct json *item = fields[0].node->first; item != NULL; item = item->next) {
+        const struct hf_place at = hf_member_at(&root, "patches", index++);
+        TRY(check_patch(walk, &at, item));
     }
-    return status;
+    return PARITAS_OK;
 }
 
 paritas_status hf_patchset_check(paritas_context *context, const struct paritas_workspace *patchset)
 {
-    struct walk walk = {.context = context, .label = patchset->label};
+    struct walk walk = {.source = {context, patchset->label}};
     arena_open(&walk.arena, &context->allocator);
     paritas_status status = check_all(&walk, patchset->root);
     arena_free(&walk.arena);
@@ -303,8 +253,7 @@ paritas_status hf_patchset_verify(paritas_context *context, const struct paritas
     for (const struct json *digest = json_get(hf_patchset_metadata(patchset), "digests")->first;
          digest != NULL; digest = digest->next) {
         char hex[65];
-        paritas_status status = json_digest(context, workspace->root, digest->key, hex);
-        if (status != PARITAS_OK) return status;
+        TRY(json_digest(context, workspace->root, digest->key, hex));
         if (strlen(hex) != digest->length || !same_hex(digest->text, hex, digest->length))
             return paritas_fail(context, PARITAS_INVALID_INPUT,
                                 "%s: metadata.digests.%s: the patch set is for a workspace with the %s "
@@ -319,20 +268,16 @@ paritas_status hf_patchset_apply_entry(paritas_context *context, const struct pa
                                        const struct paritas_workspace *patchset, const struct json *entry,
                                        size_t index, struct paritas_workspace **patched)
 {
-    struct paritas_workspace *made = NULL;
-    struct text label, place;
+    struct paritas_workspace *made;
+    struct text place;
     *patched = NULL;
-    text_open(&label, &context->allocator);
+    TRY(json_copy_as(context, workspace, &made, "patched by %s", hf_patchset_entry_name(entry)));
     text_open(&place, &context->allocator);
-    text_format(&label, "%s (patched by %s)", workspace->label, hf_patchset_entry_name(entry));
-    text_append(&label, "", 1);
     text_format(&place, "%s: patches[%lu].patch", patchset->label, (unsigned long)index);
     text_append(&place, "", 1);
-    paritas_status status = label.failed || place.failed
+    paritas_status status = place.failed
                                 ? paritas_fail_memory(context)
-                                : json_copy(context, workspace->root, label.bytes, &made);
-    if (status == PARITAS_OK) status = json_patch(context, made, hf_patchset_entry_patch(entry), place.bytes);
-    text_free(&label);
+                                : json_patch(context, made, hf_patchset_entry_patch(entry), place.bytes);
     text_free(&place);
     if (status != PARITAS_OK) {
         paritas_workspace_free(made);
@@ -350,8 +295,8 @@ paritas_status paritas_patchset_verify(paritas_context *context, const paritas_w
     if (context == NULL) return PARITAS_INVALID_ARGUMENT;
     if (workspace == NULL || patchset == NULL)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a workspace and a patch set are needed");
-    paritas_status status = hf_patchset_check(context, patchset);
-    return status == PARITAS_OK ? hf_patchset_verify(context, workspace, patchset) : status;
+    TRY(hf_patchset_check(context, patchset));
+    return hf_patchset_verify(context, workspace, patchset);
 }
 
 paritas_status paritas_patchset_count(paritas_context *context, const paritas_workspace *patchset,
@@ -362,9 +307,9 @@ paritas_status paritas_patchset_count(paritas_context *context, const paritas_wo
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "a patch set and a place for its count are needed");
     *count = 0;
-    paritas_status status = hf_patchset_check(context, patchset);
-    if (status == PARITAS_OK) *count = hf_patchset_patches(patchset)->count;
-    return status;
+    TRY(hf_patchset_check(context, patchset));
+    *count = hf_patchset_patches(patchset)->count;
+    return PARITAS_OK;
 }
 
 paritas_status paritas_patchset_name(paritas_context *context, const paritas_workspace *patchset,
@@ -375,8 +320,7 @@ paritas_status paritas_patchset_name(paritas_context *context, const paritas_wor
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "a patch set and a place for a name are needed");
     *name = NULL;
-    paritas_status status = hf_patchset_check(context, patchset);
-    if (status != PARITAS_OK) return status;
+    TRY(hf_patchset_check(context, patchset));
     const struct json *entry = json_at(hf_patchset_patches(patchset), index);
     if (entry == NULL)
         return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patches[%lu], only %lu patches",
@@ -395,8 +339,7 @@ paritas_status paritas_patchset_apply(paritas_context *context, const paritas_wo
     if (workspace == NULL || patchset == NULL || name == NULL)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "a workspace, a patch set and the name of a patch are needed");
-    paritas_status status = paritas_patchset_verify(context, workspace, patchset);
-    if (status != PARITAS_OK) return status;
+    TRY(paritas_patchset_verify(context, workspace, patchset));
     size_t index = 0;
     const struct json *entry = hf_patchset_patches(patchset)->first;
     for (; entry != NULL && strcmp(hf_patchset_entry_name(entry), name) != 0; entry = entry->next) index++;

@@ -1,13 +1,12 @@
-/* workspace_inspect.c: what is in a workspace, as a document with pyhf's keys and the leftovers that no model uses. */
+/* workspace_inspect.c: what is in a workspace, as a document with pyhf's keys and the leftovers that no model
+ * uses. */
 #include "histfactory/workspace_read.h"
-
-#include <string.h>
 
 struct inspect {
     struct hf_raw *raw;
     struct paritas_workspace *out;
-    const struct hf_name **sorted; /* names by rank */
-    bool good;                     /* false: memory ran out */
+    struct hf_name **sorted; /* all names by text */
+    bool good;               /* false: memory ran out */
 };
 
 /* ---- building, with failures noted once ---- */
@@ -39,10 +38,8 @@ static struct json *make_count(struct inspect *inspect, uint32_t count)
 {
     struct json *node = json_new_number(inspect->out, count);
     if (node == NULL) return NULL;
-    if (node->length > 2 && strcmp(node->text + node->length - 2, ".0") == 0) {
-        node->length -= 2;
-        node->integer = 1;
-    }
+    node->length -= 2; /* without ".0" */
+    node->integer = 1;
     return node;
 }
 
@@ -54,30 +51,27 @@ static struct json *add_array(struct inspect *inspect, struct json *object, cons
     return array;
 }
 
-/* ---- names ---- */
-
-static uint32_t types_of(const struct hf_name *name)
+/* A new array of two texts at the end of `array`. */
+static struct json *append_pair(struct inspect *inspect, struct json *array, const char *first,
+                                const char *second)
 {
-    uint32_t types = 0;
-    for (int type = 0; type < HF_TYPE_COUNT; type++)
-        if (name->modifier_in[type] != 0) types |= 1U << type;
-    return types;
+    struct json *pair = make(inspect, JSON_ARRAY);
+    append_text(inspect, pair, first);
+    append_text(inspect, pair, second);
+    append(inspect, array, pair);
+    return pair;
 }
+
+/* ---- names ---- */
 
 static const char *constraint_of(uint32_t types)
 {
-    if ((types & (1U << HF_NORMFACTOR | 1U << HF_SHAPEFACTOR)) != 0) return "unconstrained";
-    return (types & 1U << HF_SHAPESYS) != 0 ? "constrained_by_poisson" : "constrained_by_normal";
-}
-
-static bool sort_names(struct inspect *inspect)
-{
-    const struct hf_names *names = &inspect->raw->names;
-    if (!hf_names_rank(&inspect->raw->names, inspect->raw->scratch)) return false;
-    inspect->sorted = arena_array(inspect->raw->scratch, names->count, sizeof *inspect->sorted);
-    if (inspect->sorted == NULL) return false;
-    for (uint32_t i = 0; i < names->count; i++) inspect->sorted[names->items[i].rank] = &names->items[i];
-    return true;
+    uint32_t constraints = 0;
+    for (int type = 0; type < HF_TYPE_COUNT; type++)
+        if (types & HF_BIT(type)) constraints |= HF_BIT(hf_kind((hf_type)type)->constraint);
+    return constraints & HF_BIT(HF_UNCONSTRAINED) ? "unconstrained"
+           : constraints & HF_BIT(HF_POISSON)     ? "constrained_by_poisson"
+                                                  : "constrained_by_normal";
 }
 
 /* channels, samples, modifiers, parameters, systematics and counts */
@@ -92,30 +86,23 @@ static void add_names(struct inspect *inspect, struct json *root)
     set(inspect, root, "counts", counts);
     for (uint32_t i = 0; inspect->good && i < raw->names.count; i++) {
         const struct hf_name *name = inspect->sorted[i];
+        const uint32_t types = hf_name_types(name);
         if (name->channel != 0) {
             struct json *pair = make(inspect, JSON_ARRAY);
             append_text(inspect, pair, name->text);
-            append(inspect, pair, make_count(inspect, raw->channels[name->channel - 1].samples[0].n_bins));
+            append(inspect, pair, make_count(inspect, raw->channels[name->channel - 1].samples[0].data.n));
             append(inspect, channels, pair);
         }
         if (name->sample_in != 0) append_text(inspect, samples, name->text);
-        uint32_t types = types_of(name);
         if (types == 0) continue;
-        struct json *pair = make(inspect, JSON_ARRAY), *triple = make(inspect, JSON_ARRAY),
-                    *list = make(inspect, JSON_ARRAY), *last = NULL;
-        append_text(inspect, pair, name->text);
-        append_text(inspect, pair, constraint_of(types));
-        append(inspect, parameters, pair);
-        append_text(inspect, triple, name->text);
-        append_text(inspect, triple, constraint_of(types));
+        append_pair(inspect, parameters, name->text, constraint_of(types));
+        struct json *list = make(inspect, JSON_ARRAY);
+        append(inspect, append_pair(inspect, systematics, name->text, constraint_of(types)), list);
         for (int type = 0; type < HF_TYPE_COUNT; type++) {
-            if ((types & 1U << type) == 0) continue;
-            append_text(inspect, list, hf_type_name((hf_type)type));
-            last = json_new_text(inspect->out, hf_type_name((hf_type)type));
+            if ((types & HF_BIT(type)) == 0) continue;
+            append_text(inspect, list, hf_kind((hf_type)type)->name);
+            set(inspect, modifiers, name->text, json_new_text(inspect->out, hf_kind((hf_type)type)->name));
         }
-        append(inspect, triple, list);
-        append(inspect, systematics, triple);
-        set(inspect, modifiers, name->text, last);
     }
     if (!inspect->good) return;
     set(inspect, counts, "channels", make_count(inspect, channels->count));
@@ -125,14 +112,6 @@ static void add_names(struct inspect *inspect, struct json *root)
 }
 
 /* ---- measurements and leftovers ---- */
-
-static void append_pair(struct inspect *inspect, struct json *array, const char *first, const char *second)
-{
-    struct json *pair = make(inspect, JSON_ARRAY);
-    append_text(inspect, pair, first);
-    append_text(inspect, pair, second);
-    append(inspect, array, pair);
-}
 
 static void add_measurements(struct inspect *inspect, struct json *root)
 {
@@ -150,18 +129,15 @@ static void add_measurements(struct inspect *inspect, struct json *root)
     for (uint32_t i = 0; inspect->good && i < raw->n_measurements; i++) {
         const struct hf_raw_measurement *measurement = &raw->measurements[i];
         const char *text = raw->names.items[measurement->name].text;
-        struct json *entry = make(inspect, JSON_ARRAY), *names = make(inspect, JSON_ARRAY);
-        append_text(inspect, entry, text);
-        append_text(inspect, entry, measurement->poi);
+        struct json *names = make(inspect, JSON_ARRAY);
+        append(inspect, append_pair(inspect, measurements, text, measurement->poi), names);
         for (uint32_t k = 0; k < measurement->n_configs; k++) {
             const struct hf_name *name = &raw->names.items[measurement->configs[k].name];
             append_text(inspect, names, name->text);
-            if (types_of(name) == 0) append_pair(inspect, parameters, text, name->text);
+            if (hf_name_types(name) == 0) append_pair(inspect, parameters, text, name->text);
         }
-        append(inspect, entry, names);
-        append(inspect, measurements, entry);
         uint32_t poi = hf_names_find(&raw->names, measurement->poi);
-        if (measurement->poi[0] != '\0' && (poi == HF_NONE || types_of(&raw->names.items[poi]) == 0))
+        if (measurement->poi[0] != '\0' && (poi == HF_NONE || hf_name_types(&raw->names.items[poi]) == 0))
             append_pair(inspect, pois, text, measurement->poi);
     }
 }
@@ -178,7 +154,10 @@ paritas_status paritas_workspace_inspect(paritas_context *context, const struct 
     if (workspace == NULL) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no workspace is given");
     arena_open(&arena, &context->allocator);
     paritas_status status = hf_raw_read(context, workspace, &arena, &arena, &raw);
-    if (status == PARITAS_OK && !sort_names(&inspect)) status = paritas_fail_memory(context);
+    if (status == PARITAS_OK) {
+        inspect.sorted = hf_names_rank(&raw.names, &arena);
+        if (inspect.sorted == NULL) status = paritas_fail_memory(context);
+    }
     if (status == PARITAS_OK) status = json_copy(context, &empty, workspace->label, &inspect.out);
     if (status == PARITAS_OK) {
         add_names(&inspect, inspect.out->root);

@@ -1,9 +1,10 @@
-/* workspace_operations.c: sort, prune, rename and combine workspaces. Each works on a copy of its input, whose shape
- * has been checked, so that the members it walks are there, and checks the shape of what it made. */
+/* workspace_operations.c: sort, prune, rename and combine workspaces. Each works on a copy of its input, whose
+ * shape has been checked, so that the members it walks are there, and checks the shape of what it made. */
 #include "base/utf8.h"
 #include "base/sized.h"
 #include "histfactory/workspace_read.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- trees of checked documents ---- */
@@ -18,15 +19,6 @@ static const char *name_of(const struct json *object)
     return json_get(object, "name")->text;
 }
 
-/* Replaces the text of a string node. */
-static bool set_text(struct paritas_workspace *document, struct json *node, const char *text)
-{
-    size_t length = strlen(text);
-    node->text = arena_text(&document->arena, text, length);
-    node->length = (uint32_t)length;
-    return node->text != NULL;
-}
-
 /* Takes all children out of an array; they stay linked by `next`. */
 static struct json *take_children(struct json *array)
 {
@@ -34,20 +26,6 @@ static struct json *take_children(struct json *array)
     array->first = array->last = NULL;
     array->count = 0;
     return first;
-}
-
-/* A copy of `source` to work on, labelled "LABEL (what)". */
-static paritas_status copy_for(paritas_context *context, const struct paritas_workspace *source,
-                               const char *what, struct paritas_workspace **out)
-{
-    struct text label;
-    text_open(&label, &context->allocator);
-    text_format(&label, "%s (%s)", source->label, what);
-    text_append(&label, "", 1);
-    paritas_status status =
-        label.failed ? paritas_fail_memory(context) : json_copy(context, source->root, label.bytes, out);
-    text_free(&label);
-    return status;
 }
 
 /* What every operation has to be given. */
@@ -73,84 +51,75 @@ static paritas_status finish(paritas_context *context, paritas_status status, st
     return PARITAS_OK;
 }
 
-/* ---- sort ---- */
+/* What the arrays of a workspace hold, by what their elements are called by. */
+typedef enum kind { CHANNEL, SAMPLE, MODIFIER, MEASUREMENT, MODIFIER_TYPE, KINDS } kind;
+static const char *const kind_names[KINDS] = {"channel", "sample", "modifier", "measurement",
+                                              "modifier of type"};
 
-struct entry {
-    const char *name, *type; /* type: "" but for modifiers */
-    struct json *node;
+/* What is done to one array; false stops the walk. */
+struct visit {
+    bool (*array)(struct visit *visit, struct json *array, kind what);
+    paritas_context *context;
+    struct paritas_workspace *document;
+    const paritas_names *lists[KINDS];
 };
 
-static bool entry_after(const struct entry *a, const struct entry *b)
+/* Visits all arrays of elements that have a name: an array before those inside it. */
+static bool visit_arrays(struct visit *visit)
 {
-    int order = strcmp(a->name, b->name);
-    return order != 0 ? order > 0 : strcmp(a->type, b->type) > 0;
-}
-
-/* Merge sort that keeps equals in order. `scratch` has n places. */
-static void sort_entries(struct entry *entries, struct entry *scratch, size_t n)
-{
-    if (n < 2) return;
-    size_t half = n / 2, a = 0, b = half;
-    sort_entries(entries, scratch, half);
-    sort_entries(entries + half, scratch, n - half);
-    memcpy(scratch, entries, n * sizeof *entries);
-    for (size_t k = 0; k < n; k++) {
-        bool right = a == half || (b < n && entry_after(&scratch[a], &scratch[b]));
-        entries[k] = right ? scratch[b++] : scratch[a++];
-    }
-}
-
-/* Sorts the children of an array by name, then type. False when memory runs out. */
-static bool sort_children(paritas_context *context, struct json *array)
-{
-    size_t n = array->count;
-    if (n < 2) return true;
-    struct entry *entries = paritas_allocate(context, n, 2 * sizeof *entries);
-    if (entries == NULL) return false;
-    size_t i = 0;
-    for (struct json *child = take_children(array); child != NULL; child = child->next) {
-        const struct json *type = json_get(child, "type");
-        entries[i++] = (struct entry){name_of(child), type != NULL ? type->text : "", child};
-    }
-    sort_entries(entries, entries + n, n);
-    for (i = 0; i < n; i++) json_append(array, entries[i].node);
-    paritas_release(&context->allocator, entries);
-    return true;
-}
-
-static bool sort_tree(paritas_context *context, struct json *root)
-{
-    struct json *channels = member(root, "channels"), *measurements = member(root, "measurements");
-    bool good = sort_children(context, channels) && sort_children(context, measurements) &&
-                sort_children(context, member(root, "observations"));
+    struct json *root = visit->document->root, *channels = member(root, "channels"),
+                *measurements = member(root, "measurements");
+    bool good = visit->array(visit, channels, CHANNEL) && visit->array(visit, measurements, MEASUREMENT) &&
+                visit->array(visit, member(root, "observations"), CHANNEL);
     for (struct json *channel = channels->first; good && channel != NULL; channel = channel->next) {
         struct json *samples = member(channel, "samples");
-        good = sort_children(context, samples);
+        good = visit->array(visit, samples, SAMPLE);
         for (struct json *sample = samples->first; good && sample != NULL; sample = sample->next)
-            good = sort_children(context, member(sample, "modifiers"));
+            good = visit->array(visit, member(sample, "modifiers"), MODIFIER);
     }
     for (struct json *measurement = measurements->first; good && measurement != NULL;
          measurement = measurement->next)
-        good = sort_children(context, member(member(measurement, "config"), "parameters"));
+        good = visit->array(visit, member(member(measurement, "config"), "parameters"), MODIFIER);
     return good;
+}
+
+/* ---- sort ---- */
+
+/* For qsort: by name, then type; only modifiers have one. */
+static int by_name(const void *left, const void *right)
+{
+    const struct json *a = *(const struct json *const *)left, *b = *(const struct json *const *)right;
+    const int order = strcmp(name_of(a), name_of(b));
+    const struct json *type_a = json_get(a, "type"), *type_b = json_get(b, "type");
+    return order != 0 || type_a == NULL || type_b == NULL ? order : strcmp(type_a->text, type_b->text);
+}
+
+static bool sort_children(struct visit *visit, struct json *array, kind what)
+{
+    const size_t n = array->count;
+    struct json **children = paritas_allocate(visit->context, n, sizeof *children);
+    (void)what;
+    if (children == NULL) return false;
+    size_t i = 0;
+    for (struct json *child = take_children(array); child != NULL; child = child->next) children[i++] = child;
+    qsort(children, n, sizeof *children, by_name);
+    for (i = 0; i < n; i++) json_append(array, children[i]);
+    paritas_release(&visit->context->allocator, children);
+    return true;
 }
 
 paritas_status paritas_workspace_sort(paritas_context *context, const struct paritas_workspace *workspace,
                                       struct paritas_workspace **out)
 {
-    struct paritas_workspace *made = NULL;
-    paritas_status status = check_arguments(context, workspace, out);
-    if (status != PARITAS_OK) return status;
-    status = hf_workspace_check(context, workspace);
-    if (status == PARITAS_OK) status = copy_for(context, workspace, "sorted", &made);
-    if (status == PARITAS_OK && !sort_tree(context, made->root)) status = paritas_fail_memory(context);
-    return finish(context, status, made, out);
+    struct visit visit = {.array = sort_children, .context = context};
+    TRY(check_arguments(context, workspace, out));
+    TRY(hf_workspace_check(context, workspace));
+    TRY(json_copy_as(context, workspace, &visit.document, "sorted"));
+    const bool sorted = visit_arrays(&visit);
+    return finish(context, sorted ? PARITAS_OK : paritas_fail_memory(context), visit.document, out);
 }
 
 /* ---- names that must be there ---- */
-
-typedef enum kind { CHANNEL, SAMPLE, MODIFIER, MODIFIER_TYPE, MEASUREMENT } kind;
-static const char *const kind_names[] = {"channel", "sample", "modifier", "modifier of type", "measurement"};
 
 static bool type_in_use(const struct hf_raw *raw, hf_type type)
 {
@@ -165,11 +134,9 @@ static bool is_there(const struct hf_raw *raw, kind what, const char *text)
     uint32_t id = hf_names_find(&raw->names, text);
     if (id == HF_NONE) return false;
     const struct hf_name *name = &raw->names.items[id];
-    uint32_t types = 0;
-    for (int type = 0; type < HF_TYPE_COUNT; type++) types |= name->modifier_in[type];
     return (what == CHANNEL    ? name->channel
             : what == SAMPLE   ? name->sample_in
-            : what == MODIFIER ? types
+            : what == MODIFIER ? hf_name_types(name)
                                : name->measurement) != 0;
 }
 
@@ -184,23 +151,42 @@ static bool is_utf8(const char *text)
 /* Texts must be there, new ones fit for a document, and every step-th name of the list in the workspace. */
 static paritas_status check_names(const struct hf_raw *raw, kind what, const paritas_names *list, size_t step)
 {
+    paritas_context *context = raw->source.context;
     if (list->count % step != 0)
-        return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT,
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "names of a %s must come in pairs, old and new", kind_names[what]);
     for (size_t i = 0; i < list->count; i++) {
         if (list->items == NULL || list->items[i] == NULL)
-            return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT, "%s: name %zu is NULL",
-                                kind_names[what], i);
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: name %zu is NULL", kind_names[what],
+                                i);
         if (i % step == 0 && !is_there(raw, what, list->items[i]))
-            return paritas_fail(raw->context, PARITAS_NOT_FOUND, "%s: there is no %s \"%.200s\"", raw->label,
-                                kind_names[what], list->items[i]);
+            return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no %s \"%.200s\"",
+                                raw->source.label, kind_names[what], list->items[i]);
         if (i % step != 0 && !is_utf8(list->items[i]))
-            return paritas_fail(raw->context, PARITAS_INVALID_ARGUMENT,
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                                 "%s: the new name of \"%.200s\" is not UTF-8", kind_names[what],
                                 list->items[i - 1]);
     }
     return PARITAS_OK;
 }
+
+/* Checks the workspace and all lists of names. */
+static paritas_status check_lists(const struct visit *visit, const struct paritas_workspace *workspace,
+                                  size_t step)
+{
+    static const kind order[] = {MODIFIER_TYPE, MODIFIER, SAMPLE, CHANNEL, MEASUREMENT};
+    struct arena arena;
+    struct hf_raw raw;
+    arena_open(&arena, &visit->context->allocator);
+    paritas_status status = hf_raw_read(visit->context, workspace, &arena, &arena, &raw);
+    for (int k = 0; k < KINDS && status == PARITAS_OK; k++)
+        if (visit->lists[order[k]] != NULL)
+            status = check_names(&raw, order[k], visit->lists[order[k]], step);
+    arena_free(&arena);
+    return status;
+}
+
+/* ---- prune ---- */
 
 static bool in_list(const paritas_names *list, const char *text)
 {
@@ -209,64 +195,37 @@ static bool in_list(const paritas_names *list, const char *text)
     return false;
 }
 
-/* ---- prune ---- */
-
-/* Keeps the children whose `key` is not in the list. */
-static void drop(struct json *array, const char *key, const paritas_names *list)
+/* Keeps the children whose name and type are in no list. */
+static bool drop(struct visit *visit, struct json *array, kind what)
 {
-    struct json *next, *child = list->count != 0 ? take_children(array) : NULL;
-    for (; child != NULL; child = next) {
+    const paritas_names *names = visit->lists[what], *types = visit->lists[MODIFIER_TYPE];
+    struct json *next;
+    for (struct json *child = take_children(array); child != NULL; child = next) {
         next = child->next;
-        if (!in_list(list, json_get(child, key)->text)) json_append(array, child);
+        const struct json *type = json_get(child, "type");
+        if (!in_list(names, name_of(child)) && !(type != NULL && in_list(types, type->text)))
+            json_append(array, child);
     }
-}
-
-static void prune_tree(struct json *root, const paritas_prune_options *prune)
-{
-    struct json *channels = member(root, "channels"), *measurements = member(root, "measurements");
-    drop(channels, "name", &prune->channels);
-    drop(measurements, "name", &prune->measurements);
-    drop(member(root, "observations"), "name", &prune->channels);
-    for (struct json *channel = channels->first; channel != NULL; channel = channel->next) {
-        struct json *samples = member(channel, "samples");
-        drop(samples, "name", &prune->samples);
-        for (struct json *sample = samples->first; sample != NULL; sample = sample->next) {
-            drop(member(sample, "modifiers"), "name", &prune->modifiers);
-            drop(member(sample, "modifiers"), "type", &prune->modifier_types);
-        }
-    }
-    for (struct json *measurement = measurements->first; measurement != NULL; measurement = measurement->next)
-        drop(member(member(measurement, "config"), "parameters"), "name", &prune->modifiers);
-}
-
-static paritas_status check_prune(paritas_context *context, const struct paritas_workspace *workspace,
-                                  const paritas_prune_options *prune)
-{
-    struct arena arena;
-    struct hf_raw raw;
-    arena_open(&arena, &context->allocator);
-    paritas_status status = hf_raw_read(context, workspace, &arena, &arena, &raw);
-    if (status == PARITAS_OK) status = check_names(&raw, MODIFIER_TYPE, &prune->modifier_types, 1);
-    if (status == PARITAS_OK) status = check_names(&raw, MODIFIER, &prune->modifiers, 1);
-    if (status == PARITAS_OK) status = check_names(&raw, SAMPLE, &prune->samples, 1);
-    if (status == PARITAS_OK) status = check_names(&raw, CHANNEL, &prune->channels, 1);
-    if (status == PARITAS_OK) status = check_names(&raw, MEASUREMENT, &prune->measurements, 1);
-    arena_free(&arena);
-    return status;
+    return true;
 }
 
 paritas_status paritas_workspace_prune(paritas_context *context, const struct paritas_workspace *workspace,
                                        const paritas_prune_options *given, struct paritas_workspace **out)
 {
     paritas_prune_options prune = PARITAS_PRUNE_OPTIONS_DEFAULT;
-    struct paritas_workspace *made = NULL;
-    paritas_status status = check_arguments(context, workspace, out);
-    if (status != PARITAS_OK) return status;
-    status = SIZED_TAKE(context, paritas_prune_options, "options", given, &prune);
-    if (status == PARITAS_OK) status = check_prune(context, workspace, &prune);
-    if (status == PARITAS_OK) status = copy_for(context, workspace, "pruned", &made);
-    if (status == PARITAS_OK) prune_tree(made->root, &prune);
-    return finish(context, status, made, out);
+    struct visit visit = {.array = drop,
+                          .context = context,
+                          .lists = {[CHANNEL] = &prune.channels,
+                                    [SAMPLE] = &prune.samples,
+                                    [MODIFIER] = &prune.modifiers,
+                                    [MODIFIER_TYPE] = &prune.modifier_types,
+                                    [MEASUREMENT] = &prune.measurements}};
+    TRY(check_arguments(context, workspace, out));
+    TRY(SIZED_TAKE(context, paritas_prune_options, "options", given, &prune));
+    TRY(check_lists(&visit, workspace, 1));
+    TRY(json_copy_as(context, workspace, &visit.document, "pruned"));
+    visit_arrays(&visit);
+    return finish(context, PARITAS_OK, visit.document, out);
 }
 
 /* ---- rename ---- */
@@ -274,70 +233,50 @@ paritas_status paritas_workspace_prune(paritas_context *context, const struct pa
 /* Renames a string node if a pair says so; of two pairs with one old name the last holds. */
 static bool rename_node(struct paritas_workspace *document, struct json *node, const paritas_names *pairs)
 {
-    for (size_t i = pairs->count; i >= 2; i -= 2)
-        if (strcmp(pairs->items[i - 2], node->text) == 0)
-            return set_text(document, node, pairs->items[i - 1]);
+    for (size_t i = pairs->count; i >= 2; i -= 2) {
+        if (strcmp(pairs->items[i - 2], node->text) != 0) continue;
+        const size_t length = strlen(pairs->items[i - 1]);
+        node->text = arena_text(&document->arena, pairs->items[i - 1], length);
+        node->length = (uint32_t)length;
+        return node->text != NULL;
+    }
     return true;
 }
 
-static bool rename_children(struct paritas_workspace *document, struct json *array,
-                            const paritas_names *pairs)
+static bool rename_children(struct visit *visit, struct json *array, kind what)
 {
     bool good = true;
     for (struct json *child = array->first; good && child != NULL; child = child->next)
-        good = rename_node(document, member(child, "name"), pairs);
+        good = rename_node(visit->document, member(child, "name"), visit->lists[what]);
     return good;
 }
 
-static bool rename_tree(struct paritas_workspace *document, const paritas_rename_options *rename)
+static bool rename_pois(struct visit *visit)
 {
-    struct json *root = document->root, *channels = member(root, "channels"),
-                *measurements = member(root, "measurements");
-    bool good = rename_children(document, channels, &rename->channels) &&
-                rename_children(document, measurements, &rename->measurements) &&
-                rename_children(document, member(root, "observations"), &rename->channels);
-    for (struct json *channel = channels->first; good && channel != NULL; channel = channel->next) {
-        struct json *samples = member(channel, "samples");
-        good = rename_children(document, samples, &rename->samples);
-        for (struct json *sample = samples->first; good && sample != NULL; sample = sample->next)
-            good = rename_children(document, member(sample, "modifiers"), &rename->modifiers);
-    }
-    for (struct json *measurement = measurements->first; good && measurement != NULL;
-         measurement = measurement->next) {
-        struct json *config = member(measurement, "config");
-        good = rename_children(document, member(config, "parameters"), &rename->modifiers) &&
-               rename_node(document, member(config, "poi"), &rename->modifiers);
-    }
+    bool good = true;
+    struct json *measurement = member(visit->document->root, "measurements")->first;
+    for (; good && measurement != NULL; measurement = measurement->next)
+        good = rename_node(visit->document, member(member(measurement, "config"), "poi"),
+                           visit->lists[MODIFIER]);
     return good;
-}
-
-static paritas_status check_rename(paritas_context *context, const struct paritas_workspace *workspace,
-                                   const paritas_rename_options *rename)
-{
-    struct arena arena;
-    struct hf_raw raw;
-    arena_open(&arena, &context->allocator);
-    paritas_status status = hf_raw_read(context, workspace, &arena, &arena, &raw);
-    if (status == PARITAS_OK) status = check_names(&raw, MODIFIER, &rename->modifiers, 2);
-    if (status == PARITAS_OK) status = check_names(&raw, SAMPLE, &rename->samples, 2);
-    if (status == PARITAS_OK) status = check_names(&raw, CHANNEL, &rename->channels, 2);
-    if (status == PARITAS_OK) status = check_names(&raw, MEASUREMENT, &rename->measurements, 2);
-    arena_free(&arena);
-    return status;
 }
 
 paritas_status paritas_workspace_rename(paritas_context *context, const struct paritas_workspace *workspace,
                                         const paritas_rename_options *given, struct paritas_workspace **out)
 {
     paritas_rename_options rename = PARITAS_RENAME_OPTIONS_DEFAULT;
-    struct paritas_workspace *made = NULL;
-    paritas_status status = check_arguments(context, workspace, out);
-    if (status != PARITAS_OK) return status;
-    status = SIZED_TAKE(context, paritas_rename_options, "options", given, &rename);
-    if (status == PARITAS_OK) status = check_rename(context, workspace, &rename);
-    if (status == PARITAS_OK) status = copy_for(context, workspace, "renamed", &made);
-    if (status == PARITAS_OK && !rename_tree(made, &rename)) status = paritas_fail_memory(context);
-    return finish(context, status, made, out);
+    struct visit visit = {.array = rename_children,
+                          .context = context,
+                          .lists = {[CHANNEL] = &rename.channels,
+                                    [SAMPLE] = &rename.samples,
+                                    [MODIFIER] = &rename.modifiers,
+                                    [MEASUREMENT] = &rename.measurements}};
+    TRY(check_arguments(context, workspace, out));
+    TRY(SIZED_TAKE(context, paritas_rename_options, "options", given, &rename));
+    TRY(check_lists(&visit, workspace, 2));
+    TRY(json_copy_as(context, workspace, &visit.document, "renamed"));
+    const bool renamed = visit_arrays(&visit) && rename_pois(&visit);
+    return finish(context, renamed ? PARITAS_OK : paritas_fail_memory(context), visit.document, out);
 }
 
 /* ---- combine ---- */
@@ -386,72 +325,74 @@ static paritas_status refuse_join(const struct combine *combine, const char *arr
 /* Appends to `samples` those of `more` whose name it lacks. */
 static paritas_status merge_samples(struct combine *combine, struct json *samples, const struct json *more)
 {
-    for (const struct json *sample = more->first; sample != NULL; sample = sample->next) {
-        paritas_status status =
-            find(samples, name_of(sample)) == NULL ? append_copy(combine, samples, sample) : PARITAS_OK;
-        if (status != PARITAS_OK) return status;
-    }
+    for (const struct json *sample = more->first; sample != NULL; sample = sample->next)
+        if (find(samples, name_of(sample)) == NULL) TRY(append_copy(combine, samples, sample));
     return PARITAS_OK;
 }
 
-/* Joins the channels or the observations (`array`) of the losing side into ours. */
-static paritas_status join_items(struct combine *combine, const char *array, const struct json *other,
-                                 bool merge)
+/* Puts `item` of the losing side into ours, where `twin` has its name. */
+typedef paritas_status join_twin(struct combine *combine, const char *array, struct json *twin,
+                                 const struct json *item);
+
+static paritas_status join_equal(struct combine *combine, const char *array, struct json *twin,
+                                 const struct json *item)
 {
-    struct json *ours = member(combine->made->root, array);
-    for (const struct json *item = json_get(other, array)->first; item != NULL; item = item->next) {
-        const struct json *twin = find(ours, name_of(item));
-        paritas_status status = PARITAS_OK;
-        if (twin == NULL)
-            status = append_copy(combine, ours, item);
-        else if (combine->join == NONE)
-            status = refuse_join(combine, array, item, "is in both");
-        else if (merge)
-            status =
-                merge_samples(combine, member((struct json *)twin, "samples"), json_get(item, "samples"));
-        else if (combine->join == OUTER && !json_equal(twin, item))
-            status = refuse_join(combine, array, item, "is in both and differs");
-        if (status != PARITAS_OK) return status;
-    }
-    return PARITAS_OK;
+    return combine->join != OUTER || json_equal(twin, item)
+               ? PARITAS_OK
+               : refuse_join(combine, array, item, "is in both and differs");
 }
 
-/* OUTER: puts the parameter configurations of `item` into `twin`, a measurement of the same name. */
-static paritas_status merge_measurement(struct combine *combine, struct json *twin, const struct json *item)
+static paritas_status join_samples(struct combine *combine, const char *array, struct json *twin,
+                                   const struct json *item)
 {
+    (void)array;
+    return merge_samples(combine, member(twin, "samples"), json_get(item, "samples"));
+}
+
+/* OUTER: puts in the parameter configurations of a measurement. */
+static paritas_status join_configs(struct combine *combine, const char *array, struct json *twin,
+                                   const struct json *item)
+{
+    if (combine->join != OUTER) return PARITAS_OK;
     struct json *config = member(twin, "config"), *parameters = member(config, "parameters");
     const struct json *other = json_get(item, "config");
     if (!json_equal(json_get(config, "poi"), json_get(other, "poi")))
-        return refuse_join(combine, "measurements", item, "is in both with different parameters of interest");
+        return refuse_join(combine, array, item, "is in both with different parameters of interest");
     for (const struct json *parameter = json_get(other, "parameters")->first; parameter != NULL;
          parameter = parameter->next) {
         const struct json *same = find(parameters, name_of(parameter));
         if (same != NULL && !json_equal(same, parameter))
-            return paritas_fail(
-                combine->context, PARITAS_INVALID_INPUT,
-                "%s and %s: measurements: \"%.200s\" configures \"%.200s\" differently in both",
-                combine->left->label, combine->right->label, name_of(item), name_of(parameter));
-        paritas_status status = same == NULL ? append_copy(combine, parameters, parameter) : PARITAS_OK;
-        if (status != PARITAS_OK) return status;
+            return paritas_fail(combine->context, PARITAS_INVALID_INPUT,
+                                "%s and %s: %s: \"%.200s\" configures \"%.200s\" differently in both",
+                                combine->left->label, combine->right->label, array, name_of(item),
+                                name_of(parameter));
+        if (same == NULL) TRY(append_copy(combine, parameters, parameter));
     }
     return PARITAS_OK;
 }
 
-static paritas_status join_measurements(struct combine *combine, const struct json *other)
+/* Joins an array of the losing side into ours. */
+static paritas_status join_array(struct combine *combine, const char *array, const struct json *other,
+                                 join_twin *join)
 {
-    struct json *ours = member(combine->made->root, "measurements");
-    for (const struct json *item = json_get(other, "measurements")->first; item != NULL; item = item->next) {
+    struct json *ours = member(combine->made->root, array);
+    for (const struct json *item = json_get(other, array)->first; item != NULL; item = item->next) {
         const struct json *twin = find(ours, name_of(item));
-        paritas_status status = PARITAS_OK;
         if (twin == NULL)
-            status = append_copy(combine, ours, item);
+            TRY(append_copy(combine, ours, item));
         else if (combine->join == NONE)
-            status = refuse_join(combine, "measurements", item, "is in both");
-        else if (combine->join == OUTER)
-            status = merge_measurement(combine, (struct json *)twin, item);
-        if (status != PARITAS_OK) return status;
+            return refuse_join(combine, array, item, "is in both");
+        else
+            TRY(join(combine, array, (struct json *)twin, item));
     }
     return PARITAS_OK;
+}
+
+static paritas_status join_all(struct combine *combine, const struct json *other, bool merge_channels)
+{
+    TRY(join_array(combine, "channels", other, merge_channels ? join_samples : join_equal));
+    TRY(join_array(combine, "observations", other, join_equal));
+    return join_array(combine, "measurements", other, join_configs);
 }
 
 paritas_status paritas_workspace_combine(paritas_context *context, const struct paritas_workspace *left,
@@ -459,29 +400,18 @@ paritas_status paritas_workspace_combine(paritas_context *context, const struct 
                                          int merge_channels, struct paritas_workspace **out)
 {
     struct combine combine = {context, left, right, NULL, NONE};
-    paritas_status status = check_arguments(context, left, out);
-    if (status == PARITAS_OK) status = check_arguments(context, right, out);
-    if (status != PARITAS_OK) return status;
+    TRY(check_arguments(context, left, out));
+    TRY(check_arguments(context, right, out));
     if (join != NULL && !join_of(join, &combine.join))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "join \"%.200s\": there are none, outer, left outer, right outer", join);
     if (merge_channels && combine.join == NONE)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "channels can be merged by an outer join only, not by \"none\"");
-    status = hf_workspace_check(context, left);
-    if (status == PARITAS_OK) status = hf_workspace_check(context, right);
+    TRY(hf_workspace_check(context, left));
+    TRY(hf_workspace_check(context, right));
     const struct paritas_workspace *winner = combine.join == RIGHT_OUTER ? right : left,
                                    *other = winner == left ? right : left;
-    struct text what;
-    text_open(&what, &context->allocator);
-    text_format(&what, "combined with %s", other->label);
-    text_append(&what, "", 1);
-    if (status == PARITAS_OK)
-        status =
-            what.failed ? paritas_fail_memory(context) : copy_for(context, winner, what.bytes, &combine.made);
-    text_free(&what);
-    if (status == PARITAS_OK) status = join_items(&combine, "channels", other->root, merge_channels != 0);
-    if (status == PARITAS_OK) status = join_items(&combine, "observations", other->root, false);
-    if (status == PARITAS_OK) status = join_measurements(&combine, other->root);
-    return finish(context, status, combine.made, out);
+    TRY(json_copy_as(context, winner, &combine.made, "combined with %s", other->label));
+    return finish(context, join_all(&combine, other->root, merge_channels != 0), combine.made, out);
 }

@@ -1,82 +1,67 @@
-/* workspace_read.c: from a document of the right shape to a spec: what the model means is checked in file order, then
- * channels, samples and modifiers are laid out in pyhf's order. Parameters are the work of parameters.c. */
+/* workspace_read.c: from a document of the right shape to a spec. What the model means is checked in file
+ * order, then channels, samples and modifiers are laid out in pyhf's order. */
 #include "histfactory/workspace_read.h"
 
 #include <string.h>
 
 /* ---- meaning, in file order ---- */
 
-static paritas_status refuse_modifier(const struct hf_raw *raw, const struct hf_use *use, const char *member,
-                                      const char *reason, const char *found)
+/* `member` of a modifier, or of a sample, must have as many bins as the sample, or the channel. */
+static paritas_status check_length(const struct hf_raw *raw, const struct hf_use *use, const char *member,
+                                   const struct hf_list *list, uint32_t wanted)
 {
-    const struct hf_place root = {NULL, "", HF_NONE}, channel = {&root, "channels", use->channel},
-                          sample = {&channel, "samples", use->sample},
-                          modifier = {&sample, "modifiers", use->modifier}, at = {&modifier, member, HF_NONE};
-    return hf_refuse(raw->context, raw->label, &at, "%s%s", reason, found);
+    if (list->n == wanted) return PARITAS_OK;
+    return hf_refuse_use(
+        raw, use, member, HF_NONE, "must have %lu bins, as %s, found %lu", (unsigned long)wanted,
+        use->modifier != HF_NONE ? "its sample" : "the channel's first sample", (unsigned long)list->n);
 }
 
-static paritas_status refuse_length(const struct hf_raw *raw, const struct hf_use *use, const char *member,
-                                    uint32_t found, uint32_t wanted)
+static paritas_status check_positive(const struct hf_raw *raw, const struct hf_use *use, const char *member,
+                                     double value)
 {
-    const struct hf_place root = {NULL, "", HF_NONE}, channel = {&root, "channels", use->channel},
-                          sample = {&channel, "samples", use->sample},
-                          modifier = {&sample, "modifiers", use->modifier},
-                          at = {use->modifier != HF_NONE ? &modifier : &sample, member, HF_NONE};
-    return hf_refuse(
-        raw->context, raw->label, &at, "must have %lu bins, as %s, found %lu", (unsigned long)wanted,
-        use->modifier != HF_NONE ? "its sample" : "the channel's first sample", (unsigned long)found);
+    char found[32];
+    if (value > 0.0) return PARITAS_OK;
+    return hf_refuse_use(raw, use, member, HF_NONE, "must be a number greater than 0, found %s",
+                         hf_number(value, found));
 }
 
-/* A name may be shared by normsys and histosys, which have one alpha then, or within one type other than
- * shapesys. */
+/* Only some modifiers may share a name, which is then that of one parameter set. */
 static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modifier *modifier,
                                     const struct hf_use *use)
 {
-    const uint32_t alphas = 1U << HF_NORMSYS | 1U << HF_HISTOSYS, bit = 1U << modifier->type;
+    const struct hf_modifier_kind *kind = hf_kind(modifier->type);
     struct hf_name *name = &raw->names.items[modifier->name];
-    uint32_t types = name->types | bit;
     if (name->types == 0) name->first_use = *use;
-    bool twice = modifier->type == HF_SHAPESYS && name->types != 0,
-         mixed = types != bit && (types & ~alphas) != 0;
-    name->types = types;
-    if (!twice && !mixed) return PARITAS_OK;
+    const uint32_t refused = name->types & ~kind->shares;
+    const bool mixed = (refused & ~HF_BIT(modifier->type)) != 0;
+    name->types |= HF_BIT(modifier->type);
+    if (refused == 0) return PARITAS_OK;
     const struct hf_use *first = &name->first_use;
-    const struct hf_place root = {NULL, "", HF_NONE}, channel = {&root, "channels", use->channel},
-                          sample = {&channel, "samples", use->sample},
-                          at = {&sample, "modifiers", use->modifier};
     hf_type before = raw->channels[first->channel].samples[first->sample].modifiers[first->modifier].type;
-    return hf_refuse(
-        raw->context, raw->label, &at,
-        "the name \"%.200s\" of this %s is also that of the %s channels[%lu].samples[%lu].modifiers[%lu]; %s",
-        name->text, hf_type_name(modifier->type), hf_type_name(before), (unsigned long)first->channel,
-        (unsigned long)first->sample, (unsigned long)first->modifier,
-        mixed ? "only normsys and histosys may share one" : "a shapesys cannot be shared");
+    return hf_refuse_use(raw, use, "", HF_NONE,
+                         "the name \"%.200s\" of this %s is also that of the %s "
+                         "channels[%lu].samples[%lu].modifiers[%lu]; %s",
+                         name->text, kind->name, hf_kind(before)->name, (unsigned long)first->channel,
+                         (unsigned long)first->sample, (unsigned long)first->modifier,
+                         mixed ? "only normsys and histosys may share one" : "a shapesys cannot be shared");
 }
 
 static paritas_status check_modifier(struct hf_raw *raw, const struct hf_raw_modifier *modifier,
                                      const struct hf_use *use, uint32_t n_bins)
 {
-    char found[32];
-    switch (modifier->type) {
-    case HF_NORMSYS:
-        if (!(modifier->hi > 0.0))
-            return refuse_modifier(raw, use, "data.hi", "must be a number greater than 0, found ",
-                                   hf_number(modifier->hi, found));
-        if (!(modifier->lo > 0.0))
-            return refuse_modifier(raw, use, "data.lo", "must be a number greater than 0, found ",
-                                   hf_number(modifier->lo, found));
+    switch (hf_kind(modifier->type)->data) {
+    case HF_DATA_HI_LO:
+        TRY(check_positive(raw, use, "data.hi", modifier->hi));
+        TRY(check_positive(raw, use, "data.lo", modifier->lo));
         break;
-    case HF_HISTOSYS:
-        if (modifier->n_values != n_bins)
-            return refuse_length(raw, use, "data.hi_data", modifier->n_values, n_bins);
-        if (modifier->n_lo_values != n_bins)
-            return refuse_length(raw, use, "data.lo_data", modifier->n_lo_values, n_bins);
+    case HF_DATA_HI_LO_BINS:
+        TRY(check_length(raw, use, "data.hi_data", &modifier->highs, n_bins));
+        TRY(check_length(raw, use, "data.lo_data", &modifier->lows, n_bins));
         break;
-    case HF_SHAPESYS:
-    case HF_STATERROR:
-        if (modifier->n_values != n_bins) return refuse_length(raw, use, "data", modifier->n_values, n_bins);
+    case HF_DATA_BINS:
+        TRY(check_length(raw, use, "data", &modifier->values, n_bins));
         break;
-    default:
+    case HF_DATA_NONE:
         break;
     }
     return check_sharing(raw, modifier, use);
@@ -90,45 +75,40 @@ static paritas_status check_channels(struct hf_raw *raw)
         for (uint32_t s = 0; s < channel->n_samples; s++) {
             const struct hf_raw_sample *sample = &channel->samples[s];
             const struct hf_use sample_use = {c, s, HF_NONE};
-            if (sample->n_bins != channel->samples[0].n_bins)
-                return refuse_length(raw, &sample_use, "data", sample->n_bins, channel->samples[0].n_bins);
+            TRY(check_length(raw, &sample_use, "data", &sample->data, channel->samples[0].data.n));
             for (uint32_t m = 0; m < sample->n_modifiers; m++) {
                 const struct hf_use use = {c, s, m};
-                paritas_status status = check_modifier(raw, &sample->modifiers[m], &use, sample->n_bins);
-                if (status != PARITAS_OK) return status;
+                TRY(check_modifier(raw, &sample->modifiers[m], &use, sample->data.n));
             }
             n_modifiers += sample->n_modifiers;
         }
     }
-    const struct hf_place root = {NULL, "", HF_NONE}, at = {&root, "channels", HF_NONE};
-    if (n_modifiers == 0)
-        return hf_refuse(raw->context, raw->label, &at,
-                         "no sample has a modifier, so the model has no parameter");
-    return PARITAS_OK;
+    const struct hf_place root = hf_root(&raw->source), at = hf_member(&root, "channels");
+    return n_modifiers != 0 ? PARITAS_OK
+                            : hf_refuse(&at, "no sample has a modifier, so the model has no parameter");
 }
 
 static paritas_status check_observations(const struct hf_raw *raw)
 {
-    const struct hf_place root = {NULL, "", HF_NONE}, observations = {&root, "observations", HF_NONE};
+    const struct hf_place root = hf_root(&raw->source), observations = hf_member(&root, "observations");
     for (uint32_t c = 0; c < raw->n_channels; c++) {
         const struct hf_raw_channel *channel = &raw->channels[c];
         const struct hf_name *name = &raw->names.items[channel->name];
+        const uint32_t n_bins = channel->samples[0].data.n;
         if (name->observation == 0)
-            return hf_refuse(raw->context, raw->label, &observations,
-                             "none for the channel \"%.200s\" (channels[%lu])", name->text, (unsigned long)c);
-        const struct hf_raw_observation *observation = &raw->observations[name->observation - 1];
-        const struct hf_place at = {&root, "observations", name->observation - 1},
-                              data = {&at, "data", HF_NONE};
-        if (observation->n_bins != channel->samples[0].n_bins)
-            return hf_refuse(
-                raw->context, raw->label, &data, "must have %lu bins, as the channel \"%.200s\", found %lu",
-                (unsigned long)channel->samples[0].n_bins, name->text, (unsigned long)observation->n_bins);
-        for (uint32_t k = 0; k < observation->n_bins; k++) {
+            return hf_refuse(&observations, "none for the channel \"%.200s\" (channels[%lu])", name->text,
+                             (unsigned long)c);
+        const struct hf_list *data = &raw->observations[name->observation - 1].data;
+        const struct hf_place at = hf_element(&observations, name->observation - 1),
+                              whole = hf_member(&at, "data");
+        if (data->n != n_bins)
+            return hf_refuse(&whole, "must have %lu bins, as the channel \"%.200s\", found %lu",
+                             (unsigned long)n_bins, name->text, (unsigned long)data->n);
+        for (uint32_t k = 0; k < n_bins; k++) {
             char found[32];
-            const struct hf_place bin = {&at, "data", k};
-            if (observation->data[k] < 0.0)
-                return hf_refuse(raw->context, raw->label, &bin, "must not be negative, found %s",
-                                 hf_number(observation->data[k], found));
+            const struct hf_place bin = hf_member_at(&at, "data", k);
+            if (data->at[k] < 0.0)
+                return hf_refuse(&bin, "must not be negative, found %s", hf_number(data->at[k], found));
         }
     }
     return PARITAS_OK;
@@ -136,30 +116,25 @@ static paritas_status check_observations(const struct hf_raw *raw)
 
 /* ---- layout, in pyhf's order ---- */
 
-static struct hf_modifier layout_modifier(const struct hf_raw_modifier *source)
-{
-    struct hf_modifier modifier = {.type = source->type, .hi = source->hi, .lo = source->lo};
-    if (source->type == HF_HISTOSYS) {
-        modifier.hi_data = source->values;
-        modifier.lo_data = source->lo_values;
-    } else {
-        modifier.uncertainty = source->values;
-    }
-    return modifier;
-}
-
 static bool layout_sample(const struct hf_raw *raw, const struct hf_raw_sample *source,
                           struct hf_sample *sample)
 {
     const struct hf_name *name = &raw->names.items[source->name];
     sample->name = arena_text(raw->keep, name->text, name->length);
-    sample->data = source->data;
+    sample->data = source->data.at;
     sample->n_modifiers = source->n_modifiers;
     sample->modifiers = arena_allocate(raw->keep, (source->n_modifiers != 0 ? source->n_modifiers : 1) *
                                                       sizeof *sample->modifiers);
     if (sample->name == NULL || sample->modifiers == NULL) return false;
-    for (uint32_t m = 0; m < source->n_modifiers; m++)
-        sample->modifiers[m] = layout_modifier(&source->modifiers[source->order[m]]);
+    for (uint32_t m = 0; m < source->n_modifiers; m++) {
+        const struct hf_raw_modifier *from = &source->modifiers[source->order[m]];
+        sample->modifiers[m] = (struct hf_modifier){.type = from->type,
+                                                    .hi = from->hi,
+                                                    .lo = from->lo,
+                                                    .hi_data = from->highs.at,
+                                                    .lo_data = from->lows.at,
+                                                    .uncertainty = from->values.at};
+    }
     return true;
 }
 
@@ -174,9 +149,9 @@ static bool layout_channels(const struct hf_raw *raw, struct hf_spec *spec)
         struct hf_channel *channel = &spec->channels[c];
         channel->name = arena_text(raw->keep, name->text, name->length);
         channel->n_samples = source->n_samples;
-        channel->n_bins = source->samples[0].n_bins;
+        channel->n_bins = source->samples[0].data.n;
         channel->first_bin = spec->n_main;
-        channel->observed = raw->observations[name->observation - 1].data;
+        channel->observed = raw->observations[name->observation - 1].data.at;
         channel->samples = arena_array(raw->keep, source->n_samples, sizeof *channel->samples);
         if (channel->name == NULL || channel->samples == NULL) return false;
         for (uint32_t s = 0; s < source->n_samples; s++)
@@ -198,14 +173,14 @@ static paritas_status find_measurement(const struct hf_raw *raw, const char *mea
         return PARITAS_OK;
     }
     struct text list;
-    text_open(&list, &raw->context->allocator);
+    text_open(&list, &raw->source.context->allocator);
     for (uint32_t i = 0; i < raw->n_measurements; i++)
         text_format(&list, "%s\"%s\"", i != 0 ? ", " : "", raw->names.items[raw->measurements[i].name].text);
     text_append(&list, "", 1);
-    paritas_status status = list.failed ? paritas_fail_memory(raw->context)
-                                        : paritas_fail(raw->context, PARITAS_NOT_FOUND,
+    paritas_status status = list.failed ? paritas_fail_memory(raw->source.context)
+                                        : paritas_fail(raw->source.context, PARITAS_NOT_FOUND,
                                                        "%s: measurements: there is no \"%.200s\", only %s",
-                                                       raw->label, measurement, list.bytes);
+                                                       raw->source.label, measurement, list.bytes);
     text_free(&list);
     return status;
 }
@@ -220,17 +195,18 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
              index = name != HF_NONE ? raw->names.items[name].set : HF_NONE;
     if (index == HF_NONE) {
         if (asked != NULL)
-            return paritas_fail(raw->context, PARITAS_NOT_FOUND,
+            return paritas_fail(raw->source.context, PARITAS_NOT_FOUND,
                                 "%s: the model has no parameter \"%.200s\" to be the parameter of interest",
-                                raw->label, asked);
+                                raw->source.label, asked);
         spec->unused_poi = arena_text(raw->keep, text, strlen(text));
-        return spec->unused_poi != NULL ? PARITAS_OK : paritas_fail_memory(raw->context);
+        return spec->unused_poi != NULL ? PARITAS_OK : paritas_fail_memory(raw->source.context);
     }
     const struct hf_set *set = &spec->sets[index];
     if (set->size != 1) {
-        const struct hf_place root = {NULL, "", HF_NONE}, at = {&root, "measurements", measurement},
-                              poi = {&at, "config.poi", HF_NONE};
-        return hf_refuse(raw->context, raw->label, asked != NULL ? &root : &poi,
+        const struct hf_place root = hf_root(&raw->source),
+                              at = hf_member_at(&root, "measurements", measurement),
+                              poi = hf_member(&at, "config.poi");
+        return hf_refuse(asked != NULL ? &root : &poi,
                          "\"%.200s\" is a set of %lu parameters and cannot be the parameter of interest",
                          set->name, (unsigned long)set->size);
     }
@@ -247,15 +223,13 @@ static paritas_status read_into(paritas_context *context, const struct paritas_w
 {
     struct hf_raw raw;
     uint32_t chosen = 0;
-    paritas_status status = hf_raw_read(context, workspace, scratch, &spec->arena, &raw);
-    if (status == PARITAS_OK) status = find_measurement(&raw, measurement, &chosen);
-    if (status == PARITAS_OK) status = check_channels(&raw);
-    if (status == PARITAS_OK) status = check_observations(&raw);
-    if (status == PARITAS_OK && !(hf_raw_order(&raw) && layout_channels(&raw, spec)))
-        status = paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = hf_sets_build(&raw, chosen, spec);
-    if (status == PARITAS_OK) status = find_poi(&raw, chosen, poi, spec);
-    return status;
+    TRY(hf_raw_read(context, workspace, scratch, &spec->arena, &raw));
+    TRY(find_measurement(&raw, measurement, &chosen));
+    TRY(check_channels(&raw));
+    TRY(check_observations(&raw));
+    if (!hf_raw_order(&raw) || !layout_channels(&raw, spec)) return paritas_fail_memory(context);
+    TRY(hf_sets_build(&raw, chosen, spec));
+    return find_poi(&raw, chosen, poi, spec);
 }
 
 paritas_status hf_spec_read(paritas_context *context, const struct paritas_workspace *workspace,

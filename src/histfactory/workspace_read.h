@@ -1,31 +1,31 @@
 /* workspace_read.h: what the reader's parts share. Internal to src/histfactory.
  *
  *   JSON tree ──► hf_raw_read ──► struct hf_raw ──► hf_sets_build ──► struct hf_spec
- *                 (read_raw.c)    file order         (parameters.c, read.c)   pyhf's order
+ *                                 file order                          pyhf's order
  *
- * The first step checks the shape of the document (pyhf's schema and names given twice) and is all that the
- * workspace operations need; the second checks what the model means. One walk over the tree does both the
- * check and the copy of the numbers: the tree is large and is touched once. Names become small integers at
- * once, so that nothing after it compares texts.
+ * The first step checks the shape of the document: pyhf's schema, and that no name is given twice. The
+ * operations on workspaces need no more. The second step checks what the model means. One walk over the tree
+ * checks and copies the numbers: the tree is large and is touched once. Names become small integers at once,
+ * so that nothing after it compares texts.
  */
 #ifndef PARITAS_WORKSPACE_READ_H
 #define PARITAS_WORKSPACE_READ_H
 
-#include "base/json.h"
+#include "histfactory/schema_check.h"
 #include "histfactory/workspace_spec.h"
 
-#define HF_NONE UINT32_MAX
-
-/* A place in the document: a list from the leaf up to the root, on the stack of the walk. */
-struct hf_place {
-    const struct hf_place *up; /* NULL: the root */
-    const char *key;           /* "" for an element of `up` */
-    uint32_t index;            /* HF_NONE: not an element */
-};
-
-/* Where a modifier stands, in file order. */
+/* Where a modifier stands, in file order; modifier HF_NONE: the sample. */
 struct hf_use {
     uint32_t channel, sample, modifier;
+};
+
+/* A modifier whose set has widths that follow from rates, in the ordered model. */
+struct hf_spread {
+    const struct hf_modifier *modifier;
+    const struct hf_sample *sample;
+    uint32_t n_bins;
+    struct hf_use use;
+    const struct hf_spread *next; /* of the set, by channel and sample */
 };
 
 /* Everything known of one name. Channels, samples, modifiers, observations and measurements share the table:
@@ -43,10 +43,19 @@ struct hf_name {
     uint32_t config_in, config_at;
     uint32_t modifier_in[HF_TYPE_COUNT]; /* serial number of the sample that has this (name, type) */
     uint32_t modifier_at[HF_TYPE_COUNT];
-    uint32_t types;          /* bit per hf_type in use */
+    uint32_t types;          /* as hf_name_types, while meaning is checked */
     uint32_t set;            /* index into the spec's sets; HF_NONE: not met */
     struct hf_use first_use; /* where `types` was first filled, in file order */
 };
+
+/* The types of the modifiers of a name: HF_BIT of each. */
+static inline uint32_t hf_name_types(const struct hf_name *name)
+{
+    uint32_t types = 0;
+    for (int type = 0; type < HF_TYPE_COUNT; type++)
+        if (name->modifier_in[type] != 0) types |= HF_BIT(type);
+    return types;
+}
 
 struct hf_names {
     struct hf_name *items;
@@ -54,18 +63,24 @@ struct hf_names {
     uint32_t count, capacity, table_size;
 };
 
+/* Numbers of an array; absent: at NULL, n 0. */
+struct hf_list {
+    const double *at;
+    uint32_t n;
+};
+
 struct hf_raw_modifier {
     uint32_t name;
     hf_type type;
-    double hi, lo;                    /* NORMSYS */
-    const double *values, *lo_values; /* HISTOSYS: hi_data, lo_data; SHAPESYS, STATERROR: uncertainties */
-    uint32_t n_values, n_lo_values;
+    double hi, lo;              /* HF_DATA_HI_LO */
+    struct hf_list values;      /* HF_DATA_BINS */
+    struct hf_list highs, lows; /* HF_DATA_HI_LO_BINS */
 };
 
 struct hf_raw_sample {
     uint32_t name;
-    uint32_t n_bins, n_modifiers;
-    const double *data;
+    uint32_t n_modifiers;
+    struct hf_list data;
     struct hf_raw_modifier *modifiers;
     uint32_t *order; /* of the modifiers by (name, type); filled by hf_raw_order */
 };
@@ -79,18 +94,17 @@ struct hf_raw_channel {
 
 struct hf_raw_observation {
     uint32_t name;
-    uint32_t n_bins;
-    const double *data;
+    struct hf_list data;
 };
 
-/* A parameter's configuration; absent arrays are NULL. */
+/* A parameter's configuration. */
+enum hf_setting { HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA, HF_GIVEN_FACTORS, HF_GIVEN_SIGMAS, HF_SETTINGS };
 struct hf_raw_config {
     uint32_t name;
-    uint32_t n_inits, n_bounds, n_auxdata, n_factors, n_sigmas;
-    const double *inits, *auxdata, *factors, *sigmas;
-    const double *bounds; /* pairs: lower, upper */
-    int fixed;            /* -1: absent */
+    struct hf_list settings[HF_SETTINGS]; /* bounds: pairs lower, upper */
+    int fixed;                            /* -1: absent */
 };
+extern const char *const hf_setting_names[HF_SETTINGS];
 
 struct hf_raw_measurement {
     uint32_t name;
@@ -101,8 +115,7 @@ struct hf_raw_measurement {
 
 /* A document of the right shape, in file order. */
 struct hf_raw {
-    paritas_context *context;
-    const char *label;
+    struct hf_source source;
     struct arena *scratch; /* tables of the reader; gone when it is done */
     struct arena *keep;    /* numbers */
     struct hf_names names;
@@ -113,67 +126,44 @@ struct hf_raw {
     uint32_t *order; /* of the channels by name; filled by hf_raw_order */
 };
 
-/* strcmp(a, b) == 0 for keys: they are short, differ early and are compared by the ten thousand. */
-static inline bool hf_same(const char *a, const char *b)
-{
-    while (*a == *b && *a != '\0') {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}
+/* ---- workspace_read_raw.c ---- */
 
-/* read_raw.c: checks the document's shape and copies its numbers into `keep`, tables into `scratch`. Names
- * are borrowed from the document. INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
+/* Checks the document's shape and copies its numbers into `keep`, tables into `scratch`. Names are borrowed
+ * from the document. INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
 paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
-
-/* read_raw.c: the check alone, for the operations of paritas.h. */
+/* The check alone, for the operations on workspaces. */
 paritas_status hf_workspace_check(paritas_context *context, const struct paritas_workspace *workspace);
 
-/* "LABEL: PATH: reason" as INVALID_INPUT. The root's path is left out. */
-paritas_status hf_refuse(paritas_context *context, const char *label, const struct hf_place *place,
-                         const char *format, ...)
+/* Refuses a sample or modifier; `member` "": as a whole, element HF_NONE: the member as a whole. */
+paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use, const char *member,
+                             uint32_t element, const char *format, ...)
 #if defined(__GNUC__)
-    __attribute__((format(printf, 4, 5)))
+    __attribute__((format(printf, 5, 6)))
 #endif
     ;
+/* Refuses a bin's uncertainty, because of which `what` is out of range. */
+paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
+                                const char *what);
+/* Name of a modifier. */
+const char *hf_use_name(const struct hf_raw *raw, const struct hf_use *use);
 
-/* Members that an object may have, for hf_fields. */
-struct hf_field {
-    const char *key;
-    bool required;
-    const struct json *node; /* filled; NULL: absent */
-};
-/* Sorts the members of `object` into fields[0..n). Refuses another type, an unknown key, a missing one. */
-paritas_status hf_fields(paritas_context *context, const char *label, const struct hf_place *place,
-                         const struct json *object, struct hf_field *fields, size_t n);
-/* Refuses what is not of `type`, an empty array included where `nonempty`. */
-paritas_status hf_expect(paritas_context *context, const char *label, const struct hf_place *place,
-                         const struct json *node, json_type type, bool nonempty);
-/* What a node is, for messages: "0.5", "\"text\"", "an object". */
-const char *hf_describe(const struct json *node, char out[64]);
-/* A number as text, for messages. */
-const char *hf_number(double value, char out[32]);
+/* ---- workspace_read_names.c ---- */
 
-/* read_names.c */
 /* Id of a text, entered if it is new; HF_NONE when memory runs out. */
 uint32_t hf_names_enter(struct hf_names *names, struct arena *arena, const char *text, uint32_t length);
 /* Id of a text; HF_NONE if it was never entered. */
 uint32_t hf_names_find(const struct hf_names *names, const char *text);
-/* Fills `rank`. False when memory runs out. */
-bool hf_names_rank(struct hf_names *names, struct arena *arena);
+/* Fills `rank`. Returns the names in that order; NULL when memory runs out. */
+struct hf_name **hf_names_rank(struct hf_names *names, struct arena *arena);
 /* Sorts n keys ascending; `scratch` has n places. */
 void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n);
 /* Fills `rank` and the `order` arrays of a document. False when memory runs out. */
 bool hf_raw_order(struct hf_raw *raw);
 
-/* Name of a type as in documents: "normsys". */
-const char *hf_type_name(hf_type type);
-/* The type of that name; HF_TYPE_COUNT: there is none. */
-hf_type hf_type_of(const char *text);
+/* ---- histfactory_parameters.c ---- */
 
-/* parameters.c: numbers the parameter sets of an ordered document in pyhf's order and fills them with
+/* Numbers the parameter sets of an ordered document in pyhf's order and fills them with
  * defaults, then with the configuration of measurements[measurement]. Fills spec->sets and the `set` and
  * `first` of all modifiers of spec->channels, which must stand in the order of `raw`. */
 paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);

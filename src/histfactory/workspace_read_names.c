@@ -1,8 +1,9 @@
-/* workspace_read_names.c: names as small integers. One open-addressed table per document, in the reader's arena, so
- * that duplicates and look-ups cost a few nanoseconds whatever the number of names. Ordering by name is done
- * once for the distinct texts; everything else sorts integers. */
+/* workspace_read_names.c: names as small integers. One open-addressed table per document, in the reader's
+ * arena: a look-up costs a few nanoseconds whatever the number of names. The distinct texts are ordered once;
+ * everything else sorts integers. */
 #include "histfactory/workspace_read.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Eight bytes a step: names are read thousands of times a file. The value depends on the byte order of the
@@ -72,37 +73,20 @@ uint32_t hf_names_find(const struct hf_names *names, const char *text)
     return names->table[slot] != 0 ? names->table[slot] - 1 : HF_NONE;
 }
 
-/* Bytes of UTF-8 stand in the order of their code points, which is Python's order of strings. */
-static bool before(const struct hf_name *a, const struct hf_name *b)
+/* For qsort. Bytes of UTF-8 stand in the order of their code points, which is Python's order of strings. */
+static int by_text(const void *a, const void *b)
 {
-    int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
-    return order != 0 ? order < 0 : a->length < b->length;
+    return strcmp((*(struct hf_name *const *)a)->text, (*(struct hf_name *const *)b)->text);
 }
 
-bool hf_names_rank(struct hf_names *names, struct arena *arena)
+struct hf_name **hf_names_rank(struct hf_names *names, struct arena *arena)
 {
-    size_t n = names->count;
-    if (n == 0) return true;
-    uint32_t *from = arena_array(arena, n, sizeof *from), *to = arena_array(arena, n, sizeof *to);
-    if (from == NULL || to == NULL) return false;
-    for (size_t i = 0; i < n; i++) from[i] = (uint32_t)i;
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t start = 0; start < n; start += 2 * width) {
-            size_t middle = start + width < n ? start + width : n,
-                   end = start + 2 * width < n ? start + 2 * width : n;
-            size_t a = start, b = middle;
-            for (size_t k = start; k < end; k++) {
-                bool right =
-                    a == middle || (b < end && before(&names->items[from[b]], &names->items[from[a]]));
-                to[k] = right ? from[b++] : from[a++];
-            }
-        }
-        uint32_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    for (size_t i = 0; i < n; i++) names->items[from[i]].rank = (uint32_t)i;
-    return true;
+    struct hf_name **sorted = arena_array(arena, names->count, sizeof *sorted);
+    if (sorted == NULL) return NULL;
+    for (size_t i = 0; i < names->count; i++) sorted[i] = &names->items[i];
+    qsort(sorted, names->count, sizeof *sorted, by_text);
+    for (size_t i = 0; i < names->count; i++) sorted[i]->rank = (uint32_t)i;
+    return sorted;
 }
 
 void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n)
@@ -171,20 +155,4 @@ bool hf_raw_order(struct hf_raw *raw)
         keys[c] = (uint64_t)names[raw->channels[c].name].rank << 32 | c;
     raw->order = order_of(raw->scratch, keys, scratch, raw->n_channels);
     return raw->order != NULL;
-}
-
-/* In the order of hf_type, which is also the order of the texts. */
-static const char *const type_names[HF_TYPE_COUNT] = {"histosys",    "lumi",     "normfactor", "normsys",
-                                                      "shapefactor", "shapesys", "staterror"};
-
-const char *hf_type_name(hf_type type)
-{
-    return type_names[type];
-}
-
-hf_type hf_type_of(const char *text)
-{
-    int type = 0;
-    while (type < HF_TYPE_COUNT && !hf_same(text, type_names[type])) type++;
-    return (hf_type)type;
 }

@@ -1,6 +1,6 @@
 /* workspace_spec.h: a workspace and one of its measurements, validated, in pyhf's order, before it is frozen.
  *
- *   JSON document ──► hf_spec_read ──► struct hf_spec ──► freeze ──► flat arrays for the kernels
+ *   JSON document ──► hf_spec_read ──► struct hf_spec ──► hf_freeze ──► flat arrays for the kernels
  *
  * Channels and samples are sorted by name; parameter sets stand in pyhf's parameter order, which is not
  * alphabetical. After hf_spec_read succeeded nothing downstream needs to check anything again.
@@ -8,26 +8,13 @@
 #ifndef PARITAS_WORKSPACE_SPEC_H
 #define PARITAS_WORKSPACE_SPEC_H
 
-#include "base/context.h"
-
-/* In the order in which pyhf walks the types to number parameters. */
-typedef enum hf_type {
-    HF_HISTOSYS,
-    HF_LUMI,
-    HF_NORMFACTOR,
-    HF_NORMSYS,
-    HF_SHAPEFACTOR,
-    HF_SHAPESYS,
-    HF_STATERROR,
-    HF_TYPE_COUNT
-} hf_type;
-typedef enum hf_constraint { HF_UNCONSTRAINED, HF_GAUSSIAN, HF_POISSON } hf_constraint;
+#include "histfactory/histfactory_modifiers.h"
 
 struct hf_modifier {
     hf_type type;
-    uint32_t set;   /* index into hf_spec.sets */
-    uint32_t first; /* STATERROR: which element of the set belongs to bin 0 of this channel; else 0 */
-    double hi, lo;  /* NORMSYS */
+    uint32_t set;                    /* index into hf_spec.sets */
+    uint32_t first;                  /* element of the set for bin 0 of this channel */
+    double hi, lo;                   /* NORMSYS */
     const double *hi_data, *lo_data; /* HISTOSYS, one a bin */
     /* HISTOSYS: where they stand among the numbers of the templates, plus 1; 0: they are those above */
     uint32_t hi_template, lo_template;
@@ -52,8 +39,9 @@ struct hf_channel {
 
 struct hf_set {
     const char *name;
-    uint32_t size;      /* parameters in the set */
-    uint32_t first;     /* index of its first parameter in pyhf's order */
+    const struct hf_modifier_kind *kind; /* of its modifiers: the first in pyhf's order */
+    uint32_t size;                       /* parameters in the set */
+    uint32_t first;                      /* index of its first parameter in pyhf's order */
     uint32_t first_aux; /* index of its first auxiliary datum; meaningful where constrained */
     bool scalar;        /* named x; else x[i], also where size is 1 */
     hf_constraint constraint;

@@ -1,14 +1,13 @@
-/* histfactory_widths.h: how widths of constraints follow from rates and their uncertainties, and shifts of a histosys
- * from its templates: for reading a workspace, freezing, and data rows that bring such numbers themselves. */
-#ifndef PARITAS_HISTFACTORY_WIDTHS_H
-#define PARITAS_HISTFACTORY_WIDTHS_H
+/* modifier_numbers.h: the numbers that kernels have of a modifier, from those of the workspace or of a data
+ * row: widths of constraints from rates and their uncertainties, shifts, coefficients of factors. */
+#ifndef PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
+#define PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
 
 #include "base/host_math.h"
+#include "histfactory/workspace_spec.h"
 
-#include <stdbool.h>
-
-/* shapesys: tau = (rate / uncertainty)^2; a bin without a positive rate and uncertainty is a constant of tau
- * 1. */
+/* shapesys: tau = (rate / uncertainty)^2. A bin without a positive rate and uncertainty is a constant of
+ * tau 1. */
 static inline bool hf_tau_is_alive(double rate, double uncertainty)
 {
     return rate > 0.0 && uncertainty > 0.0;
@@ -38,18 +37,15 @@ static inline double hf_sigma_of(double sum)
     return sum > 0.0 ? host_sqrt(sum) : 1.0;
 }
 
-/* What a Gaussian constraint adds to the constants of the likelihood: ln(sigma sqrt(2 pi)). */
-static inline double hf_gauss_term(double sigma)
-{
-    return host_log(sigma) + 0.9189385332046727;
-}
-
-/* S and A of a histosys in a bin, as the kernels' tables have them: 8 places apart. */
+/* histosys: S and A of a bin, 8 places apart as in the kernels' tables. */
 static inline void hf_put_shift(double nominal, double hi, double lo, double *pair)
 {
     const double up = hi - nominal, down = nominal - lo;
     pair[0] = 0.5 * (up + down);
     pair[8] = (up - down) / 16.0;
 }
+
+/* normsys: coefficients c1..c6 of the code 4 polynomial, ln hi, ln lo. */
+void hf_normsys_coefficients(const struct hf_modifier *modifier, double c[8]);
 
 #endif

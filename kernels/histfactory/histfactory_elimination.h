@@ -1,0 +1,309 @@
+/* histfactory_elimination.h: local parameters eliminated from the Hessian, bin by bin, and what is solved
+ * with their blocks.
+ *
+ * Local parameters couple to one bin each, so they are eliminated before H of the dense slots is formed
+ * (their Schur complement): each adds one row to the bin's rank updates. Where one set multiplies all units
+ * of a channel ("common") it only changes the weight of the bin's row.
+ */
+#ifndef PARITAS_HISTFACTORY_ELIMINATION_H
+#define PARITAS_HISTFACTORY_ELIMINATION_H
+
+#include "numeric/tiles.h"
+#include "histfactory/histfactory_rates.h"
+
+/* A pivot is taken for zero up to this part of the sums that it is made of. A larger limit stalls fits in
+ * flat valleys, whose true curvature can be 1e-11 of the diagonal. */
+#if F64
+#define HF_PIVOT_LEAST R(1e-13)
+#else
+#define HF_PIVOT_LEAST R(1e-5)
+#endif
+
+/* Cell arrays of a panel for the derivative by local set `set`, into CELL_TEMP: rates without it, zero where
+ * a unit does not carry it. */
+FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
+{
+    const u32 units = ch->units;
+    GLOBAL real *xe = s + mi[HF_S_CELL_TEMP], *xs = xe + 8 * units, *xg = xs + 8 * units;
+    TEAM_FOR(u, units) {
+        const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u);
+        hf_unit un = hf_unit_of(mi, unit);
+        const u32 carries = hf_carries(mi, un, set);
+        const pack phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
+        for (u32 b = 0; b < 8; b += PACK) {
+            pack g = PK(0.0);
+            if (carries)
+                g = pflush(PACK_OF(s[mi[HF_S_F] + unit]) *
+                           hf_gamma_without(HF, ch, un, panel, b, set, HF_NO_SET));
+            if (mi[HF_CLIPS] & HF_CLIP_SAMPLES)
+                g = PSELECT(LOADP(s + mi[HF_S_XG], cell + b) == PK(0.0), PK(0.0), g);
+            const pack rate = pflush(LOADP(s + mi[HF_S_BASE], cell + b) * g);
+            STOREP(xs, 8 * u + b, rate);
+            STOREP(xe, 8 * u + b, pflush(rate * phi));
+            STOREP(xg, 8 * u + b, pflush(g * phi));
+        }
+    }
+}
+
+/* Derivatives of a panel's rates into JACOBIAN, then of those without each coupled set. */
+FN void hf_panel_jacobians(HF_PARAMETERS, hf_channel ch, u32 panel)
+{
+    const u32 cell = hf_cell_at(ch, panel, 0), size = 8 * ch->units, coupled = hf_coupled(ch);
+    GLOBAL const real *temp = s + mi[HF_S_CELL_TEMP];
+    for (u32 l = 0; l <= coupled; l++) {
+        if (l > 0) hf_cells_without(HF, ch, panel, l - 1);
+        TEAM_BARRIER();
+        GLOBAL const real *xe = l > 0 ? temp : s + mi[HF_S_XE] + cell,
+                          *xs = l > 0 ? temp + size : s + mi[HF_S_XS] + cell,
+                          *xg = l > 0 ? temp + 2 * size : s + mi[HF_S_XG] + cell;
+        hf_panel_jacobian(HF, ch, panel, xe, xs, xg, s + mi[HF_S_JACOBIAN] + l * 64 * ch->blocks);
+        TEAM_BARRIER();
+    }
+}
+
+/* What the weight of a bin's row is made of: n/lambda^2, or for the Fisher matrix (kap 0) its expectation. */
+FN pack hf_bin_curvature(HF_PARAMETERS, u32 bin, pack kap)
+{
+    const pack zero = PK(0.0), one = PK(1.0);
+    const pack lambda = LOADP(s + mi[HF_S_LAMBDA], bin), n = LOADP(s + mi[HF_S_MAIN], bin);
+    const pmask positive = lambda > zero;
+    const pack inverse = PDIVIDE(one, PSELECT(positive, lambda, one));
+    const pack curve = PSELECT(positive, pflush(PFMA(kap, PFMA(n, inverse, -one), one) * inverse), zero);
+    if (mi[HF_CLIPS] & HF_CLIP_BINS) return PSELECT(lambda <= hf_bin_clip(mi, mr), zero, curve);
+    return curve;
+}
+
+/* A local parameter in bins b.. of a panel, while it is eliminated. */
+typedef struct {
+    u32 panel, b, set, slot;
+    pmask active;
+    pack weighted;   /* the bins' curvature times lambda's derivative by the parameter */
+    pack own, least; /* the pivot; what counts as zero */
+    pack mixed;      /* weight of second derivatives: kap (1 - n/lambda) */
+} hf_local_pivot;
+
+FN hf_local_pivot hf_pivot_of(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 set, pack curve, pack mixed,
+                              real kap, real damping)
+{
+    hf_set record = hf_set_of(mi, ch, set);
+    hf_local_pivot p;
+    p.panel = panel;
+    p.b = b;
+    p.set = set;
+    p.slot = record->slot + 8 * panel + b;
+    p.active = LOADP(s + mi[HF_S_ACTIVE], p.slot) > PK(0.0);
+    const pack first = hf_local_derivative(HF, ch, panel, b, set, HF_NO_SET);
+    p.weighted = pflush(curve * first);
+    const pack own = pflush(PFMA(p.weighted, first, hf_constraint_curvature(HF, record, p.slot, kap)));
+    p.least = PACK_OF(HF_PIVOT_LEAST) * PSELECT(own < PK(0.0), -own, own);
+    p.own = PSELECT(p.active, own * PACK_OF(R(1.0) + damping), PK(1.0));
+    p.mixed = mixed;
+    return p;
+}
+
+/* The pivot, 1 where it is too small; BAD_LOCAL is set in lanes where it is bad. */
+FN pack hf_judge_pivot(HF_PARAMETERS, hf_local_pivot p)
+{
+    const pmask bad = PNOT(p.own >= -p.least);
+    if (PANY(bad)) {
+        GLOBAL real *flag = s + mi[HF_S_SCALARS_OF_FIT] + HF_FIT_BAD_LOCAL, *temp = s + mi[HF_S_CELL_TEMP];
+        STOREP(temp, p.b, PSELECT(bad, PK(1.0), PK(0.0)));
+        for (u32 j = 0; j < PACK; j++) flag[0] = SELECT(temp[p.b + j] > R(0.0), R(1.0), flag[0]);
+    }
+    return PSELECT(p.own > p.least, p.own, PK(1.0));
+}
+
+/* Eliminates a common set, or not: LOCAL_D, LOCAL_C. Returns the bins' weights; `whole` gets them as they are
+ * before the elimination. */
+FN pack hf_eliminate_common(HF_PARAMETERS, hf_local_pivot p, pack curve, u32 eliminate, GLOBAL real *whole)
+{
+    const pack gamma = LOADP(s + mi[HF_S_X], p.slot);
+    const pack c = PSELECT(p.active, pflush(PFMA(p.weighted, gamma, p.mixed)), PK(0.0));
+    const pack own = hf_judge_pivot(HF, p);
+    STOREP(hf_local_pivots(HF), p.slot, own);
+    STOREP(hf_local_couplings(HF), p.slot, c);
+    curve = pflush(pflush(curve * gamma) * gamma);
+    STOREP(whole, p.b, curve);
+    return eliminate ? pflush(PFMA(-c, PDIVIDE(c, own), curve)) : curve;
+}
+
+/* Element (set, m) of the bins' local block, or with `eliminate` of its factor. */
+FN pack hf_local_cross(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 m, u32 eliminate)
+{
+    const u32 slot = hf_local_slot(mi, ch, m, p.panel) + p.b;
+    GLOBAL const real *factors = hf_local_factors(ch, s, p.panel), *pivots = hf_local_pivots(HF);
+    pack cross = PFMA(p.weighted, hf_local_derivative(HF, ch, p.panel, p.b, m, HF_NO_SET),
+                      p.mixed * hf_local_derivative(HF, ch, p.panel, p.b, p.set, m));
+    cross = PSELECT(AND(p.active, LOADP(s + mi[HF_S_ACTIVE], slot) > PK(0.0)), pflush(cross), PK(0.0));
+    if (!eliminate) return cross;
+    for (u32 j = 0; j < m; j++)
+        cross = PFMA(pflush(-LOADP(factors, hf_below(p.set, j) + p.b) *
+                            LOADP(pivots, hf_local_slot(mi, ch, j, p.panel) + p.b)),
+                     LOADP(factors, hf_below(m, j) + p.b), cross);
+    return pflush(PDIVIDE(cross, LOADP(pivots, slot)));
+}
+
+/* Eliminates one of several sets, or not: its pivot, the factors to the sets before it, its coupling rows in
+ * JACOBIAN. */
+FN void hf_eliminate_set(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 eliminate)
+{
+    const u32 block = 64 * ch->blocks;
+    GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN], *row = jacobian + (1 + p.set) * block,
+                *factors = hf_local_factors(ch, s, p.panel), *pivots = hf_local_pivots(HF);
+    for (u32 i = p.b; i < block; i += 8)
+        STOREP(row, i,
+               PSELECT(p.active, pflush(PFMA(p.weighted, LOADP(jacobian, i), p.mixed * LOADP(row, i))),
+                       PK(0.0)));
+    for (u32 m = 0; m < p.set; m++) {
+        const pack cross = hf_local_cross(HF, ch, p, m, eliminate);
+        if (eliminate) {
+            const pack pivot = LOADP(pivots, hf_local_slot(mi, ch, m, p.panel) + p.b);
+            p.own = pflush(PFMA(pflush(-cross * pivot), cross, p.own));
+            GLOBAL const real *other = jacobian + (1 + m) * block;
+            for (u32 i = p.b; i < block; i += 8)
+                STOREP(row, i, pflush(PFMA(-cross, LOADP(other, i), LOADP(row, i))));
+        }
+        STOREP(factors, hf_below(p.set, m) + p.b, cross);
+    }
+    if (eliminate) p.own = hf_judge_pivot(HF, p);
+    STOREP(pivots, p.slot, p.own);
+    STOREP(hf_local_couplings(HF), p.slot, PK(1.0));
+}
+
+/* Local elimination in one panel: LOCAL_D, LOCAL_L; the kept rows' origin: in a channel with a common set
+ * LOCAL_C and the bins' weights, else the coupling rows in JACOBIAN behind the bins' own. With eliminate = 0
+ * the local blocks and couplings are left as they are. Leaves the bins' weights in panel arrays: `weight`,
+ * and `whole` as they were before the elimination. BAD_LOCAL: nonzero where a pivot was bad. */
+FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real kap, real damping,
+                                  u32 eliminate, GLOBAL real *weight, GLOBAL real *whole)
+{
+    const u32 bins = hf_bins(ch, panel);
+    for (u32 b = 0; b < bins; b += PACK) {
+        const u32 bin = hf_first_bin(ch, panel) + b;
+        const pack mixed = PACK_OF(kap) * LOADP(s + mi[HF_S_W], bin);
+        pack curve = hf_bin_curvature(HF, bin, PACK_OF(kap));
+        if (!ch->common) STOREP(whole, b, curve);
+        for (u32 l = 0; l < ch->sets; l++) {
+            const hf_local_pivot p = hf_pivot_of(HF, ch, panel, b, l, curve, mixed, kap, damping);
+            if (ch->common)
+                curve = hf_eliminate_common(HF, p, curve, eliminate, whole);
+            else
+                hf_eliminate_set(HF, ch, p, eliminate);
+        }
+        STOREP(weight, b, curve);
+    }
+}
+
+/* Adds a block's rows, squared and weighted, to the sums that pivots are judged against. */
+FN void hf_add_squares(GLOBAL real *squares, GLOBAL const real *rows, u32 bins, GLOBAL const real *whole)
+{
+    for (u32 i = 0; i < 8; i += PACK) {
+        pack sum = LOADP(squares, i);
+        for (u32 b = 0; b < bins; b++)
+            sum = PFMA(pflush(LOADP(rows, 8 * b + i) * PACK_OF(whole[b])), LOADP(rows, 8 * b + i), sum);
+        STOREP(squares, i, pflush(sum));
+    }
+}
+
+/* Rows of all bins of a channel: ROWS, and times their weights SCALED; SCALE. Local parameters are eliminated
+ * on the way. */
+FN_LARGE void hf_channel_rows(HF_PARAMETERS, hf_channel ch, real kap, real damping, u32 eliminate)
+{
+    const u32 blocks = ch->blocks, stride = ch->row_stride, coupled = hf_coupled(ch);
+    GLOBAL real *weight = s + mi[HF_S_CELL_TEMP] + 24 * ch->units, *whole = weight + 8;
+    for (u32 panel = 0; panel < ch->panels; panel++) {
+        const u32 bins = hf_bins(ch, panel), first = hf_panel_rows(ch, panel);
+        hf_panel_jacobians(HF, ch, panel);
+        ONE_WORKER
+        {
+            hf_eliminate_locals(HF, ch, panel, kap, damping, eliminate, weight, whole);
+        }
+        TEAM_BARRIER();
+        for (u32 l = 0; l <= coupled; l++) {
+            GLOBAL const real *jacobian = s + mi[HF_S_JACOBIAN] + l * 64 * blocks,
+                              *pivots = hf_local_pivots(HF);
+            const u32 slot = l == 0 ? 0 : hf_local_slot(mi, ch, l - 1, panel);
+            TEAM_FOR(place, blocks) {
+                const u32 at = first + place * stride + l * bins * 8;
+                GLOBAL real *rows = s + mi[HF_S_ROWS] + at, *times = s + mi[HF_S_SCALED] + at;
+                transpose8(rows, jacobian + 64 * place, bins);
+                if (l == 0)
+                    hf_add_squares(s + mi[HF_S_SCALE] + 8 * mi[ch->block_list + place], rows, bins, whole);
+                for (u32 b = 0; b < bins; b++) {
+                    const real factor = l == 0      ? weight[b]
+                                        : eliminate ? DIVIDE(R(-1.0), pivots[slot + b])
+                                                    : R(0.0);
+                    for (u32 i = 0; i < 8; i += PACK)
+                        STOREP(times, 8 * b + i, pflush(LOADP(rows, 8 * b + i) * PACK_OF(factor)));
+                }
+            }
+        }
+        TEAM_BARRIER();
+    }
+}
+
+/* ---- solutions ---- */
+
+/* First half, in one panel: the local elements of v through L^-1, then D^-1; what they take from the dense
+ * ones. */
+FN void hf_solve_panel(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL real *v)
+{
+    const u32 bins = hf_bins(ch, panel), sets = ch->sets, blocks = ch->blocks, stride = ch->row_stride;
+    GLOBAL const real *pivots = hf_local_pivots(HF), *couplings = hf_local_couplings(HF),
+                      *factors = hf_local_factors(ch, s, panel),
+                      *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel);
+    for (u32 l = 0; l < sets; l++) {
+        const u32 slot = hf_local_slot(mi, ch, l, panel), coupling = hf_coupling_rows(ch, bins, l);
+        TEAM_FOR_PACK(b, bins) {
+            pack y = LOADP(v, slot + b);
+            for (u32 m = 0; m < l; m++) {
+                const u32 other = hf_local_slot(mi, ch, m, panel) + b;
+                y = PFMA(pflush(-LOADP(factors, hf_below(l, m) + b) * LOADP(pivots, other)), LOADP(v, other),
+                         y);
+            }
+            STOREP(v, slot + b, pflush(PDIVIDE(y, LOADP(pivots, slot + b))));
+        }
+        TEAM_BARRIER();
+        TEAM_FOR_PACK(i, 8 * blocks) {
+            const u32 to = hf_dense_slot(mi, ch, i);
+            GLOBAL const real *row = kept + i / 8 * stride + coupling + i % 8;
+            pack y = LOADP(v, to);
+            for (u32 b = 0; b < bins; b++)
+                y = PFMA(LOADP(row, 8 * b), PACK_OF(flush(-v[slot + b] * couplings[slot + b])), y);
+            STOREP(v, to, pflush(y));
+        }
+        TEAM_BARRIER();
+    }
+}
+
+/* Second half: local elements of a vector whose dense ones are known, v_l := v_l - H_ll^-1 H_la v_a (v_l
+ * already H_ll^-1 of the right side). */
+FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
+{
+    GLOBAL const real *pivots = hf_local_pivots(HF), *couplings = hf_local_couplings(HF);
+    TEAM_FOR(p, mi[HF_PANELS]) {
+        hf_panel pn = hf_panel_of(mi, p);
+        hf_channel ch = hf_channel_of(mi, pn->channel);
+        const u32 panel = pn->index, bins = pn->bins, sets = ch->sets, blocks = ch->blocks,
+                  stride = ch->row_stride;
+        GLOBAL const real *factors = hf_local_factors(ch, s, panel),
+                          *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel);
+        for (u32 l = sets; l-- > 0;) {
+            const u32 slot = hf_local_slot(mi, ch, l, panel);
+            GLOBAL const real *rows = kept + hf_coupling_rows(ch, bins, l);
+            for (u32 b = 0; b < bins; b++) {
+                acc8 sum = acc8_zero();
+                for (u32 k = 0; k < blocks; k++)
+                    sum = acc8_fma(sum, rows + 8 * b + k * stride, v + hf_dense_slot(mi, ch, 8 * k), 0);
+                real y =
+                    FMA(-acc8_total(sum), flush(DIVIDE(couplings[slot + b], pivots[slot + b])), v[slot + b]);
+                for (u32 m = l + 1; m < sets; m++)
+                    y = FMA(-factors[hf_below(m, l) + b], v[hf_local_slot(mi, ch, m, panel) + b], y);
+                v[slot + b] = flush(y);
+            }
+        }
+    }
+    TEAM_BARRIER();
+}
+
+#endif

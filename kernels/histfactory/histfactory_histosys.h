@@ -1,0 +1,204 @@
+/* histfactory_histosys.h: shifts of rates by histosys entries: their interpolation, the base of every cell,
+ * and what the entries add to derivatives. S, A: the numbers of a shift in a bin, see histfactory_arrays.h. */
+#ifndef PARITAS_HISTFACTORY_HISTOSYS_H
+#define PARITAS_HISTFACTORY_HISTOSYS_H
+
+#include "numeric/sum.h"
+#include "histfactory/histfactory_records.h"
+
+/* Interpolation of each dense slot: the shift is S s(a) + A t(a), with t', t'' (s' = 1). */
+FN void hf_interpolate(HF_PARAMETERS)
+{
+    const u32 code = mi[HF_HISTOSYS_CODE];
+    GLOBAL real *x = s + mi[HF_S_X];
+    TEAM_FOR_PACK(i, mi[HF_DENSE]) {
+        const pack a = LOADP(x, i);
+        const pack zero = PK(0.0), one = PK(1.0);
+        const pmask negative = a<zero, above = a> one, below = a < -one;
+        const pmask outside = OR(above, below);
+        const pack size = PSELECT(negative, -a, a);
+        pack value = a, bend, slope, curve;
+        if (code == 4) { /* polynomial inside, linear outside, twice differentiable */
+            const pack a2 = pflush(a * a);
+            const pack inner = a2 * PFMA(a2, PFMA(PK(3.0), a2, PK(-10.0)), PK(15.0));
+            const pack inner1 = a * PFMA(a2, PFMA(PK(18.0), a2, PK(-40.0)), PK(30.0));
+            const pack inner2 = PFMA(a2, PFMA(PK(90.0), a2, PK(-120.0)), PK(30.0));
+            bend = PSELECT(outside, PK(8.0) * size, inner);
+            slope = PSELECT(outside, PSELECT(negative, PK(-8.0), PK(8.0)), inner1);
+            curve = PSELECT(outside, zero, inner2);
+        } else if (code == 2) {
+            /* parabola inside, linear outside as in pyhf 0.7: S a + 16 A (a - 1) - S above 1, (S - 16 A) a
+             * below -1 */
+            const pack shifted = PSELECT(negative, a, a - one);
+            value = PSELECT(outside, shifted, a);
+            bend = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)) * shifted, PK(8.0) * a * a);
+            slope = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)), PK(16.0) * a);
+            curve = PSELECT(outside, zero, PK(16.0));
+        } else { /* piecewise linear; the slope at 0 is the downward one */
+            const pmask up = a > zero;
+            bend = PK(8.0) * size;
+            slope = PSELECT(up, PK(8.0), PK(-8.0));
+            curve = zero;
+        }
+        STOREP(s + mi[HF_S_HS], i, value);
+        STOREP(s + mi[HF_S_HT], i, pflush(bend));
+        STOREP(s + mi[HF_S_HT1], i, pflush(slope));
+        STOREP(s + mi[HF_S_HT2], i, pflush(curve));
+    }
+}
+
+/* S + A t' of an entry in bins b..; A alone if `bent`. */
+FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 bent)
+{
+    const pack a = hf_number(shifts, 16 * e + 8 + b);
+    return bent ? a : PFMA(a, slope, hf_number(shifts, 16 * e + b));
+}
+
+/* Packs of a cell that go together: enough independent chains to cover the latency of fma. */
+#define CELL_PACKS (PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
+
+/* base of a cell: nominal + S s + A t of its histosys, as two chains (one would wait for each fma). */
+FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, u32 varied)
+{
+    GLOBAL const real *hs = s + mi[HF_S_HS], *ht = s + mi[HF_S_HT],
+                      *row = s + (varied ? mi[HF_S_VARIED] + ce->varied : 0);
+    const hf_numbers nominal = hf_numbers_of(mr + mi[HF_R_NOMINAL] + cell * 8, row, varied),
+                     shifts = hf_numbers_of(mr + ce->histosys_data, row + 8, varied);
+    GLOBAL real *base = s + mi[HF_S_BASE];
+    hf_unit un = hf_unit_of(mi, ce->unit);
+    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
+    const u32 n = un->histosys_count, bins = ce->bins;
+    for (u32 b = 0; b < bins; b += CELL_PACKS * PACK) {
+        pack linear[CELL_PACKS], bent[CELL_PACKS];
+        UNROLL for (u32 k = 0; k < CELL_PACKS; k++)
+        {
+            linear[k] = hf_number(nominal, b + k * PACK);
+            bent[k] = PK(0.0);
+        }
+        for (u32 e = 0; e < n; e++) {
+            const pack a = PACK_OF(hs[slot[e]]), t = PACK_OF(ht[slot[e]]);
+            UNROLL for (u32 k = 0; k < CELL_PACKS; k++)
+            {
+                linear[k] = PFMA(hf_number(shifts, e * 16 + b + k * PACK), a, linear[k]);
+                bent[k] = PFMA(hf_number(shifts, e * 16 + 8 + b + k * PACK), t, bent[k]);
+            }
+        }
+        UNROLL for (u32 k = 0; k < CELL_PACKS; k++)
+            STOREP(base, cell * 8 + b + k * PACK, pflush(linear[k] + bent[k]));
+    }
+}
+
+/* BASE of every cell. */
+FN_LARGE void hf_cells(HF_PARAMETERS)
+{
+    TEAM_FOR(cell, mi[HF_CELLS]) {
+        hf_cell ce = (hf_cell)(mi + mi[HF_I_CELLS]) + cell;
+        if (ce->varied == HF_NOT_VARIED)
+            hf_cell_base(HF, cell, ce, 0);
+        else
+            hf_cell_base(HF, cell, ce, 1);
+    }
+}
+
+/* Adds what a unit's histosys give its panel's derivatives. `xg`: its cell; `spot`: of its entries. */
+FN void hf_histosys_jacobian(HF_PARAMETERS, hf_unit un, u32 panel, u32 bins, GLOBAL const real *xg,
+                             CONSTANT u32 *slot, CONSTANT u32 *spot, GLOBAL real *jacobian, u32 varied)
+{
+    const u32 n = un->histosys_count;
+    const hf_numbers shifts = hf_shifts(HF, un, panel, varied);
+    GLOBAL const real *slope = s + mi[HF_S_HT1];
+    for (u32 b = 0; b < bins; b += PACK) {
+        const pack rate = LOADP(xg, b);
+        TEAM_FOR(e, n) {
+            GLOBAL real *j = jacobian + 8 * spot[e];
+            STOREP(j, b, PFMA(hf_shift_slope(shifts, e, b, PACK_OF(slope[slot[e]]), 0), rate, LOADP(j, b)));
+        }
+    }
+}
+
+/* base' of a unit in bins b.. of a panel, along a direction in the space of the slots. */
+FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL const real *direction, u32 varied)
+{
+    const u32 n = un->histosys_count;
+    const hf_numbers shifts = hf_shifts(HF, un, panel, varied);
+    GLOBAL const real *slope = s + mi[HF_S_HT1];
+    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
+    pack sum = PK(0.0);
+    for (u32 e = 0; e < n; e++)
+        sum =
+            PFMA(hf_shift_slope(shifts, e, b, PACK_OF(slope[slot[e]]), 0), PACK_OF(direction[slot[e]]), sum);
+    return pflush(sum);
+}
+
+#if PACK == 1
+/* hf_sums_of_unit for up to four bins: the same sums, without the partial ones that stay 0. */
+FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shifts, GLOBAL const real *weight,
+                            pack factor, GLOBAL real *sums, u32 bent)
+{
+    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
+    GLOBAL const real *slope = s + mi[HF_S_HT1];
+    const u32 n = un->histosys_count;
+    const pack w0 = weight[0], w1 = bins > 1 ? weight[1] : PK(0.0), w2 = bins > 2 ? weight[2] : PK(0.0),
+               w3 = bins > 3 ? weight[3] : PK(0.0);
+    for (u32 e = 0; e < n; e++) { /* panels are padded with zeros */
+        const pack at = slope[slot[e]];
+        pack v[4];
+        UNROLL for (u32 b = 0; b < 4; b++) v[b] = hf_shift_slope(shifts, e, b, at, bent);
+        STOREP(sums, e, pflush(factor * pflush((w0 * v[0] + w2 * v[2]) + (w1 * v[1] + w3 * v[3]))));
+    }
+}
+#endif
+
+/* Per histosys entry of unit `u` of a channel, into `sums`: F times the sum over bins of the cell's weight
+ * times (S + A t'), or times A alone if `bent`. PACK entries at once, so that eight sums run side by side. */
+FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL real *sums, u32 bent,
+                        u32 varied)
+{
+    const u32 units = ch->units, panels = ch->panels, n = un->histosys_count;
+    const u32 stride = varied ? HF_VARIED_PANEL(n) : 16 * n; /* from panel to panel */
+    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
+    GLOBAL const real *slope = s + mi[HF_S_HT1], *weight = s + mi[HF_S_CELL_WEIGHT] + hf_cell_at(ch, 0, u);
+    const hf_numbers shifts = hf_shifts(HF, un, 0, varied);
+    const pack factor = PACK_OF(s[mi[HF_S_F] + ch->first_unit + u]);
+#if PACK == 1
+    if (panels == 1 && ch->last_bins <= 4) {
+        hf_sums_of_few_bins(HF, ch->last_bins, un, shifts, weight, factor, sums, bent);
+        return;
+    }
+#endif
+    for (u32 e = 0; e < n; e += PACK) {
+        u32 first[PACK];
+        pack bend[PACK], acc[PACK][8 / PACK];
+        UNROLL for (u32 k = 0; k < PACK; k++)
+        { /* behind the last entry that one again */
+            const u32 entry = e + k < n ? e + k : n - 1;
+            first[k] = 16 * entry;
+            bend[k] = PACK_OF(slope[slot[entry]]);
+            UNROLL for (u32 j = 0; j < 8 / PACK; j++) acc[k][j] = PK(0.0);
+        }
+        for (u32 panel = 0; panel < panels; panel++) {
+            const u32 bins = hf_bins(ch, panel), at = stride * panel;
+            UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins)
+            {
+                const pack w = LOADP(weight, 8 * units * panel + b);
+                UNROLL for (u32 k = 0; k < PACK; k++) acc[k][b / PACK] =
+                    PFMA(w, hf_shift_slope(shifts, 0, first[k] + at + b, bend[k], bent), acc[k][b / PACK]);
+            }
+        }
+        STOREP(sums, e, pflush(factor * acc8_totals(acc)));
+    }
+}
+
+/* These sums of a channel's units, into HSUM or BENT. */
+FN void hf_histosys_sums(HF_PARAMETERS, hf_channel ch, GLOBAL real *sums, u32 bent)
+{
+    TEAM_FOR(u, ch->units) {
+        hf_unit un = hf_unit_of(mi, ch->first_unit + u);
+        if (un->varied == HF_NOT_VARIED)
+            hf_sums_of_unit(HF, ch, u, un, sums + un->sums, bent, 0);
+        else
+            hf_sums_of_unit(HF, ch, u, un, sums + un->sums, bent, 1);
+    }
+}
+
+#endif

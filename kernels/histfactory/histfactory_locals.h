@@ -1,0 +1,82 @@
+/* histfactory_locals.h: local parameters (staterror, shapesys, shapefactor): the factors Gamma of the rates,
+ * derivatives by one or two of them, their constraints. */
+#ifndef PARITAS_HISTFACTORY_LOCALS_H
+#define PARITAS_HISTFACTORY_LOCALS_H
+
+#include "numeric/flush.h"
+#include "histfactory/histfactory_records.h"
+
+#define HF_NO_SET 0xffffffffu
+
+FN u32 hf_carries(CONSTANT u32 *mi, hf_unit un, u32 set)
+{
+    CONSTANT u32 *sets = mi + un->sets;
+    u32 carries = 0;
+    for (u32 k = 0; k < un->set_count; k++) carries |= sets[k] == set;
+    return carries;
+}
+
+/* Product of a unit's local parameters in bins b.. of a panel, those of the channel's local sets `skip` and
+ * `skip2` left out. */
+FN pack hf_gamma_without(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b, u32 skip, u32 skip2)
+{
+    GLOBAL const real *x = s + mi[HF_S_X];
+    CONSTANT u32 *sets = mi + un->sets;
+    pack product = PK(1.0);
+    for (u32 k = 0; k < un->set_count; k++)
+        if (sets[k] != skip && sets[k] != skip2)
+            product = pflush(product * LOADP(x, hf_local_slot(mi, ch, sets[k], panel) + b));
+    return product;
+}
+FN pack hf_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b)
+{
+    return hf_gamma_without(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET);
+}
+
+/* Sum of the rates without the local set `set`, over the units that carry it (and `set2`, left out too,
+ * unless HF_NO_SET): first (second) derivative of lambda by the set's parameter(s). */
+FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 set, u32 set2)
+{
+    if (ch->common) return LOADP(s + mi[HF_S_COMMON], hf_first_bin(ch, panel) + b);
+    pack sum = PK(0.0);
+    for (u32 u = 0; u < ch->units; u++) {
+        const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u) + b;
+        hf_unit un = hf_unit_of(mi, unit);
+        if (!hf_carries(mi, un, set) || (set2 != HF_NO_SET && !hf_carries(mi, un, set2))) continue;
+        pack rate = pflush(pflush(PACK_OF(flush(s[mi[HF_S_F] + unit] * s[mi[HF_S_PHI] + unit])) *
+                                  LOADP(s + mi[HF_S_BASE], cell)) *
+                           hf_gamma_without(HF, ch, un, panel, b, set, set2));
+        if (mi[HF_CLIPS] & HF_CLIP_SAMPLES)
+            rate = PSELECT(LOADP(s + mi[HF_S_XS], cell) == PK(0.0), PK(0.0), rate);
+        sum = sum + rate;
+    }
+    return pflush(sum);
+}
+
+/* Derivative of a set's constraint terms by its parameters in slots `slot`.., added to g. */
+FN pack hf_constraint_slope(HF_PARAMETERS, hf_set set, u32 slot, pack g)
+{
+    const pack point = LOADP(s + mi[HF_S_X], slot), observed = LOADP(s + mi[HF_S_AUX], slot);
+    if (set->constraint == HF_NORMAL_CONSTRAINT) g = PFMA(hf_precision(HF, slot), point - observed, g);
+    if (set->constraint == HF_POISSON_CONSTRAINT) {
+        const pack tau = hf_tau(HF, slot);
+        g = g + PSELECT(tau > PK(0.0), tau - PDIVIDE(observed, point), PK(0.0));
+    }
+    return g;
+}
+
+/* Second derivative, likewise; for the Fisher matrix (kap 0) the expected one. */
+FN pack hf_constraint_curvature(HF_PARAMETERS, hf_set set, u32 slot, real kap)
+{
+    pack c = PK(0.0);
+    if (set->constraint == HF_NORMAL_CONSTRAINT) c = hf_precision(HF, slot);
+    if (set->constraint == HF_POISSON_CONSTRAINT) {
+        const pack tau = hf_tau(HF, slot), point = LOADP(s + mi[HF_S_X], slot);
+        const pack expected = PDIVIDE(tau, point),
+                   exact = PDIVIDE(LOADP(s + mi[HF_S_AUX], slot), pflush(point * point));
+        c = PSELECT(tau > PK(0.0), PFMA(PACK_OF(kap), exact - expected, expected), c);
+    }
+    return c;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* histfactory_normsys.h: the factors v of normsys entries and their derivatives, v'/v and v''/v - (v'/v)^2.
+ *
+ * Code 4: exponential outside |a| < 1, inside the polynomial of degree 6 that meets it with two derivatives.
+ * Code 1: exponential everywhere.
+ */
+#ifndef PARITAS_HISTFACTORY_NORMSYS_H
+#define PARITAS_HISTFACTORY_NORMSYS_H
+
+#include "numeric/math.h"
+#include "numeric/sum.h"
+#include "histfactory/histfactory_records.h"
+
+/* u = v'/v. Where v is exponential it is 1 here, and its logarithm goes to `exponent`: a unit needs one
+ * exponential for the product of all. */
+typedef struct {
+    pack v, u, exponent;
+} hf_factor_of_entry;
+
+FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, pack a, u32 i,
+                                 u32 derivatives)
+{
+    const u32 n = mi[HF_NORMSYS_ENTRIES];
+    CONSTANT elem *c = mr + mi[HF_R_NORMSYS];
+    hf_factor_of_entry f;
+    f.v = f.u = PK(1.0);
+    f.exponent = PK(0.0);
+    pmask outer = PK(0.0) < PK(1.0);
+    if (code == 4) {
+        pack v = LOADM(c + 5 * n, i), d = v;
+        outer = OR(a >= PK(1.0), a <= PK(-1.0));
+        v = PFMA(v, a, LOADM(c + 4 * n, i));
+        UNROLL for (u32 k = 0; k < 4; k++)
+        {
+            if (derivatives) d = PFMA(d, a, v);
+            v = PFMA(v, a, LOADM(c + (3 - k) * n, i));
+        }
+        if (derivatives) d = PFMA(d, a, v);
+        f.v = PFMA(v, a, PK(1.0));
+        if (derivatives) f.u = pflush(PDIVIDE(d, f.v));
+    }
+    if (PANY(outer)) {
+        const pack rate = PSELECT(a >= PK(0.0), LOADM(c + 6 * n, i), -LOADM(c + 7 * n, i));
+        f.v = PSELECT(outer, PK(1.0), f.v);
+        f.u = PSELECT(outer, rate, f.u);
+        f.exponent = PSELECT(outer, pflush(a * rate), PK(0.0));
+    }
+    return f;
+}
+
+/* Per unit: F, product of its normsys factors (8 interleaved products, then a tree), without those that are
+ * exponential, whose logarithms are summed into `exponents` (units). With `derivatives` u goes to NU. */
+FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivatives)
+{
+    const u32 code = mi[HF_NORMSYS_CODE];
+    CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT];
+    GLOBAL const real *x = s + mi[HF_S_X];
+    GLOBAL real *nu = s + mi[HF_S_NU];
+    TEAM_FOR(unit, mi[HF_UNITS]) {
+        hf_unit un = hf_unit_of(mi, unit);
+        const u32 first = un->normsys, n = un->normsys_padded, end = first + un->normsys_count;
+        pack product[8 / PACK];
+        acc8 exponent = acc8_zero();
+        UNROLL for (u32 j = 0; j < 8; j += PACK) product[j / PACK] = PK(1.0);
+        for (u32 i = first; i < first + n; i += 8) UNROLL for (u32 j = 0; j < 8; j += PACK)
+            {
+                if (i + j >= end) { /* padding: factors of 1 */
+                    if (derivatives) STOREP(nu, i + j, PK(0.0));
+                    continue;
+                }
+                const hf_factor_of_entry f =
+                    hf_normsys(mi, mr, code, GATHERP(x, slot, i + j), i + j, derivatives);
+                product[j / PACK] = pflush(product[j / PACK] * f.v);
+                exponent.part[j / PACK] = exponent.part[j / PACK] + f.exponent;
+                if (derivatives) STOREP(nu, i + j, f.u);
+            }
+        real p[8];
+        UNROLL for (u32 j = 0; j < 8; j++) p[j] = ELEMENT(product[j / PACK], j % PACK);
+        s[mi[HF_S_F] + unit] = flush(flush(flush(p[0] * p[4]) * flush(p[2] * p[6])) *
+                                     flush(flush(p[1] * p[5]) * flush(p[3] * p[7])));
+        exponents[unit] = acc8_total(exponent);
+    }
+}
+
+/* v''/v - u^2 of all entries into NQ; u is in NU. */
+FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
+{
+    const u32 n = mi[HF_NORMSYS_ENTRIES], code = mi[HF_NORMSYS_CODE];
+    CONSTANT elem *c = mr + mi[HF_R_NORMSYS];
+    CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT];
+    TEAM_FOR_PACK(i, n) {
+        pack q = PK(0.0);
+        if (code == 4) {
+            const pack a = GATHERP(s + mi[HF_S_X], slot, i), u = LOADP(s + mi[HF_S_NU], i);
+            const pmask outer = OR(a >= PK(1.0), a <= PK(-1.0));
+            pack d2 = PK(30.0) * LOADM(c + 5 * n, i);
+            d2 = PFMA(d2, a, PK(20.0) * LOADM(c + 4 * n, i));
+            d2 = PFMA(d2, a, PK(12.0) * LOADM(c + 3 * n, i));
+            d2 = PFMA(d2, a, PK(6.0) * LOADM(c + 2 * n, i));
+            d2 = PFMA(d2, a, PK(2.0) * LOADM(c + n, i));
+            q = PSELECT(outer, q, PFMA(-u, u, PDIVIDE(d2, hf_normsys(mi, mr, code, a, i, 0).v)));
+        }
+        STOREP(s + mi[HF_S_NQ], i, pflush(q));
+    }
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* histfactory_modifiers.c: the descriptions of all modifiers by type; those of the modifiers that are free or
+ * given factors. */
+#include "histfactory/histfactory_modifiers.h"
+#include "histfactory/schema_check.h"
+
+#include <math.h>
+
+const struct hf_modifier_kind hf_modifier_normfactor = {.name = "normfactor",
+                                                        .action = HF_FACTOR,
+                                                        .shares = HF_BIT(HF_NORMFACTOR),
+                                                        .init = 1.0,
+                                                        .lower = 0.0,
+                                                        .upper = 10.0};
+
+const struct hf_modifier_kind hf_modifier_shapefactor = {.name = "shapefactor",
+                                                         .action = HF_FACTORS,
+                                                         .extent = HF_EACH_BIN,
+                                                         .shares = HF_BIT(HF_SHAPEFACTOR),
+                                                         .init = 1.0,
+                                                         .lower = 0.0,
+                                                         .upper = 10.0};
+
+const struct hf_modifier_kind hf_modifier_lumi = {.name = "lumi",
+                                                  .action = HF_FACTOR,
+                                                  .constraint = HF_GAUSSIAN,
+                                                  .shares = HF_BIT(HF_LUMI),
+                                                  .only_name = "lumi",
+                                                  .sigma_given = true,
+                                                  .all_given = true,
+                                                  .init = NAN,
+                                                  .lower = NAN,
+                                                  .upper = NAN,
+                                                  .aux = NAN};
+
+#define HF_KIND_OF_TYPE(NAME, name) [HF_##NAME] = &hf_modifier_##name,
+static const struct hf_modifier_kind *const kinds[] = {HF_MODIFIERS(HF_KIND_OF_TYPE)};
+
+/* The public list has the same modifiers. */
+#define HF_PUBLIC_TYPE(NAME, name) HF_PUBLIC_##NAME = PARITAS_MODIFIER_##NAME,
+enum { HF_MODIFIERS(HF_PUBLIC_TYPE) };
+#define HF_COUNT_ONE(...) +1
+_Static_assert(0 PARITAS_MODIFIER_LIST(HF_COUNT_ONE) == HF_TYPE_COUNT, "modifiers of the public list");
+
+const struct hf_modifier_kind *hf_kind(hf_type type)
+{
+    return kinds[type];
+}
+
+hf_type hf_type_of(const char *text)
+{
+    int type = 0;
+    while (type < HF_TYPE_COUNT && !hf_same(text, kinds[type]->name)) type++;
+    return (hf_type)type;
+}

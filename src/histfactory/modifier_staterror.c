@@ -1,0 +1,76 @@
+/* modifier_staterror.c: a factor a bin that several samples of a channel share, normal constraint. */
+#include "histfactory/modifier_numbers.h"
+#include "histfactory/workspace_read.h"
+
+#include <string.h>
+
+/* `lacking`: a channel that uses the set without this sample. */
+static paritas_status refuse_carrier(const struct hf_raw *raw, const struct hf_spread *carrier,
+                                     uint32_t lacking)
+{
+    const char *name = raw->names.items[raw->channels[lacking].name].text;
+    return hf_refuse_use(raw, &carrier->use, "", HF_NONE,
+                         "the staterror \"%.200s\" is carried by this sample here but not in channels[%lu] "
+                         "(\"%.200s\"), where it is used too",
+                         hf_use_name(raw, &carrier->use), (unsigned long)lacking, name);
+}
+
+/* The samples that carry the set must be the same in all its channels. Spreads of a channel are sorted by
+ * sample. */
+static paritas_status check_carriers(const struct hf_raw *raw, const struct hf_spread *spreads)
+{
+    const uint32_t first_channel = spreads->use.channel;
+    const struct hf_spread *others = spreads;
+    while (others != NULL && others->use.channel == first_channel) others = others->next;
+    const struct hf_spread *const end = others;
+    while (others != NULL) {
+        const uint32_t channel = others->use.channel;
+        const struct hf_spread *wanted = spreads;
+        for (; wanted != end || (others != NULL && others->use.channel == channel); wanted = wanted->next) {
+            const bool here = others != NULL && others->use.channel == channel;
+            const int order = wanted == end ? 1
+                              : !here       ? -1
+                                            : strcmp(wanted->sample->name, others->sample->name);
+            if (order > 0) return refuse_carrier(raw, others, first_channel);
+            if (order < 0) return refuse_carrier(raw, wanted, channel);
+            others = others->next;
+        }
+    }
+    return PARITAS_OK;
+}
+
+/* Sums run over the samples by name, as pyhf's do. */
+static paritas_status fill(const struct hf_raw *raw, struct hf_set *set, const struct hf_spread *spreads)
+{
+    TRY(check_carriers(raw, spreads));
+    double *total = arena_array(raw->scratch, set->size, 2 * sizeof *total);
+    if (total == NULL) return paritas_fail_memory(raw->source.context);
+    double *relative = total + set->size;
+    for (const struct hf_spread *spread = spreads; spread != NULL; spread = spread->next)
+        for (uint32_t k = 0; k < spread->n_bins; k++)
+            total[spread->modifier->first + k] += spread->sample->data[k];
+    for (const struct hf_spread *spread = spreads; spread != NULL; spread = spread->next)
+        for (uint32_t k = 0; k < spread->n_bins; k++) {
+            const uint32_t element = spread->modifier->first + k;
+            const double sum =
+                relative[element] + hf_square_of_relative(spread->modifier->uncertainty[k], total[element]);
+            if (!hf_is_variance(sum)) return hf_refuse_spread(raw, spread, k, "the relative uncertainty");
+            relative[element] = sum;
+            set->fixed[element] = !(sum > 0.0);
+            set->sigma[element] = hf_sigma_of(sum);
+        }
+    return PARITAS_OK;
+}
+
+const struct hf_modifier_kind hf_modifier_staterror = {.name = "staterror",
+                                                       .data = HF_DATA_BINS,
+                                                       .action = HF_FACTORS,
+                                                       .extent = HF_EACH_BIN_OF_EACH,
+                                                       .constraint = HF_GAUSSIAN,
+                                                       .shares = HF_BIT(HF_STATERROR),
+                                                       .sigma_given = true,
+                                                       .init = 1.0,
+                                                       .lower = 1e-10,
+                                                       .upper = 10.0,
+                                                       .aux = 1.0,
+                                                       .fill = fill};
