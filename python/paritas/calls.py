@@ -73,7 +73,10 @@ def takes(keywords: Any) -> Callable[[FunctionT], FunctionT]:
         signature = inspect.signature(function)
         own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
         names = [name for name in keywords.__annotations__ if name not in signature.parameters]
-        shared = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name)) for name in names]
+        shared = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name))
+            for name in names
+        ]
         function.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
         _KNOWN[function.__name__] = frozenset(names)
         return function

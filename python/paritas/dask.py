@@ -25,7 +25,7 @@ import os
 import tempfile
 import zlib
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Callable, Generator, Iterator, Mapping, Optional, Sequence, Union
 from uuid import uuid4
 
@@ -137,7 +137,7 @@ def hypotest_toys(
         pooled = os.fspath(store) if store is not None else os.path.join(folder, "all.db")
         toys.merge([_part(folder, i) for i in tasks], pooled)
         found = toys.hypotest_of_store(pooled, keep)
-    return replace(found, tally=_sum([tallies[i] for i in tasks]))
+    return found.replace(tally=_sum([tallies[i] for i in tasks]))
 
 
 def scan_patchset(
@@ -365,15 +365,11 @@ def _part(folder: str, i: int) -> str:
 
 
 def _sum(tallies: Sequence[Tally]) -> Tally:
-    def added(maps: Sequence[dict[str, int]]) -> dict[str, int]:
-        return {name: sum(one[name] for one in maps) for name in maps[0]}
-
-    return Tally(
-        added([one.counts for one in tallies]),
-        sum(one.fitted for one in tallies),
-        sum(one.iterations for one in tallies),
-        added([one.methods for one in tallies]),
-    )
+    rows = np.array([one.row for one in tallies])
+    total = rows[0].copy()
+    for name in rows.dtype.names or ():
+        total[name] = rows[name].sum(axis=0)
+    return Tally(total)
 
 
 def _converged(value: Any) -> bool:

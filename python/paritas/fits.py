@@ -63,10 +63,18 @@ def fit(
         from .starts import best_start
 
         held = job and job.fixed
-        batch = {**given, "data": data, "fixed": held, "minimizer": minimizer, "max_iterations": max_iterations}
+        batch = {
+            **given,
+            "data": data,
+            "fixed": held,
+            "minimizer": minimizer,
+            "max_iterations": max_iterations,
+        }
         batch.update(population=population, seed=seed)
         starts = whole(starts, "starts", 1, 32)
-        start, several = best_start(model, starts, job, lambda rows: fit_batch(model, **{**batch, "init": rows}))
+        start, several = best_start(
+            model, starts, job, lambda rows: fit_batch(model, **{**batch, "init": rows})
+        )
         job = _engine.Job(model, job and job.data, start, job and job.lower, job and job.upper, held)
     with call:
         answers = _engine.fit(model, job, options, covariance, covariance, covariance, call.engine, call.tell)

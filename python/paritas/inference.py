@@ -49,9 +49,7 @@ def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given:
     fit and Asimov data are made once. test_stat: "qtilde", "q", "q0"."""
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
     with Call("hypotest", model, given, "tests") as call:
-        rows = _engine.hypotest(
-            model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell
-        )
+        rows = _engine.hypotest(model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell)
     return [HypotestResult(row) for row in rows] if several else HypotestResult(rows[0])
 
 

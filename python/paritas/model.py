@@ -151,7 +151,9 @@ class Model(_engine.Model):
     ) -> Floats:
         """Gradient of twice the NLL by the parameters: exact, not by differences."""
         used = engine(device, precision, threads)
-        found: Floats = _engine.evaluate(self, self.point(point), data, gradient=True, engine=used).gradient[0, 0]
+        found: Floats = _engine.evaluate(self, self.point(point), data, gradient=True, engine=used).gradient[
+            0, 0
+        ]
         return found
 
     def hessian(
@@ -165,7 +167,9 @@ class Model(_engine.Model):
     ) -> Floats:
         """Hessian of twice the NLL by the parameters, all taken as free: exact."""
         used = engine(device, precision, threads)
-        found: Floats = _engine.evaluate(self, self.point(point), data, hessian=True, engine=used).hessian[0, 0]
+        found: Floats = _engine.evaluate(self, self.point(point), data, hessian=True, engine=used).hessian[
+            0, 0
+        ]
         return found
 
     def twice_nll_batch(

@@ -46,7 +46,9 @@ class Record:
         self.__dict__ = beside
 
     def __init_subclass__(cls) -> None:
-        if "record" in cls.__dict__ or not hasattr(cls, "record"):  # a base class: its subclasses have attributes
+        if "record" in cls.__dict__ or not hasattr(
+            cls, "record"
+        ):  # a base class: its subclasses have attributes
             return
         cls._classes[cls.record.name] = cls
         for field in cls.record.fields:

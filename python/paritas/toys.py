@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _CODES = _engine.enumeration("paritas_fit_status")
 #: words for the numbers that `status` has in rows of toys
 STATUSES: list[str] = list(_CODES)
-_TOY = _engine.record("paritas_toy").dtype
+_TOY = np.dtype([(name, kind[0]) for name, kind in (_engine.record("paritas_toy").dtype.fields or {}).items()])
 
 
 @takes(ToyKeywords)
@@ -137,9 +137,7 @@ def upper_limit_toys(
     hypothesis; 0: 100000."""
     options = _options(model, n, seed, {**given, "keep": keep}, least=0)
     with _run("upper_limit_toys", model, given) as call:
-        found = _engine.limit_toys(
-            model, call.job, test_stat, level, rtol, options, call.engine, call.tell
-        )
+        found = _engine.limit_toys(model, call.job, test_stat, level, rtol, options, call.engine, call.tell)
     scan = [ToyHypotestResult(row, toys=None) for row in found.scan]
     toys = _all_toys(found.toys, given)
     return LimitToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
@@ -206,12 +204,7 @@ def read_store(store: Path) -> NDArray[Any]:
         raise _engine.Unreadable(f"{os.fspath(store)}: {error}") from error
     finally:
         connection.close()
-    found = np.concatenate(chunks)
-    if set(names) == set(_TOY.names or ()):  # as toys that were not read
-        found, packed = np.empty(len(found), _TOY), found
-        for name in names:
-            found[name] = packed[name]
-    return _in_order(found)
+    return _in_order(np.concatenate(chunks))
 
 
 def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtype[Any]:
@@ -227,7 +220,11 @@ def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtyp
 def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
     """By tested value, hypothesis and number, whatever the chunks that they were fitted in."""
     names = toys.dtype.names or ()
-    return toys[np.lexsort([toys[name] for name in ("toy", "hypothesis", "mu") if name in names])]
+    order = np.lexsort([toys[name] for name in ("toy", "hypothesis", "mu") if name in names])
+    found = np.empty(len(toys), _TOY if set(names) == set(_TOY.names or ()) else toys.dtype)
+    for name in names:
+        found[name] = toys[name][order]
+    return found
 
 
 def _all_toys(fitted: Optional[NDArray[Any]], given: Mapping[str, Any]) -> Optional[NDArray[Any]]:
@@ -238,9 +235,7 @@ def _all_toys(fitted: Optional[NDArray[Any]], given: Mapping[str, Any]) -> Optio
     return read_store(store) if given.get("resume") and store is not None else _in_order(fitted)
 
 
-def _options(
-    model: Model, n: int, seed: int, given: Mapping[str, Any], least: int = 1
-) -> _engine.ToyOptions:
+def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: int = 1) -> _engine.ToyOptions:
     """The options of a run, as the engine takes them."""
     shard, minimizer, store = given.get("shard"), given.get("minimizer", "auto"), given.get("store")
     if shard is not None:
