@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from typing import Any, Callable, Mapping, Optional, Sequence, TypedDict, TypeVar, Union
+from typing import Any, Callable, Mapping, Optional, Sequence, TypedDict, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,6 @@ Fixed = Union[Sequence[str], Mapping[str, float], ArrayLike]
 Path = Union[str, "os.PathLike[str]"]
 #: a bar, a function that is told of finished and all jobs, or nothing
 Progress = Union[bool, ProgressFunction, None]
-FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 
 class Where(TypedDict, total=False):
@@ -66,22 +65,16 @@ class ToyKeywords(RunKeywords, total=False):
 _DEFAULTS = {"fix_aux": False, "minimizer": "auto", "resume": False, "keep": True}
 
 
-def takes(keywords: Any) -> Callable[[FunctionT], FunctionT]:
-    """For a function with `**given`: its signature shows these keywords, and others are refused."""
-
-    def decorate(function: FunctionT) -> FunctionT:
+def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
+    """Functions with `**given` show these keywords in their signature, and refuse others."""
+    for function in functions:
         signature = inspect.signature(function)
         own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
         names = [name for name in keywords.__annotations__ if name not in signature.parameters]
-        shared = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name))
-            for name in names
-        ]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        shared = [inspect.Parameter(name, kind, default=_DEFAULTS.get(name)) for name in names]
         function.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
         _KNOWN[function.__name__] = frozenset(names)
-        return function
-
-    return decorate
 
 
 #: keywords of each function

@@ -33,6 +33,7 @@ import numpy as np
 
 from . import _engine, toys
 from .arrays import whole
+from .calls import Path
 from .devices import ProgressFunction
 from .model import Model
 from .progress import told
@@ -94,7 +95,7 @@ def hypotest_toys(
     client: Any = None,
     shards: Optional[int] = None,
     keep: bool = True,
-    store: Optional[toys.Path] = None,
+    store: Optional[Path] = None,
     threads: Optional[int] = None,
     progress: Progress = None,
     **options: Any,

@@ -33,7 +33,6 @@ def _options(minimizer: str, max_iterations: int, population: int, seed: int) ->
     return _engine.FitOptions(minimizer, most, whole(population, "population", bits=32), whole(seed, "seed"))
 
 
-@takes(FitKeywords)
 def fit(
     model: Model,
     *,
@@ -63,7 +62,7 @@ def fit(
         from .starts import best_start
 
         held = job and job.fixed
-        batch = {
+        batch: Any = {
             **given,
             "data": data,
             "fixed": held,
@@ -93,7 +92,6 @@ def fit(
     )
 
 
-@takes(Where)
 def fit_batch(
     model: Model,
     data: Optional[ArrayLike] = None,
@@ -142,7 +140,6 @@ def fit_batch(
     )
 
 
-@takes(Keywords)
 def minos(
     model: Model,
     parameters: Union[str, Sequence[str]] = "all",
@@ -154,7 +151,8 @@ def minos(
     comes first. parameters: names, one name, or "all" (that are free). best: the converged fit to the same
     data and settings; None: made here."""
     if best is None:
-        best = fit(model, **{**given, "progress": None})
+        quietly: Any = {**given, "progress": None}
+        best = fit(model, **quietly)
     check_of(model, best)
     if not best.converged or best.errors is None or best.states is None:
         raise _engine.NotConverged(
@@ -174,6 +172,10 @@ def minos(
             )
     return found
 
+
+takes(FitKeywords, fit)
+takes(Where, fit_batch)
+takes(Keywords, minos)
 
 _STATES = list(_engine.enumeration("paritas_parameter_state"))
 

@@ -6,7 +6,7 @@ All take the keywords of `paritas.fit`: data, init, bounds, fixed, device, preci
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Sequence, overload
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,11 +39,10 @@ def hypotest(
 ) -> HypotestResult: ...
 @overload
 def hypotest(
-    model: Model, mu: Sequence[float], *, test_stat: str = "qtilde", **given: Unpack[Keywords]
+    model: Model, mu: Union[Sequence[float], Floats], *, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> list[HypotestResult]: ...
 
 
-@takes(Keywords)
 def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[Keywords]) -> Any:
     """CLs of a value of the parameter of interest, asymptotically. Of several values a list, for which free
     fit and Asimov data are made once. test_stat: "qtilde", "q", "q0"."""
@@ -53,7 +52,6 @@ def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given:
     return [HypotestResult(row) for row in rows] if several else HypotestResult(rows[0])
 
 
-@takes(Keywords)
 def upper_limit(
     model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> LimitResult:
@@ -64,14 +62,12 @@ def upper_limit(
     return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
 
 
-@takes(Keywords)
 def significance(model: Model, **given: Unpack[Keywords]) -> SignificanceResult:
     """Discovery: p0 and Z, observed and expected for mu = 1."""
     with Call("significance", model, given, "significance") as call:
         return SignificanceResult(_engine.significance(model, call.job, call.engine, call.tell))
 
 
-@takes(Keywords)
 def scan(
     model: Model, *parameters: Any, values: Optional[ArrayLike] = None, **given: Unpack[Keywords]
 ) -> ScanResult:
@@ -107,7 +103,6 @@ def scan(
     )
 
 
-@takes(Keywords)
 def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[Keywords]) -> RankingResult:
     """Impacts of all free parameters on the parameter of interest, largest first. top: so many of them."""
     if top is not None and top < 0:
@@ -176,7 +171,6 @@ def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floa
     return np.array([error(row) for row in jacobian]), np.array([total(one) for one in model.channels])
 
 
-@takes(Keywords)
 def goodness_of_fit(model: Model, **given: Unpack[Keywords]) -> GoodnessOfFit:
     """Of the best fit against the saturated model."""
     with Call("goodness_of_fit", model, given, "goodness of fit") as call:
@@ -214,6 +208,8 @@ def _poi(model: Model) -> str:
         raise _engine.InvalidArgument("the model has no parameter of interest")
     return model.poi_name
 
+
+takes(Keywords, hypotest, upper_limit, significance, scan, ranking, goodness_of_fit)
 
 __all__ = [
     "asimov_data",

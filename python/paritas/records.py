@@ -65,9 +65,10 @@ class Record:
             return lambda self: cls._classes[nested](self.row[name])
         if field.is_array and kind != "text":
             return lambda self: column(field, self.row[name])
-        convert: Callable[[Any], Any] = {"real": float, "truth": bool, "text": _text}.get(kind, int)
         if kind == "word":
-            convert = list(_engine.enumeration(field.enumeration)).__getitem__
+            words = list(_engine.enumeration(field.enumeration))
+            return lambda self: words[self.row[name]]
+        convert = _CONVERSIONS[kind]
         return lambda self: convert(self.row[name])
 
     def _items(self) -> dict[str, Any]:
@@ -81,7 +82,7 @@ class Record:
 
     def replace(self: Self, **changes: Any) -> Self:
         """A copy with other values of some attributes."""
-        row = None if self.row is None else self.row.copy()
+        row: Any = None if self.row is None else self.row.copy()
         beside = {name: value for name, value in self.__dict__.items() if name != "row"}
         fields = {field.key: field for field in self.record.fields}
         for name, value in changes.items():
@@ -147,11 +148,14 @@ class Rows(Record):
 
 def column(field: _engine.Field, raw: NDArray[Any]) -> NDArray[Any]:
     """Values of a field, of many rows or of an array: words for codes, signed whole numbers."""
+    found: NDArray[Any] = raw
     if field.kind == "word":
-        return np.array(list(_engine.enumeration(field.enumeration)))[raw]
-    if field.kind == "truth":
-        return raw != 0
-    return raw.astype(np.int64) if field.kind in ("signed", "unsigned") else raw
+        found = np.array(list(_engine.enumeration(field.enumeration)))[raw]
+    elif field.kind == "truth":
+        found = raw != 0
+    elif field.kind in ("signed", "unsigned"):
+        found = raw.astype(np.int64)
+    return found
 
 
 def columns_of(record: str, rows: NDArray[Any], exists: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
@@ -185,8 +189,14 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b or (a != a and b != b))
 
 
-def _text(raw: bytes) -> str:
-    return raw.decode(errors="replace")
+#: from NumPy's numbers to Python's, by the kind of a field
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "real": float,
+    "truth": bool,
+    "signed": int,
+    "unsigned": int,
+    "text": lambda raw: raw.decode(errors="replace"),
+}
 
 
 def _raw(field: _engine.Field, value: Any) -> Any:

@@ -39,13 +39,19 @@ from .results import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+
+def _types_of(record: str) -> list[tuple[str, np.dtype[Any]]]:
+    """Names and types of a record's fields, without the gaps of C."""
+    dtype = _engine.record(record).dtype
+    return [(name, dtype[name]) for name in dtype.names or ()]
+
+
 _CODES = _engine.enumeration("paritas_fit_status")
 #: words for the numbers that `status` has in rows of toys
 STATUSES: list[str] = list(_CODES)
-_TOY = np.dtype([(name, kind[0]) for name, kind in (_engine.record("paritas_toy").dtype.fields or {}).items()])
+_TOY = np.dtype(_types_of("paritas_toy"))
 
 
-@takes(ToyKeywords)
 def fit_toys(
     model: Model,
     params: Optional[Values] = None,
@@ -89,7 +95,6 @@ def fit_toys(
     )
 
 
-@takes(ToyKeywords)
 def hypotest_toys(
     model: Model,
     mu: float = 1.0,
@@ -108,7 +113,6 @@ def hypotest_toys(
     return ToyHypotestResult(found.result, toys=_all_toys(found.toys, given))
 
 
-@takes(ToyKeywords)
 def significance_toys(
     model: Model, n: int = 2000, seed: int = 0, **given: Unpack[ToyKeywords]
 ) -> SignificanceToysResult:
@@ -121,7 +125,6 @@ def significance_toys(
     return SignificanceToysResult(found.result, test=test)
 
 
-@takes(RunKeywords)
 def upper_limit_toys(
     model: Model,
     n: int = 0,
@@ -143,7 +146,6 @@ def upper_limit_toys(
     return LimitToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
 
 
-@takes(RunKeywords)
 def goodness_of_fit_toys(
     model: Model,
     n: int = 2000,
@@ -209,8 +211,8 @@ def read_store(store: Path) -> NDArray[Any]:
 
 def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtype[Any]:
     """The type of a store's rows: columns that records have are of their type, others real."""
-    known = {**(_engine.record("paritas_fit_result").dtype.fields or {}), **(_TOY.fields or {})}
-    kinds: dict[str, Any] = {name: (kind[0],) for name, kind in known.items()}
+    known = (*_types_of("paritas_fit_result"), *_types_of("paritas_toy"))
+    kinds: dict[str, Any] = {name: (kind,) for name, kind in known}
     if "parameters" in names:
         p = connection.execute("SELECT count(*) FROM parameters").fetchone()[0]
         kinds["parameters"] = kinds["errors"] = np.float64, (p,)
@@ -282,3 +284,7 @@ def _run(
         rephrased = _engine.InvalidArgument(str(error).replace("--resume", "`resume`"))
         rephrased.status = error.status
         raise rephrased from None
+
+
+takes(ToyKeywords, fit_toys, hypotest_toys, significance_toys)
+takes(RunKeywords, upper_limit_toys, goodness_of_fit_toys)

@@ -381,15 +381,10 @@ def confidence(
         tell: Optional[ProgressFunction],
         at: slice,
     ) -> NDArray[Any]:
-        return _engine.losscone_confidence(
-            arrays,
-            options,
-            rows,
-            None if above is None else above[at],
-            step or 0.0,
-            engine(device, precision, threads),
-            tell,
-        )
+        chosen = None if above is None else above[at]
+        used = engine(device, precision, threads)
+        sets: Table = _engine.losscone_confidence(arrays, options, rows, chosen, step or 0.0, used, tell)
+        return sets
 
     return _around(found, response, one, progress, "confidence sets")
 
