@@ -4,7 +4,6 @@
  *   for each operation, for each device: once to warm up, then again and again for a while ─► median
  *
  * The CPU is always measured: it is what the others are compared with. */
-#define _POSIX_C_SOURCE 200809L
 #include "device/device.h"
 #include "output.h"
 #include "session.h"
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BATCH 1000 /* points of the batched likelihood; toys */
 #define SCAN 21
@@ -24,10 +22,9 @@
 static const struct option options[] = {
     {"--device", 0, OPTION_TEXT, "NAME,...",
      "devices to measure beside the CPU, as `paritas devices` lists them; default: PARITAS_DEVICE, or none"},
-    {"--seconds", 0, OPTION_NUMBER, "S", "time for each number; default: 0.5"},
+    {"--seconds", 0, OPTION_NUMBER, "S", "time for each number", "0.5"},
     {"--threads", 0, OPTION_COUNT, "N", "threads of the CPU; default: one a processor"},
-    {"--precision", 0, OPTION_CHOICE, "f64|f32",
-     "of all devices; fits in f32 are polished in f64; default: f64"},
+    {"--precision", 0, OPTION_CHOICE, "f64|f32", "of all devices; fits in f32 are polished in f64", "f64"},
     {"--save", 0, OPTION_TEXT, "FILE", "keep the measurements there, as JSON; -: standard output"},
     {"--baseline", 0, OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
     {0},
@@ -86,6 +83,39 @@ struct bench {
 
 /* ---- the model that is there without a workspace ---- */
 
+#define BINS 8
+
+/* A list of the rates of a sample, the signal (0) or a background, tilted by this part a bin. */
+static void append_rates(struct text *text, const char *key, int channel, int sample, double tilt)
+{
+    text_format(text, "\"%s\": [", key);
+    for (int b = 0; b < BINS; b++) {
+        const int rate = sample ? 400 / (sample + b + 1) + 10 * channel : 2 + b + channel;
+        text_format(text, "%s%g", b ? ", " : "", rate * (1.0 + tilt * (b - 3)));
+    }
+    text_format(text, "]");
+}
+
+static void append_sample(struct text *text, int channel, int sample)
+{
+    text_format(text, "%s{\"name\": \"%s%d\", ", sample ? ", " : "", sample ? "background" : "signal",
+                sample);
+    append_rates(text, "data", channel, sample, 0.0);
+    text_format(text, ", \"modifiers\": [%s",
+                sample ? "" : "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, ");
+    for (int k = 0; k < 6; k++)
+        text_format(text,
+                    "{\"name\": \"scale%d\", \"type\": \"normsys\", \"data\": {\"hi\": %g, \"lo\": %g}}, ",
+                    sample * 6 + k, 1.0 + 0.01 * (k + 1 + channel), 1.0 - 0.009 * (k + 1 + sample));
+    text_format(text, "{\"name\": \"shape%d\", \"type\": \"histosys\", \"data\": {", sample);
+    append_rates(text, "hi_data", channel, sample, 0.01);
+    text_format(text, ", ");
+    append_rates(text, "lo_data", channel, sample, -0.011);
+    text_format(text, "}}, {\"name\": \"stat%d\", \"type\": \"staterror\", \"data\": [", channel);
+    for (int b = 0; b < BINS; b++) text_format(text, "%s%g", b ? ", " : "", 0.5 + 0.1 * (sample + b));
+    text_format(text, "]}]}");
+}
+
 /* Four channels of eight bins; signal and three backgrounds with normsys, histosys and staterror: 60
  * parameters. */
 static paritas_status built_in(struct session *session)
@@ -95,37 +125,13 @@ static paritas_status built_in(struct session *session)
     text_format(&text, "{\"channels\": [");
     for (int c = 0; c < 4; c++) {
         text_format(&text, "%s{\"name\": \"channel%d\", \"samples\": [", c ? ", " : "", c);
-        for (int s = 0; s < 4; s++) {
-            text_format(&text, "%s{\"name\": \"%s%d\", \"data\": [", s ? ", " : "",
-                        s ? "background" : "signal", s);
-            for (int b = 0; b < 8; b++)
-                text_format(&text, "%s%d", b ? ", " : "", s ? 400 / (s + b + 1) + 10 * c : 2 + b + c);
-            text_format(&text, "], \"modifiers\": [%s",
-                        s ? "" : "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, ");
-            for (int k = 0; k < 6; k++)
-                text_format(
-                    &text,
-                    "{\"name\": \"scale%d\", \"type\": \"normsys\", \"data\": {\"hi\": %g, \"lo\": %g}}, ",
-                    s * 6 + k, 1.0 + 0.01 * (k + 1 + c), 1.0 - 0.009 * (k + 1 + s));
-            text_format(&text, "{\"name\": \"shape%d\", \"type\": \"histosys\", \"data\": {\"hi_data\": [",
-                        s);
-            for (int b = 0; b < 8; b++)
-                text_format(&text, "%s%g", b ? ", " : "",
-                            (s ? 400 / (s + b + 1) + 10 * c : 2 + b + c) * (1.0 + 0.01 * (b - 3)));
-            text_format(&text, "], \"lo_data\": [");
-            for (int b = 0; b < 8; b++)
-                text_format(&text, "%s%g", b ? ", " : "",
-                            (s ? 400 / (s + b + 1) + 10 * c : 2 + b + c) * (1.0 - 0.011 * (b - 3)));
-            text_format(&text, "]}}, {\"name\": \"stat%d\", \"type\": \"staterror\", \"data\": [", c);
-            for (int b = 0; b < 8; b++) text_format(&text, "%s%g", b ? ", " : "", 0.5 + 0.1 * (s + b));
-            text_format(&text, "]}]}");
-        }
+        for (int sample = 0; sample < 4; sample++) append_sample(&text, c, sample);
         text_format(&text, "]}");
     }
     text_format(&text, "], \"observations\": [");
     for (int c = 0; c < 4; c++) {
         text_format(&text, "%s{\"name\": \"channel%d\", \"data\": [", c ? ", " : "", c);
-        for (int b = 0; b < 8; b++)
+        for (int b = 0; b < BINS; b++)
             text_format(&text, "%s%d", b ? ", " : "",
                         400 / (b + 2) + 400 / (b + 3) + 400 / (b + 4) + 31 * c + (b * 5 + c * 3) % 7);
         text_format(&text, "]}");
@@ -147,11 +153,10 @@ static paritas_status run_toys(struct bench *b, paritas_context *context)
     paritas_toys_options toys = PARITAS_TOYS_OPTIONS_DEFAULT;
     toys.n = b->poi ? BATCH / 2 : BATCH; /* a test has two hypotheses */
     if (b->poi) {
-        const double lower = paritas_model_lower_bounds(b->session->model)[b->parameter],
-                     upper = paritas_model_upper_bounds(b->session->model)[b->parameter];
+        const struct range bounds = bounds_of(b->session, b->parameter);
         paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
         return paritas_hypotest_toys(context, b->session->model, &b->session->job, PARITAS_STATISTIC_QTILDE,
-                                     lower <= 1.0 && upper >= 1.0 ? 1.0 : upper, &toys, &result);
+                                     in_range(bounds, 1.0) ? 1.0 : bounds.upper, &toys, &result);
     }
     paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     return paritas_toys(context, b->session->model, &b->session->job,
@@ -194,13 +199,6 @@ static paritas_status run_once(struct bench *b, enum operation operation, parita
     return PARITAS_OK;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -214,12 +212,13 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
     struct measured *m = &b->measured[operation][device];
     if (operation == OPERATION_RANKING && !b->poi) return PARITAS_OK;
     paritas_status status = run_once(b, operation, context); /* what is made once for a model is made here */
-    const double started = now();
-    while (status == PARITAS_OK && m->repeats < REPEATS && (m->repeats < 3 || now() - started < seconds)) {
-        const double before = now();
+    const double started = seconds_now();
+    while (status == PARITAS_OK && m->repeats < REPEATS &&
+           (m->repeats < 3 || seconds_now() - started < seconds)) {
+        const double before = seconds_now();
         status = run_once(b, operation, context);
-        times[m->repeats++] = now() - before;
-        if (now() - started > 10.0 * seconds) break; /* the third is not worth it */
+        times[m->repeats++] = seconds_now() - before;
+        if (seconds_now() - started > 10.0 * seconds) break; /* the third is not worth it */
     }
     if (status != PARITAS_OK)
         return context == b->session->context
@@ -242,39 +241,40 @@ static const char *devices_of(const struct bench *b)
                        named != NULL && strcmp(named, "auto") != 0 ? named : "cpu");
 }
 
+/* Opens a device for measurement, unless it is there under this name or another: opencl is opencl:0. */
+static paritas_status open_device(struct bench *b, const char *name)
+{
+    if (b->n_devices == DEVICES)
+        return usage_failure(b->session, "--device takes at most %d devices beside the CPU", DEVICES - 1);
+    paritas_options device_options = b->session->options;
+    device_options.device = name;
+    paritas_context **context = &b->devices[b->n_devices++];
+    TRY(open_another(b->session, &device_options, context));
+    const size_t last = b->n_devices - 1;
+    b->device_names[last] = paritas_device_name(*context);
+    for (size_t d = 0; d < last && last < b->n_devices; d++)
+        if (strcmp(b->device_names[d], b->device_names[last]) == 0) {
+            paritas_close(*context);
+            b->n_devices--;
+        }
+    return PARITAS_OK;
+}
+
 static paritas_status open_devices(struct bench *b)
 {
     struct session *session = b->session;
-    const char *list = devices_of(b);
     b->devices[b->n_devices] = session->context;
     b->device_names[b->n_devices++] = paritas_device_name(session->context);
-    for (const char *at = list; *at != '\0';) {
+    for (const char *at = devices_of(b); *at != '\0';) {
         const size_t length = strcspn(at, ",");
         char *name = arena_text(&session->arena, at, length);
         if (name == NULL) return paritas_fail_memory(session->context);
         at += length + (at[length] == ',');
-        if (strcmp(name, "cpu") == 0) continue;
         if (strcmp(name, "auto") == 0)
             return usage_failure(
                 session,
                 "--device auto is no device to measure: it moves between the CPU and another; name that");
-        if (b->n_devices == DEVICES)
-            return usage_failure(session, "--device takes at most %d devices beside the CPU", DEVICES - 1);
-        paritas_options options_of_device = session->options;
-        options_of_device.device = name;
-        paritas_context **context = &b->devices[b->n_devices++];
-        const paritas_status status = paritas_open(&options_of_device, context);
-        if (status != PARITAS_OK)
-            return paritas_fail(session->context, status, "%s",
-                                *context != NULL ? paritas_error_message(*context)
-                                                 : paritas_status_message(status));
-        b->device_names[b->n_devices - 1] = paritas_device_name(*context);
-        bool known = false; /* under this name or another: opencl is opencl:0 */
-        for (size_t d = 0; d + 1 < b->n_devices; d++)
-            known = known || strcmp(b->device_names[d], paritas_device_name(*context)) == 0;
-        if (!known) continue;
-        paritas_close(*context);
-        b->n_devices--;
+        if (strcmp(name, "cpu") != 0) TRY(open_device(b, name));
     }
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices; d++)
@@ -294,33 +294,21 @@ static paritas_status prepare(struct bench *b)
     b->scanned = sized_records(session, SCAN, sizeof *b->scanned);
     b->entries = sized_records(session, n, sizeof *b->entries);
     double *best = numbers(session, n), *errors = numbers(session, n);
-    if (b->points == NULL || b->values == NULL || b->scanned == NULL || b->entries == NULL || best == NULL ||
-        errors == NULL)
-        return paritas_fail_memory(session->context);
+    TRY(allocated(session));
     for (size_t k = 0; k < BATCH; k++)
         for (size_t i = 0; i < n; i++)
             b->points[k * n + i] =
                 session->job.start[i] +
                 (session->job.fixed[i] || isnan(widths[i]) ? 0.0 : 0.01 * widths[i] * (double)k / BATCH);
-    const ptrdiff_t poi = paritas_model_poi_index(model);
-    b->poi = poi >= 0 && !session->job.fixed[poi];
-    b->parameter = b->poi ? (size_t)poi : 0;
+    b->poi = has_free_poi(session);
+    b->parameter = b->poi ? (size_t)paritas_model_poi_index(model) : 0;
     while (b->parameter + 1 < n && session->job.fixed[b->parameter]) b->parameter++;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    paritas_status status = paritas_fit(
-        session->context, model, NULL, 1, &session->job,
-        &(paritas_fit_answers){
-            .size = sizeof(paritas_fit_answers), .results = &result, .parameters = best, .errors = errors});
-    if (status != PARITAS_OK) return status;
+    TRY(fit_job(session, (paritas_fit_answers){.results = &result, .parameters = best, .errors = errors}));
     note_status(session, result.status);
-    const double lower = paritas_model_lower_bounds(model)[b->parameter],
-                 upper = paritas_model_upper_bounds(model)[b->parameter];
-    const double centre = best[b->parameter],
-                 reach = errors[b->parameter] > 0.0 ? 2.0 * errors[b->parameter] : 0.1 * (upper - lower);
-    const double start = centre - reach > lower ? centre - reach : lower,
-                 stop = centre + reach < upper ? centre + reach : upper;
-    for (size_t k = 0; k < SCAN; k++)
-        b->scan[k] = k + 1 < SCAN ? start + (stop - start) * ((double)k / (SCAN - 1)) : stop;
+    const struct range range =
+        range_around(session, b->parameter, best[b->parameter], errors[b->parameter], 2.0, 0.1);
+    for (size_t k = 0; k < SCAN; k++) b->scan[k] = range_value(range, k, SCAN);
     return paritas_workspace_digest(session->context, session->workspace, b->digest);
 }
 
@@ -343,29 +331,28 @@ static paritas_status compare(struct bench *b, const char *what, const char *dev
     return d->baseline != NULL && d->now != NULL ? PARITAS_OK : paritas_fail_memory(b->session->context);
 }
 
+/* NULL: no text. */
+static const char *text_of(const struct json *node)
+{
+    return json_is(node, JSON_STRING) ? node->text : NULL;
+}
+
 static paritas_status compare_circumstances(struct bench *b, const struct json *root)
 {
     const paritas_context *context = b->session->context;
-    const struct json *isa = json_get(root, "isa"), *threads = json_get(root, "threads"),
-                      *devices = json_get(root, "devices");
+    const struct json *threads = json_get(root, "threads"), *devices = json_get(root, "devices");
     char before[24], now[24];
     snprintf(before, sizeof before, "%.10g", json_is(threads, JSON_NUMBER) ? threads->number : 0.0);
     snprintf(now, sizeof now, "%u", context->threads);
-    paritas_status status =
-        compare(b, "isa", NULL, json_is(isa, JSON_STRING) ? isa->text : NULL, paritas_isa_name(context));
-    if (status == PARITAS_OK)
-        status = compare(b, "threads", NULL, json_is(threads, JSON_NUMBER) ? before : NULL, now);
-    for (size_t d = 0; d < b->n_devices && status == PARITAS_OK; d++) {
-        const struct json *description = NULL;
-        for (const struct json *one = json_is(devices, JSON_ARRAY) ? devices->first : NULL;
-             one != NULL && description == NULL; one = one->next)
-            if (json_text_is(json_get(one, "device"), b->device_names[d]))
-                description = json_get(one, "description");
-        status = compare(b, "description", b->device_names[d],
-                         json_is(description, JSON_STRING) ? description->text : NULL,
-                         description_of(b->devices[d]));
+    TRY(compare(b, "isa", NULL, text_of(json_get(root, "isa")), paritas_isa_name(context)));
+    TRY(compare(b, "threads", NULL, json_is(threads, JSON_NUMBER) ? before : NULL, now));
+    for (size_t d = 0; d < b->n_devices; d++) {
+        const struct json *one = json_is(devices, JSON_ARRAY) ? devices->first : NULL;
+        while (one != NULL && !json_text_is(json_get(one, "device"), b->device_names[d])) one = one->next;
+        TRY(compare(b, "description", b->device_names[d], text_of(json_get(one, "description")),
+                    description_of(b->devices[d])));
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* One row of a baseline; false: no measurement. Without seconds: the model had no such operation. */
@@ -383,30 +370,32 @@ static bool read_row(struct bench *b, const struct json *one)
     return true;
 }
 
-static paritas_status read_baseline(struct bench *b, const char *path)
+/* The measurements of a baseline, of the same workspace in the same precision. */
+static paritas_status read_rows(struct bench *b, const struct paritas_workspace *document)
 {
     paritas_context *context = b->session->context;
-    struct paritas_workspace *document = NULL;
-    paritas_status status = json_read_file(context, path, &document);
-    if (status != PARITAS_OK) return status;
-    const struct json *digest = json_get(document->root, "workspace"),
-                      *operations = json_get(document->root, "operations"),
-                      *precision = json_get(document->root, "precision");
-    bool measurements =
-        json_is(digest, JSON_STRING) && json_is(operations, JSON_ARRAY) && json_is(precision, JSON_STRING);
+    const struct json *operations = json_get(document->root, "operations");
+    const char *digest = text_of(json_get(document->root, "workspace")),
+               *precision = text_of(json_get(document->root, "precision"));
+    bool measurements = digest != NULL && precision != NULL && json_is(operations, JSON_ARRAY);
     for (const struct json *one = measurements ? operations->first : NULL; one != NULL && measurements;
          one = one->next)
         measurements = read_row(b, one);
     if (!measurements)
-        status =
-            paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no file of measurements", document->label);
-    else if (strcmp(digest->text, b->digest) != 0 ||
-             strcmp(precision->text, paritas_precision_name(context)) != 0)
-        status =
-            paritas_fail(context, PARITAS_INVALID_INPUT,
-                         "%s: was measured on another workspace, or in another precision", document->label);
-    else
-        status = compare_circumstances(b, document->root);
+        return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no file of measurements",
+                            document->label);
+    if (strcmp(digest, b->digest) != 0 || strcmp(precision, paritas_precision_name(context)) != 0)
+        return paritas_fail(context, PARITAS_INVALID_INPUT,
+                            "%s: was measured on another workspace, or in another precision",
+                            document->label);
+    return compare_circumstances(b, document->root);
+}
+
+static paritas_status read_baseline(struct bench *b, const char *path)
+{
+    struct paritas_workspace *document = NULL;
+    TRY(json_read_file(b->session->context, path, &document));
+    const paritas_status status = read_rows(b, document);
     paritas_workspace_free(document);
     return status;
 }
@@ -423,48 +412,33 @@ static size_t winner_of(const struct bench *b, int operation)
 
 static void write_document(const struct bench *b, struct writer *w)
 {
+    const paritas_context *context = b->session->context;
     write_object(w, NULL, true);
     write_array(w, "operations", true);
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices; d++) {
             const struct measured *m = &b->measured[o][d];
-            write_object(w, NULL, false);
-            write_string(w, "operation", names[o]);
-            write_string(w, "device", b->device_names[d]);
-            write_number(w, "seconds", m->seconds);
-            write_integer(w, "repeats", m->repeats);
-            write_number(w, "faster_than_cpu", b->measured[o][0].seconds / m->seconds);
-            write_number(w, "faster_than_baseline", m->baseline / m->seconds);
-            write_bool(w, "winner", m->repeats > 0 && winner_of(b, o) == d);
-            write_close(w);
+            write_row(w,
+                      "operation:s device:s seconds:n repeats:z faster_than_cpu:n faster_than_baseline:n "
+                      "winner:b",
+                      names[o], b->device_names[d], m->seconds, m->repeats,
+                      b->measured[o][0].seconds / m->seconds, m->baseline / m->seconds,
+                      m->repeats > 0 && winner_of(b, o) == d);
         }
     write_close(w);
-    write_string(w, "workspace", b->digest);
-    write_integer(w, "parameters", b->session->n_parameters);
-    write_string(w, "version", paritas_version());
-    write_string(w, "isa", paritas_isa_name(b->session->context));
-    write_integer(w, "threads", b->session->context->threads);
+    write_members(w, "workspace:s parameters:z version:s isa:s threads:u", b->digest,
+                  b->session->n_parameters, paritas_version(), paritas_isa_name(context), context->threads);
     write_array(w, "devices", true);
-    for (size_t d = 0; d < b->n_devices; d++) {
-        write_object(w, NULL, false);
-        write_string(w, "device", b->device_names[d]);
-        write_string(w, "description", description_of(b->devices[d]));
-        write_close(w);
-    }
+    for (size_t d = 0; d < b->n_devices; d++)
+        write_row(w, "device:s description:s", b->device_names[d], description_of(b->devices[d]));
     write_close(w);
     write_array(w, "baseline_differs", true);
     for (size_t k = 0; k < b->n_differences; k++) {
         const struct difference *d = &b->differences[k];
-        write_object(w, NULL, false);
-        write_string(w, "what", d->what);
-        write_string(w, "device", d->device);
-        write_string(w, "baseline", d->baseline);
-        write_string(w, "now", d->now);
-        write_close(w);
+        write_row(w, "what:s device:s baseline:s now:s", d->what, d->device, d->baseline, d->now);
     }
     write_close(w);
-    write_string(w, "precision", paritas_precision_name(b->session->context));
-    write_string(w, "polish", paritas_polish_name(b->session->context));
+    write_members(w, "precision:s polish:s", paritas_precision_name(context), paritas_polish_name(context));
     write_close(w);
 }
 
@@ -495,8 +469,7 @@ static void write_table(const struct bench *b)
     struct table table;
     text_format(&session->out, "%zu parameters, %s, medians; ratios above 1 are faster\n\n",
                 session->n_parameters, paritas_precision_name(session->context));
-    table_open(&table, &session->context->allocator, "operation|device|time|than the CPU|than the baseline|",
-               "llrrrl");
+    table_open(&table, &session->out, "operation|device|time|than the CPU|than the baseline|", "l l r r r l");
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices; d++) {
             const struct measured *m = &b->measured[o][d];
@@ -507,7 +480,7 @@ static void write_table(const struct bench *b)
             table_ratio(&table, m->baseline / m->seconds);
             table_text(&table, m->repeats > 0 && b->n_devices > 1 && winner_of(b, o) == d ? "wins" : "");
         }
-    table_close(&table, &session->out);
+    table_close(&table);
     for (size_t k = 0; k < b->n_differences; k++) {
         const struct difference *d = &b->differences[k];
         text_format(&session->out, "%sthe baseline has another %s%s%s: %s, now %s\n", k == 0 ? "\n" : "",
@@ -536,31 +509,30 @@ static paritas_status bench(struct bench *b)
     struct session *session = b->session;
     const char *path = option_text(session->arguments, "--save", NULL),
                *baseline = option_text(session->arguments, "--baseline", NULL);
-    const double seconds = option_number(session->arguments, "--seconds", 0.5);
+    const double seconds = option_value(session->arguments, "--seconds")->number;
     if (!(seconds > 0.0)) return usage_failure(session, "--seconds takes a number above 0");
     if (path != NULL && !output_check(path))
         return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: the measurements could not be kept",
                             path);
-    paritas_status status = session->arguments->n_operands > 0 ? PARITAS_OK : built_in(session);
-    if (status == PARITAS_OK) status = load_model(session);
-    if (status == PARITAS_OK) status = open_devices(b);
-    if (status == PARITAS_OK) status = prepare(b);
+    if (session->arguments->n_operands == 0) TRY(built_in(session));
+    TRY(load_model(session));
+    TRY(open_devices(b));
+    TRY(prepare(b));
     /* before the measurements, which a bad one would lose */
-    if (status == PARITAS_OK && baseline != NULL) status = read_baseline(b, baseline);
+    if (baseline != NULL) TRY(read_baseline(b, baseline));
     for (int o = 0; o < OPERATIONS; o++)
-        for (size_t d = 0; d < b->n_devices && status == PARITAS_OK; d++)
-            status = measure(b, (enum operation)o, d, seconds);
-    if (status == PARITAS_OK && session->json)
+        for (size_t d = 0; d < b->n_devices; d++) TRY(measure(b, (enum operation)o, d, seconds));
+    if (session->json)
         write_document(b, &session->writer);
-    else if (status == PARITAS_OK)
+    else
         write_table(b);
-    return status == PARITAS_OK && path != NULL ? save(b, path) : status;
+    return path != NULL ? save(b, path) : PARITAS_OK;
 }
 
 static int run(struct session *session)
 {
-    struct bench *b = arena_array(&session->arena, 1, sizeof *b);
-    if (b == NULL) return paritas_fail_memory(session->context);
+    struct bench *b = elements(session, 1, sizeof *b);
+    TRY(allocated(session));
     b->session = session;
     const paritas_status status = bench(b);
     for (size_t d = 1; d < b->n_devices; d++) paritas_close(b->devices[d]);
@@ -570,12 +542,10 @@ static int run(struct session *session)
 const struct command command_bench = {
     .name = "bench",
     .operands = "[WORKSPACE]",
-    .operands_min = 0,
-    .operands_max = 1,
     .summary = "how long things take, on the CPU and on other devices",
     .description = "Median times of a likelihood, a gradient, 1000 likelihoods, a fit, a scan of 21 points, "
                    "a ranking and 1000 toys. Kernels are compiled and the model is uploaded before. Without "
                    "a workspace: of a built-in model.",
-    .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_OUTPUT},
     .run = run,
 };

@@ -34,63 +34,64 @@ static const char *precisions_of(const paritas_device_info *info)
     return info->f64 && info->f32 ? "f64, f32" : info->f64 ? "f64" : info->f32 ? "f32" : "none";
 }
 
+/* NULL where it is empty. */
+static const char *or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+static void write_json(struct writer *w, size_t n, const paritas_device_info *found)
+{
+    write_object(w, NULL, true);
+    write_array(w, "devices", true);
+    for (size_t i = 0; i < n; i++) {
+        const paritas_device_info *one = &found[i];
+        write_row(w, "name:s usable:b f64:b f32:b reason:s description:s isa:s", one->name,
+                  one->f64 || one->f32, one->f64, one->f32, reason_of(one), or_null(one->description),
+                  or_null(one->isa));
+    }
+    write_close(w);
+    write_close(w);
+}
+
+static void write_table(struct text *out, size_t n, const paritas_device_info *found)
+{
+    struct table table;
+    table_open(&table, out, "device|runs in|", "l l l");
+    for (size_t i = 0; i < n; i++) {
+        const char *reason = reason_of(&found[i]);
+        const bool described = found[i].description[0] != '\0';
+        struct text last;
+        text_open(&last, out->allocator);
+        text_format(&last, "%s%s", found[i].description,
+                    reason != NULL && described ? "; not in the other: " : "");
+        if (reason != NULL) append_reason(&last, reason, described);
+        text_append(&last, "", 1);
+        table_row(&table, found[i].name, precisions_of(&found[i]), last.failed ? "" : last.bytes);
+        out->failed = out->failed || last.failed;
+        text_free(&last);
+    }
+    table_close(&table);
+}
+
 static int run(struct session *session)
 {
     paritas_device_info *found = sized_records(session, DEVICES_MAX, sizeof *found);
     size_t n = 0;
-    if (found == NULL) return PARITAS_OUT_OF_MEMORY;
-    const paritas_status status = paritas_list_devices(session->context, DEVICES_MAX, found, &n);
-    if (status != PARITAS_OK) return status;
+    TRY(allocated(session));
+    TRY(paritas_list_devices(session->context, DEVICES_MAX, found, &n));
     if (n > DEVICES_MAX) n = DEVICES_MAX;
-    if (session->json) {
-        struct writer *w = &session->writer;
-        write_object(w, NULL, true);
-        write_array(w, "devices", true);
-        for (size_t i = 0; i < n; i++) {
-            write_object(w, NULL, false);
-            write_string(w, "name", found[i].name);
-            write_bool(w, "usable", found[i].f64 || found[i].f32);
-            write_bool(w, "f64", found[i].f64);
-            write_bool(w, "f32", found[i].f32);
-            write_string(w, "reason", reason_of(&found[i]));
-            write_string(w, "description", found[i].description[0] != '\0' ? found[i].description : NULL);
-            write_string(w, "isa", found[i].isa[0] != '\0' ? found[i].isa : NULL);
-            write_close(w);
-        }
-        write_close(w);
-        write_close(w);
-        return PARITAS_OK;
-    }
-    struct table table;
-    table_open(&table, &session->context->allocator, "device|runs in|", "lll");
-    for (size_t i = 0; i < n; i++) {
-        const char *reason = reason_of(&found[i]);
-        table_text(&table, found[i].name);
-        table_text(&table, precisions_of(&found[i]));
-        if (reason == NULL)
-            table_text(&table, found[i].description);
-        else {
-            struct text row;
-            const bool described = found[i].description[0] != '\0';
-            text_open(&row, &session->context->allocator);
-            text_format(&row, "%s%s", found[i].description, described ? "; not in the other: " : "");
-            append_reason(&row, reason, described);
-            text_append(&row, "", 1);
-            table_text(&table, row.failed ? "" : row.bytes);
-            session->out.failed = session->out.failed || row.failed;
-            text_free(&row);
-        }
-    }
-    table_close(&table, &session->out);
+    if (session->json)
+        write_json(&session->writer, n, found);
+    else
+        write_table(&session->out, n, found);
     return PARITAS_OK;
 }
 
 const struct command command_devices = {
     .name = "devices",
     .operands = "",
-    .operands_min = 0,
-    .operands_max = 0,
     .summary = "the devices that can run, and why others cannot",
-    .groups = {GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_OUTPUT},
     .run = run,
 };

@@ -13,14 +13,12 @@ static int run(struct session *session)
     paritas_names algorithms;
     char hex[65], labelled[80];
     static const char *const standard[] = {"sha256"};
-    paritas_status status = load_workspace(session);
-    if (status == PARITAS_OK) status = list_of(session, "--algorithm", &algorithms);
-    if (status != PARITAS_OK) return status;
+    TRY(load_workspace(session));
+    TRY(list_of(session, "--algorithm", &algorithms));
     if (algorithms.count == 0) algorithms = (paritas_names){standard, 1};
     if (session->json) write_object(&session->writer, NULL, true);
     for (size_t i = 0; i < algorithms.count; i++) {
-        status = json_digest(session->context, session->workspace->root, algorithms.items[i], hex);
-        if (status != PARITAS_OK) return status;
+        TRY(json_digest(session->context, session->workspace->root, algorithms.items[i], hex));
         snprintf(labelled, sizeof labelled, "%s:%s", algorithms.items[i], hex);
         if (!session->json) {
             text_format(&session->out, "%s\n", labelled);
@@ -36,9 +34,7 @@ static int run(struct session *session)
 const struct command command_digest = {
     .name = "digest",
     .operands = "WORKSPACE",
-    .operands_min = 1,
-    .operands_max = 1,
     .summary = "digest of the workspace, as in patch sets",
-    .groups = {{"Options", options}, GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_PATCHES, GROUP_OUTPUT},
     .run = run,
 };

@@ -1,60 +1,61 @@
 /* command_hypotest_toys.c: CLs, or p0, by toys. */
-#include "session.h"
 #include "statistics.h"
 #include "toy_runs.h"
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest; default: 1"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "default: qtilde; q0 tests 0"},
+    {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest", "1"},
+    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "q0 tests 0", "qtilde"},
     {"--expected", 0, OPTION_FLAG, NULL, "the expected band, too; it is always there"},
     {0},
 };
 
-static int run(struct session *session)
-{
-    const struct arguments *arguments = session->arguments;
-    paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
+struct tested {
+    paritas_hypotest_toys_result test;
     struct toy_run toys;
-    paritas_status status = load_model(session);
-    if (status == PARITAS_OK) status = require_poi(session);
-    if (status == PARITAS_OK) status = toy_run_open(session, &toys);
-    if (status == PARITAS_OK)
-        status = paritas_hypotest_toys(session->context, session->model, &session->job,
-                                       statistic_of(option_text(arguments, "--test-stat", "qtilde")),
-                                       option_number(arguments, "--mu", 1.0), &toys.options, &r);
-    if (status != PARITAS_OK) return status;
-    toy_run_close(session, &toys, r.tally.counts);
-    note_status(session, r.status);
-    if (session->json) {
-        struct writer *w = &session->writer;
-        write_object(w, NULL, true);
-        hypotest_toys_write(w, &r);
-        toy_run_write(w, &toys, &r.tally);
-        write_provenance(session);
-        write_close(w);
-        return PARITAS_OK;
-    }
-    hypotest_toys_describe(session, poi_name(session), &r);
-    toy_run_describe(&session->out, &toys, &r.tally);
+};
+
+static paritas_status analyse(struct session *session, void *result)
+{
+    struct tested *t = result;
+    t->test.size = sizeof t->test;
+    TRY(toy_run_open(session, &t->toys));
+    TRY(paritas_hypotest_toys(session->context, session->model, &session->job, statistic_of(session),
+                              option_value(session->arguments, "--mu")->number, &t->toys.options, &t->test));
+    toy_run_close(session, &t->toys, &t->test.tally);
+    note_status(session, t->test.status);
     return PARITAS_OK;
 }
+
+static void write_keys(struct session *session, struct writer *w, const void *result)
+{
+    const struct tested *t = result;
+    (void)session;
+    hypotest_toys_write(w, &t->test);
+    toy_run_write(w, &t->toys);
+}
+
+static void write_text(struct session *session, const void *result)
+{
+    const struct tested *t = result;
+    hypotest_toys_describe(session, poi_name(session), &t->test);
+    toy_run_describe(&session->out, &t->toys);
+}
+
+static const struct analysis analysis = {
+    .result_size = sizeof(struct tested),
+    .needs_poi = true,
+    .analyse = analyse,
+    .write_keys = write_keys,
+    .write_text = write_text,
+};
 
 const struct command command_hypotest_toys = {
     .name = "hypotest-toys",
     .operands = "WORKSPACE",
-    .operands_min = 1,
-    .operands_max = 1,
     .summary = "CLs by toys",
     .description = "Main and auxiliary data are drawn around the conditional fits to the observed data: at "
                    "the tested value and at 0 (q0: 0 and 1). Each toy gets a free and a conditional fit. Toy "
                    "number t depends only on --seed and t.",
-    .groups = {{"Options", options},
-               GROUP_TOYS,
-               GROUP_JOB,
-               GROUP_PATCHES,
-               GROUP_MODEL,
-               GROUP_ENGINE,
-               GROUP_OUTPUT,
-               GROUP_END},
-    .run = run,
+    .groups = {GROUP_OPTIONS, GROUP_TOYS(NULL), GROUPS_FIT},
+    .analysis = &analysis,
 };

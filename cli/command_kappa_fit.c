@@ -74,8 +74,6 @@ static int run(struct session *session)
 const struct command command_kappa_fit = {
     .name = "kappa fit",
     .operands = "FILE|DIR...",
-    .operands_min = 1,
-    .operands_max = SIZE_MAX,
     .summary = "plasma parameters and spacecraft potentials from the same day files",
     .description = "Fits a kappa distribution to the incident electrons of every sweep, and finds the "
                    "potential at which the spacecraft's currents balance. Writes a table a day, "

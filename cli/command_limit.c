@@ -1,32 +1,56 @@
 /* command_limit.c: upper limits, for a workspace or for every patch of a patch set, by formula or by toys. */
-#include "limit_toys.h"
 #include "record_output.h"
 #include "statistics.h"
-#include "table.h"
 #include "toy_runs.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static const struct option options[] = {
-    {"--level", 0, OPTION_NUMBER, "ALPHA", "CLs at the limit; default: 0.05"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q", "test statistic; default: qtilde"},
-    {"--calc", 0, OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys; default: asymptotic"},
-    {"--rtol", 0, OPTION_NUMBER, "R", "toys: wished relative error of each limit; default: 0.05"},
+    {"--level", 0, OPTION_PART, "ALPHA", "CLs at the limit", "0.05"},
+    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q", "test statistic", "qtilde"},
+    {"--calc", 0, OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
+    {"--rtol", 0, OPTION_PART, "R", "toys: wished relative error of each limit", "0.05", "--calc toys"},
     {0},
 };
 
 static double level_of(const struct session *session)
 {
-    return option_number(session->arguments, "--level", 0.05);
+    return option_value(session->arguments, "--level")->number;
 }
 
-static const char *statistic_name(const struct session *session)
+/* The sentences below a table of limits. */
+static void describe_bounds(struct session *session, bool widened, double upper_bound, double observed,
+                            const double expected[5])
 {
-    return option_text(session->arguments, "--test-stat", "qtilde");
+    struct text *out = &session->out;
+    bool missing = isnan(observed);
+    for (int i = 0; i < 5; i++) missing = missing || isnan(expected[i]);
+    if (widened)
+        text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), upper_bound);
+    if (missing)
+        text_format(out, "A limit shown as - does not exist or was not found up to %.6g\n", upper_bound);
 }
 
-/* The limits with the tests that led to them. */
+/* The tests that led to the limits. */
+static void write_scan(struct writer *w, const char *type, size_t n, const void *records, size_t size)
+{
+    write_array(w, "scan", true);
+    for (size_t i = 0; i < n; i++) {
+        write_object(w, NULL, false);
+        write_record(w, type, (const char *)records + i * size);
+        write_close(w);
+    }
+    write_close(w);
+}
+
+static void write_options(struct session *session, struct writer *w)
+{
+    if (!w->one_line) write_members(w, "level:n test_stat:s", level_of(session), statistic_name(session));
+}
+
+/* ---- by formula ---- */
+
 struct limits {
     paritas_limit_result limits;
     paritas_hypotest_result scan[PARITAS_SCAN_MOST];
@@ -36,31 +60,23 @@ static paritas_status analyse(struct session *session, void *result)
 {
     struct limits *l = result;
     paritas_limit_request request = PARITAS_LIMIT_REQUEST_DEFAULT;
-    l->limits = (paritas_limit_result)PARITAS_INIT(paritas_limit_result);
-    l->scan[0] = (paritas_hypotest_result)PARITAS_INIT(paritas_hypotest_result);
-    request.statistic = statistic_of(statistic_name(session));
+    l->limits.size = sizeof l->limits;
+    l->scan[0].size = sizeof l->scan[0];
+    request.statistic = statistic_of(session);
     request.level = level_of(session);
     request.scan = l->scan;
     request.scan_room = PARITAS_SCAN_MOST;
-    return paritas_limit(session->context, session->model, &session->job, &request, &l->limits);
+    TRY(paritas_limit(session->context, session->model, &session->job, &request, &l->limits));
+    note_status(session, l->limits.status);
+    return PARITAS_OK;
 }
 
-static bool converged(const void *result)
-{
-    return ((const struct limits *)result)->limits.status == PARITAS_FIT_CONVERGED;
-}
-
-static void write_result(struct writer *w, const void *result)
+static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const struct limits *l = result;
+    write_options(session, w);
     write_record(w, "paritas_limit_result", &l->limits);
-    write_array(w, "scan", true);
-    for (size_t i = 0; i < l->limits.n_scan; i++) {
-        write_object(w, NULL, false);
-        write_record(w, "paritas_hypotest_result", &l->scan[i]);
-        write_close(w);
-    }
-    write_close(w);
+    write_scan(w, "paritas_hypotest_result", l->limits.n_scan, l->scan, sizeof l->scan[0]);
 }
 
 static void write_cells(struct table *table, const void *result)
@@ -68,54 +84,49 @@ static void write_cells(struct table *table, const void *result)
     const paritas_limit_result *r = &((const struct limits *)result)->limits;
     table_number(table, r->limit_obs, 6);
     for (int i = 0; i < 5; i++) table_number(table, r->limit_exp[i], 6);
-    const char *note = r->status != PARITAS_FIT_CONVERGED ? paritas_fit_status_name(r->status)
-                       : r->bound_widened                 ? "bound widened"
-                                                          : "";
-    table_text(table, note);
+    table_text(table, r->status == PARITAS_FIT_CONVERGED && r->bound_widened ? "bound widened"
+                                                                             : failure_word(r->status));
 }
 
-static const struct patch_analysis analysis = {
-    .result_size = sizeof(struct limits),
-    .analyse = analyse,
-    .converged = converged,
-    .write_fields = write_result,
-    .headers = "limit observed|expected -2s|-1s|median|+1s|+2s|",
-    .alignment = "rrrrrrl",
-    .write_cells = write_cells,
-};
-
-static void write_answer(struct session *session, const struct limits *l)
+static void write_text(struct session *session, const void *result)
 {
-    const paritas_limit_result *r = &l->limits;
+    const paritas_limit_result *r = &((const struct limits *)result)->limits;
     struct text *out = &session->out;
     struct table table;
     text_format(out, "Upper limit on %s at CLs = %.4g\n\n", poi_name(session), level_of(session));
-    table_open(&table, &session->context->allocator, "observed|expected -2s|-1s|median|+1s|+2s|", "rrrrrrl");
-    write_cells(&table, l);
-    table_close(&table, out);
+    table_open(&table, out, "observed|expected -2s|-1s|median|+1s|+2s|", "6 6 6 6 6 6 l");
+    write_cells(&table, result);
+    table_close(&table);
     text_format(out, "\n%zu values tested, fits %s", r->n_scan, paritas_fit_status_name(r->status));
     if (r->n_scan > 0) text_format(out, ", best fit %.6g", r->mu_hat);
-    text_append(out, "\n", 1);
-    if (r->bound_widened)
-        text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), r->upper_bound);
-    bool missing = isnan(r->limit_obs);
-    for (int i = 0; i < 5; i++) missing = missing || isnan(r->limit_exp[i]);
-    if (missing)
-        text_format(out, "A limit shown as - does not exist or was not found up to %.6g\n", r->upper_bound);
+    text_format(out, "\n");
+    describe_bounds(session, r->bound_widened, r->upper_bound, r->limit_obs, r->limit_exp);
 }
 
-/* What the tables say of a command line that does not fit together. */
-static paritas_status check(struct session *session, bool toys)
+static const struct analysis asymptotic = {
+    .result_size = sizeof(struct limits),
+    .needs_poi = true,
+    .analyse = analyse,
+    .write_keys = write_keys,
+    .write_text = write_text,
+    .headers = "limit observed|expected -2s|-1s|median|+1s|+2s|",
+    .formats = "6 6 6 6 6 6 l",
+    .write_cells = write_cells,
+};
+
+/* ---- by toys ---- */
+
+struct toy_limits {
+    paritas_limit_toys_result limits;
+    paritas_hypotest_toys_result scan[PARITAS_SCAN_MOST];
+    struct toy_run toys;
+    double rtol;
+    bool reached; /* each limit has the wished error */
+};
+
+static paritas_status check_toys(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    const double level = level_of(session), rtol = option_number(arguments, "--rtol", 0.05);
-    const char *lone = toy_option_given(arguments);
-    if (lone == NULL && option_given(arguments, "--rtol") != NULL) lone = "--rtol";
-    if (!(level > 0.0 && level < 1.0))
-        return usage_failure(session, "--level takes a number between 0 and 1, not %.10g", level);
-    if (!toys && lone != NULL) return usage_failure(session, "%s needs --calc toys", lone);
-    if (!(rtol > 0.0 && rtol < 1.0))
-        return usage_failure(session, "--rtol takes a number between 0 and 1, not %.10g", rtol);
     if (option_given(arguments, "--shard") != NULL)
         return usage_failure(
             session, "--shard: a limit cannot be cut into shards, since toys decide where toys are drawn");
@@ -124,41 +135,102 @@ static paritas_status check(struct session *session, bool toys)
     return PARITAS_OK;
 }
 
-static int run(struct session *session)
+static paritas_status analyse_toys(struct session *session, void *result)
 {
-    const bool toys = strcmp(option_text(session->arguments, "--calc", "asymptotic"), "toys") == 0;
-    paritas_status status = check(session, toys);
-    if (status != PARITAS_OK) return status;
-    if (wants_patchset(session->arguments))
-        return run_patches(session, toys ? &limit_toys_analysis : &analysis);
-    void *result =
-        arena_array(&session->arena, 1, toys ? limit_toys_analysis.result_size : analysis.result_size);
-    if (result == NULL) return paritas_fail_memory(session->context);
-    status = load_model(session);
-    if (status == PARITAS_OK) status = require_poi(session);
-    if (status == PARITAS_OK) status = (toys ? limit_toys_analysis.analyse : analyse)(session, result);
-    if (status != PARITAS_OK) return status;
-    if (!(toys ? limit_toys_analysis.converged : converged)(result)) session->not_converged = true;
-    if (session->json) {
-        write_object(&session->writer, NULL, true);
-        write_number(&session->writer, "level", level_of(session));
-        write_string(&session->writer, "test_stat", statistic_name(session));
-        (toys ? limit_toys_analysis.write_fields : write_result)(&session->writer, result);
-        write_provenance(session);
-        write_close(&session->writer);
-    } else if (toys) {
-        limit_toys_describe(session, result);
-    } else {
-        write_answer(session, result);
-    }
+    struct toy_limits *l = result;
+    paritas_limit_toys_request request = PARITAS_LIMIT_TOYS_REQUEST_DEFAULT;
+    l->limits.size = sizeof l->limits;
+    l->scan[0].size = sizeof l->scan[0];
+    l->rtol = option_value(session->arguments, "--rtol")->number;
+    TRY(toy_run_open(session, &l->toys));
+    if (option_given(session->arguments, "--ntoys") == NULL) l->toys.options.n = PARITAS_LIMIT_TOYS;
+    request.statistic = statistic_of(session);
+    request.level = level_of(session);
+    request.rtol = l->rtol;
+    request.scan = l->scan;
+    request.scan_room = PARITAS_SCAN_MOST;
+    TRY(paritas_limit_toys(session->context, session->model, &session->job, &request, &l->toys.options,
+                           &l->limits));
+    toy_run_close(session, &l->toys, &l->limits.tally);
+    note_status(session, l->limits.status);
+    l->reached = l->limits.reached_obs;
+    for (int i = 0; i < 5; i++) l->reached = l->reached && l->limits.reached_exp[i];
+    session->not_converged = session->not_converged || !l->reached;
     return PARITAS_OK;
 }
+
+static void write_keys_toys(struct session *session, struct writer *w, const void *result)
+{
+    const struct toy_limits *l = result;
+    const paritas_limit_toys_result *r = &l->limits;
+    write_options(session, w);
+    write_members(w, "calc:s rtol:n", "toys", l->rtol);
+    write_fields(w, "paritas_limit_toys_result", r, "limit_obs", "reached_exp");
+    write_object(w, "asymptotic", false);
+    write_number(w, "limit_obs", r->asymptotic_obs);
+    write_numbers(w, "limit_exp", 5, r->asymptotic_exp);
+    write_close(w);
+    write_fields(w, "paritas_limit_toys_result", r, "mu_hat", "status");
+    toy_run_write(w, &l->toys);
+    write_scan(w, "paritas_hypotest_toys_result", r->n_scan, l->scan, sizeof l->scan[0]);
+}
+
+static void write_cells_toys(struct table *table, const void *result)
+{
+    const struct toy_limits *l = result;
+    const paritas_limit_toys_result *r = &l->limits;
+    table_number(table, r->limit_obs, 4);
+    table_number(table, r->limit_obs_error, 2);
+    for (int i = 0; i < 5; i++) table_number(table, r->limit_exp[i], 4);
+    table_text(table, r->status != PARITAS_FIT_CONVERGED ? paritas_fit_status_name(r->status)
+                      : !l->reached                      ? "errors above --rtol"
+                      : l->toys.failed                   ? "toys without answer"
+                      : r->bound_widened                 ? "bound widened"
+                                                         : "");
+}
+
+static void write_text_toys(struct session *session, const void *result)
+{
+    static const char *const names[] = {"expected -2s", "-1s", "median", "+1s", "+2s"};
+    static const char beyond[] = "error above --rtol";
+    const struct toy_limits *l = result;
+    const paritas_limit_toys_result *r = &l->limits;
+    struct text *out = &session->out;
+    struct table table;
+    text_format(out, "Upper limit on %s at CLs = %.4g, by toys\n\n", poi_name(session), level_of(session));
+    table_open(&table, out, "|limit|error|asymptotic|", "l 4 2 4 l");
+    table_row(&table, "observed", r->limit_obs, r->limit_obs_error, r->asymptotic_obs,
+              r->reached_obs ? "" : beyond);
+    for (int i = 0; i < 5; i++)
+        table_row(&table, names[i], r->limit_exp[i], r->limit_exp_error[i], r->asymptotic_exp[i],
+                  r->reached_exp[i] ? "" : beyond);
+    table_close(&table);
+    text_format(out, "\n%zu values tested, observed fits %s, best fit %.6g\n", r->n_scan,
+                paritas_fit_status_name(r->status), r->mu_hat);
+    if (!l->reached)
+        text_format(out,
+                    "Errors are above --rtol %.4g with %" PRIu64
+                    " toys at each value: raise --ntoys or --rtol\n",
+                    l->rtol, l->toys.options.n);
+    describe_bounds(session, r->bound_widened, r->upper_bound, r->limit_obs, r->limit_exp);
+    toy_run_describe(out, &l->toys);
+}
+
+static const struct analysis by_toys = {
+    .result_size = sizeof(struct toy_limits),
+    .needs_poi = true,
+    .check = check_toys,
+    .analyse = analyse_toys,
+    .write_keys = write_keys_toys,
+    .write_text = write_text_toys,
+    .headers = "limit observed|error|expected -2s|-1s|median|+1s|+2s|",
+    .formats = "4 2 4 4 4 4 4 l",
+    .write_cells = write_cells_toys,
+};
 
 const struct command command_limit = {
     .name = "limit",
     .operands = "WORKSPACE",
-    .operands_min = 1,
-    .operands_max = 1,
     .summary = "upper limits, observed and expected",
     .description =
         "The roots of CLs = level: asymptotic to 1e-7, by toys to --rtol. Beyond the upper bound of the "
@@ -166,13 +238,7 @@ const struct command command_limit = {
         "where they matter, beginning at the asymptotic limits, with as many toys as the errors need. If "
         "--ntoys of each are too few, the limits have larger errors, and the exit code is 1. With --patchset "
         "and no --patch-name: one JSON line, or one row, a patch, in the order of the patch set.",
-    .groups = {{"Options", options},
-               GROUP_TOYS,
-               GROUP_JOB,
-               GROUP_PATCHES,
-               GROUP_MODEL,
-               GROUP_ENGINE,
-               GROUP_OUTPUT,
-               GROUP_END},
-    .run = run,
+    .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_FIT},
+    .analysis = &asymptotic,
+    .by_toys = &by_toys,
 };

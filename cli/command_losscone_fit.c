@@ -296,8 +296,6 @@ static int run(struct session *session)
 const struct command command_losscone_fit = {
     .name = "losscone fit",
     .operands = "FILE|DIR...",
-    .operands_min = 1,
-    .operands_max = SIZE_MAX,
     .summary = "surface potentials of the Moon from day files of Lunar Prospector's Electron Reflectometer",
     .description = "Writes a table a day, losscone_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz). "
                    "Folders are searched for 3DYYMMDD.TAB; files are taken as they are. Days whose tables "

@@ -238,32 +238,19 @@ static void answer_table(struct injection *j)
     text_format(&session->out, "%zu sweeps of each truth; errors of U in V, widths are medians\n\n",
                 j->sweeps);
     table_open(
-        &table, &session->context->allocator,
+        &table, &session->out,
         "truth|fit|fitted|bias|RMSE|MAE|median|90 %|largest|r RMSE|plateau|holds|set|holds|misfit|lesser",
-        "llrrrrrrrrrrrrrr");
+        "l l z .2 .2 .2 .2 .1 .1 .4 .1 .3 .1 .3 4 .3");
     for (int kind = 0; kind < 2; kind++)
         for (int model = 0; model < 2 && j->truths[kind]; model++) {
             if (!(model == 0 ? j->plan.hard : j->plan.folded)) continue;
             struct tally *tally = &j->tallies[kind][model];
             const struct summary s = summarise(j, tally);
-            table_text(&table, losscone_model_name(kind));
-            table_text(&table, losscone_model_name(model));
-            table_format(&table, "%zu", tally->n);
-            table_decimal(&table, s.bias, 2);
-            table_decimal(&table, s.rmse, 2);
-            table_decimal(&table, s.mae, 2);
-            table_decimal(&table, s.median, 2);
-            table_decimal(&table, s.ninety, 1);
-            table_decimal(&table, s.most, 1);
-            table_decimal(&table, s.ratio_rmse, 4);
-            table_decimal(&table, s.width, 1);
-            table_decimal(&table, s.in_plateau, 3);
-            table_decimal(&table, s.set_width, 1);
-            table_decimal(&table, s.in_set, 3);
-            table_number(&table, s.misfit, 4);
-            table_decimal(&table, s.lesser, 3);
+            table_row(&table, losscone_model_name(kind), losscone_model_name(model), tally->n, s.bias, s.rmse,
+                      s.mae, s.median, s.ninety, s.most, s.ratio_rmse, s.width, s.in_plateau, s.set_width,
+                      s.in_set, s.misfit, s.lesser);
         }
-    table_close(&table, &session->out);
+    table_close(&table);
 }
 
 static int run(struct session *session)
@@ -293,8 +280,6 @@ static int run(struct session *session)
 const struct command command_losscone_inject = {
     .name = "losscone inject",
     .operands = "",
-    .operands_min = 0,
-    .operands_max = 0,
     .summary = "injection tests: what fits find of sweeps whose truth is known",
     .description = "Draws sweeps of each truth and fits them by each model; the fits know the spacecraft's "
                    "potential. Prints bias, errors, and how often plateau and confidence set hold the true "

@@ -238,10 +238,7 @@ static void answer_table(const struct profile *p)
     const char *headers = hard && folded ? "U / V|misfit|r|A|misfit folded|r folded"
                           : hard         ? "U / V|misfit|r|A"
                                          : "U / V|misfit|r";
-    table_open(&table, &session->context->allocator, headers,
-               hard && folded ? "rrrrrr"
-               : hard         ? "rrrr"
-                              : "rrr");
+    table_open(&table, out, headers, hard && folded ? "rrrrrr" : hard ? "rrrr" : "rrr");
     for (size_t i = 0; i < p->points; i++) {
         table_number(&table, p->potentials[i], 6);
         for (int model = 0; model < 2; model++) {
@@ -251,7 +248,7 @@ static void answer_table(const struct profile *p)
             if (model == 0) table_number(&table, p->amplitude[model][i], 3);
         }
     }
-    table_close(&table, out);
+    table_close(&table);
 }
 
 static int run(struct session *session)
@@ -279,8 +276,6 @@ static int run(struct session *session)
 const struct command command_losscone_profile = {
     .name = "losscone profile",
     .operands = "FILE",
-    .operands_min = 1,
-    .operands_max = 1,
     .summary = "the misfit of one sweep over the surface potential, its plateau and confidence set",
     .description = "The misfit is minimised over r and A at each U. On the plateau U and r have the same "
                    "misfit as at the minimum.",

@@ -233,8 +233,6 @@ static int run(struct session *session)
 const struct command command_losscone_synthesize = {
     .name = "losscone synthesize",
     .operands = "",
-    .operands_min = 0,
-    .operands_max = 0,
     .summary = "day files of known truth, in the archive's format",
     .description = "Writes day files DIR/3DYYMMDD.TAB and the truth of every sweep, DIR/truth.csv, which is "
                    "also a table for --geometry, --polarity and --spacecraft-potential. "

@@ -1,7 +1,5 @@
 /* command_merge.c: shards of a run of toys into one store. */
-#include "session.h"
 #include "store/store.h"
-#include "table.h"
 #include "toy_runs.h"
 
 #include <string.h>
@@ -27,11 +25,7 @@ static void write_json(struct session *session, const struct pool *pool)
     write_integer(w, "stores", session->arguments->n_operands);
     write_integer(w, "toys", pool->toys);
     if (pool->tested) hypotest_toys_write(w, &pool->test);
-    write_object(w, "counts", false);
-    for (int i = 0; i < PARITAS_FIT_STATUS_COUNT; i++)
-        if (pool->counts[i] > 0)
-            write_integer(w, paritas_fit_status_name((paritas_fit_status)i), pool->counts[i]);
-    write_close(w);
+    write_status_counts(w, pool->counts, PARITAS_FIT_STATUS_COUNT);
     write_object(w, "key", true);
     for (size_t i = 0; i < run->n_entries; i++) write_string(w, run->entries[i].name, run->entries[i].value);
     write_close(w);
@@ -48,20 +42,18 @@ static void write_table(struct session *session, const struct pool *pool)
                 n == 1 ? "" : "s", pool->path);
     if (pool->tested) hypotest_toys_describe(session, "the parameter of interest", &pool->test);
     if (pool->tested) text_format(out, "\n");
-    table_open(&table, out->allocator, "status|toys", "lr");
+    table_open(&table, out, "status|toys", "l r");
     for (int i = 0; i < PARITAS_FIT_STATUS_COUNT; i++) {
         if (pool->counts[i] == 0) continue;
         table_text(&table, paritas_fit_status_name((paritas_fit_status)i));
         table_format(&table, "%llu", (unsigned long long)pool->counts[i]);
     }
-    table_close(&table, out);
+    table_close(&table);
     text_format(out, "\n");
-    table_open(&table, out->allocator, "key|value", "ll");
-    for (size_t i = 0; i < run->n_entries; i++) {
-        table_text(&table, run->entries[i].name);
-        table_text(&table, run->entries[i].value);
-    }
-    table_close(&table, out);
+    table_open(&table, out, "key|value", "l l");
+    for (size_t i = 0; i < run->n_entries; i++)
+        table_row(&table, run->entries[i].name, run->entries[i].value);
+    table_close(&table);
 }
 
 /* The answer of a test of one value; stores of other runs, and those in which no run came as far as a toy,
@@ -102,13 +94,11 @@ static int run(struct session *session)
 const struct command command_merge = {
     .name = "merge",
     .operands = "STORE...",
-    .operands_min = 1,
-    .operands_max = SIZE_MAX,
     .summary = "pools stores of toys, the shards of one run",
     .description =
         "The stores must be of one run and share no toy. The pooled store has the rows of the uncut run, and "
         "the answer is that run's. Stores of other commands than `hypotest-toys` and `significance` are "
         "pooled and counted.",
-    .groups = {{"Options", options}, GROUP_ANSWER, GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_ANSWER},
     .run = run,
 };

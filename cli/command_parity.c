@@ -13,8 +13,8 @@
 static const struct option options[] = {
     {"--mu", 0, OPTION_NUMBER, "MU",
      "tested value of the parameter of interest; default: 1, or the middle of its bounds"},
-    {"--ntoys", 0, OPTION_WHOLE, "N", "toys of each hypothesis; 0: none; default: 1000"},
-    {"--seed", 0, OPTION_WHOLE, "S", "of the toys; default: 0"},
+    {"--ntoys", 0, OPTION_WHOLE, "N", "toys of each hypothesis; 0: none", "1000"},
+    {"--seed", 0, OPTION_WHOLE, "S", "of the toys", "0"},
     {0},
 };
 
@@ -49,40 +49,32 @@ struct parity {
 static paritas_status open_as(struct parity *p, const char *device, unsigned precision, bool no_polish,
                               paritas_context **context)
 {
-    paritas_options options = p->session->options;
-    options.device = device;
-    options.precision = precision;
-    options.no_polish = no_polish;
-    const paritas_status status = paritas_open(&options, context);
-    return status == PARITAS_OK ? status
-                                : paritas_fail(p->session->context, status, "%s",
-                                               *context != NULL ? paritas_error_message(*context)
-                                                                : paritas_status_message(status));
+    paritas_options as = p->session->options;
+    as.device = device;
+    as.precision = precision;
+    as.no_polish = no_polish;
+    return open_another(p->session, &as, context);
 }
 
 /* The CPU against itself: its plainest build that is not the one in use, a fit at a time, on one thread. A
  * processor or library with one build alone has that on one thread. */
 static paritas_status open_plainest(struct parity *p, unsigned precision, paritas_context **context)
 {
-    static const char *const builds[] = {"scalar", "portable"};
+    const char *in_use = paritas_isa_name(p->ours);
+    const char *const builds[] = {"scalar", "portable", in_use};
+    paritas_options as = p->session->options;
     paritas_status status = PARITAS_NO_DEVICE;
-    for (size_t k = 0; k <= sizeof builds / sizeof builds[0] && status == PARITAS_NO_DEVICE; k++) {
-        const char *isa = paritas_isa_name(p->ours),
-                   *build = k < sizeof builds / sizeof builds[0] ? builds[k] : isa;
-        if (build != isa && strcmp(build, isa) == 0) continue;
-        paritas_options options = p->session->options;
+    as.device = "cpu";
+    as.precision = precision;
+    as.no_polish = 0;
+    as.lanes = as.threads = 1;
+    for (size_t k = 0; k < 3 && status == PARITAS_NO_DEVICE; k++) {
+        if (k < 2 && strcmp(builds[k], in_use) == 0) continue;
         paritas_close(*context);
-        options.device = "cpu";
-        options.precision = precision;
-        options.no_polish = 0;
-        options.isa = p->reference_name = build;
-        options.lanes = options.threads = 1;
-        status = paritas_open(&options, context);
+        as.isa = p->reference_name = builds[k];
+        status = open_another(p->session, &as, context);
     }
-    return status == PARITAS_OK ? status
-                                : paritas_fail(p->session->context, status, "%s",
-                                               *context != NULL ? paritas_error_message(*context)
-                                                                : paritas_status_message(status));
+    return status;
 }
 
 static paritas_status open_contexts(struct parity *p)
@@ -90,13 +82,12 @@ static paritas_status open_contexts(struct parity *p)
     const char *device = strcmp(p->session->options.device, "auto") == 0 ? "cpu" : p->session->options.device;
     const unsigned precision = p->session->context->precision;
     p->reference_name = "cpu";
-    paritas_status status = open_as(p, device, precision, false, &p->ours);
-    if (status == PARITAS_OK)
-        status = strcmp(device, "cpu") == 0 ? open_plainest(p, precision, &p->reference)
-                                            : open_as(p, "cpu", precision, false, &p->reference);
-    if (status == PARITAS_OK && precision == 32) status = open_as(p, "cpu", 64, false, &p->exact);
-    if (status == PARITAS_OK && precision == 32) status = open_as(p, device, 32, true, &p->raw);
-    return status;
+    TRY(open_as(p, device, precision, false, &p->ours));
+    TRY(strcmp(device, "cpu") == 0 ? open_plainest(p, precision, &p->reference)
+                                   : open_as(p, "cpu", precision, false, &p->reference));
+    if (precision != 32) return PARITAS_OK;
+    TRY(open_as(p, "cpu", 64, false, &p->exact));
+    return open_as(p, device, 32, true, &p->raw);
 }
 
 static void close_contexts(struct parity *p)
@@ -152,40 +143,47 @@ static double worst_of(const struct contract_answer *a, const struct contract_an
     return worst;
 }
 
+/* Distance of Hessians, relative to the largest elements of their rows. */
+static paritas_status hessian_distance(struct parity *p, double *distance)
+{
+    const size_t n = p->session->n_parameters;
+    double *largest = numbers(p->session, n);
+    TRY(allocated(p->session));
+    *distance = 0.0;
+    for (size_t k = 0; k < CONTRACT_HESSIANS; k++) {
+        const double *x = p->answers.values[CONTRACT_HESSIAN] + k * n * n,
+                     *y = p->in_f64.values[CONTRACT_HESSIAN] + k * n * n;
+        memset(largest, 0, n * sizeof *largest);
+        for (size_t i = 0; i < n * n; i++)
+            if (fabs(y[i]) > largest[i / n]) largest[i / n] = fabs(y[i]);
+        for (size_t i = 0; i < n * n; i++) {
+            const double size = sqrt(largest[i / n] * largest[i % n]);
+            if (size > 0.0) *distance = worse(*distance, fabs(x[i] - y[i]) / size);
+        }
+    }
+    return PARITAS_OK;
+}
+
 /* What kernels answer at points: raw in any case. */
 static paritas_status kernel_distances(struct parity *p)
 {
     const struct contract_answer *a = &p->answers, *b = &p->in_f64;
-    const size_t n = p->plan.n_parameters;
+    const size_t n = p->session->n_parameters;
     paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
-    const paritas_status status = paritas_gof(p->exact, p->plan.model, p->plan.job, &gof);
-    if (status != PARITAS_OK) return status;
+    TRY(paritas_gof(p->exact, p->session->model, &p->session->job, &gof));
     double nll = 0.0, slope = 0.0, curvature = 0.0;
     for (size_t k = 0; k < CONTRACT_POINTS; k++) {
         const double y = b->values[CONTRACT_NLL][k];
+        const double *x_slopes = a->values[CONTRACT_GRADIENT] + k * n,
+                     *y_slopes = b->values[CONTRACT_GRADIENT] + k * n;
         if (isnan(y)) continue;
         nll = worse(nll, 0.5 * fabs(a->values[CONTRACT_NLL][k] - y) / (1.0 + 0.5 * fabs(y - gof.saturated)));
         double largest = 0.0;
-        for (size_t i = 0; i < n; i++)
-            largest = worse(largest, fabs(b->values[CONTRACT_GRADIENT][k * n + i]));
+        for (size_t i = 0; i < n; i++) largest = worse(largest, fabs(y_slopes[i]));
         for (size_t i = 0; i < n && largest > 0.0; i++)
-            slope = worse(slope, fabs(a->values[CONTRACT_GRADIENT][k * n + i] -
-                                      b->values[CONTRACT_GRADIENT][k * n + i]) /
-                                     largest);
+            slope = worse(slope, fabs(x_slopes[i] - y_slopes[i]) / largest);
     }
-    for (size_t k = 0; k < CONTRACT_HESSIANS; k++) {
-        const double *x = a->values[CONTRACT_HESSIAN] + k * n * n,
-                     *y = b->values[CONTRACT_HESSIAN] + k * n * n;
-        double *largest = numbers(p->session, n);
-        if (largest == NULL) return PARITAS_OUT_OF_MEMORY;
-        for (size_t i = 0; i < n * n; i++)
-            if (fabs(y[i]) > largest[i / n]) largest[i / n] = fabs(y[i]);
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < n; j++) {
-                const double size = sqrt(largest[i] * largest[j]);
-                if (size > 0.0) curvature = worse(curvature, fabs(x[i * n + j] - y[i * n + j]) / size);
-            }
-    }
+    TRY(hessian_distance(p, &curvature));
     add_distance(p, "likelihood", "of 1 + deviance", nll, (double)NAN, RAW_NLL);
     add_distance(p, "gradient", "of the largest slope", slope, (double)NAN, RAW_SLOPE);
     add_distance(p, "Hessian", "of its rows' largest", curvature, (double)NAN, RAW_CURVATURE);
@@ -197,7 +195,7 @@ static double parameter_distance(const struct parity *p, const struct contract_a
                                  const double *minimum)
 {
     double worst = 0.0;
-    for (size_t i = 0; i < p->plan.n_parameters; i++) {
+    for (size_t i = 0; i < p->session->n_parameters; i++) {
         const double error = p->in_f64.values[CONTRACT_ERRORS][i],
                      shift = fabs(a->values[CONTRACT_BEST][i] - minimum[i]);
         worst = worse(worst, shift / (error > 0.0 ? error : 1.0 + fabs(minimum[i])));
@@ -208,7 +206,7 @@ static double parameter_distance(const struct parity *p, const struct contract_a
 static double error_distance(const struct parity *p, const struct contract_answer *a)
 {
     double worst = 0.0;
-    for (size_t i = 0; i < p->plan.n_parameters; i++) {
+    for (size_t i = 0; i < p->session->n_parameters; i++) {
         const double x = a->values[CONTRACT_ERRORS][i], y = p->in_f64.values[CONTRACT_ERRORS][i];
         if (!isnan(x) || !isnan(y)) worst = worse(worst, fabs(x - y) / y);
     }
@@ -229,39 +227,47 @@ static double toys_distance(const struct parity *p, const struct contract_answer
     return (double)other / (double)(n / CONTRACT_TOY);
 }
 
+/* The distances of a quantity before and after polish. */
+static void add_worst(struct parity *p, const char *name, const char *unit, enum contract_quantity q,
+                      size_t first, size_t end, double most)
+{
+    const double factor = q == CONTRACT_MINIMUM ? 0.5 : 1.0; /* NLL of twice the NLL */
+    add_distance(p, name, unit, factor * worst_of(&p->unpolished, &p->in_f64, q, first, end),
+                 factor * worst_of(&p->answers, &p->in_f64, q, first, end), most);
+}
+
+/* `minimum`: the best fit in f64, polished. */
+static paritas_status add_distances(struct parity *p, const double *minimum)
+{
+    const struct contract_answer *before = &p->unpolished, *after = &p->answers;
+    TRY(kernel_distances(p));
+    add_worst(p, "minimum", "NLL", CONTRACT_MINIMUM, 0, 1, POLISHED_NLL);
+    add_distance(p, "best fit", "errors", parameter_distance(p, before, minimum),
+                 parameter_distance(p, after, minimum), POLISHED_PARAMETER);
+    add_distance(p, "errors", "relative", error_distance(p, before), error_distance(p, after),
+                 POLISHED_ERROR);
+    if (p->plan.n_scan > 0) add_worst(p, "scan", "q", CONTRACT_SCAN_OF_Q, 0, CONTRACT_SCAN, POLISHED_Q);
+    if (p->plan.poi) {
+        add_worst(p, "test", "q", CONTRACT_TEST, CONTRACT_Q, CONTRACT_CLS, POLISHED_Q);
+        add_worst(p, "test", "CLs", CONTRACT_TEST, CONTRACT_CLS, CONTRACT_TESTS, POLISHED_CLS);
+    }
+    if (p->in_f64.n[CONTRACT_TOYS] > 0)
+        add_distance(p, "toys", "part with another q", toys_distance(p, before), toys_distance(p, after),
+                     1.0 - POLISHED_TOYS);
+    return PARITAS_OK;
+}
+
 static paritas_status check_distances(struct parity *p)
 {
-    const struct contract_answer *before = &p->unpolished, *after = &p->answers, *exact = &p->in_f64;
     struct infer infer;
     struct infer_profile best;
     struct infer_profile *const list[1] = {&best};
-    paritas_status status = infer_open(&infer, p->exact, p->plan.model, p->plan.job, false);
+    paritas_status status = infer_open(&infer, p->exact, p->session->model, &p->session->job, false);
     best = (struct infer_profile){.data = infer.base.data};
     if (status == PARITAS_OK) status = infer_free_fits(&infer, 1, list);
     struct infer_point minimum = {.profile = &best, .parameters = best.parameters};
     if (status == PARITAS_OK) status = infer_polish(&infer, &minimum);
-    if (status == PARITAS_OK) status = kernel_distances(p);
-    if (status == PARITAS_OK) {
-        add_distance(p, "minimum", "NLL", 0.5 * worst_of(before, exact, CONTRACT_MINIMUM, 0, 1),
-                     0.5 * worst_of(after, exact, CONTRACT_MINIMUM, 0, 1), POLISHED_NLL);
-        add_distance(p, "best fit", "errors", parameter_distance(p, before, minimum.parameters),
-                     parameter_distance(p, after, minimum.parameters), POLISHED_PARAMETER);
-        add_distance(p, "errors", "relative", error_distance(p, before), error_distance(p, after),
-                     POLISHED_ERROR);
-        if (p->plan.n_scan > 0)
-            add_distance(p, "scan", "q", worst_of(before, exact, CONTRACT_SCAN_OF_Q, 0, CONTRACT_SCAN),
-                         worst_of(after, exact, CONTRACT_SCAN_OF_Q, 0, CONTRACT_SCAN), POLISHED_Q);
-        if (p->plan.poi) {
-            add_distance(p, "test", "q", worst_of(before, exact, CONTRACT_TEST, CONTRACT_Q, CONTRACT_CLS),
-                         worst_of(after, exact, CONTRACT_TEST, CONTRACT_Q, CONTRACT_CLS), POLISHED_Q);
-            add_distance(p, "test", "CLs",
-                         worst_of(before, exact, CONTRACT_TEST, CONTRACT_CLS, CONTRACT_TESTS),
-                         worst_of(after, exact, CONTRACT_TEST, CONTRACT_CLS, CONTRACT_TESTS), POLISHED_CLS);
-        }
-        if (exact->n[CONTRACT_TOYS] > 0)
-            add_distance(p, "toys", "part with another q", toys_distance(p, before), toys_distance(p, after),
-                         1.0 - POLISHED_TOYS);
-    }
+    if (status == PARITAS_OK) status = add_distances(p, minimum.parameters);
     infer_close(&infer);
     return status;
 }
@@ -279,17 +285,15 @@ static const char *missing(const struct parity *p, int quantity)
 static void write_json(struct parity *p)
 {
     struct writer *w = &p->session->writer;
+    const char *precision = paritas_precision_name(p->ours);
     write_object(w, NULL, true);
-    write_string(w, "verdict", p->ok ? "passed" : "failed");
-    write_string(w, "reference", p->reference_name);
+    write_members(w, "verdict:s reference:s", p->ok ? "passed" : "failed", p->reference_name);
     write_array(w, "checks", true);
     for (int q = 0; q < CONTRACT_QUANTITIES; q++) {
         const struct check *check = &p->checks[q];
         write_object(w, NULL, false);
-        write_string(w, "quantity", contract_names[q]);
-        write_string(w, "class", paritas_precision_name(p->ours));
-        write_integer(w, "compared", check->n);
-        write_integer(w, "different", check->different);
+        write_members(w, "quantity:s class:s compared:z different:z", contract_names[q], precision, check->n,
+                      check->different);
         if (check->ulps == UINT64_MAX)
             write_string(w, "worst_ulp", NULL);
         else
@@ -305,46 +309,20 @@ static void write_json(struct parity *p)
         write_array(w, "against_f64", true);
         for (size_t k = 0; k < p->n_distances; k++) {
             const struct distance *d = &p->distances[k];
-            write_object(w, NULL, false);
-            write_string(w, "quantity", d->name);
-            write_string(w, "unit", d->unit);
-            write_number(w, "before", d->before);
-            write_number(w, "after", d->after);
-            write_number(w, "tolerance", d->most);
-            write_string(w, "verdict", d->ok ? "within" : "beyond");
-            write_close(w);
+            write_row(w, "quantity:s unit:s before:n after:n tolerance:n verdict:s", d->name, d->unit,
+                      d->before, d->after, d->most, d->ok ? "within" : "beyond");
         }
         write_close(w);
     }
-    write_string(w, "device", paritas_device_name(p->ours));
-    write_string(w, "precision", paritas_precision_name(p->ours));
+    write_members(w, "device:s precision:s", paritas_device_name(p->ours), precision);
     write_close(w);
 }
 
-static void write_table(struct parity *p)
+static void write_distances(struct parity *p)
 {
-    struct text *out = &p->session->out;
     struct table table;
-    text_format(out, "Device %s, %s, against the CPU%s%s: %s\n\n", paritas_device_name(p->ours),
-                paritas_precision_name(p->ours), strcmp(p->reference_name, "cpu") == 0 ? "" : "'s build ",
-                strcmp(p->reference_name, "cpu") == 0 ? "" : p->reference_name,
-                p->ok ? "the contract holds" : "THE CONTRACT IS BROKEN");
-    table_open(&table, &p->session->context->allocator, "quantity|numbers|class|worst ulp|", "lrlrl");
-    for (int q = 0; q < CONTRACT_QUANTITIES; q++) {
-        const struct check *check = &p->checks[q];
-        table_text(&table, contract_names[q]);
-        table_format(&table, "%zu", check->n);
-        table_text(&table, paritas_precision_name(p->ours));
-        if (check->ulps == UINT64_MAX)
-            table_text(&table, "no number");
-        else
-            table_format(&table, "%" PRIu64, check->ulps);
-        table_text(&table, check->n == 0 ? missing(p, q) : check->ulps == 0 ? "identical" : "DIFFERENT");
-    }
-    table_close(&table, out);
-    if (p->exact == NULL) return;
-    text_format(out, "\nAgainst f64\n");
-    table_open(&table, &p->session->context->allocator, "quantity|in|before polish|after|at most|", "llrrrl");
+    text_format(&p->session->out, "\nAgainst f64\n");
+    table_open(&table, &p->session->out, "quantity|in|before polish|after|at most|", "l l r r r l");
     for (size_t k = 0; k < p->n_distances; k++) {
         const struct distance *d = &p->distances[k];
         table_text(&table, d->name);
@@ -357,29 +335,47 @@ static void write_table(struct parity *p)
         table_format(&table, "%.0e", d->most);
         table_text(&table, d->ok ? "within" : "BEYOND");
     }
-    table_close(&table, out);
+    table_close(&table);
+}
+
+static void write_table(struct parity *p)
+{
+    struct text *out = &p->session->out;
+    struct table table;
+    const char *precision = paritas_precision_name(p->ours);
+    const bool by_build = strcmp(p->reference_name, "cpu") != 0;
+    text_format(out, "Device %s, %s, against the CPU%s%s: %s\n\n", paritas_device_name(p->ours), precision,
+                by_build ? "'s build " : "", by_build ? p->reference_name : "",
+                p->ok ? "the contract holds" : "THE CONTRACT IS BROKEN");
+    table_open(&table, out, "quantity|numbers|class|worst ulp|", "l z l r l");
+    for (int q = 0; q < CONTRACT_QUANTITIES; q++) {
+        const struct check *check = &p->checks[q];
+        char ulps[24] = "no number";
+        if (check->ulps != UINT64_MAX) snprintf(ulps, sizeof ulps, "%" PRIu64, check->ulps);
+        table_row(&table, contract_names[q], check->n, precision, ulps,
+                  check->n == 0      ? missing(p, q)
+                  : check->ulps == 0 ? "identical"
+                                     : "DIFFERENT");
+    }
+    table_close(&table);
+    if (p->exact != NULL) write_distances(p);
 }
 
 static paritas_status check(struct parity *p)
 {
     struct session *session = p->session;
     struct contract_plan *plan = &p->plan;
-    paritas_status status = open_contexts(p);
-    if (status == PARITAS_OK) status = contract_plan_points(session, plan);
-    if (status == PARITAS_OK)
-        status = contract_ask(session, p->reference, plan, CONTRACT_NLL, CONTRACT_ERRORS, &p->wanted);
-    if (status != PARITAS_OK) return status;
-    contract_plan_scan(plan, &p->wanted);
-    status = contract_ask(session, p->reference, plan, CONTRACT_SCAN_OF_Q, CONTRACT_TOYS, &p->wanted);
-    if (status == PARITAS_OK)
-        status = contract_ask(session, p->ours, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->answers);
-    if (status != PARITAS_OK) return status;
+    TRY(open_contexts(p));
+    TRY(contract_plan_points(session, plan));
+    TRY(contract_ask(session, p->reference, plan, CONTRACT_NLL, CONTRACT_ERRORS, &p->wanted));
+    contract_plan_scan(session, plan, &p->wanted);
+    TRY(contract_ask(session, p->reference, plan, CONTRACT_SCAN_OF_Q, CONTRACT_TOYS, &p->wanted));
+    TRY(contract_ask(session, p->ours, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->answers));
     check_bits(p);
     if (p->exact == NULL) return PARITAS_OK;
-    status = contract_ask(session, p->exact, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->in_f64);
-    if (status == PARITAS_OK)
-        status = contract_ask(session, p->raw, plan, CONTRACT_MINIMUM, CONTRACT_TOYS, &p->unpolished);
-    return status == PARITAS_OK ? check_distances(p) : status;
+    TRY(contract_ask(session, p->exact, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->in_f64));
+    TRY(contract_ask(session, p->raw, plan, CONTRACT_MINIMUM, CONTRACT_TOYS, &p->unpolished));
+    return check_distances(p);
 }
 
 static int run(struct session *session)
@@ -388,24 +384,20 @@ static int run(struct session *session)
     if (option_flag(arguments, "--no-polish"))
         return usage_failure(
             session, "parity compares f32 fits before and after polish: --no-polish has no place here");
-    paritas_status status = load_model(session);
-    if (status != PARITAS_OK) return status;
-    struct parity *p = arena_array(&session->arena, 1, sizeof *p);
-    if (p == NULL) return paritas_fail_memory(session->context);
-    *p = (struct parity){.session = session, .ok = true};
-    p->plan = (struct contract_plan){.model = session->model,
-                                     .job = &session->job,
-                                     .n_parameters = session->n_parameters,
-                                     .ntoys = option_whole(arguments, "--ntoys", 1000),
-                                     .seed = option_whole(arguments, "--seed", 0)};
+    TRY(load_model(session));
+    struct parity *p = elements(session, 1, sizeof *p);
+    TRY(allocated(session));
+    p->session = session;
+    p->ok = true;
+    p->plan.ntoys = option_value(arguments, "--ntoys")->whole;
+    p->plan.seed = option_value(arguments, "--seed")->whole;
     const ptrdiff_t poi = paritas_model_poi_index(session->model);
     if (poi >= 0) {
-        const double lower = paritas_model_lower_bounds(session->model)[poi],
-                     upper = paritas_model_upper_bounds(session->model)[poi];
-        p->plan.mu =
-            option_number(arguments, "--mu", lower <= 1.0 && upper >= 1.0 ? 1.0 : 0.5 * (lower + upper));
+        const struct range bounds = bounds_of(session, (size_t)poi);
+        p->plan.mu = option_number(arguments, "--mu",
+                                   in_range(bounds, 1.0) ? 1.0 : 0.5 * (bounds.lower + bounds.upper));
     }
-    status = check(p);
+    const paritas_status status = check(p);
     if (status == PARITAS_OK && session->json)
         write_json(p);
     else if (status == PARITAS_OK)
@@ -418,8 +410,6 @@ static int run(struct session *session)
 const struct command command_parity = {
     .name = "parity",
     .operands = "WORKSPACE",
-    .operands_min = 1,
-    .operands_max = 1,
     .summary = "the contract, checked on a workspace: a device against the CPU, bit by bit",
     .description = "Computes likelihoods, gradients and Hessians at the start and around it on the device "
                    "and on the CPU. The best fit with its errors, a scan, a test and toys follow. Every bit "
@@ -427,7 +417,6 @@ const struct command command_parity = {
                    "polish, within the tolerances of the contract. The CPU itself is compared with its "
                    "plainest build that is not in use (scalar or portable), a fit at a time, on one thread. "
                    "Exit code 1: the contract is broken.",
-    .groups =
-        {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUPS_FIT},
     .run = run,
 };

@@ -13,27 +13,23 @@ static const struct option options[] = {
 
 static int run(struct session *session)
 {
-    struct paritas_workspace *pruned = NULL;
+    paritas_workspace *pruned = NULL;
     paritas_prune_options prune = PARITAS_PRUNE_OPTIONS_DEFAULT;
-    paritas_status status = load_workspace(session);
-    if (status == PARITAS_OK) status = list_of(session, "--channel", &prune.channels);
-    if (status == PARITAS_OK) status = list_of(session, "--sample", &prune.samples);
-    if (status == PARITAS_OK) status = list_of(session, "--modifier", &prune.modifiers);
-    if (status == PARITAS_OK) status = list_of(session, "--modifier-type", &prune.modifier_types);
-    if (status == PARITAS_OK) status = list_of(session, "--measurement", &prune.measurements);
-    if (status == PARITAS_OK)
-        status = paritas_workspace_prune(session->context, session->workspace, &prune, &pruned);
-    if (status == PARITAS_OK) answer_document(session, pruned->root);
-    paritas_workspace_free(pruned);
-    return status;
+    TRY(load_workspace(session));
+    TRY(list_of(session, "--channel", &prune.channels));
+    TRY(list_of(session, "--sample", &prune.samples));
+    TRY(list_of(session, "--modifier", &prune.modifiers));
+    TRY(list_of(session, "--modifier-type", &prune.modifier_types));
+    TRY(list_of(session, "--measurement", &prune.measurements));
+    const paritas_status status =
+        paritas_workspace_prune(session->context, session->workspace, &prune, &pruned);
+    return answer_made(session, status, pruned);
 }
 
 const struct command command_prune = {
     .name = "prune",
     .operands = "WORKSPACE",
-    .operands_min = 1,
-    .operands_max = 1,
     .summary = "the workspace without the named items",
-    .groups = {{"Options", options}, GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_PATCHES, GROUP_OUTPUT},
     .run = run,
 };

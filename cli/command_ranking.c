@@ -1,90 +1,80 @@
 /* command_ranking.c: impacts, pulls and constraints. */
-#include "session.h"
+#include "analysis.h"
 #include "record_output.h"
-#include "table.h"
 
 static const struct option options[] = {
     {"--top", 0, OPTION_COUNT, "N", "only the N largest"},
-    {"--asimov", 0, OPTION_NUMBER, "MU",
-     "rank on Asimov data: expected at the fit to the data with the parameter of interest held at MU"},
+    OPTION_ASIMOV("rank on Asimov data"),
     {0},
 };
 
-static void write_json(struct session *session, const paritas_ranking_entry *entries, size_t shown,
-                       paritas_fit_status worst)
+struct ranking {
+    paritas_ranking_entry *entries;
+    size_t n, shown;
+    paritas_fit_status worst;
+};
+
+static paritas_status analyse(struct session *session, void *result)
 {
-    struct writer *w = &session->writer;
-    write_object(w, NULL, true);
-    write_string(w, "status", paritas_fit_status_name(worst));
+    struct ranking *r = result;
+    r->entries = sized_records(session, session->n_parameters, sizeof *r->entries);
+    TRY(allocated(session));
+    TRY(paritas_ranking(session->context, session->model, &session->job, r->entries, &r->n));
+    r->worst = PARITAS_FIT_CONVERGED;
+    for (size_t i = 0; i < r->n; i++) {
+        note_status(session, r->entries[i].status);
+        if (r->entries[i].status > r->worst) r->worst = r->entries[i].status;
+    }
+    const size_t top = option_count(session->arguments, "--top", r->n);
+    r->shown = top < r->n ? top : r->n;
+    return PARITAS_OK;
+}
+
+static void write_keys(struct session *session, struct writer *w, const void *result)
+{
+    const struct ranking *r = result;
+    write_string(w, "status", paritas_fit_status_name(r->worst));
     write_array(w, "entries", true);
-    for (size_t i = 0; i < shown; i++) {
-        const paritas_ranking_entry *e = &entries[i];
+    for (size_t i = 0; i < r->shown; i++) {
         write_object(w, NULL, false);
-        write_string(w, "name", paritas_model_parameter_name(session->model, e->parameter));
-        write_record(w, "paritas_ranking_entry", e);
+        write_string(w, "name", parameter_name(session, r->entries[i].parameter));
+        write_record(w, "paritas_ranking_entry", &r->entries[i]);
         write_close(w);
     }
     write_close(w);
-    write_provenance(session);
-    write_close(w);
 }
 
-static void write_table(struct session *session, const paritas_ranking_entry *entries, size_t shown, size_t n)
+static void write_text(struct session *session, const void *result)
 {
-    struct text *out = &session->out;
+    const struct ranking *r = result;
     struct table table;
-    text_format(out, "Impacts on %s: the %zu largest of %zu\n\n", poi_name(session), shown, n);
-    table_open(&table, &session->context->allocator,
-               "parameter|pull|constraint|impact up|down|prefit up|down|", "lrrrrrrl");
-    for (size_t i = 0; i < shown; i++) {
-        const paritas_ranking_entry *e = &entries[i];
-        table_text(&table, paritas_model_parameter_name(session->model, e->parameter));
-        table_decimal(&table, e->pull, 3);
-        table_decimal(&table, e->constraint, 3);
-        table_number(&table, e->impact_up, 4);
-        table_number(&table, e->impact_down, 4);
-        table_number(&table, e->prefit_up, 4);
-        table_number(&table, e->prefit_down, 4);
-        table_text(&table, e->status == PARITAS_FIT_CONVERGED ? "" : paritas_fit_status_name(e->status));
+    text_format(&session->out, "Impacts on %s: the %zu largest of %zu\n\n", poi_name(session), r->shown,
+                r->n);
+    table_open(&table, &session->out, "parameter|pull|constraint|impact up|down|prefit up|down|",
+               "l .3 .3 4 4 4 4 l");
+    for (size_t i = 0; i < r->shown; i++) {
+        const paritas_ranking_entry *e = &r->entries[i];
+        table_row(&table, parameter_name(session, e->parameter), e->pull, e->constraint, e->impact_up,
+                  e->impact_down, e->prefit_up, e->prefit_down, failure_word(e->status));
     }
-    table_close(&table, out);
+    table_close(&table);
 }
 
-static int run(struct session *session)
-{
-    size_t n = 0;
-    paritas_status status = load_model(session);
-    if (status == PARITAS_OK) status = require_poi(session);
-    if (status == PARITAS_OK) status = load_asimov(session);
-    if (status != PARITAS_OK) return status;
-    paritas_ranking_entry *entries = sized_records(session, session->n_parameters, sizeof *entries);
-    if (entries == NULL) return paritas_fail_memory(session->context);
-    status = paritas_ranking(session->context, session->model, &session->job, entries, &n);
-    if (status != PARITAS_OK) return status;
-    paritas_fit_status worst = PARITAS_FIT_CONVERGED;
-    for (size_t i = 0; i < n; i++) {
-        note_status(session, entries[i].status);
-        if (entries[i].status > worst) worst = entries[i].status;
-    }
-    size_t shown = option_count(session->arguments, "--top", n);
-    if (shown > n) shown = n;
-    if (session->json)
-        write_json(session, entries, shown, worst);
-    else
-        write_table(session, entries, shown, n);
-    return PARITAS_OK;
-}
+static const struct analysis analysis = {
+    .result_size = sizeof(struct ranking),
+    .needs_poi = true,
+    .analyse = analyse,
+    .write_keys = write_keys,
+    .write_text = write_text,
+};
 
 const struct command command_ranking = {
     .name = "ranking",
     .operands = "WORKSPACE",
-    .operands_min = 1,
-    .operands_max = 1,
     .summary = "impacts of all parameters on the parameter of interest",
     .description = "Each parameter is held at its best value plus and minus its error, then plus and minus "
                    "its width before the fit. The others are fitted again. The impact is the shift of the "
                    "parameter of interest. Sorted by the larger impact.",
-    .groups =
-        {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
-    .run = run,
+    .groups = {GROUP_OPTIONS, GROUPS_FIT},
+    .analysis = &analysis,
 };

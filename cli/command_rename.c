@@ -12,26 +12,22 @@ static const struct option options[] = {
 
 static int run(struct session *session)
 {
-    struct paritas_workspace *renamed = NULL;
+    paritas_workspace *renamed = NULL;
     paritas_rename_options rename = PARITAS_RENAME_OPTIONS_DEFAULT;
-    paritas_status status = load_workspace(session);
-    if (status == PARITAS_OK) status = list_of(session, "--channel", &rename.channels);
-    if (status == PARITAS_OK) status = list_of(session, "--sample", &rename.samples);
-    if (status == PARITAS_OK) status = list_of(session, "--modifier", &rename.modifiers);
-    if (status == PARITAS_OK) status = list_of(session, "--measurement", &rename.measurements);
-    if (status == PARITAS_OK)
-        status = paritas_workspace_rename(session->context, session->workspace, &rename, &renamed);
-    if (status == PARITAS_OK) answer_document(session, renamed->root);
-    paritas_workspace_free(renamed);
-    return status;
+    TRY(load_workspace(session));
+    TRY(list_of(session, "--channel", &rename.channels));
+    TRY(list_of(session, "--sample", &rename.samples));
+    TRY(list_of(session, "--modifier", &rename.modifiers));
+    TRY(list_of(session, "--measurement", &rename.measurements));
+    const paritas_status status =
+        paritas_workspace_rename(session->context, session->workspace, &rename, &renamed);
+    return answer_made(session, status, renamed);
 }
 
 const struct command command_rename = {
     .name = "rename",
     .operands = "WORKSPACE",
-    .operands_min = 1,
-    .operands_max = 1,
     .summary = "the workspace with other names",
-    .groups = {{"Options", options}, GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_PATCHES, GROUP_OUTPUT},
     .run = run,
 };

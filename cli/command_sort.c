@@ -3,20 +3,16 @@
 
 static int run(struct session *session)
 {
-    struct paritas_workspace *sorted = NULL;
-    paritas_status status = load_workspace(session);
-    if (status == PARITAS_OK) status = paritas_workspace_sort(session->context, session->workspace, &sorted);
-    if (status == PARITAS_OK) answer_document(session, sorted->root);
-    paritas_workspace_free(sorted);
-    return status;
+    paritas_workspace *sorted = NULL;
+    TRY(load_workspace(session));
+    const paritas_status status = paritas_workspace_sort(session->context, session->workspace, &sorted);
+    return answer_made(session, status, sorted);
 }
 
 const struct command command_sort = {
     .name = "sort",
     .operands = "WORKSPACE",
-    .operands_min = 1,
-    .operands_max = 1,
     .summary = "the workspace with everything in order of its name",
-    .groups = {GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
+    .groups = {GROUP_PATCHES, GROUP_OUTPUT},
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* document_output.c: see documents.h. */
+/* document_output.c: see document_output.h. */
 #include "document_output.h"
 
 void answer_document(struct session *session, const struct json *root)
@@ -7,10 +7,17 @@ void answer_document(struct session *session, const struct json *root)
     text_append(&session->out, "\n", 1);
 }
 
+paritas_status answer_made(struct session *session, paritas_status status, paritas_workspace *made)
+{
+    if (status == PARITAS_OK) answer_document(session, made->root);
+    paritas_workspace_free(made);
+    return status;
+}
+
 paritas_status list_of(struct session *session, const char *option, paritas_names *list)
 {
-    const char **items = arena_array(&session->arena, 2 * session->arguments->n_given + 1, sizeof *items);
-    if (items == NULL) return paritas_fail_memory(session->context);
+    const char **items = elements(session, 2 * session->arguments->n_given, sizeof *items);
+    TRY(allocated(session));
     size_t at = 0;
     list->count = 0;
     list->items = items;

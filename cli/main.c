@@ -1,8 +1,8 @@
 /* main.c: the program `paritas`: finds the command, runs it, delivers its answer, and turns the outcome into
  * an exit code. */
 #include "commands.h"
+#include "analysis.h"
 #include "output.h"
-#include "session.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,13 +61,12 @@ static bool options_agree(const struct arguments *arguments)
         usage_error(arguments->command, "--patch-name needs --patchset FILE");
         return false;
     }
-    bool walks_patchsets = arguments->command == &command_hypotest || arguments->command == &command_limit;
-    if (wants_patchset(arguments) && !walks_patchsets) {
+    if (wants_patchset(arguments) && !takes_patchset(arguments->command)) {
         usage_error(arguments->command, "%s takes one patch of a patch set: --patch-name NAME",
                     arguments->command->name);
         return false;
     }
-    return true;
+    return options_complete(arguments);
 }
 
 static int run(const struct arguments *arguments)
@@ -75,8 +74,10 @@ static int run(const struct arguments *arguments)
     const char *path = option_text(arguments, "--output-file", NULL);
     if (path != NULL && !output_check(path)) return EXIT_OUTPUT;
     struct session session;
+    const struct command *command = arguments->command;
     paritas_status status = session_open(&session, arguments);
-    if (status == PARITAS_OK) status = (paritas_status)arguments->command->run(&session);
+    if (status == PARITAS_OK)
+        status = command->run != NULL ? (paritas_status)command->run(&session) : analysis_run(&session);
     progress_close(&session.progress);
     if (status == PARITAS_OK) describe_provenance(&session);
     int code = exit_code_of(status);

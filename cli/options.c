@@ -20,10 +20,11 @@ bool number_of_text(const char *text, double *number)
     return *end == '\0' && isfinite(*number);
 }
 
-/* Between a command and its operands, where it has any. */
-static const char *blank_before(const struct command *command)
+/* What a command is called with: "fit WORKSPACE". */
+static void write_usage(FILE *file, const struct command *command)
 {
-    return command->operands[0] != '\0' ? " " : "";
+    fprintf(file, "usage: paritas %s%s%s [options]", command->name, command->operands[0] != '\0' ? " " : "",
+            command->operands);
 }
 
 void usage_error(const struct command *command, const char *format, ...)
@@ -33,71 +34,154 @@ void usage_error(const struct command *command, const char *format, ...)
     fputs("paritas: ", stderr);
     vfprintf(stderr, format, list);
     va_end(list);
-    fprintf(stderr, "\nusage: paritas %s%s%s [options]; `paritas %s --help` lists them\n", command->name,
-            blank_before(command), command->operands, command->name);
+    fputc('\n', stderr);
+    write_usage(stderr, command);
+    fprintf(stderr, "; `paritas %s --help` lists them\n", command->name);
 }
+
+/* Walks the options of a command, each with its group. */
+#define EACH_OPTION(command, group, option)                                                     \
+    for (const struct option_group *group = (command)->groups; group->options != NULL; group++) \
+        for (const struct option *option = group->options; option->name != NULL; option++)
 
 static const struct option *find_option(const struct command *command, const char *name, size_t length,
                                         char letter)
 {
-    for (const struct option_group *group = command->groups; group->options != NULL; group++)
-        for (const struct option *option = group->options; option->name != NULL; option++) {
-            if (letter != 0 && option->letter == letter) return option;
-            if (letter == 0 && strlen(option->name) == length && memcmp(option->name, name, length) == 0)
-                return option;
-        }
+    EACH_OPTION(command, group, option)
+    {
+        if (letter != 0 && option->letter == letter) return option;
+        if (letter == 0 && strlen(option->name) == length && memcmp(option->name, name, length) == 0)
+            return option;
+    }
     return NULL;
 }
 
-static bool is_choice(const char *choices, const char *text)
+int option_choice(const char *choices, const char *text)
 {
-    size_t length = strlen(text);
-    for (const char *at = choices; length > 0; at++) {
-        size_t span = strcspn(at, "|");
-        if (span == length && memcmp(at, text, length) == 0) return true;
-        at += span;
-        if (*at == '\0') break;
+    const size_t length = strlen(text);
+    for (int place = 0;; place++) {
+        const size_t span = strcspn(choices, "|");
+        if (span == length && length > 0 && memcmp(choices, text, length) == 0) return place;
+        if (choices[span] == '\0') return -1;
+        choices += span + 1;
     }
+}
+
+/* Reads the value of an option. Returns NULL, or what the option takes. */
+static const char *read_value(struct given *given, const char *text)
+{
+    const struct option *option = given->option;
+    const bool digits = text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+    given->text = text;
+    errno = 0;
+    switch (option->kind) {
+    case OPTION_NUMBER:
+    case OPTION_PART:
+        return number_of_text(text, &given->number) ? NULL : "a number";
+    case OPTION_COUNT:
+        given->number = digits && strlen(text) <= 9 ? strtod(text, NULL) : 0.0;
+        return given->number >= 1.0 ? NULL : "a whole number from 1 to 999999999";
+    case OPTION_WHOLE:
+        given->whole = digits ? strtoull(text, NULL, 10) : 0;
+        return digits && errno == 0 ? NULL : "a whole number";
+    case OPTION_CHOICE:
+        given->choice = option_choice(option->value, text);
+        return given->choice >= 0 ? NULL : option->value;
+    default:
+        return NULL;
+    }
+}
+
+/* NAME=NUMBER, cut at the last '='. */
+static bool read_named(struct given *given, char *text)
+{
+    char *equals = strrchr(text, '=');
+    given->text = text;
+    if (equals == NULL || equals == text || !number_of_text(equals + 1, &given->number)) return false;
+    *equals = '\0';
+    return true;
+}
+
+/* How many operands a command takes, by the words of its usage line. */
+static void count_operands(const struct command *command, size_t *least, size_t *most)
+{
+    *least = *most = 0;
+    for (const char *word = command->operands; *word != '\0'; word += strspn(word, " ")) {
+        const size_t length = strcspn(word, " ");
+        *least += word[0] != '[';
+        *most = word[length - 1] == '.' ? SIZE_MAX : *most + 1;
+        word += length;
+    }
+    if (command->operands_most > 0) *most = command->operands_most;
+}
+
+static bool check_operands(const struct arguments *arguments)
+{
+    const struct command *command = arguments->command;
+    size_t least, most;
+    count_operands(command, &least, &most);
+    if (arguments->n_operands < least)
+        usage_error(command, "%s needs %s", command->name, command->operands);
+    else if (arguments->n_operands > most)
+        usage_error(command, "%s takes %s; '%s' is one too many", command->name,
+                    most > 0 ? command->operands : "no operands", arguments->operands[most]);
+    else
+        return true;
     return false;
 }
 
-/* Checks and converts the value of an option. */
-static bool read_value(const struct command *command, struct given *given, char *text)
+/* Reads the option argv[*i] and its value; leaves *i at the last word that it took. */
+static bool read_option(struct arguments *arguments, int argc, char **argv, int *i)
 {
-    const struct option *option = given->option;
-    given->text = text;
-    if (option->kind == OPTION_NUMBER && !number_of_text(text, &given->number)) {
-        usage_error(command, "%s takes a number, not '%s'", option->name, text);
+    const struct command *command = arguments->command;
+    char *word = argv[*i];
+    const bool is_long = word[1] == '-';
+    const size_t length = is_long ? strcspn(word, "=") : 2;
+    const struct option *option = find_option(command, word, length, is_long ? 0 : word[1]);
+    if (option == NULL) {
+        usage_error(command, "%s has no option %.*s", command->name, (int)length, word);
         return false;
     }
-    if (option->kind == OPTION_COUNT) {
-        bool digits = text[0] != '\0' && strspn(text, "0123456789") == strlen(text) && strlen(text) <= 9;
-        given->number = digits ? strtod(text, NULL) : 0.0;
-        if (given->number < 1.0) {
-            usage_error(command, "%s takes a whole number from 1 to 999999999, not '%s'", option->name, text);
-            return false;
-        }
+    struct given *given = &arguments->given[arguments->n_given++];
+    given->option = option;
+    char *attached = word[length] == '\0' ? NULL : word + length + is_long;
+    if (option->kind == OPTION_FLAG) {
+        if (attached != NULL) usage_error(command, "%s takes no value", option->name);
+        return attached == NULL;
     }
-    if (option->kind == OPTION_WHOLE) {
-        errno = 0;
-        const bool digits = text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
-        given->whole = digits ? strtoull(text, NULL, 10) : 0;
-        if (!digits || errno != 0) {
-            usage_error(command, "%s takes a whole number, not '%s'", option->name, text);
-            return false;
-        }
-    }
-    if (option->kind == OPTION_CHOICE && !is_choice(option->value, text)) {
-        usage_error(command, "%s takes %s, not '%s'", option->name, option->value, text);
+    const int wanted = option->kind == OPTION_PAIR ? 2 : attached == NULL;
+    if (*i + wanted >= argc || (wanted > 0 && strncmp(argv[*i + 1], "--", 2) == 0) ||
+        (attached != NULL && wanted == 2)) {
+        usage_error(command, "%s needs a value: %s %s", option->name, option->name, option->value);
         return false;
     }
+    char *text = attached != NULL ? attached : argv[*i + 1];
+    if (wanted == 2) given->second = argv[*i + 2];
+    *i += wanted;
     if (option->kind == OPTION_NAMED) {
-        char *equals = strrchr(text, '=');
-        if (equals == NULL || equals == text || !number_of_text(equals + 1, &given->number)) {
-            usage_error(command, "%s takes %s with a number, not '%s'", option->name, option->value, text);
-            return false;
-        }
-        *equals = '\0';
+        if (read_named(given, text)) return true;
+        usage_error(command, "%s takes %s with a number, not '%s'", option->name, option->value, text);
+        return false;
+    }
+    const char *taken = read_value(given, text);
+    if (taken != NULL) usage_error(command, "%s takes %s, not '%s'", option->name, taken, text);
+    return taken == NULL;
+}
+
+static bool open_arguments(struct arguments *arguments, size_t n_words)
+{
+    size_t n = 1;
+    EACH_OPTION(arguments->command, group, option) n += option->otherwise != NULL;
+    arguments->operands = calloc(n_words + 1, sizeof *arguments->operands);
+    arguments->given = calloc(n_words + 1, sizeof *arguments->given);
+    arguments->defaults = calloc(n, sizeof *arguments->defaults);
+    if (arguments->operands == NULL || arguments->given == NULL || arguments->defaults == NULL) return false;
+    EACH_OPTION(arguments->command, group, option)
+    {
+        if (option->otherwise == NULL) continue;
+        struct given *given = &arguments->defaults[arguments->n_defaults++];
+        given->option = option;
+        read_value(given, option->otherwise);
     }
     return true;
 }
@@ -105,65 +189,60 @@ static bool read_value(const struct command *command, struct given *given, char 
 parse_outcome arguments_parse(const struct command *command, int argc, char **argv,
                               struct arguments *arguments)
 {
-    memset(arguments, 0, sizeof *arguments);
-    arguments->command = command;
-    arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);
-    arguments->given = calloc((size_t)argc + 1, sizeof *arguments->given);
-    if (arguments->operands == NULL || arguments->given == NULL) return PARSE_MEMORY;
+    *arguments = (struct arguments){.command = command};
+    if (!open_arguments(arguments, (size_t)argc)) return PARSE_MEMORY;
     bool only_operands = false;
     for (int i = 0; i < argc; i++) {
         char *word = argv[i];
-        if (only_operands || word[0] != '-' || word[1] == '\0') {
+        if (only_operands || word[0] != '-' || word[1] == '\0')
             arguments->operands[arguments->n_operands++] = word;
-            continue;
-        }
-        if (strcmp(word, "--") == 0) {
+        else if (strcmp(word, "--") == 0)
             only_operands = true;
-            continue;
-        }
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return PARSE_HELP;
-        bool is_long = word[1] == '-';
-        size_t length = is_long ? strcspn(word, "=") : 2;
-        const struct option *option = find_option(command, word, length, is_long ? 0 : word[1]);
-        if (option == NULL) {
-            usage_error(command, "%s has no option %.*s", command->name, (int)length, word);
+        else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+            return PARSE_HELP;
+        else if (!read_option(arguments, argc, argv, &i))
             return PARSE_WRONG;
-        }
-        struct given *given = &arguments->given[arguments->n_given++];
-        given->option = option;
-        char *attached = word[length] == '\0' ? NULL : word + length + is_long;
-        if (option->kind == OPTION_FLAG) {
-            if (attached == NULL) continue;
-            usage_error(command, "%s takes no value", option->name);
-            return PARSE_WRONG;
-        }
-        int wanted = option->kind == OPTION_PAIR ? 2 : attached == NULL;
-        if (i + wanted >= argc || (wanted > 0 && strncmp(argv[i + 1], "--", 2) == 0) ||
-            (attached != NULL && wanted == 2)) {
-            usage_error(command, "%s needs a value: %s %s", option->name, option->name, option->value);
-            return PARSE_WRONG;
-        }
-        if (!read_value(command, given, attached != NULL ? attached : argv[i + 1])) return PARSE_WRONG;
-        if (wanted == 2) given->second = argv[i + 2];
-        i += wanted;
     }
-    if (arguments->n_operands < command->operands_min) {
-        usage_error(command, "%s needs %s", command->name, command->operands);
-        return PARSE_WRONG;
-    }
-    if (arguments->n_operands > command->operands_max) {
-        usage_error(command, "%s takes %s; '%s' is one too many", command->name,
-                    command->operands_max > 0 ? command->operands : "no operands",
-                    arguments->operands[command->operands_max]);
-        return PARSE_WRONG;
-    }
-    return PARSE_OK;
+    return check_operands(arguments) ? PARSE_OK : PARSE_WRONG;
 }
 
 void arguments_free(struct arguments *arguments)
 {
     free(arguments->operands);
     free(arguments->given);
+    free(arguments->defaults);
+}
+
+/* Is "--store FILE" or "--calc toys" given? A word in capitals stands for any value. */
+static bool is_given(const struct arguments *arguments, const char *needs)
+{
+    char name[32];
+    const char *value = strchr(needs, ' ');
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(needs, " "), needs);
+    const struct given *given = option_given(arguments, name);
+    return given != NULL &&
+           (value == NULL || (value[1] >= 'A' && value[1] <= 'Z') || strcmp(given->text, value + 1) == 0);
+}
+
+bool options_complete(const struct arguments *arguments)
+{
+    EACH_OPTION(arguments->command, group, option)
+    {
+        const struct given *given = option_given(arguments, option->name);
+        const char *const needs[2] = {group->needs, option->needs};
+        if (given == NULL) continue;
+        for (int k = 0; k < 2; k++)
+            if (needs[k] != NULL && !is_given(arguments, needs[k])) {
+                fprintf(stderr, "paritas: %s needs %s\n", option->name, needs[k]);
+                return false;
+            }
+        if (option->kind == OPTION_PART && !(given->number > 0.0 && given->number < 1.0)) {
+            fprintf(stderr, "paritas: %s takes a number between 0 and 1, not %.10g\n", option->name,
+                    given->number);
+            return false;
+        }
+    }
+    return true;
 }
 
 const struct given *option_given(const struct arguments *arguments, const char *name)
@@ -173,6 +252,14 @@ const struct given *option_given(const struct arguments *arguments, const char *
     return NULL;
 }
 
+const struct given *option_value(const struct arguments *arguments, const char *name)
+{
+    const struct given *given = option_given(arguments, name);
+    for (size_t i = 0; i < arguments->n_defaults && given == NULL; i++)
+        if (strcmp(arguments->defaults[i].option->name, name) == 0) given = &arguments->defaults[i];
+    return given;
+}
+
 bool option_flag(const struct arguments *arguments, const char *name)
 {
     return option_given(arguments, name) != NULL;
@@ -180,26 +267,25 @@ bool option_flag(const struct arguments *arguments, const char *name)
 
 const char *option_text(const struct arguments *arguments, const char *name, const char *otherwise)
 {
-    const struct given *given = option_given(arguments, name);
+    const struct given *given = option_value(arguments, name);
     return given != NULL ? given->text : otherwise;
 }
 
 double option_number(const struct arguments *arguments, const char *name, double otherwise)
 {
-    const struct given *given = option_given(arguments, name);
+    const struct given *given = option_value(arguments, name);
     return given != NULL ? given->number : otherwise;
 }
 
 uint64_t option_whole(const struct arguments *arguments, const char *name, uint64_t otherwise)
 {
-    const struct given *given = option_given(arguments, name);
+    const struct given *given = option_value(arguments, name);
     return given != NULL ? given->whole : otherwise;
 }
 
 size_t option_count(const struct arguments *arguments, const char *name, size_t otherwise)
 {
-    const struct given *given = option_given(arguments, name);
-    return given != NULL ? (size_t)given->number : otherwise;
+    return (size_t)option_number(arguments, name, (double)otherwise);
 }
 
 int option_constant(const struct arguments *arguments, const char *name, const char *enumeration,
@@ -244,9 +330,25 @@ static void write_wrapped(const char *text, int column)
     putchar('\n');
 }
 
+static void write_option(const struct option *option)
+{
+    char help[1024];
+    int at = option->letter != 0 ? printf("  -%c, %s", option->letter, option->name)
+                                 : printf("  %s", option->name);
+    if (option->kind != OPTION_FLAG) at += printf(" %s", option->value);
+    if (at >= HELP_COLUMN) at = printf("\n") - 1;
+    printf("%*s", HELP_COLUMN - at, "");
+    snprintf(help, sizeof help, "%s%s%s%s", option->help,
+             option->help[0] != '\0' && option->otherwise != NULL ? "; " : "",
+             option->otherwise != NULL ? "default: " : "",
+             option->otherwise != NULL ? option->otherwise : "");
+    write_wrapped(help, HELP_COLUMN);
+}
+
 void help_write(const struct command *command)
 {
-    printf("usage: paritas %s%s%s [options]\n\n", command->name, blank_before(command), command->operands);
+    write_usage(stdout, command);
+    printf("\n\n");
     write_wrapped(command->summary, 0);
     if (command->description != NULL) {
         putchar('\n');
@@ -254,16 +356,9 @@ void help_write(const struct command *command)
     }
     for (const struct option_group *group = command->groups; group->options != NULL; group++) {
         printf("\n%s:\n", group->title);
-        for (const struct option *option = group->options; option->name != NULL; option++) {
-            int at = option->letter != 0 ? printf("  -%c, %s", option->letter, option->name)
-                                         : printf("  %s", option->name);
-            if (option->kind != OPTION_FLAG) at += printf(" %s", option->value);
-            if (at >= HELP_COLUMN) at = printf("\n") - 1;
-            printf("%*s", HELP_COLUMN - at, "");
-            write_wrapped(option->help, HELP_COLUMN);
-        }
+        for (const struct option *option = group->options; option->name != NULL; option++)
+            write_option(option);
     }
     printf("\nExit codes: 0 answered; 1 a fit did not converge; 2 wrong command line; 3 wrong input; 4 no "
-           "such device; 5 output not "
-           "written.\n");
+           "such device; 5 output not written.\n");
 }

@@ -1,5 +1,5 @@
-/* options.h: command lines from tables. A command lists groups of options; parsing, checking and --help all
- * read the same tables. */
+/* options.h: command lines from tables. A command lists groups of options. Parsing, checks, --help and
+ * docs/command-line.md all come from the same rows: a new option is one row. */
 #ifndef PARITAS_CLI_OPTIONS_H
 #define PARITAS_CLI_OPTIONS_H
 
@@ -20,6 +20,7 @@ typedef enum option_kind {
     OPTION_NUMBER, /* finite */
     OPTION_COUNT,  /* a whole number from 1 */
     OPTION_WHOLE,  /* a whole number below 2^64 */
+    OPTION_PART,   /* a number between 0 and 1 */
     OPTION_NAMED,  /* NAME=NUMBER */
     OPTION_PAIR,   /* two words */
     OPTION_CHOICE  /* one of `value`, which lists them between bars */
@@ -31,35 +32,43 @@ struct option {
     option_kind kind;
     const char *value; /* what the help calls the value */
     const char *help;
+    const char *otherwise; /* what counts where the option is not given; --help says so. NULL: nothing */
+    const char *needs;     /* "--store FILE": this option must be given too */
 };
 
 struct option_group {
     const char *title;
     const struct option *options;
+    const char *needs; /* of all its options: "--toys", or "--calc toys" for this value of --calc */
 };
 
 struct session;
+struct analysis;
 
 #define GROUPS_MAX 8
 struct command {
     const char *name;
-    const char *operands; /* "WORKSPACE", for the usage line */
-    size_t operands_min, operands_max;
-    const char *summary;                    /* one line, for the overview */
-    const char *description;                /* more, for --help; may be NULL */
+    const char *operands;    /* "WORKSPACE", "[WORKSPACE]": may be missing, "STORE...": one or more */
+    size_t operands_most;    /* fewer than `operands` says; 0: what it says */
+    const char *summary;     /* one line, for the overview */
+    const char *description; /* more, for --help; may be NULL */
     struct option_group groups[GROUPS_MAX]; /* ended by one without options */
-    int (*run)(struct session *session);    /* a paritas_status */
+    /* Exactly one of these says what the command does. */
+    int (*run)(struct session *session); /* a paritas_status */
+    const struct analysis *analysis;     /* of one model (analysis.h) */
+    const struct analysis *by_toys;      /* with --calc toys */
     /* runs over days that are alike: memory of one is kept for the next */
     bool days;
 };
 
-/* One option as given. */
+/* One option as given, or its default. */
 struct given {
     const struct option *option;
     const char *text;   /* value; NAMED: the name, ended at '='; PAIR: the first word */
     const char *second; /* PAIR */
-    double number;      /* NUMBER, COUNT, NAMED */
+    double number;      /* NUMBER, PART, COUNT, NAMED */
     uint64_t whole;     /* WHOLE */
+    int choice;         /* CHOICE: its place among the words, from 0 */
 };
 
 struct arguments {
@@ -68,6 +77,8 @@ struct arguments {
     size_t n_operands;
     struct given *given; /* in the order of the command line */
     size_t n_given;
+    struct given *defaults; /* of options with one */
+    size_t n_defaults;
 };
 
 typedef enum parse_outcome { PARSE_OK, PARSE_HELP, PARSE_WRONG, PARSE_MEMORY } parse_outcome;
@@ -77,12 +88,17 @@ typedef enum parse_outcome { PARSE_OK, PARSE_HELP, PARSE_WRONG, PARSE_MEMORY } p
 parse_outcome arguments_parse(const struct command *command, int argc, char **argv,
                               struct arguments *arguments);
 void arguments_free(struct arguments *arguments);
+/* Do the options go together (`needs`)? Else a sentence is on stderr. */
+bool options_complete(const struct arguments *arguments);
 /* A usage error found after parsing: prints sentence and hint. */
 void usage_error(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Of several, the last counts. */
 const struct given *option_given(const struct arguments *arguments, const char *name); /* NULL: not given */
+/* The option as given, else its default; NULL where it has none. */
+const struct given *option_value(const struct arguments *arguments, const char *name);
+/* The same of options whose default is found at run time. */
 bool option_flag(const struct arguments *arguments, const char *name);
 const char *option_text(const struct arguments *arguments, const char *name, const char *otherwise);
 double option_number(const struct arguments *arguments, const char *name, double otherwise);
@@ -94,6 +110,8 @@ int option_constant(const struct arguments *arguments, const char *name, const c
 /* Walks the repetitions of an option: start with *at = 0; NULL after the last. */
 const struct given *option_next(const struct arguments *arguments, const char *name, size_t *at);
 
+/* The place of a word among those between bars, from 0; -1: it is none of them. */
+int option_choice(const char *choices, const char *text);
 /* A finite number in plain decimal notation, nothing else. */
 bool number_of_text(const char *text, double *number);
 

@@ -1,5 +1,6 @@
-/* parity_contract.c: see contract.h. */
+/* parity_contract.c: see parity_contract.h. */
 #include "parity_contract.h"
+#include "counter_random.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,55 +11,45 @@ const char *const contract_names[CONTRACT_QUANTITIES] = {
 #undef X
 };
 
-/* A number in (-1, 1) that belongs to (point, parameter): the output function of SplitMix64 on a counter. */
+/* A number in (-1, 1) that belongs to (point, parameter). */
 static double uniform(uint64_t point, uint64_t parameter)
 {
-    uint64_t z = (point << 32 | parameter) * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(0x632BE59BD9B4E019);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    z ^= z >> 31;
-    return (double)(int64_t)z * 0x1p-63;
+    return (double)(int64_t)counter_bits(point, parameter) * 0x1p-63;
 }
 
 paritas_status contract_plan_points(struct session *session, struct contract_plan *plan)
 {
-    const size_t n = plan->n_parameters;
-    const double *lower = paritas_model_lower_bounds(plan->model),
-                 *upper = paritas_model_upper_bounds(plan->model),
-                 *width = paritas_model_constraint_widths(plan->model);
+    const size_t n = session->n_parameters;
+    const paritas_job *job = &session->job;
+    const double *width = paritas_model_constraint_widths(session->model);
     plan->points = numbers(session, CONTRACT_POINTS * n);
-    if (plan->points == NULL) return PARITAS_OUT_OF_MEMORY;
+    TRY(allocated(session));
     for (size_t k = 0; k < CONTRACT_POINTS; k++)
         for (size_t i = 0; i < n; i++) {
+            const struct range bounds = bounds_of(session, i);
             double *x = &plan->points[k * n + i];
-            *x = plan->job->start[i];
-            if (k == 0 || plan->job->fixed[i]) continue;
+            *x = job->start[i];
+            if (k == 0 || job->fixed[i]) continue;
             *x += uniform(k, i) * (isnan(width[i]) ? 0.2 * (fabs(*x) + 0.1) : 0.5 * width[i]);
-            if (*x < lower[i]) *x = lower[i];
-            if (*x > upper[i]) *x = upper[i];
+            if (*x < bounds.lower) *x = bounds.lower;
+            if (*x > bounds.upper) *x = bounds.upper;
         }
     /* the parameter of interest, or the first that is free */
-    const ptrdiff_t poi = paritas_model_poi_index(plan->model);
-    plan->poi = poi >= 0 && !plan->job->fixed[poi];
-    plan->scanned = plan->poi ? (size_t)poi : 0;
-    while (plan->scanned < n && plan->job->fixed[plan->scanned]) plan->scanned++;
+    plan->poi = has_free_poi(session);
+    plan->scanned = plan->poi ? (size_t)paritas_model_poi_index(session->model) : 0;
+    while (plan->scanned < n && job->fixed[plan->scanned]) plan->scanned++;
     return PARITAS_OK;
 }
 
-void contract_plan_scan(struct contract_plan *plan, const struct contract_answer *answer)
+void contract_plan_scan(const struct session *session, struct contract_plan *plan,
+                        const struct contract_answer *answer)
 {
     const size_t i = plan->scanned;
-    if (i == plan->n_parameters) return;
-    const double lower = paritas_model_lower_bounds(plan->model)[i],
-                 upper = paritas_model_upper_bounds(plan->model)[i];
-    const double best = answer->values[CONTRACT_BEST][i], error = answer->values[CONTRACT_ERRORS][i];
-    const double reach = error > 0.0 ? 2.0 * error : 0.1 * (upper - lower);
-    const double start = best - reach > lower ? best - reach : lower,
-                 stop = best + reach < upper ? best + reach : upper;
+    if (i == session->n_parameters) return;
+    const struct range range = range_around(session, i, answer->values[CONTRACT_BEST][i],
+                                            answer->values[CONTRACT_ERRORS][i], 2.0, 0.1);
     plan->n_scan = CONTRACT_SCAN;
-    for (size_t k = 0; k < CONTRACT_SCAN; k++)
-        plan->scan[k] =
-            k + 1 < CONTRACT_SCAN ? start + (stop - start) * ((double)k / (CONTRACT_SCAN - 1)) : stop;
+    for (size_t k = 0; k < CONTRACT_SCAN; k++) plan->scan[k] = range_value(range, k, CONTRACT_SCAN);
 }
 
 /* ---- asking ---- */
@@ -78,39 +69,33 @@ static double *room(struct asking *a, enum contract_quantity quantity, size_t n)
 
 static paritas_status ask_likelihood(struct asking *a)
 {
-    const struct contract_plan *plan = a->plan;
-    const size_t n = plan->n_parameters;
+    const paritas_model *model = a->session->model;
+    const size_t n = a->session->n_parameters;
     double *nll = room(a, CONTRACT_NLL, CONTRACT_POINTS),
-           *gradient = room(a, CONTRACT_GRADIENT, CONTRACT_POINTS * n);
-    double *hessian = room(a, CONTRACT_HESSIAN, CONTRACT_HESSIANS * n * n);
-    const double *data = plan->job->data != NULL ? plan->job->data : paritas_model_data(plan->model);
-    if (nll == NULL || gradient == NULL || hessian == NULL) return paritas_fail_memory(a->context);
-    paritas_status status = paritas_evaluate(a->context, plan->model, CONTRACT_POINTS, plan->points, 1, data,
-                                             nll, gradient, NULL);
-    if (status == PARITAS_OK)
-        status = paritas_evaluate(a->context, plan->model, CONTRACT_HESSIANS, plan->points, 1, data, NULL,
-                                  NULL, hessian);
-    return status;
+           *gradient = room(a, CONTRACT_GRADIENT, CONTRACT_POINTS * n),
+           *hessian = room(a, CONTRACT_HESSIAN, CONTRACT_HESSIANS * n * n);
+    const double *data = a->session->job.data != NULL ? a->session->job.data : paritas_model_data(model);
+    TRY(allocated(a->session));
+    TRY(paritas_evaluate(a->context, model, CONTRACT_POINTS, a->plan->points, 1, data, nll, gradient, NULL));
+    return paritas_evaluate(a->context, model, CONTRACT_HESSIANS, a->plan->points, 1, data, NULL, NULL,
+                            hessian);
 }
 
 static paritas_status ask_fit(struct asking *a)
 {
-    const struct contract_plan *plan = a->plan;
-    const size_t n = plan->n_parameters;
+    const size_t n = a->session->n_parameters;
     double *minimum = room(a, CONTRACT_MINIMUM, 5), *best = room(a, CONTRACT_BEST, n),
            *errors = room(a, CONTRACT_ERRORS, n + n * n);
-    a->answer->states = arena_array(&a->session->arena, n + 1, sizeof *a->answer->states);
-    if (minimum == NULL || best == NULL || errors == NULL || a->answer->states == NULL)
-        return paritas_fail_memory(a->context);
+    a->answer->states = elements(a->session, n, sizeof *a->answer->states);
+    TRY(allocated(a->session));
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    const paritas_status status = paritas_fit(a->context, plan->model, NULL, 1, plan->job,
-                                              &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                                     .results = &result,
-                                                                     .parameters = best,
-                                                                     .errors = errors,
-                                                                     .covariance = errors + n,
-                                                                     .states = a->answer->states});
-    if (status != PARITAS_OK) return status;
+    const paritas_fit_answers answers = {.size = sizeof answers,
+                                         .results = &result,
+                                         .parameters = best,
+                                         .errors = errors,
+                                         .covariance = errors + n,
+                                         .states = a->answer->states};
+    TRY(paritas_fit(a->context, a->session->model, NULL, 1, &a->session->job, &answers));
     minimum[0] = result.twice_nll;
     minimum[1] = result.edm;
     minimum[2] = result.projected_gradient;
@@ -124,30 +109,29 @@ static paritas_status ask_scan(struct asking *a)
     const struct contract_plan *plan = a->plan;
     paritas_scan_point *points = sized_records(a->session, plan->n_scan, sizeof *points);
     double *q = room(a, CONTRACT_SCAN_OF_Q, plan->n_scan);
-    if (points == NULL || q == NULL) return paritas_fail_memory(a->context);
+    TRY(allocated(a->session));
     if (plan->n_scan == 0) return PARITAS_OK;
     paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
-    const paritas_status status = paritas_scan(a->context, plan->model, plan->job,
-                                               &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                                       .n_parameters = 1,
-                                                                       .parameters = &plan->scanned,
-                                                                       .n_points = plan->n_scan,
-                                                                       .values = plan->scan,
-                                                                       .best = &best,
-                                                                       .points = points});
-    for (size_t k = 0; k < plan->n_scan && status == PARITAS_OK; k++) q[k] = points[k].q;
-    return status;
+    const paritas_scan_request request = {.size = sizeof request,
+                                          .n_parameters = 1,
+                                          .parameters = &plan->scanned,
+                                          .n_points = plan->n_scan,
+                                          .values = plan->scan,
+                                          .best = &best,
+                                          .points = points};
+    TRY(paritas_scan(a->context, a->session->model, &a->session->job, &request));
+    for (size_t k = 0; k < plan->n_scan; k++) q[k] = points[k].q;
+    return PARITAS_OK;
 }
 
 static paritas_status ask_test(struct asking *a)
 {
     if (!a->plan->poi) return PARITAS_OK;
     double *values = room(a, CONTRACT_TEST, CONTRACT_TESTS);
-    if (values == NULL) return paritas_fail_memory(a->context);
+    TRY(allocated(a->session));
     paritas_hypotest_result r = PARITAS_INIT(paritas_hypotest_result);
-    const paritas_status status = paritas_hypotest(a->context, a->plan->model, a->plan->job,
-                                                   PARITAS_STATISTIC_QTILDE, 1, &a->plan->mu, &r);
-    if (status != PARITAS_OK) return status;
+    TRY(paritas_hypotest(a->context, a->session->model, &a->session->job, PARITAS_STATISTIC_QTILDE, 1,
+                         &a->plan->mu, &r));
     values[CONTRACT_Q] = r.q;
     values[CONTRACT_Q_ASIMOV] = r.q_asimov;
     values[CONTRACT_CLS] = r.cls_obs;
@@ -180,7 +164,7 @@ static paritas_status ask_toys(struct asking *a)
     if (!a->plan->poi || a->plan->ntoys == 0) return PARITAS_OK;
     const size_t n = 2 * CONTRACT_TOY * (size_t)a->plan->ntoys;
     double *values = room(a, CONTRACT_TOYS, n);
-    if (values == NULL) return paritas_fail_memory(a->context);
+    TRY(allocated(a->session));
     struct kept kept = {.values = values, .mu = a->plan->mu, .ntoys = (size_t)a->plan->ntoys};
     paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
     options.n = a->plan->ntoys;
@@ -188,8 +172,9 @@ static paritas_status ask_toys(struct asking *a)
     options.take = keep;
     options.user = &kept;
     paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
-    const paritas_status status = paritas_hypotest_toys(
-        a->context, a->plan->model, a->plan->job, PARITAS_STATISTIC_QTILDE, a->plan->mu, &options, &result);
+    const paritas_status status =
+        paritas_hypotest_toys(a->context, a->session->model, &a->session->job, PARITAS_STATISTIC_QTILDE,
+                              a->plan->mu, &options, &result);
     a->answer->n[CONTRACT_TOYS] = CONTRACT_TOY * kept.n; /* mu 0 has one hypothesis */
     return status;
 }

@@ -31,11 +31,8 @@ extern const char *const contract_names[CONTRACT_QUANTITIES];
 #define CONTRACT_TOY 3 /* numbers a toy: q, best fit of the parameter of interest, status */
 enum { CONTRACT_Q, CONTRACT_Q_ASIMOV, CONTRACT_CLS, CONTRACT_CLS_EXP, CONTRACT_TESTS = CONTRACT_CLS_EXP + 5 };
 
-/* What is asked, the same of every context. Arrays in the session's arena. */
+/* What is asked of the session's model and job, the same of every context. Arrays in the session's arena. */
 struct contract_plan {
-    const paritas_model *model;
-    const paritas_job *job;
-    size_t n_parameters;
     double *points; /* CONTRACT_POINTS rows */
     size_t scanned; /* parameter; none where all are fixed: then n_scan is 0 */
     size_t n_scan;
@@ -55,7 +52,8 @@ struct contract_answer {
 
 /* Points around the start; then, with an answer up to ERRORS, a scan of two errors around the best fit. */
 paritas_status contract_plan_points(struct session *session, struct contract_plan *plan);
-void contract_plan_scan(struct contract_plan *plan, const struct contract_answer *answer);
+void contract_plan_scan(const struct session *session, struct contract_plan *plan,
+                        const struct contract_answer *answer);
 
 /* Asks `context` for the quantities from `first` to `last`. Answers of a context that failed are the error of
  * the session's. */

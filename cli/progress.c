@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void)
+double seconds_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -38,7 +38,7 @@ int progress_report(void *user, uint64_t done, uint64_t total)
 {
     struct progress *progress = user;
     if (!progress->on) return 0;
-    const double time = now();
+    const double time = seconds_now();
     if (progress->start == 0.0 || total != progress->total) { /* each list of jobs counts for itself */
         progress->start = progress->last = time;
         progress->total = total;
@@ -50,7 +50,7 @@ int progress_report(void *user, uint64_t done, uint64_t total)
 void progress_estimate(struct progress *progress, uint64_t done, uint64_t total)
 {
     if (!progress->on) return;
-    const double time = now();
+    const double time = seconds_now();
     if (progress->start == 0.0) progress->start = progress->last = time;
     show(progress, time, done, total > done ? total : done);
 }

@@ -12,6 +12,9 @@ struct progress {
     uint64_t total;
 };
 
+/* Seconds of a clock that only goes forward. */
+double seconds_now(void);
+
 /* On unless `quiet` or standard error is no terminal. */
 void progress_open(struct progress *progress, bool quiet, const char *unit);
 /* A paritas_progress callback; `user` is the struct progress. Nothing shows during the first half second. */

@@ -25,21 +25,24 @@ const struct option options_patches[] = {
 const struct option options_model[] = {
     {"--measurement", 0, OPTION_TEXT, "NAME", "measurement; default: the first"},
     {"--poi", 0, OPTION_TEXT, "NAME", "parameter of interest; default: the measurement's; \"\": none"},
-    {"--normsys-code", 0, OPTION_CHOICE, "1|4", "interpolation of normsys; default: 4"},
-    {"--histosys-code", 0, OPTION_CHOICE, "0|2|4p", "interpolation of histosys; default: 4p"},
+    {"--normsys-code", 0, OPTION_CHOICE, "1|4", "interpolation of normsys", "4"},
+    {"--histosys-code", 0, OPTION_CHOICE, "0|2|4p", "interpolation of histosys", "4p"},
     {"--clip-sample", 0, OPTION_NUMBER, "RATE", "clip the rate of each sample in each bin from below"},
     {"--clip-bin", 0, OPTION_NUMBER, "RATE", "clip the rate of each bin from below"},
     {0},
 };
 
 /* `fits`: what becomes of fits in f32, ended by "; ". */
-#define ENGINE_ROWS(fits)                                                      \
-    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},  \
-        {"--device", 0, OPTION_TEXT, "NAME",                                   \
-         "auto, cpu or a device that `paritas devices` lists; default: auto"}, \
-        {"--precision", 0, OPTION_CHOICE, "f64|f32|auto",                      \
-         "of the kernels; " fits                                               \
-         "auto: f64 where the device has it at useful speed, else f32; default: f64"}
+#define ENGINE_ROWS(fits)                                                                       \
+    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                   \
+        {"--device", 0, OPTION_TEXT, "NAME",                                                    \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"},                  \
+        {"--precision",                                                                         \
+         0,                                                                                     \
+         OPTION_CHOICE,                                                                         \
+         "f64|f32|auto",                                                                        \
+         "of the kernels; " fits "auto: f64 where the device has it at useful speed, else f32", \
+         "f64"}
 
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),
@@ -82,17 +85,10 @@ static const char *environment(const char *name)
  * for. */
 static unsigned environment_lanes(const char **wrong)
 {
-    static const struct {
-        const char *text;
-        unsigned lanes;
-    } widths[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}};
     const char *text = environment("PARITAS_LANES");
-    *wrong = NULL;
-    if (text == NULL) return 0;
-    for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++)
-        if (strcmp(text, widths[k].text) == 0) return widths[k].lanes;
-    *wrong = text;
-    return 0;
+    const int power = text != NULL ? option_choice("1|2|4|8|16", text) : -1;
+    *wrong = power < 0 ? text : NULL;
+    return power < 0 ? 0 : 1u << power;
 }
 
 const char *environment_device(void)
@@ -159,42 +155,48 @@ static paritas_status open_context(struct session *session)
 
 paritas_status session_open(struct session *session, const struct arguments *arguments)
 {
-    *session = (struct session){.job = PARITAS_JOB_DEFAULT};
-    session->arguments = arguments;
-    session->json = option_flag(arguments, "--json");
-    paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    const char *precision = option_text(arguments, "--precision", "f64"), *wrong_lanes;
-    options.threads = (unsigned)option_count(arguments, "--threads", 0);
-    options.isa = environment("PARITAS_ISA");
-    options.lanes = environment_lanes(&wrong_lanes);
-    options.cache = cache_folder(session->cache, sizeof session->cache);
-    options.device = device_of(arguments);
-    options.precision = strcmp(precision, "f32") == 0    ? 32
-                        : strcmp(precision, "auto") == 0 ? PARITAS_PRECISION_AUTO
-                                                         : 64;
-    options.no_polish = option_flag(arguments, "--no-polish");
-    options.progress = progress_report;
-    options.progress_user = &session->progress;
-    if (!option_flag(arguments, "--quiet")) options.note = print_note;
-    progress_open(&session->progress, option_flag(arguments, "--quiet"), "fits");
+    static const unsigned precisions[] = {64, 32, PARITAS_PRECISION_AUTO};
+    const struct given *precision = option_value(arguments, "--precision");
+    const bool quiet = option_flag(arguments, "--quiet");
+    const char *wrong_lanes;
+    *session = (struct session){.job = PARITAS_JOB_DEFAULT,
+                                .arguments = arguments,
+                                .json = option_flag(arguments, "--json"),
+                                .options = PARITAS_OPTIONS_DEFAULT};
+    paritas_options *options = &session->options;
+    options->threads = (unsigned)option_count(arguments, "--threads", 0);
+    options->isa = environment("PARITAS_ISA");
+    options->lanes = environment_lanes(&wrong_lanes);
+    options->cache = cache_folder(session->cache, sizeof session->cache);
+    options->device = device_of(arguments);
+    options->precision = precisions[precision != NULL ? precision->choice : 0];
+    options->no_polish = option_flag(arguments, "--no-polish");
+    options->progress = progress_report;
+    options->progress_user = &session->progress;
+    if (!quiet) options->note = print_note;
+    progress_open(&session->progress, quiet, "fits");
     if (arguments->command->days) {
         recycler_open(&session->recycler);
-        options.allocator = &session->recycler.allocator;
+        options->allocator = &session->recycler.allocator;
     }
-    session->options = options;
-    const paritas_status status = open_context(session);
-    if (status == PARITAS_OK && wrong_lanes != NULL)
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
-                            "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'", wrong_lanes);
-    return status;
+    TRY(open_context(session));
+    return wrong_lanes == NULL ? PARITAS_OK
+                               : paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
+                                              "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'", wrong_lanes);
+}
+
+/* A session with the options of another one. */
+static void copy_options(struct session *session, const struct session *first)
+{
+    *session = (struct session){.job = PARITAS_JOB_DEFAULT,
+                                .arguments = first->arguments,
+                                .json = first->json,
+                                .options = first->options};
 }
 
 paritas_status session_open_beside(struct session *session, const struct session *first, const char *device)
 {
-    *session = (struct session){.job = PARITAS_JOB_DEFAULT};
-    session->arguments = first->arguments;
-    session->json = first->json;
-    session->options = first->options;
+    copy_options(session, first);
     session->options.device = device;
     session->options.threads = 1;
     session->options.progress = NULL;
@@ -203,14 +205,20 @@ paritas_status session_open_beside(struct session *session, const struct session
 
 void session_share(struct session *session, struct session *first)
 {
-    *session = (struct session){.job = PARITAS_JOB_DEFAULT};
-    session->arguments = first->arguments;
-    session->json = first->json;
-    session->options = first->options;
+    copy_options(session, first);
     session->context = first->context;
     session->shares = true;
     first->progress.on = false;
     open_outputs(session);
+}
+
+paritas_status open_another(struct session *session, const paritas_options *options,
+                            paritas_context **context)
+{
+    const paritas_status status = paritas_open(options, context);
+    if (status == PARITAS_OK) return status;
+    return paritas_fail(session->context, status, "%s",
+                        *context != NULL ? paritas_error_message(*context) : paritas_status_message(status));
 }
 
 void session_clear(struct session *session)
@@ -222,7 +230,7 @@ void session_clear(struct session *session)
     session->workspace = NULL;
     session->job = (paritas_job)PARITAS_JOB_DEFAULT;
     session->n_parameters = session->n_main = session->n_aux = 0;
-    session->not_converged = session->partial = session->wrong_usage = false;
+    session->not_converged = session->partial = session->wrong_usage = session->short_of_memory = false;
     session->context->message[0] = '\0';
 }
 
@@ -236,11 +244,21 @@ void session_close(struct session *session)
     if (session->arguments->command->days) recycler_close(&session->recycler);
 }
 
+/* What an allocation gave, noted for allocated(). */
+static void *noted(struct session *session, void *memory)
+{
+    session->short_of_memory = session->short_of_memory || memory == NULL;
+    return memory;
+}
+
+void *elements(struct session *session, size_t n, size_t size)
+{
+    return noted(session, arena_array(&session->arena, n + 1, size));
+}
+
 double *numbers(struct session *session, size_t n)
 {
-    double *values = arena_array(&session->arena, n + 1, sizeof *values);
-    if (values == NULL) paritas_fail_memory(session->context);
-    return values;
+    return elements(session, n, sizeof(double));
 }
 
 void *arena_records(struct arena *arena, size_t n, size_t size)
@@ -252,9 +270,12 @@ void *arena_records(struct arena *arena, size_t n, size_t size)
 
 void *sized_records(struct session *session, size_t n, size_t size)
 {
-    void *records = arena_records(&session->arena, n, size);
-    if (records == NULL) paritas_fail_memory(session->context);
-    return records;
+    return noted(session, arena_records(&session->arena, n, size));
+}
+
+paritas_status allocated(const struct session *session)
+{
+    return session->short_of_memory ? paritas_fail_memory(session->context) : PARITAS_OK;
 }
 
 bool wants_patchset(const struct arguments *arguments)
@@ -262,117 +283,154 @@ bool wants_patchset(const struct arguments *arguments)
     return option_given(arguments, "--patchset") != NULL && option_given(arguments, "--patch-name") == NULL;
 }
 
-/* Exchanges the session's workspace for a changed copy. */
-static void take_workspace(struct session *session, paritas_workspace *changed)
+/* A JSON Patch, or the patch of this name of a patch set, onto the session's workspace. */
+static paritas_status apply_patch(struct session *session, const char *path, const char *name)
 {
-    paritas_workspace_free(session->workspace);
-    session->workspace = changed;
-}
-
-static paritas_status apply_named_patch(struct session *session, const char *path, const char *name)
-{
-    paritas_workspace *patchset = NULL, *patched = NULL;
-    paritas_status status = paritas_workspace_read(session->context, path, &patchset);
-    if (status == PARITAS_OK)
-        status = paritas_patchset_apply(session->context, session->workspace, patchset, name, &patched);
-    if (status == PARITAS_OK) take_workspace(session, patched);
-    paritas_workspace_free(patchset);
-    return status;
-}
-
-static paritas_status apply_patch(struct session *session, const char *path)
-{
+    paritas_context *context = session->context;
     paritas_workspace *patch = NULL, *patched = NULL;
-    paritas_status status = paritas_workspace_read(session->context, path, &patch);
+    paritas_status status = paritas_workspace_read(context, path, &patch);
     if (status == PARITAS_OK)
-        status = paritas_workspace_patch(session->context, session->workspace, patch, &patched);
-    if (status == PARITAS_OK) take_workspace(session, patched);
+        status = name != NULL ? paritas_patchset_apply(context, session->workspace, patch, name, &patched)
+                              : paritas_workspace_patch(context, session->workspace, patch, &patched);
+    if (status == PARITAS_OK) {
+        paritas_workspace_free(session->workspace);
+        session->workspace = patched;
+    }
     paritas_workspace_free(patch);
     return status;
 }
 
 paritas_status apply_patches(struct session *session)
 {
-    paritas_status status = PARITAS_OK;
     size_t at = 0;
-    for (const struct given *given;
-         status == PARITAS_OK && (given = option_next(session->arguments, "--patch", &at)) != NULL;)
-        status = apply_patch(session, given->text);
-    return status;
+    for (const struct given *given; (given = option_next(session->arguments, "--patch", &at)) != NULL;)
+        TRY(apply_patch(session, given->text, NULL));
+    return PARITAS_OK;
 }
 
 paritas_status load_workspace(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    paritas_status status =
-        paritas_workspace_read(session->context, arguments->operands[0], &session->workspace);
     const char *patchset = option_text(arguments, "--patchset", NULL),
                *name = option_text(arguments, "--patch-name", NULL);
-    if (status == PARITAS_OK && patchset != NULL && name != NULL)
-        status = apply_named_patch(session, patchset, name);
-    return status == PARITAS_OK ? apply_patches(session) : status;
+    TRY(paritas_workspace_read(session->context, arguments->operands[0], &session->workspace));
+    if (patchset != NULL && name != NULL) TRY(apply_patch(session, patchset, name));
+    return apply_patches(session);
 }
 
-/* Sets the job's starts and fixed flags from --fix and --init. */
-static paritas_status load_job(struct session *session)
+paritas_status read_starts(struct session *session, double *start, unsigned char *fixed)
 {
-    const paritas_model *model = session->model;
-    size_t n = session->n_parameters;
-    double *start = numbers(session, n);
-    unsigned char *fixed = arena_array(&session->arena, n + 1, 1);
-    if (start == NULL || fixed == NULL) return paritas_fail_memory(session->context);
-    memcpy(start, paritas_model_suggested_init(model), n * sizeof *start);
-    memcpy(fixed, paritas_model_suggested_fixed(model), n);
     static const char *const options[2] = {"--init", "--fix"};
     for (int k = 0; k < 2; k++) {
         size_t at = 0, i;
         for (const struct given *given; (given = option_next(session->arguments, options[k], &at)) != NULL;) {
-            paritas_status status = paritas_model_parameter_index(session->context, model, given->text, &i);
-            if (status != PARITAS_OK) return status;
-            double lower = paritas_model_lower_bounds(model)[i], upper = paritas_model_upper_bounds(model)[i];
-            if (!(given->number >= lower && given->number <= upper))
+            TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
+            const struct range bounds = bounds_of(session, i);
+            if (!in_range(bounds, given->number))
                 return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
                                     "%s %s=%.10g lies outside the bounds [%.10g, %.10g]", options[k],
-                                    given->text, given->number, lower, upper);
+                                    given->text, given->number, bounds.lower, bounds.upper);
             start[i] = given->number;
-            if (k == 1) fixed[i] = 1;
+            if (k == 1 && fixed != NULL) fixed[i] = 1;
         }
     }
-    session->job.start = start;
-    session->job.fixed = fixed;
     return PARITAS_OK;
 }
 
-paritas_status load_model(struct session *session)
+/* Copies of starts and flags, to be changed, become the job's. */
+static paritas_status copy_starts(struct session *session, double **start, unsigned char **fixed)
 {
+    const size_t n = session->n_parameters;
+    *start = numbers(session, n);
+    *fixed = elements(session, n, 1);
+    TRY(allocated(session));
+    session->job.start = memcpy(*start, session->job.start, n * sizeof **start);
+    session->job.fixed = memcpy(*fixed, session->job.fixed, n);
+    return PARITAS_OK;
+}
+
+/* The options of GROUP_MODEL. */
+static paritas_status create_model(struct session *session)
+{
+    static const int histosys_codes[] = {PARITAS_HISTOSYS_CODE_0, PARITAS_HISTOSYS_CODE_2,
+                                         PARITAS_HISTOSYS_CODE_4P};
     const struct arguments *arguments = session->arguments;
-    paritas_status status = session->workspace != NULL ? PARITAS_OK : load_workspace(session);
-    if (status != PARITAS_OK) return status;
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
-    const char *histosys = option_text(arguments, "--histosys-code", NULL);
     options.measurement = option_text(arguments, "--measurement", NULL);
     options.poi = option_text(arguments, "--poi", NULL);
-    options.normsys_code = option_text(arguments, "--normsys-code", "4")[0] - '0';
-    if (histosys != NULL)
-        options.histosys_code = histosys[0] == '0'   ? PARITAS_HISTOSYS_CODE_0
-                                : histosys[0] == '2' ? PARITAS_HISTOSYS_CODE_2
-                                                     : PARITAS_HISTOSYS_CODE_4P;
+    options.normsys_code = option_value(arguments, "--normsys-code")->choice == 0 ? 1 : 4;
+    options.histosys_code = histosys_codes[option_value(arguments, "--histosys-code")->choice];
     options.clip_sample = option_given(arguments, "--clip-sample") != NULL;
     options.clip_sample_at = option_number(arguments, "--clip-sample", 0.0);
     options.clip_bin = option_given(arguments, "--clip-bin") != NULL;
     options.clip_bin_at = option_number(arguments, "--clip-bin", 0.0);
-    status = paritas_model_create(session->context, session->workspace, &options, &session->model);
-    if (status != PARITAS_OK) return status;
-    session->n_parameters = paritas_model_parameter_count(session->model);
-    session->n_main = paritas_model_main_count(session->model);
-    session->n_aux = paritas_model_aux_count(session->model);
-    return load_job(session);
+    return paritas_model_create(session->context, session->workspace, &options, &session->model);
+}
+
+paritas_status load_model(struct session *session)
+{
+    if (session->workspace == NULL) TRY(load_workspace(session));
+    TRY(create_model(session));
+    const paritas_model *model = session->model;
+    session->n_parameters = paritas_model_parameter_count(model);
+    session->n_main = paritas_model_main_count(model);
+    session->n_aux = paritas_model_aux_count(model);
+    session->job.start = paritas_model_suggested_init(model);
+    session->job.fixed = paritas_model_suggested_fixed(model);
+    double *start;
+    unsigned char *fixed;
+    TRY(copy_starts(session, &start, &fixed));
+    return read_starts(session, start, fixed);
+}
+
+struct range bounds_of(const struct session *session, size_t parameter)
+{
+    return (struct range){paritas_model_lower_bounds(session->model)[parameter],
+                          paritas_model_upper_bounds(session->model)[parameter]};
+}
+
+bool in_range(struct range range, double value)
+{
+    return value >= range.lower && value <= range.upper;
+}
+
+struct range range_around(const struct session *session, size_t parameter, double best, double error,
+                          double errors, double part)
+{
+    const struct range bounds = bounds_of(session, parameter);
+    const double reach = error > 0.0 ? errors * error : part * (bounds.upper - bounds.lower);
+    return (struct range){best - reach > bounds.lower ? best - reach : bounds.lower,
+                          best + reach < bounds.upper ? best + reach : bounds.upper};
+}
+
+double range_value(struct range range, size_t k, size_t n)
+{
+    if (n == 1) return range.lower;
+    return k + 1 == n ? range.upper
+                      : range.lower + (range.upper - range.lower) * ((double)k / (double)(n - 1));
+}
+
+bool has_free_poi(const struct session *session)
+{
+    const ptrdiff_t poi = paritas_model_poi_index(session->model);
+    return poi >= 0 && !session->job.fixed[poi];
+}
+
+paritas_status fit_job(struct session *session, paritas_fit_answers answers)
+{
+    answers.size = sizeof answers;
+    return paritas_fit(session->context, session->model, NULL, 1, &session->job, &answers);
+}
+
+const char *parameter_name(const struct session *session, size_t parameter)
+{
+    return paritas_model_parameter_name(session->model, parameter);
 }
 
 const char *poi_name(const struct session *session)
 {
     ptrdiff_t poi = paritas_model_poi_index(session->model);
-    return poi < 0 ? NULL : paritas_model_parameter_name(session->model, (size_t)poi);
+    return poi < 0 ? NULL : parameter_name(session, (size_t)poi);
 }
 
 paritas_status require_poi(struct session *session)
@@ -406,36 +464,26 @@ paritas_status load_asimov(struct session *session)
 {
     const struct given *given = option_given(session->arguments, "--asimov");
     if (given == NULL) return PARITAS_OK;
-    paritas_status status = require_poi(session);
-    if (status != PARITAS_OK) return status;
-    size_t n = session->n_parameters, poi = (size_t)paritas_model_poi_index(session->model);
-    double lower = paritas_model_lower_bounds(session->model)[poi],
-           upper = paritas_model_upper_bounds(session->model)[poi];
-    if (!(given->number >= lower && given->number <= upper))
+    TRY(require_poi(session));
+    const size_t n = session->n_parameters, poi = (size_t)paritas_model_poi_index(session->model);
+    const struct range bounds = bounds_of(session, poi);
+    if (!in_range(bounds, given->number))
         return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
                             "--asimov %.10g lies outside the bounds [%.10g, %.10g] of %s", given->number,
-                            lower, upper, poi_name(session));
-    double *start = numbers(session, n), *point = numbers(session, n),
-           *data = numbers(session, session->n_main + session->n_aux);
-    unsigned char *fixed = arena_array(&session->arena, n + 1, 1);
-    if (start == NULL || point == NULL || data == NULL || fixed == NULL)
-        return paritas_fail_memory(session->context);
-    memcpy(start, session->job.start, n * sizeof *start);
-    memcpy(fixed, session->job.fixed, n);
+                            bounds.lower, bounds.upper, poi_name(session));
+    const paritas_job job = session->job;
+    double *point = numbers(session, n), *data = numbers(session, session->n_main + session->n_aux), *start;
+    unsigned char *fixed;
+    TRY(copy_starts(session, &start, &fixed));
     start[poi] = given->number;
     fixed[poi] = 1;
-    paritas_job job = session->job;
-    job.start = start;
-    job.fixed = fixed;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    status = paritas_fit(
-        session->context, session->model, NULL, 1, &job,
-        &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &result, .parameters = point});
-    if (status == PARITAS_OK)
-        status = paritas_expected_data(session->context, session->model, 1, point, data);
+    TRY(fit_job(session, (paritas_fit_answers){.results = &result, .parameters = point}));
+    TRY(paritas_expected_data(session->context, session->model, 1, point, data));
     note_status(session, result.status);
+    session->job = job;
     session->job.data = data;
-    return status;
+    return PARITAS_OK;
 }
 
 /* One named value of a point. */
@@ -453,45 +501,43 @@ static paritas_status set_value(struct session *session, const char *path, const
     return status;
 }
 
+/* The values of a point: an array, an object by name, or the parameters of an answer of `fit`. */
+static paritas_status read_point(struct session *session, const char *path, const struct json *root,
+                                 double *point)
+{
+    const struct json *parameters = json_get(root, "parameters"), *one = root->first;
+    const bool by_place = json_is(root, JSON_ARRAY), of_fit = json_is(parameters, JSON_ARRAY);
+    if (by_place && root->count != session->n_parameters)
+        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                            "%s: an array of %u values for a model of %zu parameters", path, root->count,
+                            session->n_parameters);
+    if (!by_place && !json_is(root, JSON_OBJECT))
+        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                            "%s: a point is an array in parameter order or an object by name, not %s", path,
+                            json_type_name(root));
+    if (of_fit) one = parameters->first;
+    for (size_t i = 0; one != NULL; one = one->next, i++) {
+        const struct json *named = json_get(one, "name");
+        if (of_fit && !json_is(named, JSON_STRING))
+            return paritas_fail(session->context, PARITAS_INVALID_INPUT,
+                                "%s: an entry of parameters has no name", path);
+        const char *name = of_fit     ? named->text
+                           : by_place ? paritas_model_parameter_name(session->model, i)
+                                      : one->key;
+        TRY(set_value(session, path, name, of_fit ? json_get(one, "value") : one, point));
+    }
+    return PARITAS_OK;
+}
+
 paritas_status load_point(struct session *session, const char *path, double **point)
 {
-    size_t n = session->n_parameters;
-    *point = numbers(session, n);
-    if (*point == NULL) return PARITAS_OUT_OF_MEMORY;
-    memcpy(*point, session->job.start, n * sizeof **point);
+    *point = numbers(session, session->n_parameters);
+    TRY(allocated(session));
+    memcpy(*point, session->job.start, session->n_parameters * sizeof **point);
     if (path == NULL) return PARITAS_OK;
     struct paritas_workspace *document = NULL;
-    paritas_status status = json_read_file(session->context, path, &document);
-    if (status != PARITAS_OK) return status;
-    const struct json *root = document->root, *parameters = json_get(root, "parameters");
-    if (json_is(root, JSON_ARRAY)) {
-        if (root->count != n)
-            status =
-                paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                             "%s: an array of %u values for a model of %zu parameters", path, root->count, n);
-        size_t i = 0;
-        for (const struct json *value = root->first; value != NULL && status == PARITAS_OK;
-             value = value->next, i++)
-            status = set_value(session, path, paritas_model_parameter_name(session->model, i), value, *point);
-    } else if (json_is(parameters, JSON_ARRAY)) {
-        for (const struct json *one = parameters->first; one != NULL && status == PARITAS_OK;
-             one = one->next) {
-            const struct json *name = json_get(one, "name");
-            if (!json_is(name, JSON_STRING))
-                status = paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                                      "%s: an entry of parameters has no name", path);
-            else
-                status = set_value(session, path, name->text, json_get(one, "value"), *point);
-        }
-    } else if (json_is(root, JSON_OBJECT)) {
-        for (const struct json *value = root->first; value != NULL && status == PARITAS_OK;
-             value = value->next)
-            status = set_value(session, path, value->key, value, *point);
-    } else {
-        status = paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                              "%s: a point is an array in parameter order or an object by name, not %s", path,
-                              json_type_name(root));
-    }
+    TRY(json_read_file(session->context, path, &document));
+    const paritas_status status = read_point(session, path, document->root, *point);
     paritas_workspace_free(document);
     return status;
 }
@@ -499,7 +545,7 @@ paritas_status load_point(struct session *session, const char *path, double **po
 paritas_status load_centres(struct session *session, double **centres)
 {
     *centres = numbers(session, session->n_parameters);
-    if (*centres == NULL) return PARITAS_OUT_OF_MEMORY;
+    TRY(allocated(session));
     struct infer infer;
     paritas_status status = infer_open(&infer, session->context, session->model, &session->job, false);
     if (status == PARITAS_OK) status = infer_constraint_centres(&infer, *centres);
@@ -531,10 +577,9 @@ static const char *polish_of(const struct session *session)
 
 void write_provenance(struct session *session)
 {
-    write_string(&session->writer, "poi", poi_name(session));
-    write_string(&session->writer, "device", paritas_device_name(session->context));
-    write_string(&session->writer, "precision", paritas_precision_name(session->context));
-    write_string(&session->writer, "polish", polish_of(session));
+    write_members(&session->writer, "poi:s device:s precision:s polish:s", poi_name(session),
+                  paritas_device_name(session->context), paritas_precision_name(session->context),
+                  polish_of(session));
 }
 
 void describe_provenance(struct session *session)

@@ -10,6 +10,17 @@
 #include "recycler.h"
 #include "writer.h"
 
+/* Returns from the function where a call fails. */
+#define TRY(call)                              \
+    do {                                       \
+        const paritas_status tried = (call);   \
+        if (tried != PARITAS_OK) return tried; \
+    } while (0)
+
+struct range {
+    double lower, upper;
+};
+
 struct session {
     const struct arguments *arguments;
     paritas_options options; /* of the context; commands that compare open more with them */
@@ -30,6 +41,7 @@ struct session {
     struct progress progress;
     struct recycler recycler; /* of commands with .days */
     bool shares;              /* the context is another session's */
+    bool short_of_memory;     /* see allocated() */
 };
 
 /* Opens a context with the options that the command line and the environment name: PARITAS_ISA,
@@ -45,6 +57,9 @@ void session_share(struct session *session, struct session *first);
 /* Frees what was loaded and forgets what became of it, so that the context can take the next model. */
 void session_clear(struct session *session);
 void session_close(struct session *session); /* a session without a context is left as it is */
+/* Opens a further context, which the caller closes in any case; its failure becomes the session's. */
+paritas_status open_another(struct session *session, const paritas_options *options,
+                            paritas_context **context);
 /* PARITAS_DEVICE, which stands for --device; NULL: not set, or empty. */
 const char *environment_device(void);
 
@@ -58,6 +73,8 @@ paritas_status load_model(struct session *session);
 paritas_status require_poi(struct session *session);
 /* Data of --asimov, if given, into the job. */
 paritas_status load_asimov(struct session *session);
+/* Starts, and flags of what is fixed where `fixed` is not NULL, from --init and --fix. */
+paritas_status read_starts(struct session *session, double *start, unsigned char *fixed);
 /* Point of --point: an array in parameter order, an object by name, or an answer of `fit`; what is not named
  * stands at the suggested start. In the arena. */
 paritas_status load_point(struct session *session, const char *path, double **point);
@@ -66,6 +83,7 @@ paritas_status load_point(struct session *session, const char *path, double **po
 bool wants_patchset(const struct arguments *arguments);
 
 const char *poi_name(const struct session *session); /* NULL: none */
+const char *parameter_name(const struct session *session, size_t parameter);
 /* The failure of a command line that cannot be meant: exit 2. */
 paritas_status usage_failure(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -74,16 +92,34 @@ void note_status(struct session *session, paritas_fit_status status);
 /* Where each parameter's constraint is at its best, so that the pull is (value - centre) / width; NaN without
  * a constraint. In the arena. */
 paritas_status load_centres(struct session *session, double **centres);
-/* n numbers in the arena; NULL, with the error set, when memory ran out. */
+/* The one fit of the session's job; `answers` without its size. */
+paritas_status fit_job(struct session *session, paritas_fit_answers answers);
+
+/* Memory in the arena, cleared; records of the library's have their sizes set. Where it ran out they are NULL
+ * and allocated() fails, so that several are asked for before one check. */
 double *numbers(struct session *session, size_t n);
-/* n records of the library's in the arena, `size` bytes each, with their sizes set; NULL likewise. */
+void *elements(struct session *session, size_t n, size_t size);
 void *sized_records(struct session *session, size_t n, size_t size);
-/* The same in another arena; no error is set. */
+paritas_status allocated(const struct session *session);
+/* Records in another arena; no error is set. */
 void *arena_records(struct arena *arena, size_t n, size_t size);
+
+/* Bounds of a parameter. */
+struct range bounds_of(const struct session *session, size_t parameter);
+bool in_range(struct range range, double value);
+/* `errors` errors around the best value, within the bounds. A parameter on its bound has no error: then `part`
+ * of its bounds. */
+struct range range_around(const struct session *session, size_t parameter, double best, double error,
+                          double errors, double part);
+/* The k-th of n values from end to end. */
+double range_value(struct range range, size_t k, size_t n);
+/* The parameter of interest is there and not fixed. */
+bool has_free_poi(const struct session *session);
 
 /* Tables that commands share. */
 extern const struct option options_patches[], options_model[], options_job[], options_engine[],
     options_fit_engine[], options_output[], options_answer[];
+#define GROUP_OPTIONS {"Options", options} /* the command's own */
 #define GROUP_JOB {"Fit", options_job}
 #define GROUP_PATCHES {"Patches", options_patches}
 #define GROUP_MODEL {"Model", options_model}
@@ -93,7 +129,12 @@ extern const struct option options_patches[], options_model[], options_job[], op
 #define GROUP_OUTPUT {"Output", options_output}
 /* of commands that always answer on standard output: -o is something else there */
 #define GROUP_ANSWER {"Output", options_answer}
-#define GROUP_END {NULL, NULL}
+#define OPTION_ASIMOV(what)              \
+    {"--asimov", 0, OPTION_NUMBER, "MU", \
+     what ": expected at the fit to the data with the parameter of interest held at MU"}
+#define GROUPS_MODEL GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT /* of likelihoods */
+#define GROUPS_FIT GROUP_JOB, GROUPS_MODEL                                  /* of fits */
+#define GROUP_END {NULL, NULL, NULL}
 
 /* The keys that every answer of a model ends with: poi, device, precision, polish. */
 void write_provenance(struct session *session);

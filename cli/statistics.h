@@ -1,9 +1,10 @@
-/* statistics.h: what hypotest and limit share. */
+/* statistics.h: the option --test-stat. */
 #ifndef PARITAS_CLI_STATISTICS_H
 #define PARITAS_CLI_STATISTICS_H
 
-#include "writer.h"
+#include "session.h"
 
-paritas_test_statistic statistic_of(const char *name); /* "qtilde", "q", "q0" */
+paritas_test_statistic statistic_of(const struct session *session);
+const char *statistic_name(const struct session *session); /* "qtilde", "q", "q0" */
 
 #endif

@@ -21,13 +21,17 @@ static void add_cell(struct table *table, const char *text)
     text_append(&table->cells, text, strlen(text) + 1);
 }
 
-void table_open(struct table *table, const paritas_allocator *allocator, const char *headers,
-                const char *alignment)
+void table_open(struct table *table, struct text *out, const char *headers, const char *formats)
 {
     memset(table, 0, sizeof *table);
-    text_open(&table->cells, allocator);
-    table->alignment = alignment;
-    table->columns = strlen(alignment);
+    text_open(&table->cells, out->allocator);
+    table->out = out;
+    for (; *formats != '\0'; formats++) {
+        if (*formats == '.')
+            table->decimal[table->columns] = true;
+        else if (*formats != ' ')
+            table->format[table->columns++] = *formats;
+    }
     for (size_t i = 0; i < table->columns; i++) {
         char header[64];
         size_t span = strcspn(headers, "|");
@@ -35,6 +39,26 @@ void table_open(struct table *table, const paritas_allocator *allocator, const c
         add_cell(table, header);
         headers += span + (headers[span] == '|');
     }
+}
+
+void table_row(struct table *table, ...)
+{
+    va_list values;
+    va_start(values, table);
+    for (size_t column = table->n_cells % table->columns; column < table->columns; column++) {
+        const char format = table->format[column];
+        if (format == 'l' || format == 'r')
+            add_cell(table, va_arg(values, const char *));
+        else if (format == 'z')
+            table_format(table, "%zu", va_arg(values, size_t));
+        else if (format == 'p')
+            table_probability(table, va_arg(values, double));
+        else if (table->decimal[column])
+            table_decimal(table, va_arg(values, double), format - '0');
+        else
+            table_number(table, va_arg(values, double), format - '0');
+    }
+    va_end(values);
 }
 
 void table_text(struct table *table, const char *text)
@@ -78,8 +102,9 @@ void table_decimal(struct table *table, double value, int places)
         table_number(table, value, places + 2);
 }
 
-void table_close(struct table *table, struct text *out)
+void table_close(struct table *table)
 {
+    struct text *out = table->out;
     if (table->cells.failed) {
         out->failed = true;
         text_free(&table->cells);
@@ -92,7 +117,7 @@ void table_close(struct table *table, struct text *out)
     cell = table->cells.bytes;
     for (size_t i = 0; i < table->n_cells; i++) {
         size_t column = i % table->columns, pad = table->width[column] - text_width(cell);
-        bool last = column == table->columns - 1, right = table->alignment[column] == 'r';
+        bool last = column == table->columns - 1, right = table->format[column] != 'l';
         if (i >= table->columns || any_header) {
             if (right) text_format(out, "%*s", (int)pad, "");
             text_append(out, cell, strlen(cell));

@@ -1,39 +1,27 @@
 /* toy_runs.c: see toy_runs.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "toy_runs.h"
 #include "record_output.h"
-#include "table.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 const struct option options_toys[] = {
     {"--ntoys", 0, OPTION_WHOLE, "N",
      "toys (of each hypothesis, for tests), over all shards; default: 2000. For a limit: the most of each "
      "tested value; default: 100000"},
-    {"--seed", 0, OPTION_WHOLE, "S", "toy t depends on the seed and t alone; default: 0"},
+    {"--seed", 0, OPTION_WHOLE, "S", "toy t depends on the seed and t alone", "0"},
     {"--shard", 0, OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
     {"--fix-aux", 0, OPTION_FLAG, NULL, "auxiliary data stay as observed"},
     {"--store", 0, OPTION_TEXT, "FILE", "keep every toy in this SQLite database"},
-    {"--resume", 0, OPTION_FLAG, NULL, "go on with a store that exists"},
+    {"--resume", 0, OPTION_FLAG, NULL, "go on with a store that exists", .needs = "--store FILE"},
     {"--minimizer", 0, OPTION_CHOICE, "auto|newton",
-     "auto: quasi-Newton with a matrix that all toys share where the first toys show that it wins; default: "
-     "auto"},
-    {"--max-failed", 0, OPTION_NUMBER, "PART",
-     "exit code 1 where a larger part of the toys has no answer; default: 0.001"},
+     "auto: quasi-Newton with a matrix that all toys share where the first toys show that it wins", "auto"},
+    {"--max-failed", 0, OPTION_NUMBER, "PART", "exit code 1 where a larger part of the toys has no answer",
+     "0.001"},
     {0},
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* "i/n" */
 static bool read_shard(const char *text, paritas_toys_options *options)
@@ -55,66 +43,63 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
 {
     static const char *const named[] = {"--measurement",   "--poi",         "--normsys-code",
                                         "--histosys-code", "--clip-sample", "--clip-bin"};
-    paritas_key_entry *entries = arena_array(&session->arena, KEY_ENTRIES, sizeof *entries);
-    char *digest = arena_array(&session->arena, 72, 1);
-    if (entries == NULL || digest == NULL) return paritas_fail_memory(session->context);
-    paritas_status status = paritas_workspace_digest(session->context, session->workspace, digest);
+    paritas_key_entry *entries = elements(session, KEY_ENTRIES, sizeof *entries);
+    char *digest = elements(session, 72, 1);
+    TRY(allocated(session));
+    TRY(paritas_workspace_digest(session->context, session->workspace, digest));
     entries[options->n_entries++] = (paritas_key_entry){"workspace", digest};
     for (size_t k = 0; k < sizeof named / sizeof named[0]; k++) {
-        const char *text = option_text(session->arguments, named[k], NULL);
-        if (text != NULL) entries[options->n_entries++] = (paritas_key_entry){named[k] + 2, text};
+        const struct given *given = option_given(session->arguments, named[k]);
+        if (given != NULL) entries[options->n_entries++] = (paritas_key_entry){named[k] + 2, given->text};
     }
     options->entries = entries;
-    return status;
+    return PARITAS_OK;
 }
 
 paritas_status toy_run_open(struct session *session, struct toy_run *run)
 {
     const struct arguments *arguments = session->arguments;
-    *run = (struct toy_run){.options = PARITAS_TOYS_OPTIONS_DEFAULT, .start = now()};
+    *run = (struct toy_run){.options = PARITAS_TOYS_OPTIONS_DEFAULT, .start = seconds_now()};
     paritas_toys_options *options = &run->options;
     const char *shard = option_text(arguments, "--shard", NULL);
     if (shard != NULL && !read_shard(shard, options))
         return usage_failure(session, "--shard takes I/N with I from 1 to N, not '%s'", shard);
-    const uint64_t n = option_whole(arguments, "--ntoys", 2000);
-    if (n == 0) return usage_failure(session, "--ntoys takes a whole number from 1");
-    options->n = n;
-    options->seed = option_whole(arguments, "--seed", 0);
+    options->n = option_whole(arguments, "--ntoys", 2000);
+    if (options->n == 0) return usage_failure(session, "--ntoys takes a whole number from 1");
+    options->seed = option_value(arguments, "--seed")->whole;
     options->fix_aux = option_flag(arguments, "--fix-aux");
     options->store = option_text(arguments, "--store", NULL);
     options->resume = option_flag(arguments, "--resume");
-    options->newton_only = strcmp(option_text(arguments, "--minimizer", "auto"), "newton") == 0;
-    if (options->resume && options->store == NULL)
-        return usage_failure(session, "--resume needs --store FILE");
+    options->newton_only = option_value(arguments, "--minimizer")->choice == 1;
     session->progress.unit = "toys";
     return options->store != NULL ? write_key(session, options) : PARITAS_OK;
 }
 
-const char *toy_option_given(const struct arguments *arguments)
-{
-    for (const struct option *option = options_toys; option->name != NULL; option++)
-        if (option_given(arguments, option->name) != NULL) return option->name;
-    return NULL;
-}
-
-void toy_run_close(struct session *session, struct toy_run *run,
-                   const uint64_t counts[PARITAS_FIT_STATUS_COUNT])
+void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally)
 {
     uint64_t all = 0;
-    run->seconds = now() - run->start;
-    for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++) all += counts[k];
-    const double failed = (double)(all - counts[PARITAS_FIT_CONVERGED]);
-    if (failed > option_number(session->arguments, "--max-failed", 0.001) * (double)all)
-        session->not_converged = true;
+    run->seconds = seconds_now() - run->start;
+    run->tally = *tally;
+    for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++) all += tally->counts[k];
+    const double failed = (double)(all - tally->counts[PARITAS_FIT_CONVERGED]);
+    run->failed = failed > option_value(session->arguments, "--max-failed")->number * (double)all;
+    session->not_converged = session->not_converged || run->failed;
 }
 
-void toy_run_write(struct writer *w, const struct toy_run *run, const paritas_toys_tally *r)
+void write_status_counts(struct writer *w, const uint64_t counts[PARITAS_FIT_STATUS_COUNT],
+                         paritas_fit_status always)
 {
     write_object(w, "counts", false);
     for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++)
-        if (r->counts[k] > 0 || k == PARITAS_FIT_CONVERGED)
-            write_integer(w, paritas_fit_status_name((paritas_fit_status)k), r->counts[k]);
+        if (counts[k] > 0 || k == (int)always)
+            write_integer(w, paritas_fit_status_name((paritas_fit_status)k), counts[k]);
     write_close(w);
+}
+
+void toy_run_write(struct writer *w, const struct toy_run *run)
+{
+    const paritas_toys_tally *r = &run->tally;
+    write_status_counts(w, r->counts, PARITAS_FIT_CONVERGED);
     write_integer(w, "ntoys", run->options.n);
     write_integer(w, "seed", run->options.seed);
     write_integer(w, "fitted", r->fitted);
@@ -126,8 +111,9 @@ void toy_run_write(struct writer *w, const struct toy_run *run, const paritas_to
     write_number(w, "toys_per_second", r->fitted > 0 ? (double)r->fitted / run->seconds : (double)NAN);
 }
 
-void toy_run_describe(struct text *out, const struct toy_run *run, const paritas_toys_tally *r)
+void toy_run_describe(struct text *out, const struct toy_run *run)
 {
+    const paritas_toys_tally *r = &run->tally;
     const char *between = "";
     text_format(out, "\ntoys: ");
     for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++)
@@ -159,21 +145,17 @@ void hypotest_toys_describe(struct session *session, const char *poi, const pari
     struct table table;
     text_format(&session->out, "test of %s = %.6g: best fit %.6g, q = %.6g, fits %s\n\n", poi, r->mu,
                 r->mu_hat, r->q, paritas_fit_status_name(r->status));
-    table_open(&table, &session->context->allocator, "|value|error", "lrr");
-    const struct {
-        const char *name;
-        double value, error;
-    } rows[] = {{"CLs", r->cls_obs, r->cls_obs_error},
-                {"CLs+b", r->clsb, r->clsb_error},
-                {"CLb", r->clb, r->clb_error},
-                {"p0", r->p0, r->p0_error}};
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-        if (k == 3 ? isnan(r->p0) : !isnan(r->p0) && k == 0) continue; /* q0 has p0 for CLs */
-        table_text(&table, rows[k].name);
-        table_probability(&table, rows[k].value);
-        table_number(&table, rows[k].error, 2);
+    table_open(&table, &session->out, "|value|error", "l p 2");
+    if (isnan(r->p0)) {
+        table_row(&table, "CLs", r->cls_obs, r->cls_obs_error);
+        table_row(&table, "CLs+b", r->clsb, r->clsb_error);
+        table_row(&table, "CLb", r->clb, r->clb_error);
+    } else { /* of q0 */
+        table_row(&table, "CLs+b", r->clsb, r->clsb_error);
+        table_row(&table, "CLb", r->clb, r->clb_error);
+        table_row(&table, "p0", r->p0, r->p0_error);
     }
-    table_close(&table, &session->out);
+    table_close(&table);
     if (isnan(r->cls_exp[2])) return;
     text_format(&session->out, "\nexpected at -2 .. 2 sigma:");
     for (int i = 0; i < 5; i++) text_format(&session->out, " %.4g", r->cls_exp[i]);

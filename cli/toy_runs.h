@@ -2,27 +2,30 @@
 #ifndef PARITAS_CLI_TOY_RUNS_H
 #define PARITAS_CLI_TOY_RUNS_H
 
-#include "session.h"
+#include "analysis.h"
 
 extern const struct option options_toys[];
-#define GROUP_TOYS {"Toys", options_toys}
+/* `needs`: the option without which these say nothing */
+#define GROUP_TOYS(needs) {"Toys", options_toys, needs}
 
 struct toy_run {
     paritas_toys_options options; /* borrows from the session */
     double start, seconds;
+    paritas_toys_tally tally;
+    bool failed; /* more toys than --max-failed have no answer */
 };
 
 /* Reads the options of GROUP_TOYS; the session's model is loaded. */
 paritas_status toy_run_open(struct session *session, struct toy_run *run);
-/* The first option of GROUP_TOYS that is given; NULL: none. */
-const char *toy_option_given(const struct arguments *arguments);
-/* Notes the time, and the exit code 1 where more toys than --max-failed have no answer. */
-void toy_run_close(struct session *session, struct toy_run *run,
-                   const uint64_t counts[PARITAS_FIT_STATUS_COUNT]);
+/* Notes time and tally, and the exit code 1 where more toys than --max-failed have no answer. */
+void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally);
 /* counts, methods, toys_per_second, ntoys, seed, into an open object. */
-void toy_run_write(struct writer *writer, const struct toy_run *run, const paritas_toys_tally *tally);
-void toy_run_describe(struct text *out, const struct toy_run *run, const paritas_toys_tally *tally);
+void toy_run_write(struct writer *writer, const struct toy_run *run);
+void toy_run_describe(struct text *out, const struct toy_run *run);
 
+/* The statuses that occurred (and `always`), as an object. */
+void write_status_counts(struct writer *writer, const uint64_t counts[PARITAS_FIT_STATUS_COUNT],
+                         paritas_fit_status always);
 /* The keys of a test by toys, into an open object; the same for people. */
 void hypotest_toys_write(struct writer *writer, const paritas_hypotest_toys_result *result);
 void hypotest_toys_describe(struct session *session, const char *poi,

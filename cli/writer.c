@@ -2,6 +2,8 @@
 #include "writer.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 void writer_open(struct writer *writer, struct text *text, bool one_line)
@@ -93,6 +95,52 @@ void write_numbers(struct writer *writer, const char *key, size_t n, const doubl
     write_array(writer, key, false);
     for (size_t i = 0; i < n; i++) write_number(writer, NULL, values[i]);
     write_close(writer);
+}
+
+static void write_values(struct writer *writer, const char *keys, va_list values)
+{
+    while (*keys != '\0') {
+        char key[32];
+        const size_t length = strcspn(keys, ":");
+        snprintf(key, sizeof key, "%.*s", (int)length, keys);
+        keys += length + 1;
+        switch (*keys++) {
+        case 's':
+            write_string(writer, key, va_arg(values, const char *));
+            break;
+        case 'n':
+            write_number(writer, key, va_arg(values, double));
+            break;
+        case 'b':
+            write_bool(writer, key, va_arg(values, int));
+            break;
+        case 'u':
+            write_integer(writer, key, va_arg(values, unsigned));
+            break;
+        case 'z':
+            write_integer(writer, key, va_arg(values, size_t));
+            break;
+        }
+        keys += strspn(keys, " ");
+    }
+}
+
+void write_members(struct writer *writer, const char *keys, ...)
+{
+    va_list values;
+    va_start(values, keys);
+    write_values(writer, keys, values);
+    va_end(values);
+}
+
+void write_row(struct writer *writer, const char *keys, ...)
+{
+    va_list values;
+    va_start(values, keys);
+    write_object(writer, NULL, false);
+    write_values(writer, keys, values);
+    write_close(writer);
+    va_end(values);
 }
 
 void write_tree(struct writer *writer, const char *key, const struct json *node)

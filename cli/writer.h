@@ -25,6 +25,11 @@ void write_integer(struct writer *writer, const char *key, uint64_t value);
 void write_bool(struct writer *writer, const char *key, bool value);
 void write_string(struct writer *writer, const char *key, const char *value); /* NULL: null */
 void write_numbers(struct writer *writer, const char *key, size_t n, const double *values);
+/* Several members of an object. `keys` names each with its type: "name:s value:n count:z". The types are s:
+ * text, n: double, b: int as truth, u: unsigned, z: size_t. */
+void write_members(struct writer *writer, const char *keys, ...);
+/* The same as an object on a line, in an array. */
+void write_row(struct writer *writer, const char *keys, ...);
 /* on one line; NULL: null */
 void write_tree(struct writer *writer, const char *key, const struct json *node);
 

@@ -414,7 +414,7 @@ static void answer_table(struct state *state)
         return;
     }
     text_format(&session->out, "tables in %s; numbers of a day are medians\n\n", state->folder);
-    table_open(&table, &session->context->allocator, headers.bytes, alignment);
+    table_open(&table, &session->out, headers.bytes, alignment);
     text_free(&headers);
     for (size_t k = 0; k < state->days.n; k++) {
         const struct json *answer = answer_of(state, k), *of_day = json_get(answer, "medians");
@@ -429,7 +429,7 @@ static void answer_table(struct state *state)
                            : state->resumed[k]      ? "already there"
                                                     : "");
     }
-    table_close(&table, &session->out);
+    table_close(&table);
 }
 
 /* Below the table: what became of sweeps, and what was masked, over all days. */

@@ -9,10 +9,6 @@
 
 #include "days/day_losscone.h"
 
-struct range {
-    double lower, upper;
-};
-
 struct synthetic_plan {
     struct range potential, ratio, amplitude, noise, spacecraft, density, kappa, temperature;
     double beams;                                   /* part of the sweeps that have one */
