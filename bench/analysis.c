@@ -25,7 +25,7 @@ struct bench {
     size_t parameters, data;
     double *points, *outputs, *rows;
     paritas_job *jobs;
-    paritas_result *results;
+    paritas_fit_result *results;
     paritas_ranking_entry *entries;
     double twice_nll;
 };
@@ -62,24 +62,29 @@ static paritas_status do_fit(struct bench *b)
 {
     double *values = b->outputs, *errors = values + b->parameters, *covariance = errors + b->parameters;
     paritas_status status =
-        paritas_fit(b->context, b->model, NULL, 1, b->jobs, b->results, values, errors, covariance, NULL);
+        paritas_fit(b->context, b->model, NULL, 1, b->jobs,
+                    SIZED(paritas_fit_answers, .results = b->results, .parameters = values, .errors = errors,
+                          .covariance = covariance));
     b->twice_nll = b->results[0].status == PARITAS_FIT_CONVERGED ? b->results[0].twice_nll : (double)NAN;
     return status;
 }
 
 static paritas_status do_fits(struct bench *b)
 {
-    return paritas_fit(b->context, b->model, NULL, BATCH_FITS, b->jobs + 1, b->results, b->points, NULL, NULL,
-                       NULL);
+    return paritas_fit(b->context, b->model, NULL, BATCH_FITS, b->jobs + 1,
+                       SIZED(paritas_fit_answers, .results = b->results, .parameters = b->points));
 }
 
 static paritas_status do_scan(struct bench *b)
 {
     size_t poi = (size_t)paritas_model_poi_index(b->model);
     double values[SCAN_POINTS];
-    paritas_scan_point points[SCAN_POINTS];
+    paritas_scan_point points[SCAN_POINTS] = {PARITAS_INIT(paritas_scan_point)};
     for (int i = 0; i < SCAN_POINTS; i++) values[i] = 0.1 * i;
-    return paritas_scan(b->context, b->model, NULL, 1, &poi, SCAN_POINTS, values, b->results, NULL, points);
+    return paritas_scan(b->context, b->model, NULL,
+                        SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi,
+                              .n_points = SCAN_POINTS, .values = values, .best = b->results,
+                              .points = points));
 }
 
 static paritas_status do_ranking(struct bench *b)
@@ -91,14 +96,16 @@ static paritas_status do_ranking(struct bench *b)
 static paritas_status do_hypotest(struct bench *b)
 {
     double mu = 1.0;
-    paritas_hypotest_result result;
-    return paritas_hypotest(b->context, b->model, NULL, PARITAS_QTILDE, 1, &mu, &result);
+    paritas_hypotest_result result = PARITAS_INIT(paritas_hypotest_result);
+    return paritas_hypotest(b->context, b->model, NULL, PARITAS_STATISTIC_QTILDE, 1, &mu, &result);
 }
 
 static paritas_status do_limit(struct bench *b)
 {
-    paritas_limit_result result;
-    return paritas_limit(b->context, b->model, NULL, PARITAS_QTILDE, 0.05, &result);
+    paritas_limit_result result = PARITAS_INIT(paritas_limit_result);
+    return paritas_limit(b->context, b->model, NULL,
+                         SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE, .level = 0.05),
+                         &result);
 }
 
 /* Toys of both hypotheses, each drawn and fitted twice; what comes before them (observed fits, choice of the
@@ -106,9 +113,10 @@ static paritas_status do_limit(struct bench *b)
 static paritas_status do_toys(struct bench *b)
 {
     paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     options.n = TOYS;
-    return paritas_hypotest_toys(b->context, b->model, NULL, PARITAS_QTILDE, 1.0, &options, &result);
+    return paritas_hypotest_toys(b->context, b->model, NULL, PARITAS_STATISTIC_QTILDE, 1.0, &options,
+                                 &result);
 }
 
 static const struct operation {
@@ -160,9 +168,9 @@ static void prepare(struct bench *b)
     if (outputs < 2 * n + n * n) outputs = 2 * n + n * n;
     b->outputs = array(outputs > BATCH_POINTS ? outputs : BATCH_POINTS, sizeof *b->outputs);
     b->rows = array(BATCH_FITS * b->data, sizeof *b->rows);
-    b->jobs = array(1 + BATCH_FITS, sizeof *b->jobs);
-    b->results = array(1 + BATCH_FITS, sizeof *b->results);
-    b->entries = array(n, sizeof *b->entries);
+    b->jobs = sized_array(1 + BATCH_FITS, sizeof *b->jobs);
+    b->results = sized_array(1 + BATCH_FITS, sizeof *b->results);
+    b->entries = sized_array(n, sizeof *b->entries);
     for (size_t j = 0; j < BATCH_FITS; j++) {
         double *row = b->rows + j * b->data;
         memcpy(row, data, b->data * sizeof *row);

@@ -71,8 +71,10 @@ static double measure(struct bench *b, size_t n, int gradient)
 {
     static double times[REPETITIONS_MAX];
     const int likelihood = b->options.quantity <= PARITAS_QUANTITY_TWICE_NLL;
-    const paritas_gradient to = {b->values, NULL, gradient ? b->by_row : NULL,
-                                 gradient && likelihood ? b->by_at : NULL};
+    const paritas_gradient to = {.size = sizeof to,
+                                 .values = b->values,
+                                 .data = gradient ? b->by_row : NULL,
+                                 .at = gradient && likelihood ? b->by_at : NULL};
     size_t count = 0;
     double spent = 0.0;
     while (count < REPETITIONS_MAX && (spent < 0.25 || count < 3)) {
@@ -99,12 +101,12 @@ static paritas_status run(struct bench *b, const char *path, int n_samples, char
         paritas_quantity quantity;
         paritas_test_statistic statistic;
         const char *name;
-    } cases[] = {{PARITAS_QUANTITY_NLL, PARITAS_Q0, "nll"},
-                 {PARITAS_QUANTITY_Q, PARITAS_Q0, "q0"},
-                 {PARITAS_QUANTITY_Q, PARITAS_QTILDE, "q (mu = 1)"},
-                 {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, "expected Z"},
-                 {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, "CLs (mu = 1)"},
-                 {PARITAS_QUANTITY_LIMIT, PARITAS_QTILDE, "limits"}};
+    } cases[] = {{PARITAS_QUANTITY_NLL, PARITAS_STATISTIC_Q0, "nll"},
+                 {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0, "q0"},
+                 {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, "q (mu = 1)"},
+                 {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_STATISTIC_Q0, "expected Z"},
+                 {PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE, "CLs (mu = 1)"},
+                 {PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE, "limits"}};
     paritas_status status = open_model(b, path, n_samples, samples);
     if (status != PARITAS_OK) return status;
     b->at = paritas_model_parameter_count(b->model);

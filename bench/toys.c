@@ -63,18 +63,21 @@ static int measure(const char *path, double hypothesis, size_t n, unsigned lanes
            *tested = array(p, sizeof *tested), *expected = array(frozen->n_data, sizeof *expected);
     unsigned char *fixed = array(p, 1);
     struct profile *profiles = array(n, sizeof *profiles);
-    paritas_result result;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     memcpy(start, frozen->init, p * sizeof *start);
     memcpy(fixed, frozen->fixed, p);
     fixed[poi] = 1;
     start[poi] = hypothesis;
-    paritas_job job = {.start = start, .fixed = fixed};
-    if (paritas_fit(context, model, NULL, 1, &job, &result, point, NULL, NULL, NULL) ||
+    paritas_job job = {.size = sizeof(paritas_job), .start = start, .fixed = fixed};
+    if (paritas_fit(context, model, NULL, 1, &job,
+                    SIZED(paritas_fit_answers, .results = &result, .parameters = point)) ||
         paritas_expected_data(context, model, 1, point, expected))
         return fail(context);
     job.data = expected;
     start[poi] = 1.0;
-    if (paritas_fit(context, model, NULL, 1, &job, &result, tested, NULL, NULL, NULL)) return fail(context);
+    if (paritas_fit(context, model, NULL, 1, &job,
+                    SIZED(paritas_fit_answers, .results = &result, .parameters = tested)))
+        return fail(context);
     const struct ensemble_options ensemble_options = {.plan = {.model = model,
                                                                .start = point,
                                                                .lower = frozen->lower,

@@ -149,19 +149,19 @@ static paritas_status run_toys(struct bench *b, paritas_context *context)
     if (b->poi) {
         const double lower = paritas_model_lower_bounds(b->session->model)[b->parameter],
                      upper = paritas_model_upper_bounds(b->session->model)[b->parameter];
-        paritas_hypotest_toys_result result;
-        return paritas_hypotest_toys(context, b->session->model, &b->session->job, PARITAS_QTILDE,
+        paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
+        return paritas_hypotest_toys(context, b->session->model, &b->session->job, PARITAS_STATISTIC_QTILDE,
                                      lower <= 1.0 && upper >= 1.0 ? 1.0 : upper, &toys, &result);
     }
-    paritas_toys_result result;
-    return paritas_toys(context, b->session->model, &b->session->job, NULL, NULL, 0, &toys, NULL, NULL, NULL,
-                        &result);
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
+    return paritas_toys(context, b->session->model, &b->session->job,
+                        &(paritas_toys_request){.size = sizeof(paritas_toys_request)}, &toys, &result);
 }
 
 static paritas_status run_once(struct bench *b, enum operation operation, paritas_context *context)
 {
     const paritas_model *model = b->session->model;
-    paritas_result result;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     size_t n;
     switch (operation) {
     case OPERATION_NLL:
@@ -171,10 +171,19 @@ static paritas_status run_once(struct bench *b, enum operation operation, parita
     case OPERATION_NLLS:
         return paritas_evaluate(context, model, BATCH, b->points, 0, NULL, b->values, NULL, NULL);
     case OPERATION_FIT:
-        return paritas_fit(context, model, NULL, 1, &b->session->job, &result, b->values, NULL, NULL, NULL);
+        return paritas_fit(context, model, NULL, 1, &b->session->job,
+                           &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                                  .results = &result,
+                                                  .parameters = b->values});
     case OPERATION_SCAN:
-        return paritas_scan(context, model, &b->session->job, 1, &b->parameter, SCAN, b->scan, &result, NULL,
-                            b->scanned);
+        return paritas_scan(context, model, &b->session->job,
+                            &(paritas_scan_request){.size = sizeof(paritas_scan_request),
+                                                    .n_parameters = 1,
+                                                    .parameters = &b->parameter,
+                                                    .n_points = SCAN,
+                                                    .values = b->scan,
+                                                    .best = &result,
+                                                    .points = b->scanned});
     case OPERATION_RANKING:
         return paritas_ranking(context, model, &b->session->job, b->entries, &n);
     case OPERATION_TOYS:
@@ -282,8 +291,8 @@ static paritas_status prepare(struct bench *b)
     const double *widths = paritas_model_constraint_widths(model);
     b->points = numbers(session, BATCH * n);
     b->values = numbers(session, BATCH + n);
-    b->scanned = arena_array(&session->arena, SCAN, sizeof *b->scanned);
-    b->entries = arena_array(&session->arena, n + 1, sizeof *b->entries);
+    b->scanned = sized_records(session, SCAN, sizeof *b->scanned);
+    b->entries = sized_records(session, n, sizeof *b->entries);
     double *best = numbers(session, n), *errors = numbers(session, n);
     if (b->points == NULL || b->values == NULL || b->scanned == NULL || b->entries == NULL || best == NULL ||
         errors == NULL)
@@ -297,9 +306,11 @@ static paritas_status prepare(struct bench *b)
     b->poi = poi >= 0 && !session->job.fixed[poi];
     b->parameter = b->poi ? (size_t)poi : 0;
     while (b->parameter + 1 < n && session->job.fixed[b->parameter]) b->parameter++;
-    paritas_result result;
-    paritas_status status =
-        paritas_fit(session->context, model, NULL, 1, &session->job, &result, best, errors, NULL, NULL);
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    paritas_status status = paritas_fit(
+        session->context, model, NULL, 1, &session->job,
+        &(paritas_fit_answers){
+            .size = sizeof(paritas_fit_answers), .results = &result, .parameters = best, .errors = errors});
     if (status != PARITAS_OK) return status;
     note_status(session, result.status);
     const double lower = paritas_model_lower_bounds(model)[b->parameter],
@@ -563,8 +574,8 @@ const struct command command_bench = {
     .operands_max = 1,
     .summary = "how long things take, on the CPU and on other devices",
     .description = "Median times of a likelihood, a gradient, 1000 likelihoods, a fit, a scan of 21 points, "
-                   "a ranking and 1000 toys, kernels compiled and the "
-                   "model uploaded. Without a workspace, of a built-in model.",
+                   "a ranking and 1000 toys. Kernels are compiled and the model is uploaded before. Without "
+                   "a workspace: of a built-in model.",
     .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

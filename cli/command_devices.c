@@ -36,9 +36,9 @@ static const char *precisions_of(const paritas_device_info *info)
 
 static int run(struct session *session)
 {
-    paritas_device_info *found = arena_array(&session->arena, DEVICES_MAX, sizeof *found);
+    paritas_device_info *found = sized_records(session, DEVICES_MAX, sizeof *found);
     size_t n = 0;
-    if (found == NULL) return paritas_fail_memory(session->context);
+    if (found == NULL) return PARITAS_OUT_OF_MEMORY;
     const paritas_status status = paritas_list_devices(session->context, DEVICES_MAX, found, &n);
     if (status != PARITAS_OK) return status;
     if (n > DEVICES_MAX) n = DEVICES_MAX;

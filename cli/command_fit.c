@@ -1,5 +1,6 @@
 /* command_fit.c: the best fit, its covariance, MINOS errors, and several starts. */
 #include "session.h"
+#include "record_output.h"
 #include "fit_starts.h"
 #include "table.h"
 
@@ -25,7 +26,7 @@ static const struct option options[] = {
 
 /* What a fit leaves. */
 struct fitted {
-    paritas_result result;
+    paritas_fit_result result;
     double *values, *errors, *covariance;
     double *centres;   /* where pulls are 0 */
     double *down, *up; /* MINOS; NaN where not asked for */
@@ -51,9 +52,15 @@ static paritas_status allocate(struct session *session, struct fitted *fitted)
 
 static paritas_status minos_of(struct session *session, struct fitted *fitted, size_t i)
 {
-    paritas_status status =
-        paritas_minos(session->context, session->model, &session->job, fitted->values,
-                      fitted->result.twice_nll, fitted->errors[i], i, &fitted->down[i], &fitted->up[i]);
+    const paritas_minos_request request = {.size = sizeof request,
+                                           .parameter = i,
+                                           .best = fitted->values,
+                                           .best_twice_nll = fitted->result.twice_nll,
+                                           .error = fitted->errors[i]};
+    double offsets[2];
+    paritas_status status = paritas_minos(session->context, session->model, &session->job, &request, offsets);
+    fitted->down[i] = offsets[0];
+    fitted->up[i] = offsets[1];
     if (status != PARITAS_NOT_CONVERGED) return status;
     session->not_converged = true; /* this side or both stay NaN */
     return PARITAS_OK;
@@ -68,7 +75,7 @@ static paritas_status minos(struct session *session, struct fitted *fitted)
         fitted->minos = true;
         if (strcmp(given->text, "all") == 0) {
             for (size_t i = 0; i < session->n_parameters && status == PARITAS_OK; i++)
-                if (fitted->states[i] != PARITAS_FIXED) status = minos_of(session, fitted, i);
+                if (fitted->states[i] != PARITAS_PARAMETER_FIXED) status = minos_of(session, fitted, i);
             continue;
         }
         size_t i;
@@ -149,7 +156,7 @@ static void write_table(struct session *session, const struct fitted *fitted, co
     const paritas_model *model = session->model;
     const double *widths = paritas_model_constraint_widths(model);
     struct text *out = &session->out;
-    const paritas_result *r = &fitted->result;
+    const paritas_fit_result *r = &fitted->result;
     text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
     if (starts != NULL) starts_describe(out, starts);
@@ -165,15 +172,16 @@ static void write_table(struct session *session, const struct fitted *fitted, co
         table_text(&table, paritas_model_parameter_name(model, i));
         table_decimal(&table, fitted->values[i], 5);
         table_decimal(&table, fitted->errors[i], 5);
-        table_decimal(&table, fitted->states[i] == PARITAS_FIXED ? (double)NAN : pull, 3);
+        table_decimal(&table, fitted->states[i] == PARITAS_PARAMETER_FIXED ? (double)NAN : pull, 3);
         if (fitted->minos) {
             char down[32] = "-", up[32] = "-";
             if (!isnan(fitted->down[i])) snprintf(down, sizeof down, "%.5f", fitted->down[i]);
             if (!isnan(fitted->up[i])) snprintf(up, sizeof up, "%+.5f", fitted->up[i]);
             table_format(&table, "%s %s", down, up);
         }
-        table_text(&table,
-                   fitted->states[i] == PARITAS_FREE ? "" : paritas_parameter_state_name(fitted->states[i]));
+        table_text(&table, fitted->states[i] == PARITAS_PARAMETER_FREE
+                               ? ""
+                               : paritas_parameter_state_name(fitted->states[i]));
     }
     table_close(&table, out);
     if (fitted->covariance != NULL) write_correlations(session, fitted);
@@ -183,11 +191,8 @@ static void write_table(struct session *session, const struct fitted *fitted, co
 static paritas_fit_options method_of(const struct arguments *arguments)
 {
     paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
-    const char *name = option_text(arguments, "--minimizer", "newton");
-#define X(id, value, word) \
-    if (strcmp(name, word) == 0) method.minimizer = PARITAS_##id;
-    PARITAS_MINIMIZER_LIST(X)
-#undef X
+    method.minimizer = (paritas_minimizer)option_constant(arguments, "--minimizer", "paritas_minimizer",
+                                                          PARITAS_MINIMIZER_NEWTON);
     method.max_iterations = (unsigned)option_count(arguments, "--max-iterations", 0);
     method.population = (unsigned)option_count(arguments, "--population", 0);
     method.seed = option_whole(arguments, "--seed", 0);
@@ -196,7 +201,7 @@ static paritas_fit_options method_of(const struct arguments *arguments)
 
 static int run(struct session *session)
 {
-    struct fitted fitted = {0};
+    struct fitted fitted = {.result = PARITAS_INIT(paritas_fit_result)};
     const paritas_fit_options method = method_of(session->arguments);
     struct starts starts;
     size_t n_starts = option_count(session->arguments, "--starts", 1);
@@ -207,8 +212,13 @@ static int run(struct session *session)
     if (status != PARITAS_OK) return status;
     paritas_job job = session->job;
     if (n_starts > 1) job.start = starts.winner; /* the same fit once more, now with its covariance */
-    status = paritas_fit(session->context, session->model, &method, 1, &job, &fitted.result, fitted.values,
-                         fitted.errors, fitted.covariance, fitted.states);
+    status = paritas_fit(session->context, session->model, &method, 1, &job,
+                         &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                                .results = &fitted.result,
+                                                .parameters = fitted.values,
+                                                .errors = fitted.errors,
+                                                .covariance = fitted.covariance,
+                                                .states = fitted.states});
     if (status == PARITAS_OK) status = minos(session, &fitted);
     if (status == PARITAS_OK && !session->json) status = load_centres(session, &fitted.centres);
     if (status != PARITAS_OK) return status;

@@ -1,5 +1,6 @@
 /* command_gof.c: goodness of fit. */
 #include "session.h"
+#include "record_output.h"
 #include "toy_runs.h"
 
 static const struct option options[] = {
@@ -23,8 +24,8 @@ static paritas_status check_usage(struct session *session)
 static int run(struct session *session)
 {
     const bool by_toys = option_flag(session->arguments, "--toys");
-    paritas_gof_toys_result all = {.n = 0};
-    paritas_gof_result r;
+    paritas_gof_toys_result all = PARITAS_INIT(paritas_gof_toys_result);
+    paritas_gof_result r = PARITAS_INIT(paritas_gof_result);
     struct toy_run toys;
     paritas_status status = check_usage(session);
     if (status == PARITAS_OK) status = load_model(session);
@@ -32,8 +33,8 @@ static int run(struct session *session)
     if (status == PARITAS_OK && by_toys) {
         status = toy_run_open(session, &toys);
         if (status == PARITAS_OK)
-            status = paritas_gof_toys(session->context, session->model, &session->job, &toys.options, &all);
-        r = all.gof;
+            status =
+                paritas_gof_toys(session->context, session->model, &session->job, &toys.options, &all, &r);
     } else if (status == PARITAS_OK) {
         status = paritas_gof(session->context, session->model, &session->job, &r);
     }
@@ -43,14 +44,9 @@ static int run(struct session *session)
     if (session->json) {
         struct writer *w = &session->writer;
         write_object(w, NULL, true);
-        write_number(w, "twice_nll", r.twice_nll);
-        write_number(w, "saturated", r.saturated);
-        write_number(w, "statistic", r.statistic);
-        write_integer(w, "ndof", r.ndof);
-        write_number(w, "p", r.p);
+        write_fields(w, "paritas_gof_result", &r, "twice_nll", "p");
         if (by_toys) {
-            write_number(w, "p_toys", all.p_toys);
-            write_number(w, "p_toys_error", all.p_toys_error);
+            write_record(w, "paritas_gof_toys_result", &all);
             toy_run_write(w, &toys, &all.tally);
         }
         write_string(w, "status", paritas_fit_status_name(r.status));
@@ -66,7 +62,7 @@ static int run(struct session *session)
     else
         text_format(&session->out, ": no p-value\n");
     if (by_toys) {
-        text_format(&session->out, "by toys p = %.4g +- %.2g\n", all.p_toys, all.p_toys_error);
+        text_format(&session->out, "by toys p = %.4g +- %.2g\n", all.p, all.p_error);
         toy_run_describe(&session->out, &toys, &all.tally);
     }
     return PARITAS_OK;

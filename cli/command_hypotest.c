@@ -1,5 +1,6 @@
 /* command_hypotest.c: asymptotic CLs at one mu, for a workspace or for every patch of a patch set. */
 #include "patch_runs.h"
+#include "record_output.h"
 #include "statistics.h"
 #include "table.h"
 
@@ -19,12 +20,15 @@ static const char *statistic_name(const struct session *session)
 
 paritas_test_statistic statistic_of(const char *name)
 {
-    return strcmp(name, "q0") == 0 ? PARITAS_Q0 : strcmp(name, "q") == 0 ? PARITAS_Q : PARITAS_QTILDE;
+    int value = PARITAS_STATISTIC_QTILDE;
+    paritas_enumeration_value(paritas_enumeration_find("paritas_test_statistic"), name, &value);
+    return (paritas_test_statistic)value;
 }
 
 static paritas_status analyse(struct session *session, void *result)
 {
     double mu = option_number(session->arguments, "--mu", 1.0);
+    *(paritas_hypotest_result *)result = (paritas_hypotest_result)PARITAS_INIT(paritas_hypotest_result);
     return paritas_hypotest(session->context, session->model, &session->job,
                             statistic_of(statistic_name(session)), 1, &mu, result);
 }
@@ -34,19 +38,9 @@ static bool converged(const void *result)
     return ((const paritas_hypotest_result *)result)->status == PARITAS_FIT_CONVERGED;
 }
 
-void hypotest_write_fields(struct writer *w, const void *result)
+static void write_result(struct writer *w, const void *result)
 {
-    const paritas_hypotest_result *r = result;
-    write_number(w, "mu", r->mu);
-    write_number(w, "CLs_obs", r->cls_obs);
-    write_numbers(w, "CLs_exp", 5, r->cls_exp);
-    write_number(w, "CLsb", r->clsb);
-    write_number(w, "CLb", r->clb);
-    write_number(w, "q", r->q);
-    write_number(w, "q_A", r->q_asimov);
-    write_number(w, "mu_hat", r->mu_hat);
-    write_number(w, "p0", r->p0);
-    write_string(w, "status", paritas_fit_status_name(r->status));
+    write_record(w, "paritas_hypotest_result", result);
 }
 
 static void write_cells(struct table *table, const void *result)
@@ -61,7 +55,7 @@ static const struct patch_analysis analysis = {
     .result_size = sizeof(paritas_hypotest_result),
     .analyse = analyse,
     .converged = converged,
-    .write_fields = hypotest_write_fields,
+    .write_fields = write_result,
     .headers = "CLs observed|expected -2s|-1s|median|+1s|+2s|",
     .alignment = "rrrrrrl",
     .write_cells = write_cells,
@@ -71,7 +65,7 @@ static void write_answer(struct session *session, const paritas_hypotest_result 
 {
     struct text *out = &session->out;
     struct table table;
-    bool q0 = statistic_of(statistic_name(session)) == PARITAS_Q0;
+    bool q0 = statistic_of(statistic_name(session)) == PARITAS_STATISTIC_Q0;
     text_format(out, "%s = %.6g tested with %s; best fit %.6g\n\n", poi_name(session), r->mu,
                 statistic_name(session), r->mu_hat);
     table_open(&table, &session->context->allocator, "|observed|expected -2s|-1s|median|+1s|+2s|",
@@ -86,7 +80,7 @@ static void write_answer(struct session *session, const paritas_hypotest_result 
 static int run(struct session *session)
 {
     if (wants_patchset(session->arguments)) return run_patches(session, &analysis);
-    paritas_hypotest_result result;
+    paritas_hypotest_result result = PARITAS_INIT(paritas_hypotest_result);
     paritas_status status = load_model(session);
     if (status == PARITAS_OK) status = require_poi(session);
     if (status == PARITAS_OK) status = analyse(session, &result);
@@ -94,7 +88,7 @@ static int run(struct session *session)
     note_status(session, result.status);
     if (session->json) {
         write_object(&session->writer, NULL, true);
-        hypotest_write_fields(&session->writer, &result);
+        write_result(&session->writer, &result);
         write_string(&session->writer, "test_stat", statistic_name(session));
         write_provenance(session);
         write_close(&session->writer);
@@ -110,8 +104,8 @@ const struct command command_hypotest = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "asymptotic CLs at one value, observed and expected",
-    .description = "With --patchset and no --patch-name the whole patch set is tested: one JSON line, or one "
-                   "row, a patch, in the patch set's order.",
+    .description = "With --patchset and no --patch-name the whole patch set is tested. The output is one "
+                   "JSON line, or one row, a patch, in the order of the patch set.",
     .groups =
         {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,

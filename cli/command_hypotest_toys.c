@@ -13,7 +13,7 @@ static const struct option options[] = {
 static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    paritas_hypotest_toys_result r;
+    paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
     struct toy_run toys;
     paritas_status status = load_model(session);
     if (status == PARITAS_OK) status = require_poi(session);
@@ -28,7 +28,7 @@ static int run(struct session *session)
     if (session->json) {
         struct writer *w = &session->writer;
         write_object(w, NULL, true);
-        hypotest_toys_write_fields(w, &r);
+        hypotest_toys_write(w, &r);
         toy_run_write(w, &toys, &r.tally);
         write_provenance(session);
         write_close(w);
@@ -45,10 +45,9 @@ const struct command command_hypotest_toys = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "CLs by toys",
-    .description = "Toys fluctuate main and auxiliary data around the conditional fits to the observed data, "
-                   "at the tested value and at 0\n"
-                   "(q0: at 0 and at 1); each gets a free and a conditional fit. Toy number t depends on "
-                   "--seed and t alone.",
+    .description = "Main and auxiliary data are drawn around the conditional fits to the observed data: at "
+                   "the tested value and at 0 (q0: 0 and 1). Each toy gets a free and a conditional fit. Toy "
+                   "number t depends only on --seed and t.",
     .groups = {{"Options", options},
                GROUP_TOYS,
                GROUP_JOB,

@@ -1,5 +1,6 @@
 /* command_limit.c: upper limits, for a workspace or for every patch of a patch set, by formula or by toys. */
 #include "limit_toys.h"
+#include "record_output.h"
 #include "statistics.h"
 #include "table.h"
 #include "toy_runs.h"
@@ -25,29 +26,38 @@ static const char *statistic_name(const struct session *session)
     return option_text(session->arguments, "--test-stat", "qtilde");
 }
 
+/* The limits with the tests that led to them. */
+struct limits {
+    paritas_limit_result limits;
+    paritas_hypotest_result scan[PARITAS_SCAN_MOST];
+};
+
 static paritas_status analyse(struct session *session, void *result)
 {
-    return paritas_limit(session->context, session->model, &session->job,
-                         statistic_of(statistic_name(session)), level_of(session), result);
+    struct limits *l = result;
+    paritas_limit_request request = PARITAS_LIMIT_REQUEST_DEFAULT;
+    l->limits = (paritas_limit_result)PARITAS_INIT(paritas_limit_result);
+    l->scan[0] = (paritas_hypotest_result)PARITAS_INIT(paritas_hypotest_result);
+    request.statistic = statistic_of(statistic_name(session));
+    request.level = level_of(session);
+    request.scan = l->scan;
+    request.scan_room = PARITAS_SCAN_MOST;
+    return paritas_limit(session->context, session->model, &session->job, &request, &l->limits);
 }
 
 static bool converged(const void *result)
 {
-    return ((const paritas_limit_result *)result)->status == PARITAS_FIT_CONVERGED;
+    return ((const struct limits *)result)->limits.status == PARITAS_FIT_CONVERGED;
 }
 
-static void write_fields(struct writer *w, const void *result)
+static void write_result(struct writer *w, const void *result)
 {
-    const paritas_limit_result *r = result;
-    write_number(w, "limit_obs", r->limit_obs);
-    write_numbers(w, "limit_exp", 5, r->limit_exp);
-    write_number(w, "upper_bound", r->upper_bound);
-    write_bool(w, "bound_widened", r->bound_widened != 0);
-    write_string(w, "status", paritas_fit_status_name(r->status));
+    const struct limits *l = result;
+    write_record(w, "paritas_limit_result", &l->limits);
     write_array(w, "scan", true);
-    for (size_t i = 0; i < r->n_scan; i++) {
+    for (size_t i = 0; i < l->limits.n_scan; i++) {
         write_object(w, NULL, false);
-        hypotest_write_fields(w, &r->scan[i]);
+        write_record(w, "paritas_hypotest_result", &l->scan[i]);
         write_close(w);
     }
     write_close(w);
@@ -55,7 +65,7 @@ static void write_fields(struct writer *w, const void *result)
 
 static void write_cells(struct table *table, const void *result)
 {
-    const paritas_limit_result *r = result;
+    const paritas_limit_result *r = &((const struct limits *)result)->limits;
     table_number(table, r->limit_obs, 6);
     for (int i = 0; i < 5; i++) table_number(table, r->limit_exp[i], 6);
     const char *note = r->status != PARITAS_FIT_CONVERGED ? paritas_fit_status_name(r->status)
@@ -65,25 +75,26 @@ static void write_cells(struct table *table, const void *result)
 }
 
 static const struct patch_analysis analysis = {
-    .result_size = sizeof(paritas_limit_result),
+    .result_size = sizeof(struct limits),
     .analyse = analyse,
     .converged = converged,
-    .write_fields = write_fields,
+    .write_fields = write_result,
     .headers = "limit observed|expected -2s|-1s|median|+1s|+2s|",
     .alignment = "rrrrrrl",
     .write_cells = write_cells,
 };
 
-static void write_answer(struct session *session, const paritas_limit_result *r)
+static void write_answer(struct session *session, const struct limits *l)
 {
+    const paritas_limit_result *r = &l->limits;
     struct text *out = &session->out;
     struct table table;
     text_format(out, "Upper limit on %s at CLs = %.4g\n\n", poi_name(session), level_of(session));
     table_open(&table, &session->context->allocator, "observed|expected -2s|-1s|median|+1s|+2s|", "rrrrrrl");
-    write_cells(&table, r);
+    write_cells(&table, l);
     table_close(&table, out);
     text_format(out, "\n%zu values tested, fits %s", r->n_scan, paritas_fit_status_name(r->status));
-    if (r->n_scan > 0) text_format(out, ", best fit %.6g", r->scan[0].mu_hat);
+    if (r->n_scan > 0) text_format(out, ", best fit %.6g", r->mu_hat);
     text_append(out, "\n", 1);
     if (r->bound_widened)
         text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), r->upper_bound);
@@ -132,7 +143,7 @@ static int run(struct session *session)
         write_object(&session->writer, NULL, true);
         write_number(&session->writer, "level", level_of(session));
         write_string(&session->writer, "test_stat", statistic_name(session));
-        (toys ? limit_toys_analysis.write_fields : write_fields)(&session->writer, result);
+        (toys ? limit_toys_analysis.write_fields : write_result)(&session->writer, result);
         write_provenance(session);
         write_close(&session->writer);
     } else if (toys) {
@@ -151,11 +162,10 @@ const struct command command_limit = {
     .summary = "upper limits, observed and expected",
     .description =
         "The roots of CLs = level: asymptotic to 1e-7, by toys to --rtol. Beyond the upper bound of the "
-        "parameter of interest the bound is widened, and the "
-        "answer says so. By toys: values are tested where they matter, from the asymptotic limits on, each "
-        "with as many toys as the errors need; where --ntoys of "
-        "each do not suffice, the limits stand with the errors they have, and the exit code is 1. "
-        "With --patchset and no --patch-name: one JSON line, or one row, a patch, in the patch set's order.",
+        "parameter of interest the bound is widened, and the answer says so. By toys, values are tested "
+        "where they matter, beginning at the asymptotic limits, with as many toys as the errors need. If "
+        "--ntoys of each are too few, the limits have larger errors, and the exit code is 1. With --patchset "
+        "and no --patch-name: one JSON line, or one row, a patch, in the order of the patch set.",
     .groups = {{"Options", options},
                GROUP_TOYS,
                GROUP_JOB,

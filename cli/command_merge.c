@@ -14,7 +14,7 @@ static const struct option options[] = {
 struct pool {
     const char *path;
     struct store *store;
-    uint64_t toys, counts[STORE_STATUSES];
+    uint64_t toys, counts[PARITAS_FIT_STATUS_COUNT];
     bool tested; /* the run was a test of one value, whose answer follows: */
     paritas_hypotest_toys_result test;
 };
@@ -26,9 +26,9 @@ static void write_json(struct session *session, const struct pool *pool)
     write_object(w, NULL, true);
     write_integer(w, "stores", session->arguments->n_operands);
     write_integer(w, "toys", pool->toys);
-    if (pool->tested) hypotest_toys_write_fields(w, &pool->test);
+    if (pool->tested) hypotest_toys_write(w, &pool->test);
     write_object(w, "counts", false);
-    for (int i = 0; i < (int)STORE_STATUSES; i++)
+    for (int i = 0; i < PARITAS_FIT_STATUS_COUNT; i++)
         if (pool->counts[i] > 0)
             write_integer(w, paritas_fit_status_name((paritas_fit_status)i), pool->counts[i]);
     write_close(w);
@@ -49,7 +49,7 @@ static void write_table(struct session *session, const struct pool *pool)
     if (pool->tested) hypotest_toys_describe(session, "the parameter of interest", &pool->test);
     if (pool->tested) text_format(out, "\n");
     table_open(&table, out->allocator, "status|toys", "lr");
-    for (int i = 0; i < (int)STORE_STATUSES; i++) {
+    for (int i = 0; i < PARITAS_FIT_STATUS_COUNT; i++) {
         if (pool->counts[i] == 0) continue;
         table_text(&table, paritas_fit_status_name((paritas_fit_status)i));
         table_format(&table, "%llu", (unsigned long long)pool->counts[i]);
@@ -81,14 +81,15 @@ static paritas_status read_test(struct session *session, struct pool *pool)
 static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    struct pool pool = {.path = option_text(arguments, "--output", NULL)};
+    struct pool pool = {.path = option_text(arguments, "--output", NULL),
+                        .test = PARITAS_INIT(paritas_hypotest_toys_result)};
     if (pool.path == NULL) return usage_failure(session, "merge needs a name for the pooled store: -o FILE");
     session->progress.unit = "toys";
     paritas_status status =
         paritas_store_merge(session->context, arguments->n_operands, arguments->operands, pool.path);
     if (status == PARITAS_OK) status = store_open_read(session->context, pool.path, &pool.store);
     if (status == PARITAS_OK) status = store_counts(pool.store, pool.counts);
-    for (int i = 0; i < (int)STORE_STATUSES && status == PARITAS_OK; i++) pool.toys += pool.counts[i];
+    for (int i = 0; i < PARITAS_FIT_STATUS_COUNT && status == PARITAS_OK; i++) pool.toys += pool.counts[i];
     if (status == PARITAS_OK) status = read_test(session, &pool);
     if (status == PARITAS_OK && session->json)
         write_json(session, &pool);
@@ -105,9 +106,9 @@ const struct command command_merge = {
     .operands_max = SIZE_MAX,
     .summary = "pools stores of toys, the shards of one run",
     .description =
-        "The stores must be of one run and share no toy; the pooled store has the rows of the run that was "
-        "not cut into shards, and the answer is "
-        "that run's. Stores of other runs than `hypotest-toys` and `significance` are pooled and counted.",
+        "The stores must be of one run and share no toy. The pooled store has the rows of the uncut run, and "
+        "the answer is that run's. Stores of other commands than `hypotest-toys` and `significance` are "
+        "pooled and counted.",
     .groups = {{"Options", options}, GROUP_ANSWER, GROUP_END},
     .run = run,
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct predicted {
-    paritas_result result;
+    paritas_fit_result result;
     double *prefit, *prefit_error, *postfit, *error;                 /* main data */
     double *prefit_samples, *postfit_samples;                        /* by channel, sample, bin */
     double *prefit_total, *prefit_total_error, *total, *total_error; /* per channel */
@@ -64,6 +64,7 @@ static paritas_status predict(struct session *session, struct predicted *p)
            n_channels = paritas_model_channel_count(model), n_samples = 0;
     for (size_t c = 0; c < n_channels; c++)
         n_samples += paritas_model_sample_count(model, c) * paritas_model_channel_bins(model, c);
+    p->result = (paritas_fit_result)PARITAS_INIT(paritas_fit_result);
     double *best = numbers(session, n), *covariance = numbers(session, n * n),
            *before = numbers(session, n * n), *expected = numbers(session, n_main + session->n_aux);
     p->prefit = numbers(session, n_main);
@@ -84,8 +85,11 @@ static paritas_status predict(struct session *session, struct predicted *p)
     for (size_t i = 0; i < n; i++)
         if (!isnan(widths[i]) && !session->job.fixed[i]) before[i * n + i] = widths[i] * widths[i];
     paritas_context *context = session->context;
-    paritas_status status =
-        paritas_fit(context, model, NULL, 1, &session->job, &p->result, best, NULL, covariance, NULL);
+    paritas_status status = paritas_fit(context, model, NULL, 1, &session->job,
+                                        &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                                               .results = &p->result,
+                                                               .parameters = best,
+                                                               .covariance = covariance});
     if (status == PARITAS_OK) status = paritas_expected_data(context, model, 1, start, expected);
     if (status == PARITAS_OK) memcpy(p->prefit, expected, n_main * sizeof *expected);
     if (status == PARITAS_OK) status = paritas_expected_data(context, model, 1, best, expected);

@@ -1,5 +1,6 @@
 /* command_ranking.c: impacts, pulls and constraints. */
 #include "session.h"
+#include "record_output.h"
 #include "table.h"
 
 static const struct option options[] = {
@@ -20,13 +21,7 @@ static void write_json(struct session *session, const paritas_ranking_entry *ent
         const paritas_ranking_entry *e = &entries[i];
         write_object(w, NULL, false);
         write_string(w, "name", paritas_model_parameter_name(session->model, e->parameter));
-        write_number(w, "pull", e->pull);
-        write_number(w, "constraint", e->constraint);
-        write_number(w, "impact_up", e->impact_up);
-        write_number(w, "impact_down", e->impact_down);
-        write_number(w, "prefit_up", e->prefit_up);
-        write_number(w, "prefit_down", e->prefit_down);
-        write_string(w, "status", paritas_fit_status_name(e->status));
+        write_record(w, "paritas_ranking_entry", e);
         write_close(w);
     }
     write_close(w);
@@ -62,7 +57,7 @@ static int run(struct session *session)
     if (status == PARITAS_OK) status = require_poi(session);
     if (status == PARITAS_OK) status = load_asimov(session);
     if (status != PARITAS_OK) return status;
-    paritas_ranking_entry *entries = arena_array(&session->arena, session->n_parameters, sizeof *entries);
+    paritas_ranking_entry *entries = sized_records(session, session->n_parameters, sizeof *entries);
     if (entries == NULL) return paritas_fail_memory(session->context);
     status = paritas_ranking(session->context, session->model, &session->job, entries, &n);
     if (status != PARITAS_OK) return status;
@@ -86,10 +81,9 @@ const struct command command_ranking = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "impacts of all parameters on the parameter of interest",
-    .description = "Each parameter is held at its best value plus and minus its error, and its width before "
-                   "the fit, and the rest fitted "
-                   "again; the impact is "
-                   "the shift of the parameter of interest. Sorted by the larger impact.",
+    .description = "Each parameter is held at its best value plus and minus its error, then plus and minus "
+                   "its width before the fit. The others are fitted again. The impact is the shift of the "
+                   "parameter of interest. Sorted by the larger impact.",
     .groups =
         {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,

@@ -1,5 +1,6 @@
 /* command_scan.c: profile likelihood scans over one or two parameters. */
 #include "session.h"
+#include "record_output.h"
 #include "table.h"
 
 #include <math.h>
@@ -55,9 +56,11 @@ static paritas_status default_range(struct session *session, struct axis *axis)
     size_t n = session->n_parameters, k = axis->parameter;
     double *values = numbers(session, n), *errors = numbers(session, n);
     if (values == NULL || errors == NULL) return PARITAS_OUT_OF_MEMORY;
-    paritas_result result;
-    paritas_status status = paritas_fit(session->context, session->model, NULL, 1, &session->job, &result,
-                                        values, errors, NULL, NULL);
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    paritas_status status = paritas_fit(
+        session->context, session->model, NULL, 1, &session->job,
+        &(paritas_fit_answers){
+            .size = sizeof(paritas_fit_answers), .results = &result, .parameters = values, .errors = errors});
     if (status != PARITAS_OK) return status;
     double lower = paritas_model_lower_bounds(session->model)[k],
            upper = paritas_model_upper_bounds(session->model)[k];
@@ -95,7 +98,7 @@ struct scanned {
     size_t k, n;
     struct axis axes[2];
     double *values; /* n rows of k */
-    paritas_result best;
+    paritas_fit_result best;
     double *best_parameters;
     paritas_scan_point *points;
 };
@@ -121,9 +124,7 @@ static void write_json(struct session *session, const struct scanned *scan)
         write_object(w, NULL, false);
         if (scan->k == 1) write_number(w, "mu", scan->values[i]);
         write_numbers(w, "values", scan->k, scan->values + i * scan->k);
-        write_number(w, "q", scan->points[i].q);
-        write_number(w, "twice_nll", scan->points[i].twice_nll);
-        write_string(w, "status", paritas_fit_status_name(scan->points[i].status));
+        write_record(w, "paritas_scan_point", &scan->points[i]);
         write_close(w);
     }
     write_close(w);
@@ -160,7 +161,7 @@ static void write_table(struct session *session, const struct scanned *scan)
 
 static int run(struct session *session)
 {
-    struct scanned scan = {0};
+    struct scanned scan = {.best = PARITAS_INIT(paritas_fit_result)};
     paritas_status status = load_model(session);
     if (status == PARITAS_OK) status = load_asimov(session);
     if (status == PARITAS_OK) status = read_axes(session, scan.axes, &scan.k);
@@ -168,7 +169,7 @@ static int run(struct session *session)
     scan.n = scan.axes[0].n * (scan.k == 2 ? scan.axes[1].n : 1);
     scan.values = numbers(session, scan.n * scan.k);
     scan.best_parameters = numbers(session, session->n_parameters);
-    scan.points = arena_array(&session->arena, scan.n, sizeof *scan.points);
+    scan.points = sized_records(session, scan.n, sizeof *scan.points);
     if (scan.values == NULL || scan.best_parameters == NULL || scan.points == NULL)
         return paritas_fail_memory(session->context);
     for (size_t i = 0; i < scan.n; i++) {
@@ -180,8 +181,15 @@ static int run(struct session *session)
         }
     }
     const size_t parameters[2] = {scan.axes[0].parameter, scan.axes[1].parameter};
-    status = paritas_scan(session->context, session->model, &session->job, scan.k, parameters, scan.n,
-                          scan.values, &scan.best, scan.best_parameters, scan.points);
+    status = paritas_scan(session->context, session->model, &session->job,
+                          &(paritas_scan_request){.size = sizeof(paritas_scan_request),
+                                                  .n_parameters = scan.k,
+                                                  .parameters = parameters,
+                                                  .n_points = scan.n,
+                                                  .values = scan.values,
+                                                  .best = &scan.best,
+                                                  .best_parameters = scan.best_parameters,
+                                                  .points = scan.points});
     if (status != PARITAS_OK) return status;
     note_status(session, scan.best.status);
     for (size_t i = 0; i < scan.n; i++) note_status(session, scan.points[i].status);
@@ -198,7 +206,8 @@ const struct command command_scan = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "profile likelihood at given values",
-    .description = "q is twice the NLL with the parameter held, less that of the best fit, and not below 0.",
+    .description = "q is twice the NLL with the parameter held, less twice the NLL of the best fit, and not "
+                   "below 0.",
     .groups =
         {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,

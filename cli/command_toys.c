@@ -1,5 +1,6 @@
 /* command_toys.c: toys from a point or expected data, each with its best fit. */
 #include "session.h"
+#include "record_output.h"
 #include "table.h"
 #include "toy_runs.h"
 
@@ -131,13 +132,7 @@ static void write_json(struct session *session, const struct toy_run *toys,
     for (size_t i = 0; i < session->n_parameters; i++) {
         write_object(w, NULL, false);
         write_string(w, "name", paritas_model_parameter_name(session->model, i));
-        write_number(w, "generated", parameters[i].generated);
-        write_integer(w, "n", parameters[i].n);
-        write_number(w, "mean", parameters[i].mean);
-        write_number(w, "rms", parameters[i].rms);
-        write_integer(w, "n_pulls", parameters[i].n_pulls);
-        write_number(w, "pull_mean", parameters[i].pull_mean);
-        write_number(w, "pull_rms", parameters[i].pull_rms);
+        write_record(w, "paritas_toys_parameter", &parameters[i]);
         write_close(w);
     }
     write_close(w);
@@ -175,10 +170,10 @@ static int run(struct session *session)
     const struct arguments *arguments = session->arguments;
     const char *at = option_text(arguments, "--point", NULL),
                *around = option_text(arguments, "--expected-data", NULL);
-    const unsigned flags = (option_flag(arguments, "--save-parameters") ? PARITAS_TOYS_PARAMETERS : 0) |
+    const unsigned flags = (option_flag(arguments, "--save-parameters") ? PARITAS_TOYS_KEEP_PARAMETERS : 0) |
                            (option_flag(arguments, "--errors") ? PARITAS_TOYS_ERRORS : 0);
     double *point = NULL, *expected = NULL;
-    paritas_toys_result result;
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     struct toy_run toys;
     paritas_status status = check_usage(session);
     if (status == PARITAS_OK) status = load_model(session);
@@ -187,11 +182,15 @@ static int run(struct session *session)
     if (status == PARITAS_OK && around != NULL) status = load_expected(session, around, &expected);
     if (status == PARITAS_OK) status = toy_run_open(session, &toys);
     if (status != PARITAS_OK) return status;
-    paritas_toys_parameter *parameters =
-        arena_array(&session->arena, session->n_parameters + 1, sizeof *parameters);
-    if (parameters == NULL) return paritas_fail_memory(session->context);
-    status = paritas_toys(session->context, session->model, &session->job, point, expected, flags,
-                          &toys.options, NULL, NULL, parameters, &result);
+    paritas_toys_parameter *parameters = sized_records(session, session->n_parameters, sizeof *parameters);
+    if (parameters == NULL) return PARITAS_OUT_OF_MEMORY;
+    status = paritas_toys(session->context, session->model, &session->job,
+                          &(paritas_toys_request){.size = sizeof(paritas_toys_request),
+                                                  .point = point,
+                                                  .expected = expected,
+                                                  .flags = flags,
+                                                  .parameters = parameters},
+                          &toys.options, &result);
     if (status != PARITAS_OK) return name_file(session, at != NULL ? at : around, status);
     toy_run_close(session, &toys, result.tally.counts);
     note_status(session, result.status);
@@ -208,9 +207,9 @@ const struct command command_toys = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "toys from a point or expected data, each with its best fit",
-    .description = "Toys fluctuate main and auxiliary data around what is expected, and each is fitted "
-                   "freely; --fix holds parameters in the fits,\n"
-                   "wherever the toys are drawn. Toy number t depends on --seed and t alone.",
+    .description = "Main and auxiliary data are drawn around their expectation, and each toy is fitted "
+                   "freely. --fix holds parameters in the fits, wherever the toys are drawn. Toy number t "
+                   "depends only on --seed and t.",
     .groups = {{"Options", options},
                GROUP_TOYS,
                GROUP_JOB,

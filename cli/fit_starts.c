@@ -57,7 +57,7 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
 {
     size_t p = session->n_parameters;
     paritas_job *jobs = arena_array(&session->arena, n, sizeof *jobs);
-    paritas_result *results = arena_array(&session->arena, n, sizeof *results);
+    paritas_fit_result *results = sized_records(session, n, sizeof *results);
     double *rows = arena_array(&session->arena, n, (p + 1) * sizeof *rows);
     if (jobs == NULL || results == NULL || rows == NULL) return paritas_fail_memory(session->context);
     for (size_t k = 0; k < n; k++) {
@@ -68,7 +68,8 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
         jobs[k].start = start;
     }
     paritas_status status =
-        paritas_fit(session->context, session->model, options, n, jobs, results, NULL, NULL, NULL, NULL);
+        paritas_fit(session->context, session->model, options, n, jobs,
+                    &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = results});
     if (status != PARITAS_OK) return status;
     memset(starts, 0, sizeof *starts);
     starts->n = n;

@@ -1,5 +1,6 @@
 /* limit_toys.c: see limit_toys.h. */
 #include "limit_toys.h"
+#include "record_output.h"
 #include "statistics.h"
 #include "toy_runs.h"
 
@@ -8,6 +9,7 @@
 
 struct limits {
     paritas_limit_toys_result limits;
+    paritas_hypotest_toys_result scan[PARITAS_SCAN_MOST];
     struct toy_run run;
     double rtol;
     bool failed; /* more toys than --max-failed have no answer */
@@ -20,11 +22,17 @@ static paritas_status analyse(struct session *session, void *result)
     l->rtol = option_number(arguments, "--rtol", 0.05);
     paritas_status status = toy_run_open(session, &l->run);
     if (option_given(arguments, "--ntoys") == NULL) l->run.options.n = PARITAS_LIMIT_TOYS;
+    paritas_limit_toys_request request = PARITAS_LIMIT_TOYS_REQUEST_DEFAULT;
+    l->limits = (paritas_limit_toys_result)PARITAS_INIT(paritas_limit_toys_result);
+    l->scan[0] = (paritas_hypotest_toys_result)PARITAS_INIT(paritas_hypotest_toys_result);
+    request.statistic = statistic_of(option_text(arguments, "--test-stat", "qtilde"));
+    request.level = option_number(arguments, "--level", 0.05);
+    request.rtol = l->rtol;
+    request.scan = l->scan;
+    request.scan_room = PARITAS_SCAN_MOST;
     if (status == PARITAS_OK)
-        status = paritas_limit_toys(session->context, session->model, &session->job,
-                                    statistic_of(option_text(arguments, "--test-stat", "qtilde")),
-                                    option_number(arguments, "--level", 0.05), l->rtol, &l->run.options,
-                                    &l->limits);
+        status = paritas_limit_toys(session->context, session->model, &session->job, &request,
+                                    &l->run.options, &l->limits);
     if (status != PARITAS_OK) return status;
     const bool before = session->not_converged;
     session->not_converged = false;
@@ -47,35 +55,23 @@ static bool converged(const void *result)
     return l->limits.status == PARITAS_FIT_CONVERGED && reached(&l->limits) && !l->failed;
 }
 
-static void write_fields(struct writer *w, const void *result)
+static void write_result(struct writer *w, const void *result)
 {
     const struct limits *l = result;
     const paritas_limit_toys_result *r = &l->limits;
     write_string(w, "calc", "toys");
     write_number(w, "rtol", l->rtol);
-    write_number(w, "limit_obs", r->limit_obs);
-    write_number(w, "limit_obs_error", r->limit_obs_error);
-    write_numbers(w, "limit_exp", 5, r->limit_exp);
-    write_numbers(w, "limit_exp_error", 5, r->limit_exp_error);
-    write_bool(w, "reached_obs", r->reached_obs != 0);
-    write_array(w, "reached_exp", false);
-    for (int i = 0; i < 5; i++) write_bool(w, NULL, r->reached_exp[i] != 0);
-    write_close(w);
+    write_fields(w, "paritas_limit_toys_result", r, "limit_obs", "reached_exp");
     write_object(w, "asymptotic", false);
     write_number(w, "limit_obs", r->asymptotic_obs);
     write_numbers(w, "limit_exp", 5, r->asymptotic_exp);
     write_close(w);
-    write_number(w, "mu_hat", r->mu_hat);
-    write_number(w, "upper_bound", r->upper_bound);
-    write_bool(w, "bound_widened", r->bound_widened != 0);
-    write_string(w, "status", paritas_fit_status_name(r->status));
+    write_fields(w, "paritas_limit_toys_result", r, "mu_hat", "status");
     toy_run_write(w, &l->run, &l->limits.tally);
     write_array(w, "scan", true);
     for (size_t i = 0; i < r->n_scan; i++) {
         write_object(w, NULL, false);
-        hypotest_toys_write_fields(w, &r->scan[i]);
-        write_integer(w, "n_tested", r->scan[i].n_tested);
-        write_integer(w, "n_other", r->scan[i].n_other);
+        write_record(w, "paritas_hypotest_toys_result", &l->scan[i]);
         write_close(w);
     }
     write_close(w);
@@ -103,7 +99,7 @@ const struct patch_analysis limit_toys_analysis = {
     .result_size = sizeof(struct limits),
     .analyse = analyse,
     .converged = converged,
-    .write_fields = write_fields,
+    .write_fields = write_result,
     .headers = "limit observed|error|expected -2s|-1s|median|+1s|+2s|",
     .alignment = "rrrrrrrl",
     .write_cells = write_cells,

@@ -102,9 +102,14 @@ static paritas_status ask_fit(struct asking *a)
     a->answer->states = arena_array(&a->session->arena, n + 1, sizeof *a->answer->states);
     if (minimum == NULL || best == NULL || errors == NULL || a->answer->states == NULL)
         return paritas_fail_memory(a->context);
-    paritas_result result;
-    const paritas_status status = paritas_fit(a->context, plan->model, NULL, 1, plan->job, &result, best,
-                                              errors, errors + n, a->answer->states);
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    const paritas_status status = paritas_fit(a->context, plan->model, NULL, 1, plan->job,
+                                              &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
+                                                                     .results = &result,
+                                                                     .parameters = best,
+                                                                     .errors = errors,
+                                                                     .covariance = errors + n,
+                                                                     .states = a->answer->states});
     if (status != PARITAS_OK) return status;
     minimum[0] = result.twice_nll;
     minimum[1] = result.edm;
@@ -117,13 +122,19 @@ static paritas_status ask_fit(struct asking *a)
 static paritas_status ask_scan(struct asking *a)
 {
     const struct contract_plan *plan = a->plan;
-    paritas_scan_point *points = arena_array(&a->session->arena, plan->n_scan + 1, sizeof *points);
+    paritas_scan_point *points = sized_records(a->session, plan->n_scan, sizeof *points);
     double *q = room(a, CONTRACT_SCAN_OF_Q, plan->n_scan);
     if (points == NULL || q == NULL) return paritas_fail_memory(a->context);
     if (plan->n_scan == 0) return PARITAS_OK;
-    paritas_result best;
-    const paritas_status status = paritas_scan(a->context, plan->model, plan->job, 1, &plan->scanned,
-                                               plan->n_scan, plan->scan, &best, NULL, points);
+    paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
+    const paritas_status status = paritas_scan(a->context, plan->model, plan->job,
+                                               &(paritas_scan_request){.size = sizeof(paritas_scan_request),
+                                                                       .n_parameters = 1,
+                                                                       .parameters = &plan->scanned,
+                                                                       .n_points = plan->n_scan,
+                                                                       .values = plan->scan,
+                                                                       .best = &best,
+                                                                       .points = points});
     for (size_t k = 0; k < plan->n_scan && status == PARITAS_OK; k++) q[k] = points[k].q;
     return status;
 }
@@ -133,9 +144,9 @@ static paritas_status ask_test(struct asking *a)
     if (!a->plan->poi) return PARITAS_OK;
     double *values = room(a, CONTRACT_TEST, CONTRACT_TESTS);
     if (values == NULL) return paritas_fail_memory(a->context);
-    paritas_hypotest_result r;
-    const paritas_status status =
-        paritas_hypotest(a->context, a->plan->model, a->plan->job, PARITAS_QTILDE, 1, &a->plan->mu, &r);
+    paritas_hypotest_result r = PARITAS_INIT(paritas_hypotest_result);
+    const paritas_status status = paritas_hypotest(a->context, a->plan->model, a->plan->job,
+                                                   PARITAS_STATISTIC_QTILDE, 1, &a->plan->mu, &r);
     if (status != PARITAS_OK) return status;
     values[CONTRACT_Q] = r.q;
     values[CONTRACT_Q_ASIMOV] = r.q_asimov;
@@ -176,9 +187,9 @@ static paritas_status ask_toys(struct asking *a)
     options.seed = a->plan->seed;
     options.take = keep;
     options.user = &kept;
-    paritas_hypotest_toys_result result;
-    const paritas_status status = paritas_hypotest_toys(a->context, a->plan->model, a->plan->job,
-                                                        PARITAS_QTILDE, a->plan->mu, &options, &result);
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
+    const paritas_status status = paritas_hypotest_toys(
+        a->context, a->plan->model, a->plan->job, PARITAS_STATISTIC_QTILDE, a->plan->mu, &options, &result);
     a->answer->n[CONTRACT_TOYS] = CONTRACT_TOY * kept.n; /* mu 0 has one hypothesis */
     return status;
 }

@@ -44,8 +44,8 @@ const struct option options_model[] = {
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),
     {"--no-polish", 0, OPTION_FLAG, NULL,
-     "f32 fits as they are, to look at what f32 does: parameters may be 0.003 errors from the minimum, or "
-     "worse, differences of 2 NLL are rounding below 1e-4"},
+     "keep f32 fits without the f64 polish, to test f32 itself: parameters may be 0.003 errors from the "
+     "minimum, or worse. Differences of 2 NLL below 1e-4 are rounding"},
     {0},
 };
 
@@ -159,7 +159,7 @@ static paritas_status open_context(struct session *session)
 
 paritas_status session_open(struct session *session, const struct arguments *arguments)
 {
-    memset(session, 0, sizeof *session);
+    *session = (struct session){.job = PARITAS_JOB_DEFAULT};
     session->arguments = arguments;
     session->json = option_flag(arguments, "--json");
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
@@ -191,7 +191,7 @@ paritas_status session_open(struct session *session, const struct arguments *arg
 
 paritas_status session_open_beside(struct session *session, const struct session *first, const char *device)
 {
-    memset(session, 0, sizeof *session);
+    *session = (struct session){.job = PARITAS_JOB_DEFAULT};
     session->arguments = first->arguments;
     session->json = first->json;
     session->options = first->options;
@@ -203,7 +203,7 @@ paritas_status session_open_beside(struct session *session, const struct session
 
 void session_share(struct session *session, struct session *first)
 {
-    memset(session, 0, sizeof *session);
+    *session = (struct session){.job = PARITAS_JOB_DEFAULT};
     session->arguments = first->arguments;
     session->json = first->json;
     session->options = first->options;
@@ -220,7 +220,7 @@ void session_clear(struct session *session)
     arena_free(&session->arena);
     session->model = NULL;
     session->workspace = NULL;
-    session->job = (paritas_job){0};
+    session->job = (paritas_job)PARITAS_JOB_DEFAULT;
     session->n_parameters = session->n_main = session->n_aux = 0;
     session->not_converged = session->partial = session->wrong_usage = false;
     session->context->message[0] = '\0';
@@ -241,6 +241,20 @@ double *numbers(struct session *session, size_t n)
     double *values = arena_array(&session->arena, n + 1, sizeof *values);
     if (values == NULL) paritas_fail_memory(session->context);
     return values;
+}
+
+void *arena_records(struct arena *arena, size_t n, size_t size)
+{
+    char *records = arena_array(arena, n + 1, size);
+    for (size_t i = 0; i < n && records != NULL; i++) memcpy(records + i * size, &size, sizeof size);
+    return records;
+}
+
+void *sized_records(struct session *session, size_t n, size_t size)
+{
+    void *records = arena_records(&session->arena, n, size);
+    if (records == NULL) paritas_fail_memory(session->context);
+    return records;
 }
 
 bool wants_patchset(const struct arguments *arguments)
@@ -340,9 +354,9 @@ paritas_status load_model(struct session *session)
     options.poi = option_text(arguments, "--poi", NULL);
     options.normsys_code = option_text(arguments, "--normsys-code", "4")[0] - '0';
     if (histosys != NULL)
-        options.histosys_code = histosys[0] == '0'   ? PARITAS_HISTOSYS_0
-                                : histosys[0] == '2' ? PARITAS_HISTOSYS_2
-                                                     : PARITAS_HISTOSYS_4P;
+        options.histosys_code = histosys[0] == '0'   ? PARITAS_HISTOSYS_CODE_0
+                                : histosys[0] == '2' ? PARITAS_HISTOSYS_CODE_2
+                                                     : PARITAS_HISTOSYS_CODE_4P;
     options.clip_sample = option_given(arguments, "--clip-sample") != NULL;
     options.clip_sample_at = option_number(arguments, "--clip-sample", 0.0);
     options.clip_bin = option_given(arguments, "--clip-bin") != NULL;
@@ -413,8 +427,10 @@ paritas_status load_asimov(struct session *session)
     paritas_job job = session->job;
     job.start = start;
     job.fixed = fixed;
-    paritas_result result;
-    status = paritas_fit(session->context, session->model, NULL, 1, &job, &result, point, NULL, NULL, NULL);
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    status = paritas_fit(
+        session->context, session->model, NULL, 1, &job,
+        &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &result, .parameters = point});
     if (status == PARITAS_OK)
         status = paritas_expected_data(session->context, session->model, 1, point, data);
     note_status(session, result.status);

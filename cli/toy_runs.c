@@ -1,6 +1,7 @@
 /* toy_runs.c: see toy_runs.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "toy_runs.h"
+#include "record_output.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -96,11 +97,12 @@ const char *toy_option_given(const struct arguments *arguments)
     return NULL;
 }
 
-void toy_run_close(struct session *session, struct toy_run *run, const uint64_t counts[PARITAS_FIT_STATUSES])
+void toy_run_close(struct session *session, struct toy_run *run,
+                   const uint64_t counts[PARITAS_FIT_STATUS_COUNT])
 {
     uint64_t all = 0;
     run->seconds = now() - run->start;
-    for (int k = 0; k < PARITAS_FIT_STATUSES; k++) all += counts[k];
+    for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++) all += counts[k];
     const double failed = (double)(all - counts[PARITAS_FIT_CONVERGED]);
     if (failed > option_number(session->arguments, "--max-failed", 0.001) * (double)all)
         session->not_converged = true;
@@ -109,7 +111,7 @@ void toy_run_close(struct session *session, struct toy_run *run, const uint64_t 
 void toy_run_write(struct writer *w, const struct toy_run *run, const paritas_toys_tally *r)
 {
     write_object(w, "counts", false);
-    for (int k = 0; k < PARITAS_FIT_STATUSES; k++)
+    for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++)
         if (r->counts[k] > 0 || k == PARITAS_FIT_CONVERGED)
             write_integer(w, paritas_fit_status_name((paritas_fit_status)k), r->counts[k]);
     write_close(w);
@@ -117,13 +119,7 @@ void toy_run_write(struct writer *w, const struct toy_run *run, const paritas_to
     write_integer(w, "seed", run->options.seed);
     write_integer(w, "fitted", r->fitted);
     write_object(w, "methods", false);
-    write_integer(w, "quasi_newton", r->by_quasi_newton);
-    write_integer(w, "newton", r->by_newton);
-    write_integer(w, "suggested_start", r->from_suggested_start);
-    write_integer(w, "from_the_other_fit", r->from_the_other_fit);
-    write_integer(w, "further_starts", r->from_further_starts);
-    write_integer(w, "at_edge", r->at_edge);
-    write_integer(w, "refitted", r->refitted);
+    write_fields(w, "paritas_toys_tally", r, "quasi_newton", "refitted");
     write_close(w);
     write_integer(w, "iterations", r->iterations);
     write_number(w, "seconds", run->seconds);
@@ -134,7 +130,7 @@ void toy_run_describe(struct text *out, const struct toy_run *run, const paritas
 {
     const char *between = "";
     text_format(out, "\ntoys: ");
-    for (int k = 0; k < PARITAS_FIT_STATUSES; k++)
+    for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++)
         if (r->counts[k] > 0) {
             text_format(out, "%s%" PRIu64 " %s", between, r->counts[k],
                         paritas_fit_status_name((paritas_fit_status)k));
@@ -153,22 +149,9 @@ void toy_run_describe(struct text *out, const struct toy_run *run, const paritas
     text_format(out, "\n");
 }
 
-void hypotest_toys_write_fields(struct writer *w, const paritas_hypotest_toys_result *r)
+void hypotest_toys_write(struct writer *w, const paritas_hypotest_toys_result *r)
 {
-    write_number(w, "mu", r->mu);
-    write_number(w, "CLs_obs", r->cls_obs);
-    write_number(w, "CLs_obs_error", r->cls_obs_error);
-    write_numbers(w, "CLs_exp", 5, r->cls_exp);
-    write_numbers(w, "CLs_exp_error", 5, r->cls_exp_error);
-    write_number(w, "CLsb", r->clsb);
-    write_number(w, "CLsb_error", r->clsb_error);
-    write_number(w, "CLb", r->clb);
-    write_number(w, "CLb_error", r->clb_error);
-    write_number(w, "q", r->q);
-    write_number(w, "mu_hat", r->mu_hat);
-    write_number(w, "p0", r->p0);
-    write_number(w, "p0_error", r->p0_error);
-    write_string(w, "status", paritas_fit_status_name(r->status));
+    write_fields(w, "paritas_hypotest_toys_result", r, "mu", "status");
 }
 
 void hypotest_toys_describe(struct session *session, const char *poi, const paritas_hypotest_toys_result *r)

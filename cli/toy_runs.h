@@ -17,13 +17,14 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run);
 /* The first option of GROUP_TOYS that is given; NULL: none. */
 const char *toy_option_given(const struct arguments *arguments);
 /* Notes the time, and the exit code 1 where more toys than --max-failed have no answer. */
-void toy_run_close(struct session *session, struct toy_run *run, const uint64_t counts[PARITAS_FIT_STATUSES]);
+void toy_run_close(struct session *session, struct toy_run *run,
+                   const uint64_t counts[PARITAS_FIT_STATUS_COUNT]);
 /* counts, methods, toys_per_second, ntoys, seed, into an open object. */
 void toy_run_write(struct writer *writer, const struct toy_run *run, const paritas_toys_tally *tally);
 void toy_run_describe(struct text *out, const struct toy_run *run, const paritas_toys_tally *tally);
 
 /* The keys of a test by toys, into an open object; the same for people. */
-void hypotest_toys_write_fields(struct writer *writer, const paritas_hypotest_toys_result *result);
+void hypotest_toys_write(struct writer *writer, const paritas_hypotest_toys_result *result);
 void hypotest_toys_describe(struct session *session, const char *poi,
                             const paritas_hypotest_toys_result *result);
 

@@ -14,14 +14,14 @@ static int take(void *user, size_t n, const paritas_toy *toys)
 static paritas_status run(paritas_context *context, const paritas_model *model)
 {
     paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     double largest = 0.0;
     options.n = 4000; /* of each hypothesis */
     options.seed = 7; /* the same toys on any machine, thread count and device */
     options.take = take;
     options.user = &largest;
     paritas_status status =
-        paritas_hypotest_toys(context, model, NULL, PARITAS_QTILDE, 1.0, &options, &result);
+        paritas_hypotest_toys(context, model, NULL, PARITAS_STATISTIC_QTILDE, 1.0, &options, &result);
     if (status != PARITAS_OK) return status;
     printf("q = %.4f observed, at most %.1f in the toys\n", result.q, largest);
     printf("CLs = %.3f +- %.3f from %llu and %llu toys\n", result.cls_obs, result.cls_obs_error,

@@ -65,7 +65,7 @@ cdef const char *minimizer_text(int minimizer) noexcept: return paritas_minimize
 
 FIT_STATUSES = names_of(5, fit_status_text)        # by value of paritas_fit_status
 PARAMETER_STATES = names_of(4, state_text)
-MINIMIZERS = names_of(3, minimizer_text)
+PARITAS_MINIMIZER_COUNT = names_of(3, minimizer_text)
 TEST_STATISTICS = ["qtilde", "q", "q0"]
 
 cdef double CALLBACK_INTERVAL = 0.05 # s between looks at signals and the progress function

@@ -36,9 +36,9 @@ cdef int fill_fit_options(paritas_fit_options *options, str minimizer, unsigned 
     options.population = population
     options.seed = seed
     if minimizer != "newton":
-        if minimizer not in MINIMIZERS:
-            raise InvalidArgument(f"minimizer {minimizer!r}: there are {', '.join(MINIMIZERS)}")
-        options.minimizer = <paritas_minimizer><int>MINIMIZERS.index(minimizer)
+        if minimizer not in PARITAS_MINIMIZER_COUNT:
+            raise InvalidArgument(f"minimizer {minimizer!r}: there are {', '.join(PARITAS_MINIMIZER_COUNT)}")
+        options.minimizer = <paritas_minimizer><int>PARITAS_MINIMIZER_COUNT.index(minimizer)
     return 0
 
 
@@ -50,7 +50,7 @@ def fit(Model model not None, data=None, start=None, lower=None, upper=None, fix
     cdef Py_ssize_t p = model.parameter_count
     cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef paritas_fit_options options
-    cdef paritas_result result
+    cdef paritas_fit_result result
     cdef object values = new_array(p), errors = None, matrix = None, states = None
     cdef double *value_numbers = numbers(values)
     cdef double *error_numbers = NULL
@@ -95,7 +95,7 @@ def fit_batch(Model model not None, Py_ssize_t n, data=None, start=None, lower=N
     cdef object fixed_rows = None if fixed is None else np.atleast_2d(np.ascontiguousarray(fixed, dtype=np.uint8))
     cdef paritas_fit_options options
     cdef paritas_job *jobs
-    cdef paritas_result *results
+    cdef paritas_fit_result *results
     cdef object values = new_matrix(n, p), error_rows = new_matrix(n, p) if errors else None, matrices = np.empty((n, p, p)) if covariance else None
     cdef double *value_numbers = numbers(values)
     cdef double *error_numbers = numbers(error_rows) if errors else NULL
@@ -110,7 +110,7 @@ def fit_batch(Model model not None, Py_ssize_t n, data=None, start=None, lower=N
         raise InvalidArgument(f"fixed: rows of {p} flags are wanted, the array given has shape {np.shape(fixed)}")
     fill_fit_options(&options, minimizer, max_iterations, population, seed)
     jobs = <paritas_job *>calloc(n + 1, sizeof(paritas_job))
-    results = <paritas_result *>calloc(n + 1, sizeof(paritas_result))
+    results = <paritas_fit_result *>calloc(n + 1, sizeof(paritas_fit_result))
     try:
         if jobs == NULL or results == NULL:
             raise MemoryError()

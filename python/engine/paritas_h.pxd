@@ -16,13 +16,13 @@ cdef extern from "paritas.h" nogil:
     ctypedef enum paritas_fit_status:
         PARITAS_FIT_CONVERGED
     ctypedef enum paritas_minimizer:
-        PARITAS_NEWTON
+        PARITAS_MINIMIZER_NEWTON
     ctypedef enum paritas_parameter_state:
-        PARITAS_FREE
+        PARITAS_PARAMETER_FREE
     ctypedef enum paritas_test_statistic:
-        PARITAS_QTILDE
-        PARITAS_Q
-        PARITAS_Q0
+        PARITAS_STATISTIC_QTILDE
+        PARITAS_STATISTIC_Q
+        PARITAS_STATISTIC_Q0
 
     ctypedef struct paritas_context
     ctypedef struct paritas_workspace
@@ -163,7 +163,7 @@ cdef extern from "paritas.h" nogil:
         const double *lower
         const double *upper
         const unsigned char *fixed
-    ctypedef struct paritas_result:
+    ctypedef struct paritas_fit_result:
         paritas_fit_status status
         unsigned iterations
         double twice_nll
@@ -177,7 +177,7 @@ cdef extern from "paritas.h" nogil:
         unsigned population
         uint64_t seed
     paritas_status paritas_fit(paritas_context *context, const paritas_model *model, const paritas_fit_options *options, size_t n, const paritas_job *jobs,
-                               paritas_result *results, double *parameters, double *errors, double *covariance, paritas_parameter_state *states)
+                               paritas_fit_result *results, double *parameters, double *errors, double *covariance, paritas_parameter_state *states)
     paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job, const double *best, double best_twice_nll,
                                  double error, size_t parameter, double *down, double *up)
 
@@ -206,7 +206,7 @@ cdef extern from "paritas.h" nogil:
         double q, twice_nll
         paritas_fit_status status
     paritas_status paritas_scan(paritas_context *context, const paritas_model *model, const paritas_job *job, size_t k, const size_t *parameters, size_t n,
-                                const double *values, paritas_result *best, double *best_parameters, paritas_scan_point *points)
+                                const double *values, paritas_fit_result *best, double *best_parameters, paritas_scan_point *points)
     ctypedef struct paritas_ranking_entry:
         size_t parameter
         double pull, constraint, impact_up, impact_down, prefit_up, prefit_down
@@ -256,12 +256,12 @@ cdef extern from "paritas.h" nogil:
                                          double mu, const paritas_toys_options *options, paritas_hypotest_toys_result *result)
     ctypedef struct paritas_toy_fit:
         uint64_t toy
-        paritas_result result
+        paritas_fit_result result
         double statistic
         const double *parameters
         const double *errors
     ctypedef int (*paritas_toy_fits_taker)(void *user, size_t n, const paritas_toy_fit *fits) noexcept nogil
-    unsigned PARITAS_TOYS_PARAMETERS
+    unsigned PARITAS_TOYS_KEEP_PARAMETERS
     unsigned PARITAS_TOYS_ERRORS
     ctypedef struct paritas_toys_parameter:
         double generated

@@ -4,7 +4,7 @@ cdef tuple test_of(const paritas_hypotest_result *r):
     return (r.mu, r.cls_obs, five(r.cls_exp), r.clsb, r.clb, r.p0, r.q, r.q_asimov, r.mu_hat,
             r.twice_nll_free, r.twice_nll_fixed, <int>r.status)
 
-cdef paritas_test_statistic statistic_of(str name) except? PARITAS_QTILDE:
+cdef paritas_test_statistic statistic_of(str name) except? PARITAS_STATISTIC_QTILDE:
     if name not in TEST_STATISTICS:
         raise InvalidArgument(f"test statistic {name!r}: there are {', '.join(TEST_STATISTICS)}")
     return <paritas_test_statistic><int>TEST_STATISTICS.index(name)
@@ -91,7 +91,7 @@ def scan(Model model not None, parameters, values, data=None, start=None, lower=
     cdef const double *point_numbers = numbers(points)
     cdef object best_values = new_array(model.parameter_count), q = new_array(n), twice_nll = new_array(n), codes = np.empty(n, np.int32)
     cdef double *best_numbers = numbers(best_values)
-    cdef paritas_result best
+    cdef paritas_fit_result best
     cdef paritas_scan_point *results = <paritas_scan_point *>calloc(n + 1, sizeof(paritas_scan_point))
     cdef Context context
     cdef paritas_status status

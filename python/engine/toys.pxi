@@ -154,7 +154,7 @@ def fit_toys(Model model not None, uint64_t n, uint64_t seed, params=None, expec
         around = vector(expected, model.data_count, "expected")
     cdef const double *at_numbers = NULL if at is None else numbers(at)
     cdef const double *around_numbers = NULL if around is None else numbers(around)
-    cdef unsigned flags = (PARITAS_TOYS_ERRORS if errors else 0) | (PARITAS_TOYS_PARAMETERS if save_parameters else 0)
+    cdef unsigned flags = (PARITAS_TOYS_ERRORS if errors else 0) | (PARITAS_TOYS_KEEP_PARAMETERS if save_parameters else 0)
     cdef paritas_toys_parameter *moments = <paritas_toys_parameter *>calloc(p + 1, sizeof(paritas_toys_parameter))
     cdef Rows rows = Rows(sizeof(fit_row)), parameter_rows = Rows(p * sizeof(double)), error_rows = Rows(p * sizeof(double))
     cdef taken_fits taken

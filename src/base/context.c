@@ -7,7 +7,6 @@
  * Blocks double in size, so that a small document costs one small allocation and a large one few. */
 #include "base/context.h"
 
-#include "base/names.h"
 #include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
@@ -24,29 +23,6 @@
 const char *paritas_version(void)
 {
     return VERSION_TEXT(PARITAS_VERSION_MAJOR, PARITAS_VERSION_MINOR, PARITAS_VERSION_PATCH);
-}
-
-#define SYMBOL_CASE(name, value, sentence) \
-    case value:                            \
-        return "PARITAS_" #name;
-TEXTS_OF(paritas_status, PARITAS_STATUS_LIST, SYMBOL_CASE, "unknown status", paritas_status_name)
-TEXTS_OF(paritas_status, PARITAS_STATUS_LIST, WORD_CASE, "unknown status", paritas_status_message)
-NAME_OF(paritas_fit_status, PARITAS_FIT_LIST, paritas_fit_status_name)
-NAME_OF(paritas_minimizer, PARITAS_MINIMIZER_LIST, paritas_minimizer_name)
-
-const char *paritas_parameter_state_name(paritas_parameter_state state)
-{
-    switch (state) {
-    case PARITAS_FREE:
-        return "free";
-    case PARITAS_FIXED:
-        return "fixed";
-    case PARITAS_AT_LOWER_BOUND:
-        return "at_lower_bound";
-    case PARITAS_AT_UPPER_BOUND:
-        return "at_upper_bound";
-    }
-    return "unknown";
 }
 
 /* ---- errors ----------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* custom_model.c: models of users' own: a description and kernels (docs/models.md) become a frozen model like any
  * other. */
 #include "base/host_math.h"
+#include "base/sized.h"
 #include "custom/custom_arrays.h"
 #include "entry/custom_entries.h"
 #include "fit/fit_rows.h"
@@ -206,9 +207,9 @@ static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
     frozen->slab = at;
     frozen->slab_value = ints[CUSTOM_S_WEIGHT];
     frozen->slab_covariance = at + slots * slots + slots * (slots + 8) / 2;
-    frozen->slab_fit[PARITAS_NEWTON] = frozen->slab_fit[PARITAS_DE] = at;
-    frozen->slab_fit[PARITAS_LBFGSB] = at + LBFGSB_MEMORY(slots);
-    return frozen->slab_covariance <= UINT32_MAX && frozen->slab_fit[PARITAS_LBFGSB] <= UINT32_MAX;
+    frozen->slab_fit[PARITAS_MINIMIZER_NEWTON] = frozen->slab_fit[PARITAS_MINIMIZER_DE] = at;
+    frozen->slab_fit[PARITAS_MINIMIZER_LBFGSB] = at + LBFGSB_MEMORY(slots);
+    return frozen->slab_covariance <= UINT32_MAX && frozen->slab_fit[PARITAS_MINIMIZER_LBFGSB] <= UINT32_MAX;
 }
 
 /* Parameters, their maps and constraints; data. False: out of memory. */
@@ -358,8 +359,8 @@ paritas_status paritas_model_define(paritas_context *context, const paritas_mode
     paritas_model_description d = PARITAS_MODEL_DESCRIPTION_DEFAULT;
     *made = NULL;
     if (!given) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a model without a description");
-    memcpy(&d, given, given->size < sizeof d ? given->size : sizeof d);
-    paritas_status status = check_parameters(context, &d);
+    paritas_status status = SIZED_TAKE(context, paritas_model_description, "description", given, &d);
+    if (status == PARITAS_OK) status = check_parameters(context, &d);
     if (status == PARITAS_OK) status = check_data(context, &d);
     if (status != PARITAS_OK) return status;
     struct custom_model *model = paritas_allocate_clear(context, 1, sizeof *model);

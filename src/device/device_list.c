@@ -1,5 +1,6 @@
 /* device_list.c: what can run here, and why what is there cannot. */
 #include "device/device.h"
+#include "base/sized.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,12 +50,14 @@ static bool describe(paritas_context *context, const char *kind, unsigned index,
 paritas_status paritas_list_devices(paritas_context *context, size_t room, paritas_device_info *devices,
                                     size_t *count)
 {
+    *count = 0;
+    const paritas_status status = SIZED_CHECK(context, paritas_device_info, "devices", room, devices);
+    if (status != PARITAS_OK) return status;
     void *const stream = context->stream; /* of one device only */
     context->stream = NULL;
-    *count = 0;
     for (size_t k = 0; device_kind(k); k++)
         for (unsigned index = 0; index < OF_A_KIND; index++) {
-            paritas_device_info info;
+            paritas_device_info info = PARITAS_INIT(paritas_device_info);
             const bool there = describe(context, device_kind(k), index, &info);
             if (!there && index > 0) break;
             if (*count < room) devices[*count] = info;

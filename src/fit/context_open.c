@@ -1,5 +1,6 @@
 /* context_open.c: contexts. */
 #include "device/device.h"
+#include "base/sized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,48 +23,47 @@ static void malloc_release(void *user, void *memory)
     free(memory);
 }
 
-paritas_status paritas_open(const paritas_options *given, paritas_context **context)
+/* Puts what `options` say into a new context, all but its devices. */
+static paritas_status take_options(struct paritas_context *opened, const paritas_options *options)
 {
-    paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    const paritas_allocator standard = {malloc_allocate, malloc_reallocate, malloc_release, NULL};
-    const paritas_allocator allocator = options.allocator ? *options.allocator : standard;
-    struct paritas_context *opened = allocator.allocate(allocator.user, sizeof *opened);
-    *context = opened;
-    if (!opened) return PARITAS_OUT_OF_MEMORY;
-    memset(opened, 0, sizeof *opened);
-    opened->allocator = allocator;
-    opened->progress = options.progress;
-    opened->progress_user = options.progress_user;
-    opened->note = options.note;
-    opened->note_user = options.note_user;
-    opened->lanes = options.lanes;
-    opened->workers = options.workers;
-    opened->stream = options.stream;
-    const bool choose = options.precision == PARITAS_PRECISION_AUTO;
-    opened->precision = options.precision && !choose ? options.precision : 64;
-    opened->no_polish = options.no_polish != 0;
+    opened->progress = options->progress;
+    opened->progress_user = options->progress_user;
+    opened->note = options->note;
+    opened->note_user = options->note_user;
+    opened->lanes = options->lanes;
+    opened->workers = options->workers;
+    opened->stream = options->stream;
+    opened->precision =
+        options->precision && options->precision != PARITAS_PRECISION_AUTO ? options->precision : 64;
+    opened->no_polish = options->no_polish != 0;
     if (opened->precision != 64 && opened->precision != 32)
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT,
                             "precision %u: there are 64, 32 and PARITAS_PRECISION_AUTO", opened->precision);
-    if (options.lanes > 16 || (options.lanes & (options.lanes - 1)) != 0)
+    if (options->lanes > 16 || (options->lanes & (options->lanes - 1)) != 0)
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "lanes %u: there are 1, 2, 4, 8 and 16",
-                            options.lanes);
-    if (options.cache && options.cache[0]) {
-        opened->cache = paritas_allocate(opened, strlen(options.cache) + 1, 1);
+                            options->lanes);
+    if (options->cache && options->cache[0]) {
+        opened->cache = paritas_allocate(opened, strlen(options->cache) + 1, 1);
         if (!opened->cache) return paritas_fail_memory(opened);
-        memcpy(opened->cache, options.cache, strlen(options.cache) + 1);
+        memcpy(opened->cache, options->cache, strlen(options->cache) + 1);
     }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    opened->threads = options.threads ? options.threads : processors > 0 ? (unsigned)processors : 1;
+    opened->threads = options->threads ? options->threads : processors > 0 ? (unsigned)processors : 1;
     if (opened->threads > 256) opened->threads = 256;
+    return PARITAS_OK;
+}
+
+/* Opens the device that the options name, in f32 where they leave the choice and f64 would crawl or is not there. */
+static paritas_status open_device(struct paritas_context *opened, const paritas_options *options)
+{
     paritas_status status =
-        device_try(opened, options.device, options.isa, opened->precision, true, &opened->device);
-    if (choose && (status == DEVICE_LACKS_PRECISION || (status == PARITAS_OK && opened->device->slow_f64))) {
+        device_try(opened, options->device, options->isa, opened->precision, true, &opened->device);
+    if (options->precision == PARITAS_PRECISION_AUTO &&
+        (status == DEVICE_LACKS_PRECISION || (status == PARITAS_OK && opened->device->slow_f64))) {
         struct paritas_device *instead = NULL;
-        const paritas_status found = device_try(opened, options.device, options.isa, 32, true, &instead);
+        const paritas_status found = device_try(opened, options->device, options->isa, 32, true, &instead);
         if (found == PARITAS_OK) {
-            device_close(opened->device); /* f64 that crawls */
+            device_close(opened->device);
             opened->device = instead;
             opened->precision = 32;
         }
@@ -77,6 +77,25 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
                             "stream: device '%s' has none, only CUDA devices have", opened->device->name);
     snprintf(opened->device_name, sizeof opened->device_name, "%s", opened->device->name);
     snprintf(opened->isa_name, sizeof opened->isa_name, "%s", opened->device->isa);
+    return PARITAS_OK;
+}
+
+paritas_status paritas_open(const paritas_options *given, paritas_context **context)
+{
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    struct paritas_context refused = {0}; /* has the message until there is a context */
+    paritas_status status = SIZED_TAKE(&refused, paritas_options, "options", given, &options);
+    const paritas_allocator standard = {malloc_allocate, malloc_reallocate, malloc_release, NULL};
+    const paritas_allocator allocator = options.allocator ? *options.allocator : standard;
+    struct paritas_context *opened = allocator.allocate(allocator.user, sizeof *opened);
+    *context = opened;
+    if (!opened) return PARITAS_OUT_OF_MEMORY;
+    memset(opened, 0, sizeof *opened);
+    opened->allocator = allocator;
+    memcpy(opened->message, refused.message, sizeof opened->message);
+    if (status == PARITAS_OK) status = take_options(opened, &options);
+    if (status == PARITAS_OK) status = open_device(opened, &options);
+    if (status != PARITAS_OK) return status;
     if (opened->precision == 64 && opened->device->operations == &device_cpu)
         opened->host = opened->device;
     else

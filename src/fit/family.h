@@ -10,12 +10,6 @@
 
 #include "device/device.h"
 
-enum {
-#define X(name, value, word) +1
-    MINIMIZERS = PARITAS_MINIMIZER_LIST(X)
-#undef X
-};
-
 struct frozen;
 
 /* A model family: its entries; those that fit by minimiser, all with the same rows; what the public functions
@@ -24,7 +18,8 @@ struct paritas_family {
     const char *name;
     const struct kernel_module *module;
     /* tangent: only where data_derivatives is */
-    unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[MINIMIZERS], tangent;
+    unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[PARITAS_MINIMIZER_COUNT],
+        tangent;
     void (*free)(struct paritas_model *model);
     /* Answer the public functions of these names with `_of` behind. Only for models without `no_expectation`.
      * `data`: NULL where the model has no templates. */
@@ -80,7 +75,7 @@ struct frozen {
     const double *slot_template;   /* n_slots: values of padding slots, 0 elsewhere */
     const double *place_template;  /* n_places */
     size_t slab, slab_covariance;  /* elements */
-    size_t slab_fit[MINIMIZERS];
+    size_t slab_fit[PARITAS_MINIMIZER_COUNT];
     size_t slab_value; /* how many of them a value and gradient use */
     /* of a fit by newton, as struct device_launch has it; 0: not known (kernels of a user's own) */
     double cost;

@@ -13,6 +13,8 @@
  * conditions of convergence are checked once more with the exact Hessian of the returned point; a fit that
  * fails them is continued from there by the same minimiser.
  */
+#include "fit/fit.h"
+#include "base/sized.h"
 #include "fit/closest.h"
 #include "fit/minimum.h"
 #include "fit/fit_rows.h"
@@ -24,8 +26,8 @@
 #define EDM_OF_ROUNDING 1e-14 /* here the gradient is rounding, which a large error may still magnify */
 #define CONTINUATIONS 3
 
-static const unsigned iteration_limit[MINIMIZERS] = {
-    [PARITAS_NEWTON] = 200, [PARITAS_LBFGSB] = 5000, [PARITAS_DE] = 3000};
+static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
+    [PARITAS_MINIMIZER_NEWTON] = 200, [PARITAS_MINIMIZER_LBFGSB] = 5000, [PARITAS_MINIMIZER_DE] = 3000};
 
 struct chunk {
     paritas_context *context;
@@ -34,7 +36,7 @@ struct chunk {
     paritas_fit_options options;
     size_t n;
     const paritas_job *jobs;
-    paritas_result *results;
+    paritas_fit_result *results;
     double *parameters, *errors, *covariance;
     paritas_parameter_state *states;
     const double **sets; /* distinct data rows */
@@ -150,12 +152,12 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
     rows.args[4 + n] = members_of(c);
     rows.args[4 + n + 1] = (uint32_t)c->options.seed;
     rows.args[4 + n + 2] = (uint32_t)(c->options.seed >> 32);
-    if (minimizer == PARITAS_DE) rows.more = DE_MEMORY(slots, (size_t)rows.args[4 + n]);
+    if (minimizer == PARITAS_MINIMIZER_DE) rows.more = DE_MEMORY(slots, (size_t)rows.args[4 + n]);
     status = rows_launch(c->context, device, model, model->family->fit[minimizer], n, &rows);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const size_t i = which ? which[k] : k;
         const double *out = rows.out + k * stride, *tail = out + slots, nan = __builtin_nan("");
-        paritas_result *result = &c->results[i];
+        paritas_fit_result *result = &c->results[i];
         const int inside = tail[1] < ROWS_OUTSIDE;
         result->status = inside ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
         result->iterations += (unsigned)tail[3];
@@ -193,13 +195,14 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
         const double *out = rows.out + k * stride, *tail = out + 3 * slots, nan = __builtin_nan("");
         const double *lower = or_default(c->jobs[i].lower, model->lower);
         const unsigned char *fixed = c->jobs[i].fixed ? c->jobs[i].fixed : model->fixed;
-        paritas_result *result = &c->results[i];
+        paritas_fit_result *result = &c->results[i];
         const int usable = tail[0] < ROWS_OUTSIDE && tail[2] == 0.0;
         const int met =
             tail[2] == 0.0 && tail[1] <= edm_most && (tail[3] <= pull_most || tail[1] <= EDM_OF_ROUNDING);
         /* a method that knows no Hessian asks for more than rounding may allow: where its line search ended
          * the conditions may yet hold */
-        if (met && c->options.minimizer != PARITAS_NEWTON && result->status == PARITAS_FIT_NO_PROGRESS)
+        if (met && c->options.minimizer != PARITAS_MINIMIZER_NEWTON &&
+            result->status == PARITAS_FIT_NO_PROGRESS)
             result->status = PARITAS_FIT_CONVERGED;
         if (result->status == PARITAS_FIT_CONVERGED) {
             result->edm = tail[1];
@@ -213,10 +216,11 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
             const uint32_t slot = model->slot_of[a];
             const int active = out[slot] > 0.0;
             if (c->states)
-                c->states[i * p + a] = fixed[a]                               ? PARITAS_FIXED
-                                       : active                               ? PARITAS_FREE
-                                       : c->parameters[i * p + a] <= lower[a] ? PARITAS_AT_LOWER_BOUND
-                                                                              : PARITAS_AT_UPPER_BOUND;
+                c->states[i * p + a] = fixed[a] ? PARITAS_PARAMETER_FIXED
+                                       : active ? PARITAS_PARAMETER_FREE
+                                       : c->parameters[i * p + a] <= lower[a]
+                                           ? PARITAS_PARAMETER_AT_LOWER_BOUND
+                                           : PARITAS_PARAMETER_AT_UPPER_BOUND;
             if (c->errors)
                 c->errors[i * p + a] = usable && active && out[slots + slot] > 0.0 ? out[slots + slot] : nan;
             /* from one half: the other may differ in the last bit */
@@ -254,7 +258,7 @@ static bool land(struct chunk *c, size_t i)
 /* Polishes all fits of the chunk, as the top of this file says. `which`: room for them. */
 static paritas_status polish(struct chunk *c, size_t *which)
 {
-    const bool newton = c->options.minimizer == PARITAS_NEWTON;
+    const bool newton = c->options.minimizer == PARITAS_MINIMIZER_NEWTON;
     const uint32_t own = c->options.start_is_near ? FIT_FROM_NEAR : 0, closer = newton ? FIT_TO_CLOSER : 0;
     size_t near = 0, far = c->n;
     for (size_t i = 0; i < c->n; i++) {
@@ -291,7 +295,8 @@ static paritas_status run_chunk(struct chunk *c)
         again && c->sets && c->set_of && c->constants ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK) {
         gather_sets(c);
-        for (size_t i = 0; i < c->n; i++) c->results[i].iterations = 0;
+        for (size_t i = 0; i < c->n; i++)
+            c->results[i] = (paritas_fit_result)PARITAS_INIT(paritas_fit_result);
         const uint32_t own = c->options.start_is_near ? FIT_FROM_NEAR : 0;
         status = fit_jobs(c, context->device, c->n, NULL, NULL, own | c->closer);
         for (size_t i = 0; i < c->n && c->raw && status == PARITAS_OK; i++) land(c, i);
@@ -303,7 +308,7 @@ static paritas_status run_chunk(struct chunk *c)
         if (open > 0 && status == PARITAS_OK) status = fit_jobs(c, context->host, open, again, NULL, own);
     }
     if (status == PARITAS_OK &&
-        (c->errors || c->covariance || c->states || c->options.minimizer != PARITAS_NEWTON)) {
+        (c->errors || c->covariance || c->states || c->options.minimizer != PARITAS_MINIMIZER_NEWTON)) {
         size_t n = c->n, *now = again + c->n;
         for (size_t i = 0; i < n; i++) now[i] = i;
         for (unsigned round = 0; n > 0 && status == PARITAS_OK; round++) {
@@ -396,7 +401,7 @@ paritas_status fit_covariances(paritas_context *context, const paritas_model *gi
     const struct frozen *model = paritas_model_frozen(given);
     const size_t p = model->n_parameters, step = chunk_of(model, true);
     double *points = paritas_allocate(context, n * p + 1, sizeof *points);
-    paritas_result *results = paritas_allocate_clear(context, n + 1, sizeof *results);
+    paritas_fit_result *results = paritas_allocate_clear(context, n + 1, sizeof *results);
     size_t *which = paritas_allocate(context, 2 * n + 1, sizeof *which);
     struct chunk all = {
         .context = context, .given = given, .model = model, .options = PARITAS_FIT_OPTIONS_DEFAULT};
@@ -430,46 +435,63 @@ paritas_status fit_covariances(paritas_context *context, const paritas_model *gi
     return status;
 }
 
-paritas_status paritas_fit(paritas_context *context, const paritas_model *given,
-                           const paritas_fit_options *given_options, size_t n, const paritas_job *jobs,
-                           paritas_result *results, double *parameters, double *errors, double *covariance,
-                           paritas_parameter_state *states)
+/* Refuses options that nothing can be fitted with. */
+static paritas_status check_options(const struct chunk *c)
 {
+    const paritas_fit_options *options = &c->options;
+    if ((unsigned)options->minimizer >= PARITAS_MINIMIZER_COUNT)
+        return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT,
+                            "minimizer %d: there is none of this number", (int)options->minimizer);
+    if (options->population && (options->population < 4 || options->population > 65536))
+        return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "population %u: takes 4 to 65536 members",
+                            options->population);
+    if (options->minimizer == PARITAS_MINIMIZER_DE &&
+        c->model->slab + DE_MEMORY(c->model->n_slots, (size_t)members_of(c)) > UINT32_MAX)
+        return paritas_fail(c->context, PARITAS_OUT_OF_MEMORY,
+                            "population %u: one fit would need more than 2^32 numbers", members_of(c));
+    return PARITAS_OK;
+}
+
+paritas_status fit_run(paritas_context *context, const paritas_model *given,
+                       const paritas_fit_options *options, size_t n, const paritas_job *jobs,
+                       const paritas_fit_answers *answers)
+{
+    static const paritas_fit_options defaults = PARITAS_FIT_OPTIONS_DEFAULT;
     const struct frozen *model = paritas_model_frozen(given);
-    const size_t p = model->n_parameters, step = chunk_of(model, covariance != NULL);
-    paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
-    if (given_options)
-        memcpy(&options, given_options,
-               given_options->size < sizeof options ? given_options->size : sizeof options);
-    if ((unsigned)options.minimizer >= MINIMIZERS)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "minimizer %d: there is none of this number",
-                            (int)options.minimizer);
+    const size_t p = model->n_parameters, step = chunk_of(model, answers->covariance != NULL);
     const struct chunk c = {.context = context,
                             .given = given,
                             .model = model,
-                            .options = options,
+                            .options = options ? *options : defaults,
                             .n = n,
                             .jobs = jobs,
-                            .results = results,
-                            .parameters = parameters,
-                            .errors = errors,
-                            .covariance = covariance,
-                            .states = states};
-    if (options.population && (options.population < 4 || options.population > 65536))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "population %u: takes 4 to 65536 members",
-                            options.population);
-    if (options.minimizer == PARITAS_DE &&
-        model->slab + DE_MEMORY(model->n_slots, (size_t)members_of(&c)) > UINT32_MAX)
-        return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
-                            "population %u: one fit would need more than 2^32 numbers", members_of(&c));
-    paritas_status status = check_jobs(&c);
+                            .results = answers->results,
+                            .parameters = answers->parameters,
+                            .errors = answers->errors,
+                            .covariance = answers->covariance,
+                            .states = answers->states};
+    paritas_status status = check_options(&c);
+    if (status == PARITAS_OK) status = check_jobs(&c);
     if (status != PARITAS_OK) return status;
     double *own = NULL;
-    if (!parameters && n > 0) {
+    if (!answers->parameters && n > 0) {
         own = paritas_allocate(context, (n < step ? n : step) * p, sizeof *own);
         if (!own) return paritas_fail_memory(context);
     }
     status = run_all(&c, step, own);
     paritas_release(&context->allocator, own);
     return status;
+}
+
+paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
+                           const paritas_fit_options *options, size_t n, const paritas_job *jobs,
+                           const paritas_fit_answers *answers)
+{
+    paritas_fit_options own = PARITAS_FIT_OPTIONS_DEFAULT;
+    paritas_fit_answers into = PARITAS_FIT_ANSWERS_DEFAULT;
+    paritas_status status = SIZED_TAKE(context, paritas_fit_options, "options", options, &own);
+    if (status == PARITAS_OK) status = SIZED_TAKE(context, paritas_fit_answers, "answers", answers, &into);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_job, "jobs", n, jobs);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_fit_result, "results", n, into.results);
+    return status == PARITAS_OK ? fit_run(context, model, &own, n, jobs, &into) : status;
 }

@@ -92,7 +92,7 @@ static size_t touched_by(const struct frozen *model, unsigned entry)
 static size_t slab_of(const struct frozen *model, unsigned entry)
 {
     if (entry == model->family->covariance) return model->slab_covariance;
-    for (size_t m = 0; m < MINIMIZERS; m++)
+    for (size_t m = 0; m < PARITAS_MINIMIZER_COUNT; m++)
         if (entry == model->family->fit[m]) return model->slab_fit[m];
     return model->slab;
 }

@@ -98,7 +98,7 @@ static paritas_status launch(paritas_context *context, struct paritas_device *de
     rows.args[0] = rows.args[1] = (uint32_t)n;
     rows.args[2] = ITERATIONS;
     rows.args[3] = flags;
-    status = rows_launch(context, device, model, model->family->fit[PARITAS_NEWTON], n, &rows);
+    status = rows_launch(context, device, model, model->family->fit[PARITAS_MINIMIZER_NEWTON], n, &rows);
     if (status != PARITAS_OK) rows_free(&rows);
     *into = rows;
     return status;

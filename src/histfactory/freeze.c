@@ -236,9 +236,10 @@ static bool write_maps(struct freezer *f)
      * that lanes pay up to four times the usual size (measured: twice the speed on 184 parameters) */
     frozen->slab_value = HEADER(f, HF_S_TILES) / 4;
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
-    frozen->slab_fit[PARITAS_NEWTON] = frozen->slab;
-    frozen->slab_fit[PARITAS_DE] = frozen->slab; /* and the population, of a size that the caller chooses */
-    frozen->slab_fit[PARITAS_LBFGSB] = frozen->slab + LBFGSB_MEMORY(slots);
+    frozen->slab_fit[PARITAS_MINIMIZER_NEWTON] = frozen->slab;
+    frozen->slab_fit[PARITAS_MINIMIZER_DE] =
+        frozen->slab; /* and the population, of a size that the caller chooses */
+    frozen->slab_fit[PARITAS_MINIMIZER_LBFGSB] = frozen->slab + LBFGSB_MEMORY(slots);
     frozen->init = init;
     frozen->lower = lower;
     frozen->upper = upper;

@@ -417,9 +417,9 @@ bool freeze_tables(struct freezer *f)
     HEADER(f, HF_NORMSYS_ENTRIES) = normsys;
     HEADER(f, HF_SCALARS) = scalars;
     HEADER(f, HF_NORMSYS_CODE) = f->options->normsys_code == 1 ? 1 : 4;
-    HEADER(f, HF_HISTOSYS_CODE) = f->options->histosys_code == PARITAS_HISTOSYS_0   ? 0
-                                  : f->options->histosys_code == PARITAS_HISTOSYS_2 ? 2
-                                                                                    : 4;
+    HEADER(f, HF_HISTOSYS_CODE) = f->options->histosys_code == PARITAS_HISTOSYS_CODE_0   ? 0
+                                  : f->options->histosys_code == PARITAS_HISTOSYS_CODE_2 ? 2
+                                                                                         : 4;
     HEADER(f, HF_CLIPS) = (f->options->clip_sample ? 1u : 0u) | (f->options->clip_bin ? 2u : 0u);
     const struct {
         uint32_t header;

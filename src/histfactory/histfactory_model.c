@@ -1,5 +1,6 @@
 /* histfactory_model.c: HistFactory models as the public interface shows them. */
 #include "histfactory/histfactory_model.h"
+#include "base/sized.h"
 #include "base/json.h"
 #include "fit/fit_rows.h"
 
@@ -9,15 +10,16 @@ paritas_status paritas_model_create(paritas_context *context, const paritas_work
                                     const paritas_model_options *given, paritas_model **model)
 {
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     *model = NULL;
+    paritas_status taken = SIZED_TAKE(context, paritas_model_options, "options", given, &options);
+    if (taken != PARITAS_OK) return taken;
     if (options.normsys_code != 0 && options.normsys_code != 1 && options.normsys_code != 4)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "normsys code %d: there are 1 and 4",
                             options.normsys_code);
-    if (options.histosys_code != 0 && options.histosys_code != PARITAS_HISTOSYS_0 &&
-        options.histosys_code != PARITAS_HISTOSYS_2 && options.histosys_code != PARITAS_HISTOSYS_4P)
+    if (options.histosys_code != 0 && options.histosys_code != PARITAS_HISTOSYS_CODE_0 &&
+        options.histosys_code != PARITAS_HISTOSYS_CODE_2 && options.histosys_code != PARITAS_HISTOSYS_CODE_4P)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "histosys code: there are PARITAS_HISTOSYS_0, _2 and _4P");
+                            "histosys code: there are PARITAS_HISTOSYS_CODE_0, _2 and _4P");
     if (options.clip_sample && !(options.clip_sample_at - options.clip_sample_at == 0.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "clip of samples at %g: must be a finite number", options.clip_sample_at);

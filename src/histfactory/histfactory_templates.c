@@ -4,17 +4,6 @@
 
 #include <string.h>
 
-static const char *const kinds[] = {
-#define X(name, value, word) word,
-    PARITAS_TEMPLATE_LIST(X)
-#undef X
-};
-
-const char *paritas_template_kind_name(paritas_template_kind kind)
-{
-    return (size_t)kind < sizeof kinds / sizeof kinds[0] ? kinds[kind] : "unknown";
-}
-
 /* ---- when a model is made ---- */
 
 paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
@@ -30,9 +19,9 @@ paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
                                 "templates[%zu]: kind %d: there is none of this number", t,
                                 (int)wanted->kind);
         if (!wanted->channel || !wanted->sample || !wanted->modifier != !shift)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "templates[%zu]: a %s takes a channel, a sample and %s", t,
-                                kinds[wanted->kind], shift ? "a modifier" : "no modifier");
+            return paritas_fail(
+                context, PARITAS_INVALID_ARGUMENT, "templates[%zu]: a %s takes a channel, a sample and %s", t,
+                paritas_template_kind_name(wanted->kind), shift ? "a modifier" : "no modifier");
         const struct hf_channel *channel = NULL;
         struct hf_sample *sample = NULL;
         struct hf_modifier *modifier = NULL;
@@ -61,7 +50,7 @@ paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
                                                                         : &modifier->lo_template;
         if (*mark)
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "templates[%zu]: this %s is given twice",
-                                t, kinds[wanted->kind]);
+                                t, paritas_template_kind_name(wanted->kind));
         *mark = (uint32_t)n + 1;
         n += channel->n_bins;
         if (n >= UINT32_MAX) return paritas_fail_memory(context);
@@ -234,9 +223,9 @@ static bool list_units(struct freezer *f)
             const struct hf_channel *channel = &f->spec->channels[c];
             if (strcmp(channel->name, f->options->templates[t].channel)) continue;
             const char *sample = f->options->templates[t].sample;
-            list[t] = (struct hf_listed_template){kinds[f->options->templates[t].kind], channel->name,
-                                                  arena_text(arena, sample, strlen(sample)), first,
-                                                  channel->n_bins};
+            list[t] = (struct hf_listed_template){paritas_template_kind_name(f->options->templates[t].kind),
+                                                  channel->name, arena_text(arena, sample, strlen(sample)),
+                                                  first, channel->n_bins};
             if (!list[t].sample) return false;
             first += channel->n_bins;
         }

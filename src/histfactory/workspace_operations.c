@@ -1,6 +1,7 @@
 /* workspace_operations.c: sort, prune, rename and combine workspaces. Each works on a copy of its input, whose shape
  * has been checked, so that the members it walks are there, and checks the shape of what it made. */
 #include "base/utf8.h"
+#include "base/sized.h"
 #include "histfactory/workspace_read.h"
 
 #include <string.h>
@@ -261,8 +262,8 @@ paritas_status paritas_workspace_prune(paritas_context *context, const struct pa
     struct paritas_workspace *made = NULL;
     paritas_status status = check_arguments(context, workspace, out);
     if (status != PARITAS_OK) return status;
-    if (given != NULL) memcpy(&prune, given, given->size < sizeof prune ? given->size : sizeof prune);
-    status = check_prune(context, workspace, &prune);
+    status = SIZED_TAKE(context, paritas_prune_options, "options", given, &prune);
+    if (status == PARITAS_OK) status = check_prune(context, workspace, &prune);
     if (status == PARITAS_OK) status = copy_for(context, workspace, "pruned", &made);
     if (status == PARITAS_OK) prune_tree(made->root, &prune);
     return finish(context, status, made, out);
@@ -332,8 +333,8 @@ paritas_status paritas_workspace_rename(paritas_context *context, const struct p
     struct paritas_workspace *made = NULL;
     paritas_status status = check_arguments(context, workspace, out);
     if (status != PARITAS_OK) return status;
-    if (given != NULL) memcpy(&rename, given, given->size < sizeof rename ? given->size : sizeof rename);
-    status = check_rename(context, workspace, &rename);
+    status = SIZED_TAKE(context, paritas_rename_options, "options", given, &rename);
+    if (status == PARITAS_OK) status = check_rename(context, workspace, &rename);
     if (status == PARITAS_OK) status = copy_for(context, workspace, "renamed", &made);
     if (status == PARITAS_OK && !rename_tree(made, &rename)) status = paritas_fail_memory(context);
     return finish(context, status, made, out);

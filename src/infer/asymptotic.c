@@ -8,7 +8,7 @@
 
 double asymptotic_q(paritas_test_statistic statistic, double mu, double mu_hat, double fixed, double free)
 {
-    bool other_side = statistic == PARITAS_Q0 ? mu_hat < 0.0 : mu_hat > mu;
+    bool other_side = statistic == PARITAS_STATISTIC_Q0 ? mu_hat < 0.0 : mu_hat > mu;
     double q = fixed - free;
     return other_side || q < 0.0 ? 0.0 : q; /* NaN stays NaN */
 }
@@ -17,7 +17,8 @@ double asymptotic_q(paritas_test_statistic statistic, double mu, double mu_hat, 
 static double shifted(paritas_test_statistic statistic, double q, double q_asimov)
 {
     double root = sqrt(q), root_asimov = sqrt(q_asimov);
-    if (statistic == PARITAS_QTILDE && root > root_asimov) return (q - q_asimov) / (2.0 * root_asimov);
+    if (statistic == PARITAS_STATISTIC_QTILDE && root > root_asimov)
+        return (q - q_asimov) / (2.0 * root_asimov);
     return root - root_asimov;
 }
 
@@ -25,14 +26,14 @@ double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, dou
 {
     double t = curve == ASYMPTOTIC_OBSERVED ? shifted(statistic, q, q_asimov) : 2.0 - curve;
     double clsb = normal_cdf(-(t + sqrt(q_asimov)));
-    return statistic == PARITAS_Q0 ? clsb : clsb / normal_cdf(-t);
+    return statistic == PARITAS_STATISTIC_Q0 ? clsb : clsb / normal_cdf(-t);
 }
 
 double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
     double t = curve == ASYMPTOTIC_OBSERVED ? shifted(statistic, q, q_asimov) : 2.0 - curve;
     double log_clsb = normal_log_cdf(-(t + sqrt(q_asimov)));
-    return statistic == PARITAS_Q0 ? log_clsb : log_clsb - normal_log_cdf(-t);
+    return statistic == PARITAS_STATISTIC_Q0 ? log_clsb : log_clsb - normal_log_cdf(-t);
 }
 
 /* Expected data of the conditional fit at mu', auxiliary data included. */
@@ -52,7 +53,7 @@ paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, parita
     memset(a, 0, sizeof *a);
     a->infer = infer;
     a->statistic = statistic;
-    double asimov_mu = statistic == PARITAS_Q0 ? 1.0 : 0.0;
+    double asimov_mu = statistic == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0;
     paritas_status status = infer_check_value(infer, infer->poi, asimov_mu);
     if (status != PARITAS_OK) return status;
     a->data.data = infer->base.data;
@@ -103,14 +104,14 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
                                    point->asimov.twice_nll, a->asimov.result.twice_nll);
     if (a->no_asimov) q_asimov = (double)NAN;
     double t = shifted(a->statistic, q, q_asimov);
-    memset(result, 0, sizeof *result);
+    *result = (paritas_hypotest_result)PARITAS_INIT(paritas_hypotest_result);
     result->mu = point->mu;
     result->q = q;
     result->q_asimov = q_asimov;
     result->mu_hat = mu_hat;
     result->clsb = normal_cdf(-(t + sqrt(q_asimov)));
     result->clb = normal_cdf(-t);
-    result->p0 = a->statistic == PARITAS_Q0 ? result->clsb : (double)NAN;
+    result->p0 = a->statistic == PARITAS_STATISTIC_Q0 ? result->clsb : (double)NAN;
     result->cls_obs = asymptotic_cls(a->statistic, ASYMPTOTIC_OBSERVED, q, q_asimov);
     for (int i = 0; i < 5; i++) result->cls_exp[i] = asymptotic_cls(a->statistic, i, q, q_asimov);
     result->twice_nll_free = a->data.result.twice_nll;

@@ -7,6 +7,7 @@
  * By toys, the degrees of freedom do not matter: toys drawn at the best fit say how the statistic is
  * distributed. */
 #include "fit/family.h"
+#include "base/sized.h"
 #include "infer/infer.h"
 #include "infer/probability.h"
 #include "infer/toy_fits.h"
@@ -41,7 +42,9 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
                            paritas_gof_result *result)
 {
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, false);
+    paritas_status status = SIZED_CHECK(context, paritas_gof_result, "result", 1, result);
+    if (status != PARITAS_OK) return status;
+    status = infer_open(&infer, context, model, job, false);
     struct infer_profile best = {.data = infer.base.data}, *const profile = &best;
     /* nor has it a saturated model */
     if (status == PARITAS_OK) status = family_check_expectation(context, paritas_model_frozen(model));
@@ -68,7 +71,8 @@ static void see(void *user, const struct store_fit *fit)
 }
 
 static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits,
-                               const paritas_toys_options *options, paritas_gof_toys_result *result)
+                               const paritas_toys_options *options, paritas_gof_toys_result *result,
+                               paritas_gof_result *gof)
 {
     struct infer_profile best;
     const double *point;
@@ -76,36 +80,42 @@ static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits,
     paritas_status status = toy_fits_best(infer, &best, &point);
     if (status == PARITAS_OK) status = toy_fits_expect(infer, options, point, &expected);
     if (status != PARITAS_OK) return status;
-    describe(infer, &best, &result->gof);
-    struct tail tail = {.observed = result->gof.statistic, .same = same_minimum(infer->context)};
+    describe(infer, &best, gof);
+    struct tail tail = {.observed = gof->statistic, .same = same_minimum(infer->context)};
     const struct toy_fits_options plan = {
         .toys = options, .what = "gof", .expected = expected, .start = point, .see = see, .see_user = &tail};
     status = toy_fits_open(fits, infer, &plan);
     if (status == PARITAS_OK && fits->store) {
-        status = store_set_fact(fits->store, "statistic", result->gof.statistic);
-        if (status == PARITAS_OK) status = store_set_fact(fits->store, "twice_nll", result->gof.twice_nll);
-        if (status == PARITAS_OK) status = store_set_fact(fits->store, "saturated", result->gof.saturated);
-        if (status == PARITAS_OK) status = store_set_fact(fits->store, "ndof", (double)result->gof.ndof);
-        if (status == PARITAS_OK) status = store_set_fact(fits->store, "status", (double)result->gof.status);
+        status = store_set_fact(fits->store, "statistic", gof->statistic);
+        if (status == PARITAS_OK) status = store_set_fact(fits->store, "twice_nll", gof->twice_nll);
+        if (status == PARITAS_OK) status = store_set_fact(fits->store, "saturated", gof->saturated);
+        if (status == PARITAS_OK) status = store_set_fact(fits->store, "ndof", (double)gof->ndof);
+        if (status == PARITAS_OK) status = store_set_fact(fits->store, "status", (double)gof->status);
     }
     if (status == PARITAS_OK) status = toy_fits_run(fits);
     result->n = tail.n;
-    result->p_toys = toy_fraction(tail.above, tail.n, &result->p_toys_error);
+    result->p = toy_fraction(tail.above, tail.n, &result->p_error);
     result->tally = fits->tally;
     toy_fits_close(fits);
     return status;
 }
 
 paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model, const paritas_job *job,
-                                const paritas_toys_options *given, paritas_gof_toys_result *result)
+                                const paritas_toys_options *given, paritas_gof_toys_result *result,
+                                paritas_gof_result *gof)
 {
-    paritas_toys_options options = toys_options_of(given);
-    memset(result, 0, sizeof *result);
+    paritas_toys_options options;
+    paritas_gof_result own = PARITAS_INIT(paritas_gof_result);
+    paritas_status status = toys_take_options(context, given, &options);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_gof_toys_result, "result", 1, result);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_gof_result, "gof", gof != NULL, gof);
+    if (status != PARITAS_OK) return status;
+    *result = (paritas_gof_toys_result)PARITAS_INIT(paritas_gof_toys_result);
     struct infer infer;
-    paritas_status status = infer_open_for_toys(&infer, context, model, job, false);
+    status = infer_open_for_toys(&infer, context, model, job, false);
     struct toy_fits *fits = arena_array(&infer.arena, 1, sizeof *fits);
     if (status == PARITAS_OK && fits == NULL) status = paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = gof_toys(&infer, fits, &options, result);
+    if (status == PARITAS_OK) status = gof_toys(&infer, fits, &options, result, gof != NULL ? gof : &own);
     infer_close(&infer);
     return status;
 }

@@ -1,5 +1,6 @@
 /* hypotest.c: asymptotic tests at given values of mu, and the significance of a discovery. */
 #include "infer/asymptotic.h"
+#include "base/sized.h"
 #include "infer/probability.h"
 
 #include <math.h>
@@ -9,11 +10,11 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
 {
     struct asymptotic a;
     /* q0 tests mu = 0, whatever was asked */
-    size_t n_points = statistic == PARITAS_Q0 && n > 0 ? 1 : n;
+    size_t n_points = statistic == PARITAS_STATISTIC_Q0 && n > 0 ? 1 : n;
     struct asymptotic_point *points = arena_array(&infer->arena, n_points + 1, sizeof *points);
     if (points == NULL) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < n_points; i++) {
-        points[i].mu = statistic == PARITAS_Q0 ? 0.0 : mu[i];
+        points[i].mu = statistic == PARITAS_STATISTIC_Q0 ? 0.0 : mu[i];
         paritas_status status = infer_check_value(infer, infer->poi, points[i].mu);
         if (status != PARITAS_OK) return status;
     }
@@ -28,10 +29,11 @@ paritas_status paritas_hypotest(paritas_context *context, const paritas_model *m
                                 paritas_test_statistic statistic, size_t n, const double *mu,
                                 paritas_hypotest_result *results)
 {
-    if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q && statistic != PARITAS_Q0)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d", (int)statistic);
+    paritas_status status = SIZED_CHECK(context, paritas_hypotest_result, "results", n, results);
+    if (status == PARITAS_OK) status = infer_check_statistic(context, statistic);
+    if (status != PARITAS_OK) return status;
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, true);
+    status = infer_open(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = hypotest(&infer, statistic, n, mu, results);
     infer_close(&infer);
     return status;
@@ -41,8 +43,10 @@ paritas_status paritas_significance(paritas_context *context, const paritas_mode
                                     const paritas_job *job, paritas_significance_result *result)
 {
     const double zero = 0.0;
-    paritas_hypotest_result test;
-    paritas_status status = paritas_hypotest(context, model, job, PARITAS_Q0, 1, &zero, &test);
+    paritas_hypotest_result test = PARITAS_INIT(paritas_hypotest_result);
+    paritas_status status = SIZED_CHECK(context, paritas_significance_result, "result", 1, result);
+    if (status == PARITAS_OK)
+        status = paritas_hypotest(context, model, job, PARITAS_STATISTIC_Q0, 1, &zero, &test);
     if (status != PARITAS_OK) return status;
     result->z = sqrt(test.q);
     result->z_exp = sqrt(test.q_asimov);

@@ -1,5 +1,7 @@
 /* infer.c: free fits and conditional fits as job lists. The contract is in infer.h. */
 #include "fit/fit_rows.h"
+#include "base/sized.h"
+#include "fit/fit.h"
 #include "infer/random_starts.h"
 
 #include <math.h>
@@ -23,25 +25,26 @@ static paritas_status find_widths(struct infer *infer, const struct frozen *froz
 paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model,
                           const paritas_job *job, bool needs_poi)
 {
-    static const paritas_job none = {0};
-    if (job == NULL) job = &none;
     memset(infer, 0, sizeof *infer);
     infer->context = context;
     infer->model = model;
     arena_open(&infer->arena, &context->allocator);
+    infer->base = (paritas_job)PARITAS_JOB_DEFAULT;
+    paritas_status status = SIZED_TAKE(context, paritas_job, "job", job, &infer->base);
+    if (status != PARITAS_OK) return status;
     infer->n_parameters = paritas_model_parameter_count(model);
     infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model) +
                     paritas_model_template_count(model);
-    infer->base.data = job->data != NULL ? job->data : paritas_model_data(model);
-    infer->base.start = job->start != NULL ? job->start : paritas_model_suggested_init(model);
-    infer->base.lower = job->lower != NULL ? job->lower : paritas_model_lower_bounds(model);
-    infer->base.fixed = job->fixed != NULL ? job->fixed : paritas_model_suggested_fixed(model);
-    const double *upper = job->upper != NULL ? job->upper : paritas_model_upper_bounds(model);
+    if (infer->base.data == NULL) infer->base.data = paritas_model_data(model);
+    if (infer->base.start == NULL) infer->base.start = paritas_model_suggested_init(model);
+    if (infer->base.lower == NULL) infer->base.lower = paritas_model_lower_bounds(model);
+    if (infer->base.fixed == NULL) infer->base.fixed = paritas_model_suggested_fixed(model);
+    const double *upper = infer->base.upper != NULL ? infer->base.upper : paritas_model_upper_bounds(model);
     infer->upper = arena_array(&infer->arena, infer->n_parameters + 1, sizeof *infer->upper);
     if (infer->upper == NULL) return paritas_fail_memory(context);
     memcpy(infer->upper, upper, infer->n_parameters * sizeof *upper);
     infer->base.upper = infer->upper;
-    paritas_status status = find_widths(infer, paritas_model_frozen(model));
+    status = find_widths(infer, paritas_model_frozen(model));
     if (status != PARITAS_OK || !needs_poi) return status;
     ptrdiff_t poi = paritas_model_poi_index(model);
     if (poi < 0)
@@ -62,6 +65,14 @@ paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context
                             "toys of a model with templates are not drawn: make a model from a workspace "
                             "with the numbers in question");
     return status;
+}
+
+paritas_status infer_check_statistic(paritas_context *context, paritas_test_statistic statistic)
+{
+    if (statistic == PARITAS_STATISTIC_QTILDE || statistic == PARITAS_STATISTIC_Q ||
+        statistic == PARITAS_STATISTIC_Q0)
+        return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d", (int)statistic);
 }
 
 void infer_close(struct infer *infer)
@@ -127,9 +138,12 @@ paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profi
         paritas_job job = infer->base;
         job.data = profile->data;
         if (profile->start != NULL) job.start = profile->start;
-        paritas_status status =
-            paritas_fit(infer->context, infer->model, NULL, 1, &job, &profile->result, profile->parameters,
-                        profile->errors, profile->covariance, profile->states);
+        paritas_status status = fit_run(infer->context, infer->model, NULL, 1, &job,
+                                        &(paritas_fit_answers){.results = &profile->result,
+                                                               .parameters = profile->parameters,
+                                                               .errors = profile->errors,
+                                                               .covariance = profile->covariance,
+                                                               .states = profile->states});
         if (status != PARITAS_OK) return status;
     }
     return PARITAS_OK;
@@ -145,7 +159,7 @@ static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point
 {
     size_t p = infer->n_parameters;
     paritas_job *jobs = arena_array(&infer->arena, n, sizeof *jobs);
-    paritas_result *results = arena_array(&infer->arena, n, sizeof *results);
+    paritas_fit_result *results = arena_array(&infer->arena, n, sizeof *results);
     double *starts = arena_array(&infer->arena, n, p * sizeof *starts);
     double *fitted = arena_array(&infer->arena, n, p * sizeof *fitted);
     if (jobs == NULL || results == NULL || starts == NULL || fitted == NULL)
@@ -168,7 +182,8 @@ static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point
     }
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
     near.start_is_near = 1;
-    status = paritas_fit(infer->context, infer->model, &near, n, jobs, results, fitted, NULL, NULL, NULL);
+    status = fit_run(infer->context, infer->model, &near, n, jobs,
+                     &(paritas_fit_answers){.results = results, .parameters = fitted});
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         points[i]->status = results[i].status;
         points[i]->twice_nll = results[i].twice_nll;
@@ -259,7 +274,7 @@ static bool is_open(const struct infer *infer, const struct infer_profile *profi
 {
     if (profile->result.status != PARITAS_FIT_CONVERGED) return true;
     for (size_t i = 0; i < infer->n_parameters; i++)
-        if (profile->states[i] == PARITAS_FREE && isnan(profile->errors[i])) return true;
+        if (profile->states[i] == PARITAS_PARAMETER_FREE && isnan(profile->errors[i])) return true;
     return false;
 }
 
@@ -356,7 +371,7 @@ paritas_status infer_free_slope(struct infer *infer, const struct infer_profile 
                                 double *slope)
 {
     *slope = 0.0;
-    if (profile->states[parameter] == PARITAS_FREE) return PARITAS_OK;
+    if (profile->states[parameter] == PARITAS_PARAMETER_FREE) return PARITAS_OK;
     double *gradient = arena_array(&infer->arena, infer->n_parameters, sizeof *gradient);
     if (gradient == NULL) return paritas_fail_memory(infer->context);
     paritas_status status =

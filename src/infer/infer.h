@@ -33,7 +33,7 @@ struct infer {
 struct infer_profile {
     const double *data;  /* set by the caller */
     const double *start; /* set by the caller; NULL: the base job's */
-    paritas_result result;
+    paritas_fit_result result;
     double *parameters, *errors, *covariance; /* n, n, n * n */
     paritas_parameter_state *states;
     double *hessian; /* of twice the NLL; made when a parameter at its bound is moved, else NULL */
@@ -64,6 +64,8 @@ paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context
                                    const paritas_job *job, bool needs_poi);
 void infer_close(struct infer *infer);
 
+/* INVALID_ARGUMENT for a number that is no test statistic. */
+paritas_status infer_check_statistic(paritas_context *context, paritas_test_statistic statistic);
 /* INVALID_ARGUMENT, naming parameter, value and bounds, unless `value` lies within the bounds of
  * `parameter`. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);

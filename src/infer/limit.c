@@ -6,6 +6,7 @@
  * the free fits' variances alone. A root is taken when it lies within ACCEPT of a fitted point: what the
  * interpolation adds there is the square of that. */
 #include "infer/limit.h"
+#include "base/sized.h"
 #include "infer/asymptotic.h"
 #include "infer/cls_curve.h"
 #include "infer/probability.h"
@@ -14,16 +15,15 @@
 #include <string.h>
 
 #define WIDEN_MAX 1048576.0 /* the POI's interval is not made wider than this many times its own width */
-#define SCAN_MAX (sizeof((paritas_limit_result *)0)->scan / sizeof((paritas_limit_result *)0)->scan[0])
-#define ACCEPT 2e-5     /* relative distance of an accepted root from the nearest fitted point */
-#define SAME_POINT 1e-7 /* proposals closer than this, relative, are fitted once */
+#define ACCEPT 2e-5         /* relative distance of an accepted root from the nearest fitted point */
+#define SAME_POINT 1e-7     /* proposals closer than this, relative, are fitted once */
 
 struct search {
     struct asymptotic a;
     double log_level, widest; /* widest: largest mu that may be tested */
     size_t n;
-    struct asymptotic_point points[SCAN_MAX]; /* in the order in which they were fitted */
-    struct curve data, asimov;                /* twice the NLL over mu */
+    struct asymptotic_point points[PARITAS_SCAN_MOST]; /* in the order in which they were fitted */
+    struct curve data, asimov;                         /* twice the NLL over mu */
 };
 
 /* One curve: CLs is above the level at `low` and below it at `high`. */
@@ -101,7 +101,7 @@ static paritas_status widen(struct search *s, double mu, paritas_limit_result *r
     size_t poi = infer->poi;
     limit_widen(infer, mu, s->widest);
     result->bound_widened = 1;
-    if (s->a.data.states[poi] != PARITAS_AT_UPPER_BOUND) return PARITAS_OK;
+    if (s->a.data.states[poi] != PARITAS_PARAMETER_AT_UPPER_BOUND) return PARITAS_OK;
     struct infer_profile *const data = &s->a.data;
     data->start = data->parameters;
     return infer_free_fits(infer, 1, &data);
@@ -184,24 +184,35 @@ static int by_mu(const paritas_hypotest_result *a, const paritas_hypotest_result
     return (a->mu > b->mu) - (a->mu < b->mu);
 }
 
-static void write_result(const struct search *s, const struct bracket *brackets, paritas_limit_result *result)
+/* Puts a test in its place among the n that are there, ascending in mu; the last one falls out where there is no
+ * room. */
+static void insert(const paritas_hypotest_result *one, size_t n, size_t room, paritas_hypotest_result *scan)
+{
+    size_t at = n < room ? n : room;
+    while (at > 0 && by_mu(&scan[at - 1], one) > 0) {
+        if (at < room) scan[at] = scan[at - 1];
+        at--;
+    }
+    if (at < room) scan[at] = *one;
+}
+
+static void write_result(const struct search *s, const struct bracket *brackets,
+                         const paritas_limit_request *request, paritas_limit_result *result)
 {
     paritas_fit_status worst =
         infer_worse(infer_worse(s->a.data.result.status, s->a.asimov.result.status), s->a.status);
     for (size_t i = 0; i < s->n; i++) {
-        paritas_hypotest_result one;
+        paritas_hypotest_result one = PARITAS_INIT(paritas_hypotest_result);
         asymptotic_result(&s->a, &s->points[i], &one);
         worst = infer_worse(worst, one.status);
-        size_t at = i;
-        for (; at > 0 && by_mu(&result->scan[at - 1], &one) > 0; at--)
-            result->scan[at] = result->scan[at - 1];
-        result->scan[at] = one;
+        insert(&one, i, request->scan_room, request->scan);
+        result->mu_hat = one.mu_hat;
     }
     result->n_scan = s->n;
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         const struct bracket *b = &brackets[curve];
         double limit = b->settled ? b->root : (double)NAN;
-        /* a root that exists and was not reached within SCAN_MAX points is a failure; one that does not exist
+        /* a root that exists and was not reached within PARITAS_SCAN_MOST points is a failure; one that does not exist
          * is an answer */
         if (!b->settled && !b->hopeless) worst = infer_worse(worst, PARITAS_FIT_AT_ITERATION_LIMIT);
         if (curve == ASYMPTOTIC_OBSERVED)
@@ -229,8 +240,8 @@ static void write_fits(const struct search *s, const struct bracket *brackets, s
     }
 }
 
-static paritas_status limit(struct infer *infer, struct search *s, paritas_limit_result *result,
-                            struct limit_fits *fits)
+static paritas_status limit(struct infer *infer, struct search *s, const paritas_limit_request *request,
+                            paritas_limit_result *result, struct limit_fits *fits)
 {
     struct bracket brackets[ASYMPTOTIC_CURVES];
     double mu[ASYMPTOTIC_CURVES], variance;
@@ -249,19 +260,19 @@ static paritas_status limit(struct infer *infer, struct search *s, paritas_limit
             if (!brackets[curve].settled && !brackets[curve].hopeless)
                 propose(s, curve, scale, &brackets[curve]);
         size_t n = collect(brackets, mu);
-        if (n == 0 || s->n + n > SCAN_MAX) break;
+        if (n == 0 || s->n + n > PARITAS_SCAN_MOST) break;
         if (mu[n - 1] > infer->upper[poi]) status = widen(s, mu[n - 1], result);
         if (status == PARITAS_OK) status = test(s, n, mu);
         if (status != PARITAS_OK) return status;
     }
-    write_result(s, brackets, result);
+    write_result(s, brackets, request, result);
     if (fits != NULL) write_fits(s, brackets, fits);
     return PARITAS_OK;
 }
 
 paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level)
 {
-    if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q)
+    if (statistic != PARITAS_STATISTIC_QTILDE && statistic != PARITAS_STATISTIC_Q)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "an upper limit needs the test statistic qtilde or q");
     if (!(level > 0.0 && level < 1.0))
@@ -270,26 +281,30 @@ paritas_status limit_check(paritas_context *context, paritas_test_statistic stat
     return PARITAS_OK;
 }
 
-paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level,
+paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits)
 {
     struct search *search = arena_array(&infer->arena, 1, sizeof *search);
     if (search == NULL) return paritas_fail_memory(infer->context);
-    memset(result, 0, sizeof *result);
-    search->a.statistic = statistic;
-    search->log_level = natural_log(level);
-    return limit(infer, search, result, fits);
+    *result = (paritas_limit_result){.size = sizeof *result, .mu_hat = (double)NAN};
+    search->a.statistic = request->statistic;
+    search->log_level = natural_log(request->level);
+    return limit(infer, search, request, result, fits);
 }
 
 paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job,
-                             paritas_test_statistic statistic, double level, paritas_limit_result *result)
+                             const paritas_limit_request *given, paritas_limit_result *result)
 {
-    paritas_status status = limit_check(context, statistic, level);
+    paritas_limit_request request = PARITAS_LIMIT_REQUEST_DEFAULT;
+    paritas_status status = SIZED_TAKE(context, paritas_limit_request, "request", given, &request);
+    if (status == PARITAS_OK)
+        status = SIZED_CHECK(context, paritas_hypotest_result, "scan", request.scan_room, request.scan);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_limit_result, "result", 1, result);
+    if (status == PARITAS_OK) status = limit_check(context, request.statistic, request.level);
     if (status != PARITAS_OK) return status;
-    memset(result, 0, sizeof *result);
     struct infer infer;
     status = infer_open(&infer, context, model, job, true);
-    if (status == PARITAS_OK) status = limit_asymptotic(&infer, statistic, level, result, NULL);
+    if (status == PARITAS_OK) status = limit_asymptotic(&infer, &request, result, NULL);
     infer_close(&infer);
     return status;
 }

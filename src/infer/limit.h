@@ -15,7 +15,7 @@ struct limit_fits {
 
 /* paritas_limit within an open call. Leaves the bound of the parameter of interest as wide as it had to be
  * made. fits: NULL if they are not wanted. */
-paritas_status limit_asymptotic(struct infer *infer, paritas_test_statistic statistic, double level,
+paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits);
 /* The largest value that the bound of the parameter of interest may be widened to; to be asked before it
  * is. */

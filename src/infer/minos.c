@@ -3,6 +3,7 @@
  * Both sides are one batch a round. The profile is interpolated with its slopes (curve.h), so that the second
  * or third round lands within ACCEPT of the root. */
 #include "infer/cls_curve.h"
+#include "base/sized.h"
 #include "infer/infer.h"
 
 #include <math.h>
@@ -131,18 +132,24 @@ static paritas_status minos(struct infer *infer, const double *best, double best
 }
 
 paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job,
-                             const double *best, double best_twice_nll, double error, size_t parameter,
-                             double *down, double *up)
+                             const paritas_minos_request *given, double offsets[2])
 {
-    *down = *up = (double)NAN;
+    paritas_minos_request request = PARITAS_INIT(paritas_minos_request);
+    offsets[0] = offsets[1] = (double)NAN;
+    paritas_status status = SIZED_CHECK(context, paritas_minos_request, "request", 1, given);
+    if (status == PARITAS_OK) status = SIZED_TAKE(context, paritas_minos_request, "request", given, &request);
+    if (status != PARITAS_OK) return status;
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, false);
-    if (status == PARITAS_OK && parameter >= infer.n_parameters)
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter %zu", parameter);
-    if (status == PARITAS_OK && infer.base.fixed[parameter])
+    status = infer_open(&infer, context, model, job, false);
+    if (status == PARITAS_OK && request.parameter >= infer.n_parameters)
+        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter %zu",
+                              request.parameter);
+    if (status == PARITAS_OK && infer.base.fixed[request.parameter])
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "'%s' is fixed and has no error",
-                              paritas_model_parameter_name(model, parameter));
-    if (status == PARITAS_OK) status = minos(&infer, best, best_twice_nll, error, parameter, down, up);
+                              paritas_model_parameter_name(model, request.parameter));
+    if (status == PARITAS_OK)
+        status = minos(&infer, request.best, request.best_twice_nll, request.error, request.parameter,
+                       &offsets[0], &offsets[1]);
     infer_close(&infer);
     return status;
 }

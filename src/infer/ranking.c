@@ -1,5 +1,6 @@
 /* ranking.c: how far each parameter's uncertainty moves the best fit of the parameter of interest. */
 #include "infer/infer.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,6 +56,7 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         if (infer->base.fixed[i] || i == infer->poi) continue;
         double error = profile->errors[i];
         paritas_ranking_entry *entry = &entries[*n];
+        entry->size = sizeof *entry;
         entry->parameter = i;
         entry->pull = (profile->parameters[i] - centres[i]) / widths[i];
         entry->constraint = error / widths[i];
@@ -91,7 +93,10 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
                                paritas_ranking_entry *entries, size_t *n)
 {
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, true);
+    paritas_status status =
+        SIZED_CHECK(context, paritas_ranking_entry, "entries", paritas_model_parameter_count(model), entries);
+    if (status != PARITAS_OK) return status;
+    status = infer_open(&infer, context, model, job, true);
     struct infer_profile *profile = NULL;
     if (status == PARITAS_OK) {
         profile = arena_array(&infer.arena, 1, sizeof *profile);

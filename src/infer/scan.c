@@ -1,5 +1,6 @@
 /* scan.c: profile likelihood at given values of one or two parameters. */
 #include "infer/infer.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,10 +57,10 @@ static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_
     return PARITAS_OK;
 }
 
-static paritas_status scan(struct infer *infer, size_t k, const size_t *parameters, size_t n,
-                           const double *values, paritas_result *best, double *best_parameters,
-                           paritas_scan_point *points)
+static paritas_status scan(struct infer *infer, const paritas_scan_request *request)
 {
+    const size_t k = request->n_parameters, n = request->n_points, *parameters = request->parameters;
+    const double *values = request->values;
     paritas_context *context = infer->context;
     if (k < 1 || k > INFER_FIXED_MAX)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes 1 or 2 parameters, not %zu", k);
@@ -91,25 +92,32 @@ static paritas_status scan(struct infer *infer, size_t k, const size_t *paramete
     if (status == PARITAS_OK && k == 1 && n > 0) status = arrange_waves(infer, n, fits);
     if (status == PARITAS_OK) status = infer_points(infer, n, fits);
     if (status != PARITAS_OK) return status;
-    *best = profile->result;
-    if (best_parameters != NULL)
-        memcpy(best_parameters, profile->parameters, infer->n_parameters * sizeof *best_parameters);
+    *request->best = profile->result;
+    request->best->size = sizeof *request->best;
+    if (request->best_parameters != NULL)
+        memcpy(request->best_parameters, profile->parameters, infer->n_parameters * sizeof(double));
     for (size_t i = 0; i < n; i++) {
         double q = fits[i].twice_nll - profile->result.twice_nll;
-        points[i].q = q < 0.0 ? 0.0 : q;
-        points[i].twice_nll = fits[i].twice_nll;
-        points[i].status = fits[i].status;
+        request->points[i] = (paritas_scan_point){.size = sizeof(paritas_scan_point),
+                                                  .q = q < 0.0 ? 0.0 : q,
+                                                  .twice_nll = fits[i].twice_nll,
+                                                  .status = fits[i].status};
     }
     return PARITAS_OK;
 }
 
 paritas_status paritas_scan(paritas_context *context, const paritas_model *model, const paritas_job *job,
-                            size_t k, const size_t *parameters, size_t n, const double *values,
-                            paritas_result *best, double *best_parameters, paritas_scan_point *points)
+                            const paritas_scan_request *given)
 {
+    paritas_scan_request request = PARITAS_SCAN_REQUEST_DEFAULT;
+    paritas_status status = SIZED_TAKE(context, paritas_scan_request, "request", given, &request);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_fit_result, "best", 1, request.best);
+    if (status == PARITAS_OK)
+        status = SIZED_CHECK(context, paritas_scan_point, "points", request.n_points, request.points);
+    if (status != PARITAS_OK) return status;
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, false);
-    if (status == PARITAS_OK) status = scan(&infer, k, parameters, n, values, best, best_parameters, points);
+    status = infer_open(&infer, context, model, job, false);
+    if (status == PARITAS_OK) status = scan(&infer, &request);
     infer_close(&infer);
     return status;
 }

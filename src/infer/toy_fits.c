@@ -1,5 +1,6 @@
 /* toy_fits.c: see toy_fits.h. */
 #include "infer/toy_fits.h"
+#include "fit/fit.h"
 #include "base/json.h"
 #include "infer/toys.h"
 
@@ -41,9 +42,9 @@ static paritas_status find_centre(struct toy_fits *fits, const double **centre)
     paritas_job job = infer->base;
     job.data = fits->options.expected;
     job.start = *centre = fits->options.start;
-    paritas_result result;
-    const paritas_status status =
-        paritas_fit(infer->context, infer->model, NULL, 1, &job, &result, fitted, NULL, NULL, NULL);
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    const paritas_status status = fit_run(infer->context, infer->model, NULL, 1, &job,
+                                          &(paritas_fit_answers){.results = &result, .parameters = fitted});
     if (status == PARITAS_OK && result.status == PARITAS_FIT_CONVERGED) *centre = fitted;
     return status;
 }
@@ -64,7 +65,7 @@ static paritas_status open_store(struct toy_fits *fits, const double *centre)
     entries[options.n_entries++] = (paritas_key_entry){"expected", expected};
     entries[options.n_entries++] = (paritas_key_entry){"start", start};
     entries[options.n_entries++] =
-        (paritas_key_entry){"parameters", o->flags & PARITAS_TOYS_PARAMETERS ? "yes" : "no"};
+        (paritas_key_entry){"parameters", o->flags & PARITAS_TOYS_KEEP_PARAMETERS ? "yes" : "no"};
     entries[options.n_entries++] =
         (paritas_key_entry){"errors", o->flags & PARITAS_TOYS_ERRORS ? "yes" : "no"};
     options.entries = entries;
@@ -110,7 +111,7 @@ struct chunk {
     struct profile *profiles;
     double *constants, *parameters, *data, *errors;
     paritas_job *jobs;
-    paritas_result *results;
+    paritas_fit_result *results;
     struct store_fit *rows;
     paritas_toy_fit *given;
     size_t *which;
@@ -178,14 +179,15 @@ static paritas_status find_errors(struct chunk *chunk, size_t n_toys)
     }
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
     near.start_is_near = 1;
-    paritas_result *results = paritas_allocate(infer->context, answered + 1, sizeof *results);
+    paritas_fit_result *results = paritas_allocate(infer->context, answered + 1, sizeof *results);
     double *parameters = paritas_allocate(infer->context, 2 * answered * n + 1, sizeof *parameters),
            *errors = NULL;
     paritas_status status = results && parameters ? PARITAS_OK : paritas_fail_memory(infer->context);
     if (status == PARITAS_OK) errors = parameters + answered * n;
     if (status == PARITAS_OK)
-        status = paritas_fit(infer->context, infer->model, &near, answered, chunk->jobs, results, parameters,
-                             errors, NULL, NULL);
+        status =
+            fit_run(infer->context, infer->model, &near, answered, chunk->jobs,
+                    &(paritas_fit_answers){.results = results, .parameters = parameters, .errors = errors});
     for (size_t k = 0; k < answered && status == PARITAS_OK; k++) {
         const size_t i = chunk->which[k];
         const unsigned before = chunk->results[i].iterations;
@@ -206,7 +208,7 @@ static paritas_status deliver(struct chunk *chunk, uint64_t first, size_t n_toys
     const struct toy_fits_options *o = &fits->options;
     const size_t n = fits->infer->n_parameters;
     for (size_t i = 0; i < n_toys; i++) {
-        const paritas_result *result = &chunk->results[i];
+        const paritas_fit_result *result = &chunk->results[i];
         struct store_fit *row = &chunk->rows[i];
         *row = (struct store_fit){.toy = first + i,
                                   .twice_nll = result->twice_nll,
@@ -216,11 +218,16 @@ static paritas_status deliver(struct chunk *chunk, uint64_t first, size_t n_toys
                                   .iterations = result->iterations,
                                   .parameters = chunk->parameters + i * n,
                                   .errors = chunk->errors ? chunk->errors + i * n : NULL};
-        chunk->given[i] = (paritas_toy_fit){row->toy, *result, row->statistic, row->parameters, row->errors};
+        chunk->given[i] = (paritas_toy_fit){.size = sizeof(paritas_toy_fit),
+                                            .toy = row->toy,
+                                            .result = *result,
+                                            .statistic = row->statistic,
+                                            .parameters = row->parameters,
+                                            .errors = row->errors};
         fits->tally.counts[row->status]++;
         toy_tally_add(&fits->tally, &chunk->profiles[i]);
         o->see(o->see_user, row);
-        if (!(o->flags & PARITAS_TOYS_PARAMETERS)) row->parameters = NULL;
+        if (!(o->flags & PARITAS_TOYS_KEEP_PARAMETERS)) row->parameters = NULL;
     }
     const paritas_status status = fits->store ? store_add_fits(fits->store, n_toys, chunk->rows) : PARITAS_OK;
     if (status == PARITAS_OK && o->take && o->take(o->take_user, n_toys, chunk->given))
@@ -239,11 +246,13 @@ static paritas_status run_fits(void *user, int which, uint64_t first, size_t n)
                               chunk->parameters, chunk->constants);
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         const struct profile *profile = &chunk->profiles[i];
-        chunk->results[i] = (paritas_result){.status = profile->status_free,
-                                             .iterations = profile->iterations,
-                                             .twice_nll = 2.0 * (profile->value_free + chunk->constants[i]),
-                                             .edm = profile->edm,
-                                             .projected_gradient = (double)NAN};
+        chunk->results[i] =
+            (paritas_fit_result){.size = sizeof(paritas_fit_result),
+                                 .status = profile->status_free,
+                                 .iterations = profile->iterations,
+                                 .twice_nll = 2.0 * (profile->value_free + chunk->constants[i]),
+                                 .edm = profile->edm,
+                                 .projected_gradient = (double)NAN};
     }
     if (status == PARITAS_OK && chunk->errors) status = find_errors(chunk, n);
     return status == PARITAS_OK ? deliver(chunk, first, n) : status;

@@ -1,5 +1,7 @@
 /* toys.c: see toys.h. */
 #include "infer/toys.h"
+#include "base/sized.h"
+#include "fit/fit.h"
 #include "infer/asymptotic.h"
 #include "infer/toy_runner.h"
 
@@ -69,7 +71,7 @@ static double expected_at(const struct toy_pool *pool, paritas_test_statistic st
     const double q = pool->q[TOY_OTHER][n - 1 - (at < n ? at : n - 1)];
     const double clsb = (double)count_from(pool, TOY_TESTED, q) / (double)n_tested,
                  clb = (double)count_from(pool, TOY_OTHER, q) / (double)n;
-    return statistic == PARITAS_Q0 ? clsb : clsb / (clb + shift);
+    return statistic == PARITAS_STATISTIC_Q0 ? clsb : clsb / (clb + shift);
 }
 
 /* What CLs (for q0 p0) each toy of the other hypothesis would have had as the observation, ascending; n of
@@ -84,7 +86,7 @@ static void expected_answers(const struct toy_pool *pool, paritas_test_statistic
         while (below_tested < n_tested && tested[below_tested] < other[i] - pool->same) below_tested++;
         const double clsb = (double)(n_tested - below_tested) / (double)n_tested,
                      clb = (double)(n - below) / (double)n;
-        answers[n - 1 - i] = statistic == PARITAS_Q0 ? clsb : clsb / clb;
+        answers[n - 1 - i] = statistic == PARITAS_STATISTIC_Q0 ? clsb : clsb / clb;
         sorted = sorted && (i == 0 || answers[n - 1 - i] <= answers[n - i]);
     }
     if (!sorted) qsort(answers, n, sizeof *answers, ascending);
@@ -114,7 +116,8 @@ static paritas_status expected_band(const struct toy_pool *pool, paritas_test_st
         const double q = pool->q[TOY_OTHER][n - 1 - below];
         double tested, other;
         toy_fraction(count_from(pool, TOY_TESTED, q), n_tested, &tested);
-        if (statistic != PARITAS_Q0) tested /= toy_fraction(count_from(pool, TOY_OTHER, q), n, &other);
+        if (statistic != PARITAS_STATISTIC_Q0)
+            tested /= toy_fraction(count_from(pool, TOY_OTHER, q), n, &other);
         errors[i] = sqrt(tested * tested + 0.25 * (high - low) * (high - low));
     }
     paritas_release(&pool->context->allocator, answers);
@@ -134,7 +137,7 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_test_statistic sta
     result->clsb =
         toy_fraction(count_from(pool, TOY_TESTED, result->q), pool->n[TOY_TESTED], &result->clsb_error);
     result->clb = toy_fraction(count_from(pool, other, result->q), pool->n[other], &result->clb_error);
-    const bool discovery = statistic == PARITAS_Q0;
+    const bool discovery = statistic == PARITAS_STATISTIC_Q0;
     result->p0 = discovery ? result->clsb : nan;
     result->p0_error = discovery ? result->clsb_error : nan;
     result->cls_obs = discovery ? result->clsb : same ? 1.0 : result->clsb / result->clb;
@@ -171,9 +174,9 @@ static paritas_status conditional_start(struct toy_test *test, int h, const doub
     job.data = expected;
     job.start = moved;
     job.fixed = fixed;
-    paritas_result outcome;
-    const paritas_status status =
-        paritas_fit(infer->context, infer->model, NULL, 1, &job, &outcome, fitted, NULL, NULL, NULL);
+    paritas_fit_result outcome = PARITAS_INIT(paritas_fit_result);
+    const paritas_status status = fit_run(infer->context, infer->model, NULL, 1, &job,
+                                          &(paritas_fit_answers){.results = &outcome, .parameters = fitted});
     if (status == PARITAS_OK && outcome.status == PARITAS_FIT_CONVERGED) *start = fitted;
     return status;
 }
@@ -214,8 +217,8 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     test->options = options;
     test->statistic = statistic;
     test->store = store;
-    test->mu = test->hypothesis[TOY_TESTED] = statistic == PARITAS_Q0 ? 0.0 : mu;
-    test->hypothesis[TOY_OTHER] = statistic == PARITAS_Q0 ? 1.0 : 0.0;
+    test->mu = test->hypothesis[TOY_TESTED] = statistic == PARITAS_STATISTIC_Q0 ? 0.0 : mu;
+    test->hypothesis[TOY_OTHER] = statistic == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0;
     test->n_hypotheses = test->mu == test->hypothesis[TOY_OTHER] ? 1 : 2;
     toy_pool_open(&test->pool, infer->context, fits_are_raw(infer->context));
     paritas_status status = PARITAS_OK;
@@ -301,7 +304,8 @@ static paritas_status run_toys(void *user, int h, uint64_t first, size_t n)
                      fixed = 2.0 * (profile->value_fixed + chunk->constants[i]);
         const double q = asymptotic_q(test->statistic, test->mu, profile->mu_hat, 2.0 * profile->value_fixed,
                                       2.0 * profile->value_free);
-        chunk->toys[i] = (paritas_toy){.toy = first + i,
+        chunk->toys[i] = (paritas_toy){.size = sizeof(paritas_toy),
+                                       .toy = first + i,
                                        .mu = test->mu,
                                        .hypothesis = test->hypothesis[h],
                                        .q = q,
@@ -354,6 +358,7 @@ paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_resu
 {
     const paritas_status status =
         toy_pool_result(&test->pool, test->statistic, test->n_hypotheses == 1, &test->result);
+    test->result.size = sizeof test->result;
     *result = test->result;
     return status;
 }
@@ -366,10 +371,10 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
     struct store *store = NULL;
     paritas_status status = toys_share(infer->context, options, &first, &end);
     if (status == PARITAS_OK)
-        status = infer_check_value(infer, infer->poi, statistic == PARITAS_Q0 ? 0.0 : mu);
+        status = infer_check_value(infer, infer->poi, statistic == PARITAS_STATISTIC_Q0 ? 0.0 : mu);
     if (status == PARITAS_OK)
-        status = toys_open_store(infer, options, "hypotest-toys", toys_statistics[statistic],
-                                 statistic == PARITAS_Q0 ? 0.0 : mu, STORE_TESTS, &store);
+        status = toys_open_store(infer, options, "hypotest-toys", paritas_test_statistic_name(statistic),
+                                 statistic == PARITAS_STATISTIC_Q0 ? 0.0 : mu, STORE_TESTS, &store);
     if (status == PARITAS_OK) status = toy_test_open(test, infer, options, statistic, mu, store);
     if (status == PARITAS_OK && store) {
         const paritas_hypotest_toys_result *r = &test->result;
@@ -392,12 +397,15 @@ paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_mod
                                      const paritas_job *job, paritas_test_statistic statistic, double mu,
                                      const paritas_toys_options *given, paritas_hypotest_toys_result *result)
 {
-    if (statistic != PARITAS_QTILDE && statistic != PARITAS_Q && statistic != PARITAS_Q0)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d", (int)statistic);
-    paritas_toys_options options = toys_options_of(given);
-    memset(result, 0, sizeof *result);
+    paritas_toys_options options;
+    paritas_status status = toys_take_options(context, given, &options);
+    if (status == PARITAS_OK)
+        status = SIZED_CHECK(context, paritas_hypotest_toys_result, "result", 1, result);
+    if (status == PARITAS_OK) status = infer_check_statistic(context, statistic);
+    if (status != PARITAS_OK) return status;
+    *result = (paritas_hypotest_toys_result)PARITAS_INIT(paritas_hypotest_toys_result);
     struct infer infer;
-    paritas_status status = infer_open_for_toys(&infer, context, model, job, true);
+    status = infer_open_for_toys(&infer, context, model, job, true);
     struct toy_test *test = status == PARITAS_OK ? arena_array(&infer.arena, 1, sizeof *test) : NULL;
     if (status == PARITAS_OK && !test) status = paritas_fail_memory(context);
     if (status == PARITAS_OK) {

@@ -24,7 +24,7 @@ struct toy_pool {
     double same; /* equal data may have statistics that are this far apart */
     double *q[TOY_HYPOTHESES];
     size_t n[TOY_HYPOTHESES], room[TOY_HYPOTHESES];
-    uint64_t counts[STORE_STATUSES];
+    uint64_t counts[PARITAS_FIT_STATUS_COUNT];
 };
 /* `raw`: of fits in f32 that were not polished. */
 void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw);
@@ -59,10 +59,8 @@ paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end,
 paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result);
 
 /* A caller's options, of whatever version, completed. */
-paritas_toys_options toys_options_of(const paritas_toys_options *given);
-/* The names of test statistics in a run's key, by paritas_test_statistic. */
-#define TOYS_STATISTICS 3
-extern const char *const toys_statistics[TOYS_STATISTICS];
+paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
+                                 paritas_toys_options *options);
 /* What a run's key has behind the precision where fits are not polished. */
 #define TOYS_RAW " raw"
 /* The part of toys 0 .. n - 1 that is this run's. INVALID_ARGUMENT: no such shard. */

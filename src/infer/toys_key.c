@@ -1,18 +1,17 @@
 /* toys_key.c: which toys a run has, and what its store is known by. */
 #include "base/json.h"
+#include "base/sized.h"
 #include "infer/toys.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *const toys_statistics[TOYS_STATISTICS] = {"qtilde", "q", "q0"};
-
-paritas_toys_options toys_options_of(const paritas_toys_options *given)
+paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
+                                 paritas_toys_options *options)
 {
-    paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    return options;
+    *options = (paritas_toys_options)PARITAS_TOYS_OPTIONS_DEFAULT;
+    return SIZED_TAKE(context, paritas_toys_options, "options", given, options);
 }
 
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first,

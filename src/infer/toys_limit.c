@@ -21,6 +21,7 @@
  * the positive weights)^2 + (the same over the negative ones)^2. The root's error is that of alpha over
  * |beta|. */
 #include "infer/asymptotic.h"
+#include "base/sized.h"
 #include "infer/limit.h"
 #include "infer/probability.h"
 #include "infer/toys.h"
@@ -30,8 +31,6 @@
 #include <string.h>
 
 #define CURVES ASYMPTOTIC_CURVES
-#define POINTS_MAX \
-    (sizeof((paritas_limit_toys_result *)0)->scan / sizeof((paritas_limit_toys_result *)0)->scan[0])
 #define FIRST_TOYS 1000
 #define SAME_POINT 1e-3 /* proposals closer than this, relative, are one */
 #define SLOPE (-2.0)    /* beta's prior, its width, and gamma's */
@@ -73,7 +72,7 @@ struct search {
     bool widened;
     struct stored *stored; /* ascending in (mu, hypothesis, toy) */
     size_t n_stored, room, n;
-    struct tested *points[POINTS_MAX]; /* ascending in mu */
+    struct tested *points[PARITAS_SCAN_MOST]; /* ascending in mu */
     double proposed[CURVES];
     uint64_t proposed_toys[CURVES];
     size_t n_proposed;
@@ -192,7 +191,7 @@ static bool too_few(const struct tested *point)
 
 /* A curve about a value of mu: alpha, beta, and the error of alpha. share: of each point in it. */
 struct local {
-    double alpha, beta, error, share[POINTS_MAX];
+    double alpha, beta, error, share[PARITAS_SCAN_MOST];
 };
 
 /* Solves a x = b for a positive matrix, with two right sides. */
@@ -218,7 +217,7 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
                  curvature_weight = 1.0 / (CURVATURE_WIDTH * CURVATURE_WIDTH);
     double a[3][3] = {{0.0, 0.0, 0.0}, {0.0, slope_weight, 0.0}, {0.0, 0.0, curvature_weight}},
            b[2][3] = {{0.0, slope_weight * SLOPE, 0.0}, {1.0, 0.0, 0.0}}, x[2][3];
-    double weight[POINTS_MAX], rest[POINTS_MAX];
+    double weight[PARITAS_SCAN_MOST], rest[PARITAS_SCAN_MOST];
     for (size_t i = 0; i < s->n; i++) {
         const struct tested *point = s->points[i];
         weight[i] = 0.0;
@@ -314,7 +313,7 @@ static bool propose(struct search *s, double mu, uint64_t toys)
             if (s->proposed_toys[i] < toys) s->proposed_toys[i] = toys;
             return true;
         }
-    if (s->n + s->n_proposed == POINTS_MAX) return false;
+    if (s->n + s->n_proposed == PARITAS_SCAN_MOST) return false;
     s->proposed[s->n_proposed] = mu;
     s->proposed_toys[s->n_proposed++] = toys;
     return true;
@@ -441,22 +440,18 @@ static paritas_status run_rounds(struct search *s)
     return PARITAS_OK;
 }
 
+/* Every field of a tally is a number of the same type. */
 static void add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one)
 {
-    for (int k = 0; k < PARITAS_FIT_STATUSES; k++) sum->counts[k] += one->counts[k];
-    sum->fitted += one->fitted;
-    sum->iterations += one->iterations;
-    sum->by_quasi_newton += one->by_quasi_newton;
-    sum->by_newton += one->by_newton;
-    sum->from_suggested_start += one->from_suggested_start;
-    sum->from_the_other_fit += one->from_the_other_fit;
-    sum->from_further_starts += one->from_further_starts;
-    sum->at_edge += one->at_edge;
-    sum->refitted += one->refitted;
+    uint64_t a[sizeof *sum / sizeof(uint64_t)], b[sizeof *one / sizeof(uint64_t)];
+    memcpy(a, sum, sizeof a);
+    memcpy(b, one, sizeof b);
+    for (size_t k = 0; k < sizeof a / sizeof a[0]; k++) a[k] += b[k];
+    memcpy(sum, a, sizeof a);
 }
 
 static void write_result(const struct search *s, const paritas_limit_result *asymptotic,
-                         paritas_limit_toys_result *result)
+                         const paritas_limit_toys_request *request, paritas_limit_toys_result *result)
 {
     const struct root *observed = &s->roots[ASYMPTOTIC_OBSERVED];
     result->limit_obs = observed->at;
@@ -474,7 +469,7 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
     result->n_scan = s->n;
     for (size_t i = 0; i < s->n; i++) {
         const paritas_hypotest_toys_result *r = &s->points[i]->result;
-        result->scan[i] = *r;
+        if (i < request->scan_room) request->scan[i] = *r;
         result->mu_hat = r->mu_hat;
         result->twice_nll_free = r->twice_nll_free;
         result->status = infer_worse(result->status, r->status);
@@ -494,56 +489,65 @@ static paritas_status open_store(struct search *s, double level)
     snprintf(number, sizeof number, "%.17g", level);
     entries[options.n_entries++] = (paritas_key_entry){"level", number};
     options.entries = entries;
-    paritas_status status = toys_open_store(infer, &options, "limit", toys_statistics[s->statistic],
-                                            (double)NAN, STORE_TESTS, &s->store);
+    paritas_status status =
+        toys_open_store(infer, &options, "limit", paritas_test_statistic_name(s->statistic), (double)NAN,
+                        STORE_TESTS, &s->store);
     if (status == PARITAS_OK && s->store) status = store_read(s->store, keep_stored, s);
     /* only memory ends keep_stored */
     return status == PARITAS_CANCELLED ? paritas_fail_memory(infer->context) : status;
 }
 
-static paritas_status limit_toys(struct search *s, double level, paritas_limit_toys_result *result)
+static paritas_status limit_toys(struct search *s, const paritas_limit_toys_request *request,
+                                 paritas_limit_toys_result *result)
 {
     struct infer *infer = s->infer;
-    paritas_limit_result *asymptotic = arena_array(&infer->arena, 1, sizeof *asymptotic);
-    if (!asymptotic) return paritas_fail_memory(infer->context);
+    const paritas_limit_request by_formula = {.statistic = request->statistic, .level = request->level};
+    paritas_limit_result asymptotic;
     s->widest = limit_widest(infer);
-    paritas_status status = open_store(s, level);
-    if (status == PARITAS_OK) status = limit_asymptotic(infer, s->statistic, level, asymptotic, NULL);
+    paritas_status status = open_store(s, request->level);
+    if (status == PARITAS_OK) status = limit_asymptotic(infer, &by_formula, &asymptotic, NULL);
     if (status == PARITAS_OK) {
-        propose_first(s, asymptotic);
+        propose_first(s, &asymptotic);
         status = run_rounds(s);
     }
-    if (status == PARITAS_OK) write_result(s, asymptotic, result);
+    if (status == PARITAS_OK) write_result(s, &asymptotic, request, result);
     for (size_t i = 0; i < s->n; i++) toy_test_close(&s->points[i]->test);
     paritas_release(&infer->context->allocator, s->stored);
     store_close(s->store);
     return status;
 }
 
-static paritas_status check(paritas_context *context, paritas_test_statistic statistic, double level,
-                            double rtol, const paritas_toys_options *options)
+static paritas_status check(paritas_context *context, const paritas_limit_toys_request *request,
+                            const paritas_toys_options *options)
 {
-    if (!(rtol > 0.0 && rtol < 1.0))
+    if (!(request->rtol > 0.0 && request->rtol < 1.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "rtol %.10g does not lie between 0 and 1",
-                            rtol);
+                            request->rtol);
     if (options->shards > 1)
         return paritas_fail(
             context, PARITAS_INVALID_ARGUMENT,
             "shard %u/%u: a limit cannot be cut into shards, since toys decide where toys are drawn",
             options->shard, options->shards);
-    return limit_check(context, statistic, level);
+    return limit_check(context, request->statistic, request->level);
 }
 
 paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model,
-                                  const paritas_job *job, paritas_test_statistic statistic, double level,
-                                  double rtol, const paritas_toys_options *given,
+                                  const paritas_job *job, const paritas_limit_toys_request *given,
+                                  const paritas_toys_options *given_options,
                                   paritas_limit_toys_result *result)
 {
-    paritas_toys_options options = toys_options_of(given);
-    if (options.n == 0) options.n = PARITAS_LIMIT_TOYS;
-    memset(result, 0, sizeof *result);
+    paritas_toys_options options;
+    paritas_limit_toys_request request = PARITAS_LIMIT_TOYS_REQUEST_DEFAULT;
     uint64_t first, end;
-    paritas_status status = check(context, statistic, level, rtol, &options);
+    paritas_status status = SIZED_TAKE(context, paritas_limit_toys_request, "request", given, &request);
+    if (status == PARITAS_OK) status = toys_take_options(context, given_options, &options);
+    if (status == PARITAS_OK)
+        status = SIZED_CHECK(context, paritas_hypotest_toys_result, "scan", request.scan_room, request.scan);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_limit_toys_result, "result", 1, result);
+    if (status != PARITAS_OK) return status;
+    if (options.n == 0) options.n = PARITAS_LIMIT_TOYS;
+    *result = (paritas_limit_toys_result)PARITAS_INIT(paritas_limit_toys_result);
+    status = check(context, &request, &options);
     if (status == PARITAS_OK) status = toys_share(context, &options, &first, &end);
     if (status != PARITAS_OK) return status;
     struct infer infer;
@@ -553,11 +557,11 @@ paritas_status paritas_limit_toys(paritas_context *context, const paritas_model 
     if (status == PARITAS_OK) {
         s->infer = &infer;
         s->options = options;
-        s->statistic = statistic;
-        s->z = normal_quantile(level);
-        s->rtol = rtol;
-        s->near = rtol < 0.25 ? 0.4 * sqrt(rtol) : 0.2;
-        status = limit_toys(s, level, result);
+        s->statistic = request.statistic;
+        s->z = normal_quantile(request.level);
+        s->rtol = request.rtol;
+        s->near = request.rtol < 0.25 ? 0.4 * sqrt(request.rtol) : 0.2;
+        status = limit_toys(s, &request, result);
     }
     infer_close(&infer);
     return status;

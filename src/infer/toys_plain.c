@@ -1,6 +1,7 @@
 /* toys_plain.c: toys from any point or expected data, each with its best fit: no test, only what comes out of
  * fits. */
 #include "infer/toy_fits.h"
+#include "base/sized.h"
 #include "infer/toys.h"
 
 #include <math.h>
@@ -106,38 +107,63 @@ static paritas_status run(struct infer *infer, struct toy_fits *fits, struct toy
     return status;
 }
 
-paritas_status paritas_toys(paritas_context *context, const paritas_model *model, const paritas_job *job,
-                            const double *point, const double *expected, unsigned flags,
-                            const paritas_toys_options *given, paritas_toy_fits_taker take, void *user,
-                            paritas_toys_parameter *parameters, paritas_toys_result *result)
+static paritas_status check(paritas_context *context, const paritas_toys_request *request)
 {
-    const size_t n = paritas_model_parameter_count(model);
-    memset(result, 0, sizeof *result);
-    if (point && expected)
+    if (request->point && request->expected)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "toys are drawn at a point or around expected data, not both");
-    if (flags & ~(PARITAS_TOYS_PARAMETERS | PARITAS_TOYS_ERRORS))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flags of toys: %u has unknown ones", flags);
-    paritas_toys_options toys = toys_options_of(given);
+    if (request->flags & ~(PARITAS_TOYS_KEEP_PARAMETERS | PARITAS_TOYS_ERRORS))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flags of toys: %u has unknown ones",
+                            request->flags);
+    return PARITAS_OK;
+}
+
+static void write_parameters(const struct moments *moments, paritas_toys_parameter *parameters)
+{
+    for (size_t i = 0; i < moments->n; i++)
+        parameters[i] =
+            (paritas_toys_parameter){.size = sizeof *parameters,
+                                     .generated = moments->generated ? moments->generated[i] : (double)NAN,
+                                     .n = moments->values[i].n,
+                                     .n_pulls = moments->pulls[i].n,
+                                     .mean = spread_mean(&moments->values[i]),
+                                     .rms = spread_rms(&moments->values[i]),
+                                     .pull_mean = spread_mean(&moments->pulls[i]),
+                                     .pull_rms = spread_rms(&moments->pulls[i])};
+}
+
+paritas_status paritas_toys(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                            const paritas_toys_request *given, const paritas_toys_options *given_options,
+                            paritas_toys_result *result)
+{
+    const size_t n = paritas_model_parameter_count(model);
+    paritas_toys_options toys;
+    paritas_toys_request request = PARITAS_TOYS_REQUEST_DEFAULT;
+    paritas_status status = SIZED_TAKE(context, paritas_toys_request, "request", given, &request);
+    if (status == PARITAS_OK) status = toys_take_options(context, given_options, &toys);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_toys_result, "result", 1, result);
+    if (status == PARITAS_OK)
+        status = SIZED_CHECK(context, paritas_toys_parameter, "parameters", request.parameters ? n : 0,
+                             request.parameters);
+    if (status == PARITAS_OK) status = check(context, &request);
+    if (status != PARITAS_OK) return status;
+    *result = (paritas_toys_result)PARITAS_INIT(paritas_toys_result);
     struct infer infer;
-    paritas_status status = infer_open_for_toys(&infer, context, model, job, false);
+    status = infer_open_for_toys(&infer, context, model, job, false);
     struct toy_fits *fits = arena_array(&infer.arena, 1, sizeof *fits);
     struct spread *spreads = arena_array(&infer.arena, 2 * n + 1, sizeof *spreads);
     if (status == PARITAS_OK && (!fits || !spreads)) status = paritas_fail_memory(context);
     if (status == PARITAS_OK) {
         struct moments moments = {.n = n, .values = spreads, .pulls = spreads + n};
-        struct toy_fits_options options = {
-            .toys = &toys, .what = "toys", .flags = flags, .see = see, .take = take, .take_user = user};
-        status = run(&infer, fits, &options, job && job->start, point, expected, &moments, result);
-        for (size_t i = 0; i < n && parameters && status == PARITAS_OK; i++)
-            parameters[i] =
-                (paritas_toys_parameter){.generated = moments.generated ? moments.generated[i] : (double)NAN,
-                                         .n = moments.values[i].n,
-                                         .n_pulls = moments.pulls[i].n,
-                                         .mean = spread_mean(&moments.values[i]),
-                                         .rms = spread_rms(&moments.values[i]),
-                                         .pull_mean = spread_mean(&moments.pulls[i]),
-                                         .pull_rms = spread_rms(&moments.pulls[i])};
+        struct toy_fits_options options = {.toys = &toys,
+                                           .what = "toys",
+                                           .flags = request.flags,
+                                           .see = see,
+                                           .take = request.take,
+                                           .take_user = request.user};
+        status =
+            run(&infer, fits, &options, job && job->start, request.point, request.expected, &moments, result);
+        if (request.parameters && status == PARITAS_OK) write_parameters(&moments, request.parameters);
     }
     infer_close(&infer);
     return status;

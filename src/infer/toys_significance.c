@@ -1,7 +1,7 @@
 /* toys_significance.c: discovery by toys: q0's toys, read as significances. */
 #include "base/host_math.h"
+#include "base/sized.h"
 #include "infer/probability.h"
-#include "paritas.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,19 +20,23 @@ static double z_of(double p, double p_error, uint64_t n, double *error, double *
 
 paritas_status paritas_significance_toys(paritas_context *context, const paritas_model *model,
                                          const paritas_job *job, const paritas_toys_options *options,
-                                         paritas_significance_toys_result *result)
+                                         paritas_significance_toys_result *result,
+                                         paritas_hypotest_toys_result *test)
 {
-    memset(result, 0, sizeof *result);
-    const paritas_hypotest_toys_result *r = &result->test;
-    const paritas_status status =
-        paritas_hypotest_toys(context, model, job, PARITAS_Q0, 0.0, options, &result->test);
+    paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
+    paritas_status status = SIZED_CHECK(context, paritas_significance_toys_result, "result", 1, result);
+    if (status == PARITAS_OK)
+        status = SIZED_CHECK(context, paritas_hypotest_toys_result, "test", test != NULL, test);
+    if (status == PARITAS_OK)
+        status = paritas_hypotest_toys(context, model, job, PARITAS_STATISTIC_Q0, 0.0, options, &r);
     if (status != PARITAS_OK) return status;
-    result->p0 = r->p0;
-    result->p0_error = r->p0_error;
-    result->z = z_of(r->p0, r->p0_error, r->n_tested, &result->z_error, &result->z_at_least);
-    result->p0_exp = r->cls_exp[2];
-    result->p0_exp_error = r->cls_exp_error[2];
+    if (test != NULL) *test = r;
+    result->p0 = r.p0;
+    result->p0_error = r.p0_error;
+    result->z = z_of(r.p0, r.p0_error, r.n_tested, &result->z_error, &result->z_at_least);
+    result->p0_exp = r.cls_exp[2];
+    result->p0_exp_error = r.cls_exp_error[2];
     result->z_exp =
-        z_of(r->cls_exp[2], r->cls_exp_error[2], r->n_tested, &result->z_exp_error, &result->z_exp_at_least);
+        z_of(r.cls_exp[2], r.cls_exp_error[2], r.n_tested, &result->z_exp_error, &result->z_exp_at_least);
     return PARITAS_OK;
 }

@@ -1,5 +1,6 @@
 /* toys_store.c: the answer of a test from the toys of a store alone. */
 #include "base/number.h"
+#include "base/sized.h"
 #include "infer/toys.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ static paritas_status read_facts(paritas_context *context, struct store *store,
     if (status == PARITAS_OK) status = get_fact(context, store, "twice_nll_fixed", &result->twice_nll_fixed);
     if (status == PARITAS_OK) status = get_fact(context, store, "status", &fit_status);
     if (status != PARITAS_OK) return status;
-    for (int k = 0; k < PARITAS_FIT_STATUSES; k++)
+    for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++)
         if (fit_status == k) {
             result->status = (paritas_fit_status)k;
             return PARITAS_OK;
@@ -65,11 +66,12 @@ static paritas_status read_key(paritas_context *context, const struct store *sto
     const char *wrong, *end = text + strlen(text);
     const bool number = number_scan(text, end, &decimal, &wrong) == end && wrong == NULL;
     *mu = number ? number_value(&decimal, text, strlen(text)) : (double)NAN;
-    for (size_t k = 0; k < TOYS_STATISTICS; k++)
-        if (strcmp(name, toys_statistics[k]) == 0 && isfinite(*mu)) {
-            *statistic = (paritas_test_statistic)k;
-            return PARITAS_OK;
-        }
+    int value;
+    if (isfinite(*mu) &&
+        paritas_enumeration_value(paritas_enumeration_find("paritas_test_statistic"), name, &value)) {
+        *statistic = (paritas_test_statistic)value;
+        return PARITAS_OK;
+    }
     return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: no test has the statistic %s and the value %s",
                         store_path(store), name, text);
 }
@@ -84,12 +86,12 @@ static bool is_raw(const struct store *store)
 static paritas_status answer(paritas_context *context, struct store *store, struct reading *reading,
                              paritas_hypotest_toys_result *result)
 {
-    paritas_test_statistic statistic = PARITAS_QTILDE;
+    paritas_test_statistic statistic = PARITAS_STATISTIC_QTILDE;
     paritas_status status = read_key(context, store, &statistic, &reading->mu);
     if (status == PARITAS_OK) status = read_facts(context, store, result);
     if (status != PARITAS_OK) return status;
     result->mu = reading->hypothesis[TOY_TESTED] = reading->mu;
-    reading->hypothesis[TOY_OTHER] = statistic == PARITAS_Q0 ? 1.0 : 0.0;
+    reading->hypothesis[TOY_OTHER] = statistic == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0;
     status = store_read(store, take, reading);
     if (reading->failed) status = paritas_fail_memory(context);
     if (status == PARITAS_OK)
@@ -107,8 +109,10 @@ paritas_status paritas_store_hypotest(paritas_context *context, const char *path
                             "a store and a place for the answer are needed");
     struct store *store = NULL;
     struct reading reading = {.failed = false};
-    memset(result, 0, sizeof *result);
-    paritas_status status = store_open_read(context, path, &store);
+    paritas_status status = SIZED_CHECK(context, paritas_hypotest_toys_result, "result", 1, result);
+    if (status != PARITAS_OK) return status;
+    *result = (paritas_hypotest_toys_result)PARITAS_INIT(paritas_hypotest_toys_result);
+    status = store_open_read(context, path, &store);
     toy_pool_open(&reading.pool, context, store && is_raw(store));
     if (status == PARITAS_OK) status = answer(context, store, &reading, result);
     store_close(store);

@@ -96,9 +96,8 @@ paritas_status store_read(struct store *store, int (*take)(void *user, const par
 paritas_status store_read_fits(struct store *store, int (*take)(void *user, const struct store_fit *row),
                                void *user);
 
-#define STORE_STATUSES (PARITAS_FIT_NOT_A_MINIMUM + 1)
 /* How many rows have each status, indexed by paritas_fit_status. */
-paritas_status store_counts(struct store *store, uint64_t counts[STORE_STATUSES]);
+paritas_status store_counts(struct store *store, uint64_t counts[PARITAS_FIT_STATUS_COUNT]);
 
 /* A named number of the run. Writing an equal one again is nothing; writing another one is INVALID_ARGUMENT,
  * which names both. */

@@ -119,7 +119,7 @@ paritas_status row_insert(struct store *store, const paritas_toy *test, const st
     if (test != NULL && !(isfinite(test->mu) && isfinite(test->hypothesis)))
         return refuse_row(store, test, fit, "mu and hypothesis must be finite");
     const paritas_fit_status word = test != NULL ? test->status : fit->status;
-    if ((unsigned)word >= STORE_STATUSES)
+    if ((unsigned)word >= PARITAS_FIT_STATUS_COUNT)
         return refuse_row(store, test, fit, "the status is none that a fit can have");
     if (test != NULL)
         bind_test(store->insert, test);
@@ -282,10 +282,10 @@ static paritas_status read_outcome(struct cursor *cursor, int column, paritas_fi
     const char *text = (const char *)sqlite3_column_text(cursor->statement, column);
     if (text == NULL) return paritas_fail_memory(cursor->store->database.context);
     int found = 0;
-    while (found < (int)STORE_STATUSES &&
+    while (found < (int)PARITAS_FIT_STATUS_COUNT &&
            strcmp(text, paritas_fit_status_name((paritas_fit_status)found)) != 0)
         found++;
-    if (found == (int)STORE_STATUSES) return refuse_column(cursor, column, wanted);
+    if (found == (int)PARITAS_FIT_STATUS_COUNT) return refuse_column(cursor, column, wanted);
     *word = (paritas_fit_status)found;
     const paritas_status status = read_index(cursor, column + 1, &count);
     if (status != PARITAS_OK) return status;
@@ -326,6 +326,7 @@ paritas_status cursor_next(struct cursor *cursor, bool *more)
         return status;
     }
     paritas_toy *row = &cursor->test;
+    row->size = sizeof *row;
     status = read_real(cursor, 0, false, &row->mu);
     if (status == PARITAS_OK) status = read_real(cursor, 1, false, &row->hypothesis);
     if (status == PARITAS_OK) status = read_index(cursor, 2, &row->toy);
@@ -368,13 +369,13 @@ paritas_status store_read_fits(struct store *store, int (*take)(void *user, cons
 }
 
 /* Sums over the whole table rather than GROUP BY, which would sort it (a million rows: 0.1 s, not 1 s). */
-paritas_status store_counts(struct store *store, uint64_t counts[STORE_STATUSES])
+paritas_status store_counts(struct store *store, uint64_t counts[PARITAS_FIT_STATUS_COUNT])
 {
     struct database *database = &store->database;
     sqlite3_stmt *statement = NULL;
     char query[512];
     int length = snprintf(query, sizeof query, "SELECT count(*)");
-    for (int i = 0; i < (int)STORE_STATUSES; i++)
+    for (int i = 0; i < (int)PARITAS_FIT_STATUS_COUNT; i++)
         length += snprintf(query + length, sizeof query - (size_t)length, ", total(status = '%s')",
                            paritas_fit_status_name((paritas_fit_status)i));
     snprintf(query + length, sizeof query - (size_t)length, " FROM toys");
@@ -382,7 +383,7 @@ paritas_status store_counts(struct store *store, uint64_t counts[STORE_STATUSES]
     paritas_status status = database_prepare(database, query, &statement);
     if (status == PARITAS_OK) status = database_step(database, statement, &row);
     uint64_t all = row ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
-    for (int i = 0; i < (int)STORE_STATUSES; i++) {
+    for (int i = 0; i < (int)PARITAS_FIT_STATUS_COUNT; i++) {
         counts[i] = row ? (uint64_t)sqlite3_column_double(statement, i + 1) : 0;
         all -= counts[i];
     }

@@ -1,6 +1,6 @@
-/* test_cuda_kernels.c: the kernels' CUDA text, run natively in teams of several workers, answers the CPU's bits,
- * in whatever order the workers take their turns; and a barrier that is missing shows. The device is the
- * CPU's, its kernels those of native_kernels.c. */
+/* test_cuda_kernels.c: the kernels' CUDA text, run natively in teams of several workers, answers the CPU's
+ * bits, in whatever order the workers take their turns; and a barrier that is missing shows. The device is
+ * the CPU's, its kernels those of native_kernels.c. */
 #include "cuda/cuda_native.h"
 #include "device/device.h"
 #include "entry/histfactory_entries.h"
@@ -76,7 +76,7 @@ static void use_native_kernels(const struct fixture *f)
     struct frozen *frozen = (struct frozen *)(uintptr_t)paritas_model_frozen(f->model);
     own_family = frozen->family;
     slab_elements = frozen->slab_covariance;
-    for (int m = 0; m < MINIMIZERS; m++)
+    for (int m = 0; m < PARITAS_MINIMIZER_COUNT; m++)
         if (slab_elements < frozen->slab_fit[m]) slab_elements = frozen->slab_fit[m];
     native_module = *own_family->module;
     native_module.variants = variants;
@@ -194,7 +194,7 @@ TEST(toys_are_the_cpus)
     for (size_t t = 0; t <= COUNT(teams); t++) {
         struct results *into = &kept[t > 0];
         paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-        paritas_hypotest_toys_result result;
+        paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
         options.n = TOYS;
         options.seed = 12;
         options.take = keep;
@@ -206,8 +206,8 @@ TEST(toys_are_the_cpus)
             native_workers = teams[t - 1].workers;
             native_settings = (struct native_settings){.order = teams[t - 1].order, .seed = t};
         }
-        ASSERT_OK(context,
-                  paritas_hypotest_toys(context, f.model, NULL, PARITAS_QTILDE, 1.0, &options, &result));
+        ASSERT_OK(context, paritas_hypotest_toys(context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1.0,
+                                                 &options, &result));
         assert_int_equal(into->length, 2 * TOYS * sizeof(paritas_toy));
         assert_true(result.tally.by_quasi_newton > TOYS / 2);
         if (fault[0]) fail_msg("%s", fault);
@@ -306,8 +306,8 @@ TEST(a_barrier_that_is_missing_shows)
     memcpy(places, met, n * sizeof *met);
     /* some stand there against what a worker may overwrite before the slowest has read it, and some beside
      * another */
-    static const char *const files[] = {"rates.h",  "curvature.h",         "tiles.h",
-                                        "newton.h", "entry/entry_histfactory.h", "entry/entry_jobs.h"};
+    static const char *const files[] = {
+        "rates.h", "curvature.h", "tiles.h", "newton.h", "entry/entry_histfactory.h", "entry/entry_jobs.h"};
     size_t seen = 0, of_file[COUNT(files)] = {0};
     size_t tried = 0;
     for (size_t k = 0; k < n; k += SHARE > 1 ? 3 : 1) {

@@ -1,5 +1,5 @@
-/* test_device_accelerator.c: the layer that all accelerators share: chunks, memory, models that stay, kernels kept
- * on disk, faults. */
+/* test_device_accelerator.c: the layer that all accelerators share: chunks, memory, models that stay, kernels
+ * kept on disk, faults. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include "common.h"
 #include "device/fake_accelerator.h"
@@ -138,10 +138,11 @@ TEST(a_model_is_uploaded_once)
     set_up(&s, 64, 0, NULL);
     for (int k = 0; k < 3; k++) assert_int_equal(evaluate(&s, nll), PARITAS_OK);
     double point[64];
-    paritas_result result;
-    const paritas_job job = {.start = NULL};
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    const paritas_job job = {.size = sizeof(paritas_job), .start = NULL};
     for (int k = 0; k < 3; k++)
-        assert_int_equal(paritas_fit(s.context, s.model, NULL, 1, &job, &result, point, NULL, NULL, NULL),
+        assert_int_equal(paritas_fit(s.context, s.model, NULL, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = point)),
                          PARITAS_OK);
     assert_int_equal(s.context->device->uploads, 1);
     assert_int_equal(s.context->device->builds, 2);

@@ -1,5 +1,5 @@
-/* test_device_toys.c: toys that are asked of an accelerator are fitted on it, as many at once as it wants, whichever
- * method fits them, and have the CPU's bits. */
+/* test_device_toys.c: toys that are asked of an accelerator are fitted on it, as many at once as it wants,
+ * whichever method fits them, and have the CPU's bits. */
 #include "common.h"
 #include "device/fake_accelerator.h"
 #include "infer/toy_runner.h"
@@ -32,7 +32,7 @@ static paritas_hypotest_toys_result run(bool accelerated, struct taken *taken)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     paritas_toys_options toys = PARITAS_TOYS_OPTIONS_DEFAULT;
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     paritas_context *context;
     paritas_workspace *workspace;
     paritas_model *model;
@@ -49,8 +49,9 @@ static paritas_hypotest_toys_result run(bool accelerated, struct taken *taken)
     toys.take = keep;
     toys.user = taken;
     taken->n = 0;
-    assert_int_equal(paritas_hypotest_toys(context, model, NULL, PARITAS_QTILDE, 1.0, &toys, &result),
-                     PARITAS_OK);
+    assert_int_equal(
+        paritas_hypotest_toys(context, model, NULL, PARITAS_STATISTIC_QTILDE, 1.0, &toys, &result),
+        PARITAS_OK);
     assert_int_equal(taken->n, 2 * TOYS);
     qsort(taken->rows, taken->n, sizeof *taken->rows, by_hypothesis);
     paritas_model_free(model);

@@ -139,8 +139,8 @@ static struct jet histosys(const struct reference *reference, double nominal, do
                            struct jet x)
 {
     const double up = hi - nominal, down = nominal - lo;
-    if (reference->histosys_code == PARITAS_HISTOSYS_0) return scaled(x.v > 0.0 ? up : down, x);
-    if (reference->histosys_code == PARITAS_HISTOSYS_2) {
+    if (reference->histosys_code == PARITAS_HISTOSYS_CODE_0) return scaled(x.v > 0.0 ? up : down, x);
+    if (reference->histosys_code == PARITAS_HISTOSYS_CODE_2) {
         const double a = 0.5 * (hi + lo) - nominal, b = 0.5 * (hi - lo);
         if (x.v > 1.0) return scaled(b + 2.0 * a, add(x, constant(-1.0)));
         if (x.v < -1.0) return scaled(b - 2.0 * a, x); /* as pyhf 0.7 has it */

@@ -20,12 +20,13 @@ static void try_restarts(const struct fixture *f, const char *name, uint64_t see
     const unsigned char *fixed = paritas_model_suggested_fixed(f->model);
     double *best = make_array(n, sizeof *best), *errors = make_array(n, sizeof *errors);
     double *starts = make_array(RESTARTS * n, sizeof *starts), *ends = make_array(RESTARTS * n, sizeof *ends);
-    const paritas_job first = {0};
-    paritas_job jobs[RESTARTS] = {{0}};
-    paritas_result result, results[RESTARTS];
+    const paritas_job first = PARITAS_JOB_DEFAULT;
+    paritas_job jobs[RESTARTS] = {PARITAS_INIT(paritas_job)};
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result), results[RESTARTS] = {result};
     struct random random = {seed};
-    ASSERT_OK(f->context,
-              paritas_fit(f->context, f->model, NULL, 1, &first, &result, best, errors, NULL, NULL));
+    ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 1, &first,
+                                      SIZED(paritas_fit_answers, .results = &result, .parameters = best,
+                                            .errors = errors)));
     tally->models++;
     tally->converged += result.status == PARITAS_FIT_CONVERGED;
     tally->slow += result.iterations > 30;
@@ -43,8 +44,8 @@ static void try_restarts(const struct fixture *f, const char *name, uint64_t see
         }
         jobs[k].start = starts + k * n;
     }
-    ASSERT_OK(f->context,
-              paritas_fit(f->context, f->model, NULL, RESTARTS, jobs, results, ends, NULL, NULL, NULL));
+    ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, RESTARTS, jobs,
+                                      SIZED(paritas_fit_answers, .results = results, .parameters = ends)));
     /* the first answer against the restarts, and every restart that says converged against the lowest of
      * all */
     double lowest = result.twice_nll;
@@ -55,7 +56,7 @@ static void try_restarts(const struct fixture *f, const char *name, uint64_t see
             lowest_at = ends + k * n;
         }
     for (size_t k = 0; k <= RESTARTS; k++) {
-        const paritas_result *one = k < RESTARTS ? &results[k] : &result;
+        const paritas_fit_result *one = k < RESTARTS ? &results[k] : &result;
         if (one->status != PARITAS_FIT_CONVERGED || one->twice_nll <= lowest + 1e-8) continue;
         if (barrier_between(f, one->twice_nll, k < RESTARTS ? ends + k * n : best, lowest_at))
             tally->basins++;
@@ -135,16 +136,17 @@ static double covariance_defect(const struct fixture *f)
     double *gradient = make_array(n, sizeof *gradient), *hessian = make_array(n * n, sizeof *hessian), value,
            worst = 0.0;
     paritas_parameter_state *states = make_array(n, sizeof *states);
-    const paritas_job job = {0};
-    paritas_result result;
-    ASSERT_OK(f->context,
-              paritas_fit(f->context, f->model, NULL, 1, &job, &result, best, errors, covariance, states));
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 1, &job,
+                                      SIZED(paritas_fit_answers, .results = &result, .parameters = best,
+                                            .errors = errors, .covariance = covariance, .states = states)));
     if (result.status == PARITAS_FIT_CONVERGED) {
         ASSERT_OK(f->context,
                   paritas_evaluate(f->context, f->model, 1, best, 0, NULL, &value, gradient, hessian));
         assert_memory_equal(&value, &result.twice_nll, sizeof value);
         for (size_t i = 0; i < n; i++) {
-            if (states[i] != PARITAS_FREE) {
+            if (states[i] != PARITAS_PARAMETER_FREE) {
                 assert_true(isnan(errors[i]));
                 for (size_t j = 0; j < n; j++)
                     assert_true(covariance[i * n + j] == 0.0 && covariance[j * n + i] == 0.0);
@@ -154,11 +156,12 @@ static double covariance_defect(const struct fixture *f)
             assert_true(fabs(errors[i] * errors[i] - covariance[i * n + i]) <= 1e-12 * covariance[i * n + i]);
             assert_true(fabs(gradient[i]) * errors[i] <= 1e-4); /* EDM <= 1e-10 */
             for (size_t j = 0; j < n; j++) {
-                if (states[j] != PARITAS_FREE || isnan(errors[j])) continue;
+                if (states[j] != PARITAS_PARAMETER_FREE || isnan(errors[j])) continue;
                 assert_memory_equal(&covariance[i * n + j], &covariance[j * n + i], sizeof *covariance);
                 double sum = i == j ? -1.0 : 0.0;
                 for (size_t k = 0; k < n; k++)
-                    if (states[k] == PARITAS_FREE) sum += covariance[i * n + k] * 0.5 * hessian[k * n + j];
+                    if (states[k] == PARITAS_PARAMETER_FREE)
+                        sum += covariance[i * n + k] * 0.5 * hessian[k * n + j];
                 const double defect = fabs(sum) * errors[j] / errors[i];
                 if (defect > worst) worst = defect;
             }
@@ -218,18 +221,20 @@ static struct fixture small_model(const char *samples, const char *observed, con
 
 /* Everything about the fit of a model of at most 8 parameters. */
 struct answer {
-    paritas_result result;
+    paritas_fit_result result;
     double parameters[8], errors[8], covariance[64];
     paritas_parameter_state states[8];
 };
 
 static struct answer fit(const struct fixture *f, const paritas_job *job, const paritas_fit_options *options)
 {
-    const paritas_job plain = {0};
-    struct answer a;
+    const paritas_job plain = PARITAS_JOB_DEFAULT;
+    struct answer a = {.result = PARITAS_INIT(paritas_fit_result)};
     assert_true(f->n_parameters <= 8);
-    ASSERT_OK(f->context, paritas_fit(f->context, f->model, options, 1, job ? job : &plain, &a.result,
-                                      a.parameters, a.errors, a.covariance, a.states));
+    ASSERT_OK(f->context,
+              paritas_fit(f->context, f->model, options, 1, job ? job : &plain,
+                          SIZED(paritas_fit_answers, .results = &a.result, .parameters = a.parameters,
+                                .errors = a.errors, .covariance = a.covariance, .states = a.states)));
     return a;
 }
 
@@ -241,7 +246,7 @@ TEST(a_counting_experiment_has_its_closed_form)
     ASSERT_CLOSE(a.parameters[0], 7.0 / 5.0, 1e-6);
     ASSERT_CLOSE(a.errors[0], sqrt(57.0) / 5.0, 1e-6);
     ASSERT_CLOSE(a.result.twice_nll, 2.0 * (57.0 - 57.0 * log(57.0) + lgamma(58.0)), 1e-10);
-    assert_int_equal(a.states[0], PARITAS_FREE);
+    assert_int_equal(a.states[0], PARITAS_PARAMETER_FREE);
     free_fixture(&f);
 }
 
@@ -263,7 +268,7 @@ TEST(nothing_seen_and_nothing_else_expected_ends_on_the_bound)
     assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
     assert_true(a.parameters[0] == 0.0);
     assert_true(a.result.twice_nll == 0.0);
-    assert_int_equal(a.states[0], PARITAS_AT_LOWER_BOUND);
+    assert_int_equal(a.states[0], PARITAS_PARAMETER_AT_LOWER_BOUND);
     free_fixture(&f);
 }
 
@@ -314,18 +319,18 @@ TEST(a_parameter_on_its_bound_is_said_so)
     struct answer a = fit(&f, NULL, NULL);
     assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
     assert_true(a.parameters[0] == 0.0 && isnan(a.errors[0]) && a.covariance[0] == 0.0);
-    assert_int_equal(a.states[0], PARITAS_AT_LOWER_BOUND);
+    assert_int_equal(a.states[0], PARITAS_PARAMETER_AT_LOWER_BOUND);
     /* other bounds by the job: mu = -2 inside, then an upper bound below it */
     double lower = -8.0, upper = 5.0, start = 0.0;
-    const paritas_job wide = {.lower = &lower, .upper = &upper, .start = &start};
+    const paritas_job wide = {.size = sizeof(paritas_job), .lower = &lower, .upper = &upper, .start = &start};
     a = fit(&f, &wide, NULL);
-    assert_int_equal(a.states[0], PARITAS_FREE);
+    assert_int_equal(a.states[0], PARITAS_PARAMETER_FREE);
     ASSERT_CLOSE(a.parameters[0], -2.0, 1e-6);
     upper = -3.0;
     start = -4.0;
     a = fit(&f, &wide, NULL);
     assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
-    assert_int_equal(a.states[0], PARITAS_AT_UPPER_BOUND);
+    assert_int_equal(a.states[0], PARITAS_PARAMETER_AT_UPPER_BOUND);
     assert_true(a.parameters[0] == -3.0);
     free_fixture(&f);
 }
@@ -335,7 +340,7 @@ TEST(a_start_on_the_wrong_bound_leaves_it)
     struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "");
     const double starts[] = {0.0, 10.0};
     for (size_t k = 0; k < COUNT(starts); k++) {
-        const paritas_job job = {.start = &starts[k]};
+        const paritas_job job = {.size = sizeof(paritas_job), .start = &starts[k]};
         const struct answer a = fit(&f, &job, NULL);
         assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
         ASSERT_CLOSE(a.parameters[0], 1.4, 1e-6);
@@ -355,12 +360,14 @@ TEST(fixed_parameters_keep_their_bits)
     paritas_parameter_state *states = make_array(n, sizeof *states);
     random_point(&f, &random, 0.5, start);
     for (size_t p = 0; p < n; p++) fixed[p] = p % 3 == 0 || paritas_model_suggested_fixed(f.model)[p];
-    const paritas_job job = {.start = start, .fixed = fixed};
-    paritas_result result;
-    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job, &result, best, errors, NULL, states));
+    const paritas_job job = {.size = sizeof(paritas_job), .start = start, .fixed = fixed};
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = best,
+                                           .errors = errors, .states = states)));
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
     for (size_t p = 0; p < n; p++) {
-        assert_int_equal(states[p] == PARITAS_FIXED, fixed[p]);
+        assert_int_equal(states[p] == PARITAS_PARAMETER_FIXED, fixed[p]);
         if (!fixed[p]) continue;
         assert_memory_equal(&best[p], &start[p], sizeof *best);
         assert_true(isnan(errors[p]));
@@ -368,7 +375,9 @@ TEST(fixed_parameters_keep_their_bits)
     /* all fixed: nothing to do, the likelihood of the start */
     memset(fixed, 1, n);
     double value;
-    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job, &result, best, errors, NULL, states));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = best,
+                                           .errors = errors, .states = states)));
     ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, start, 0, NULL, &value, NULL, NULL));
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
     assert_memory_equal(&value, &result.twice_nll, sizeof value);
@@ -387,7 +396,7 @@ TEST(a_fixed_parameter_may_lie_outside_its_bounds)
     struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "");
     const double start = 12.0;
     const unsigned char fixed = 1;
-    const paritas_job job = {.start = &start, .fixed = &fixed};
+    const paritas_job job = {.size = sizeof(paritas_job), .start = &start, .fixed = &fixed};
     const struct answer a = fit(&f, &job, NULL);
     assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
     assert_true(a.parameters[0] == 12.0);
@@ -436,17 +445,19 @@ TEST(too_few_iterations_are_said_so)
     struct fixture f = make_fixture(text, NULL, NULL);
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     options.max_iterations = 1;
-    const paritas_job job = {0};
-    paritas_result result, whole;
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result), whole = result;
     double *best = make_array(f.n_parameters, sizeof *best);
-    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job, &result, best, NULL, NULL, NULL));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = best)));
     assert_int_equal(result.status, PARITAS_FIT_AT_ITERATION_LIMIT);
     assert_int_equal(result.iterations, 1);
     /* what it returns belongs together */
     double value;
     ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, best, 0, NULL, &value, NULL, NULL));
     assert_memory_equal(&value, &result.twice_nll, sizeof value);
-    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job, &whole, NULL, NULL, NULL, NULL));
+    ASSERT_OK(f.context,
+              paritas_fit(f.context, f.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &whole)));
     assert_int_equal(whole.status, PARITAS_FIT_CONVERGED);
     assert_true(whole.twice_nll <= result.twice_nll);
     free(best);
@@ -479,20 +490,23 @@ TEST(bad_jobs_are_refused_by_name)
 {
     struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "");
     double start = 11.0, lower = 2.0, upper = 1.0, data = -1.0, nan = NAN;
-    const paritas_job jobs[] = {{.start = &start},
-                                {.lower = &lower, .upper = &upper},
-                                {.data = &data},
-                                {.start = &nan},
-                                {.data = &nan}};
-    paritas_result result;
+    const size_t size = sizeof(paritas_job);
+    const paritas_job jobs[] = {{.size = size, .start = &start},
+                                {.size = size, .lower = &lower, .upper = &upper},
+                                {.size = size, .data = &data},
+                                {.size = size, .start = &nan},
+                                {.size = size, .data = &nan}};
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     for (size_t k = 0; k < COUNT(jobs); k++) {
-        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &jobs[k], &result, NULL, NULL, NULL, NULL),
+        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &jobs[k],
+                                     SIZED(paritas_fit_answers, .results = &result)),
                          PARITAS_INVALID_ARGUMENT);
         assert_non_null(strstr(paritas_error_message(f.context), jobs[k].data ? "data[0]" : "mu"));
-        const paritas_job pair[] = {{.data = NULL}, jobs[k]};
-        paritas_result results[2];
-        assert_int_equal(paritas_fit(f.context, f.model, NULL, 2, pair, results, NULL, NULL, NULL, NULL),
-                         PARITAS_INVALID_ARGUMENT);
+        const paritas_job pair[] = {PARITAS_JOB_DEFAULT, jobs[k]};
+        paritas_fit_result results[2] = {PARITAS_INIT(paritas_fit_result)};
+        assert_int_equal(
+            paritas_fit(f.context, f.model, NULL, 2, pair, SIZED(paritas_fit_answers, .results = results)),
+            PARITAS_INVALID_ARGUMENT);
         assert_ptr_equal(strstr(paritas_error_message(f.context), "job 1: "),
                          paritas_error_message(f.context));
     }

@@ -81,8 +81,8 @@ static struct reference make_reference(const struct fixture *f, const paritas_mo
     ASSERT_OK(f->context, hf_spec_read(f->context, f->workspace, options->measurement, options->poi, &spec));
     struct reference reference = {.spec = spec,
                                   .normsys_code = options->normsys_code ? options->normsys_code : 4,
-                                  .histosys_code =
-                                      options->histosys_code ? options->histosys_code : PARITAS_HISTOSYS_4P,
+                                  .histosys_code = options->histosys_code ? options->histosys_code
+                                                                          : PARITAS_HISTOSYS_CODE_4P,
                                   .clip_sample = options->clip_sample != 0,
                                   .clip_bin = options->clip_bin != 0,
                                   .clip_sample_at = options->clip_sample_at,
@@ -135,8 +135,8 @@ static void compare_model(const struct fixture *f, const paritas_model_options *
 
 TEST(derivatives_are_exact_for_every_modifier_and_code)
 {
-    static const int normsys[] = {4, 1},
-                     histosys[] = {PARITAS_HISTOSYS_4P, PARITAS_HISTOSYS_0, PARITAS_HISTOSYS_2};
+    static const int normsys[] = {4, 1}, histosys[] = {PARITAS_HISTOSYS_CODE_4P, PARITAS_HISTOSYS_CODE_0,
+                                                       PARITAS_HISTOSYS_CODE_2};
     for (size_t n = 0; n < COUNT(normsys); n++)
         for (size_t h = 0; h < COUNT(histosys); h++) {
             paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;

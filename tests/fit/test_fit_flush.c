@@ -95,9 +95,9 @@ static void flush_model(struct fixture *f, const char *name, uint64_t seed, unsi
     options.n = 40;
     options.seed = seed;
     if (paritas_model_poi_index(f->model) >= 0) {
-        paritas_hypotest_toys_result result;
-        ASSERT_OK(f->context,
-                  paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_QTILDE, 1.0, &options, &result));
+        paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
+        ASSERT_OK(f->context, paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_STATISTIC_QTILDE, 1.0,
+                                                    &options, &result));
     }
     evaluate_far(f, seed);
     f->context->device->operations = &device_cpu;

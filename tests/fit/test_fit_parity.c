@@ -88,9 +88,9 @@ TEST(every_build_answers_the_same_bits_where_rates_are_clipped)
         options.clip_sample_at = 5.0;
         options.clip_bin_at = 20.0;
         options.normsys_code = seed % 2 ? 1 : 4;
-        options.histosys_code = seed % 3 == 0   ? PARITAS_HISTOSYS_0
-                                : seed % 3 == 1 ? PARITAS_HISTOSYS_2
-                                                : PARITAS_HISTOSYS_4P;
+        options.histosys_code = seed % 3 == 0   ? PARITAS_HISTOSYS_CODE_0
+                                : seed % 3 == 1 ? PARITAS_HISTOSYS_CODE_2
+                                                : PARITAS_HISTOSYS_CODE_4P;
         char *text = random_workspace(seed, TRAIT_ALL);
         struct fixture f = make_fixture(text, NULL, &options);
         compare_builds(&f, "clipped model", FAST_PARTS, 64, seed, &compared);

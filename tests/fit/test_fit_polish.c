@@ -7,7 +7,7 @@
 #include <math.h>
 
 struct answer {
-    paritas_result result;
+    paritas_fit_result result;
     double *parameters, *errors;
 };
 
@@ -25,12 +25,14 @@ static paritas_context *open_precision(unsigned precision, int no_polish)
 static struct answer fit_in(const struct fixture *f, unsigned precision, int no_polish,
                             const paritas_job *job)
 {
-    struct answer a = {.parameters = make_array(f->n_parameters, sizeof(double)),
+    struct answer a = {.result = PARITAS_INIT(paritas_fit_result),
+                       .parameters = make_array(f->n_parameters, sizeof(double)),
                        .errors = make_array(f->n_parameters, sizeof(double))};
     paritas_context *context = open_precision(precision, no_polish);
-    const paritas_job none = {0};
-    ASSERT_OK(context, paritas_fit(context, f->model, NULL, 1, job ? job : &none, &a.result, a.parameters,
-                                   a.errors, NULL, NULL));
+    const paritas_job none = PARITAS_JOB_DEFAULT;
+    ASSERT_OK(context, paritas_fit(context, f->model, NULL, 1, job ? job : &none,
+                                   SIZED(paritas_fit_answers, .results = &a.result,
+                                         .parameters = a.parameters, .errors = a.errors)));
     paritas_close(context);
     return a;
 }
@@ -144,7 +146,7 @@ TEST(fixed_values_and_bounds_are_the_jobs_own_in_f32)
         memcpy(upper, paritas_model_upper_bounds(f.model), sizeof upper);
         start[mu] = 0.1;
         fixed[mu] = 1;
-        const paritas_job held = {.start = start, .fixed = fixed};
+        const paritas_job held = {.size = sizeof(paritas_job), .start = start, .fixed = fixed};
         struct answer a = fit_in(&f, 32, no_polish, &held);
         assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
         assert_true(a.parameters[mu] == 0.1);
@@ -152,7 +154,8 @@ TEST(fixed_values_and_bounds_are_the_jobs_own_in_f32)
         upper[k] = -0.3; /* below the best value, so the fit ends there */
         start[k] = -0.7;
         fixed[mu] = 0;
-        const paritas_job bounded = {.start = start, .fixed = fixed, .lower = lower, .upper = upper};
+        const paritas_job bounded = {
+            .size = sizeof(paritas_job), .start = start, .fixed = fixed, .lower = lower, .upper = upper};
         a = fit_in(&f, 32, no_polish, &bounded);
         assert_int_equal(a.result.status, PARITAS_FIT_CONVERGED);
         assert_true(a.parameters[k] == -0.3);

@@ -233,7 +233,7 @@ TEST(derivatives_are_those_of_the_answers)
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     check(&options, 1, 0.6, worst);
     check(&options, 2, 2.5, worst);
-    options.histosys_code = PARITAS_HISTOSYS_2;
+    options.histosys_code = PARITAS_HISTOSYS_CODE_2;
     options.normsys_code = 1;
     check(&options, 3, 0.7, worst);
     options = (paritas_model_options)PARITAS_MODEL_OPTIONS_DEFAULT;

@@ -21,8 +21,8 @@ static paritas_gradient_options options_of(paritas_quantity quantity, paritas_te
 TEST(q0_of_a_counting_experiment_has_the_slope_of_its_closed_form)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
-    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0),
-                                   z = options_of(PARITAS_QUANTITY_Z, PARITAS_Q0);
+    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0),
+                                   z = options_of(PARITAS_QUANTITY_Z, PARITAS_STATISTIC_Q0);
     double value, slope, by_mu;
     differentiate_one(&f, &q, 0.0, &N, &value, &slope, &by_mu);
     ASSERT_CLOSE(value, deviance(N, B), 1e-12);
@@ -36,7 +36,7 @@ TEST(q0_of_a_counting_experiment_has_the_slope_of_its_closed_form)
 TEST(q_has_the_slopes_of_its_closed_form_by_data_and_mu)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
-    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_QTILDE);
+    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE);
     const double mu = 4.0, rate = mu * S + B;
     double value, slope, by_mu;
     differentiate_one(&f, &q, mu, &N, &value, &slope, &by_mu);
@@ -49,7 +49,7 @@ TEST(q_has_the_slopes_of_its_closed_form_by_data_and_mu)
 TEST(the_expected_significance_is_that_of_the_asimov_data)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
-    const paritas_gradient_options z = options_of(PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0);
+    const paritas_gradient_options z = options_of(PARITAS_QUANTITY_Z_ASIMOV, PARITAS_STATISTIC_Q0);
     double value, slope;
     differentiate_one(&f, &z, 0.0, &N, &value, &slope, NULL);
     ASSERT_CLOSE(value, sqrt(2.0 * ((S + B) * log(1.0 + S / B) - S)), 1e-12);
@@ -74,7 +74,7 @@ TEST(an_on_off_experiment_has_the_slopes_of_its_closed_form)
              "\"1.0.0\"}",
              b, unc, n);
     struct fixture f = make_fixture(text);
-    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0);
+    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0);
     const double row[2] = {n, m}, b0 = (n + m) / (1.0 + tau);
     double value, slope[2];
     differentiate_one(&f, &q, 0.0, row, &value, slope, NULL);
@@ -92,7 +92,7 @@ TEST(where_the_fit_finds_no_excess_z0_and_its_gradient_are_zero)
     const double fewer = 4.0, equal = B, rows[2] = {fewer, equal};
     for (int k = 0; k < 2; k++) {
         const paritas_gradient_options z =
-            options_of(k ? PARITAS_QUANTITY_Z : PARITAS_QUANTITY_Q, PARITAS_Q0);
+            options_of(k ? PARITAS_QUANTITY_Z : PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0);
         for (int i = 0; i < 2; i++) {
             double value, slope;
             differentiate_one(&f, &z, 0.0, &rows[i], &value, &slope, NULL);
@@ -106,7 +106,7 @@ TEST(where_the_fit_finds_no_excess_z0_and_its_gradient_are_zero)
 TEST(beyond_the_tested_mu_q_is_flat_and_at_its_lower_bound_the_fit_stays)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
-    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_QTILDE);
+    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE);
     double value, slope, by_mu, fewer = 4.0;
     differentiate_one(&f, &q, 1.0, &N, &value, &slope, &by_mu); /* mu_hat = 2.4 */
     assert_true(value == 0.0 && slope == 0.0 && by_mu == 0.0);
@@ -121,7 +121,7 @@ TEST(an_empty_bin_has_finite_slopes)
     struct fixture f = counting(0.0, S, 0.0, 0.0, 10.0);
     const double none = 0.0;
     for (int k = PARITAS_QUANTITY_Q; k <= PARITAS_QUANTITY_CLS; k++) {
-        const paritas_gradient_options o = options_of((paritas_quantity)k, PARITAS_QTILDE);
+        const paritas_gradient_options o = options_of((paritas_quantity)k, PARITAS_STATISTIC_QTILDE);
         double values[6], slopes[6], by_mu[6];
         differentiate_one(&f, &o, 1.0, &none, values, slopes, by_mu);
         for (int i = 0; i < (k == PARITAS_QUANTITY_CLS ? 6 : 1); i++)
@@ -139,9 +139,9 @@ TEST(values_are_those_of_the_statistics)
         struct fixture f = all_modifiers(observed[i], "0.0,10.0");
         const double *row = paritas_model_data(f.model), mus[] = {0.4, 1.0, 3.5};
         double values[6];
-        for (int s = PARITAS_QTILDE; s <= PARITAS_Q0; s++) {
+        for (int s = PARITAS_STATISTIC_QTILDE; s <= PARITAS_STATISTIC_Q0; s++) {
             for (size_t m = 0; m < COUNT(mus); m++) {
-                paritas_hypotest_result r;
+                paritas_hypotest_result r = PARITAS_INIT(paritas_hypotest_result);
                 assert_int_equal(
                     paritas_hypotest(f.context, f.model, NULL, (paritas_test_statistic)s, 1, &mus[m], &r),
                     PARITAS_OK);
@@ -157,17 +157,22 @@ TEST(values_are_those_of_the_statistics)
                 for (int k = 0; k < 5; k++) ASSERT_CLOSE(values[1 + k], r.cls_exp[k], 1e-9);
             }
         }
-        paritas_significance_result z;
+        paritas_significance_result z = PARITAS_INIT(paritas_significance_result);
         assert_int_equal(paritas_significance(f.context, f.model, NULL, &z), PARITAS_OK);
-        const paritas_gradient_options observed_z = options_of(PARITAS_QUANTITY_Z, PARITAS_Q0),
-                                       expected_z = options_of(PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0);
+        const paritas_gradient_options observed_z = options_of(PARITAS_QUANTITY_Z, PARITAS_STATISTIC_Q0),
+                                       expected_z =
+                                           options_of(PARITAS_QUANTITY_Z_ASIMOV, PARITAS_STATISTIC_Q0);
         differentiate_one(&f, &observed_z, 0.0, row, values, NULL, NULL);
         ASSERT_CLOSE(values[0], z.z, z.z > 0.0 ? 1e-9 : 1e-6);
         differentiate_one(&f, &expected_z, 0.0, row, values, NULL, NULL);
         ASSERT_CLOSE(values[0], z.z_exp, 1e-9);
-        paritas_limit_result limit;
-        assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, 0.05, &limit), PARITAS_OK);
-        const paritas_gradient_options limits = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_QTILDE);
+        paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
+        assert_int_equal(
+            paritas_limit(f.context, f.model, NULL,
+                          SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE, .level = 0.05),
+                          &limit),
+            PARITAS_OK);
+        const paritas_gradient_options limits = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE);
         differentiate_one(&f, &limits, 0.0, row, values, NULL, NULL);
         assert_true(values[0] == limit.limit_obs);
         for (int k = 0; k < 5; k++) assert_true(values[1 + k] == limit.limit_exp[k]);
@@ -192,14 +197,14 @@ TEST(gradients_are_those_of_refitted_values)
         paritas_test_statistic statistic;
         size_t outputs;
         double mu, tolerance;
-    } cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0, 1e-8},
-                 {PARITAS_QUANTITY_Z, PARITAS_Q0, 1, 0.0, 1e-8},
-                 {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5, 1e-8},
-                 {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0, 1e-8},
-                 {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_Q, 1, 1.5, 1e-8},
-                 {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5, 1e-8},
-                 {PARITAS_QUANTITY_CLS, PARITAS_Q, 6, 2.8, 1e-8},
-                 {PARITAS_QUANTITY_CLS, PARITAS_Q0, 6, 0.0, 1e-8}};
+    } cases[] = {{PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0, 1, 0.0, 1e-8},
+                 {PARITAS_QUANTITY_Z, PARITAS_STATISTIC_Q0, 1, 0.0, 1e-8},
+                 {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 1, 3.5, 1e-8},
+                 {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_STATISTIC_Q0, 1, 0.0, 1e-8},
+                 {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_STATISTIC_Q, 1, 1.5, 1e-8},
+                 {PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE, 6, 3.5, 1e-8},
+                 {PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_Q, 6, 2.8, 1e-8},
+                 {PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_Q0, 6, 0.0, 1e-8}};
     struct fixture f = all_modifiers("75.0,61.0,39.0", "0.0,10.0");
     const double *row = paritas_model_data(f.model);
     double steps[64];
@@ -217,8 +222,8 @@ TEST(gradients_at_bounds_are_those_of_refitted_values)
     struct fixture f = all_modifiers("60.0,33.0,9.0", "0.0,10.0"); /* mu_hat = 0; in qtilde's other branch */
     const double *row = paritas_model_data(f.model);
     double steps[64], value[6];
-    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_QTILDE),
-                                   cls = options_of(PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
+    const paritas_gradient_options q = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE),
+                                   cls = options_of(PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE);
     fill_steps(&f, row, 0.01, steps);
     check_gradient(&f, &q, 1.2, row, steps, 1, 1e-8);
     check_gradient(&f, &cls, 1.2, row, steps, 6, 1e-8);
@@ -234,8 +239,8 @@ TEST(limits_have_the_gradients_of_the_roots_that_they_are)
     const double *row = paritas_model_data(f.model);
     const size_t r = row_length(f.model);
     double limits[6], by_row[6 * 64], values[6], cls_by_row[6 * 64], by_mu[6], steps[64];
-    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_QTILDE),
-                                   cls = options_of(PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE),
+                                   cls = options_of(PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE);
     differentiate_one(&f, &o, 0.0, row, limits, by_row, NULL);
     for (size_t k = 0; k < 6; k++) {
         differentiate_one(&f, &cls, limits[k], row, values, cls_by_row, by_mu);
@@ -255,7 +260,7 @@ TEST(limits_have_the_gradients_of_the_roots_that_they_are)
 TEST(mu_has_the_slope_of_refitted_values)
 {
     struct fixture f = all_modifiers("75.0,61.0,39.0", "0.0,10.0");
-    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE);
     const double *row = paritas_model_data(f.model), h = 0.02;
     double by_mu[6], values[6], slope[3][6];
     differentiate_one(&f, &o, 3.5, row, values, NULL, by_mu);
@@ -276,7 +281,7 @@ TEST(the_likelihood_has_the_gradients_of_its_formula)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     const double mu = 1.7, rate = mu * S + B;
-    paritas_gradient_options o = options_of(PARITAS_QUANTITY_NLL, PARITAS_QTILDE);
+    paritas_gradient_options o = options_of(PARITAS_QUANTITY_NLL, PARITAS_STATISTIC_QTILDE);
     double value, by_n, by_mu;
     differentiate_one(&f, &o, mu, &N, &value, &by_n, &by_mu);
     ASSERT_CLOSE(value, rate - N * log(rate) + lgamma(N + 1.0), 1e-12);
@@ -300,8 +305,12 @@ TEST(a_row_without_an_answer_is_nan_and_says_why_and_the_others_are_as_alone)
     const double mu[4] = {4.0, 4.0, 4.0, 4.0};
     double values[24], slopes[24], by_mu[24], alone[6], slope[6], mu_slope[6];
     paritas_fit_status statuses[4];
-    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
-    const paritas_gradient to = {.values = values, .statuses = statuses, .data = slopes, .at = by_mu};
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE);
+    const paritas_gradient to = {.size = sizeof(paritas_gradient),
+                                 .values = values,
+                                 .statuses = statuses,
+                                 .data = slopes,
+                                 .at = by_mu};
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 4, mu, rows, &to), PARITAS_OK);
     for (int i = 0; i < 4; i++) {
         const bool sound = i == 0 || i == 3;
@@ -328,7 +337,7 @@ TEST(outputs_alone_are_those_among_all)
     double all[6], some[2], all_rows[6 * 64], some_rows[2 * 64];
     for (int k = 0; k < 2; k++) {
         paritas_gradient_options o =
-            options_of(k ? PARITAS_QUANTITY_LIMIT : PARITAS_QUANTITY_CLS, PARITAS_QTILDE);
+            options_of(k ? PARITAS_QUANTITY_LIMIT : PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE);
         differentiate_one(&f, &o, 2.0, row, all, all_rows, NULL);
         o.outputs = 1u << 1 | 1u << 3;
         differentiate_one(&f, &o, 2.0, row, some, some_rows, NULL);
@@ -345,8 +354,8 @@ TEST(wrong_arguments_are_refused_by_name)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     double value, mu = 11.0;
-    const paritas_gradient to = {.values = &value};
-    paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_QTILDE);
+    const paritas_gradient to = {.size = sizeof(paritas_gradient), .values = &value};
+    paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE);
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, &mu, &N, &to),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "mu = 11"));
@@ -354,7 +363,7 @@ TEST(wrong_arguments_are_refused_by_name)
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "quantity 77"));
-    o = options_of(PARITAS_QUANTITY_Q, PARITAS_QTILDE);
+    o = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE);
     o.outputs = 2;
     /* of cls and limits alone */
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to), PARITAS_OK);
@@ -362,10 +371,10 @@ TEST(wrong_arguments_are_refused_by_name)
     o.outputs = 64;
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to),
                      PARITAS_INVALID_ARGUMENT);
-    o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_Q0);
+    o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_Q0);
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to),
                      PARITAS_INVALID_ARGUMENT);
-    o = options_of(PARITAS_QUANTITY_NLL, PARITAS_QTILDE);
+    o = options_of(PARITAS_QUANTITY_NLL, PARITAS_STATISTIC_QTILDE);
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, NULL, &N, &to),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "takes parameters"));

@@ -19,13 +19,13 @@ static const struct {
     size_t outputs;
     double mu;
     int shared;
-} cases[] = {{PARITAS_QUANTITY_Q, PARITAS_Q0, 1, 0.0, 0},
-             {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.5, 0},
-             {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_Q0, 1, 0.0, 0},
-             {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_QTILDE, 1, 1.5, 0},
-             {PARITAS_QUANTITY_CLS, PARITAS_QTILDE, 6, 3.5, 0},
-             {PARITAS_QUANTITY_Q, PARITAS_QTILDE, 1, 3.0, 1},
-             {PARITAS_QUANTITY_Z, PARITAS_Q0, 1, 0.0, 1}};
+} cases[] = {{PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0, 1, 0.0, 0},
+             {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 1, 3.5, 0},
+             {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_STATISTIC_Q0, 1, 0.0, 0},
+             {PARITAS_QUANTITY_Q_ASIMOV, PARITAS_STATISTIC_QTILDE, 1, 1.5, 0},
+             {PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE, 6, 3.5, 0},
+             {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 1, 3.0, 1},
+             {PARITAS_QUANTITY_Z, PARITAS_STATISTIC_Q0, 1, 0.0, 1}};
 
 static paritas_gradient_options case_options(size_t i)
 {
@@ -81,13 +81,17 @@ TEST(where_auxiliary_data_follow_the_templates_so_do_gradients)
 TEST(the_likelihood_has_gradients_by_templates_and_parameters)
 {
     struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
-    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_TWICE_NLL, PARITAS_QTILDE);
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_TWICE_NLL, PARITAS_STATISTIC_QTILDE);
     const size_t r = row_length(f.model), p = paritas_model_parameter_count(f.model);
     const double *row = paritas_model_data(f.model);
     double points[8 * 64], rows[8 * 128], values[8], one, by_row[128], by_point[64];
     memcpy(points, paritas_model_suggested_init(f.model), p * sizeof *points);
     points[0] = 0.4;
-    const paritas_gradient to = {.values = &one, .data = by_row, .at = by_point}, only = {.values = values};
+    const paritas_gradient to = {.size = sizeof(paritas_gradient),
+                                 .values = &one,
+                                 .data = by_row,
+                                 .at = by_point},
+                           only = {.size = sizeof(paritas_gradient), .values = values};
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, points, row, &to), PARITAS_OK);
     for (size_t number = 0; number < r; number++) {
         const double h = 0.02 * (fabs(row[number]) > 2.0 ? row[number] : 0.5);
@@ -141,8 +145,11 @@ static void answer(const paritas_options *open, size_t each, struct answers *ans
         for (size_t i = 0; i < ROWS; i++) mu[i] = cases[c].mu;
         for (size_t i = 0; i < ROWS; i += each) {
             const size_t n = i + each < ROWS ? each : ROWS - i, at = i * cases[c].outputs;
-            const paritas_gradient to = {answers->values[c] + at, answers->statuses[c] + i,
-                                         answers->by_row[c] + at * r, answers->by_mu[c] + at};
+            const paritas_gradient to = {.size = sizeof to,
+                                         .values = answers->values[c] + at,
+                                         .statuses = answers->statuses[c] + i,
+                                         .data = answers->by_row[c] + at * r,
+                                         .at = answers->by_mu[c] + at};
             if (paritas_differentiate(f.context, f.model, &o, NULL, n, mu + i, rows + i * r, &to) !=
                 PARITAS_OK)
                 fail_msg("%s", paritas_error_message(f.context));
@@ -183,7 +190,7 @@ TEST(rows_that_share_curvature_answer_as_alone_within_rounding)
     double row[128], shared[128], own[128], values[2];
     memcpy(row, paritas_model_data(f.model), r * sizeof *row);
     for (size_t k = n_data; k < r; k++) row[k] *= 1.0 + 0.02 * (double)(5 * k % 7) - 0.06;
-    for (int s = PARITAS_QTILDE; s <= PARITAS_Q0; s++) {
+    for (int s = PARITAS_STATISTIC_QTILDE; s <= PARITAS_STATISTIC_Q0; s++) {
         paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, (paritas_test_statistic)s);
         differentiate_one(&f, &o, 3.0, row, values, own, NULL);
         o.shared = 1;
@@ -253,8 +260,16 @@ static void check_unfit(const struct fixture *f, const paritas_gradient_options 
     double values[N * 6], by_row[N * 6 * 128], by_at[N * 64], sound_values[6], sound_by_row[6 * 128],
         sound_by_at[64];
     paritas_fit_status statuses[N], sound_status;
-    const paritas_gradient all = {values, statuses, by_row, by_at},
-                           one = {sound_values, &sound_status, sound_by_row, sound_by_at};
+    const paritas_gradient all = {.size = sizeof all,
+                                  .values = values,
+                                  .statuses = statuses,
+                                  .data = by_row,
+                                  .at = by_at},
+                           one = {.size = sizeof one,
+                                  .values = sound_values,
+                                  .statuses = &sound_status,
+                                  .data = sound_by_row,
+                                  .at = sound_by_at};
     if (paritas_differentiate(f->context, f->model, o, NULL, N, at, rows, &all) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     for (size_t i = 0; i < N; i++) {
@@ -289,7 +304,7 @@ TEST(rows_whose_rates_no_constraint_can_follow_are_nan_alone)
             for (size_t i = 0; i < COUNT(is_sound); i++) mu[i] = cases[c].mu;
             check_unfit(&f, &o, cases[c].outputs, cases[c].outputs, mu, rows);
         }
-        paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_QTILDE);
+        paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE);
         o.aux_follow = follow;
         o.outputs = 1u;
         check_unfit(&f, &o, 1, 1, mu, rows);
@@ -306,11 +321,11 @@ TEST(rows_whose_rates_no_constraint_can_follow_are_nan_alone)
 TEST(data_of_the_job_that_no_job_may_have_are_refused)
 {
     struct fixture f = all_templates(NULL, "75.0,61.0,39.0");
-    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0);
+    const paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0);
     double rows[COUNT(is_sound) * 128], value;
     fill_unfit(&f, rows);
-    const paritas_job job = {.data = rows + row_length(f.model)};
-    const paritas_gradient to = {.values = &value};
+    const paritas_job job = {.size = sizeof(paritas_job), .data = rows + row_length(f.model)};
+    const paritas_gradient to = {.size = sizeof(paritas_gradient), .values = &value};
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, &job, 1, NULL, NULL, &to),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(
@@ -341,7 +356,7 @@ TEST(which_auxiliary_data_follow_is_found_where_rates_are_negative)
         paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
         paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f.context));
-    paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_Q0);
+    paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0);
     double stands[3], follows[3], values[2];
     differentiate_one(&f, &o, 0.0, paritas_model_data(f.model), values, stands, NULL);
     o.aux_follow = 1;
@@ -363,13 +378,13 @@ TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
         open.allocator = &allocator;
         open.threads = 1;
         struct fixture f = all_templates(&open, "75.0,61.0,39.0");
-        paritas_gradient_options o = options_of(quantities[k], PARITAS_QTILDE);
+        paritas_gradient_options o = options_of(quantities[k], PARITAS_STATISTIC_QTILDE);
         o.aux_follow = o.shared = 1;
         double at[64], values[6], by_row[6 * 128];
         memcpy(at, paritas_model_suggested_init(f.model),
                paritas_model_parameter_count(f.model) * sizeof *at);
         if (quantities[k] == PARITAS_QUANTITY_Z) at[0] = 3.0;
-        const paritas_gradient to = {.values = values, .data = by_row};
+        const paritas_gradient to = {.size = sizeof(paritas_gradient), .values = values, .data = by_row};
         long refusals = 0;
         paritas_status status = PARITAS_OUT_OF_MEMORY;
         for (; status == PARITAS_OUT_OF_MEMORY; refusals++) {

@@ -16,8 +16,9 @@ TEST(the_test_of_a_counting_experiment_has_its_closed_form)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     const double mu[] = {1.0, 2.5, 0.2};
-    paritas_hypotest_result r[3];
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 3, mu, r), PARITAS_OK);
+    paritas_hypotest_result r[3] = {PARITAS_INIT(paritas_hypotest_result)};
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 3, mu, r),
+                     PARITAS_OK);
     for (int i = 0; i < 3; i++) {
         double mu_hat = (N - B) / S, q = mu_hat > mu[i] ? 0.0 : deviance(N, mu[i] * S + B),
                q_asimov = deviance(B, mu[i] * S + B);
@@ -39,14 +40,15 @@ TEST(the_best_fit_on_its_bound_makes_qtilde)
 {
     struct fixture f = counting(4.0, S, B, 0.0, 10.0); /* fewer than expected: the best fit is at 0 */
     double mu = 1.0;
-    paritas_hypotest_result r;
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r), PARITAS_OK);
+    paritas_hypotest_result r = PARITAS_INIT(paritas_hypotest_result);
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1, &mu, &r),
+                     PARITAS_OK);
     double q = deviance(4.0, S + B) - deviance(4.0, B), q_asimov = deviance(B, S + B);
     assert_true(q > q_asimov);
     assert_true(r.mu_hat == 0.0);
     ASSERT_CLOSE(r.q, q, 1e-9);
     ASSERT_CLOSE(r.cls_obs, cls((q - q_asimov) / (2.0 * sqrt(q_asimov)), sqrt(q_asimov)), 1e-9);
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_Q, 1, &mu, &r), PARITAS_OK);
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_Q, 1, &mu, &r), PARITAS_OK);
     ASSERT_CLOSE(r.cls_obs, cls(sqrt(q) - sqrt(q_asimov), sqrt(q_asimov)), 1e-9);
     free_fixture(&f);
 }
@@ -55,12 +57,14 @@ TEST(a_test_among_many_has_the_bits_of_a_test_alone)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     const double mu[] = {0.3, 1.0, 1.7, 2.4, 4.0, 7.5, 9.0};
-    paritas_hypotest_result many[COUNT(mu)], one;
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, COUNT(mu), mu, many),
-                     PARITAS_OK);
+    paritas_hypotest_result one = PARITAS_INIT(paritas_hypotest_result), many[COUNT(mu)] = {one};
+    assert_int_equal(
+        paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, COUNT(mu), mu, many),
+        PARITAS_OK);
     for (size_t i = 0; i < COUNT(mu); i++) {
-        assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu[i], &one),
-                         PARITAS_OK);
+        assert_int_equal(
+            paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1, &mu[i], &one),
+            PARITAS_OK);
         assert_memory_equal(&many[i].q, &one.q, sizeof one.q);
         assert_memory_equal(&many[i].q_asimov, &one.q_asimov, sizeof one.q_asimov);
         assert_memory_equal(&many[i].cls_obs, &one.cls_obs, sizeof one.cls_obs);
@@ -73,12 +77,12 @@ TEST(a_mu_outside_its_bounds_is_refused_by_name)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     double mu = 11.0;
-    paritas_hypotest_result r;
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r),
+    paritas_hypotest_result r = PARITAS_INIT(paritas_hypotest_result);
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1, &mu, &r),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "mu = 11"));
     mu = (double)NAN;
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu, &r),
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1, &mu, &r),
                      PARITAS_INVALID_ARGUMENT);
     free_fixture(&f);
 }
@@ -88,7 +92,7 @@ TEST(a_mu_outside_its_bounds_is_refused_by_name)
 TEST(the_significance_of_an_excess_has_its_closed_form)
 {
     struct fixture f = counting(25.0, S, B, 0.0, 10.0);
-    paritas_significance_result r;
+    paritas_significance_result r = PARITAS_INIT(paritas_significance_result);
     assert_int_equal(paritas_significance(f.context, f.model, NULL, &r), PARITAS_OK);
     assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
     ASSERT_CLOSE(r.q0, deviance(25.0, B), 1e-9);
@@ -101,13 +105,27 @@ TEST(the_significance_of_an_excess_has_its_closed_form)
 TEST(a_deficit_has_no_significance)
 {
     struct fixture f = counting(4.0, S, B, -1.0, 10.0);
-    paritas_significance_result r;
+    paritas_significance_result r = PARITAS_INIT(paritas_significance_result);
     assert_int_equal(paritas_significance(f.context, f.model, NULL, &r), PARITAS_OK);
     assert_true(r.mu_hat < 0.0 && r.q0 == 0.0 && r.z == 0.0 && r.p0 == 0.5);
     free_fixture(&f);
 }
 
 /* ---- limits ---- */
+
+static paritas_hypotest_result scanned[PARITAS_SCAN_MOST] = {PARITAS_INIT(paritas_hypotest_result)};
+
+/* What is tested on the way stands in `scanned`. */
+static paritas_status limits_of(const struct fixture *f, paritas_test_statistic statistic, double level,
+                                paritas_limit_result *limits)
+{
+    const paritas_limit_request request = {.size = sizeof request,
+                                           .statistic = statistic,
+                                           .level = level,
+                                           .scan_room = COUNT(scanned),
+                                           .scan = scanned};
+    return paritas_limit(f->context, f->model, NULL, &request, limits);
+}
 
 /* Expected CLs of curve k at mu, less the level. */
 static double expected_excess(double mu, int k, double level)
@@ -118,8 +136,8 @@ static double expected_excess(double mu, int k, double level)
 TEST(expected_limits_are_the_roots_of_the_closed_form)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
-    paritas_limit_result r;
-    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, 0.05, &r), PARITAS_OK);
+    paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, &r), PARITAS_OK);
     assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
     for (int k = 0; k < 5; k++) {
         double low = 0.01, high = 20.0;
@@ -141,12 +159,10 @@ TEST(at_the_observed_limit_the_test_gives_the_level)
     for (size_t i = 0; i < COUNT(observed); i++)
         for (size_t j = 0; j < COUNT(levels); j++) {
             struct fixture f = counting(observed[i], S, B, 0.0, 20.0);
-            paritas_limit_result r;
-            paritas_hypotest_result at;
-            for (int statistic = PARITAS_QTILDE; statistic <= PARITAS_Q; statistic++) {
-                assert_int_equal(
-                    paritas_limit(f.context, f.model, NULL, (paritas_test_statistic)statistic, levels[j], &r),
-                    PARITAS_OK);
+            paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
+            paritas_hypotest_result at = PARITAS_INIT(paritas_hypotest_result);
+            for (int statistic = PARITAS_STATISTIC_QTILDE; statistic <= PARITAS_STATISTIC_Q; statistic++) {
+                assert_int_equal(limits_of(&f, (paritas_test_statistic)statistic, levels[j], &r), PARITAS_OK);
                 assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
                 assert_int_equal(paritas_hypotest(f.context, f.model, NULL, (paritas_test_statistic)statistic,
                                                   1, &r.limit_obs, &at),
@@ -159,19 +175,40 @@ TEST(at_the_observed_limit_the_test_gives_the_level)
                                      PARITAS_OK);
                     ASSERT_CLOSE(at.cls_exp[k], levels[j], 1e-8);
                 }
-                for (size_t k = 1; k < r.n_scan; k++) assert_true(r.scan[k].mu > r.scan[k - 1].mu);
+                for (size_t k = 1; k < r.n_scan; k++) assert_true(scanned[k].mu > scanned[k - 1].mu);
                 assert_true(r.n_scan <= 30);
             }
             free_fixture(&f);
         }
 }
 
+TEST(a_scan_with_little_room_is_the_beginning_of_the_whole_scan)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    paritas_limit_result whole = PARITAS_INIT(paritas_limit_result), part = whole;
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, &whole), PARITAS_OK);
+    assert_true(whole.n_scan > 3);
+    for (size_t room = 0; room <= 3; room++) {
+        paritas_hypotest_result few[4] = {PARITAS_INIT(paritas_hypotest_result)};
+        few[room].mu = -1.0;
+        const paritas_limit_request request = {
+            .size = sizeof request, .level = 0.05, .scan_room = room, .scan = room ? few : NULL};
+        assert_int_equal(paritas_limit(f.context, f.model, NULL, &request, &part), PARITAS_OK);
+        assert_int_equal(part.n_scan, whole.n_scan);
+        assert_true(part.limit_obs == whole.limit_obs && part.mu_hat == whole.mu_hat);
+        for (size_t i = 0; i < room; i++)
+            assert_true(few[i].mu == scanned[i].mu && few[i].cls_obs == scanned[i].cls_obs);
+        assert_true(few[room].mu == -1.0);
+    }
+    free_fixture(&f);
+}
+
 TEST(a_limit_beyond_the_bound_widens_it_and_says_so)
 {
     struct fixture narrow = counting(N, S, B, 0.0, 1.0), wide = counting(N, S, B, 0.0, 10.0);
-    paritas_limit_result a, b;
-    assert_int_equal(paritas_limit(narrow.context, narrow.model, NULL, PARITAS_QTILDE, 0.05, &a), PARITAS_OK);
-    assert_int_equal(paritas_limit(wide.context, wide.model, NULL, PARITAS_QTILDE, 0.05, &b), PARITAS_OK);
+    paritas_limit_result a = PARITAS_INIT(paritas_limit_result), b = a;
+    assert_int_equal(limits_of(&narrow, PARITAS_STATISTIC_QTILDE, 0.05, &a), PARITAS_OK);
+    assert_int_equal(limits_of(&wide, PARITAS_STATISTIC_QTILDE, 0.05, &b), PARITAS_OK);
     assert_true(a.bound_widened && !b.bound_widened);
     assert_true(a.upper_bound >= a.limit_obs && a.upper_bound > 1.0);
     ASSERT_CLOSE(a.limit_obs, b.limit_obs, 1e-6);
@@ -183,11 +220,12 @@ TEST(a_limit_beyond_the_bound_widens_it_and_says_so)
 TEST(a_best_fit_held_by_the_old_bound_is_found_again)
 {
     struct fixture narrow = counting(40.0, S, B, 0.0, 2.0), wide = counting(40.0, S, B, 0.0, 50.0);
-    paritas_limit_result a, b;
-    assert_int_equal(paritas_limit(narrow.context, narrow.model, NULL, PARITAS_QTILDE, 0.05, &a), PARITAS_OK);
-    assert_int_equal(paritas_limit(wide.context, wide.model, NULL, PARITAS_QTILDE, 0.05, &b), PARITAS_OK);
+    paritas_limit_result a = PARITAS_INIT(paritas_limit_result), b = a;
+    assert_int_equal(limits_of(&narrow, PARITAS_STATISTIC_QTILDE, 0.05, &a), PARITAS_OK);
+    ASSERT_CLOSE(scanned[0].mu_hat, 31.0 / 5.0, 1e-5);
+    assert_int_equal(limits_of(&wide, PARITAS_STATISTIC_QTILDE, 0.05, &b), PARITAS_OK);
     ASSERT_CLOSE(a.limit_obs, b.limit_obs, 1e-6);
-    ASSERT_CLOSE(a.scan[0].mu_hat, 31.0 / 5.0, 1e-5);
+    ASSERT_CLOSE(a.mu_hat, 31.0 / 5.0, 1e-5);
     free_fixture(&narrow);
     free_fixture(&wide);
 }
@@ -195,8 +233,8 @@ TEST(a_best_fit_held_by_the_old_bound_is_found_again)
 TEST(a_signal_without_effect_has_no_limit)
 {
     struct fixture f = counting(N, 0.0, B, 0.0, 10.0);
-    paritas_limit_result r;
-    paritas_status status = paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, 0.05, &r);
+    paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
+    paritas_status status = limits_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, &r);
     assert_int_equal(status, PARITAS_OK);
     assert_true(isnan(r.limit_obs));
     for (int k = 0; k < 5; k++) assert_true(isnan(r.limit_exp[k]));
@@ -206,12 +244,10 @@ TEST(a_signal_without_effect_has_no_limit)
 TEST(a_limit_needs_a_statistic_for_limits_and_a_level)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
-    paritas_limit_result r;
-    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_Q0, 0.05, &r), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, 1.0, &r),
-                     PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_limit(f.context, f.model, NULL, PARITAS_QTILDE, (double)NAN, &r),
-                     PARITAS_INVALID_ARGUMENT);
+    paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_Q0, 0.05, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, 1.0, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, (double)NAN, &r), PARITAS_INVALID_ARGUMENT);
     free_fixture(&f);
 }
 
@@ -222,17 +258,22 @@ TEST(a_scan_is_the_deviance_and_agrees_with_the_test)
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     const double mu[] = {0.0, 0.6, 1.0, 3.0};
     const size_t poi = 0;
-    paritas_result best;
-    paritas_scan_point points[4];
-    paritas_hypotest_result r;
+    paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
+    paritas_scan_point points[4] = {PARITAS_INIT(paritas_scan_point)};
+    paritas_hypotest_result r = PARITAS_INIT(paritas_hypotest_result);
     double at;
-    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, &poi, 4, mu, &best, &at, points), PARITAS_OK);
+    assert_int_equal(
+        paritas_scan(f.context, f.model, NULL,
+                     SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi, .n_points = 4,
+                           .values = mu, .best = &best, .best_parameters = &at, .points = points)),
+        PARITAS_OK);
     ASSERT_CLOSE(at, 0.6, 1e-6);
     for (int i = 0; i < 4; i++) {
         ASSERT_CLOSE(points[i].q, deviance(N, mu[i] * S + B), 1e-9);
         assert_true(points[i].q >= 0.0);
     }
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_QTILDE, 1, &mu[3], &r), PARITAS_OK);
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1, &mu[3], &r),
+                     PARITAS_OK);
     ASSERT_CLOSE(points[3].q, r.q, 1e-9);
     free_fixture(&f);
 }
@@ -242,45 +283,62 @@ TEST(a_scan_outside_the_bounds_or_of_no_parameter_is_refused)
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     const double mu = -1.0;
     const size_t twice[2] = {0, 0}, nobody = 7;
-    paritas_result best;
-    paritas_scan_point point;
-    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, twice, 1, &mu, &best, NULL, &point),
-                     PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_scan(f.context, f.model, NULL, 2, twice, 1, &mu, &best, NULL, &point),
-                     PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_scan(f.context, f.model, NULL, 1, &nobody, 1, &mu, &best, NULL, &point),
-                     PARITAS_INVALID_ARGUMENT);
+    paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
+    paritas_scan_point point = PARITAS_INIT(paritas_scan_point);
+    paritas_scan_request request = {.size = sizeof request,
+                                    .n_parameters = 1,
+                                    .parameters = twice,
+                                    .n_points = 1,
+                                    .values = &mu,
+                                    .best = &best,
+                                    .points = &point};
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, &request), PARITAS_INVALID_ARGUMENT);
+    request.n_parameters = 2;
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, &request), PARITAS_INVALID_ARGUMENT);
+    request.n_parameters = 1;
+    request.parameters = &nobody;
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, &request), PARITAS_INVALID_ARGUMENT);
     free_fixture(&f);
 }
 
 TEST(minos_errors_are_where_the_deviance_is_one)
 {
     struct fixture f = counting(N, S, B, -1.0, 10.0);
-    paritas_result result;
-    double best, error, down, up;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    double best, error, offsets[2];
     assert_int_equal(
-        paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){0}, &result, &best, &error, NULL, NULL),
+        paritas_fit(f.context, f.model, NULL, 1, &job,
+                    SIZED(paritas_fit_answers, .results = &result, .parameters = &best, .errors = &error)),
         PARITAS_OK);
-    assert_int_equal(paritas_minos(f.context, f.model, NULL, &best, result.twice_nll, error, 0, &down, &up),
+    assert_int_equal(paritas_minos(f.context, f.model, NULL,
+                                   SIZED(paritas_minos_request, .best = &best,
+                                         .best_twice_nll = result.twice_nll, .error = error),
+                                   offsets),
                      PARITAS_OK);
-    assert_true(down < 0.0 && up > 0.0);
-    ASSERT_CLOSE(deviance(N, (best + down) * S + B), 1.0, 1e-7);
-    ASSERT_CLOSE(deviance(N, (best + up) * S + B), 1.0, 1e-7);
+    assert_true(offsets[0] < 0.0 && offsets[1] > 0.0);
+    ASSERT_CLOSE(deviance(N, (best + offsets[0]) * S + B), 1.0, 1e-7);
+    ASSERT_CLOSE(deviance(N, (best + offsets[1]) * S + B), 1.0, 1e-7);
     free_fixture(&f);
 }
 
 TEST(minos_has_no_error_where_the_bound_comes_first)
 {
     struct fixture f = counting(10.0, S, B, 0.0, 10.0);
-    paritas_result result;
-    double best, error, down, up;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    double best, error, offsets[2];
     assert_int_equal(
-        paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){0}, &result, &best, &error, NULL, NULL),
+        paritas_fit(f.context, f.model, NULL, 1, &job,
+                    SIZED(paritas_fit_answers, .results = &result, .parameters = &best, .errors = &error)),
         PARITAS_OK);
-    assert_int_equal(paritas_minos(f.context, f.model, NULL, &best, result.twice_nll, error, 0, &down, &up),
+    assert_int_equal(paritas_minos(f.context, f.model, NULL,
+                                   SIZED(paritas_minos_request, .best = &best,
+                                         .best_twice_nll = result.twice_nll, .error = error),
+                                   offsets),
                      PARITAS_OK);
-    assert_true(isnan(down));
-    ASSERT_CLOSE(deviance(10.0, (best + up) * S + B), 1.0, 1e-7);
+    assert_true(isnan(offsets[0]));
+    ASSERT_CLOSE(deviance(10.0, (best + offsets[1]) * S + B), 1.0, 1e-7);
     free_fixture(&f);
 }
 
@@ -301,7 +359,7 @@ TEST(an_impact_is_the_shift_that_keeps_the_expectation)
 {
     /* mu alone fits the first bin, so the luminosity stays at 1 +- 0.04, and mu 10 + l 50 = 65 */
     struct fixture f = make_fixture(with_lumi);
-    paritas_ranking_entry entries[2];
+    paritas_ranking_entry entries[2] = {PARITAS_INIT(paritas_ranking_entry)};
     size_t n, lumi;
     assert_int_equal(paritas_ranking(f.context, f.model, NULL, entries, &n), PARITAS_OK);
     assert_int_equal(n, 1);
@@ -320,7 +378,7 @@ TEST(an_impact_is_the_shift_that_keeps_the_expectation)
 TEST(goodness_of_fit_is_the_deviance_of_the_bins_that_cannot_be_fitted)
 {
     struct fixture f = make_fixture(with_lumi);
-    paritas_gof_result r;
+    paritas_gof_result r = PARITAS_INIT(paritas_gof_result);
     assert_int_equal(paritas_gof(f.context, f.model, NULL, &r), PARITAS_OK);
     ASSERT_CLOSE(r.statistic, deviance(70.0, 80.0), 1e-9);
     assert_int_equal(r.ndof, 1); /* two bins, one free parameter; the luminosity has its own datum */
@@ -335,7 +393,7 @@ TEST(goodness_of_fit_is_the_deviance_of_the_bins_that_cannot_be_fitted)
 TEST(a_model_with_a_parameter_a_bin_has_no_p_value)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
-    paritas_gof_result r;
+    paritas_gof_result r = PARITAS_INIT(paritas_gof_result);
     assert_int_equal(paritas_gof(f.context, f.model, NULL, &r), PARITAS_OK);
     ASSERT_CLOSE(r.statistic, 0.0, 1e-9);
     assert_int_equal(r.ndof, 0);
@@ -347,8 +405,8 @@ TEST(a_fixed_parameter_of_interest_is_refused)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     const unsigned char fixed = 1;
-    const paritas_job job = {.fixed = &fixed};
-    paritas_significance_result r;
+    const paritas_job job = {.size = sizeof(paritas_job), .fixed = &fixed};
+    paritas_significance_result r = PARITAS_INIT(paritas_significance_result);
     assert_int_equal(paritas_significance(f.context, f.model, &job, &r), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "mu"));
     free_fixture(&f);
@@ -365,6 +423,7 @@ int main(void)
         cmocka_unit_test(a_deficit_has_no_significance),
         cmocka_unit_test(expected_limits_are_the_roots_of_the_closed_form),
         cmocka_unit_test(at_the_observed_limit_the_test_gives_the_level),
+        cmocka_unit_test(a_scan_with_little_room_is_the_beginning_of_the_whole_scan),
         cmocka_unit_test(a_limit_beyond_the_bound_widens_it_and_says_so),
         cmocka_unit_test(a_best_fit_held_by_the_old_bound_is_found_again),
         cmocka_unit_test(a_signal_without_effect_has_no_limit),

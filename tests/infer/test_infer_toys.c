@@ -12,7 +12,7 @@ static double counting_q(paritas_test_statistic statistic, double n, double mu, 
 {
     const double hat = fmax((n - B) / S, lower);
     if (mu_hat) *mu_hat = hat;
-    if (statistic == PARITAS_Q0 ? hat < 0.0 : hat > mu) return 0.0;
+    if (statistic == PARITAS_STATISTIC_Q0 ? hat < 0.0 : hat > mu) return 0.0;
     return fmax(deviance(n, mu * S + B) - deviance(n, hat * S + B), 0.0);
 }
 
@@ -43,7 +43,8 @@ static void compare_counting_toys(paritas_test_statistic statistic, double teste
     const paritas_toys_options options = toys_options(SOME, 17);
     struct taken taken;
     run_toys(f.context, f.model, statistic, tested, &options, &taken);
-    const double mu[2] = {statistic == PARITAS_Q0 ? 0.0 : tested, statistic == PARITAS_Q0 ? 1.0 : 0.0};
+    const double mu[2] = {statistic == PARITAS_STATISTIC_Q0 ? 0.0 : tested,
+                          statistic == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0};
     assert_int_equal(taken.n, 2 * SOME);
     for (int h = 0; h < TOY_HYPOTHESES; h++) {
         double around,
@@ -70,12 +71,12 @@ static void compare_counting_toys(paritas_test_statistic statistic, double teste
 
 TEST(every_toy_of_a_counting_experiment_has_the_statistic_of_its_count)
 {
-    compare_counting_toys(PARITAS_QTILDE, 1.0, 0.0);
-    compare_counting_toys(PARITAS_QTILDE, 2.6, 0.0);
-    compare_counting_toys(PARITAS_Q, 1.0, -1.7); /* best fits below 0; at the bound a rate of 0.5 */
-    compare_counting_toys(PARITAS_Q, -1.0, -1.7);
-    compare_counting_toys(PARITAS_Q0, 0.0, 0.0);
-    compare_counting_toys(PARITAS_Q0, 0.0, -1.7);
+    compare_counting_toys(PARITAS_STATISTIC_QTILDE, 1.0, 0.0);
+    compare_counting_toys(PARITAS_STATISTIC_QTILDE, 2.6, 0.0);
+    compare_counting_toys(PARITAS_STATISTIC_Q, 1.0, -1.7); /* best fits below 0; at the bound a rate of 0.5 */
+    compare_counting_toys(PARITAS_STATISTIC_Q, -1.0, -1.7);
+    compare_counting_toys(PARITAS_STATISTIC_Q0, 0.0, 0.0);
+    compare_counting_toys(PARITAS_STATISTIC_Q0, 0.0, -1.7);
 }
 
 /* Within four standard errors of the number of toys; what is rarer than a toy may not show. */
@@ -93,14 +94,15 @@ static void assert_fraction(double fraction, double error, double exact, double 
 TEST(the_p_values_of_a_counting_experiment_are_sums_of_poisson_probabilities)
 {
     static const double observed[] = {0.0, 3.0, 8.0, 9.0, 11.0, 12.0, 13.0, 14.0, 15.0, 20.0};
-    static const paritas_test_statistic statistics[] = {PARITAS_QTILDE, PARITAS_Q, PARITAS_Q0};
+    static const paritas_test_statistic statistics[] = {PARITAS_STATISTIC_QTILDE, PARITAS_STATISTIC_Q,
+                                                        PARITAS_STATISTIC_Q0};
     for (size_t s = 0; s < COUNT(statistics); s++)
         for (size_t k = 0; k < COUNT(observed); k++) {
-            const double lower = statistics[s] == PARITAS_Q ? -1.7 : 0.0;
-            const double tested = statistics[s] == PARITAS_Q0 ? 0.0 : 1.0, other = 1.0 - tested;
+            const double lower = statistics[s] == PARITAS_STATISTIC_Q ? -1.7 : 0.0;
+            const double tested = statistics[s] == PARITAS_STATISTIC_Q0 ? 0.0 : 1.0, other = 1.0 - tested;
             struct fixture f = counting(observed[k], S, B, lower, 20.0);
             const paritas_toys_options options = toys_options(MANY, 101 + k);
-            paritas_hypotest_toys_result r;
+            paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
             double hat, q = counting_q(statistics[s], observed[k], tested, lower, &hat);
             assert_int_equal(
                 paritas_hypotest_toys(f.context, f.model, NULL, statistics[s], 1.0, &options, &r),
@@ -120,7 +122,7 @@ TEST(the_p_values_of_a_counting_experiment_are_sums_of_poisson_probabilities)
                          clb = counting_tail(statistics[s], q, tested, lower, other);
             assert_fraction(r.clsb, r.clsb_error, clsb, MANY);
             assert_fraction(r.clb, r.clb_error, clb, MANY);
-            if (statistics[s] == PARITAS_Q0) {
+            if (statistics[s] == PARITAS_STATISTIC_Q0) {
                 assert_true(r.p0 == r.clsb && r.p0_error == r.clsb_error && r.cls_obs == r.clsb);
             } else {
                 assert_true(isnan(r.p0) && isnan(r.p0_error));
@@ -153,10 +155,10 @@ TEST(the_expected_band_holds_the_exact_percentiles)
     static const double part[5] = {0.0227501319, 0.1586552539, 0.5, 0.8413447461, 0.9772498681};
     struct fixture f = counting(12.0, S, B, 0.0, 20.0);
     const paritas_toys_options options = toys_options(MANY, 5);
-    paritas_hypotest_toys_result r;
+    paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
     int compared = 0;
     for (int discovery = 0; discovery < 2; discovery++) {
-        const paritas_test_statistic statistic = discovery ? PARITAS_Q0 : PARITAS_QTILDE;
+        const paritas_test_statistic statistic = discovery ? PARITAS_STATISTIC_Q0 : PARITAS_STATISTIC_QTILDE;
         const double tested = discovery ? 0.0 : 1.0;
         assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, statistic, 1.0, &options, &r),
                          PARITAS_OK);
@@ -218,7 +220,7 @@ static double on_off_q(paritas_test_statistic statistic, double n, double m, dou
         free = on_off_fixed(n, m, lower, &gamma);
     }
     if (mu_hat) *mu_hat = hat;
-    if (statistic == PARITAS_Q0 ? hat < 0.0 : hat > mu) return 0.0;
+    if (statistic == PARITAS_STATISTIC_Q0 ? hat < 0.0 : hat > mu) return 0.0;
     return fmax(on_off_fixed(n, m, mu, &gamma) - free, 0.0);
 }
 
@@ -229,7 +231,7 @@ static void compare_on_off(paritas_test_statistic statistic, double n_observed, 
     options.fix_aux = fix_aux;
     struct taken taken;
     const paritas_hypotest_toys_result r = run_toys(f.context, f.model, statistic, tested, &options, &taken);
-    const double mu[2] = {tested, statistic == PARITAS_Q0 ? 1.0 : 0.0},
+    const double mu[2] = {tested, statistic == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0},
                  observed = on_off_q(statistic, n_observed, TAU, tested, 0.0, NULL);
     ASSERT_CLOSE(r.q, observed, 1e-9);
     assert_int_equal(taken.n, 2 * MANY);
@@ -267,15 +269,15 @@ static void compare_on_off(paritas_test_statistic statistic, double n_observed, 
 
 TEST(toys_of_a_background_measured_by_a_second_count_have_their_closed_form)
 {
-    compare_on_off(PARITAS_QTILDE, 8.0, 1.5, false);
-    compare_on_off(PARITAS_QTILDE, 15.0, 2.0, false);
-    compare_on_off(PARITAS_Q0, 16.0, 0.0, false);
+    compare_on_off(PARITAS_STATISTIC_QTILDE, 8.0, 1.5, false);
+    compare_on_off(PARITAS_STATISTIC_QTILDE, 15.0, 2.0, false);
+    compare_on_off(PARITAS_STATISTIC_Q0, 16.0, 0.0, false);
 }
 
 TEST(auxiliary_data_that_are_not_drawn_stay_as_observed)
 {
-    compare_on_off(PARITAS_QTILDE, 8.0, 1.5, true);
-    compare_on_off(PARITAS_Q0, 16.0, 0.0, true);
+    compare_on_off(PARITAS_STATISTIC_QTILDE, 8.0, 1.5, true);
+    compare_on_off(PARITAS_STATISTIC_Q0, 16.0, 0.0, true);
 }
 
 /* ---- many events ---- */
@@ -308,11 +310,11 @@ TEST(with_many_events_toys_agree_with_the_asymptotic_formula)
     for (size_t k = 0; k < COUNT(excesses); k++)
         for (int discovery = 0; discovery < 2; discovery++) {
             struct fixture f = many_events(excesses[k]);
-            const paritas_test_statistic statistic = discovery ? PARITAS_Q0 : PARITAS_Q;
+            const paritas_test_statistic statistic = discovery ? PARITAS_STATISTIC_Q0 : PARITAS_STATISTIC_Q;
             const paritas_toys_options options = toys_options(TOYS, 40 + k);
             const double mu = discovery ? 0.0 : 1.5;
-            paritas_hypotest_result a;
-            paritas_hypotest_toys_result r;
+            paritas_hypotest_result a = PARITAS_INIT(paritas_hypotest_result);
+            paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
             assert_int_equal(paritas_hypotest(f.context, f.model, NULL, statistic, 1, &mu, &a), PARITAS_OK);
             assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, statistic, mu, &options, &r),
                              PARITAS_OK);
@@ -343,15 +345,16 @@ TEST(pulls_of_the_best_fit_are_normal)
     struct infer infer;
     struct toy_test test;
     assert_int_equal(infer_open(&infer, f.context, f.model, NULL, true), PARITAS_OK);
-    assert_int_equal(toy_test_open(&test, &infer, &options, PARITAS_Q, 1.0, NULL), PARITAS_OK);
+    assert_int_equal(toy_test_open(&test, &infer, &options, PARITAS_STATISTIC_Q, 1.0, NULL), PARITAS_OK);
     for (int h = 0; h < TOY_HYPOTHESES; h++) {
         const struct ensemble *e = &test.ensemble[h];
         struct profile *profiles = malloc(TOYS * sizeof *profiles);
         double *points = malloc(TOYS * n * sizeof *points), *errors = malloc(n * sizeof *errors);
         assert_true(profiles && points && errors);
-        const paritas_job job = {.data = e->options.expected};
-        paritas_result fitted;
-        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &job, &fitted, NULL, errors, NULL, NULL),
+        const paritas_job job = {.size = sizeof(paritas_job), .data = e->options.expected};
+        paritas_fit_result fitted = PARITAS_INIT(paritas_fit_result);
+        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &fitted, .errors = errors)),
                          PARITAS_OK);
         assert_int_equal(ensemble_run(f.context, e, 0, TOYS, profiles, NULL, points, NULL), PARITAS_OK);
         for (size_t p = 0; p < n; p++) {
@@ -383,7 +386,7 @@ TEST(a_test_of_no_signal_has_one_hypothesis_and_cls_1)
     const paritas_toys_options options = toys_options(500, 1);
     struct taken taken;
     const paritas_hypotest_toys_result r =
-        run_toys(f.context, f.model, PARITAS_QTILDE, 0.0, &options, &taken);
+        run_toys(f.context, f.model, PARITAS_STATISTIC_QTILDE, 0.0, &options, &taken);
     assert_int_equal(taken.n, 500);
     assert_int_equal(r.n_tested, 500);
     assert_int_equal(r.n_other, 500);
@@ -399,7 +402,7 @@ TEST(a_test_of_no_signal_has_one_hypothesis_and_cls_1)
 static void assert_refused(struct fixture *f, paritas_test_statistic statistic, double mu,
                            const paritas_toys_options *options, const char *word)
 {
-    paritas_hypotest_toys_result r;
+    paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
     assert_int_equal(paritas_hypotest_toys(f->context, f->model, NULL, statistic, mu, options, &r),
                      PARITAS_INVALID_ARGUMENT);
     if (!strstr(paritas_error_message(f->context), word))
@@ -410,12 +413,12 @@ TEST(options_that_make_no_sense_are_refused_by_name)
 {
     struct fixture f = counting(12.0, S, B, 0.0, 20.0), bounded = counting(12.0, S, B, 0.5, 20.0);
     paritas_toys_options options = toys_options(100, 1);
-    assert_refused(&f, PARITAS_QTILDE, 21.0, &options, "mu = 21");
-    assert_refused(&f, PARITAS_QTILDE, -1.0, &options, "mu = -1");
-    assert_refused(&f, PARITAS_QTILDE, (double)NAN, &options, "mu");
+    assert_refused(&f, PARITAS_STATISTIC_QTILDE, 21.0, &options, "mu = 21");
+    assert_refused(&f, PARITAS_STATISTIC_QTILDE, -1.0, &options, "mu = -1");
+    assert_refused(&f, PARITAS_STATISTIC_QTILDE, (double)NAN, &options, "mu");
     assert_refused(&f, (paritas_test_statistic)3, 1.0, &options, "3");
     /* the other hypothesis is out of bounds */
-    assert_refused(&bounded, PARITAS_QTILDE, 1.0, &options, "mu = 0");
+    assert_refused(&bounded, PARITAS_STATISTIC_QTILDE, 1.0, &options, "mu = 0");
     static const struct {
         uint64_t n;
         unsigned shard, shards;
@@ -430,7 +433,7 @@ TEST(options_that_make_no_sense_are_refused_by_name)
         options.n = cuts[k].n;
         options.shard = cuts[k].shard;
         options.shards = cuts[k].shards;
-        assert_refused(&f, PARITAS_QTILDE, 1.0, &options, cuts[k].word);
+        assert_refused(&f, PARITAS_STATISTIC_QTILDE, 1.0, &options, cuts[k].word);
     }
     free_fixture(&f);
     free_fixture(&bounded);
@@ -504,7 +507,7 @@ TEST(the_expected_band_holds_the_percentiles_of_all_answers_however_few_toys_the
                 q[h][i] = (double)(random >> 40) * 0x1p-22 * (h == TOY_OTHER ? 1.5 : 1.0);
                 assert_int_equal(toy_pool_add(&pool, h, q[h][i], PARITAS_FIT_CONVERGED), PARITAS_OK);
             }
-        assert_int_equal(toy_pool_result(&pool, PARITAS_QTILDE, false, &result), PARITAS_OK);
+        assert_int_equal(toy_pool_result(&pool, PARITAS_STATISTIC_QTILDE, false, &result), PARITAS_OK);
         qsort(q[TOY_OTHER], n, sizeof(double), ascending_numbers);
         for (size_t i = 0; i < n; i++) {
             double clsb = 0.0, clb = 0.0;

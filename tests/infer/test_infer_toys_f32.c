@@ -40,7 +40,7 @@ static size_t count_others(const struct fixture *f, const char *name, paritas_te
                            double mu, size_t n)
 {
     const paritas_toys_options options = toys_options(n, 11);
-    paritas_hypotest_toys_result exact, single;
+    paritas_hypotest_toys_result exact = PARITAS_INIT(paritas_hypotest_toys_result), single = exact;
     paritas_context *in_f64 = open_with(64, NULL, 0, 0, 0), *in_f32 = open_with(32, NULL, 0, 0, 0);
     struct taken a = toys_of(f, in_f64, statistic, mu, &options, &exact),
                  b = toys_of(f, in_f32, statistic, mu, &options, &single);
@@ -72,7 +72,8 @@ TEST(toys_of_random_models_have_the_q_of_f64)
         assert_non_null(text);
         snprintf(name, sizeof name, "workspace %d", (int)seed);
         struct fixture f = make_fixture(text, NULL, NULL);
-        others += count_others(&f, name, seed % 2 ? PARITAS_QTILDE : PARITAS_Q0, seed % 2 ? 0.75 : 0.0, FEW);
+        others += count_others(&f, name, seed % 2 ? PARITAS_STATISTIC_QTILDE : PARITAS_STATISTIC_Q0,
+                               seed % 2 ? 0.75 : 0.0, FEW);
         all += 2 * FEW;
         free_fixture(&f);
         free(text);
@@ -87,7 +88,7 @@ TEST(toys_of_published_analyses_have_the_q_of_f64)
         struct fixture f;
         if (!make_published(&published[k], NULL, &f)) continue;
         if (paritas_model_poi_index(f.model) >= 0) {
-            const size_t others = count_others(&f, published[k].name, PARITAS_QTILDE, 1.0, TOYS);
+            const size_t others = count_others(&f, published[k].name, PARITAS_STATISTIC_QTILDE, 1.0, TOYS);
             if ((double)others > (1.0 - POLISHED_TOYS) * 2.0 * TOYS)
                 fail_msg("%s: %zu of %d toys have another q than in f64", published[k].name, others,
                          2 * TOYS);
@@ -109,16 +110,17 @@ TEST(toys_in_f32_are_the_same_in_every_build_width_and_shard)
             assert_non_null(text);
             struct fixture f = make_fixture(text, NULL, NULL);
             paritas_toys_options options = toys_options(48, 3);
-            paritas_hypotest_toys_result result;
+            paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
             paritas_context *context = open_with(32, "portable", 1, 1, no_polish);
             assert_non_null(context);
-            struct taken reference = toys_of(&f, context, PARITAS_QTILDE, 0.75, &options, &result);
+            struct taken reference = toys_of(&f, context, PARITAS_STATISTIC_QTILDE, 0.75, &options, &result);
             paritas_close(context);
             for (size_t b = 0; b < COUNT(builds); b++)
                 for (size_t w = 0; w < COUNT(lanes); w++) {
                     context = open_with(32, builds[b], lanes[w], 1 + (unsigned)w % 2, no_polish);
                     if (!context) continue;
-                    struct taken taken = toys_of(&f, context, PARITAS_QTILDE, 0.75, &options, &result);
+                    struct taken taken =
+                        toys_of(&f, context, PARITAS_STATISTIC_QTILDE, 0.75, &options, &result);
                     assert_int_equal(taken.n, reference.n);
                     for (size_t i = 0; i < taken.n; i++)
                         if (memcmp(&taken.rows[i], &reference.rows[i], sizeof *taken.rows) != 0)
@@ -132,7 +134,7 @@ TEST(toys_in_f32_are_the_same_in_every_build_width_and_shard)
             context = open_with(32, NULL, 0, 1, no_polish);
             options.shard = 2;
             options.shards = 3;
-            struct taken part = toys_of(&f, context, PARITAS_QTILDE, 0.75, &options, &result);
+            struct taken part = toys_of(&f, context, PARITAS_STATISTIC_QTILDE, 0.75, &options, &result);
             assert_true(part.n > 0 && part.n < reference.n);
             for (size_t i = 0, k = 0; i < part.n; i++) {
                 while (reference.rows[k].toy != part.rows[i].toy ||
@@ -162,7 +164,7 @@ TEST(statistics_of_raw_fits_are_equal_within_their_tolerance)
                     toy_pool_add(&pool, h, 1.0 - 0.4 * RAW_SAME_MINIMUM * i, PARITAS_FIT_CONVERGED),
                     PARITAS_OK);
         paritas_hypotest_toys_result result = {.q = 1.0};
-        assert_int_equal(toy_pool_result(&pool, PARITAS_QTILDE, false, &result), PARITAS_OK);
+        assert_int_equal(toy_pool_result(&pool, PARITAS_STATISTIC_QTILDE, false, &result), PARITAS_OK);
         assert_true(result.clsb == (raw ? 0.75 : 0.25) && result.clb == result.clsb);
         toy_pool_close(&pool);
         paritas_close(context);
@@ -178,7 +180,7 @@ static paritas_status store_half(const struct fixture *f, paritas_context *conte
     options.shard = shard;
     options.shards = 2;
     options.resume = resume;
-    return paritas_hypotest_toys(context, f->model, NULL, PARITAS_QTILDE, 1.0, &options, result);
+    return paritas_hypotest_toys(context, f->model, NULL, PARITAS_STATISTIC_QTILDE, 1.0, &options, result);
 }
 
 TEST(raw_and_polished_toys_are_different_runs)
@@ -189,7 +191,7 @@ TEST(raw_and_polished_toys_are_different_runs)
     const char *const shards[] = {paths[0], paths[1]};
     char *text = random_workspace(26, TRAIT_ALL & ~(unsigned)TRAIT_NO_POI);
     struct fixture f = make_fixture(text, NULL, NULL);
-    paritas_hypotest_toys_result result, read;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result), read = result;
     /* f64 has nothing to polish: one run, whatever is asked */
     for (int f64 = 0; f64 < 2; f64++) {
         paritas_context *polished = open_with(f64 ? 64 : 32, NULL, 0, 1, 0),

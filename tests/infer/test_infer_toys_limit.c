@@ -41,12 +41,27 @@ static double percentile(int sigmas, double b)
     return n;
 }
 
+static paritas_hypotest_toys_result scanned[PARITAS_SCAN_MOST] = {PARITAS_INIT(paritas_hypotest_toys_result)};
+
+/* What is tested on the way stands in `scanned`. */
+static paritas_status find_limit(paritas_context *context, const paritas_model *model,
+                                 paritas_test_statistic statistic, double level, double rtol,
+                                 const paritas_toys_options *options, paritas_limit_toys_result *r)
+{
+    const paritas_limit_toys_request request = {.size = sizeof request,
+                                                .statistic = statistic,
+                                                .level = level,
+                                                .rtol = rtol,
+                                                .scan_room = COUNT(scanned),
+                                                .scan = scanned};
+    return paritas_limit_toys(context, model, NULL, &request, options, r);
+}
+
 static paritas_limit_toys_result limit_of(struct fixture *f, paritas_test_statistic statistic, double level,
                                           double rtol, const paritas_toys_options *options)
 {
-    paritas_limit_toys_result r;
-    if (paritas_limit_toys(f->context, f->model, NULL, statistic, level, rtol, options, &r) != PARITAS_OK)
-        fail_msg("%s", paritas_error_message(f->context));
+    paritas_limit_toys_result r = PARITAS_INIT(paritas_limit_toys_result);
+    ASSERT_OK(f->context, find_limit(f->context, f->model, statistic, level, rtol, options, &r));
     return r;
 }
 
@@ -64,7 +79,7 @@ TEST(limits_of_a_counting_experiment_are_the_roots_of_poisson_sums)
     for (size_t i = 0; i < COUNT(counts); i++) {
         struct fixture f = counting(counts[i], S, B, 0.0, 10.0);
         const paritas_toys_options options = toys_options(0, 11 + i);
-        const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, 0.05, RTOL, &options);
+        const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, RTOL, &options);
         assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
         compare(r.limit_obs, r.limit_obs_error, r.reached_obs, RTOL, exact_limit(counts[i], S, B, 0.05));
         for (int k = 0; k < 5; k++)
@@ -81,7 +96,7 @@ TEST(nothing_seen_excludes_what_makes_minus_log_level_events)
     for (size_t i = 0; i < COUNT(levels); i++) {
         struct fixture f = counting(0.0, 1.0, 2.0, 0.0, 5.0);
         const paritas_toys_options options = toys_options(0, 5);
-        const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, levels[i], RTOL, &options);
+        const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, levels[i], RTOL, &options);
         /* whatever the background */
         compare(r.limit_obs, r.limit_obs_error, r.reached_obs, RTOL, -log(levels[i]));
         free_fixture(&f);
@@ -98,7 +113,7 @@ TEST(an_error_is_that_of_the_limits_of_many_seeds)
     double squares[2] = {0.0, 0.0};
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         const paritas_toys_options options = toys_options(0, 1000 + seed);
-        const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options);
+        const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
         squares[0] += pow((r.limit_obs - exact[0]) / r.limit_obs_error, 2.0) / SEEDS;
         squares[1] += pow((r.limit_exp[2] - exact[1]) / r.limit_exp_error[2], 2.0) / SEEDS;
     }
@@ -109,13 +124,16 @@ TEST(an_error_is_that_of_the_limits_of_many_seeds)
 TEST(where_events_are_many_limits_are_asymptotic)
 {
     struct fixture f = counting(1020.0, 10.0, 1000.0, -20.0, 50.0);
-    static const paritas_test_statistic statistics[] = {PARITAS_QTILDE, PARITAS_Q};
+    static const paritas_test_statistic statistics[] = {PARITAS_STATISTIC_QTILDE, PARITAS_STATISTIC_Q};
     for (size_t i = 0; i < COUNT(statistics); i++) {
         const paritas_toys_options options = toys_options(0, 3);
         const paritas_limit_toys_result r = limit_of(&f, statistics[i], 0.05, RTOL, &options);
-        paritas_limit_result asymptotic;
-        assert_int_equal(paritas_limit(f.context, f.model, NULL, statistics[i], 0.05, &asymptotic),
-                         PARITAS_OK);
+        paritas_limit_result asymptotic = PARITAS_INIT(paritas_limit_result);
+        assert_int_equal(
+            paritas_limit(f.context, f.model, NULL,
+                          SIZED(paritas_limit_request, .statistic = statistics[i], .level = 0.05),
+                          &asymptotic),
+            PARITAS_OK);
         assert_true(r.asymptotic_obs == asymptotic.limit_obs &&
                     memcmp(r.asymptotic_exp, asymptotic.limit_exp, sizeof r.asymptotic_exp) == 0);
         compare(r.limit_obs, r.limit_obs_error, r.reached_obs, RTOL, asymptotic.limit_obs);
@@ -131,10 +149,10 @@ TEST(a_bound_that_is_too_narrow_is_widened_and_said)
 {
     struct fixture narrow = counting(4.0, S, B, 0.0, 1.1), wide = counting(4.0, S, B, 0.0, 100.0);
     const paritas_toys_options options = toys_options(0, 2);
-    const paritas_limit_toys_result r = limit_of(&narrow, PARITAS_QTILDE, 0.05, 0.1, &options),
-                                    w = limit_of(&wide, PARITAS_QTILDE, 0.05, 0.1, &options);
-    assert_true(r.bound_widened && r.upper_bound > r.limit_exp[4] &&
-                r.upper_bound >= r.scan[r.n_scan - 1].mu);
+    const paritas_limit_toys_result r = limit_of(&narrow, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
+    const double last = scanned[r.n_scan - 1].mu;
+    const paritas_limit_toys_result w = limit_of(&wide, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
+    assert_true(r.bound_widened && r.upper_bound > r.limit_exp[4] && r.upper_bound >= last);
     assert_true(!w.bound_widened && w.upper_bound == 100.0);
     ASSERT_CLOSE(r.limit_obs, exact_limit(4.0, S, B, 0.05), 4.0 * r.limit_obs_error);
     ASSERT_CLOSE(r.limit_exp[4], w.limit_exp[4], 4.0 * (r.limit_exp_error[4] + w.limit_exp_error[4]));
@@ -146,7 +164,7 @@ TEST(a_signal_that_no_data_can_exclude_has_no_limit)
 {
     struct fixture f = counting(4.0, 1e-9, B, 0.0, 10.0);
     const paritas_toys_options options = toys_options(0, 2);
-    const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options);
+    const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
     assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
     assert_true(isnan(r.limit_obs) && isnan(r.limit_obs_error) && r.reached_obs);
     for (int k = 0; k < 5; k++) assert_true(isnan(r.limit_exp[k]) && r.reached_exp[k]);
@@ -160,11 +178,12 @@ TEST(what_toys_cannot_reach_is_said_with_the_error_that_they_give)
 {
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
     const paritas_toys_options options = toys_options(700, 8);
-    const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, 0.05, 0.02, &options);
+    const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.02, &options);
     assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
     assert_true(!r.reached_obs && r.limit_obs_error > 0.02 * r.limit_obs);
     ASSERT_CLOSE(r.limit_obs, exact_limit(4.0, S, B, 0.05), 4.0 * r.limit_obs_error);
-    for (size_t i = 0; i < r.n_scan; i++) assert_true(r.scan[i].n_tested <= 700 && r.scan[i].n_other <= 700);
+    for (size_t i = 0; i < r.n_scan; i++)
+        assert_true(scanned[i].n_tested <= 700 && scanned[i].n_other <= 700);
     free_fixture(&f);
 }
 
@@ -173,7 +192,7 @@ TEST(a_few_toys_prove_nothing)
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
     for (uint64_t n = 1; n <= 5; n++) {
         const paritas_toys_options options = toys_options(n, 8);
-        const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, 0.05, 0.3, &options);
+        const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.3, &options);
         assert_true(!r.reached_obs && !r.reached_exp[0] && !r.reached_exp[2] && !r.reached_exp[4]);
         assert_true(isnan(r.limit_obs) || r.limit_obs_error > 0.3 * r.limit_obs);
     }
@@ -184,25 +203,48 @@ TEST(the_scan_is_ascending_and_adds_up)
 {
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
     const paritas_toys_options options = toys_options(0, 8);
-    const paritas_limit_toys_result r = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options);
+    const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
     uint64_t toys = 0;
     for (size_t i = 0; i < r.n_scan; i++) {
-        const paritas_hypotest_toys_result *one = &r.scan[i];
-        assert_true(i == 0 || r.scan[i - 1].mu < one->mu);
+        const paritas_hypotest_toys_result *one = &scanned[i];
+        assert_true(i == 0 || scanned[i - 1].mu < one->mu);
         assert_true(one->n_tested >= 1000 && one->n_tested == one->n_other);
         assert_true(one->mu_hat == r.mu_hat && one->twice_nll_free == r.twice_nll_free);
         toys += one->n_tested + one->n_other;
         /* the same test alone gives the same bits: a tested value knows nothing of the others */
-        paritas_hypotest_toys_result alone;
+        paritas_hypotest_toys_result alone = PARITAS_INIT(paritas_hypotest_toys_result);
         const paritas_toys_options n = toys_options(one->n_tested, 8);
-        assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_QTILDE, one->mu, &n, &alone),
-                         PARITAS_OK);
+        assert_int_equal(
+            paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, one->mu, &n, &alone),
+            PARITAS_OK);
         assert_true(alone.q == one->q && alone.cls_obs == one->cls_obs &&
                     memcmp(alone.cls_exp, one->cls_exp, sizeof alone.cls_exp) == 0);
         assert_memory_equal(alone.cls_exp_error, one->cls_exp_error, sizeof alone.cls_exp_error);
     }
     assert_int_equal(r.tally.fitted, toys);
     assert_int_equal(r.tally.counts[PARITAS_FIT_CONVERGED], toys);
+    free_fixture(&f);
+}
+
+TEST(a_scan_with_little_room_is_the_beginning_of_the_whole_scan)
+{
+    struct fixture f = counting(4.0, S, B, 0.0, 10.0);
+    const paritas_toys_options options = toys_options(0, 8);
+    const paritas_limit_toys_result whole = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.2, &options);
+    assert_true(whole.n_scan > 2);
+    for (size_t room = 0; room <= 2; room++) {
+        paritas_hypotest_toys_result few[3] = {PARITAS_INIT(paritas_hypotest_toys_result)};
+        paritas_limit_toys_result part = PARITAS_INIT(paritas_limit_toys_result);
+        few[room].mu = -1.0;
+        const paritas_limit_toys_request request = {
+            .size = sizeof request, .level = 0.05, .rtol = 0.2, .scan_room = room, .scan = room ? few : NULL};
+        ASSERT_OK(f.context, paritas_limit_toys(f.context, f.model, NULL, &request, &options, &part));
+        assert_int_equal(part.n_scan, whole.n_scan);
+        assert_true(part.limit_obs == whole.limit_obs);
+        for (size_t i = 0; i < room; i++)
+            assert_true(few[i].mu == scanned[i].mu && few[i].cls_obs == scanned[i].cls_obs);
+        assert_true(few[room].mu == -1.0);
+    }
     free_fixture(&f);
 }
 
@@ -214,10 +256,10 @@ TEST(limits_depend_on_the_seed_and_not_on_threads)
     paritas_context *alone;
     assert_int_equal(paritas_open(&one, &alone), PARITAS_OK);
     const paritas_toys_options options = toys_options(0, 8), other = toys_options(0, 9);
-    const paritas_limit_toys_result a = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options),
-                                    c = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &other);
-    paritas_limit_toys_result b;
-    assert_int_equal(paritas_limit_toys(alone, f.model, NULL, PARITAS_QTILDE, 0.05, 0.1, &options, &b),
+    const paritas_limit_toys_result a = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options),
+                                    c = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &other);
+    paritas_limit_toys_result b = PARITAS_INIT(paritas_limit_toys_result);
+    assert_int_equal(find_limit(alone, f.model, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options, &b),
                      PARITAS_OK);
     assert_true(a.limit_obs == b.limit_obs && a.limit_obs_error == b.limit_obs_error && a.n_scan == b.n_scan);
     assert_memory_equal(a.limit_exp, b.limit_exp, sizeof a.limit_exp);
@@ -281,19 +323,19 @@ TEST(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits)
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
     paritas_toys_options options = toys_options(0, 21);
     options.store = path_of("whole.db");
-    const paritas_limit_toys_result whole = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options);
+    const paritas_limit_toys_result whole = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
     struct taken rows = rows_of(f.context, options.store);
     assert_int_equal(rows.n, whole.tally.fitted);
     options.store = path_of("part.db");
     options.resume = 1;
-    paritas_limit_toys_result part;
+    paritas_limit_toys_result part = PARITAS_INIT(paritas_limit_toys_result);
     uint64_t calls = 0;
     for (size_t stop = 1;; stop += 3) { /* each time a little further, from what is there */
         struct taken taken = {.stop_after = stop};
         options.take = keep_toys;
         options.user = &taken;
         const paritas_status status =
-            paritas_limit_toys(f.context, f.model, NULL, PARITAS_QTILDE, 0.05, 0.1, &options, &part);
+            find_limit(f.context, f.model, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options, &part);
         free_taken(&taken);
         calls++;
         if (status == PARITAS_OK) break;
@@ -322,21 +364,21 @@ TEST(a_store_serves_more_toys_and_smaller_errors_but_no_other_level)
     paritas_toys_options options = toys_options(1200, 4);
     options.store = path_of("whole.db");
     options.resume = 1;
-    const paritas_limit_toys_result few = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options);
+    const paritas_limit_toys_result few = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
     options.n = 0;
-    const paritas_limit_toys_result more = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options);
+    const paritas_limit_toys_result more = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
     options.store = NULL;
     options.resume = 0;
-    const paritas_limit_toys_result fresh = limit_of(&f, PARITAS_QTILDE, 0.05, 0.1, &options);
+    const paritas_limit_toys_result fresh = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
     assert_true(!few.reached_exp[0] && more.reached_exp[0] && more.tally.fitted < fresh.tally.fitted);
     assert_true(more.limit_exp[0] == fresh.limit_exp[0] && more.limit_obs == fresh.limit_obs);
     options.store = path_of("whole.db");
     options.resume = 1;
-    paritas_limit_toys_result r;
-    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, PARITAS_QTILDE, 0.1, 0.1, &options, &r),
+    paritas_limit_toys_result r = PARITAS_INIT(paritas_limit_toys_result);
+    assert_int_equal(find_limit(f.context, f.model, PARITAS_STATISTIC_QTILDE, 0.1, 0.1, &options, &r),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "level = 0.05"));
-    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, PARITAS_Q, 0.05, 0.1, &options, &r),
+    assert_int_equal(find_limit(f.context, f.model, PARITAS_STATISTIC_Q, 0.05, 0.1, &options, &r),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "test_statistic"));
     free_fixture(&f);
@@ -352,13 +394,13 @@ static paritas_status limit_within(struct ledger *ledger, const paritas_model *m
     own.allocator = &allocator;
     own.threads = 1;
     paritas_context *context;
-    paritas_limit_toys_result r;
+    paritas_limit_toys_result r = PARITAS_INIT(paritas_limit_toys_result);
     ledger->fail_at = 0;
     assert_int_equal(paritas_open(&own, &context), PARITAS_OK);
     const long before = ledger->requests;
     if (allowed >= 0) ledger->fail_at = before + allowed + 1;
     const paritas_status status =
-        paritas_limit_toys(context, model, NULL, PARITAS_QTILDE, 0.05, 0.2, options, &r);
+        find_limit(context, model, PARITAS_STATISTIC_QTILDE, 0.05, 0.2, options, &r);
     *requests = ledger->requests - before;
     ledger->fail_at = 0;
     paritas_close(context);
@@ -391,7 +433,7 @@ TEST(memory_that_runs_out_is_said_and_leaves_nothing_behind)
 TEST(what_makes_no_sense_is_refused_by_name)
 {
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
-    paritas_limit_toys_result r;
+    paritas_limit_toys_result r = PARITAS_INIT(paritas_limit_toys_result);
     paritas_toys_options shard = toys_options(0, 1);
     shard.shard = 1;
     shard.shards = 2;
@@ -400,15 +442,15 @@ TEST(what_makes_no_sense_is_refused_by_name)
         double level, rtol;
         const paritas_toys_options *options;
         const char *word;
-    } cases[] = {{PARITAS_QTILDE, 0.05, 0.1, &shard, "shard 1/2"},
-                 {PARITAS_Q0, 0.05, 0.1, NULL, "qtilde or q"},
-                 {PARITAS_QTILDE, 0.0, 0.1, NULL, "level 0"},
-                 {PARITAS_QTILDE, 0.05, 0.0, NULL, "rtol 0"},
-                 {PARITAS_QTILDE, 0.05, 1.0, NULL, "rtol 1"},
-                 {PARITAS_QTILDE, 0.05, (double)NAN, NULL, "rtol nan"}};
+    } cases[] = {{PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &shard, "shard 1/2"},
+                 {PARITAS_STATISTIC_Q0, 0.05, 0.1, NULL, "qtilde or q"},
+                 {PARITAS_STATISTIC_QTILDE, 0.0, 0.1, NULL, "level 0"},
+                 {PARITAS_STATISTIC_QTILDE, 0.05, 0.0, NULL, "rtol 0"},
+                 {PARITAS_STATISTIC_QTILDE, 0.05, 1.0, NULL, "rtol 1"},
+                 {PARITAS_STATISTIC_QTILDE, 0.05, (double)NAN, NULL, "rtol nan"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(paritas_limit_toys(f.context, f.model, NULL, cases[i].statistic, cases[i].level,
-                                            cases[i].rtol, cases[i].options, &r),
+        assert_int_equal(find_limit(f.context, f.model, cases[i].statistic, cases[i].level, cases[i].rtol,
+                                    cases[i].options, &r),
                          PARITAS_INVALID_ARGUMENT);
         assert_non_null(strstr(paritas_error_message(f.context), cases[i].word));
     }
@@ -427,6 +469,7 @@ int main(void)
         cmocka_unit_test(what_toys_cannot_reach_is_said_with_the_error_that_they_give),
         cmocka_unit_test(a_few_toys_prove_nothing),
         cmocka_unit_test(the_scan_is_ascending_and_adds_up),
+        cmocka_unit_test(a_scan_with_little_room_is_the_beginning_of_the_whole_scan),
         cmocka_unit_test(limits_depend_on_the_seed_and_not_on_threads),
         cmocka_unit_test_setup_teardown(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits,
                                         open_folder, close_folder),

@@ -58,7 +58,8 @@ static paritas_status take_toys(const struct run *run, const struct fixture *f, 
         options.entries = entries;
         options.n_entries = COUNT(entries);
     }
-    return paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_QTILDE, 0.75, &options, result);
+    return paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_STATISTIC_QTILDE, 0.75, &options,
+                                 result);
 }
 
 static int stop(void *user, size_t n, const paritas_toy *toys)
@@ -72,14 +73,14 @@ static void fill_half(const struct run *run, const struct fixture *f)
 {
     static const paritas_key_entry entries[] = {{"workspace", "sha256:00"}, {"poi", "mu"}};
     paritas_toys_options options = toys_options(TOYS, run->model);
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     options.newton_only = run->newton_only;
     options.take = stop;
     options.store = path;
     options.entries = entries;
     options.n_entries = COUNT(entries);
     assert_int_equal(
-        paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_QTILDE, 0.75, &options, &result),
+        paritas_hypotest_toys(f->context, f->model, NULL, PARITAS_STATISTIC_QTILDE, 0.75, &options, &result),
         PARITAS_CANCELLED);
 }
 
@@ -87,7 +88,7 @@ static void refuse_every_request(const struct run *run, bool for_good)
 {
     char *text = random_workspace(run->model, TRAIT_ALL & ~(unsigned)TRAIT_NO_POI);
     struct taken reference = {0};
-    paritas_hypotest_toys_result expected, result;
+    paritas_hypotest_toys_result expected = PARITAS_INIT(paritas_hypotest_toys_result), result = expected;
     long n = 0;
     for (bool struck = true; struck; n++) {
         struct ledger ledger = {.for_good = for_good};

@@ -16,7 +16,9 @@ enum { SMALL_TRAITS = TRAIT_ALL & ~TRAIT_NO_POI };
 
 static paritas_test_statistic statistic_of(uint64_t seed)
 {
-    return seed % 3 == 0 ? PARITAS_Q0 : seed % 3 == 1 ? PARITAS_QTILDE : PARITAS_Q;
+    return seed % 3 == 0   ? PARITAS_STATISTIC_Q0
+           : seed % 3 == 1 ? PARITAS_STATISTIC_QTILDE
+                           : PARITAS_STATISTIC_Q;
 }
 
 static double mu_of(uint64_t seed)
@@ -213,7 +215,7 @@ static void collect_shards(const struct reference *r, size_t n, unsigned shards,
         options.shards = shards;
         options.take = keep_toys;
         options.user = taken;
-        paritas_hypotest_toys_result result;
+        paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
         ASSERT_OK(context, paritas_hypotest_toys(context, r->f.model, NULL, statistic_of(r->seed),
                                                  mu_of(r->seed), &options, &result));
         assert_true(result.tally.fitted == 2 * (n / shards) || result.tally.fitted == 2 * (n / shards + 1));
@@ -290,7 +292,8 @@ TEST(the_minima_of_a_toy_are_those_of_a_fit_to_its_data)
         struct reference r = make_reference(seeds[k], NULL, FITS);
         const struct fixture *f = &r.f;
         const size_t n = f->n_parameters, poi = (size_t)paritas_model_poi_index(f->model);
-        const double tested = mu_of(seeds[k]), other = statistic_of(seeds[k]) == PARITAS_Q0 ? 1.0 : 0.0;
+        const double tested = mu_of(seeds[k]),
+                     other = statistic_of(seeds[k]) == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0;
         const paritas_toys_options options = toys_options(FITS, seeds[k]);
         double *start = make_array(n, sizeof *start);
         unsigned char *fixed = make_array(n, 1);
@@ -303,13 +306,16 @@ TEST(the_minima_of_a_toy_are_those_of_a_fit_to_its_data)
             double *data =
                 data_of_toys(f->context, f->model, statistic_of(seeds[k]), tested, &options, h, FITS, NULL);
             paritas_job *jobs = make_array(2 * FITS, sizeof *jobs);
-            paritas_result *results = make_array(2 * FITS, sizeof *results);
+            paritas_fit_result *results = sized_calloc(2 * FITS, sizeof *results);
             for (size_t t = 0; t < FITS; t++) {
-                jobs[2 * t] = (paritas_job){.data = data + t * f->n_data};
-                jobs[2 * t + 1] = (paritas_job){.data = data + t * f->n_data, .start = start, .fixed = fixed};
+                jobs[2 * t] = (paritas_job){.size = sizeof(paritas_job), .data = data + t * f->n_data};
+                jobs[2 * t + 1] = (paritas_job){.size = sizeof(paritas_job),
+                                                .data = data + t * f->n_data,
+                                                .start = start,
+                                                .fixed = fixed};
             }
-            ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 2 * FITS, jobs, results, NULL, NULL,
-                                              NULL, NULL));
+            ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 2 * FITS, jobs,
+                                              SIZED(paritas_fit_answers, .results = results)));
             const paritas_toy *rows =
                 r.rows.rows + ((h == TOY_TESTED ? tested > other : other > tested) ? FITS : 0);
             for (size_t t = 0; t < FITS; t++) {
@@ -318,7 +324,7 @@ TEST(the_minima_of_a_toy_are_those_of_a_fit_to_its_data)
                 assert_true(rows[t].twice_nll_fixed >= rows[t].twice_nll_free - 1.1e-8);
                 const double ours[2] = {rows[t].twice_nll_free, rows[t].twice_nll_fixed};
                 for (int c = 0; c < 2; c++) {
-                    const paritas_result *result = &results[2 * t + c];
+                    const paritas_fit_result *result = &results[2 * t + c];
                     if (result->status != PARITAS_FIT_CONVERGED) continue;
                     if (ours[c] > result->twice_nll + 1e-8) {
                         higher++;
@@ -452,7 +458,7 @@ TEST(a_run_cancelled_at_any_point_keeps_what_it_had_and_goes_on)
 {
     struct reference r = make_reference(5, NULL, LONG);
     struct stopper s = {0};
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     char path[64];
     assert_int_equal(stretch(&r, path_of(path, "whole.db"), 1, 0, 0, &s, &result), PARITAS_OK);
     const uint64_t calls = s.calls;
@@ -496,7 +502,7 @@ TEST(progress_of_a_run_goes_up_to_its_end)
 {
     struct reference r = make_reference(5, NULL, LONG);
     struct stopper s = {0};
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     char path[64];
     assert_int_equal(stretch(&r, path_of(path, "run.db"), 1, 0, 0, &s, &result), PARITAS_OK);
     assert_false(s.beyond);
@@ -512,7 +518,7 @@ TEST(a_store_with_holes_is_filled)
 {
     struct reference r = make_reference(5, NULL, LONG);
     struct stopper s = {0};
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     char path[64], parts[3][64];
     static const unsigned present[] = {2, 17, 95};
     const char *paths[COUNT(present)];

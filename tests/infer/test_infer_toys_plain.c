@@ -20,7 +20,7 @@ enum { SOME = 6000 / SHARE, PARAMETERS_MOST = 8 };
 
 struct row {
     uint64_t toy;
-    paritas_result result;
+    paritas_fit_result result;
     double statistic, parameters[PARAMETERS_MOST], errors[PARAMETERS_MOST];
 };
 
@@ -64,9 +64,11 @@ static struct taken run_toys(const struct fixture *f, const paritas_job *job, co
                              paritas_toys_parameter *parameters, paritas_toys_result *result)
 {
     struct taken taken = {.n_parameters = paritas_model_parameter_count(f->model)};
-    paritas_toys_result own;
-    if (paritas_toys(f->context, f->model, job, point, expected, flags, options, keep_fits, &taken,
-                     parameters, result ? result : &own) != PARITAS_OK)
+    paritas_toys_result own = PARITAS_INIT(paritas_toys_result);
+    if (paritas_toys(f->context, f->model, job,
+                     SIZED(paritas_toys_request, .point = point, .expected = expected, .flags = flags,
+                           .take = keep_fits, .user = &taken, .parameters = parameters),
+                     options, result ? result : &own) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     for (size_t i = 0; i < taken.n; i++) assert_int_equal(taken.rows[i].toy, i);
     return taken;
@@ -115,8 +117,8 @@ TEST(every_toy_of_a_counting_experiment_has_the_fit_of_its_count)
     struct fixture f = counting(12.0, S, B, -1.7, 30.0);
     const paritas_toys_options options = toys_options(SOME, 5);
     for (unsigned flags = 0; flags <= PARITAS_TOYS_ERRORS; flags += PARITAS_TOYS_ERRORS) {
-        paritas_toys_parameter mu;
-        paritas_toys_result result;
+        paritas_toys_parameter mu = PARITAS_INIT(paritas_toys_parameter);
+        paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
         struct taken taken = run_toys(&f, NULL, NULL, NULL, flags, &options, &mu, &result);
         assert_int_equal(taken.n, SOME);
         double sum = 0.0, squares = 0.0, pulls = 0.0;
@@ -158,7 +160,7 @@ TEST(pulls_of_a_well_behaved_model_are_normal_wherever_the_toys_are_drawn)
     static const double points[2][5] = {{1.0, 0.0, 1.0, 1.0, 1.0}, {2.5, -0.7, 1.001, 0.999, 1.002}};
     const paritas_toys_options options = toys_options(SOME, 8);
     for (int k = 0; k < 3; k++) {
-        paritas_toys_parameter parameters[5];
+        paritas_toys_parameter parameters[5] = {PARITAS_INIT(paritas_toys_parameter)};
         struct taken taken = run_toys(&f, NULL, k < 2 ? points[k] : NULL, NULL, PARITAS_TOYS_ERRORS, &options,
                                       parameters, NULL);
         for (int p = 0; p < 5; p++) {
@@ -178,7 +180,7 @@ TEST(given_expected_data_are_what_toys_are_drawn_around)
     struct fixture f = shifted(1e6, 1.0);
     static const double expected[2] = {1.01e6, 0.7};
     paritas_toys_options options = toys_options(SOME, 21);
-    paritas_toys_parameter alpha;
+    paritas_toys_parameter alpha = PARITAS_INIT(paritas_toys_parameter);
     struct taken taken = run_toys(&f, NULL, NULL, expected, PARITAS_TOYS_ERRORS, &options, &alpha, NULL);
     assert_true(isnan(alpha.generated) && isnan(alpha.pull_mean) && alpha.n_pulls == 0);
     ASSERT_CLOSE(alpha.mean, 0.7, 5.0 / sqrt(SOME) + 0.02);
@@ -202,9 +204,9 @@ TEST(fixed_parameters_stay_at_their_start_wherever_the_toys_are_drawn)
     struct fixture f = many_events(true);
     static const double point[5] = {2.0, 0.5, 1.0, 1.0, 1.0}, start[5] = {0.25, -0.125, 1.0, 1.0, 1.0};
     static const unsigned char fixed[5] = {1, 1, 0, 0, 0};
-    const paritas_job job = {.start = start, .fixed = fixed};
+    const paritas_job job = {.size = sizeof(paritas_job), .start = start, .fixed = fixed};
     const paritas_toys_options options = toys_options(500, 2);
-    paritas_toys_parameter parameters[5];
+    paritas_toys_parameter parameters[5] = {PARITAS_INIT(paritas_toys_parameter)};
     struct taken taken = run_toys(&f, &job, point, NULL, PARITAS_TOYS_ERRORS, &options, parameters, NULL);
     for (size_t i = 0; i < taken.n; i++) {
         assert_memory_equal(taken.rows[i].parameters, start, 2 * sizeof *start);
@@ -218,7 +220,8 @@ TEST(fixed_parameters_stay_at_their_start_wherever_the_toys_are_drawn)
     const double share = 1.0 / (1.0 + 1e5 / (250.0 * 250.0));
     ASSERT_CLOSE(parameters[2].mean, 1.0 + share * (1.75 * 2000.0 + 0.625 * 0.002 * 1e5) / 1e5, 1e-3);
     free(taken.rows);
-    const paritas_job at_point = {.fixed = fixed}; /* no start: they stay where the toys are drawn */
+    /* no start: they stay where the toys are drawn */
+    const paritas_job at_point = {.size = sizeof(paritas_job), .fixed = fixed};
     taken = run_toys(&f, &at_point, point, NULL, 0, &options, parameters, NULL);
     for (size_t i = 0; i < taken.n; i++)
         assert_memory_equal(taken.rows[i].parameters, point, 2 * sizeof *point);
@@ -230,7 +233,7 @@ TEST(fits_stay_within_the_bounds_of_the_job)
 {
     struct fixture f = counting(12.0, S, B, -1.7, 30.0);
     static const double lower = 0.5, upper = 0.75;
-    const paritas_job job = {.lower = &lower, .upper = &upper, .start = &upper};
+    const paritas_job job = {.size = sizeof(paritas_job), .lower = &lower, .upper = &upper, .start = &upper};
     const paritas_toys_options options = toys_options(1000, 3);
     static const double point = 4.0; /* drawn outside them */
     size_t at_lower = 0, at_upper = 0;
@@ -275,8 +278,8 @@ TEST(errors_are_those_of_a_fit_and_change_no_answer)
 TEST(a_model_without_parameter_of_interest_has_toys)
 {
     struct fixture f = many_events(false);
-    paritas_toys_parameter parameters[4];
-    paritas_toys_result result;
+    paritas_toys_parameter parameters[4] = {PARITAS_INIT(paritas_toys_parameter)};
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     const paritas_toys_options options = toys_options(SOME, 6);
     free(run_toys(&f, NULL, NULL, NULL, PARITAS_TOYS_ERRORS, &options, parameters, &result).rows);
     assert_int_equal(result.tally.counts[PARITAS_FIT_CONVERGED], SOME);
@@ -362,23 +365,27 @@ static paritas_status toys_into(const struct fixture *f, const char *path, unsig
                                 paritas_toys_parameter *parameters)
 {
     paritas_toys_options options = toys_options(2500, 13);
-    paritas_toys_result result;
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     options.store = path;
     options.shard = shard;
     options.shards = shards;
     options.resume = resume;
-    return paritas_toys(f->context, f->model, NULL, NULL, NULL, flags, &options, taken ? keep_fits : NULL,
-                        taken, parameters, &result);
+    return paritas_toys(f->context, f->model, NULL,
+                        SIZED(paritas_toys_request, .flags = flags, .take = taken ? keep_fits : NULL,
+                              .user = taken, .parameters = parameters),
+                        &options, &result);
 }
 
 TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
 {
-    enum { ALL = PARITAS_TOYS_PARAMETERS | PARITAS_TOYS_ERRORS };
+    enum { ALL = PARITAS_TOYS_KEEP_PARAMETERS | PARITAS_TOYS_ERRORS };
     char folder[] = "/tmp/paritas_toys_XXXXXX", paths[7][64];
     const char *parts[3];
     static const char *const names[7] = {"whole", "part0", "part1", "part2", "pooled", "stopped", "other"};
     struct fixture f = many_events(true);
-    paritas_toys_parameter once[5], resumed[5], again[5];
+    paritas_toys_parameter once[5] = {PARITAS_INIT(paritas_toys_parameter)},
+                           resumed[5] = {PARITAS_INIT(paritas_toys_parameter)},
+                           again[5] = {PARITAS_INIT(paritas_toys_parameter)};
     assert_non_null(mkdtemp(folder));
     for (int k = 0; k < 7; k++) snprintf(paths[k], sizeof paths[k], "%s/%s.db", folder, names[k]);
     assert_int_equal(toys_into(&f, paths[0], 0, 0, false, ALL, NULL, once), PARITAS_OK);
@@ -416,17 +423,18 @@ TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
     free(stopped.text);
     free(taken.rows);
     /* other wishes make another run */
-    assert_int_equal(toys_into(&f, paths[0], 0, 0, true, PARITAS_TOYS_PARAMETERS, NULL, NULL),
+    assert_int_equal(toys_into(&f, paths[0], 0, 0, true, PARITAS_TOYS_KEEP_PARAMETERS, NULL, NULL),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "errors = yes, this run has errors = no"));
     static const double point[5] = {1.0, 0.0, 1.0, 1.0, 1.0};
     paritas_toys_options options = toys_options(2500, 13);
-    paritas_toys_result result;
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     options.store = paths[0];
     options.resume = 1;
-    assert_int_equal(
-        paritas_toys(f.context, f.model, NULL, point, NULL, ALL, &options, NULL, NULL, NULL, &result),
-        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_toys(f.context, f.model, NULL,
+                                  SIZED(paritas_toys_request, .point = point, .flags = ALL), &options,
+                                  &result),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "expected = "));
     /* without the flag no parameters are kept: a run that goes on knows their moments for its own toys
      * only */
@@ -450,17 +458,15 @@ TEST(no_toy_of_random_models_is_without_an_answer)
         char *text = random_workspace(seeds[k], TRAIT_ALL);
         struct fixture f = make_fixture(text);
         const paritas_toys_options options = toys_options(300 / SHARE, seeds[k]);
-        paritas_toys_result result;
-        paritas_hypotest_toys_result test;
-        assert_int_equal(
-            paritas_toys(f.context, f.model, NULL, NULL, NULL, 0, &options, NULL, NULL, NULL, &result),
-            PARITAS_OK);
+        paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
+        paritas_hypotest_toys_result test = PARITAS_INIT(paritas_hypotest_toys_result);
+        assert_int_equal(paritas_toys(f.context, f.model, NULL, NULL, &options, &result), PARITAS_OK);
         assert_int_equal(result.tally.counts[PARITAS_FIT_CONVERGED], options.n);
         all.from_further_starts += result.tally.from_further_starts;
         if (paritas_model_poi_index(f.model) >= 0) {
-            assert_int_equal(
-                paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_QTILDE, 1.0, &options, &test),
-                PARITAS_OK);
+            assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1.0,
+                                                   &options, &test),
+                             PARITAS_OK);
             assert_int_equal(test.tally.counts[PARITAS_FIT_CONVERGED], 2 * options.n);
             all.from_further_starts += test.tally.from_further_starts;
         }
@@ -479,7 +485,7 @@ TEST(a_minimum_at_the_edge_of_the_domain_is_found)
     static const double expected[2] = {0.7, 0.0};
     paritas_toys_options options = toys_options(300, 1);
     options.fix_aux = 1;
-    paritas_toys_result result;
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     for (unsigned flags = 0; flags <= PARITAS_TOYS_ERRORS; flags += PARITAS_TOYS_ERRORS) {
         struct taken taken = run_toys(&f, NULL, NULL, expected, flags, &options, NULL, &result);
         size_t none = 0;
@@ -511,21 +517,21 @@ TEST(goodness_of_fit_of_a_known_rate_is_a_sum_of_poisson_probabilities)
     static const double observed[] = {2.0, 9.0, 14.0, 17.0};
     static const double mu = 0.0;
     static const unsigned char fixed = 1;
-    const paritas_job job = {.start = &mu, .fixed = &fixed};
+    const paritas_job job = {.size = sizeof(paritas_job), .start = &mu, .fixed = &fixed};
     const paritas_toys_options options = toys_options(100000 / SHARE, 12);
     for (size_t k = 0; k < COUNT(observed); k++) {
         struct fixture f = counting(observed[k], S, B, 0.0, 10.0);
-        paritas_gof_toys_result r;
+        paritas_gof_toys_result r = PARITAS_INIT(paritas_gof_toys_result);
+        paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
         double exact = 0.0;
         for (double n = 0.0; n < 100.0; n++)
             if (deviance(n, B) >= deviance(observed[k], B) - 1e-9) exact += poisson(n, B);
-        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r), PARITAS_OK);
-        ASSERT_CLOSE(r.gof.statistic, deviance(observed[k], B), 1e-9);
-        assert_true(r.n == options.n && r.gof.ndof == 1 &&
-                    r.tally.counts[PARITAS_FIT_CONVERGED] == options.n);
-        ASSERT_CLOSE(r.p_toys, exact, 4.5 * r.p_toys_error + 1e-12);
-        ASSERT_CLOSE(r.p_toys_error, sqrt(fmax(exact * (1.0 - exact), 0.0) / (double)options.n),
-                     0.1 * r.p_toys_error + 1.0 / (double)options.n);
+        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r, &gof), PARITAS_OK);
+        ASSERT_CLOSE(gof.statistic, deviance(observed[k], B), 1e-9);
+        assert_true(r.n == options.n && gof.ndof == 1 && r.tally.counts[PARITAS_FIT_CONVERGED] == options.n);
+        ASSERT_CLOSE(r.p, exact, 4.5 * r.p_error + 1e-12);
+        ASSERT_CLOSE(r.p_error, sqrt(fmax(exact * (1.0 - exact), 0.0) / (double)options.n),
+                     0.1 * r.p_error + 1.0 / (double)options.n);
         free_fixture(&f);
     }
 }
@@ -543,17 +549,17 @@ TEST(with_many_events_goodness_of_fit_by_toys_is_that_of_chi_squared)
         double data[7];
         memcpy(data, paritas_model_data(f.model), sizeof data);
         memcpy(data, counts[k], sizeof counts[k]);
-        const paritas_job job = {.data = data};
-        paritas_gof_result asymptotic;
-        paritas_gof_toys_result r;
+        const paritas_job job = {.size = sizeof(paritas_job), .data = data};
+        paritas_gof_result asymptotic = PARITAS_INIT(paritas_gof_result), gof = asymptotic;
+        paritas_gof_toys_result r = PARITAS_INIT(paritas_gof_toys_result);
         assert_int_equal(paritas_gof(f.context, f.model, &job, &asymptotic), PARITAS_OK);
-        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r), PARITAS_OK);
-        assert_true(r.gof.statistic == asymptotic.statistic && r.gof.p == asymptotic.p &&
-                    r.gof.saturated == asymptotic.saturated && r.gof.ndof == 2 && asymptotic.ndof == 2);
-        ASSERT_CLOSE(r.gof.p, chi2_survival(r.gof.statistic, 2.0), 1e-15);
-        ASSERT_CLOSE(r.p_toys, r.gof.p, 4.5 * r.p_toys_error + 0.002);
-        least = fmin(least, r.gof.p);
-        largest = fmax(largest, r.gof.p);
+        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r, &gof), PARITAS_OK);
+        assert_true(gof.statistic == asymptotic.statistic && gof.p == asymptotic.p &&
+                    gof.saturated == asymptotic.saturated && gof.ndof == 2 && asymptotic.ndof == 2);
+        ASSERT_CLOSE(gof.p, chi2_survival(gof.statistic, 2.0), 1e-15);
+        ASSERT_CLOSE(r.p, gof.p, 4.5 * r.p_error + 0.002);
+        least = fmin(least, gof.p);
+        largest = fmax(largest, gof.p);
     }
     assert_true(least > 1e-3 && least < 0.1 && largest > 0.4); /* a range of them */
     free_fixture(&f);
@@ -567,7 +573,7 @@ TEST(wishes_that_make_no_sense_are_refused_by_name)
     static const double nowhere = (double)NAN, far = -4.0, point = 1.0, expected = 9.0, negative = -1.0,
                         start = 40.0;
     paritas_toys_options options = toys_options(10, 0);
-    paritas_toys_result result;
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     const struct {
         const double *point, *expected;
         unsigned flags, shard, shards;
@@ -581,17 +587,19 @@ TEST(wishes_that_make_no_sense_are_refused_by_name)
     for (size_t k = 0; k < COUNT(wrong); k++) {
         options.shard = wrong[k].shard;
         options.shards = wrong[k].shards;
-        assert_int_equal(paritas_toys(f.context, f.model, NULL, wrong[k].point, wrong[k].expected,
-                                      wrong[k].flags, &options, NULL, NULL, NULL, &result),
+        assert_int_equal(paritas_toys(f.context, f.model, NULL,
+                                      SIZED(paritas_toys_request, .point = wrong[k].point,
+                                            .expected = wrong[k].expected, .flags = wrong[k].flags),
+                                      &options, &result),
                          PARITAS_INVALID_ARGUMENT);
         if (!strstr(paritas_error_message(f.context), wrong[k].says))
             fail_msg("'%s' does not say '%s'", paritas_error_message(f.context), wrong[k].says);
     }
-    const paritas_job outside = {.start = &start};
+    const paritas_job outside = {.size = sizeof(paritas_job), .start = &start};
     options.shard = options.shards = 0;
-    assert_int_equal(
-        paritas_toys(f.context, f.model, &outside, &point, NULL, 0, &options, NULL, NULL, NULL, &result),
-        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_toys(f.context, f.model, &outside, SIZED(paritas_toys_request, .point = &point),
+                                  &options, &result),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "start of mu: 40"));
     free_fixture(&f);
 }

@@ -1,6 +1,6 @@
-/* test_metal_faults.c: what the Metal backend does when Metal fails: a message that says what happened, no wrong
- * number, nothing left held. Every fault is tried on a likelihood with its derivatives and on a list of fits,
- * whose right answers the CPU gives. */
+/* test_metal_faults.c: what the Metal backend does when Metal fails: a message that says what happened, no
+ * wrong number, nothing left held. Every fault is tried on a likelihood with its derivatives and on a list of
+ * fits, whose right answers the CPU gives. */
 #include "base/context.h"
 #include "device/accelerator.h"
 #include "device/metal/metal.h"
@@ -12,22 +12,22 @@ enum { JOBS = 40 };
 /* The model, and its answers. */
 struct answers {
     double value, gradient[64], parameters[JOBS * 64];
-    paritas_result results[JOBS];
+    paritas_fit_result results[JOBS];
 };
 static struct fixture model;
 static struct answers right;
 
 static paritas_status answer(paritas_context *context, struct answers *a)
 {
-    memset(a, 0, sizeof *a);
-    paritas_job jobs[JOBS];
-    for (size_t k = 0; k < JOBS; k++) jobs[k] = (paritas_job){NULL, NULL, NULL, NULL, NULL};
+    *a = (struct answers){.results = {PARITAS_INIT(paritas_fit_result)}};
+    paritas_job jobs[JOBS] = {PARITAS_INIT(paritas_job)};
     const paritas_status status =
         paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL,
                          &a->value, a->gradient, NULL);
-    return status == PARITAS_OK ? paritas_fit(context, model.model, NULL, JOBS, jobs, a->results,
-                                              a->parameters, NULL, NULL, NULL)
-                                : status;
+    return status == PARITAS_OK
+               ? paritas_fit(context, model.model, NULL, JOBS, jobs,
+                             SIZED(paritas_fit_answers, .results = a->results, .parameters = a->parameters))
+               : status;
 }
 
 static void assert_right(const struct answers *a)

@@ -1,5 +1,5 @@
-/* test_model_custom.c: values, derivatives and fits of models that a user wrote, against closed forms and formulas
- * in more digits. */
+/* test_model_custom.c: values, derivatives and fits of models that a user wrote, against closed forms and
+ * formulas in more digits. */
 #include "model/models.h"
 
 static const double peak_points[][PEAK_PARAMETERS] = {
@@ -125,27 +125,30 @@ static const double counts[][3] = {{25, 60, 0.8}, {25, 60, 0.9},  {100, 40, 0.75
 TEST(on_and_off_counts_have_the_closed_form_whatever_the_minimiser)
 {
     struct custom c = make_custom(NULL, onoff_description());
-    paritas_job jobs[COUNT(counts)] = {{0}};
-    paritas_result results[COUNT(counts)];
+    paritas_job jobs[COUNT(counts)] = {PARITAS_INIT(paritas_job)};
+    paritas_fit_result results[COUNT(counts)] = {PARITAS_INIT(paritas_fit_result)};
     double x[COUNT(counts)][3], errors[COUNT(counts)][3], covariance[COUNT(counts)][9];
     paritas_parameter_state states[COUNT(counts)][3];
     for (size_t k = 0; k < COUNT(counts); k++) jobs[k].data = counts[k];
     for (int m = 0; m < 3; m++) {
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         options.minimizer = (paritas_minimizer)m;
-        ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, COUNT(counts), jobs, results, x[0],
-                                         errors[0], covariance[0], states[0]));
+        ASSERT_OK(c.context,
+                  paritas_fit(c.context, c.model, &options, COUNT(counts), jobs,
+                              SIZED(paritas_fit_answers, .results = results, .parameters = x[0],
+                                    .errors = errors[0], .covariance = covariance[0], .states = states[0])));
         for (size_t k = 0; k < COUNT(counts); k++) {
             const double on = counts[k][0], off = counts[k][1], seen = counts[k][2], excess = on - off / 4.0;
             const bool signal = excess > 0.0;
             const double b = signal ? off / 4.0 : (on + off) / 5.0, s = signal ? excess / seen : 0.0;
             assert_int_equal(results[k].status, PARITAS_FIT_CONVERGED);
-            assert_int_equal(states[k][0], signal ? PARITAS_FREE : PARITAS_AT_LOWER_BOUND);
+            assert_int_equal(states[k][0],
+                             signal ? PARITAS_PARAMETER_FREE : PARITAS_PARAMETER_AT_LOWER_BOUND);
             const double variance_b = signal ? off / 16.0 : (on + off) / 25.0,
                          variance_s = ((on + off / 16.0) + s * s * 0.0025) / (seen * seen);
             const double near = 1e-5; /* of an error: what a converged fit may be away */
             if (off == 0.0) {         /* the background is on its bound, and the signal has all */
-                assert_int_equal(states[k][1], PARITAS_AT_LOWER_BOUND);
+                assert_int_equal(states[k][1], PARITAS_PARAMETER_AT_LOWER_BOUND);
                 ASSERT_CLOSE(x[k][0], on / seen, near * errors[k][0]);
                 continue;
             }
@@ -202,11 +205,13 @@ TEST(measurements_make_a_straight_line_by_least_squares)
     d.n_reals = 2 * N;
     d.reals = columns;
     struct custom c = make_custom(NULL, d);
-    const paritas_job job = {0};
-    paritas_result result;
-    paritas_gof_result gof;
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
     double x[3], errors[3];
-    ASSERT_OK(c.context, paritas_fit(c.context, c.model, NULL, 1, &job, &result, x, errors, NULL, NULL));
+    ASSERT_OK(c.context,
+              paritas_fit(c.context, c.model, NULL, 1, &job,
+                          SIZED(paritas_fit_answers, .results = &result, .parameters = x, .errors = errors)));
     const double det = s * sxx - sx * sx, slope = (s * sxy - sx * sy) / det,
                  offset = (sxx * sy - sx * sxy) / det, chi2 = syy - slope * sxy - offset * sy;
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
@@ -226,13 +231,14 @@ TEST(times_of_decays_one_by_one_have_their_mean_for_lifetime)
     struct custom c = make_custom(NULL, decay_description());
     double mean = 0.0, x, error;
     for (int i = 0; i < DECAYS; i++) mean += decay_times[i] / DECAYS;
-    const paritas_job job = {0};
-    paritas_result result;
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     for (int m = 0; m < 3; m++) {
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         options.minimizer = (paritas_minimizer)m;
-        ASSERT_OK(c.context,
-                  paritas_fit(c.context, c.model, &options, 1, &job, &result, &x, &error, NULL, NULL));
+        ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, 1, &job,
+                                         SIZED(paritas_fit_answers, .results = &result, .parameters = &x,
+                                               .errors = &error)));
         assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
         ASSERT_CLOSE(x, mean, 1e-5 * error);
         ASSERT_CLOSE(error, mean / sqrt(DECAYS), 1e-5 * error);
@@ -248,16 +254,19 @@ TEST(three_minimisers_find_one_minimum)
     struct custom c = make_custom(NULL, peak_description());
     static double spectra[SPECTRA * PEAK_BINS], x[3][SPECTRA][PEAK_PARAMETERS],
         errors[3][SPECTRA][PEAK_PARAMETERS];
-    static paritas_result results[3][SPECTRA];
-    paritas_job jobs[SPECTRA] = {{0}};
+    static paritas_fit_result results[3][SPECTRA];
+    paritas_job jobs[SPECTRA] = {PARITAS_INIT(paritas_job)};
     peak_spectra(peak_init, SPECTRA, spectra);
     for (size_t k = 0; k < SPECTRA; k++) jobs[k].data = spectra + k * PEAK_BINS;
     for (int m = 0; m < 3; m++) {
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         options.minimizer = (paritas_minimizer)m;
-        ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, m == PARITAS_DE ? 2 : SPECTRA, jobs,
-                                         results[m], x[m][0], errors[m][0], NULL, NULL));
-        for (size_t k = 0; k < (m == PARITAS_DE ? 2 : SPECTRA); k++) {
+        results[m][0].size = sizeof results[m][0];
+        ASSERT_OK(c.context,
+                  paritas_fit(c.context, c.model, &options, m == PARITAS_MINIMIZER_DE ? 2 : SPECTRA, jobs,
+                              SIZED(paritas_fit_answers, .results = results[m], .parameters = x[m][0],
+                                    .errors = errors[m][0])));
+        for (size_t k = 0; k < (m == PARITAS_MINIMIZER_DE ? 2 : SPECTRA); k++) {
             assert_int_equal(results[m][k].status, PARITAS_FIT_CONVERGED);
             ASSERT_CLOSE(results[m][k].twice_nll, results[0][k].twice_nll, 1e-9);
             for (int p = 0; p < PEAK_PARAMETERS; p++)
@@ -284,14 +293,17 @@ TEST(polished_fits_in_f32_are_the_fits_in_f64)
                   wide = make_custom(NULL, peak_description());
     static double spectra[SPECTRA * PEAK_BINS], x[2][SPECTRA][PEAK_PARAMETERS],
         errors[2][SPECTRA][PEAK_PARAMETERS];
-    paritas_result results[2][SPECTRA];
-    paritas_job jobs[SPECTRA] = {{0}};
+    paritas_fit_result results[2][SPECTRA];
+    for (int k = 0; k < 2; k++) results[k][0].size = sizeof results[k][0];
+    paritas_job jobs[SPECTRA] = {PARITAS_INIT(paritas_job)};
     peak_spectra(peak_init, SPECTRA, spectra);
     for (size_t k = 0; k < SPECTRA; k++) jobs[k].data = spectra + k * PEAK_BINS;
-    ASSERT_OK(narrow.context, paritas_fit(narrow.context, narrow.model, NULL, SPECTRA, jobs, results[0],
-                                          x[0][0], errors[0][0], NULL, NULL));
-    ASSERT_OK(wide.context, paritas_fit(wide.context, wide.model, NULL, SPECTRA, jobs, results[1], x[1][0],
-                                        errors[1][0], NULL, NULL));
+    ASSERT_OK(narrow.context, paritas_fit(narrow.context, narrow.model, NULL, SPECTRA, jobs,
+                                          SIZED(paritas_fit_answers, .results = results[0],
+                                                .parameters = x[0][0], .errors = errors[0][0])));
+    ASSERT_OK(wide.context, paritas_fit(wide.context, wide.model, NULL, SPECTRA, jobs,
+                                        SIZED(paritas_fit_answers, .results = results[1],
+                                              .parameters = x[1][0], .errors = errors[1][0])));
     for (size_t k = 0; k < SPECTRA; k++) {
         assert_int_equal(results[0][k].status, PARITAS_FIT_CONVERGED);
         ASSERT_CLOSE(results[0][k].twice_nll, results[1][k].twice_nll, 2e-9);

@@ -1,5 +1,5 @@
-/* test_model_opencl.c: a model that a user wrote answers the CPU's bits on an OpenCL device, whatever the size of a
- * work-group. Skipped where there is none. */
+/* test_model_opencl.c: a model that a user wrote answers the CPU's bits on an OpenCL device, whatever the
+ * size of a work-group. Skipped where there is none. */
 #include "model/bits.h"
 
 /* What drivers and the compilers in them never give back is not ours. */
@@ -29,7 +29,7 @@ static bool answer(const char *device, unsigned precision, unsigned workers, boo
     bits->n = 0;
     bits_rows(&c, rows);
     bits_of_values(&c, rows, workers == 1, bits);
-    if (fits) bits_of_fits(&c, PARITAS_NEWTON, rows, false, bits);
+    if (fits) bits_of_fits(&c, PARITAS_MINIMIZER_NEWTON, rows, false, bits);
     free_custom(&c);
     return true;
 }

@@ -1,5 +1,5 @@
-/* test_model_parity.c: models that a user wrote answer the same bits whatever the instruction set, the lanes, the
- * packs and the threads. */
+/* test_model_parity.c: models that a user wrote answer the same bits whatever the instruction set, the lanes,
+ * the packs and the threads. */
 #include "model/bits.h"
 
 static void take(void *user, const paritas_toy_fit *fit, size_t p)
@@ -32,13 +32,15 @@ static void answer(const paritas_options *options, paritas_model_description des
     bits_of_values(&c, rows, true, bits);
     for (int m = 0; m < 3; m++) bits_of_fits(&c, (paritas_minimizer)m, rows, true, bits);
     paritas_toys_options toys = PARITAS_TOYS_OPTIONS_DEFAULT;
-    paritas_toys_result result;
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     struct taking taking = {bits, description.n_parameters};
     toys.n = 50;
     toys.seed = 3;
     if (!description.terms)
-        ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL, description.init, NULL, 0, &toys,
-                                          take_all, &taking, NULL, &result));
+        ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL,
+                                          SIZED(paritas_toys_request, .point = description.init,
+                                                .take = take_all, .user = &taking),
+                                          &toys, &result));
     free_custom(&c);
 }
 

@@ -1,5 +1,5 @@
-/* test_model_refusals.c: descriptions that are wrong are refused with the reason, what a model cannot answer it
- * refuses, and memory that runs out is no crash. */
+/* test_model_refusals.c: descriptions that are wrong are refused with the reason, what a model cannot answer
+ * it refuses, and memory that runs out is no crash. */
 #include "model/models.h"
 #include "device/kernel_module.h"
 
@@ -86,13 +86,14 @@ TEST(measurements_may_be_negative_and_counts_may_not)
     d.data = above;
     struct custom c = make_custom(NULL, d);
     double value;
-    paritas_result result;
-    paritas_job job = {.data = below};
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    paritas_job job = {.size = sizeof(paritas_job), .data = below};
     ASSERT_OK(c.context, paritas_evaluate(c.context, c.model, 1, point, 1, above, &value, NULL, NULL));
     assert_int_equal(paritas_evaluate(c.context, c.model, 1, point, 1, below, &value, NULL, NULL),
                      PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_fit(c.context, c.model, NULL, 1, &job, &result, NULL, NULL, NULL, NULL),
-                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_fit(c.context, c.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)),
+        PARITAS_INVALID_ARGUMENT);
     free_custom(&c);
 }
 
@@ -124,12 +125,12 @@ TEST(terms_can_be_fitted_and_scanned_but_neither_expected_nor_drawn)
     double row[DECAYS];
     const double mu = 1.0;
     const size_t lifetime = 0;
-    paritas_gof_result gof;
-    paritas_gof_toys_result gof_toys;
-    paritas_toys_result toys;
-    paritas_result best;
-    paritas_scan_point point;
-    paritas_ranking_entry entry;
+    paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
+    paritas_gof_toys_result gof_toys = PARITAS_INIT(paritas_gof_toys_result);
+    paritas_toys_result toys = PARITAS_INIT(paritas_toys_result);
+    paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
+    paritas_scan_point point = PARITAS_INIT(paritas_scan_point);
+    paritas_ranking_entry entry = PARITAS_INIT(paritas_ranking_entry);
     size_t n;
     const char *reason = "which say nothing of what data to expect";
     assert_int_equal(paritas_expected_data(c.context, c.model, 1, decay_init, row), PARITAS_INVALID_ARGUMENT);
@@ -137,15 +138,18 @@ TEST(terms_can_be_fitted_and_scanned_but_neither_expected_nor_drawn)
     assert_int_equal(paritas_expected_jacobian(c.context, c.model, decay_init, row),
                      PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_gof(c.context, c.model, NULL, &gof), PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_gof_toys(c.context, c.model, NULL, NULL, &gof_toys), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_gof_toys(c.context, c.model, NULL, NULL, &gof_toys, NULL),
+                     PARITAS_INVALID_ARGUMENT);
     assert_int_equal(
-        paritas_toys(c.context, c.model, NULL, decay_init, NULL, 0, NULL, NULL, NULL, NULL, &toys),
+        paritas_toys(c.context, c.model, NULL, SIZED(paritas_toys_request, .point = decay_init), NULL, &toys),
         PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(
-        paritas_toys(c.context, c.model, NULL, NULL, decay_times, 0, NULL, NULL, NULL, NULL, &toys),
-        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_toys(c.context, c.model, NULL,
+                                  SIZED(paritas_toys_request, .expected = decay_times), NULL, &toys),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(c.context), reason));
-    ASSERT_OK(c.context, paritas_scan(c.context, c.model, NULL, 1, &lifetime, 1, &mu, &best, NULL, &point));
+    ASSERT_OK(c.context, paritas_scan(c.context, c.model, NULL,
+                                      SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &lifetime,
+                                            .n_points = 1, .values = &mu, .best = &best, .points = &point)));
     ASSERT_OK(c.context, paritas_ranking(c.context, c.model, NULL, &entry, &n));
     assert_int_equal(n, 0);
     double mean = 0.0;

@@ -1,4 +1,5 @@
-/* test_model_statistics.c: scans, errors, significances, limits, rankings and toys of models that a user wrote. */
+/* test_model_statistics.c: scans, errors, significances, limits, rankings and toys of models that a user
+ * wrote. */
 #include "model/models.h"
 
 /* Twice the log-likelihood ratio of signal s, for n on and m off with tau times the background: the
@@ -28,7 +29,7 @@ TEST(a_significance_is_that_of_li_and_ma)
     static const double data[][2] = {{25.0, 60.0}, {40.0, 100.0}, {9.0, 4.0}};
     for (size_t k = 0; k < COUNT(data); k++) {
         struct custom c = make_on_off(data[k]);
-        paritas_significance_result result;
+        paritas_significance_result result = PARITAS_INIT(paritas_significance_result);
         ASSERT_OK(c.context, paritas_significance(c.context, c.model, NULL, &result));
         /* T.-P. Li, Y.-Q. Ma, Astrophys. J. 272 (1983) 317, equation 17 */
         const double on = data[k][0], off = data[k][1], alpha = 0.25;
@@ -46,25 +47,32 @@ TEST(a_scan_and_errors_by_minos_are_those_of_the_profile)
     struct custom c = make_on_off(data);
     enum { N = 9 };
     const size_t signal = 0;
-    double values[N], x[3], errors[3], down, up;
-    paritas_scan_point points[N];
-    paritas_result best;
-    const paritas_job job = {0};
+    double values[N], x[3], errors[3], offsets[2];
+    paritas_scan_point points[N] = {PARITAS_INIT(paritas_scan_point)};
+    paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     for (int i = 0; i < N; i++) values[i] = 3.0 * i;
-    ASSERT_OK(c.context, paritas_scan(c.context, c.model, NULL, 1, &signal, N, values, &best, x, points));
+    ASSERT_OK(c.context, paritas_scan(c.context, c.model, NULL,
+                                      SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &signal,
+                                            .n_points = N, .values = values, .best = &best,
+                                            .best_parameters = x, .points = points)));
     for (int i = 0; i < N; i++) ASSERT_CLOSE(points[i].q, on_off_q(25.0, 60.0, 4.0, values[i]), 1e-9);
-    ASSERT_OK(c.context, paritas_fit(c.context, c.model, NULL, 1, &job, &best, x, errors, NULL, NULL));
     ASSERT_OK(c.context,
-              paritas_minos(c.context, c.model, NULL, x, best.twice_nll, errors[0], 0, &down, &up));
-    ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + down), 1.0, 1e-7);
-    ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + up), 1.0, 1e-7);
+              paritas_fit(c.context, c.model, NULL, 1, &job,
+                          SIZED(paritas_fit_answers, .results = &best, .parameters = x, .errors = errors)));
+    ASSERT_OK(c.context, paritas_minos(c.context, c.model, NULL,
+                                       SIZED(paritas_minos_request, .best = x,
+                                             .best_twice_nll = best.twice_nll, .error = errors[0]),
+                                       offsets));
+    ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + offsets[0]), 1.0, 1e-7);
+    ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + offsets[1]), 1.0, 1e-7);
     free_custom(&c);
 }
 
 TEST(the_impact_of_the_efficiency_is_its_share_of_the_error)
 {
     struct custom c = make_custom(NULL, onoff_description());
-    paritas_ranking_entry entries[3];
+    paritas_ranking_entry entries[3] = {PARITAS_INIT(paritas_ranking_entry)};
     size_t n, at = 0;
     ASSERT_OK(c.context, paritas_ranking(c.context, c.model, NULL, entries, &n));
     assert_int_equal(n, 2);
@@ -81,14 +89,17 @@ TEST(the_impact_of_the_efficiency_is_its_share_of_the_error)
 TEST(a_limit_is_where_cls_is_its_level)
 {
     struct custom c = make_custom(NULL, onoff_description());
-    paritas_limit_result limit;
-    ASSERT_OK(c.context, paritas_limit(c.context, c.model, NULL, PARITAS_QTILDE, 0.05, &limit));
-    paritas_hypotest_result test;
-    ASSERT_OK(c.context,
-              paritas_hypotest(c.context, c.model, NULL, PARITAS_QTILDE, 1, &limit.limit_obs, &test));
+    paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
+    ASSERT_OK(c.context, paritas_limit(c.context, c.model, NULL,
+                                       SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE,
+                                             .level = 0.05),
+                                       &limit));
+    paritas_hypotest_result test = PARITAS_INIT(paritas_hypotest_result);
+    ASSERT_OK(c.context, paritas_hypotest(c.context, c.model, NULL, PARITAS_STATISTIC_QTILDE, 1,
+                                          &limit.limit_obs, &test));
     ASSERT_CLOSE(test.cls_obs, 0.05, 1e-6);
-    ASSERT_OK(c.context,
-              paritas_hypotest(c.context, c.model, NULL, PARITAS_QTILDE, 1, &limit.limit_exp[2], &test));
+    ASSERT_OK(c.context, paritas_hypotest(c.context, c.model, NULL, PARITAS_STATISTIC_QTILDE, 1,
+                                          &limit.limit_exp[2], &test));
     ASSERT_CLOSE(test.cls_exp[2], 0.05, 1e-6);
     free_custom(&c);
 }
@@ -99,12 +110,14 @@ TEST(toys_scatter_around_the_point_that_they_are_drawn_at)
     struct custom c = make_custom(NULL, onoff_description());
     const double point[] = {120.0, 80.0, 0.8};
     paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    paritas_toys_parameter parameters[3];
-    paritas_toys_result result;
+    paritas_toys_parameter parameters[3] = {PARITAS_INIT(paritas_toys_parameter)};
+    paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
     options.n = N;
     options.seed = 7;
-    ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL, point, NULL, PARITAS_TOYS_ERRORS, &options,
-                                      NULL, NULL, parameters, &result));
+    ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL,
+                                      SIZED(paritas_toys_request, .point = point,
+                                            .flags = PARITAS_TOYS_ERRORS, .parameters = parameters),
+                                      &options, &result));
     assert_int_equal(result.tally.counts[PARITAS_FIT_CONVERGED], N);
     /* variances of the estimates from those of the counts: of the signal (176 + 320 / 16 + (120 * 0.05)^2) /
      * 0.64 and so on, which is their first order */
@@ -121,13 +134,14 @@ TEST(toys_scatter_around_the_point_that_they_are_drawn_at)
 TEST(the_goodness_of_a_fit_is_its_distance_from_the_saturated_model)
 {
     struct custom c = make_custom(NULL, peak_description());
-    const paritas_job job = {0};
-    paritas_gof_result gof;
-    paritas_result best;
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
+    paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
     double x[PEAK_PARAMETERS], statistic = 0.0;
     long double at[PEAK_PARAMETERS];
     ASSERT_OK(c.context, paritas_gof(c.context, c.model, NULL, &gof));
-    ASSERT_OK(c.context, paritas_fit(c.context, c.model, NULL, 1, &job, &best, x, NULL, NULL, NULL));
+    ASSERT_OK(c.context, paritas_fit(c.context, c.model, NULL, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &best, .parameters = x)));
     for (int p = 0; p < PEAK_PARAMETERS; p++) at[p] = x[p];
     for (int i = 0; i < PEAK_BINS; i++) {
         const double n = peak_data[i], rate = (double)peak_expected(at, i);

@@ -1,6 +1,6 @@
-/* test_opencl_kernels.c: results of OpenCL devices are the CPU's, bit by bit, whatever the size of a work-group.
- * Skipped where there is no OpenCL device; analyses that are not at hand are skipped too. Argument: 32 for
- * the tests in single precision alone; else all others. */
+/* test_opencl_kernels.c: results of OpenCL devices are the CPU's, bit by bit, whatever the size of a
+ * work-group. Skipped where there is no OpenCL device; analyses that are not at hand are skipped too.
+ * Argument: 32 for the tests in single precision alone; else all others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "fit/family.h"
 #include "opencl/workspace.h"
 #include "paritas.h"
+#include "sized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -238,7 +239,7 @@ static double *draw(const struct bench *b)
 #define JOBS 4
 
 struct fits {
-    paritas_result results[JOBS];
+    paritas_fit_result results[JOBS];
     double *parameters, *errors, *covariance;
 };
 
@@ -265,15 +266,19 @@ static struct fits fit(const struct bench *b, paritas_minimizer minimizer, unsig
         lower[p] = fmax(points[p] - 0.02, paritas_model_lower_bounds(b->model)[p]);
         upper[p] = fmin(points[p] + 0.02, paritas_model_upper_bounds(b->model)[p]);
     }
-    const paritas_job jobs[JOBS] = {{NULL, NULL, NULL, NULL, NULL},
-                                    {NULL, start, NULL, NULL, fixed},
-                                    {NULL, points + n, NULL, NULL, NULL},
-                                    {NULL, NULL, lower, upper, NULL}};
-    struct fits f = {
-        .parameters = numbers(JOBS * n), .errors = numbers(JOBS * n), .covariance = numbers(JOBS * n * n)};
+    const paritas_job jobs[JOBS] = {PARITAS_JOB_DEFAULT,
+                                    {.size = sizeof(paritas_job), .start = start, .fixed = fixed},
+                                    {.size = sizeof(paritas_job), .start = points + n},
+                                    {.size = sizeof(paritas_job), .lower = lower, .upper = upper}};
+    struct fits f = {.results = {PARITAS_INIT(paritas_fit_result)},
+                     .parameters = numbers(JOBS * n),
+                     .errors = numbers(JOBS * n),
+                     .covariance = numbers(JOBS * n * n)};
     spoil_memory(b);
-    OK(b->context, paritas_fit(b->context, b->model, &options, JOBS, jobs, f.results, f.parameters,
-                               all ? f.errors : NULL, all ? f.covariance : NULL, NULL));
+    OK(b->context,
+       paritas_fit(b->context, b->model, &options, JOBS, jobs,
+                   SIZED(paritas_fit_answers, .results = f.results, .parameters = f.parameters,
+                         .errors = all ? f.errors : NULL, .covariance = all ? f.covariance : NULL)));
     test_free(points);
     test_free(start);
     test_free(lower);
@@ -334,8 +339,9 @@ static void compare_devices(const struct source *source, unsigned precision)
     if (!open_bench(&reference, source, NULL, precision, 0)) skip();
     struct values values = evaluate(&reference);
     double *toys = source->templates ? NULL : draw(&reference); /* models with templates draw none */
-    struct fits one = fit(&reference, PARITAS_NEWTON, 1, 0), whole = fit(&reference, PARITAS_NEWTON, 0, 1),
-                other = fit(&reference, PARITAS_LBFGSB, 0, 0);
+    struct fits one = fit(&reference, PARITAS_MINIMIZER_NEWTON, 1, 0),
+                whole = fit(&reference, PARITAS_MINIMIZER_NEWTON, 0, 1),
+                other = fit(&reference, PARITAS_MINIMIZER_LBFGSB, 0, 0);
     int compared = 0;
     const int all = getenv("PARITAS_LONG_TESTS") != NULL;
     for (size_t g = 0; g < (all ? 5 : precision == 64 ? 3 : 2); g++) {
@@ -346,13 +352,13 @@ static void compare_devices(const struct source *source, unsigned precision)
         if (toys) assert_bits("toys", ours_drawn, toys, 2 * TOYS * ours.data);
         test_free(ours_drawn);
         if (g < 2 || all) {
-            compare_fits(&ours, &one, PARITAS_NEWTON, 1, 0);
-            compare_fits(&ours, &other, PARITAS_LBFGSB, 0, 0);
+            compare_fits(&ours, &one, PARITAS_MINIMIZER_NEWTON, 1, 0);
+            compare_fits(&ours, &other, PARITAS_MINIMIZER_LBFGSB, 0, 0);
             if (precision == 64) { /* covariances too, which otherwise run on the CPU */
                 device_close(ours.context->host);
                 ours.context->host = ours.context->device;
             }
-            compare_fits(&ours, &whole, PARITAS_NEWTON, 0, 1);
+            compare_fits(&ours, &whole, PARITAS_MINIMIZER_NEWTON, 0, 1);
         }
         close_bench(&ours);
         compared++;
@@ -390,7 +396,7 @@ static paritas_hypotest_toys_result run_toys(const struct bench *b, paritas_test
                                              struct kept *kept)
 {
     paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     options.n = TESTED;
     options.seed = 12;
     options.take = keep;
@@ -438,12 +444,12 @@ static void compare_toys(paritas_test_statistic statistic, unsigned precision)
 
 TEST(toys_are_the_cpus)
 {
-    compare_toys(PARITAS_QTILDE, 64);
+    compare_toys(PARITAS_STATISTIC_QTILDE, 64);
 }
 
 TEST(toys_in_single_precision_are_the_cpus)
 {
-    compare_toys(PARITAS_QTILDE, 32);
+    compare_toys(PARITAS_STATISTIC_QTILDE, 32);
 }
 
 TEST(small_model)
@@ -456,12 +462,13 @@ TEST(other_interpolation_and_clipping)
     compare_devices(&(struct source){.name = "small.json",
                                      .text = small_workspace,
                                      .normsys_code = 1,
-                                     .histosys_code = PARITAS_HISTOSYS_0},
+                                     .histosys_code = PARITAS_HISTOSYS_CODE_0},
                     64);
-    compare_devices(
-        &(struct source){
-            .name = "small.json", .text = small_workspace, .histosys_code = PARITAS_HISTOSYS_2, .clips = 1},
-        64);
+    compare_devices(&(struct source){.name = "small.json",
+                                     .text = small_workspace,
+                                     .histosys_code = PARITAS_HISTOSYS_CODE_2,
+                                     .clips = 1},
+                    64);
 }
 
 TEST(templates_in_data_rows)

@@ -1,6 +1,7 @@
 /* results.c: see results.h. */
 #include "parity/results.h"
 #include "fit/workspaces.h"
+#include "sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,8 @@ bool jobs_make(const paritas_model *model, size_t n, uint64_t seed, struct jobs 
         for (size_t i = 0; i < p; i++)
             if (paritas_model_suggested_fixed(model)[i])
                 starts[k * p + i] = paritas_model_suggested_init(model)[i];
-        jobs->jobs[k] = (paritas_job){.data = k % 2 ? rows + k * data : NULL,
+        jobs->jobs[k] = (paritas_job){.size = sizeof(paritas_job),
+                                      .data = k % 2 ? rows + k * data : NULL,
                                       .start = k ? starts + k * p : NULL,
                                       .fixed = k ? jobs->fixed + k * p : NULL};
     }
@@ -95,8 +97,8 @@ bool results_fits(paritas_context *context, const paritas_model *model, const pa
 {
     const size_t n = jobs->n, p = paritas_model_parameter_count(model);
     if (chunk == 0) chunk = n;
-    paritas_job *list = calloc(n, sizeof *list);
-    paritas_result *outcomes = calloc(n, sizeof *outcomes);
+    paritas_job *list = sized_calloc(n, sizeof *list);
+    paritas_fit_result *outcomes = sized_calloc(n, sizeof *outcomes);
     double *parameters = calloc(n * p + 1, sizeof *parameters), *errors = calloc(n * p + 1, sizeof *errors),
            *covariance = calloc(n * p * p + 1, sizeof *covariance);
     paritas_parameter_state *states = calloc(n * p + 1, sizeof *states);
@@ -107,12 +109,14 @@ bool results_fits(paritas_context *context, const paritas_model *model, const pa
         place[order ? order[k] : k] = k;
     }
     for (size_t k = 0; good && k < n; k += chunk)
-        good = paritas_fit(context, model, options, k + chunk < n ? chunk : n - k, list + k, outcomes + k,
-                           parameters + k * p, errors + k * p, covariance + k * p * p,
-                           states + k * p) == PARITAS_OK;
+        good =
+            paritas_fit(context, model, options, k + chunk < n ? chunk : n - k, list + k,
+                        SIZED(paritas_fit_answers, .results = outcomes + k, .parameters = parameters + k * p,
+                              .errors = errors + k * p, .covariance = covariance + k * p * p,
+                              .states = states + k * p)) == PARITAS_OK;
     for (size_t i = 0; good && i < n; i++) {
         const size_t k = place[i];
-        const paritas_result *one = &outcomes[k];
+        const paritas_fit_result *one = &outcomes[k];
         good = append_int(results, one->status) && append_int(results, one->iterations) &&
                append(results, &one->twice_nll, sizeof(double)) &&
                append(results, &one->edm, sizeof(double)) &&
@@ -201,7 +205,9 @@ static bool collect_fits(paritas_context *context, const paritas_model *model, p
     options.minimizer = minimizer;
     options.seed = seed;
     options.population = 8; /* the others as far as they come in this time: portable builds are slow */
-    options.max_iterations = minimizer == PARITAS_NEWTON ? 0 : minimizer == PARITAS_LBFGSB ? 30 : 3;
+    options.max_iterations = minimizer == PARITAS_MINIMIZER_NEWTON   ? 0
+                             : minimizer == PARITAS_MINIMIZER_LBFGSB ? 30
+                                                                     : 3;
     const bool good = jobs_make(model, FITS, seed, &jobs) &&
                       results_fits(context, model, &options, &jobs, NULL, 0, results);
     jobs_free(&jobs);
@@ -236,11 +242,13 @@ static bool collect_scan(paritas_context *context, const paritas_model *model, s
     const double lower = paritas_model_lower_bounds(model)[parameter],
                  upper = paritas_model_upper_bounds(model)[parameter];
     double values[SCAN];
-    paritas_scan_point points[SCAN] = {{0}};
-    paritas_result best = {0};
+    paritas_scan_point points[SCAN] = {PARITAS_INIT(paritas_scan_point)};
+    paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
     for (int k = 0; k < SCAN; k++) values[k] = lower + (upper - lower) * k / (SCAN + 2);
-    bool good = append_int(results, paritas_scan(context, model, NULL, 1, &parameter, SCAN, values, &best,
-                                                 NULL, points)) &&
+    bool good = append_int(results, paritas_scan(context, model, NULL,
+                                                 SIZED(paritas_scan_request, .n_parameters = 1,
+                                                       .parameters = &parameter, .n_points = SCAN,
+                                                       .values = values, .best = &best, .points = points))) &&
                 append(results, &best.twice_nll, sizeof(double));
     for (int k = 0; good && k < SCAN; k++)
         good = append_int(results, points[k].status) && append(results, &points[k].q, sizeof(double)) &&
@@ -251,28 +259,34 @@ static bool collect_scan(paritas_context *context, const paritas_model *model, s
 static bool collect_tests(paritas_context *context, const paritas_model *model, struct results *results)
 {
     static const double mu[TESTS] = {1.0, 0.5, 2.0, 0.0};
-    paritas_hypotest_result tests[TESTS] = {{0}};
-    bool good = append_int(results, paritas_hypotest(context, model, NULL, PARITAS_QTILDE, TESTS, mu, tests));
+    paritas_hypotest_result tests[TESTS] = {PARITAS_INIT(paritas_hypotest_result)};
+    bool good = append_int(
+        results, paritas_hypotest(context, model, NULL, PARITAS_STATISTIC_QTILDE, TESTS, mu, tests));
     for (int k = 0; good && k < TESTS; k++) good = append_test(results, &tests[k]);
     return good;
 }
 
 static bool collect_limit(paritas_context *context, const paritas_model *model, struct results *results)
 {
-    paritas_limit_result limit = {0};
-    bool good = append_int(results, paritas_limit(context, model, NULL, PARITAS_QTILDE, 0.05, &limit)) &&
-                append_int(results, limit.status) && append_int(results, limit.bound_widened) &&
-                append(results, &limit.limit_obs, sizeof(double)) &&
-                append(results, limit.limit_exp, sizeof limit.limit_exp) &&
-                append(results, &limit.upper_bound, sizeof(double));
-    for (size_t k = 0; good && k < limit.n_scan; k++) good = append_test(results, &limit.scan[k]);
+    paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
+    paritas_hypotest_result scan[PARITAS_SCAN_MOST] = {PARITAS_INIT(paritas_hypotest_result)};
+    bool good =
+        append_int(results, paritas_limit(context, model, NULL,
+                                          SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE,
+                                                .level = 0.05, .scan_room = PARITAS_SCAN_MOST, .scan = scan),
+                                          &limit)) &&
+        append_int(results, limit.status) && append_int(results, limit.bound_widened) &&
+        append(results, &limit.limit_obs, sizeof(double)) &&
+        append(results, limit.limit_exp, sizeof limit.limit_exp) &&
+        append(results, &limit.upper_bound, sizeof(double));
+    for (size_t k = 0; good && k < limit.n_scan; k++) good = append_test(results, &scan[k]);
     return good;
 }
 
 static bool collect_ranking(paritas_context *context, const paritas_model *model, struct results *results)
 {
     size_t n = 0;
-    paritas_ranking_entry *entries = calloc(paritas_model_parameter_count(model) + 1, sizeof *entries);
+    paritas_ranking_entry *entries = sized_calloc(paritas_model_parameter_count(model), sizeof *entries);
     bool good = entries && append_int(results, paritas_ranking(context, model, NULL, entries, &n));
     for (size_t k = 0; good && k < n; k++) {
         const paritas_ranking_entry *e = &entries[k];
@@ -294,7 +308,7 @@ bool results_collect(paritas_context *context, const paritas_model *model, enum 
     case RESULTS_EXPECTED:
         return collect_expected(context, model, seed, results);
     case RESULTS_FIT:
-        return collect_fits(context, model, PARITAS_NEWTON, seed, results);
+        return collect_fits(context, model, PARITAS_MINIMIZER_NEWTON, seed, results);
     case RESULTS_SCAN:
         return collect_scan(context, model, results);
     case RESULTS_HYPOTEST:
@@ -304,9 +318,9 @@ bool results_collect(paritas_context *context, const paritas_model *model, enum 
     case RESULTS_RANKING:
         return collect_ranking(context, model, results);
     case RESULTS_LBFGSB:
-        return collect_fits(context, model, PARITAS_LBFGSB, seed, results);
+        return collect_fits(context, model, PARITAS_MINIMIZER_LBFGSB, seed, results);
     case RESULTS_DE:
-        return collect_fits(context, model, PARITAS_DE, seed, results);
+        return collect_fits(context, model, PARITAS_MINIMIZER_DE, seed, results);
     default:
         return false;
     }

@@ -1,5 +1,5 @@
-/* store_testing.h: a folder to work in, toys whose numbers follow from their index, and SQLite as a second pair of
- * eyes. */
+/* store_testing.h: a folder to work in, toys whose numbers follow from their index, and SQLite as a second
+ * pair of eyes. */
 #ifndef PARITAS_STORE_TESTING_H
 #define PARITAS_STORE_TESTING_H
 
@@ -94,7 +94,8 @@ static inline double some_real(uint64_t i)
 static inline paritas_toy some_toy(uint64_t i)
 {
     const uint64_t toy = i / 2;
-    return (paritas_toy){.toy = toy,
+    return (paritas_toy){.size = sizeof(paritas_toy),
+                         .toy = toy,
                          .mu = 1.0,
                          .hypothesis = (double)(i % 2),
                          .q = some_real(4 * i),

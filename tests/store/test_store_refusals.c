@@ -204,7 +204,7 @@ TEST(a_row_that_cannot_be_one_is_named)
         ASSERT_REFUSED(store_read(store, collect, &all), PARITAS_INVALID_INPUT, "run.db: toy ",
                        cases[i].reason);
         if (strstr(cases[i].change, "status") != NULL) {
-            uint64_t counts[STORE_STATUSES];
+            uint64_t counts[PARITAS_FIT_STATUS_COUNT];
             ASSERT_REFUSED(store_counts(store, counts), PARITAS_INVALID_INPUT, cases[i].reason);
         }
         store_close(store);
@@ -280,7 +280,7 @@ static paritas_status resume(const char *path)
 static paritas_status read_only(const char *path)
 {
     struct store *store;
-    uint64_t counts[STORE_STATUSES];
+    uint64_t counts[PARITAS_FIT_STATUS_COUNT];
     paritas_status status = store_open_read(scene.context, path, &store);
     if (status == PARITAS_OK) status = store_counts(store, counts);
     if (status == PARITAS_OK && counts[PARITAS_FIT_CONVERGED] != 10)

@@ -1,0 +1,14 @@
+/* record_output.h: records of the public interface as JSON, by their descriptors (paritas_records.h): each field
+ * under its word, in the order of the record's list. Fields without a word are not written. */
+#ifndef PARITAS_RECORD_OUTPUT_H
+#define PARITAS_RECORD_OUTPUT_H
+
+#include "writer.h"
+
+/* All fields of a record of this type ("paritas_gof_result"). */
+void write_record(struct writer *writer, const char *type, const void *record);
+/* The fields from word `first` to word `last`. */
+void write_fields(struct writer *writer, const char *type, const void *record, const char *first,
+                  const char *last);
+
+#endif

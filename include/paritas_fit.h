@@ -1,0 +1,125 @@
+/* paritas_fit.h: best fits, their errors and covariance. */
+#ifndef PARITAS_FIT_H
+#define PARITAS_FIT_H
+
+#include "paritas_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Outcome of one fit. */
+#define PARITAS_FIT_STATUS_LIST(ITEM)                                                                     \
+    ITEM(PARITAS_FIT_CONVERGED, 0, "converged", "the conditions were checked at the returned point")      \
+    ITEM(PARITAS_FIT_AT_ITERATION_LIMIT, 1, "at_iteration_limit", "more iterations are needed")           \
+    ITEM(PARITAS_FIT_NO_PROGRESS, 2, "no_progress", "no step lowered the likelihood, far from a minimum") \
+    ITEM(PARITAS_FIT_NON_FINITE, 3, "non_finite", "the likelihood is not finite at the start")            \
+    ITEM(PARITAS_FIT_NOT_A_MINIMUM, 4, "not_a_minimum", "a stationary point with negative curvature")
+typedef enum paritas_fit_status { PARITAS_FIT_STATUS_LIST(PARITAS_ENUMERATOR) } paritas_fit_status;
+#define PARITAS_FIT_STATUS_COUNT (0 PARITAS_FIT_STATUS_LIST(PARITAS_COUNT_ITEM))
+
+/* Methods of minimisation. A minimum of the last two converged only if the exact Hessian confirms it.
+ *   newton   exact gradient and Hessian
+ *   lbfgsb   Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 16 (1995) 1190
+ *   de       differential evolution, Storn, Price, J. Global Optimization 11 (1997) 341. With more than about
+ *            30 parameters it rarely gets near enough to the minimum, and says so. */
+#define PARITAS_MINIMIZER_LIST(ITEM)                                                               \
+    ITEM(PARITAS_MINIMIZER_NEWTON, 0, "newton", "exact derivatives; the default")                  \
+    ITEM(PARITAS_MINIMIZER_LBFGSB, 1, "lbfgsb", "gradients alone; an independent check of newton") \
+    ITEM(PARITAS_MINIMIZER_DE, 2, "de", "values alone; for rough functions of few parameters")
+typedef enum paritas_minimizer { PARITAS_MINIMIZER_LIST(PARITAS_ENUMERATOR) } paritas_minimizer;
+#define PARITAS_MINIMIZER_COUNT (0 PARITAS_MINIMIZER_LIST(PARITAS_COUNT_ITEM))
+
+/* State of a parameter at the end of a fit. */
+#define PARITAS_PARAMETER_STATE_LIST(ITEM)                                                               \
+    ITEM(PARITAS_PARAMETER_FREE, 0, "free", "between its bounds")                                        \
+    ITEM(PARITAS_PARAMETER_FIXED, 1, "fixed", "held by the job")                                         \
+    ITEM(PARITAS_PARAMETER_AT_LOWER_BOUND, 2, "at_lower_bound", "the slope holds it at its lower bound") \
+    ITEM(PARITAS_PARAMETER_AT_UPPER_BOUND, 3, "at_upper_bound", "the slope holds it at its upper bound")
+typedef enum paritas_parameter_state {
+    PARITAS_PARAMETER_STATE_LIST(PARITAS_ENUMERATOR)
+} paritas_parameter_state;
+
+/* What is fitted. NULL means the model's own: observed data, suggested start, bounds, fixed flags. Start from
+ * PARITAS_JOB_DEFAULT. */
+typedef struct paritas_job {
+    size_t size;
+    const double *data;         /* a data row: main_count + aux_count + template_count */
+    const double *start;        /* parameter_count; where fixed, the value */
+    const double *lower;        /* parameter_count */
+    const double *upper;        /* parameter_count */
+    const unsigned char *fixed; /* parameter_count */
+} paritas_job;
+#define PARITAS_JOB_DEFAULT PARITAS_INIT(paritas_job)
+
+#define PARITAS_FIT_RESULT_FIELDS(FIELD, R)                                                            \
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")                         \
+    FIELD(R, double, twice_nll, , "twice_nll", "",                                                     \
+          "twice the negative log-likelihood at the returned point, all constants included")           \
+    FIELD(R, double, edm, , "edm", "", "estimated distance to the minimum, in units of twice the NLL") \
+    FIELD(R, double, projected_gradient, , "projected_gradient", "",                                   \
+          "largest |gradient of twice the NLL| x error over the free parameters")                      \
+    FIELD(R, unsigned, iterations, , "iterations", "", "iterations, repeated fits included")
+typedef struct paritas_fit_result {
+    size_t size;
+    PARITAS_FIT_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_fit_result;
+
+/* Options of paritas_fit. Start from PARITAS_FIT_OPTIONS_DEFAULT. */
+typedef struct paritas_fit_options {
+    size_t size;
+    unsigned max_iterations; /* 0: 200 for newton, 5000 for lbfgsb, 3000 generations for de */
+    int start_is_near;       /* nonzero: starts are predictions of the minima, which saves newton a step */
+    paritas_minimizer minimizer;
+    unsigned population; /* de: members, 4 to 65536; 0: 10 for each parameter, from 20 to 200 */
+    uint64_t seed;       /* de: of its random numbers, which are the same for every job */
+} paritas_fit_options;
+#define PARITAS_FIT_OPTIONS_DEFAULT PARITAS_INIT(paritas_fit_options)
+
+/* Where the answers of n fits go. All arrays are the caller's; only `results` is required. Start from
+ * PARITAS_FIT_ANSWERS_DEFAULT. */
+typedef struct paritas_fit_answers {
+    size_t size;
+    paritas_fit_result *results;     /* n */
+    double *parameters;              /* n rows of parameter_count */
+    double *errors;                  /* the same: root of the covariance's diagonal; NaN where not free */
+    double *covariance;              /* n rows of parameter_count squared; 0 where not free */
+    paritas_parameter_state *states; /* n rows of parameter_count */
+} paritas_fit_answers;
+#define PARITAS_FIT_ANSWERS_DEFAULT PARITAS_INIT(paritas_fit_answers)
+
+/* Runs n fits. Results depend on (model, data, options, precision) alone. The covariance is twice the inverse
+ * of the exact Hessian of twice the NLL at the returned point, on the free parameters. `options` may be NULL.
+ * INVALID_ARGUMENT: a job whose start, bounds or data no fit can have; the message names them and the job,
+ * counted from 0 ("job 3: ..."). */
+PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
+                                       const paritas_fit_options *options, size_t n, const paritas_job *jobs,
+                                       const paritas_fit_answers *answers);
+
+/* The parameter whose MINOS errors are asked for, and the converged fit of the job. */
+typedef struct paritas_minos_request {
+    size_t size;
+    size_t parameter;
+    const double *best;    /* parameter_count: at the best fit */
+    double best_twice_nll; /* there */
+    double error;          /* of the parameter there */
+} paritas_minos_request;
+
+/* MINOS errors of one parameter: offsets[0] < 0 < offsets[1], where the profile of twice the NLL has risen by
+ * 1. NaN where a bound comes first. `job` may be NULL. */
+PARITAS_API paritas_status paritas_minos(paritas_context *context, const paritas_model *model,
+                                         const paritas_job *job, const paritas_minos_request *request,
+                                         double offsets[2]);
+
+#define PARITAS_FIT_ENUMERATIONS(ENUMERATION)                                          \
+    ENUMERATION(paritas_fit_status, PARITAS_FIT_STATUS_LIST, "Outcome of a fit.")      \
+    ENUMERATION(paritas_minimizer, PARITAS_MINIMIZER_LIST, "Methods of minimisation.") \
+    ENUMERATION(paritas_parameter_state, PARITAS_PARAMETER_STATE_LIST, "State of a parameter after a fit.")
+#define PARITAS_FIT_RECORDS(RECORD) \
+    RECORD(paritas_fit_result, PARITAS_FIT_RESULT_FIELDS, "Outcome of one fit.")
+PARITAS_FIT_ENUMERATIONS(PARITAS_NAME_FUNCTION)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

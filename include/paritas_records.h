@@ -1,0 +1,117 @@
+/* paritas_records.h: how the public interface describes its enumerations and records.
+ *
+ * Each enumeration and each record is written once, as a list. From it come the C type, the library's
+ * descriptor, the reference pages, the columns of the program's JSON, CSV and SQLite, and Python's
+ * attributes. A line that is added to a list appears in all of them.
+ *
+ *   PARITAS_..._LIST(ITEM)      ITEM(name, value, word, doc): a constant, its value, the word for it in files
+ *   PARITAS_..._FIELDS(FIELD)   FIELD(record, type, name, count, word, unit, doc): a member of a struct
+ *                               count   nothing, or [N] for an array
+ *                               word    its name in JSON, CSV, SQLite and Python; "": only in C, and in
+ *                                       Python under its C name
+ *                               unit    "" where it has none, or the model's
+ *
+ * Structs grow. Each one that a caller hands over or receives begins with its `size`. The caller sets it:
+ *
+ *   paritas_limit_result result = PARITAS_INIT(paritas_limit_result);
+ *
+ * In an array the size of the first element counts for all. A size of 0, or one that no version had, is
+ * PARITAS_INVALID_ARGUMENT. New fields are added at the end. A record inside another one does not grow.
+ */
+#ifndef PARITAS_RECORDS_H
+#define PARITAS_RECORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(PARITAS_BUILDING) && defined(__GNUC__)
+#define PARITAS_API __attribute__((visibility("default")))
+#else
+#define PARITAS_API
+#endif
+
+/* A struct with its size set and everything else 0. Options have a PARITAS_..._DEFAULT as well. */
+#ifdef __cplusplus
+#define PARITAS_INIT(type) {sizeof(type)}
+#else
+#define PARITAS_INIT(type) {.size = sizeof(type)}
+#endif
+
+/* Expansions of the lists. */
+#define PARITAS_ENUMERATOR(name, value, word, doc) name = value,
+#define PARITAS_COUNT_ITEM(name, value, word, doc) +1 /* (0 LIST(PARITAS_COUNT_ITEM)): how many there are */
+#define PARITAS_MEMBER(record, type, name, count, word, unit, doc) type name count;
+
+/* 0 or 1; `true` or `false` in JSON and Python. */
+typedef int paritas_truth;
+
+/* ---- descriptors -------------------------------------------------------------------------------- */
+
+/* One constant of an enumeration. */
+typedef struct paritas_word {
+    const char *name; /* "PARITAS_FIT_CONVERGED" */
+    int value;
+    const char *word; /* "converged" */
+    const char *doc;
+} paritas_word;
+
+typedef struct paritas_enumeration {
+    const char *name; /* "paritas_fit_status" */
+    const char *doc;
+    size_t n;
+    const paritas_word *words;
+} paritas_enumeration;
+
+/* What a field holds. */
+#define PARITAS_FIELD_TYPE_LIST(ITEM)                                           \
+    ITEM(PARITAS_FIELD_REAL, 0, "real", "double")                               \
+    ITEM(PARITAS_FIELD_UNSIGNED, 1, "unsigned", "unsigned, uint64_t or size_t") \
+    ITEM(PARITAS_FIELD_SIGNED, 2, "signed", "int")                              \
+    ITEM(PARITAS_FIELD_TRUTH, 3, "truth", "paritas_truth")                      \
+    ITEM(PARITAS_FIELD_WORD, 4, "word", "a constant of `enumeration`")          \
+    ITEM(PARITAS_FIELD_RECORD, 5, "record", "a record, described by `nested`")  \
+    ITEM(PARITAS_FIELD_TEXT, 6, "text", "characters that end with a zero byte")
+typedef enum paritas_field_type { PARITAS_FIELD_TYPE_LIST(PARITAS_ENUMERATOR) } paritas_field_type;
+
+/* One field of a record. */
+typedef struct paritas_field {
+    const char *name; /* of the member in C */
+    const char *word; /* in JSON, CSV, SQLite and Python; "": the program does not write it */
+    const char *unit;
+    const char *doc;
+    paritas_field_type type;
+    size_t offset, size, count;             /* bytes from the start; bytes of one element; elements */
+    paritas_truth is_array;                 /* nonzero: an array, also one of a single element */
+    const paritas_enumeration *enumeration; /* of a WORD; else NULL */
+    const struct paritas_record *nested;    /* of a RECORD; else NULL */
+} paritas_field;
+
+typedef struct paritas_record {
+    const char *name; /* "paritas_limit_result" */
+    const char *doc;
+    size_t size; /* sizeof */
+    size_t n_fields;
+    const paritas_field *fields;
+} paritas_record;
+
+/* All enumerations and records of the public interface. The arrays are constant and live as long as the
+ * library. */
+PARITAS_API const paritas_enumeration *paritas_enumerations(size_t *count);
+PARITAS_API const paritas_record *paritas_records(size_t *count);
+/* The enumeration or record of this name ("paritas_fit_status", "paritas_limit_result"); NULL: none. */
+PARITAS_API const paritas_enumeration *paritas_enumeration_find(const char *name);
+PARITAS_API const paritas_record *paritas_record_find(const char *name);
+/* The word of a value; NULL where the enumeration has no such value. */
+PARITAS_API const char *paritas_enumeration_word(const paritas_enumeration *enumeration, int value);
+/* The value of a word into *value; 0 where the enumeration has no such word, else 1. */
+PARITAS_API int paritas_enumeration_value(const paritas_enumeration *enumeration, const char *word,
+                                          int *value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

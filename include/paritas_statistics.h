@@ -1,0 +1,185 @@
+/* paritas_statistics.h: asymptotic statistics: tests, limits, significances, scans, rankings, goodness of
+ * fit.
+ *
+ * Formulas: Cowan, Cranmer, Gross, Vitells, Eur. Phys. J. C 71 (2011) 1554, arXiv:1007.1727. In all functions
+ * `job` may be NULL: the model's own data, starts, bounds and fixed flags. Five expected values stand for -2,
+ * -1, 0, 1, 2 sigma.
+ */
+#ifndef PARITAS_STATISTICS_H
+#define PARITAS_STATISTICS_H
+
+#include "paritas_fit.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- hypothesis tests --------------------------------------------------------------------------- */
+
+#define PARITAS_STATISTIC_LIST(ITEM)                                                           \
+    ITEM(PARITAS_STATISTIC_QTILDE, 0, "qtilde", "upper limits, best fit not below 0 (eq. 16)") \
+    ITEM(PARITAS_STATISTIC_Q, 1, "q", "upper limits, best fit of any sign (eq. 14)")           \
+    ITEM(PARITAS_STATISTIC_Q0, 2, "q0", "discovery: tests 0 (eq. 12)")
+typedef enum paritas_test_statistic { PARITAS_STATISTIC_LIST(PARITAS_ENUMERATOR) } paritas_test_statistic;
+
+#define PARITAS_HYPOTEST_RESULT_FIELDS(FIELD, R)                                                        \
+    FIELD(R, double, mu, , "mu", "", "tested value of the parameter of interest")                       \
+    FIELD(R, double, cls_obs, , "CLs_obs", "", "observed CLs")                                          \
+    FIELD(R, double, cls_exp, [5], "CLs_exp", "", "expected CLs at -2 ... 2 sigma, ascending")          \
+    FIELD(R, double, clsb, , "CLsb", "", "p-value of the tested value, CLs+b")                          \
+    FIELD(R, double, clb, , "CLb", "", "p-value of the background alone")                               \
+    FIELD(R, double, q, , "q", "", "test statistic of the data")                                        \
+    FIELD(R, double, q_asimov, , "q_A", "", "test statistic of the Asimov data")                        \
+    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                   \
+    FIELD(R, double, p0, , "p0", "", "p-value of the background for discovery; q0 only, else NaN")      \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer") \
+    FIELD(R, double, twice_nll_free, , "", "", "twice the NLL at the best fit")                         \
+    FIELD(R, double, twice_nll_fixed, , "", "", "twice the NLL with the tested value fixed")
+typedef struct paritas_hypotest_result {
+    size_t size;
+    PARITAS_HYPOTEST_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_hypotest_result;
+
+/* Asymptotic test of n values of mu. The free fit and the Asimov data are made once. results: n. */
+PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const paritas_model *model,
+                                            const paritas_job *job, paritas_test_statistic statistic,
+                                            size_t n, const double *mu, paritas_hypotest_result *results);
+
+/* ---- upper limits ------------------------------------------------------------------------------- */
+
+#define PARITAS_SCAN_MOST 64 /* values of mu that a search for limits tests at most */
+
+/* What limits are asked for. Start from PARITAS_LIMIT_REQUEST_DEFAULT: qtilde, 95 % confidence. */
+typedef struct paritas_limit_request {
+    size_t size;
+    paritas_test_statistic statistic; /* qtilde or q */
+    double level;                     /* CLs at the limit */
+    /* Receives the tests made on the way, ascending in mu, as many as there is room for; NULL with 0: none.
+     * PARITAS_SCAN_MOST places suffice. */
+    size_t scan_room;
+    paritas_hypotest_result *scan;
+} paritas_limit_request;
+#define PARITAS_LIMIT_REQUEST_DEFAULT {sizeof(paritas_limit_request), PARITAS_STATISTIC_QTILDE, 0.05, 0, NULL}
+
+#define PARITAS_LIMIT_RESULT_FIELDS(FIELD, R)                                                           \
+    FIELD(R, double, limit_obs, , "limit_obs", "", "observed limit; NaN where no root was found")       \
+    FIELD(R, double, limit_exp, [5], "limit_exp", "", "expected limits at -2 ... 2 sigma")              \
+    FIELD(R, double, upper_bound, , "upper_bound", "", "of the parameter of interest, as used")         \
+    FIELD(R, paritas_truth, bound_widened, , "bound_widened", "",                                       \
+          "the search went beyond the model's bound")                                                   \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer") \
+    FIELD(R, double, mu_hat, , "", "",                                                                  \
+          "best fit of the parameter of interest; NaN where nothing was tested")                        \
+    FIELD(R, size_t, n_scan, , "", "", "values that were tested; the first scan_room of them are in scan")
+typedef struct paritas_limit_result {
+    size_t size;
+    PARITAS_LIMIT_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_limit_result;
+
+/* Upper limits: the roots in mu of CLs = level for the observed and the five expected curves, to 1e-7
+ * relative. `request` may be NULL. */
+PARITAS_API paritas_status paritas_limit(paritas_context *context, const paritas_model *model,
+                                         const paritas_job *job, const paritas_limit_request *request,
+                                         paritas_limit_result *result);
+
+/* ---- discovery ---------------------------------------------------------------------------------- */
+
+#define PARITAS_SIGNIFICANCE_RESULT_FIELDS(FIELD, R)                                  \
+    FIELD(R, double, p0, , "p0", "", "p-value of the background")                     \
+    FIELD(R, double, z, , "Z", "", "significance, Phi^-1(1 - p0)")                    \
+    FIELD(R, double, p0_exp, , "p0_exp", "", "p-value expected for mu = 1")           \
+    FIELD(R, double, z_exp, , "Z_exp", "", "significance expected for mu = 1")        \
+    FIELD(R, double, q0, , "q0", "", "test statistic of the data")                    \
+    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest") \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer")
+typedef struct paritas_significance_result {
+    size_t size;
+    PARITAS_SIGNIFICANCE_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_significance_result;
+
+PARITAS_API paritas_status paritas_significance(paritas_context *context, const paritas_model *model,
+                                                const paritas_job *job, paritas_significance_result *result);
+
+/* ---- profile likelihood ------------------------------------------------------------------------- */
+
+#define PARITAS_SCAN_POINT_FIELDS(FIELD, R)                                                        \
+    FIELD(R, double, q, , "q", "", "twice the NLL, less its value at the best fit, not below 0")   \
+    FIELD(R, double, twice_nll, , "twice_nll", "", "twice the NLL with the parameters fixed here") \
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")
+typedef struct paritas_scan_point {
+    size_t size;
+    PARITAS_SCAN_POINT_FIELDS(PARITAS_MEMBER, )
+} paritas_scan_point;
+
+/* Where a profile is asked for, and where it goes. Arrays are the caller's. Start from
+ * PARITAS_SCAN_REQUEST_DEFAULT. */
+typedef struct paritas_scan_request {
+    size_t size;
+    size_t n_parameters; /* 1 or 2 */
+    const size_t *parameters;
+    size_t n_points;
+    const double *values;       /* n_points rows of n_parameters */
+    paritas_fit_result *best;   /* receives the free fit */
+    double *best_parameters;    /* receives its parameters, parameter_count; may be NULL */
+    paritas_scan_point *points; /* n_points */
+} paritas_scan_request;
+#define PARITAS_SCAN_REQUEST_DEFAULT PARITAS_INIT(paritas_scan_request)
+
+/* Profile likelihood over one or two parameters. Every point starts from the free fit. */
+PARITAS_API paritas_status paritas_scan(paritas_context *context, const paritas_model *model,
+                                        const paritas_job *job, const paritas_scan_request *request);
+
+/* ---- ranking ------------------------------------------------------------------------------------ */
+
+#define PARITAS_RANKING_ENTRY_FIELDS(FIELD, R)                                                               \
+    FIELD(R, size_t, parameter, , "", "", "number of the parameter")                                         \
+    FIELD(R, double, pull, , "pull", "", "(best - prefit value) / constraint width; NaN without constraint") \
+    FIELD(R, double, constraint, , "constraint", "", "error / constraint width; NaN without constraint")     \
+    FIELD(R, double, impact_up, , "impact_up", "", "shift of the POI's best fit, parameter at best + error") \
+    FIELD(R, double, impact_down, , "impact_down", "", "the same at best - error")                           \
+    FIELD(R, double, prefit_up, , "prefit_up", "", "the same at best + constraint width; NaN without one")   \
+    FIELD(R, double, prefit_down, , "prefit_down", "", "the same at best - constraint width")                \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")
+typedef struct paritas_ranking_entry {
+    size_t size;
+    PARITAS_RANKING_ENTRY_FIELDS(PARITAS_MEMBER, )
+} paritas_ranking_entry;
+
+/* Impacts of all parameters that are not fixed, largest first. `entries` has parameter_count places; *n: how
+ * many are used. */
+PARITAS_API paritas_status paritas_ranking(paritas_context *context, const paritas_model *model,
+                                           const paritas_job *job, paritas_ranking_entry *entries, size_t *n);
+
+/* ---- goodness of fit ---------------------------------------------------------------------------- */
+
+#define PARITAS_GOF_RESULT_FIELDS(FIELD, R)                                                                  \
+    FIELD(R, double, twice_nll, , "twice_nll", "", "twice the NLL at the best fit")                          \
+    FIELD(R, double, saturated, , "saturated", "", "twice the NLL of the saturated model")                   \
+    FIELD(R, double, statistic, , "statistic", "", "their difference")                                       \
+    FIELD(R, size_t, ndof, , "ndof", "", "degrees of freedom: bins less free parameters without constraint") \
+    FIELD(R, double, p, , "p", "", "chi-squared probability of the statistic")                               \
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")
+typedef struct paritas_gof_result {
+    size_t size;
+    PARITAS_GOF_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_gof_result;
+
+/* Goodness of fit against the saturated model. */
+PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
+                                       const paritas_job *job, paritas_gof_result *result);
+
+#define PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION) \
+    ENUMERATION(paritas_test_statistic, PARITAS_STATISTIC_LIST, "Test statistics.")
+#define PARITAS_STATISTICS_RECORDS(RECORD)                                                                 \
+    RECORD(paritas_hypotest_result, PARITAS_HYPOTEST_RESULT_FIELDS, "Asymptotic test of one value of mu.") \
+    RECORD(paritas_limit_result, PARITAS_LIMIT_RESULT_FIELDS, "Asymptotic upper limits.")                  \
+    RECORD(paritas_significance_result, PARITAS_SIGNIFICANCE_RESULT_FIELDS, "Asymptotic discovery.")       \
+    RECORD(paritas_scan_point, PARITAS_SCAN_POINT_FIELDS, "A point of a profile likelihood.")              \
+    RECORD(paritas_ranking_entry, PARITAS_RANKING_ENTRY_FIELDS, "Impact of one parameter.")                \
+    RECORD(paritas_gof_result, PARITAS_GOF_RESULT_FIELDS, "Goodness of fit.")
+PARITAS_STATISTICS_ENUMERATIONS(PARITAS_NAME_FUNCTION)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

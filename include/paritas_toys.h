@@ -1,0 +1,312 @@
+/* paritas_toys.h: toys: data drawn at random from a model, each with its fits. Tests, limits and goodness of
+ * fit from toys; the store that keeps them.
+ *
+ * Toy t depends on the seed and t alone: not on how many toys there are, the shard, the device or the
+ * threads. In all functions `job` and `options` may be NULL. A toy whose fits have no answer is counted by
+ * its status and enters no fraction and no mean. Memory does not depend on the number of toys, except for a
+ * test's statistics (8 bytes each).
+ */
+#ifndef PARITAS_TOYS_H
+#define PARITAS_TOYS_H
+
+#include "paritas_statistics.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what all runs of toys share ---------------------------------------------------------------- */
+
+/* One toy of a hypothesis test; a row of table `toys` of a store. */
+#define PARITAS_TOY_FIELDS(FIELD, R)                                                                        \
+    FIELD(R, double, mu, , "mu", "", "tested value of the parameter of interest")                           \
+    FIELD(R, double, hypothesis, , "hypothesis", "", "value that the toy was drawn at")                     \
+    FIELD(R, uint64_t, toy, , "toy", "", "its number; with the seed it says all that was drawn")            \
+    FIELD(R, double, q, , "q", "", "test statistic")                                                        \
+    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                       \
+    FIELD(R, double, twice_nll_free, , "twice_nll_free", "", "twice the NLL at the best fit")               \
+    FIELD(R, double, twice_nll_fixed, , "twice_nll_fixed", "", "twice the NLL with the tested value fixed") \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")                       \
+    FIELD(R, unsigned, iterations, , "iterations", "", "of its fits together")
+typedef struct paritas_toy {
+    size_t size;
+    PARITAS_TOY_FIELDS(PARITAS_MEMBER, )
+} paritas_toy;
+
+/* Receives finished toys, ascending within a call, on the calling thread. Toy i is at toys[0].size * i bytes.
+ * A return other than 0 cancels the run. */
+typedef int (*paritas_toys_taker)(void *user, size_t n, const paritas_toy *toys);
+
+/* A named text in the key of a store. A run is resumed, and shards are pooled, only where all agree. */
+typedef struct paritas_key_entry {
+    const char *name, *value;
+} paritas_key_entry;
+
+/* Options of all runs of toys. Start from PARITAS_TOYS_OPTIONS_DEFAULT. */
+typedef struct paritas_toys_options {
+    size_t size;
+    uint64_t n; /* toys of each hypothesis, over all shards; 0: 2000 */
+    uint64_t seed;
+    unsigned shard, shards; /* this run draws part `shard` (from 1) of `shards`; 0, 0: all */
+    int fix_aux;            /* nonzero: auxiliary data stay as observed; else they are drawn as well */
+    /* nonzero: never fit by quasi-Newton; else where the first toys show that it is faster */
+    int newton_only;
+    const char *store; /* path of a store (SQLite) that keeps every toy; NULL: none */
+    int resume;        /* nonzero: goes on with a store that exists */
+    size_t n_entries;  /* further entries of the store's key, for example the workspace's digest */
+    const paritas_key_entry *entries;
+    paritas_toys_taker take; /* receives the toys of a test that this call fits; NULL: none */
+    void *user;
+} paritas_toys_options;
+#define PARITAS_TOYS_OPTIONS_DEFAULT PARITAS_INIT(paritas_toys_options)
+
+/* What became of the toys of a run. */
+#define PARITAS_TOYS_TALLY_FIELDS(FIELD, R)                                                            \
+    FIELD(R, uint64_t, counts, [PARITAS_FIT_STATUS_COUNT], "counts", "", "toys by their status")       \
+    FIELD(R, uint64_t, fitted, , "fitted", "", "toys that this call fitted; the store had the others") \
+    FIELD(R, uint64_t, iterations, , "iterations", "", "of the toys fitted now")                       \
+    FIELD(R, uint64_t, by_quasi_newton, , "quasi_newton", "", "toys answered by quasi-Newton")         \
+    FIELD(R, uint64_t, by_newton, , "newton", "", "by Newton's method")                                \
+    FIELD(R, uint64_t, from_suggested_start, , "suggested_start", "", "from the suggested start")      \
+    FIELD(R, uint64_t, from_the_other_fit, , "from_the_other_fit", "",                                 \
+          "from the end of the toy's other fit")                                                       \
+    FIELD(R, uint64_t, from_further_starts, , "further_starts", "", "from further starts")             \
+    FIELD(R, uint64_t, at_edge, , "at_edge", "", "at the edge of the domain")                          \
+    FIELD(R, uint64_t, refitted, , "refitted", "",                                                     \
+          "free fits repeated because the conditional fit had found a lower minimum")
+typedef struct paritas_toys_tally {
+    PARITAS_TOYS_TALLY_FIELDS(PARITAS_MEMBER, )
+} paritas_toys_tally;
+
+/* ---- tests -------------------------------------------------------------------------------------- */
+
+#define PARITAS_HYPOTEST_TOYS_RESULT_FIELDS(FIELD, R)                                                      \
+    FIELD(R, double, mu, , "mu", "", "tested value of the parameter of interest")                          \
+    FIELD(R, double, cls_obs, , "CLs_obs", "", "observed CLs")                                             \
+    FIELD(R, double, cls_obs_error, , "CLs_obs_error", "", "its standard error")                           \
+    FIELD(R, double, cls_exp, [5], "CLs_exp", "",                                                          \
+          "CLs at percentiles of the toys drawn at the other hypothesis, ascending")                       \
+    FIELD(R, double, cls_exp_error, [5], "CLs_exp_error", "", "their standard errors")                     \
+    FIELD(R, double, clsb, , "CLsb", "", "p-value of the tested value, CLs+b")                             \
+    FIELD(R, double, clsb_error, , "CLsb_error", "", "its standard error")                                 \
+    FIELD(R, double, clb, , "CLb", "", "p-value of the other hypothesis")                                  \
+    FIELD(R, double, clb_error, , "CLb_error", "", "its standard error")                                   \
+    FIELD(R, double, q, , "q", "", "test statistic of the data")                                           \
+    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                      \
+    FIELD(R, double, p0, , "p0", "", "p-value of the background; q0 only, else NaN")                       \
+    FIELD(R, double, p0_error, , "p0_error", "", "its standard error")                                     \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits to the observed data") \
+    FIELD(R, uint64_t, n_tested, , "n_tested", "", "toys with an answer, drawn at the tested value")       \
+    FIELD(R, uint64_t, n_other, , "n_other", "", "toys with an answer, drawn at the other hypothesis")     \
+    FIELD(R, double, twice_nll_free, , "", "", "twice the NLL of the data at the best fit")                \
+    FIELD(R, double, twice_nll_fixed, , "", "", "the same with the tested value fixed")                    \
+    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of the toys of both hypotheses")
+/* The standard error of a fraction k of n has the variance p (1 - p) / n with p = (k + 1) / (n + 2). Neither
+ * 0 nor n is then certain. */
+typedef struct paritas_hypotest_toys_result {
+    size_t size;
+    PARITAS_HYPOTEST_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_hypotest_toys_result;
+
+/* Tests mu by toys, as pyhf's ToyCalculator does. The other hypothesis is 0 (for q0, which tests 0, it is 1).
+ * Toys are drawn around the conditional fits to the observed data at both, and each gets a free and a
+ * conditional fit. Cancelled by `progress` or `take`: CANCELLED, with the store as far as it got. */
+PARITAS_API paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model,
+                                                 const paritas_job *job, paritas_test_statistic statistic,
+                                                 double mu, const paritas_toys_options *options,
+                                                 paritas_hypotest_toys_result *result);
+
+#define PARITAS_SIGNIFICANCE_TOYS_RESULT_FIELDS(FIELD, R)                                                 \
+    FIELD(R, double, p0, , "p0", "", "part of the toys drawn at 0 whose q0 is at least the observed one") \
+    FIELD(R, double, p0_error, , "p0_error", "", "its standard error")                                    \
+    FIELD(R, double, z, , "Z", "", "Phi^-1(1 - p0); NaN where no toy reaches q0, or all do")              \
+    FIELD(R, double, z_error, , "Z_error", "", "its standard error, to first order")                      \
+    FIELD(R, double, z_at_least, , "Z_at_least", "",                                                      \
+          "where no toy reaches q0: lower limit on Z at 95 % confidence; else NaN")                       \
+    FIELD(R, double, p0_exp, , "p0_exp", "", "p0 of the median q0 of toys drawn at 1")                    \
+    FIELD(R, double, p0_exp_error, , "p0_exp_error", "", "its standard error")                            \
+    FIELD(R, double, z_exp, , "Z_exp", "", "Phi^-1(1 - p0_exp)")                                          \
+    FIELD(R, double, z_exp_error, , "Z_exp_error", "", "its standard error, to first order")              \
+    FIELD(R, double, z_exp_at_least, , "Z_exp_at_least", "", "as Z_at_least, for Z_exp")
+typedef struct paritas_significance_toys_result {
+    size_t size;
+    PARITAS_SIGNIFICANCE_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_significance_toys_result;
+
+/* Discovery by toys: paritas_hypotest_toys with PARITAS_STATISTIC_Q0, whose stores it shares. *test receives
+ * that test; its CLs_exp is p0 at -2 ... 2 sigma. It may be NULL. */
+PARITAS_API paritas_status paritas_significance_toys(paritas_context *context, const paritas_model *model,
+                                                     const paritas_job *job,
+                                                     const paritas_toys_options *options,
+                                                     paritas_significance_toys_result *result,
+                                                     paritas_hypotest_toys_result *test);
+
+/* ---- upper limits ------------------------------------------------------------------------------- */
+
+#define PARITAS_LIMIT_TOYS \
+    100000 /* most toys of each tested value and hypothesis, unless options->n says another number */
+
+/* What limits by toys are asked for. Start from PARITAS_LIMIT_TOYS_REQUEST_DEFAULT. */
+typedef struct paritas_limit_toys_request {
+    size_t size;
+    paritas_test_statistic statistic; /* qtilde or q */
+    double level;                     /* CLs at the limit */
+    double rtol;                      /* wished standard error of each limit, relative; above 0, below 1 */
+    size_t scan_room;                 /* as in paritas_limit_request */
+    paritas_hypotest_toys_result *scan;
+} paritas_limit_toys_request;
+#define PARITAS_LIMIT_TOYS_REQUEST_DEFAULT \
+    {sizeof(paritas_limit_toys_request), PARITAS_STATISTIC_QTILDE, 0.05, 0.05, 0, NULL}
+
+#define PARITAS_LIMIT_TOYS_RESULT_FIELDS(FIELD, R)                                                         \
+    FIELD(R, double, limit_obs, , "limit_obs", "", "observed limit; NaN: no root up to upper_bound")       \
+    FIELD(R, double, limit_obs_error, , "limit_obs_error", "", "standard error from the number of toys")   \
+    FIELD(R, double, limit_exp, [5], "limit_exp", "", "expected limits at -2 ... 2 sigma")                 \
+    FIELD(R, double, limit_exp_error, [5], "limit_exp_error", "", "their standard errors")                 \
+    FIELD(R, paritas_truth, reached_obs, , "reached_obs", "",                                              \
+          "the error is at most rtol, or there is no limit; else toys or places in the scan ran out")      \
+    FIELD(R, paritas_truth, reached_exp, [5], "reached_exp", "", "the same of the expected limits")        \
+    FIELD(R, double, asymptotic_obs, , "", "", "limit of paritas_limit, where the search began")           \
+    FIELD(R, double, asymptotic_exp, [5], "", "", "the same of the expected limits")                       \
+    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                      \
+    FIELD(R, double, upper_bound, , "upper_bound", "", "of the parameter of interest, as used")            \
+    FIELD(R, paritas_truth, bound_widened, , "bound_widened", "",                                          \
+          "the search went beyond the model's bound")                                                      \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits to the observed data") \
+    FIELD(R, double, twice_nll_free, , "", "", "twice the NLL of the data at the best fit")                \
+    FIELD(R, size_t, n_scan, , "", "", "values that were tested; the first scan_room of them are in scan") \
+    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of all toys")
+typedef struct paritas_limit_toys_result {
+    size_t size;
+    PARITAS_LIMIT_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_limit_toys_result;
+
+/* Upper limits by toys. Values of mu are tested where they matter, from the asymptotic limits on. Toys are
+ * added where a curve's error needs them; toy t has the same random numbers at every value. Errors hold
+ * whatever the correlation between tested values. options->n is the most toys of each value and hypothesis;
+ * 0: PARITAS_LIMIT_TOYS. A store keeps all tested values. To go on with it, also with more toys or another
+ * rtol, gives what a run without interruption gives. A limit cannot be cut into shards: INVALID_ARGUMENT. */
+PARITAS_API paritas_status paritas_limit_toys(paritas_context *context, const paritas_model *model,
+                                              const paritas_job *job,
+                                              const paritas_limit_toys_request *request,
+                                              const paritas_toys_options *options,
+                                              paritas_limit_toys_result *result);
+
+/* ---- fits of toys ------------------------------------------------------------------------------- */
+
+/* The free fit of one toy. Pointers are valid until the taker returns. */
+typedef struct paritas_toy_fit {
+    size_t size;
+    uint64_t toy;
+    paritas_fit_result
+        result;               /* its projected gradient is NaN without errors: the fit was ended by its EDM */
+    double statistic;         /* twice the NLL less its saturated value, without loss of digits */
+    const double *parameters; /* parameter_count */
+    const double
+        *errors; /* parameter_count; NULL unless asked for. NaN where not free, and all of them where the
+                           * minimum is at the edge of the domain */
+} paritas_toy_fit;
+
+/* As paritas_toys_taker, for paritas_toys. */
+typedef int (*paritas_toy_fits_taker)(void *user, size_t n, const paritas_toy_fit *fits);
+
+/* One parameter over all toys with an answer and a known fitted value. */
+#define PARITAS_TOYS_PARAMETER_FIELDS(FIELD, R)                                              \
+    FIELD(R, double, generated, , "generated", "",                                           \
+          "its value at the point where toys are drawn; NaN where expected data were given") \
+    FIELD(R, uint64_t, n, , "n", "", "toys")                                                 \
+    FIELD(R, double, mean, , "mean", "", "of the fitted value")                              \
+    FIELD(R, double, rms, , "rms", "", "standard deviation of the fitted value, of n - 1")   \
+    FIELD(R, uint64_t, n_pulls, , "n_pulls", "", "toys where it also has an error")          \
+    FIELD(R, double, pull_mean, , "pull_mean", "", "of (fitted - generated) / error")        \
+    FIELD(R, double, pull_rms, , "pull_rms", "", "standard deviation of the pull")
+typedef struct paritas_toys_parameter {
+    size_t size;
+    PARITAS_TOYS_PARAMETER_FIELDS(PARITAS_MEMBER, )
+} paritas_toys_parameter;
+
+/* Flags of paritas_toys_request. */
+#define PARITAS_TOYS_KEEP_PARAMETERS 1u /* the store keeps the fitted parameters */
+#define PARITAS_TOYS_ERRORS 2u          /* errors from each toy's exact Hessian; the store keeps them */
+
+/* Where toys are drawn and what is wanted of them. Start from PARITAS_TOYS_REQUEST_DEFAULT: at the best fit
+ * to the job's data. Not both of `point` and `expected`. */
+typedef struct paritas_toys_request {
+    size_t size;
+    const double *point;         /* parameter_count: draw there */
+    const double *expected;      /* main_count + aux_count: draw around these data */
+    unsigned flags;              /* PARITAS_TOYS_... */
+    paritas_toy_fits_taker take; /* receives the toys that this call fits; NULL: none */
+    void *user;
+    paritas_toys_parameter *parameters; /* receives parameter_count summaries; may be NULL */
+} paritas_toys_request;
+#define PARITAS_TOYS_REQUEST_DEFAULT PARITAS_INIT(paritas_toys_request)
+
+#define PARITAS_TOYS_RESULT_FIELDS(FIELD, R)                                            \
+    FIELD(R, paritas_fit_status, status, , "status", "",                                \
+          "of the fit to the observed data where toys are drawn at it, else converged") \
+    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of the toys")
+typedef struct paritas_toys_result {
+    size_t size;
+    PARITAS_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_toys_result;
+
+/* Draws toys and fits each freely within the job's bounds and fixed flags. Auxiliary data are drawn too,
+ * around what is expected of them; with options->fix_aux they stay as observed (or as `expected` gives them).
+ * Fits start where the expected data themselves are best fitted from job->start (NULL: from `point`, or the
+ * suggested start). A fixed parameter stays at its start, wherever the toys are drawn. Needs no parameter of
+ * interest. options->take is not called. `request` may be NULL. INVALID_ARGUMENT: data that nothing can be
+ * drawn from, named. */
+PARITAS_API paritas_status paritas_toys(paritas_context *context, const paritas_model *model,
+                                        const paritas_job *job, const paritas_toys_request *request,
+                                        const paritas_toys_options *options, paritas_toys_result *result);
+
+/* ---- goodness of fit ---------------------------------------------------------------------------- */
+
+#define PARITAS_GOF_TOYS_RESULT_FIELDS(FIELD, R)                                                         \
+    FIELD(R, double, p, , "p_toys", "", "part of the toys whose statistic is at least the observed one") \
+    FIELD(R, double, p_error, , "p_toys_error", "", "its standard error")                                \
+    FIELD(R, uint64_t, n, , "", "", "toys with an answer")                                               \
+    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of the toys")
+typedef struct paritas_gof_toys_result {
+    size_t size;
+    PARITAS_GOF_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_gof_toys_result;
+
+/* Goodness of fit by toys that are drawn at the best fit to the job's data, each with its own best fit.
+ * Statistics within 1e-8 count as equal. */
+PARITAS_API paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *model,
+                                            const paritas_job *job, const paritas_toys_options *options,
+                                            paritas_gof_toys_result *result, paritas_gof_result *gof);
+
+/* ---- stores ------------------------------------------------------------------------------------- */
+
+/* Pools n stores of toys, the shards of one run, into a new one at `output`. It has exactly the rows of the
+ * uncut run. The stores must come from equal runs (the key's entry `shard` aside) and share no toy.
+ * INVALID_INPUT names the entry or toy that does not fit, and the files. `output` must not exist; it appears
+ * when all is pooled, or not at all. UNREADABLE: a store that another process has open for writing. Keeps n
+ * files and a few open at once. */
+PARITAS_API paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
+                                               const char *output);
+
+/* The answer of paritas_hypotest_toys from the rows of a store alone; no fit is made. The store is one that
+ * paritas_hypotest_toys or paritas_significance_toys made, or a pool of such stores. The tally has only the
+ * counts by status; its other numbers are 0. INVALID_ARGUMENT: a store of another kind (of a limit, of plain
+ * toys), or one without any toy. */
+PARITAS_API paritas_status paritas_store_hypotest(paritas_context *context, const char *path,
+                                                  paritas_hypotest_toys_result *result);
+
+#define PARITAS_TOYS_RECORDS(RECORD)                                                                        \
+    RECORD(paritas_toy, PARITAS_TOY_FIELDS, "One toy of a hypothesis test.")                                \
+    RECORD(paritas_toys_tally, PARITAS_TOYS_TALLY_FIELDS, "What became of the toys of a run.")              \
+    RECORD(paritas_hypotest_toys_result, PARITAS_HYPOTEST_TOYS_RESULT_FIELDS, "Test by toys of one value.") \
+    RECORD(paritas_significance_toys_result, PARITAS_SIGNIFICANCE_TOYS_RESULT_FIELDS, "Discovery by toys.") \
+    RECORD(paritas_limit_toys_result, PARITAS_LIMIT_TOYS_RESULT_FIELDS, "Upper limits by toys.")            \
+    RECORD(paritas_toys_parameter, PARITAS_TOYS_PARAMETER_FIELDS, "One parameter over all toys.")           \
+    RECORD(paritas_toys_result, PARITAS_TOYS_RESULT_FIELDS, "A run of toys, each with its free fit.")       \
+    RECORD(paritas_gof_toys_result, PARITAS_GOF_TOYS_RESULT_FIELDS, "Goodness of fit by toys.")
+
+#ifdef __cplusplus
+}
+#endif
+#endif

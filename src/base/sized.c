@@ -1,0 +1,43 @@
+/* sized.c: see sized.h. */
+#include "base/sized.h"
+
+#include <string.h>
+
+/* Sizes that structs had in earlier versions. None has grown yet. */
+static const struct {
+    const char *type;
+    size_t size;
+} earlier[] = {{"", 0}};
+
+static bool is_known(const char *type, size_t size, size_t now)
+{
+    for (size_t i = 0; i < sizeof earlier / sizeof earlier[0]; i++)
+        if (size != 0 && earlier[i].size == size && strcmp(earlier[i].type, type) == 0) return true;
+    return size == now;
+}
+
+paritas_status sized_check(paritas_context *context, const char *type, const char *argument, size_t n,
+                           const void *given, size_t size)
+{
+    size_t theirs;
+    if (n == 0) return PARITAS_OK;
+    if (!given) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: must not be NULL", argument);
+    memcpy(&theirs, given, sizeof theirs);
+    if (is_known(type, theirs, size)) return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                        "%s: its size is %zu, which no version of %s had: start from PARITAS_INIT(%s)",
+                        argument, theirs, type, type);
+}
+
+paritas_status sized_take(paritas_context *context, const char *type, const char *argument, const void *given,
+                          void *own, size_t size)
+{
+    size_t theirs;
+    if (!given) return PARITAS_OK;
+    const paritas_status status = sized_check(context, type, argument, 1, given, size);
+    if (status != PARITAS_OK) return status;
+    memcpy(&theirs, given, sizeof theirs);
+    memcpy(own, given, theirs);
+    memcpy(own, &size, sizeof size);
+    return PARITAS_OK;
+}

@@ -1,0 +1,23 @@
+/* sized.h: structs of the public interface, which begin with their size (paritas_records.h).
+ *
+ * To let a struct grow, add the field at its end and the old size to `earlier` in sized.c. Callers of the older
+ * version then get the field's default. */
+#ifndef PARITAS_SIZED_H
+#define PARITAS_SIZED_H
+
+#include "base/context.h"
+
+/* Takes the caller's struct `given`, whose argument has this name, into *own, which holds the defaults; both are of
+ * `type`. NULL: the defaults. INVALID_ARGUMENT: its size is none that a version had. */
+#define SIZED_TAKE(context, type, argument, given, own) \
+    sized_take(context, #type, argument, given, own, sizeof(type))
+paritas_status sized_take(paritas_context *context, const char *type, const char *argument, const void *given,
+                          void *own, size_t size);
+
+/* The same check of a struct that receives an answer, or of the first one of an array of `n`. */
+#define SIZED_CHECK(context, type, argument, n, given) \
+    sized_check(context, #type, argument, n, given, sizeof(type))
+paritas_status sized_check(paritas_context *context, const char *type, const char *argument, size_t n,
+                           const void *given, size_t size);
+
+#endif
