@@ -185,7 +185,7 @@ class _Reader:
             relative, kind = self._histogram(element)[0], self._law_of_shapesys(element)
             data = self._scaled(element, relative, contents)
         elif kind == "normfactor":
-            config = {
+            config: dict[str, Any] = {
                 "name": name,
                 "bounds": [[element.number("Low"), element.number("High")]],
                 "inits": [element.number("Val")],

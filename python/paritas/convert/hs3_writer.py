@@ -221,7 +221,7 @@ class Writer(WorkspaceSource):
             data.update({"errors": one["data"] for one in sample["modifiers"] if one["name"] == native})
             written = [self._modifier(name, modifier, native) for modifier in sample["modifiers"]]
             samples.append({"name": sample["name"], "data": data, "modifiers": written})
-        found = {
+        found: _Json = {
             "name": f"model_{name}",
             "type": "histfactory_dist",
             "axes": _axes(name, self.nbins[name]),
@@ -278,7 +278,8 @@ class Writer(WorkspaceSource):
 
     def _analyses(self, kinds: list[str]) -> _Json:
         """Analyses of each measurement on each kind of data, with their domains and parameter points."""
-        analyses, points = [], []
+        analyses: list[_Json] = []
+        points: list[_Json] = []
         domains = [_domain("default_domain", self.parameters[0])]
         for measurement, parameters in zip(self.measurements, self.parameters):
             name, poi = measurement["name"], self._poi(measurement)

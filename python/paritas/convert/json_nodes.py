@@ -67,10 +67,10 @@ class Node(Place):
 
     def number(self, default: Optional[float] = None) -> float:
         value = self.value if self else default
-        numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not numeric or not abs(value) <= sys.float_info.max:
-            raise self.refuse("must be a finite number")
-        return value
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if abs(value) <= sys.float_info.max:
+                return value
+        raise self.refuse("must be a finite number")
 
     def numbers(self, count: Optional[int] = None) -> list[float]:
         found = [item.number() for item in self]

@@ -65,7 +65,7 @@ def _bin_axis(axes: Axes, edges: Any, given: bool, xlabel: Optional[str]) -> Non
 
 def _hatched(axes: Axes, centres: Any, widths: Any, middle: Any, error: Any, zorder: int) -> Any:
     """The model's error as a hatched band."""
-    options = {"fill": False, "hatch": "//////", "edgecolor": "0.4", "linewidth": 0}
+    options: dict[str, Any] = {"fill": False, "hatch": "//////", "edgecolor": "0.4", "linewidth": 0}
     return axes.bar(centres, 2 * error, widths, bottom=middle - error, zorder=zorder, **options)
 
 

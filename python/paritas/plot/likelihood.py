@@ -103,7 +103,7 @@ def contours(
 
     with panels(ax, figure, (6.0, 4.6), style) as (drawn, (axes, *_)):
         most = max(10.0, min(finite_range(z)[1], 25.0))
-        colours = {"cmap": "Blues_r", "vmin": 0, "vmax": most}
+        colours: dict[str, Any] = {"cmap": "Blues_r", "vmin": 0, "vmax": most}
         image = axes.pcolormesh(x, y, known, **colours, shading="nearest", rasterized=True)
         levels = list(zip(TWO_PARAMETERS, ("-", "--"), ("68.3 %", "95 %")))
         shown = [level for level in levels if np.nanmin(z) < level[0] < np.nanmax(z)]
@@ -113,11 +113,13 @@ def contours(
         entries: list[tuple[Any, str]] = [
             (Line2D([], [], color="black", linestyle=kind), text) for _, kind, text in levels
         ]
-        marked = [(result.best, "best fit", "black", "P", 9)]
-        marked += [(expected, "expected", RED, "*", 11)] if expected is not None else []
-        for at, text, colour, marker, side in marked:
-            mark = {"color": colour, "marker": marker, "markersize": side, "markeredgecolor": "white"}
-            entries.append((axes.plot(at[0], at[1], linestyle="none", **mark)[0], text))
+        for at, text, colour, marker, size in (
+            (result.best, "best fit", "black", "P", 9),
+            (expected, "expected", RED, "*", 11),
+        ):
+            if at is not None:
+                look: dict[str, Any] = {"color": colour, "markersize": size, "markeredgecolor": "white"}
+                entries.append((axes.plot(*at, marker=marker, linestyle="none", **look)[0], text))
         legend(axes, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=4, borderaxespad=0.4)
         drawn.colorbar(image, ax=axes, label=_RISE, pad=0.02)
         axes.set_xlabel(plain(result.parameters[0]))

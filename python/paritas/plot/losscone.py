@@ -53,7 +53,7 @@ def _draw_cells(axes: Axes, bounds: Floats, cells: Any, norm: Any, colours: str,
     from matplotlib.collections import PolyCollection
 
     boxes, values = cells
-    options = {"edgecolors": "face", "linewidths": 0.1, "rasterized": True}
+    options: dict[str, Any] = {"edgecolors": "face", "linewidths": 0.1, "rasterized": True}
     drawn = PolyCollection(boxes, array=np.array(values), cmap=colours, norm=norm, **options)
     axes.add_collection(drawn, autolim=False)
     axes.set_facecolor("0.8")  # where there is no value
@@ -155,13 +155,13 @@ def profile(
             if fit is None or response not in fit.results or not fit.fitted(response)[which]:
                 continue
             row = fit.results[response][which]
-            line = {"color": colour, "linewidth": 0.9}
+            line: dict[str, Any] = {"color": colour, "linewidth": 0.9}
             plateau = (row["potential_lower"], row["potential_upper"])
             spans = [(span, 0.15, 1, "confidence set") for span in fit.intervals(which, response)]
             spans.append((plateau, 0.35, 2, "plateau"))
             for j, ((low, high), alpha, order, what) in enumerate(spans):
                 name = None if 0 < j < len(spans) - 1 else f"{what}, {response}"
-                look = {"facecolor": colour, "alpha": alpha, "linewidth": 0}
+                look: dict[str, Any] = {"facecolor": colour, "alpha": alpha, "linewidth": 0}
                 axes.axvspan(low, high, zorder=order, label=name, **look)
             axes.axvline(row["potential_centre"], linestyle="--", zorder=3, **line)
             if response in fit.sets:
@@ -262,7 +262,7 @@ def time_series(
                 name = f"confidence_at_{side}_bound{suffix}"
                 if intervals == "confidence" and name in names and np.any(table[name]):
                     there = table[name]
-                    look = {"color": GREY, "markersize": 4, "linestyle": "none", "zorder": 2}
+                    look: dict[str, Any] = {"color": GREY, "markersize": 4, "linestyle": "none", "zorder": 2}
                     axes.plot(time[there], ends[there], marker, label=f"open {text}", **look)
         text = f"U, {response}" if response else "U"
         axes.plot(time, U, "o", color=BLUE, markersize=2.6, zorder=3, label=text)
@@ -305,7 +305,7 @@ def map(
     low, high = np.quantile(U[known], (0.02, 0.98)).tolist() if limits is None else limits
     with panels(ax, figure, (7.2, 3.5), style) as (drawn, (axes, *_)):
         wrapped = (longitude[known] + 180.0) % 360.0 - 180.0
-        colours = {"c": U[known], "cmap": "plasma", "vmin": low, "vmax": high}
+        colours: dict[str, Any] = {"c": U[known], "cmap": "plasma", "vmin": low, "vmax": high}
         points = axes.scatter(wrapped, latitude[known], s=9, linewidths=0, zorder=2, **colours)
         axes.set_xlim(-180.0, 180.0)
         axes.set_ylim(-90.0, 90.0)

@@ -130,21 +130,24 @@ def ranking(
     names = result.names[part]
     if not names:
         raise ValueError(f"ranks from {first} on: there are {len(result)}")
-    impacts = [
-        (
-            np.asarray(values)[part],
-            {"facecolor": colour, "zorder": 1},
-            rf"impact, $\hat{{\theta}} {sign} \Delta\hat{{\theta}}$",
+    after: dict[str, Any] = {"zorder": 1}
+    before: dict[str, Any] = {"zorder": 2, "fill": False, "linewidth": 1.0}
+    bars = [
+        (np.asarray(values)[part], look, text)
+        for values, look, text in (
+            (result.impact_up, {**after, "facecolor": BLUE}, r"impact, $\hat{\theta} + \Delta\hat{\theta}$"),
+            (
+                result.impact_down,
+                {**after, "facecolor": LIGHT_BLUE},
+                r"impact, $\hat{\theta} - \Delta\hat{\theta}$",
+            ),
+            (result.prefit_up, {**before, "edgecolor": "navy"}, r"before the fit, $\theta_0 + \Delta\theta$"),
+            (
+                result.prefit_down,
+                {**before, "edgecolor": "teal"},
+                r"before the fit, $\theta_0 - \Delta\theta$",
+            ),
         )
-        for values, colour, sign in ((result.impact_up, BLUE, "+"), (result.impact_down, LIGHT_BLUE, "-"))
-    ]
-    impacts += [
-        (
-            np.asarray(values)[part],
-            {"fill": False, "edgecolor": colour, "linewidth": 1.0, "zorder": 2},
-            rf"before the fit, $\theta_0 {sign} \Delta\theta$",
-        )
-        for values, colour, sign in ((result.prefit_up, "navy", "+"), (result.prefit_down, "teal", "-"))
     ]
     with panels(ax, figure, (5.0 + width_of(names), 2.5 + 0.45 * len(names)), style) as (drawn, (axes, *_)):
         over = axes.twiny()
@@ -152,9 +155,9 @@ def ranking(
         axes.patch.set_visible(False)
         y = rows_of_names(axes, names)
         entries: list[tuple[Any, str]] = [
-            (over.barh(y, values, height=0.75, **look), text) for values, look, text in impacts
+            (over.barh(y, values, height=0.75, **look), text) for values, look, text in bars
         ]
-        _, high = finite_range(*(np.abs(values) for values, _, _ in impacts))
+        _, high = finite_range(*(np.abs(values) for values, _, _ in bars))
         reach = 1.1 * high if high > 0 else 1.0
         over.set_xlim(-reach, reach)
         over.set_xlabel(rf"$\Delta$ {plain(result.poi)}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 import numpy as np
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
 else:
     Axes = Figure = Any
 
@@ -97,7 +97,7 @@ def panels(
             figure = given[0].figure
         else:
             if figure is None:
-                from matplotlib.figure import Figure
+                from matplotlib.figure import Figure as Figure
 
                 figure = Figure(figsize=size, layout="constrained")
             heights = {"height_ratios": list(rows)}
