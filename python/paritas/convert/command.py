@@ -24,8 +24,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m paritas convert",
         description="convert models: HS3, HistFactory XML with ROOT files, pyhf workspaces",
-        epilog="Notes on what was left out go to standard error. Exit codes: 0 converted; 2 wrong command line; "
-        "3 wrong input, or the target cannot express it; 5 output not written.",
+        epilog="Notes on what was left out go to standard error. Exit codes: 0 converted; 2 wrong command "
+        "line; 3 wrong input, or the target cannot express it; 5 output not written.",
     )
     add = parser.add_argument
     add("input", metavar="INPUT", help="document; of XML the top-level file")

@@ -130,8 +130,8 @@ class _Reader:
     # Channels
 
     def _histogram(self, element: Element, side: str = "", file: str = "") -> tuple[list[float], list[float]]:
-        """Contents and errors of the histogram that an element names; those of a HistoSys have a side. Path and
-        file are inherited."""
+        """Contents and errors of the histogram that an element names; those of a HistoSys have a side. Path
+        and file are inherited."""
         name = element.get(f"HistoName{side}")
         if element.tag in ("Sample", "Data"):
             name = element.inherited("HistoName")
@@ -207,7 +207,8 @@ class _Reader:
             errors = self._scaled(element, self._histogram(element, file=file)[0], contents)
         if not all(error >= 0 for error in errors):
             raise element.refuse(
-                "the histogram has negative contents and no errors of its own, so it has no statistical errors"
+                "the histogram has negative contents and no errors of its own, so it has no statistical "
+                "errors"
             )
         return modifier(f"staterror_{channel}", "staterror", errors)
 
@@ -217,8 +218,8 @@ class _Reader:
         return [a * b for a, b in zip(contents, relative)]
 
     def _law_of_shapesys(self, element: Element) -> str:
-        """shapesys (Poisson), or staterror if the files say Gaussian and are followed: on one sample both are a
-        factor a bin with a constraint."""
+        """shapesys (Poisson), or staterror if the files say Gaussian and are followed: on one sample both are
+        a factor a bin with a constraint."""
         law = element.get("ConstraintType")
         if not law:
             self._note(
@@ -328,6 +329,6 @@ def _problems(spec: dict[str, Any]) -> Iterable[str]:
             lengths = {len(row) for row in values}
             if lengths != {bins}:
                 yield (
-                    f"channel '{channel['name']}', sample '{sample['name']}': histograms of {sorted(lengths)} "
-                    f"bins, but the data have {bins}"
+                    f"channel '{channel['name']}', sample '{sample['name']}': histograms of "
+                    f"{sorted(lengths)} bins, but the data have {bins}"
                 )

@@ -65,7 +65,8 @@ def from_pyhf(
     histosys_code: str = DEFAULT_CODES["histosys"],
 ) -> Conversion:
     """The HS3 document of a pyhf workspace, as ROOT reads it: `model_CHANNEL` distributions, obsData and
-    asimovData, default_domain, and for each measurement an analysis of the observed and one of the Asimov data.
+    asimovData, default_domain, and for each measurement one analysis of the observed data and one of the
+    Asimov data.
 
     normsys_code, histosys_code: the interpolation of the model (code1 or code4; code0 or code4p), which a
         workspace does not carry.

@@ -6,8 +6,8 @@ from typing import Any, Optional
 
 from .json_nodes import Node
 
-#: Modifier type -> pyhf's code -> its names in HS3: ROOT's number, words of the standard (lin, log, poly6) and
-#: of pyhs3 (pyhf's), or (type, in, out). Without `out` the inner function goes on.
+#: Modifier type -> pyhf's code -> its names in HS3: ROOT's number, words of the standard (lin, log, poly6)
+#: and of pyhs3 (pyhf's), or (type, in, out). Without `out` the inner function goes on.
 _NAMES: dict[str, dict[str, tuple[Any, ...]]] = {
     "normsys": {
         "code1": (1, "log", "exp", "code1", ("mult", "exp"), ("mult", "exp", "exp")),

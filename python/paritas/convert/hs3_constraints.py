@@ -126,7 +126,8 @@ class Constraints:
             if side.value == wanted or (wanted != nominal.value and not observable):
                 return side.value, Constraint("Gauss", self._number(nominal), self._number(sigma))
         raise node.refuse(
-            "a constraint has a parameter on one side and on the other a number or a name of the parameter point"
+            "a constraint has a parameter on one side and on the other a number or a name of the parameter "
+            "point"
         )
 
     def _product(self, mean: Node) -> tuple[str, float]:

@@ -122,8 +122,8 @@ class Gammas:
         return found
 
     def _kind(self, new: GammaSet) -> Optional[str]:
-        """The kind of constraint: by `constraints`, or as the modifier or (staterror) the channel says. ROOT's
-        default for a staterror is Poisson."""
+        """The kind of constraint: by `constraints`, or as the modifier or (staterror) the channel says.
+        ROOT's default for a staterror is Poisson."""
         node, listed = new.node, new.node.get("constraints")
         if listed:
             if len(list(listed)) != len(new.parameters):
@@ -153,8 +153,8 @@ class Gammas:
         else:
             if new.kind is not None or known.kind is not None or kind != "shapefactor":
                 raise new.node.refuse(
-                    f"'{new.parameters[0]}' stands in two channels; pyhf shares only free parameters (shapefactor) "
-                    "among channels"
+                    f"'{new.parameters[0]}' stands in two channels; pyhf shares only free parameters "
+                    "(shapefactor) among channels"
                 )
             same = True
         if not same or any(a != b for a, b in zip(new.parameters, known.parameters)):
@@ -190,8 +190,8 @@ class Gammas:
                 ):
                     return reading
         raise new.vals.refuse(
-            "nothing says whether these are relative or absolute widths (or tau, or 1/width): no domain bounds "
-            "each parameter by 1 + 5 widths; choose with shapesys_vals"
+            "nothing says whether these are relative or absolute widths (or tau, or 1/width): no domain "
+            "bounds each parameter by 1 + 5 widths; choose with shapesys_vals"
         )
 
     # To pyhf
@@ -232,7 +232,8 @@ class Gammas:
         for i in every:
             if named and found.parameters[i] not in named and not all(i in which for which in frozen):
                 raise found.node.refuse(
-                    f"'{found.parameters[i]}' has no constraint and is not constant, others have one; {_ALL_OR_NONE}"
+                    f"'{found.parameters[i]}' has no constraint and is not constant, others have one; "
+                    f"{_ALL_OR_NONE}"
                 )
         if not any(0 < len(which) < len(every) for which in frozen):
             return
@@ -240,8 +241,8 @@ class Gammas:
         moved = any(one.value(found.parameters[i]) != 1 for one in self.analyses for i in kept[0])
         if found.kind not in ("Gauss", "Poisson") or moved or any(which != kept[0] for which in kept):
             raise found.node.refuse(
-                "some of its parameters are held constant, but are free, away from 1 or not constant in every "
-                f"analysis; {_ALL_OR_NONE}"
+                "some of its parameters are held constant, but are free, away from 1 or not constant in "
+                f"every analysis; {_ALL_OR_NONE}"
             )
         found.relative = [0.0 if i in kept[0] else width for i, width in enumerate(found.relative)]
 
@@ -250,8 +251,8 @@ class Gammas:
         first = min(found.lengths)
         if found.lengths[first] < len(found.parameters):
             raise found.node.refuse(
-                f"channel '{first}' has {found.lengths[first]} of the {len(found.parameters)} parameters; pyhf "
-                "shares them if the channel that comes first by name has all"
+                f"channel '{first}' has {found.lengths[first]} of the {len(found.parameters)} parameters; "
+                "pyhf shares them if the channel that comes first by name has all"
             )
         whole = None
         if found.kind in ("Gauss", "Poisson"):
@@ -279,8 +280,8 @@ class Gammas:
             names = ", ".join(sample.name for sample in found.samples)
             remedy = " (poisson_staterror='gauss' takes a Gaussian of the same width)"
             raise found.node.refuse(
-                f"Poisson-constrained parameters are shared by samples {names}; pyhf's shapesys belongs to one "
-                f"sample and its staterror is Gaussian{remedy if found.statistical else ''}"
+                f"Poisson-constrained parameters are shared by samples {names}; pyhf's shapesys belongs to "
+                f"one sample and its staterror is Gaussian{remedy if found.statistical else ''}"
             )
         self._note(found, "Poisson constraints that samples share became Gaussian ones of the same width")
 

@@ -175,8 +175,8 @@ class Reader:
         known = self.scalars.setdefault(parameter, _Scalar(role, node))
         if known.role != role:
             raise node.refuse(
-                f"'{parameter}' is a parameter of type {role} here and {known.role} at {known.node.place}; in pyhf "
-                "it has one type"
+                f"'{parameter}' is a parameter of type {role} here and {known.role} at {known.node.place}; "
+                "in pyhf it has one type"
             )
         if (kind, parameter) in sample.scalars:
             raise node.refuse(f"the sample has a second {kind} of '{parameter}'")
@@ -194,7 +194,8 @@ class Reader:
         first, place = self.codes.setdefault(kind, (code, node.place))
         if first != code:
             raise node.refuse(
-                f"this {kind} is interpolated with {code}, {place} with {first}: a pyhf model has one code for all"
+                f"this {kind} is interpolated with {code}, {place} with {first}: a pyhf model has one code "
+                "for all"
             )
         if kind == "histosys":
             return {
@@ -219,7 +220,8 @@ class Reader:
             if law.kind == "Gauss" and scalar.role == "factor":
                 if lumi:
                     raise scalar.node.refuse(
-                        f"'{parameter}' and '{lumi}' are factors with a constraint; a pyhf workspace has one, lumi"
+                        f"'{parameter}' and '{lumi}' are factors with a constraint; a pyhf workspace has "
+                        "one, lumi"
                     )
                 lumi, scalar.role = parameter, "lumi"
             elif law.kind == "Gauss" and law.width != 1:

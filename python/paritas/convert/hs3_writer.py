@@ -182,8 +182,8 @@ class Writer(WorkspaceSource):
         types = {modifier["type"] for channel in self.channels for _, modifier in modifiers(channel)}
         if self.codes["histosys"] != "code4p" and "histosys" in types:
             self.notes.append(
-                "interpolation of histosys: ROOT up to 6.40 reads all with its code 4 (pyhf's code4p), whatever "
-                "a document says"
+                "interpolation of histosys: ROOT up to 6.40 reads all with its code 4 (pyhf's code4p), "
+                "whatever a document says"
             )
         data = {"obsData": {name: self.observed[name] for name in self.nbins}}
         starts = [one.value for one in self.parameters[0].values() if self.kinds[one.owner].role == "alpha"]
@@ -321,7 +321,8 @@ class Writer(WorkspaceSource):
         return []
 
     def _misc(self, analyses: list[_Json], kinds: list[str]) -> _Json:
-        """How ROOT joins channels and data sets, which have no names in likelihoods; and this project's mark."""
+        """How ROOT joins channels and data sets, which have no names in likelihoods; and this project's
+        mark."""
         joined = {
             "index_cat": "channelCat",
             "indices": list(range(len(self.nbins))),

@@ -1,4 +1,5 @@
-"""What the converters know of pyhf workspaces: modifier types with their defaults, and workspaces to convert."""
+"""What the converters know of pyhf workspaces: modifier types with their defaults, and workspaces to
+convert."""
 
 from __future__ import annotations
 
@@ -65,8 +66,8 @@ def _walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 class WorkspaceSource:
-    """A workspace to convert, as plain data, with the places of its parts. Refused if it has not pyhf's schema
-    or its histograms differ in length."""
+    """A workspace to convert, as plain data, with the places of its parts. Refused if it has not pyhf's
+    schema or its histograms differ in length."""
 
     def __init__(self, spec: Any) -> None:
         if not isinstance(spec, dict):
@@ -117,7 +118,8 @@ class WorkspaceSource:
     def unused_configs(self, measurement: Any) -> list[str]:
         """Notes on configurations of parameters that the channels do not have."""
         return [
-            f"{self.place(config)}: '{name}' is no parameter of these channels; its configuration was left out"
+            f"{self.place(config)}: '{name}' is no parameter of these channels; its configuration was left "
+            "out"
             for name, config in configs(measurement).items()
             if name not in self.kinds
         ]

@@ -18,8 +18,8 @@ def uproot() -> Any:
 
 
 class RootFiles:
-    """ROOT files below a folder, each opened once. `mounts` are pairs (where files are, where the XML says they
-    are). A context manager."""
+    """ROOT files below a folder, each opened once. `mounts` are pairs (where files are, where the XML says
+    they are). A context manager."""
 
     def __init__(self, folder: Path, mounts: list[tuple[Path, Path]]) -> None:
         self.folder, self.mounts = folder, mounts

@@ -162,8 +162,8 @@ class _Builder:
 
     def entity(self, name: str, *_: Any) -> None:
         raise self.refuse(
-            f"it declares the entity '{name}'; entities are refused, since they can expand without bound or name "
-            "other files"
+            f"it declares the entity '{name}'; entities are refused, since they can expand without bound or "
+            "name other files"
         )
 
     def skipped(self, name: str, _: Any) -> None:

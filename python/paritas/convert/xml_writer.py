@@ -252,5 +252,6 @@ class _Writer(WorkspaceSource):
         pairs = [pair for row in config.get("bounds", ()) for pair in zip(row, default)]
         if any(abs(a - b) > 1e-9 * max(1.0, abs(b)) for a, b in pairs):
             log.warning(
-                f"{self.place(config)}: XML cannot express bounds of '{config['name']}'; readers take {list(default)}"
+                f"{self.place(config)}: XML cannot express bounds of '{config['name']}'; readers take "
+                f"{list(default)}"
             )

@@ -23,8 +23,8 @@ def _finite(values: Optional[ArrayLike]) -> Any:
 def asymptotic_density(q: Any, root: float, true_root: float, test_stat: str) -> Any:
     """Density at q > 0 of q_mu, qtilde_mu or q_0 (arXiv:1007.1727, eqs. 49, 57, 64), without the part at 0.
 
-    root: sqrt(q_A), the tested mu over sigma. true_root: the difference between the tested mu (for q_0: 0) and
-        the true one, over sigma.
+    root: sqrt(q_A), the tested mu over sigma. true_root: the difference between the tested mu (for q_0: 0)
+        and the true one, over sigma.
     """
     density = np.exp(-0.5 * (np.sqrt(q) - true_root) ** 2) / np.sqrt(8 * pi * q)
     if test_stat == "qtilde" and root > 0:

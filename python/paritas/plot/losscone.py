@@ -76,8 +76,8 @@ def sweep(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """A sweep in three panels over energy and pitch angle: the normalised flux as measured, the model, and the
-    difference of their logarithms; each with the edge of the cone.
+    """A sweep in three panels over energy and pitch angle: the normalised flux as measured, the model, and
+    the difference of their logarithms; each with the edge of the cone.
 
     k: which of the fit's sweeps. response: "hard" or "folded" (None: the first that was fitted); the line is
         the hard edge at the same U and r. point: (U, r, A) instead of the best. ax: three axes.

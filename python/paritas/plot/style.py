@@ -88,8 +88,8 @@ def panels(
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """The figure and its axes to draw into while the style holds, top first with heights `rows`.
 
-    ax: axes to use, or as many as there are panels; fewer leave out the lower ones. figure: an empty figure or
-        subfigure to use. Else a new figure of `size` inches. share: share the x axis.
+    ax: axes to use, or as many as there are panels; fewer leave out the lower ones. figure: an empty figure
+        or subfigure to use. Else a new figure of `size` inches. share: share the x axis.
     """
     with _matplotlib().rc_context(_settings(style)):
         if ax is not None:

@@ -51,8 +51,8 @@ def html_table(
         for first, *cells in rows
     )
     return (
-        f"<table>\n<caption>{escape(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody>\n"
-        "</table>"
+        f"<table>\n<caption>{escape(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n"
+        f"<tbody>\n{body}\n</tbody>\n</table>"
     )
 
 
