@@ -152,7 +152,7 @@ def test_what_pyhf_leaves_out_is_logged_and_what_the_files_say_is_refused_or_kep
         assert left_out in caplog.text
     with pytest.raises(
         ConversionError,
-        match=r'sr.xml:4: <StatErrorConfig>: ConstraintType="Poisson" of statistical errors that 2 samples share',
+        match=r'sr.xml:4: <StatErrorConfig>: .* ConstraintType="Poisson" of statistical errors that 2 samples share',
     ):
         histfactory_xml.read(top, folder, mounts)
 
@@ -195,24 +195,24 @@ ENTITIES = '<!DOCTYPE Combination [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;
             "<!DOCTYPE Combination SYSTEM 'HistFactorySchema.dtd'><Combination OutputFilePrefix=''><Input>&x;</Input></Combination>",
             "the entity 'x' is not declared",
         ),
-        ("<Combination OutputFilePrefix=''><Input>", "no XML: no element found"),
-        ("", "no XML: no element found"),
-        ("<Channel Name='x'/>", "the element <Channel> is not known where <Combination> is wanted"),
+        ("<Combination OutputFilePrefix=''><Input>", "not XML: no element found"),
+        ("", "not XML: no element found"),
+        ("<Channel Name='x'/>", "the element <Channel> is not known where <Combination> is expected"),
         (
             "<Combination OutputFilePrefix=''><Asimov/></Combination>",
             "the element <Asimov> is not known in <Combination>",
         ),
         ("<Combination/>", "the attribute OutputFilePrefix is missing"),
         ("<Combination OutputFilePrefix='' surprise=''/>", "the attribute surprise is not known here"),
-        ("<Combination OutputFilePrefix=''>text</Combination>", "text where none is wanted"),
+        ("<Combination OutputFilePrefix=''>text</Combination>", "there must be no text here"),
         (
             "<Combination OutputFilePrefix=''><Input>none.xml</Input></Combination>",
             "there is no file .*none.xml",
         ),
-        ("<Combination OutputFilePrefix=''/>", "there are no channels"),
+        ("<Combination OutputFilePrefix=''/>", "channels: must not be empty"),
         (
             "<Combination OutputFilePrefix=''><Function Name='f' Expression='x*y' Dependents='x,y'/></Combination>",
-            "a function of parameters cannot stand",
+            "cannot express a function of parameters",
         ),
     ],
 )
@@ -238,9 +238,9 @@ def test_top_level_files_that_are_wrong_are_refused(files, top, why):
             "sr",
             'InputFile="data/input.root" HistoPath',
             'InputFile="config/sr.xml" HistoPath',
-            "is no ROOT file",
+            "as a ROOT file",
         ),
-        ("sr", 'High="1.1"', 'High="much"', r'<OverallSys Name="xs">: High="much" is no number'),
+        ("sr", 'High="1.1"', 'High="much"', r'<OverallSys Name="xs">: High="much" is not a number'),
         ("sr", 'High="1.1"', 'High="inf"', "is not finite"),
         ("sr", ' High="1.1"', "", "the attribute High is missing"),
         ("sr", 'NormalizeByTheory="True"', 'NormalizeByTheory="yes"', "neither True nor False"),
@@ -252,7 +252,7 @@ def test_top_level_files_that_are_wrong_are_refused(files, top, why):
         ),
         ("sr", 'HistoNameLow="down"', "", r'<HistoSys Name="shape">: HistoNameLow is missing'),
         ("sr", 'HistoName="other"', 'HistoName="other" x="1"', "the attribute x is not known"),
-        ("cr", 'HistoName="cr_background"', 'HistoName="text"', "no histogram"),
+        ("cr", 'HistoName="cr_background"', 'HistoName="text"', "not a histogram"),
         (
             "cr",
             'Name="norm" Val="1.5"',
@@ -265,16 +265,16 @@ def test_top_level_files_that_are_wrong_are_refused(files, top, why):
             'HistoName="cr_negative"><StatError Activate="True"/>',
             "negative contents and no errors",
         ),
-        ("cr", 'Name="CR"', 'Name="SR"', "two channels are called 'SR'"),
+        ("cr", 'Name="CR"', 'Name="SR"', 'the name "SR" is also that of channels'),
         (
             "cr",
             'HistoName="cr_data"',
             'HistoPath="sr" HistoName="data"',
-            r"histograms of \[1\] bins where the data have 3",
+            r"histograms of \[1\] bins, but the data have 3",
         ),
         ("top", "Lumi alpha_xs", "gamma_stat_SR_bin_0", "one of several parameters of a set"),
         ("top", "<POI>mu</POI>", "", "it has no <POI>"),
-        ("top", 'Lumi="1.2"', 'Lumi="x"', "is no number"),
+        ("top", 'Lumi="1.2"', 'Lumi="x"', "is not a number"),
     ],
 )
 def test_channels_and_measurements_that_are_wrong_are_refused_by_file_and_element(files, part, old, new, why):
@@ -288,7 +288,7 @@ def test_channels_and_measurements_that_are_wrong_are_refused_by_file_and_elemen
 def test_what_no_model_can_be_made_of_can_be_a_note(files):
     top, folder, mounts = files(cr=CR.replace('Name="CR"', 'Name="SR"'))
     assert any(
-        "two channels are called 'SR'" in note
+        'the name "SR" is also that of channels[0]' in note
         for note in histfactory_xml.read(top, folder, mounts, validation_as_error=False).notes
     )
 
@@ -382,6 +382,7 @@ def _spec(**parameters):
         "sigmas": [0.2],
         **parameters.pop("lumi", {}),
     }
+    lumi = {key: value for key, value in lumi.items() if value is not None}
     configs = [lumi, *({"name": name, **config} for name, config in parameters.items())]
     return {
         "channels": [{"name": "c", "samples": [{"name": "s", "data": [10.0, 0.0], "modifiers": modifiers}]}],
@@ -425,8 +426,8 @@ def test_configurations_of_parameters_come_back(tmp_path):
             "'staterror_c' has one parameter a bin, which XML can neither set nor hold",
         ),
         ({"staterror_c": {"inits": [1.0, 1.1]}}, "can neither set nor hold"),
-        ({"xs": {"auxdata": [0.5]}}, "auxdata and sigmas of 'xs' cannot stand in XML"),
-        ({"lumi": {"sigmas": None}}, "lumi wants auxdata and sigmas"),
+        ({"xs": {"auxdata": [0.5]}}, "XML cannot express auxdata and sigmas of 'xs'"),
+        ({"lumi": {"sigmas": None}}, "lumi must have auxdata and sigmas"),
         ({"lumi": {"auxdata": [0.0]}}, "relative to its value, which is 0"),
     ],
 )

@@ -1,8 +1,8 @@
-"""HistFactory's XML and ROOT files to a pyhf workspace (as pyhf's readxml does it) and back.
+"""HistFactory's XML with ROOT files to a pyhf workspace, as pyhf's readxml does it, and back.
 
-ROOT files go through uproot, which is wanted only here. Where pyhf and the files differ (laws of constraints,
-thresholds, constraint terms), `constraints` says who is followed: "file" represents what the files say or
-refuses it by name, "pyhf" takes pyhf's choice and notes it.
+ROOT files need uproot. pyhf and the files differ in laws of constraints, thresholds and constraint terms.
+`constraints` chooses: "file" represents what the files say or refuses it by name, "pyhf" takes pyhf's choice
+and notes it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ import math
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Iterable, Optional, Sequence, TypeVar, Union
 
+from .._engine import InvalidInput
 from ..files import PathLike
+from ..workspace import Workspace
 from .conversion import Conversion, ConversionError
+from .parameter_names import without_alpha
+from .pyhf_workspace import MODIFIERS, histograms, modifier
 from .root_files import RootFiles
-from .xml_grammar import Element, parse_xml
+from .xml_grammar import MODIFIER_ELEMENTS, Element, parse_xml
 from .xml_writer import write
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ __all__ = ["parse", "read", "write"]
 
 log = logging.getLogger(__name__)
 _Item = TypeVar("_Item")
+_GAUSSIAN = ("Gaussian", "Gauss")
 
 
 def parse(
@@ -34,11 +39,11 @@ def parse(
     track_progress: bool = False,
     validation_as_error: bool = True,
 ) -> dict[str, Any]:
-    """The workspace that pyhf's readxml.parse makes of these files; what it leaves out is logged as warnings.
+    """The workspace that pyhf's readxml.parse makes of these files. What it leaves out is logged as warnings.
 
-    config: the top-level XML file; rootdir: where relative paths in it start; mounts: pairs (where the files
-        are, where the XML says they are).
-    validation_as_error: whether a workspace that no model can be made of raises ConversionError or is logged.
+    config: the top-level XML file. rootdir: where its relative paths start. mounts: pairs (where the files
+        are, where the XML says they are). validation_as_error: raise ConversionError for a workspace that
+        makes no model, or log it.
     """
     answer = read(config, rootdir, mounts, track_progress, validation_as_error, constraints="pyhf")
     for note in answer.notes:
@@ -55,17 +60,19 @@ def read(
     *,
     constraints: str = "file",
 ) -> Conversion:
-    """As `parse`, and answers a Conversion with the notes. constraints: "file" or "pyhf", see above.
-    Raises ConversionError with file, line and element; OSError where a file cannot be read; ImportError where
-    uproot is not installed."""
+    """Like `parse`, but returns a Conversion with the notes. constraints: "file" or "pyhf", see above.
+
+    Raises ConversionError with file, line and element; OSError if a file cannot be read; ImportError without
+    uproot.
+    """
     if constraints not in ("file", "pyhf"):
-        raise ValueError(f"constraints: 'file' or 'pyhf', not {constraints!r}")
+        raise ValueError(f"constraints: must be 'file' or 'pyhf', not {constraints!r}")
     with RootFiles(Path(rootdir), [(Path(host), Path(mount)) for host, mount in mounts or ()]) as files:
         return _Reader(files, constraints == "file").convert(config, track_progress, validation_as_error)
 
 
 def _progress(items: Sequence[_Item], unit: str, wanted: bool) -> Iterable[_Item]:
-    """A bar, where one is wanted and tqdm is installed."""
+    """The items with a progress bar, if one is wanted and tqdm is installed."""
     if wanted:
         try:
             from tqdm import tqdm
@@ -77,25 +84,23 @@ def _progress(items: Sequence[_Item], unit: str, wanted: bool) -> Iterable[_Item
 
 
 class _Reader:
+    """Reads one configuration. `strict`: follow the files, not pyhf."""
+
     def __init__(self, files: RootFiles, strict: bool) -> None:
         self.files, self.strict = files, strict
-        self.notes: list[str] = files.notes
-        self.factors: dict[str, tuple[dict[str, Any], Element]] = {}
-        self.shared: dict[str, Element] = {}
-        self.gammas: set[str] = set()
-        self.parameters: set[str] = set()
+        self.notes = files.notes
+        self.factors: dict[str, tuple[dict[str, Any], Element]] = {}  # configurations, and where they stand
+        self.gaussian: dict[str, Element] = {}  # ShapeSys by name
+        self.parameters: set[str] = set()  # of whole samples
 
     def _beyond(self, element: Element, what: str) -> None:
-        """Something said in the files that this workspace does not say: refused, or noted where pyhf is
-        followed."""
+        """Refuses what a workspace cannot express, or notes it if pyhf is followed."""
         if self.strict:
-            raise element.refuse(
-                f"{what} cannot stand in a pyhf workspace (constraints='pyhf' leaves it out, as pyhf does)"
-            )
+            raise element.inexpressible(f"{what} (constraints='pyhf' leaves it out, as pyhf does)")
         self._note(element, f"{what} was left out, as pyhf does")
 
     def _note(self, element: Element, what: str) -> None:
-        self.notes.append(str(element.refuse(what)))
+        self.notes.append(element.at(what))
 
     def convert(
         self, config: Union[PathLike, IO[bytes], IO[str]], track_progress: bool, validation_as_error: bool
@@ -103,15 +108,13 @@ class _Reader:
         top = parse_xml(config, "Combination")
         for function in top.all("Function"):
             self._beyond(function, "a function of parameters")
-        inputs = [(element, element.text.strip()) for element in top.all("Input") if element.text.strip()]
+        inputs = [element for element in top.all("Input") if element.text.strip()]
         channels, observations = [], []
-        for element, name in _progress(inputs, "channel", track_progress):
-            path = self.files.resolve(name)
-            if not path.is_file():
-                raise element.refuse(f"there is no file {path}")
-            channel = parse_xml(path, "Channel")
-            observations.append({"name": channel.attributes["Name"], "data": self._observation(channel)})
-            channels.append({"name": channel.attributes["Name"], "samples": self._channel(channel)})
+        for element in _progress(inputs, "channel", track_progress):
+            channel = parse_xml(self.files.resolve(element.text.strip(), element), "Channel")
+            name = channel.get("Name")
+            observations.append({"name": name, "data": self._observation(channel)})
+            channels.append({"name": name, "samples": self._samples(channel)})
         spec = {
             "measurements": [self._measurement(element) for element in top.all("Measurement")],
             "channels": channels,
@@ -126,75 +129,62 @@ class _Reader:
 
     # Channels
 
-    def _histogram(
-        self,
-        element: Element,
-        parents: Sequence[Element],
-        kind: str = "",
-        file_keys: Sequence[str] = ("InputFile",),
-    ) -> tuple[list[float], list[float]]:
-        """Contents and errors of the histogram that HistoName (HistoPath, InputFile), with an ending, name;
-        file and path are inherited from the parents."""
-
-        def inherited(key: str) -> str:
-            return next((parent.get(key) for parent in parents if parent.get(key)), "")
-
-        name = element.get(f"HistoName{kind}") or (
-            inherited("HistoName") if element.tag in ("Sample", "Data") else ""
-        )
-        file = next((element.get(key) for key in file_keys if element.get(key)), "") or inherited("InputFile")
-        path = element.get(f"HistoPath{kind}") or inherited("HistoPath")
-        for what, given in ((f"HistoName{kind}", name), ("InputFile", file)):
+    def _histogram(self, element: Element, side: str = "", file: str = "") -> tuple[list[float], list[float]]:
+        """Contents and errors of the histogram that an element names; those of a HistoSys have a side. Path
+        and file are inherited."""
+        name = element.get(f"HistoName{side}")
+        if element.tag in ("Sample", "Data"):
+            name = element.inherited("HistoName")
+        file = file or element.inherited("InputFile")
+        for what, given in ((f"HistoName{side}", name), ("InputFile", file)):
             if not given:
                 raise element.refuse(f"{what} is missing")
+        path = element.get(f"HistoPath{side}") or element.inherited("HistoPath")
         return self.files.histogram(element, file, path, name)
 
     def _observation(self, channel: Element) -> list[float]:
         data = channel.all("Data")
         if not data:
-            raise channel.refuse("it has no <Data>; a workspace wants observed counts")
+            raise channel.refuse("it has no <Data>; a workspace must have observed counts")
         for element in data[1:]:
             self._note(element, "a second <Data>; the first was taken")
-        return self._histogram(data[0], [channel])[0]
+        return self._histogram(data[0])[0]
 
-    def _channel(self, channel: Element) -> list[dict[str, Any]]:
+    def _samples(self, channel: Element) -> list[dict[str, Any]]:
         samples, statistical = [], []
         for element in channel.all("Sample"):
-            contents, errors = self._histogram(element, [channel])
-            modifiers: list[dict[str, Any]] = []
+            contents, errors = self._histogram(element)
+            modifiers = []
             if element.flag("NormalizeByTheory"):
-                modifiers.append({"name": "lumi", "type": "lumi", "data": None})
-                self.parameters.add("lumi")
+                modifiers.append(modifier("lumi", "lumi"))
             for child in element.children:
-                modifier = self._modifier(child, [element, channel], contents, errors)
-                if modifier is not None:
-                    modifiers.append(modifier)
-                    (
-                        self.gammas
-                        if modifier["type"] in ("staterror", "shapesys", "shapefactor")
-                        else self.parameters
-                    ).add(modifier["name"])
-                    if child.tag == "StatError":
-                        statistical.append((contents, modifier))
-            samples.append({"name": element.attributes["Name"], "data": contents, "modifiers": modifiers})
-        self._statistical(channel, statistical)
+                if child.tag != "StatError":
+                    modifiers.append(self._modifier(child, contents))
+                elif child.flag("Activate"):
+                    modifiers.append(self._stat_error(child, channel.get("Name"), contents, errors))
+                    statistical.append((contents, modifiers[-1]))
+            samples.append({"name": element.get("Name"), "data": contents, "modifiers": modifiers})
+            self.parameters.update(one["name"] for one in modifiers if not MODIFIERS[one["type"]].per_bin)
+        if statistical:
+            self._follow_stat_config(channel, statistical)
         return samples
 
-    def _modifier(
-        self, element: Element, parents: Sequence[Element], contents: list[float], errors: list[float]
-    ) -> Optional[dict[str, Any]]:
-        """One modifier of a sample with these contents and errors; None for a StatError that is not
-        active."""
-        name = element.get("Name")
-        if not name and element.tag != "StatError":
+    def _modifier(self, element: Element, contents: list[float]) -> dict[str, Any]:
+        name, kind = element.get("Name"), MODIFIER_ELEMENTS[element.tag]
+        if not name:
             raise element.refuse("Name is empty")
-        if element.tag == "OverallSys":
-            return {
-                "name": name,
-                "type": "normsys",
-                "data": {"lo": element.number("Low"), "hi": element.number("High")},
+        data: Any = None
+        if kind == "normsys":
+            data = {"lo": element.number("Low"), "hi": element.number("High")}
+        elif kind == "histosys":
+            data = {
+                f"{key}_data": self._histogram(element, side, element.get(f"HistoFile{side}"))[0]
+                for key, side in (("lo", "Low"), ("hi", "High"))
             }
-        if element.tag == "NormFactor":
+        elif kind == "shapesys":
+            relative, kind = self._histogram(element)[0], self._law_of_shapesys(element)
+            data = self._scaled(element, relative, contents)
+        elif kind == "normfactor":
             config: dict[str, Any] = {
                 "name": name,
                 "bounds": [[element.number("Low"), element.number("High")]],
@@ -207,30 +197,20 @@ class _Reader:
                 raise element.refuse(
                     f"Val, Low, High or Const differ from those at {first.file}:{first.line}"
                 )
-            return {"name": name, "type": "normfactor", "data": None}
-        if element.tag == "ShapeFactor":
-            return {"name": name, "type": "shapefactor", "data": None}
-        if element.tag == "HistoSys":
-            lo, _ = self._histogram(element, parents, "Low", ("HistoFileLow", "InputFile"))
-            hi, _ = self._histogram(element, parents, "High", ("HistoFileHigh", "InputFile"))
-            return {"name": name, "type": "histosys", "data": {"lo_data": lo, "hi_data": hi}}
-        if element.tag == "ShapeSys":
-            relative, _ = self._histogram(element, parents)
-            return {
-                "name": name,
-                "type": self._law_of_shapesys(element),
-                "data": self._scaled(element, relative, contents),
-            }
-        if not element.flag("Activate"):
-            return None
+        return modifier(name, kind, data)
+
+    def _stat_error(
+        self, element: Element, channel: str, contents: list[float], errors: list[float]
+    ) -> dict[str, Any]:
         if element.get("HistoName"):
-            relative, _ = self._histogram(element, parents, "", ("InputFile", "HistoFile"))
-            errors = self._scaled(element, relative, contents)
+            file = element.get("InputFile") or element.get("HistoFile")
+            errors = self._scaled(element, self._histogram(element, file=file)[0], contents)
         if not all(error >= 0 for error in errors):
             raise element.refuse(
-                "the histogram has negative contents and no errors of its own, so a statistical error cannot be had"
+                "the histogram has negative contents and no errors of its own, so it has no statistical "
+                "errors"
             )
-        return {"name": f"staterror_{parents[-1].attributes['Name']}", "type": "staterror", "data": errors}
+        return modifier(f"staterror_{channel}", "staterror", errors)
 
     def _scaled(self, element: Element, relative: list[float], contents: list[float]) -> list[float]:
         if len(relative) != len(contents):
@@ -238,8 +218,8 @@ class _Reader:
         return [a * b for a, b in zip(contents, relative)]
 
     def _law_of_shapesys(self, element: Element) -> str:
-        """shapesys (Poisson), or staterror where the files say Gaussian and are followed: on one sample both
-        are a factor a bin with a constraint."""
+        """shapesys (Poisson), or staterror if the files say Gaussian and are followed: on one sample both are
+        a factor a bin with a constraint."""
         law = element.get("ConstraintType")
         if not law:
             self._note(
@@ -247,41 +227,38 @@ class _Reader:
             )
         if law in ("", "Poisson"):
             return "shapesys"
-        if law not in ("Gaussian", "Gauss") or not self.strict:
+        if law not in _GAUSSIAN or not self.strict:
             self._beyond(element, f'ConstraintType="{law}"')
             return "shapesys"
-        first = self.shared.setdefault(element.attributes["Name"], element)
+        first = self.gaussian.setdefault(element.get("Name"), element)
         if first is not element:
-            raise element.refuse(
-                f"the same Gaussian ShapeSys stands at {first.file}:{first.line}; shared among samples it cannot stand in a pyhf workspace"
+            raise element.inexpressible(
+                f"a Gaussian ShapeSys that samples share; it stands also at {first.file}:{first.line}"
             )
         return "staterror"
 
-    def _statistical(self, channel: Element, active: list[tuple[list[float], dict[str, Any]]]) -> None:
-        """What a channel's StatErrorConfig says of its active StatErrors: the law of their constraints and
-        the threshold below which they are none."""
-        if not active:
-            return
+    def _follow_stat_config(self, channel: Element, active: list[tuple[list[float], dict[str, Any]]]) -> None:
+        """What StatErrorConfig says of the active StatErrors: the law of their constraints, and the threshold
+        below which bins have none."""
+        total = [sum(column) for column in zip(*(contents for contents, _ in active))]
         for config in channel.all("StatErrorConfig"):
-            law, threshold = (
-                config.get("ConstraintType"),
-                config.number("RelErrorThreshold") if config.get("RelErrorThreshold") else 0.0,
-            )
+            law, given = config.get("ConstraintType"), config.get("RelErrorThreshold")
+            threshold = config.number("RelErrorThreshold") if given else 0.0
+            other_law = law not in ("", *_GAUSSIAN)
             if not self.strict:
-                if law not in ("", "Gaussian", "Gauss"):
+                if other_law:
                     self._beyond(config, f'ConstraintType="{law}"')
                 if threshold > 0:
-                    self._beyond(config, f'RelErrorThreshold="{config.get("RelErrorThreshold")}"')
+                    self._beyond(config, f'RelErrorThreshold="{given}"')
                 continue
-            total = [sum(column) for column in zip(*(contents for contents, _ in active))]
-            errors = [math.hypot(*column) for column in zip(*(modifier["data"] for _, modifier in active))]
+            errors = [math.hypot(*column) for column in zip(*(one["data"] for _, one in active))]
             for i, (content, error) in enumerate(zip(total, errors)):
                 if content > 0 and error / content < threshold:
-                    for _, modifier in active:
-                        modifier["data"][i] = 0.0
+                    for _, one in active:
+                        one["data"][i] = 0.0
             if law == "Poisson" and len(active) == 1:
                 active[0][1]["type"] = "shapesys"
-            elif law not in ("", "Gaussian", "Gauss"):
+            elif other_law:
                 self._beyond(
                     config, f'ConstraintType="{law}" of statistical errors that {len(active)} samples share'
                 )
@@ -294,7 +271,7 @@ class _Reader:
         if width == 0 and "lumi" in self.parameters:
             self._note(
                 element,
-                "LumiRelErr is 0 where samples are normalized by theory: no model can be made of a lumi without width",
+                "LumiRelErr is 0 and samples are normalized by theory: a lumi without width makes no model",
             )
         pois = [name for poi in element.all("POI") for name in (poi.text.split() or [""])]
         if not pois:
@@ -305,15 +282,10 @@ class _Reader:
             if element.get(key):
                 self._note(element, f"{key} was left out, as pyhf does: all bins of the histograms are taken")
         for term in element.all("ConstraintTerm"):
-            self._beyond(term, f'Type="{term.attributes["Type"]}" of the constraint of {term.text.strip()}')
+            self._beyond(term, f'Type="{term.get("Type")}" of the constraint of {term.text.strip()}')
+        bounds = [[lumi - 5.0 * width, lumi + 5.0 * width]]
         configs: dict[str, dict[str, Any]] = {
-            "lumi": {
-                "name": "lumi",
-                "auxdata": [lumi],
-                "bounds": [[lumi - 5.0 * width, lumi + 5.0 * width]],
-                "inits": [lumi],
-                "sigmas": [width],
-            }
+            "lumi": {"name": "lumi", "auxdata": [lumi], "bounds": bounds, "inits": [lumi], "sigmas": [width]}
         }
         configs.update({name: dict(config) for name, (config, _) in self.factors.items()})
         for setting in element.all("ParamSetting"):
@@ -324,61 +296,39 @@ class _Reader:
                 given["inits"] = [setting.number("Val")]
             for root_name in setting.text.split():
                 name = self._parameter(setting, root_name)
-                # what is set goes last, as in pyhf
                 config = configs["lumi"] if name == "lumi" else configs.pop(name, {"name": name})
-                config.update(given)
-                configs[name] = config
-        return {
-            "name": element.attributes["Name"],
-            "config": {"poi": pois[0], "parameters": list(configs.values())},
-        }
+                configs[name] = {**config, **given}  # what is set goes last, as in pyhf
+        config = {"poi": pois[0], "parameters": list(configs.values())}
+        return {"name": element.get("Name"), "config": config}
 
     def _parameter(self, setting: Element, root_name: str) -> str:
         if root_name.startswith("gamma_"):
             raise setting.refuse(
-                f"'{root_name}' is one of several parameters of a set, which a pyhf workspace fixes or sets only as a whole"
+                f"'{root_name}' is one of several parameters of a set; a pyhf workspace fixes or sets only a "
+                "whole set"
             )
-        name = (
-            "lumi"
-            if root_name == "Lumi"
-            else root_name[len("alpha_") :]
-            if root_name.startswith("alpha_")
-            else root_name
-        )
+        name = "lumi" if root_name == "Lumi" else without_alpha(root_name)
         if name not in self.parameters and name != "lumi":
             self._note(setting, f"'{root_name}' is no parameter of these channels")
         return name
 
 
 def _problems(spec: dict[str, Any]) -> Iterable[str]:
-    """Why no model could be made of a workspace."""
-    for key in ("channels", "measurements"):
-        if not spec[key]:
-            yield f"there are no {key}"
-        names = [item["name"] for item in spec[key]]
-        yield from (
-            f"two {key} are called '{name}'" for name in dict.fromkeys(names) if names.count(name) > 1
-        )
+    """Why a workspace makes no model."""
+    try:
+        Workspace(spec).inspect()
+    except InvalidInput as error:
+        yield str(error)
     for channel, observation in zip(spec["channels"], spec["observations"]):
         bins = len(observation["data"])
-        names = [sample["name"] for sample in channel["samples"]]
-        if not names:
-            yield f"channel '{channel['name']}' has no samples"
-        yield from (
-            f"channel '{channel['name']}' has two samples '{name}'"
-            for name in dict.fromkeys(names)
-            if names.count(name) > 1
-        )
         for sample in channel["samples"]:
-            lengths = {len(sample["data"])}
-            for modifier in sample["modifiers"]:
-                data = modifier["data"]
-                lengths |= (
-                    {len(data)}
-                    if isinstance(data, list)
-                    else {len(side) for side in data.values() if isinstance(side, list)}
-                    if data
-                    else set()
-                )
+            values = [
+                sample["data"],
+                *(row for one in sample["modifiers"] for row in histograms(one["data"])),
+            ]
+            lengths = {len(row) for row in values}
             if lengths != {bins}:
-                yield f"channel '{channel['name']}', sample '{sample['name']}': histograms of {sorted(lengths)} bins where the data have {bins}"
+                yield (
+                    f"channel '{channel['name']}', sample '{sample['name']}': histograms of "
+                    f"{sorted(lengths)} bins, but the data have {bins}"
+                )

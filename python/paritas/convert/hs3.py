@@ -1,9 +1,9 @@
-"""HS3 (HEP Statistics Serialization Standard, v0.2) to pyhf workspaces and back: the part of it that is
-HistFactory.
+"""HS3 (HEP Statistics Serialization Standard, v0.2) to pyhf workspaces and back, for the HistFactory part of
+the standard.
 
-A document's `histfactory_dist`s are channels, its likelihoods join them with data, its analyses are
-measurements, domains are bounds, parameter points are starting values and what is held fixed. What a pyhf
-workspace cannot say is refused by its name and JSON pointer; docs/python/convert.md lists it. Source:
+Every `histfactory_dist` is a channel. Likelihoods join channels with data, analyses are measurements, domains
+are bounds, and parameter points hold starting values and what is fixed. What a workspace cannot express is
+refused with its JSON pointer; docs/python/convert.md has the list. Source:
 https://github.com/hep-statistics-serialization-standard, chapters 2.1 to 2.8, and what ROOT 6.28 to 6.38 and
 pyhs3 write and read.
 """
@@ -12,12 +12,20 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from ..files import PathLike
-from .conversion import Conversion, ConversionError, read_json, write_json
+from ..files import PathLike, write_text
+from .conversion import DEFAULT_CODES, Conversion, ConversionError
 from .hs3_reader import Reader
 from .hs3_writer import Writer
+from .json_nodes import json_text, read_json
 
 __all__ = ["from_pyhf", "read", "to_pyhf", "write"]
+
+#: what the options of `to_pyhf` may be
+CHOICES: dict[str, tuple[str, ...]] = {
+    "names": ("keep", "pyhf"),
+    "shapesys_vals": ("relative", "absolute", "tau", "inverse"),
+    "poisson_staterror": ("refuse", "gauss"),
+}
 
 
 def to_pyhf(
@@ -28,41 +36,46 @@ def to_pyhf(
     shapesys_vals: Optional[str] = None,
     poisson_staterror: str = "refuse",
 ) -> Conversion:
-    """A pyhf workspace of an HS3 document (what json.load answers).
+    """The pyhf workspace of an HS3 document (as json.load returns it).
 
-    names: "keep" (parameters keep their names; a set with one parameter a bin is called by what they have in
-        common) or "pyhf" (alpha_X -> X, gamma_stat_CHANNEL_bin_i -> staterror_CHANNEL, gamma_X_bin_i -> X,
-        Lumi -> lumi). `Conversion.names` maps each in either case.
-    analysis: the analysis (or, in a document without any, the likelihood) whose data are wanted, where the
-        document has several sets of data; all analyses of the same channels and data become measurements,
-        this one the first. Default: the one set of data not called asimovData.
-    shapesys_vals: what `vals` of a shapesys are, where the document leaves it open: "relative", "absolute",
-        "tau" (1/relative^2) or "inverse" (1/relative).
-    poisson_staterror: pyhf cannot share a Poisson-constrained parameter among samples. "refuse", or "gauss":
-        take a Gaussian of the same width, with a note. Raises ConversionError with the JSON pointer and the
-        reason.
+    names: "keep" or "pyhf". "keep" keeps parameter names; a set with one parameter a bin takes what their
+        names have in common. "pyhf" turns alpha_X into X, gamma_stat_CHANNEL_bin_i into staterror_CHANNEL,
+        gamma_X_bin_i into X, and Lumi into lumi. `Conversion.names` maps the names in both cases.
+    analysis: the analysis (or the likelihood, in a document without analyses) that has the data to take. All
+        analyses of the same channels and data become measurements, this one first. Default: the one set of
+        data that is not called asimovData.
+    shapesys_vals: what `vals` of a shapesys are, if the document does not say: "relative", "absolute", "tau"
+        (1/relative^2) or "inverse" (1/relative).
+    poisson_staterror: for Poisson-constrained parameters that samples share, which pyhf does not have.
+        "refuse" them, or take a Gaussian ("gauss") of the same width and note it.
+
+    Raises ConversionError with the JSON pointer and the reason.
     """
-    if names not in ("keep", "pyhf"):
-        raise ValueError(f"names: 'keep' or 'pyhf', not {names!r}")
-    if shapesys_vals not in (None, "relative", "absolute", "tau", "inverse"):
-        raise ValueError(f"shapesys_vals: 'relative', 'absolute', 'tau' or 'inverse', not {shapesys_vals!r}")
-    if poisson_staterror not in ("refuse", "gauss"):
-        raise ValueError(f"poisson_staterror: 'refuse' or 'gauss', not {poisson_staterror!r}")
+    given = {"names": names, "shapesys_vals": shapesys_vals, "poisson_staterror": poisson_staterror}
+    for option, value in given.items():
+        if value not in CHOICES[option] and (option, value) != ("shapesys_vals", None):
+            raise ValueError(f"{option}: must be {' or '.join(map(repr, CHOICES[option]))}, not {value!r}")
     return Reader(document, names, analysis, shapesys_vals, poisson_staterror).convert()
 
 
-def from_pyhf(spec: Any, *, normsys_code: str = "code4", histosys_code: str = "code4p") -> Conversion:
-    """An HS3 document of a pyhf workspace, such as ROOT reads: `model_CHANNEL` distributions, obsData and
-    asimovData, default_domain, an analysis on the observed and one on the Asimov data for each measurement.
+def from_pyhf(
+    spec: Any,
+    *,
+    normsys_code: str = DEFAULT_CODES["normsys"],
+    histosys_code: str = DEFAULT_CODES["histosys"],
+) -> Conversion:
+    """The HS3 document of a pyhf workspace, as ROOT reads it: `model_CHANNEL` distributions, obsData and
+    asimovData, default_domain, and for each measurement one analysis of the observed data and one of the
+    Asimov data.
 
-    normsys_code, histosys_code: the interpolation that the model is built with (code1 or code4; code0 or
-        code4p), which a workspace does not carry.
+    normsys_code, histosys_code: the interpolation of the model (code1 or code4; code0 or code4p), which a
+        workspace does not carry.
     """
-    return Writer(spec, normsys_code, histosys_code).convert()
+    return Writer(spec, {"normsys": normsys_code, "histosys": histosys_code}).convert()
 
 
 def read(path: PathLike, **options: Any) -> Conversion:
-    """`to_pyhf` of a file. OSError where it cannot be read; errors in the document say which file."""
+    """`to_pyhf` of a file; errors in the document also name the file. Raises OSError if it cannot be read."""
     document = read_json(path)
     try:
         return to_pyhf(document, **options)
@@ -73,5 +86,5 @@ def read(path: PathLike, **options: Any) -> Conversion:
 def write(spec: Any, path: PathLike, **options: Any) -> Conversion:
     """`from_pyhf`, written to a file whole or not at all."""
     answer = from_pyhf(spec, **options)
-    write_json(answer.spec, path)
+    write_text(json_text(answer.spec), path)
     return answer

@@ -1,73 +1,44 @@
-"""Interpolation in HS3 (numbers, names, or {type, in, out}) and in pyhf (code0 ... code4p): which are the
-same function."""
+"""Which interpolation in HS3 is which of pyhf's codes."""
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
-from .conversion import Node
+from .json_nodes import Node
 
-#: (type, in, out) -> pyhf's code. `out` null means that the inner function goes on.
-_STRUCTURED = {
+#: Modifier type -> pyhf's code -> its names in HS3: ROOT's number, words of the standard (lin, log, poly6)
+#: and of pyhs3 (pyhf's), or (type, in, out). Without `out` the inner function goes on.
+_NAMES: dict[str, dict[str, tuple[Any, ...]]] = {
     "normsys": {
-        ("mult", "exp", None): "code1",
-        ("mult", "exp", "exp"): "code1",
-        ("mult", "poly6", "exp"): "code4",
+        "code1": (1, "log", "exp", "code1", ("mult", "exp"), ("mult", "exp", "exp")),
+        "code4": (4, 5, "code4", ("mult", "poly6", "exp")),
     },
     "histosys": {
-        ("add", "poly1", None): "code0",
-        ("add", "poly1", "poly1"): "code0",
-        ("add", "poly6", "poly1"): "code4p",
+        "code0": (0, "lin", "code0", ("add", "poly1"), ("add", "poly1", "poly1")),
+        "code2": ("code2",),
+        "code4p": (4, "poly6", "code4p", ("add", "poly6", "poly1")),
     },
 }
-#: numbers as ROOT counts them, names as the standard (lin, log, poly6) and pyhs3 (pyhf's) give them
-_NAMED: dict[str, dict[Union[int, str], str]] = {
-    "normsys": {
-        1: "code1",
-        4: "code4",
-        5: "code4",
-        "log": "code1",
-        "exp": "code1",
-        "code1": "code1",
-        "code4": "code4",
-    },
-    "histosys": {
-        0: "code0",
-        4: "code4p",
-        "lin": "code0",
-        "code0": "code0",
-        "code2": "code2",
-        "poly6": "code4p",
-        "code4p": "code4p",
-    },
-}
-#: pyhf's code -> what a modifier is given in HS3; None: nothing, since every reader takes this code by
-#: default
+#: pyhf's code -> the number to write; None: every reader's default, which is left out
 WRITTEN: dict[str, dict[str, Optional[int]]] = {
     "normsys": {"code1": 1, "code4": None},
     "histosys": {"code0": 0, "code4p": None},
 }
-DEFAULT = {"normsys": "code4", "histosys": "code4p"}
 
 
 def pyhf_code(node: Node, kind: str) -> str:
-    """pyhf's code for the interpolation that `node` names; ConversionError where pyhf has no such function
-    for this kind of modifier."""
+    """pyhf's code for an interpolation in HS3."""
     value: Any = node.value
     if isinstance(value, dict):
         node.object("type in", "out")
-        key = (node["type"].string(), node["in"].string(), node["out"].string() if node.get("out") else None)
-        code = _STRUCTURED[kind].get(key)
-    else:
-        if isinstance(value, str) and value.isdigit():
-            value = int(value)
-        code = (
-            _NAMED[kind].get(value) if isinstance(value, (int, str)) and not isinstance(value, bool) else None
-        )
-    if code is None:
-        known = ", ".join(sorted(set(_NAMED[kind].values())))
-        raise node.refuse(
-            f"the interpolation {node.value!r} of a {kind} is none that a pyhf workspace can express ({known}; HS3's parabolic differs from "
-            "code2 beyond 1)"
-        )
-    return code
+        value = tuple(node[key].string() for key in ("type", "in", "out") if node.get(key))
+    elif isinstance(value, str) and value.isdigit():
+        value = int(value)
+    if not isinstance(value, (bool, float)):
+        for code, names in _NAMES[kind].items():
+            if value in names:
+                return code
+    raise node.inexpressible(
+        f"the interpolation {node.value!r} of a {kind}, only {', '.join(_NAMES[kind])} "
+        "(HS3's parabolic differs from code2 beyond 1)"
+    )

@@ -9,18 +9,16 @@ from .xml_grammar import Element
 
 
 def uproot() -> Any:
-    """The module uproot; ImportError that says how to get it."""
+    """The module uproot."""
     try:
         import uproot as module
     except ImportError as error:
-        raise ImportError(
-            "ROOT files are read and written with uproot, which is not installed: pip install 'paritas[root]'"
-        ) from error
+        raise ImportError("ROOT files need uproot: pip install 'paritas[root]'") from error
     return module
 
 
 class RootFiles:
-    """Open files, each opened once, below a folder and mounts: pairs (where files are, where the XML says
+    """ROOT files below a folder, each opened once. `mounts` are pairs (where files are, where the XML says
     they are). A context manager."""
 
     def __init__(self, folder: Path, mounts: list[tuple[Path, Path]]) -> None:
@@ -35,48 +33,46 @@ class RootFiles:
         for file in self.opened.values():
             file.close()
 
-    def resolve(self, name: str) -> Path:
-        """Where a file of this name in the XML is."""
+    def resolve(self, name: str, element: Element) -> Path:
+        """The file that the XML calls so."""
         path = Path(name)
         for host, mount in self.mounts:
             if mount == path or mount in path.parents:
                 path = host / path.relative_to(mount)
                 break
-        return self.folder / path
+        path = self.folder / path
+        if not path.is_file():
+            raise element.refuse(f"there is no file {path}")
+        return path
 
     def histogram(
         self, element: Element, file_name: str, folder: str, name: str
     ) -> tuple[list[float], list[float]]:
-        """Contents and errors of a histogram, without under- and overflow; two-dimensional ones row by row.
-        Errors: root of the sum of squared weights, or of the contents where there are none (NaN for a
-        negative content). Looked up below its folder first, then as a plain name, as pyhf does, with a
+        """Contents and errors of a histogram, without under- and overflow, two-dimensional ones row by row.
+
+        Errors are the root of the sum of squared weights, or of the contents without weights (NaN for a
+        negative content). A histogram that is not in its folder is taken from the top, as pyhf does, with a
         note."""
         import numpy
 
-        path = self.resolve(file_name)
+        path = self.resolve(file_name, element)
         if path not in self.opened:
-            if not path.is_file():
-                raise element.refuse(f"there is no file {path}")
             try:
                 self.opened[path] = uproot().open(path)
             except (ValueError, OSError, KeyError) as error:
-                raise element.refuse(f"{path} is no ROOT file that uproot reads: {error}") from error
+                raise element.refuse(f"uproot cannot read {path} as a ROOT file: {error}") from error
         file = self.opened[path]
         full = "/".join(part for part in (folder.strip("/"), name) if part)
         if full not in file:
             if name not in file:
-                raise element.refuse(
-                    f"{path} has neither '{full}' nor '{name}'" if full != name else f"{path} has no '{name}'"
-                )
-            self.notes.append(
-                str(element.refuse(f"{path} has no '{full}'; '{name}' was taken, as pyhf does"))
-            )
+                either = f"has neither '{full}' nor '{name}'" if full != name else f"has no '{name}'"
+                raise element.refuse(f"{path} {either}")
+            self.notes.append(element.at(f"{path} has no '{full}'; '{name}' was taken, as pyhf does"))
             full = name
         found = file[full]
         if not hasattr(found, "variances") or not hasattr(found, "values"):
-            raise element.refuse(
-                f"'{full}' in {path} is a {getattr(found, 'classname', type(found).__name__)}, no histogram"
-            )
+            kind = getattr(found, "classname", type(found).__name__)
+            raise element.refuse(f"'{full}' in {path} is a {kind}, not a histogram")
         contents = numpy.asarray(found.values(), dtype=float).ravel()
         variances = numpy.asarray(found.variances() if found.weighted else contents, dtype=float).ravel()
         if not numpy.isfinite(contents).all():

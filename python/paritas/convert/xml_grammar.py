@@ -1,5 +1,4 @@
-"""HistFactory's XML: its elements and attributes, a parser that keeps to them, and the DTD that says the same
-to ROOT.
+"""HistFactory's XML: its elements and attributes, a parser that accepts no others, and a DTD for ROOT.
 
 Source: K. Cranmer et al., HistFactory: a tool for creating statistical models for use with RooFit and
 RooStats, CERN-OPEN-2012-016.
@@ -7,172 +6,189 @@ RooStats, CERN-OPEN-2012-016.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import IO, Any, Optional, Union
 from xml.parsers import expat
 
 from ..files import PathLike
-from .conversion import ConversionError
+from .conversion import ConversionError, Place
 
-#: no configuration is larger; what is, is no configuration
-_SIZE_LIMIT = 64 << 20
+_SIZE_LIMIT = 64 << 20  # no configuration is larger
+_TEXT = "(#PCDATA)"
 
-
-@dataclass(frozen=True)
-class _Rule:
-    content: str  # as a DTD says it
-    required: str = ""
-    optional: str = ""
-
-    def children(self) -> set[str]:
-        return set(self.content.translate(str.maketrans("(),|*+?", "       ")).split()) - {"EMPTY", "#PCDATA"}
-
-
+#: element -> (content as in a DTD, required attributes, optional attributes)
 RULES = {
-    "Combination": _Rule("(Function*, Input+, Measurement*)", "OutputFilePrefix", "Mode"),
-    "Function": _Rule("EMPTY", "Name Expression Dependents"),
-    "Input": _Rule("(#PCDATA)"),
-    "Measurement": _Rule(
-        "(POI+, ParamSetting*, ConstraintTerm*)", "Name Lumi LumiRelErr", "BinLow BinHigh Mode ExportOnly"
+    "Combination": ("(Function*, Input+, Measurement*)", "OutputFilePrefix", "Mode"),
+    "Function": ("EMPTY", "Name Expression Dependents", ""),
+    "Input": (_TEXT, "", ""),
+    "Measurement": (
+        "(POI+, ParamSetting*, ConstraintTerm*)",
+        "Name Lumi LumiRelErr",
+        "BinLow BinHigh Mode ExportOnly",
     ),
-    "POI": _Rule("(#PCDATA)"),
-    "ParamSetting": _Rule("(#PCDATA)", "", "Val Const"),
-    "ConstraintTerm": _Rule("(#PCDATA)", "Type", "RelativeUncertainty"),
-    "Channel": _Rule("(Data*, StatErrorConfig*, Sample+)", "Name", "InputFile HistoPath HistoName"),
-    "Data": _Rule("EMPTY", "", "InputFile HistoPath HistoName"),
-    "StatErrorConfig": _Rule("EMPTY", "", "RelErrorThreshold ConstraintType"),
-    "Sample": _Rule(
+    "POI": (_TEXT, "", ""),
+    "ParamSetting": (_TEXT, "", "Val Const"),
+    "ConstraintTerm": (_TEXT, "Type", "RelativeUncertainty"),
+    "Channel": ("(Data*, StatErrorConfig*, Sample+)", "Name", "InputFile HistoPath HistoName"),
+    "Data": ("EMPTY", "", "InputFile HistoPath HistoName"),
+    "StatErrorConfig": ("EMPTY", "", "RelErrorThreshold ConstraintType"),
+    "Sample": (
         "(StatError | HistoSys | OverallSys | ShapeSys | NormFactor | ShapeFactor)*",
         "Name",
         "InputFile HistoName HistoPath NormalizeByTheory",
     ),
-    "StatError": _Rule("EMPTY", "Activate", "HistoName InputFile HistoFile HistoPath"),
-    "HistoSys": _Rule(
+    "StatError": ("EMPTY", "Activate", "HistoName InputFile HistoFile HistoPath"),
+    "HistoSys": (
         "EMPTY",
         "Name",
         "InputFile HistoFileHigh HistoPathHigh HistoNameHigh HistoFileLow HistoPathLow HistoNameLow",
     ),
-    "OverallSys": _Rule("EMPTY", "Name High Low"),
-    "ShapeSys": _Rule("EMPTY", "Name HistoName", "HistoPath InputFile ConstraintType"),
-    "NormFactor": _Rule("EMPTY", "Name Val High Low", "Const"),
-    "ShapeFactor": _Rule("EMPTY", "Name"),
+    "OverallSys": ("EMPTY", "Name High Low", ""),
+    "ShapeSys": ("EMPTY", "Name HistoName", "HistoPath InputFile ConstraintType"),
+    "NormFactor": ("EMPTY", "Name Val High Low", "Const"),
+    "ShapeFactor": ("EMPTY", "Name", ""),
+}
+#: element of a modifier -> pyhf's type
+MODIFIER_ELEMENTS = {
+    "StatError": "staterror",
+    "HistoSys": "histosys",
+    "OverallSys": "normsys",
+    "ShapeSys": "shapesys",
+    "NormFactor": "normfactor",
+    "ShapeFactor": "shapefactor",
 }
 
 
 def dtd() -> str:
-    """The rules as a document type definition, which ROOT's reader validates against."""
+    """The rules as a document type definition. ROOT's reader validates against it."""
     lines = ["<!-- HistFactory: a combination with its measurements, and the channels that it reads -->"]
-    for name, rule in RULES.items():
-        lines.append(f"<!ELEMENT {name} {rule.content}>")
-        attributes = [f"{key} CDATA #REQUIRED" for key in rule.required.split()] + [
-            f"{key} CDATA #IMPLIED" for key in rule.optional.split()
-        ]
+    for name, (content, required, optional) in RULES.items():
+        lines.append(f"<!ELEMENT {name} {content}>")
+        attributes = [f"{key} CDATA #REQUIRED" for key in required.split()]
+        attributes += [f"{key} CDATA #IMPLIED" for key in optional.split()]
         if attributes:
-            lines.append(f"<!ATTLIST {name} " + " ".join(attributes) + ">")
+            lines.append(f"<!ATTLIST {name} {' '.join(attributes)}>")
     return "\n".join(lines) + "\n"
 
 
 @dataclass
-class Element:
+class Element(Place):
     """An element of a configuration, with its place."""
 
     tag: str
     attributes: dict[str, str]
     file: str
     line: int
+    parent: Optional["Element"] = None
     text: str = ""
     children: list["Element"] = field(default_factory=list)
 
-    def refuse(self, why: str) -> ConversionError:
+    @property
+    def place(self) -> str:  # type: ignore[override]
         name = f' Name="{self.attributes["Name"]}"' if "Name" in self.attributes else ""
-        return ConversionError(f"{self.file}:{self.line}: <{self.tag}{name}>", why)
+        return f"{self.file}:{self.line}: <{self.tag}{name}>"
 
-    def get(self, key: str, default: str = "") -> str:
-        """An attribute; one that is empty counts as absent, as in ROOT."""
-        return self.attributes.get(key) or default
+    def get(self, key: str) -> str:
+        """An attribute; empty if it is absent, as in ROOT."""
+        return self.attributes.get(key, "")
+
+    def inherited(self, key: str) -> str:
+        """An attribute of this element, or else of the next one around it that has it."""
+        return self.get(key) or (self.parent.inherited(key) if self.parent else "")
 
     def number(self, key: str) -> float:
+        given = f'{key}="{self.attributes[key]}"'
         try:
             value = float(self.attributes[key])
         except ValueError:
-            raise self.refuse(f'{key}="{self.attributes[key]}" is no number') from None
+            raise self.refuse(f"{given} is not a number") from None
         if not abs(value) < float("inf"):
-            raise self.refuse(f'{key}="{self.attributes[key]}" is not finite')
+            raise self.refuse(f"{given} is not finite")
         return value
 
-    def flag(self, key: str, default: bool = False) -> bool:
-        text = self.get(key)
-        if not text:
-            return default
-        if text.lower() in ("true", "1"):
-            return True
-        if text.lower() in ("false", "0"):
-            return False
-        raise self.refuse(f'{key}="{text}" is neither True nor False')
+    def flag(self, key: str) -> bool:
+        text = self.get(key).lower()
+        if text not in ("", "true", "1", "false", "0"):
+            raise self.refuse(f'{key}="{self.get(key)}" is neither True nor False')
+        return text in ("true", "1")
 
     def all(self, tag: str) -> list["Element"]:
         return [child for child in self.children if child.tag == tag]
 
 
-def parse_xml(source: Union[PathLike, IO[bytes], IO[str]], root_tag: str) -> Element:
-    """The tree of a configuration. Refused, with file and line: declarations of entities (which could expand
-    without bound or name other files) and references to undeclared ones, elements and attributes that the
-    rules do not know, missing attributes, files above 64 MiB. A DOCTYPE is allowed and never fetched."""
-    opened = None if hasattr(source, "read") else open(source, "rb")
-    stream: Any = opened or source
-    file = str(getattr(stream, "name", "(stream)"))
-    try:
-        data = stream.read(_SIZE_LIMIT + 1)
-    finally:
-        if opened is not None:
-            opened.close()
-    if len(data) > _SIZE_LIMIT:
-        raise ConversionError(file, f"a configuration has no more than {_SIZE_LIMIT >> 20} MiB")
-    parser = expat.ParserCreate()
-    stack: list[Element] = []
-    root: list[Element] = []
+class _Builder:
+    """Builds the tree of a configuration from expat's events, and refuses what the rules do not know."""
 
-    def here(why: str) -> ConversionError:
-        return ConversionError(f"{file}:{parser.CurrentLineNumber}", why)
+    def __init__(self, file: str, root_tag: str) -> None:
+        self.file, self.root_tag = file, root_tag
+        self.document = self.open = Element("", {}, file, 0)
+        self.parser = parser = expat.ParserCreate()
+        parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
+        parser.CharacterDataHandler = self.characters
+        parser.EntityDeclHandler, parser.SkippedEntityHandler = self.entity, self.skipped
 
-    def entity(name: str, *_: Any) -> None:
-        raise here(
-            f"it declares the entity '{name}'; entities are refused, since they can expand without bound or name other files"
-        )
-
-    def skipped(name: str, _: Any) -> None:
-        raise here(f"the entity '{name}' is not declared")
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, file, parser.CurrentLineNumber)
-        rule: Optional[_Rule] = RULES.get(tag)
-        if rule is None or (tag not in RULES[stack[-1].tag].children() if stack else tag != root_tag):
-            where = f"in <{stack[-1].tag}>" if stack else f"where <{root_tag}> is wanted"
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        parent, where = self.open, f"in <{self.open.tag}>"
+        element = Element(tag, attributes, self.file, self.parser.CurrentLineNumber, parent)
+        allowed = [self.root_tag]
+        if parent is self.document:
+            where = f"where <{self.root_tag}> is expected"
+        else:
+            allowed = re.findall(r"\w+", RULES[parent.tag][0])
+        if tag not in RULES or tag not in allowed:
             raise element.refuse(f"the element <{tag}> is not known {where}")
-        for key in rule.required.split():
+        _, required, optional = RULES[tag]
+        for key in required.split():
             if key not in attributes:
                 raise element.refuse(f"the attribute {key} is missing")
         for key in attributes:
-            if key not in (rule.required + " " + rule.optional).split():
+            if key not in f"{required} {optional}".split():
                 raise element.refuse(f"the attribute {key} is not known here")
-        (stack[-1].children if stack else root).append(element)
-        stack.append(element)
+        parent.children.append(element)
+        self.open = element
 
-    def end(_: str) -> None:
-        stack.pop()
+    def end(self, _: str) -> None:
+        self.open = self.open.parent or self.document
 
-    def characters(text: str) -> None:
-        if "(#PCDATA)" == RULES[stack[-1].tag].content:
-            stack[-1].text += text
+    def characters(self, text: str) -> None:
+        if RULES[self.open.tag][0] == _TEXT:
+            self.open.text += text
         elif text.strip():
-            raise stack[-1].refuse(f"text where none is wanted: {text.strip()[:40]!r}")
+            raise self.open.refuse(f"there must be no text here: {text.strip()[:40]!r}")
 
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, characters
-    parser.EntityDeclHandler, parser.SkippedEntityHandler = entity, skipped
+    def refuse(self, why: str) -> ConversionError:
+        return ConversionError(f"{self.file}:{self.parser.CurrentLineNumber}", why)
+
+    def entity(self, name: str, *_: Any) -> None:
+        raise self.refuse(
+            f"it declares the entity '{name}'; entities are refused, since they can expand without bound or "
+            "name other files"
+        )
+
+    def skipped(self, name: str, _: Any) -> None:
+        raise self.refuse(f"the entity '{name}' is not declared")
+
+
+def parse_xml(source: Union[PathLike, IO[bytes], IO[str]], root_tag: str) -> Element:
+    """The tree of a configuration. A DOCTYPE is allowed and never fetched.
+
+    Refused with file and line: declarations of entities (they could expand without bound or name other files)
+    and references to undeclared ones, elements and attributes that are not in the rules, missing attributes,
+    files above 64 MiB.
+    """
+    if hasattr(source, "read"):
+        data, file = source.read(_SIZE_LIMIT + 1), str(getattr(source, "name", "(stream)"))
+    else:
+        with open(source, "rb") as stream:
+            data, file = stream.read(_SIZE_LIMIT + 1), str(source)
+    if len(data) > _SIZE_LIMIT:
+        raise ConversionError(file, f"a configuration has no more than {_SIZE_LIMIT >> 20} MiB")
+    builder = _Builder(file, root_tag)
     try:
-        parser.Parse(data, True)
+        builder.parser.Parse(data, True)
     except expat.ExpatError as error:
         raise ConversionError(
-            f"{file}:{error.lineno}", f"no XML: {expat.errors.messages[error.code]}"
+            f"{file}:{error.lineno}", f"not XML: {expat.errors.messages[error.code]}"
         ) from None
-    return root[0]
+    return builder.document.children[0]

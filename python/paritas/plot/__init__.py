@@ -1,16 +1,15 @@
-"""Figures of what fits and statistics answer, in the field's conventions; drawn with matplotlib, which is
-imported at the first figure.
+"""Figures of fits and statistics, in the field's conventions, drawn with matplotlib.
 
     from paritas import plot
 
     plot.pulls(model.fit(), model).savefig("pulls.pdf")
     plot.brazil_band(model.upper_limit()).savefig("limit.png")
 
-Every function takes a result and answers a matplotlib Figure of its own (no pyplot, nothing to close). `ax`:
-draw into these axes instead, `figure`: into this empty figure or subfigure; then the Figure they belong to is
-answered. `style`: None for the house style, "user" for the settings as they are, or the name of a style of
-mplhep ("ATLAS", "CMS", ...), which must be installed. No global setting of matplotlib is changed. Figures of
-loss cones are in paritas.plot.losscone.
+Every function takes a result and returns a matplotlib Figure of its own, without pyplot: there is nothing to
+close. `ax`: axes to draw into instead. `figure`: an empty figure or subfigure to draw into. `style`: None for
+the house style, "user" for matplotlib's settings as they are, or the name of a style of mplhep ("ATLAS",
+"CMS", ...), if that is installed. No global setting of matplotlib changes, and it is imported at the first
+figure. Figures of loss cones are in paritas.plot.losscone.
 """
 
 from __future__ import annotations

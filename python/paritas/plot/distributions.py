@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from math import lgamma, log, pi, sqrt
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._engine import enumeration
 from ..results import GoodnessOfFit, ToyFits, ToyHypotestResult
-from .style import BLUE, RED, finite_range, panels
+from .style import BLUE, RED, Axes, Figure, finite_range, panels
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+_SYMBOLS = {"qtilde": r"$\tilde{q}_\mu$", "q": r"$q_\mu$", "q0": r"$q_0$"}
 
 
 def _finite(values: Optional[ArrayLike]) -> Any:
@@ -23,17 +21,15 @@ def _finite(values: Optional[ArrayLike]) -> Any:
 
 
 def asymptotic_density(q: Any, root: float, true_root: float, test_stat: str) -> Any:
-    """Density at q > 0 of q_mu, qtilde_mu or q_0 (arXiv:1007.1727, eqs. 49, 57, 64), without the part that
-    sits at 0.
+    """Density at q > 0 of q_mu, qtilde_mu or q_0 (arXiv:1007.1727, eqs. 49, 57, 64), without the part at 0.
 
-    root: sqrt(q_A), the tested mu over sigma; true_root: the same for the difference between the tested mu
-        (for q_0: 0) and the true one."""
+    root: sqrt(q_A), the tested mu over sigma. true_root: the difference between the tested mu (for q_0: 0)
+        and the true one, over sigma.
+    """
     density = np.exp(-0.5 * (np.sqrt(q) - true_root) ** 2) / np.sqrt(8 * pi * q)
     if test_stat == "qtilde" and root > 0:
-        tail = np.exp(-0.5 * ((q - root * root + 2 * root * (root - true_root)) / (2 * root)) ** 2) / (
-            sqrt(2 * pi) * 2 * root
-        )
-        density = np.where(q <= root * root, density, tail)
+        tail = np.exp(-0.5 * ((q - root * root + 2 * root * (root - true_root)) / (2 * root)) ** 2)
+        density = np.where(q <= root * root, density, tail / (sqrt(2 * pi) * 2 * root))
     return density
 
 
@@ -46,16 +42,16 @@ def toys(
     test_stat: str = "qtilde",
     bins: int = 50,
     log: bool = True,
-    ax: Optional["Axes"] = None,
+    ax: Optional[Axes] = None,
     figure: Any = None,
     style: Optional[str] = None,
-) -> "Figure":
-    """Distributions of a test statistic in toys with signal and of background alone, each normed to 1, with
-    the observed value. Toys without an answer (NaN) are left out.
+) -> Figure:
+    """Distributions of a test statistic in toys with signal and of background alone, each normalised to 1,
+    with the observed value. Toys without an answer (NaN) are left out.
 
-    signal: of the toys with signal; or the result of a test by toys that kept them, which has both kinds and
-        the observed value. q_A: the statistic of the Asimov data, for the asymptotic curves. test_stat:
-        "qtilde", "q" or "q0".
+    signal: values of the toys with signal; or the result of a test by toys with keep=True, which has both
+        kinds and the observed value. q_A: the statistic of the Asimov data, for the asymptotic curves.
+    test_stat: "qtilde", "q" or "q0".
     """
     with_signal: Any = signal
     if isinstance(signal, ToyHypotestResult):
@@ -64,8 +60,9 @@ def toys(
         rows = signal.toys[signal.toys["status"] == enumeration("paritas_fit_status")["converged"]]
         observed = signal.q if observed is None else observed
         with_signal, background = rows["q"][rows["hypothesis"] != 0], rows["q"][rows["hypothesis"] == 0]
+    root = sqrt(max(q_A or 0.0, 0.0))
     kinds = [
-        (values, colour, name)
+        (values, colour, name, root if (name == "background") != (test_stat == "q0") else 0.0)
         for values, colour, name in (
             (_finite(with_signal), BLUE, "signal + background"),
             (_finite(background), "C1", "background"),
@@ -74,46 +71,34 @@ def toys(
     ]
     if not kinds:
         raise ValueError("there is no toy with an answer")
-    low, high = finite_range(
-        *(values for values, _, _ in kinds), [0.0, 0.0 if observed is None else observed]
-    )
+    low, high = finite_range(*(kind[0] for kind in kinds), [0.0, 0.0 if observed is None else observed])
     high = high * 1.02 if high > 0 else 1.0
     edges = np.linspace(min(low, 0.0), high, bins + 1)
     with panels(ax, figure, (6.0, 4.2), style) as (drawn, (axes, *_)):
-        floor = 1.0
-        for values, colour, name in kinds:
-            heights = np.histogram(values, edges)[0] / (len(values) * (edges[1] - edges[0]))
+        floor, width = 1.0, edges[1] - edges[0]
+        for values, colour, name, _ in kinds:
+            heights = np.histogram(values, edges)[0] / (len(values) * width)
             floor = min(floor, finite_range(heights[heights > 0])[0])
             axes.stairs(heights, edges, color=colour, fill=True, alpha=0.25)
             axes.stairs(heights, edges, color=colour, label=name, linewidth=1.1)
         if q_A is not None and q_A >= 0:
             fine = np.linspace(edges[0], high, 40 * bins + 1)
-            fine, root = fine[fine > 0.02 * (edges[1] - edges[0])], sqrt(q_A)
-            true = {
-                "signal + background": root if test_stat == "q0" else 0.0,
-                "background": 0.0 if test_stat == "q0" else root,
-            }
-            for _, colour, name in kinds:
-                axes.plot(
-                    fine,
-                    asymptotic_density(fine, root, true[name], test_stat),
-                    color=colour,
-                    linestyle="--",
-                    label=f"{name}, asymptotic",
-                )
+            fine = fine[fine > 0.02 * width]
+            for _, colour, name, true_root in kinds:
+                density = asymptotic_density(fine, root, true_root, test_stat)
+                axes.plot(fine, density, color=colour, linestyle="--", label=f"{name}, asymptotic")
         if observed is not None:
             axes.axvline(observed, color="black", label="observed")
+        top = axes.get_ylim()[1]
         if log:
             axes.set_yscale("log")
             top = axes.get_ylim()[1]
             axes.set_ylim(0.5 * floor, top * (top / floor) ** 0.35)  # room for the legend
         else:
-            axes.set_ylim(0, 1.35 * axes.get_ylim()[1])
+            axes.set_ylim(0, 1.35 * top)
         axes.set_xlim(edges[0], edges[-1])
         axes.legend(loc="upper right")
-        axes.set_xlabel(
-            {"qtilde": r"$\tilde{q}_\mu$", "q": r"$q_\mu$", "q0": r"$q_0$"}.get(test_stat, test_stat)
-        )
+        axes.set_xlabel(_SYMBOLS.get(test_stat, test_stat))
         axes.set_ylabel("probability density")
     return drawn
 
@@ -124,15 +109,16 @@ def goodness_of_fit(
     *,
     ndof: Optional[int] = None,
     bins: int = 40,
-    ax: Optional["Axes"] = None,
+    ax: Optional[Axes] = None,
     figure: Any = None,
     style: Optional[str] = None,
-) -> "Figure":
-    """The goodness-of-fit statistic in toys, the observed one with its p-value (the share of toys at or above
-    it, with its binomial error).
+) -> Figure:
+    """The goodness-of-fit statistic in toys, and the observed one with its p-value: the share of toys at or
+    above it, with its binomial error.
 
-    statistics: of toys, or the result of `fit_toys`. observed: a number, or the result of `goodness_of_fit`,
-        which has ndof too. ndof: for the chi-squared curve."""
+    statistics: values of toys, or the result of `fit_toys` with keep=True. observed: a number, or the result
+        of `goodness_of_fit`, which also has ndof. ndof: degrees of freedom, for the chi-squared curve.
+    """
     if isinstance(statistics, ToyFits):
         if statistics.statistic is None:
             raise ValueError("the toys were not kept: keep=True")
@@ -151,17 +137,11 @@ def goodness_of_fit(
     with panels(ax, figure, (6.0, 4.2), style) as (drawn, (axes, *_)):
         axes.hist(values, edges.tolist(), color=BLUE, alpha=0.35, label=f"toys ({len(values)})")
         if ndof is not None and ndof > 0:
-            fine = np.linspace(max(edges[0], 1e-9), edges[-1], 400)
-            density = np.exp(
-                (0.5 * ndof - 1) * np.log(fine) - 0.5 * fine - 0.5 * ndof * log(2) - lgamma(0.5 * ndof)
-            )
-            axes.plot(
-                fine,
-                density * len(values) * (edges[1] - edges[0]),
-                color="black",
-                linestyle="--",
-                label=rf"$\chi^2$, {ndof} degrees of freedom",
-            )
+            x, half = np.linspace(max(edges[0], 1e-9), edges[-1], 400), 0.5 * ndof
+            density = np.exp((half - 1) * np.log(x) - 0.5 * x - half * log(2) - lgamma(half))
+            expected = density * len(values) * (edges[1] - edges[0])
+            text = rf"$\chi^2$, {ndof} degrees of freedom"
+            axes.plot(x, expected, color="black", linestyle="--", label=text)
         axes.axvline(observed, color=RED, label=rf"observed, $p = {p:.3f} \pm {error:.3f}$")
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(0, 1.3 * axes.get_ylim()[1])  # room for the legend

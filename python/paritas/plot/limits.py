@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..results import HypotestResult, LimitResult
-from .style import BLUE, GREEN, RED, YELLOW, finite_range, panels, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from .style import BLUE, GREEN, OPAQUE, RED, YELLOW, Axes, Figure, finite_range, legend, panels, plain
 
 
-def _bands(axes: "Axes", x: Any, expected: Any) -> list[Any]:
-    """Expected at -2 ... 2 sigma, (points, 5), as yellow and green bands and a dashed line: their handles,
-    line first, narrow band next."""
-    wide = axes.fill_between(x, expected[:, 0], expected[:, 4], facecolor=YELLOW, linewidth=0, zorder=1)
-    narrow = axes.fill_between(x, expected[:, 1], expected[:, 3], facecolor=GREEN, linewidth=0, zorder=2)
+def _curves(axes: Axes, x: Any, observed: Any, expected: Any, what: str) -> list[tuple[Any, str]]:
+    """The observed curve, and expected at -2 ... 2 sigma, (points, 5), as a dashed line with green and yellow
+    bands: the entries of the legend."""
+    bands = [
+        axes.fill_between(x, expected[:, k], expected[:, 4 - k], facecolor=colour, linewidth=0, zorder=k + 1)
+        for k, colour in enumerate((YELLOW, GREEN))
+    ]
     (median,) = axes.plot(x, expected[:, 2], color="black", linestyle="--", zorder=3)
-    return [median, narrow, wide]
+    (line,) = axes.plot(x, observed, color="black", marker="o", zorder=4)
+    labels = (what, "expected", r"expected $\pm 1\sigma$", r"expected $\pm 2\sigma$")
+    return list(zip((line, median, *bands[::-1]), labels))
 
 
-_BAND_LABELS = ["expected", r"expected $\pm 1\sigma$", r"expected $\pm 2\sigma$"]
+def _padded(x: Any) -> tuple[float, float]:
+    low, high = finite_range(x)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
 def brazil_band(
@@ -34,17 +36,17 @@ def brazil_band(
     log: bool = False,
     components: bool = False,
     xlabel: str = r"$\mu$",
-    ax: Optional["Axes"] = None,
+    ax: Optional[Axes] = None,
     figure: Any = None,
     style: Optional[str] = None,
-) -> "Figure":
+) -> Figure:
     """CLs over the parameter of interest, observed and expected with its bands. Tests that did not converge
     leave a gap.
 
-    result: of `upper_limit` (its scan), or tests from `hypotest`. level: the red line (of a limit: its own,
-        else 0.05). log: the CLs axis. components: also CLs+b and CLb.
+    result: of `upper_limit` (its scan), or tests from `hypotest`. level: of the red line (default: the
+        limit's own, else 0.05). log: make the CLs axis logarithmic. components: draw CLs+b and CLb too.
     """
-    tests = result.scan if isinstance(result, LimitResult) else list(result)
+    tests: Sequence[HypotestResult] = result.scan if isinstance(result, LimitResult) else result
     tests = sorted(tests, key=lambda test: test.mu)
     if level is None:
         level = result.level if isinstance(result, LimitResult) else 0.05
@@ -52,47 +54,28 @@ def brazil_band(
     good = np.array([test.converged for test in tests], dtype=bool)
     if not np.any(good):
         raise ValueError(f"of {len(tests)} tests none converged")
-    expected = np.where(
-        good[:, None], np.array([test.CLs_exp for test in tests]).reshape(len(tests), 5), np.nan
-    )
 
     def curve(name: str) -> Any:
-        return np.where(good, [getattr(test, name) for test in tests], np.nan)
+        values = np.array([getattr(test, name) for test in tests], dtype=np.float64)
+        values[~good] = np.nan
+        return values
 
     with panels(ax, figure, (6.0, 4.2), style) as (drawn, (axes, *_)):
-        handles = _bands(axes, mu, expected)
-        (observed,) = axes.plot(mu, curve("CLs_obs"), color="black", marker="o", zorder=4)
+        entries = _curves(axes, mu, curve("CLs_obs"), curve("CLs_exp"), r"CL$_\mathrm{s}$ observed")
         alpha = axes.axhline(level, color=RED, zorder=3)
-        handles, labels = [observed, *handles], [r"CL$_\mathrm{s}$ observed", *_BAND_LABELS]
         if components:
-            (both,) = axes.plot(mu, curve("CLsb"), color="red", marker=".", linewidth=0.9, zorder=4)
-            (background,) = axes.plot(mu, curve("CLb"), color=BLUE, marker=".", linewidth=0.9, zorder=4)
-            handles, labels = (
-                [*handles, both, background],
-                [*labels, r"CL$_\mathrm{s+b}$", r"CL$_\mathrm{b}$"],
-            )
-        axes.legend(
-            [*handles, alpha],
-            [*labels, rf"$\alpha = {level:g}$"],
-            loc="lower left" if log else "upper right",
-            frameon=True,
-            facecolor="white",
-            edgecolor="none",
-        )
+            for name, colour, text in (("CLsb", "red", "s+b"), ("CLb", BLUE, "b")):
+                (line,) = axes.plot(mu, curve(name), color=colour, marker=".", linewidth=0.9, zorder=4)
+                entries.append((line, rf"CL$_\mathrm{{{text}}}$"))
+        entries.append((alpha, rf"$\alpha = {level:g}$"))
+        legend(axes, entries, loc="lower left" if log else "upper right", **OPAQUE)
         axes.set_xlim(*_padded(mu))
         if log:
             axes.set_yscale("log")
-            axes.set_ylim(0.1 * level, 1.0)
-        else:
-            axes.set_ylim(0.0, 1.0)
+        axes.set_ylim(0.1 * level if log else 0.0, 1.0)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(r"CL$_\mathrm{s}$")
     return drawn
-
-
-def _padded(x: Any) -> tuple[float, float]:
-    low, high = finite_range(x)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
 def mass_limits(
@@ -105,44 +88,37 @@ def mass_limits(
     log: bool = True,
     xlabel: str = "mass [GeV]",
     ylabel: Optional[str] = None,
-    ax: Optional["Axes"] = None,
+    ax: Optional[Axes] = None,
     figure: Any = None,
     style: Optional[str] = None,
-) -> "Figure":
+) -> Figure:
     """Upper limits over a mass: observed, expected with bands, a theory's curve. Limits that did not converge
     leave a gap.
 
-    masses: (points,). limits: one a mass. scale: what a limit on mu is multiplied by, cross section times
-        branching ratio of mu = 1 [pb], one number or one a mass.
-    theory: (points,), in units of the y axis.
+    masses: (points,). limits: one a mass. scale: factor from a limit on mu to the y axis, the cross section
+        times branching ratio of mu = 1 [pb], one number or one a mass. theory: (points,), in units of the y
+        axis.
     """
     x = np.asarray(masses, dtype=np.float64)
     if len(limits) != len(x):
         raise ValueError(f"{len(x)} masses, {len(limits)} limits")
-    order = np.argsort(x, kind="stable")
-    factor = np.broadcast_to(np.asarray(1.0 if scale is None else scale, dtype=np.float64), x.shape)
-    good = np.array([limit.converged for limit in limits], dtype=bool)
-    if not any(
-        limit.converged and np.any(np.isfinite([limit.limit_obs, *limit.limit_exp])) for limit in limits
-    ):
+    # a row a mass: the observed limit, then the expected ones
+    rows = np.array([[one.limit_obs, *one.limit_exp] for one in limits], dtype=np.float64).reshape(-1, 6)
+    rows[[not one.converged for one in limits]] = np.nan
+    if not np.any(np.isfinite(rows)):
         raise ValueError(f"of {len(x)} limits none was found")
-    observed = np.where(good, [limit.limit_obs for limit in limits], np.nan) * factor
-    expected = (
-        np.where(
-            good[:, None], np.array([limit.limit_exp for limit in limits]).reshape(len(limits), 5), np.nan
-        )
-        * factor[:, None]
-    )
+    factor = np.broadcast_to(np.asarray(1.0 if scale is None else scale, dtype=np.float64), x.shape)
+    order = np.argsort(x, kind="stable")
+    rows, ascending = (rows * factor[:, None])[order], x[order]
     if ylabel is None:
         ylabel = r"upper limit on $\mu$" if scale is None else r"$\sigma \times B$ [pb]"
     with panels(ax, figure, (6.0, 4.2), style) as (drawn, (axes, *_)):
-        handles = _bands(axes, x[order], expected[order])
-        (line,) = axes.plot(x[order], observed[order], color="black", marker="o", zorder=4)
-        handles, labels = [line, *handles], ["observed", *_BAND_LABELS]
+        entries = _curves(axes, ascending, rows[:, 0], rows[:, 1:], "observed")
         if theory is not None:
-            (curve,) = axes.plot(x[order], np.asarray(theory, dtype=np.float64)[order], color=RED, zorder=3)
-            handles, labels = [*handles, curve], [*labels, plain(theory_label)]
-        axes.legend(handles, labels, loc="upper right")
+            predicted = np.asarray(theory, dtype=np.float64)[order]
+            (line,) = axes.plot(ascending, predicted, color=RED, zorder=3)
+            entries.append((line, plain(theory_label)))
+        legend(axes, entries, loc="upper right")
         if log:
             axes.set_yscale("log")
         low, high = axes.get_ylim()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from .. import losscone
 from ..arrays import Floats, Table
 from ..losscone import LossconeFit, Profile, Tables
-from .style import BLUE, GREY, RED, finite_range, panels
+from .style import BLUE, GREY, OPAQUE, RED, Axes, Figure, finite_range, panels
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+Source = Union[LossconeFit, Tables, Table]
 
 _SECONDS = 1.0 / 86400.0
-#: a gap of more seconds than this begins another stretch of shade
+#: a longer gap between sweeps, in seconds, begins another stretch of shade
 _STRETCH = 400.0
+_POTENTIAL = "surface potential U (V)"
 
 
 # ---- a sweep and its model ----
@@ -33,48 +32,38 @@ def _edges(energy: Floats) -> Floats:
     return bounds
 
 
-def _cells(energy: Floats, pitch: Floats, values: Floats) -> tuple[list[Any], Floats]:
-    """Every cell with a value as a box in energy and pitch angle, halfway to its neighbours, with or without
-    a value: (corners, values). energy ascends."""
-    bounds = _edges(energy)
+def _cells(bounds: Floats, pitch: Floats, values: Floats) -> tuple[list[Any], list[float]]:
+    """Every cell with a value as a box in energy and pitch angle, halfway to its neighbours: corners and
+    values. bounds: of the energy channels, ascending."""
     boxes: list[Any] = []
     shown: list[float] = []
-    for i in range(len(energy)):
-        there = np.flatnonzero(np.isfinite(pitch[i]))
-        order = there[np.argsort(pitch[i, there], kind="stable")]
-        at = pitch[i, order]
-        middle = 0.5 * (at[1:] + at[:-1])
-        low, high = np.concatenate([[0.0], middle]), np.concatenate([middle, [180.0]])
-        for below, above, value in zip(low, high, values[i, order]):
-            if np.isnan(value):
-                continue
-            boxes.append(
-                [(bounds[i], below), (bounds[i + 1], below), (bounds[i + 1], above), (bounds[i], above)]
-            )
-            shown.append(float(value))
-    return boxes, np.array(shown)
+    for left, right, angles, row in zip(bounds, bounds[1:], pitch, values):
+        there = np.flatnonzero(np.isfinite(angles))
+        order = there[np.argsort(angles[there], kind="stable")]
+        at = angles[order]
+        middle = [0.0, *(0.5 * (at[1:] + at[:-1])), 180.0]
+        for below, above, value in zip(middle, middle[1:], row[order]):
+            if not np.isnan(value):
+                boxes.append([(left, below), (right, below), (right, above), (left, above)])
+                shown.append(value)
+    return boxes, shown
 
 
-def _draw_cells(
-    axes: "Axes", energy: Floats, pitch: Floats, values: Floats, norm: Any, colours: str, label: str
-) -> Any:
+def _draw_cells(axes: Axes, bounds: Floats, cells: Any, norm: Any, colours: str, label: str) -> None:
     from matplotlib.collections import PolyCollection
 
-    boxes, shown = _cells(energy, pitch, values)
-    drawn = PolyCollection(
-        boxes, array=shown, cmap=colours, norm=norm, edgecolors="face", linewidths=0.1, rasterized=True
-    )
+    boxes, values = cells
+    options: dict[str, Any] = {"edgecolors": "face", "linewidths": 0.1, "rasterized": True}
+    drawn = PolyCollection(boxes, array=np.array(values), cmap=colours, norm=norm, **options)
     axes.add_collection(drawn, autolim=False)
     axes.set_facecolor("0.8")  # where there is no value
     axes.set_xscale("log")
-    axes.set_xlim(*_edges(energy)[[0, -1]])
+    axes.set_xlim(*bounds[[0, -1]])
     axes.set_ylim(0.0, 180.0)
     axes.set_yticks([0, 45, 90, 135, 180])
     axes.axhline(90.0, color="0.4", linewidth=0.6, linestyle=":")
     axes.set_ylabel("pitch angle (deg)")
-    bar = axes.figure.colorbar(drawn, ax=axes, pad=0.015, fraction=0.06, extend="both")
-    bar.set_label(label)
-    return drawn
+    axes.figure.colorbar(drawn, ax=axes, pad=0.015, fraction=0.06, extend="both").set_label(label)
 
 
 def sweep(
@@ -86,9 +75,9 @@ def sweep(
     ax: Any = None,
     figure: Any = None,
     style: Optional[str] = None,
-) -> "Figure":
-    """A sweep in three panels over energy and pitch angle: the normalised flux as it was measured, the model,
-    and the difference of their logarithms; each with the edge of the cone.
+) -> Figure:
+    """A sweep in three panels over energy and pitch angle: the normalised flux as measured, the model, and
+    the difference of their logarithms; each with the edge of the cone.
 
     k: which of the fit's sweeps. response: "hard" or "folded" (None: the first that was fitted); the line is
         the hard edge at the same U and r. point: (U, r, A) instead of the best. ax: three axes.
@@ -107,35 +96,28 @@ def sweep(
     _, edge = losscone.model(one, at, response="hard", **options)
     assert edge is not None
     arrays = one.arrays(fit.options["method"])
-    energy, cosine, flux = arrays.energy[0], arrays.cosine[0], arrays.flux[0]
+    energy = arrays.energy[0]
     rows = np.flatnonzero(np.isfinite(energy) & (energy > 0))
     rows = rows[np.argsort(energy[rows])]
-    pitch = np.degrees(np.arccos(np.clip(cosine[rows], -1.0, 1.0)))
-    measured = np.where(flux[rows] > 0, flux[rows], np.nan)
-    model = values[0][rows]
+    flux, model, bounds = arrays.flux[0][rows], values[0][rows], _edges(energy[rows])
+    pitch = np.degrees(np.arccos(np.clip(arrays.cosine[0][rows], -1.0, 1.0)))
+    measured = np.where(flux > 0, flux, np.nan)
     difference = np.log(measured) - np.log(model)
-    background = fit.options["background"]
-    norm = LogNorm(0.5 * background, max(2.0, float(np.nanmax(model, initial=1.0))))
-    widest = (
-        max(0.5, float(np.nanquantile(np.abs(difference), 0.98))) if np.isfinite(difference).any() else 1.0
-    )
+    norm = LogNorm(0.5 * options["background"], max(2.0, float(np.nanmax(model, initial=1.0))))
+    known = np.isfinite(difference).any()
+    widest = max(0.5, float(np.nanquantile(np.abs(difference), 0.98))) if known else 1.0
     with panels(ax, figure, (6.4, 7.4), style, (1.0, 1.0, 1.0)) as (drawn, given):
         shown = (
-            (measured, norm, "viridis", "normalised flux"),
-            (model, norm, "viridis", "model"),
-            (difference, Normalize(-widest, widest), "RdBu_r", "ln(flux / model)"),
+            (measured, norm, "viridis", "normalised flux", "white"),
+            (model, norm, "viridis", "model", "white"),
+            (difference, Normalize(-widest, widest), "RdBu_r", "ln(flux / model)", "black"),
         )
-        for axes, (numbers, scale, colours, label) in zip(given, shown):
-            _draw_cells(axes, energy[rows], pitch, numbers, scale, colours, label)
-            axes.stairs(
-                180.0 - edge[0][rows],
-                _edges(energy[rows]),
-                baseline=None,
-                color="black" if colours == "RdBu_r" else "white",
-                linewidth=1.6,
-                label="edge of the cone" if chosen == "hard" else "hard edge at this U and r",
-            )
-        given[-1].legend(loc="lower left", frameon=True, facecolor="white", edgecolor="none")
+        text = "edge of the cone" if chosen == "hard" else "hard edge at this U and r"
+        for axes, (numbers, scale, colours, label, line) in zip(given, shown):
+            _draw_cells(axes, bounds, _cells(bounds, pitch, numbers), scale, colours, label)
+            height = 180.0 - edge[0][rows]
+            axes.stairs(height, bounds, baseline=None, color=line, linewidth=1.6, label=text)
+        given[-1].legend(loc="lower left", **OPAQUE)
         given[-1].set_xlabel("energy (eV)")
         given[0].set_title(_title(fit, k, chosen, at), loc="left")
     return drawn
@@ -145,7 +127,8 @@ def _title(fit: LossconeFit, k: int, response: str, at: Floats) -> str:
     names = fit.table.dtype.names or ()
     head = f"spectrum {fit['spectrum'][k]}, {fit['utc'][k]}\n" if "spectrum" in names else ""
     beam = f", A {at[2]:.2g}" if response == "hard" and at[2] > 0 else ""
-    return f"{head}{response}: U {at[0]:.1f} V, r {at[1]:.3f}{beam}, spacecraft {np.nanmax(fit.sweeps.potential[k]):.1f} V"
+    spacecraft = f"spacecraft {np.nanmax(fit.sweeps.potential[k]):.1f} V"
+    return f"{head}{response}: U {at[0]:.1f} V, r {at[1]:.3f}{beam}, {spacecraft}"
 
 
 # ---- the misfit over U ----
@@ -160,82 +143,68 @@ def profile(
     ax: Any = None,
     figure: Any = None,
     style: Optional[str] = None,
-) -> "Figure":
-    """The misfit of sweep k of a profile over U, one curve for each of `profiles`. fit: with it plateau,
-    confidence set and its threshold are shown, of the fit's sweep `sweep` (None: k)."""
+) -> Figure:
+    """The misfit of sweep k of a profile over U, one curve for each of `profiles`. fit: draws also the
+    plateau, the confidence set and its threshold, of the fit's sweep `sweep` (None: k)."""
     listed = profiles if isinstance(profiles, list) else [profiles]
     which = k if sweep is None else sweep
     with panels(ax, figure, (6.0, 4.0), style) as (drawn, (axes, *_)):
         for i, one in enumerate(listed):
-            colour = (BLUE, RED)[i % 2]
-            axes.plot(one.potentials, one.misfit[k], color=colour, zorder=4, label=f"misfit, {one.response}")
-            if fit is None or one.response not in fit.results or not fit.fitted(one.response)[which]:
+            colour, response = (BLUE, RED)[i % 2], one.response
+            axes.plot(one.potentials, one.misfit[k], color=colour, zorder=4, label=f"misfit, {response}")
+            if fit is None or response not in fit.results or not fit.fitted(response)[which]:
                 continue
-            row = fit.results[one.response][which]
-            for j, (low, high) in enumerate(fit.intervals(which, one.response)):
-                axes.axvspan(
-                    low,
-                    high,
-                    facecolor=colour,
-                    alpha=0.15,
-                    linewidth=0,
-                    zorder=1,
-                    label=f"confidence set, {one.response}" if j == 0 else None,
-                )
-            axes.axvspan(
-                row["potential_lower"],
-                row["potential_upper"],
-                facecolor=colour,
-                alpha=0.35,
-                linewidth=0,
-                zorder=2,
-                label=f"plateau, {one.response}",
-            )
-            axes.axvline(row["potential_centre"], color=colour, linewidth=0.9, linestyle="--", zorder=3)
-            if one.response in fit.sets:
-                axes.axhline(
-                    row["misfit"] + fit.sets[one.response][which]["threshold"],
-                    color=colour,
-                    linewidth=0.9,
-                    linestyle=":",
-                    zorder=3,
-                )
+            row = fit.results[response][which]
+            line: dict[str, Any] = {"color": colour, "linewidth": 0.9}
+            plateau = (row["potential_lower"], row["potential_upper"])
+            spans = [(span, 0.15, 1, "confidence set") for span in fit.intervals(which, response)]
+            spans.append((plateau, 0.35, 2, "plateau"))
+            for j, ((low, high), alpha, order, what) in enumerate(spans):
+                name = None if 0 < j < len(spans) - 1 else f"{what}, {response}"
+                look: dict[str, Any] = {"facecolor": colour, "alpha": alpha, "linewidth": 0}
+                axes.axvspan(low, high, zorder=order, label=name, **look)
+            axes.axvline(row["potential_centre"], linestyle="--", zorder=3, **line)
+            if response in fit.sets:
+                threshold = row["misfit"] + fit.sets[response][which]["threshold"]
+                axes.axhline(threshold, linestyle=":", zorder=3, **line)
         low, high = finite_range(*[one.misfit[k] for one in listed])
-        axes.set_ylim(low - 0.06 * (high - low or 1.0), high + 0.08 * (high - low or 1.0))
+        room = high - low or 1.0
+        axes.set_ylim(low - 0.06 * room, high + 0.08 * room)
         axes.set_xlim(*finite_range(*[one.potentials for one in listed]))
-        axes.set_xlabel("surface potential U (V)")
+        axes.set_xlabel(_POTENTIAL)
         axes.set_ylabel("misfit, least over r and A")
-        axes.legend(loc="best", frameon=True, facecolor="white", edgecolor="none")
+        axes.legend(loc="best", **OPAQUE)
     return drawn
 
 
 # ---- U over time and over the Moon ----
 
 
-def _rows(source: Union[LossconeFit, Tables, Table]) -> Table:
-    return (
-        source.table
-        if isinstance(source, LossconeFit)
-        else source.sweeps
-        if isinstance(source, Tables)
-        else source
-    )
+def _rows(source: Source) -> Table:
+    if isinstance(source, LossconeFit):
+        return source.table
+    return source.sweeps if isinstance(source, Tables) else source
 
 
 def _suffix(table: Table, response: Optional[str]) -> str:
-    names = table.dtype.names or ()
-    if response not in (None, "hard", "folded"):
-        raise ValueError(f"response {response!r}: there are hard, folded")
-    if response == "folded" and "potential_folded" in names:
-        return "_folded"
-    return ""
+    _check("response", response, ("hard", "folded", None))
+    folded = response == "folded" and "potential_folded" in (table.dtype.names or ())
+    return "_folded" if folded else ""
+
+
+def _check(name: str, value: Optional[str], choices: tuple[Optional[str], ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} {value!r}: must be {' or '.join(filter(None, choices))}")
+
+
+def _column(table: Table, name: str) -> Floats:
+    return np.asarray(table[name], dtype=np.float64)
 
 
 def _times(table: Table) -> Floats:
     """Days since 1970, as matplotlib counts them."""
-    names = table.dtype.names or ()
-    if "time" in names:
-        return np.asarray(table["time"], dtype=np.float64) * _SECONDS
+    if "time" in (table.dtype.names or ()):
+        return _column(table, "time") * _SECONDS
     stamps = np.array([text if text else "NaT" for text in table["utc"]], dtype="datetime64[ms]")
     return np.where(np.isnat(stamps), np.nan, stamps.astype(np.float64)) * (1e-3 * _SECONDS)
 
@@ -248,10 +217,8 @@ def _stretches(time: Floats, flag: NDArray[np.bool_]) -> list[tuple[float, float
     steps = np.diff(at)
     half = 0.5 * float(np.median(steps)) if len(steps) else 40.0 * _SECONDS
     found: list[tuple[float, float]] = []
-    for i in range(len(at)):
-        if not on[i]:
-            continue
-        if i > 0 and on[i - 1] and at[i] - at[i - 1] < _STRETCH * _SECONDS:
+    for i in np.flatnonzero(on):
+        if i > 0 and on[i - 1] and steps[i - 1] < _STRETCH * _SECONDS:
             found[-1] = (found[-1][0], at[i] + half)
         else:
             found.append((at[i] - half, at[i] + half))
@@ -259,7 +226,7 @@ def _stretches(time: Floats, flag: NDArray[np.bool_]) -> list[tuple[float, float
 
 
 def time_series(
-    source: Union[LossconeFit, Tables, Table],
+    source: Source,
     *,
     response: Optional[str] = None,
     intervals: str = "confidence",
@@ -267,9 +234,8 @@ def time_series(
     ax: Any = None,
     figure: Any = None,
     style: Optional[str] = None,
-) -> "Figure":
-    """U over time with its intervals; stretches in shade are grey, sweeps whose illumination is not known are
-    not.
+) -> Figure:
+    """U over time with its intervals. Stretches in shade are grey; sweeps of unknown illumination are not.
 
     source: a fit of day files, or tables of the program. response: "hard" or "folded" (None: the table's
         first). intervals: "confidence", "plateau" or "none"; those that reach a bound of U end in an arrow.
@@ -279,69 +245,41 @@ def time_series(
 
     table = _rows(source)
     names, suffix = table.dtype.names or (), _suffix(table, response)
-    if intervals not in ("confidence", "plateau", "none"):
-        raise ValueError(f"intervals {intervals!r}: there are confidence, plateau, none")
-    time, U = _times(table), np.asarray(table["potential" + suffix], dtype=np.float64)
+    _check("intervals", intervals, ("confidence", "plateau", "none"))
+    time, U = _times(table), _column(table, f"potential{suffix}")
     stem = {"confidence": "confidence", "plateau": "potential"}.get(intervals, "")
     with panels(ax, figure, (8.0, 3.6), style) as (drawn, (axes, *_)):
         if shade in names:
-            for k, (start, stop) in enumerate(_stretches(time, np.asarray(table[shade]) == 0.0)):
-                axes.axvspan(
-                    start, stop, facecolor="0.85", linewidth=0, zorder=0, label="in shade" if k == 0 else None
-                )
+            text: Optional[str] = "in shade"
+            for start, stop in _stretches(time, np.asarray(table[shade]) == 0.0):
+                axes.axvspan(start, stop, facecolor="0.85", linewidth=0, zorder=0, label=text)
+                text = None
         if stem and f"{stem}_lower{suffix}" in names:
-            lower, upper = (
-                np.asarray(table[f"{stem}_lower{suffix}"]),
-                np.asarray(table[f"{stem}_upper{suffix}"]),
-            )
-            axes.vlines(
-                time,
-                lower,
-                upper,
-                color=GREY,
-                linewidth=0.8,
-                zorder=2,
-                label="confidence set" if intervals == "confidence" else "plateau",
-            )
-            for side, ends, marker in (("lower", lower, "v"), ("upper", upper, "^")):
+            lower, upper = (np.asarray(table[f"{stem}_{side}{suffix}"]) for side in ("lower", "upper"))
+            text = "confidence set" if intervals == "confidence" else "plateau"
+            axes.vlines(time, lower, upper, color=GREY, linewidth=0.8, zorder=2, label=text)
+            for side, ends, marker, text in (("lower", lower, "v", "below"), ("upper", upper, "^", "above")):
                 name = f"confidence_at_{side}_bound{suffix}"
                 if intervals == "confidence" and name in names and np.any(table[name]):
-                    axes.plot(
-                        time[table[name]],
-                        ends[table[name]],
-                        marker,
-                        color=GREY,
-                        markersize=4,
-                        linestyle="none",
-                        zorder=2,
-                        label=f"open {'below' if side == 'lower' else 'above'}",
-                    )
-        axes.plot(
-            time,
-            U,
-            "o",
-            color=BLUE,
-            markersize=2.6,
-            zorder=3,
-            label="U" + (f", {response}" if response else ""),
-        )
+                    there = table[name]
+                    look: dict[str, Any] = {"color": GREY, "markersize": 4, "linestyle": "none", "zorder": 2}
+                    axes.plot(time[there], ends[there], marker, label=f"open {text}", **look)
+        text = f"U, {response}" if response else "U"
+        axes.plot(time, U, "o", color=BLUE, markersize=2.6, zorder=3, label=text)
         locator = AutoDateLocator()
         axes.xaxis.set_major_locator(locator)
         axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
-        axes.set_xlim(*_widened(*finite_range(time)))
+        low, high = finite_range(time)
+        room = 0.02 * (high - low) or 60.0 * _SECONDS
+        axes.set_xlim(low - room, high + room)
         axes.set_xlabel("time (UTC)")
-        axes.set_ylabel("surface potential U (V)")
+        axes.set_ylabel(_POTENTIAL)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=5)
     return drawn
 
 
-def _widened(low: float, high: float) -> tuple[float, float]:
-    room = 0.02 * (high - low) or 60.0 * _SECONDS
-    return low - room, high + room
-
-
 def map(
-    source: Union[LossconeFit, Tables, Table],
+    source: Source,
     *,
     response: Optional[str] = None,
     at: str = "projection",
@@ -349,41 +287,26 @@ def map(
     ax: Any = None,
     figure: Any = None,
     style: Optional[str] = None,
-) -> "Figure":
-    """U over selenographic longitude and latitude. at: "projection", where the field line meets the Moon, or
-    "spacecraft". limits: of the colours, V (None: 2 % to 98 % of U). Sweeps whose position is not known are
-    left out; there must be one."""
+) -> Figure:
+    """U over selenographic longitude and latitude. Sweeps of unknown position are left out.
+
+    at: "projection", where the field line meets the Moon, or "spacecraft". limits: of the colours, V (None:
+        2 % to 98 % of U).
+    """
     table = _rows(source)
-    if at not in ("projection", "spacecraft"):
-        raise ValueError(f"at {at!r}: there are projection, spacecraft")
-    longitude, latitude = (
-        np.asarray(table[f"{at}_longitude"], dtype=np.float64),
-        np.asarray(table[f"{at}_latitude"], dtype=np.float64),
-    )
-    U = np.asarray(table["potential" + _suffix(table, response)], dtype=np.float64)
+    _check("at", at, ("projection", "spacecraft"))
+    longitude, latitude = _column(table, f"{at}_longitude"), _column(table, f"{at}_latitude")
+    U = _column(table, "potential" + _suffix(table, response))
     known = np.isfinite(longitude) & np.isfinite(latitude) & np.isfinite(U)
     if not known.any():
         raise ValueError(
             f"no sweep has both U and {at}_longitude, {at}_latitude: give the fits a table of geometry"
         )
-    low, high = (
-        limits
-        if limits is not None
-        else (float(np.quantile(U[known], 0.02)), float(np.quantile(U[known], 0.98)))
-    )
+    low, high = np.quantile(U[known], (0.02, 0.98)).tolist() if limits is None else limits
     with panels(ax, figure, (7.2, 3.5), style) as (drawn, (axes, *_)):
         wrapped = (longitude[known] + 180.0) % 360.0 - 180.0
-        points = axes.scatter(
-            wrapped,
-            latitude[known],
-            c=U[known],
-            s=9,
-            cmap="plasma",
-            vmin=low,
-            vmax=high,
-            linewidths=0,
-            zorder=2,
-        )
+        colours: dict[str, Any] = {"c": U[known], "cmap": "plasma", "vmin": low, "vmax": high}
+        points = axes.scatter(wrapped, latitude[known], s=9, linewidths=0, zorder=2, **colours)
         axes.set_xlim(-180.0, 180.0)
         axes.set_ylim(-90.0, 90.0)
         axes.set_aspect("equal")
@@ -393,7 +316,5 @@ def map(
         axes.set_axisbelow(True)
         axes.set_xlabel("longitude, east (deg)")
         axes.set_ylabel("latitude (deg)")
-        drawn.colorbar(points, ax=axes, shrink=0.85, pad=0.02, extend="both").set_label(
-            "surface potential U (V)"
-        )
+        drawn.colorbar(points, ax=axes, shrink=0.85, pad=0.02, extend="both").set_label(_POTENTIAL)
     return drawn

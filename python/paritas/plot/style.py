@@ -1,4 +1,4 @@
-"""What all figures share: settings for as long as one is drawn, its axes, names from files as harmless
+"""What all figures share: settings while a figure is drawn, its axes, legends, and names from files as plain
 text."""
 
 from __future__ import annotations
@@ -6,15 +6,21 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:
+    Axes = Figure = Any
 
 GREEN, YELLOW, RED, BLUE, LIGHT_BLUE, GREY = "limegreen", "yellow", "crimson", "C0", "C9", "0.45"
 #: points of the text of figures
 FONT_SIZE = 9.0
-#: names longer than this are shortened in the middle
+#: longer names are shortened in the middle
 LONGEST_NAME = 64
+#: of a legend that covers what is behind it
+OPAQUE = {"frameon": True, "facecolor": "white", "edgecolor": "none"}
 
 _HOUSE = {
     "font.size": FONT_SIZE,
@@ -51,28 +57,24 @@ def _matplotlib() -> Any:
 
 
 def _settings(style: Optional[str]) -> dict[str, Any]:
-    if style is None:
-        return dict(_HOUSE)
     if style == "user":
         return {}
+    if style is None:
+        return _HOUSE
     try:
         import mplhep
     except ImportError:
-        raise ImportError(
-            f"the style {style!r} is one of mplhep, which is not installed: pip install mplhep"
-        ) from None
+        raise ImportError(f"the style {style!r} needs mplhep: pip install mplhep") from None
     found = getattr(mplhep.style, style, None)
     if not isinstance(found, dict):
         raise ValueError(f"mplhep has no style {style!r}")
-    # sizes, of figures and so of text, are the functions' affair: mplhep's are made for slides
-    return {
-        **_HOUSE,
-        **{
-            key: value
-            for key, value in found.items()
-            if not key.startswith("figure.") and not key.endswith("size")
-        },
+    # mplhep's sizes are made for slides
+    own = {
+        key: value
+        for key, value in found.items()
+        if not key.startswith("figure.") and not key.endswith("size")
     }
+    return {**_HOUSE, **own}
 
 
 @contextmanager
@@ -83,52 +85,48 @@ def panels(
     style: Optional[str],
     rows: Sequence[float] = (1.0,),
     share: bool = True,
-) -> Iterator[tuple["Figure", list["Axes"]]]:
-    """The axes to draw into, top first, heights as `rows`, while the style holds: `ax` (axes, or as many as
-    there are panels; fewer leave out the lower ones), else those of `figure`, else those of a new figure of
-    `size` inches. share: their x axis."""
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """The figure and its axes to draw into while the style holds, top first with heights `rows`.
+
+    ax: axes to use, or as many as there are panels; fewer leave out the lower ones. figure: an empty figure
+        or subfigure to use. Else a new figure of `size` inches. share: share the x axis.
+    """
     with _matplotlib().rc_context(_settings(style)):
         if ax is not None:
             given = list(ax) if isinstance(ax, (list, tuple)) or hasattr(ax, "shape") else [ax]
             figure = given[0].figure
         else:
             if figure is None:
-                from matplotlib.figure import Figure
+                from matplotlib.figure import Figure as Figure
 
                 figure = Figure(figsize=size, layout="constrained")
-            found = figure.subplots(
-                len(rows), 1, squeeze=False, sharex=share, gridspec_kw={"height_ratios": list(rows)}
-            )
+            heights = {"height_ratios": list(rows)}
+            found = figure.subplots(len(rows), 1, squeeze=False, sharex=share, gridspec_kw=heights)
             given = list(found[:, 0])
         for axes in given:
             _pin_ticks(axes)
         yield figure.figure, given
 
 
-def _pin_ticks(axes: "Axes") -> None:
-    """Ticks are made when a figure is drawn, after the style has ended: they are told of it here."""
+def _pin_ticks(axes: Axes) -> None:
+    """Sets the style of the ticks: they are made when a figure is drawn, after the style has ended."""
     rc = _matplotlib().rcParams
-    for which in ("major", "minor"):
-        for axis in ("x", "y"):
-            of = f"{axis}tick"
-            sides = (
-                {"top": rc["xtick.top"], "bottom": rc["xtick.bottom"]}
-                if axis == "x"
-                else {"left": rc["ytick.left"], "right": rc["ytick.right"]}
-            )
+    for axis, sides in (("x", ("top", "bottom")), ("y", ("left", "right"))):
+        tick = f"{axis}tick"
+        for which in ("major", "minor"):
             axes.tick_params(
-                axis=axis,
+                axis=axis,  # type: ignore[arg-type]
                 which=which,
-                direction=rc[f"{of}.direction"],
-                length=rc[f"{of}.{which}.size"],
-                width=rc[f"{of}.{which}.width"],
-                **sides,
+                direction=rc[f"{tick}.direction"],
+                length=rc[f"{tick}.{which}.size"],
+                width=rc[f"{tick}.{which}.width"],
+                **{side: rc[f"{tick}.{side}"] for side in sides},
             )
 
 
 def plain(name: str, longest: int = LONGEST_NAME) -> str:
-    """A name from a file as text that matplotlib shows as it is: no mathematics, no entry that a legend
-    leaves out, no line breaks, not too long."""
+    """A name from a file as text that matplotlib shows as it is: without mathematics and line breaks, not too
+    long, and not left out of legends."""
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
     if len(shown) > longest:
         kept = longest // 2 - 1
@@ -142,84 +140,63 @@ def width_of(names: Sequence[str], size: float = FONT_SIZE) -> float:
     return max((len(plain(name)) for name in names), default=0) * 0.62 * size / 72.0
 
 
-def rows_of_names(axes: "Axes", names: Sequence[str]) -> None:
-    """Names down the y axis, the first on top, at -0, -1, -2, ..."""
-    axes.set_yticks([-float(i) for i in range(len(names))])
-    axes.set_yticklabels([plain(name) for name in names])
+def rows_of_names(axes: Axes, names: Sequence[str]) -> Any:
+    """Writes names down the y axis, the first on top; returns their heights 0, -1, -2, ..."""
+    heights = -np.arange(len(names), dtype=np.float64)
+    axes.set_yticks(heights, [plain(name) for name in names])
     axes.set_ylim(-len(names) + 0.4, 0.6)
     axes.tick_params(axis="y", which="both", length=0)
     axes.minorticks_off()
+    return heights
 
 
-def legend_above(
-    axes: "Axes", handles: Sequence[Any], labels: Sequence[str], columns: int, gap: float = 0.5
-) -> None:
+def columns_of_names(axes: Axes, names: Sequence[str]) -> None:
+    """Writes names below the x axis, at 0, 1, 2, ..."""
+    texts = [plain(name) for name in names]
+    axes.set_xticks(range(len(names)), texts, rotation=45, ha="right", rotation_mode="anchor")
+
+
+def legend(axes: Axes, entries: Sequence[tuple[Any, str]], **where: Any) -> None:
+    """A legend of (handle, label)."""
+    axes.legend([handle for handle, _ in entries], [label for _, label in entries], **where)
+
+
+def legend_above(axes: Axes, entries: Sequence[tuple[Any, str]], columns: int, gap: float = 0.5) -> None:
     """A legend over the axes; gap: in sizes of its font."""
-    axes.legend(
-        handles,
-        labels,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        borderaxespad=gap,
-        ncol=columns,
-        columnspacing=1.2,
-        handlelength=1.6,
-    )
+    at = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "borderaxespad": gap}
+    legend(axes, entries, **at, ncol=columns, columnspacing=1.2, handlelength=1.6)
 
 
-def legend_beside(axes: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """A legend at the right of the axes, where it hides nothing."""
-    axes.legend(
-        handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.6
-    )
+def points(axes: Axes, x: Any, y: Any, **options: Any) -> Any:
+    """Black points with error bars, the handle of the legend."""
+    return axes.errorbar(x, y, fmt="o", color="black", **options)
 
 
 def finite_range(*arrays: Any) -> tuple[float, float]:
-    """Smallest and largest finite number; (0, 1) where there is none."""
-    import numpy as np
-
-    numbers = (
-        np.concatenate([np.ravel(np.asarray(array, dtype=np.float64)) for array in arrays])
-        if arrays
-        else np.empty(0)
-    )
+    """Smallest and largest finite number; (0, 1) if there is none."""
+    numbers = np.concatenate([np.empty(0), *(np.ravel(np.asarray(a, dtype=np.float64)) for a in arrays)])
     numbers = numbers[np.isfinite(numbers)]
     return (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
 
 
-def label(ax: "Axes", experiment: str, status: str = "", text: str = "") -> None:
+def label(ax: Axes, experiment: str, status: str = "", text: str = "") -> None:
     """Writes over the axes: experiment (bold italic) and status ("Internal", "Preliminary") at the left,
     `text` (energy, luminosity) at the right. Text may hold mathematics."""
-    ax.annotate(
-        experiment,
-        (0, 1),
-        xytext=(0, 4),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        weight="bold",
-        style="italic",
-        va="bottom",
-        size=FONT_SIZE + 2,
-    )
-    if status:  # behind the bold one, wherever that ends
-        shift = 0.76 * (FONT_SIZE + 2) * len(experiment)
+
+    def write(what: str, at: float, shift: float, size: float, **options: Any) -> None:
         ax.annotate(
-            status,
-            (0, 1),
+            what,
+            (at, 1),
             xytext=(shift, 4),
             xycoords="axes fraction",
             textcoords="offset points",
             va="bottom",
-            size=FONT_SIZE + 1,
+            size=size,
+            **options,
         )
+
+    write(experiment, 0, 0, FONT_SIZE + 2, weight="bold", style="italic")
+    if status:  # behind the bold one, wherever that ends
+        write(status, 0, 0.76 * (FONT_SIZE + 2) * len(experiment), FONT_SIZE + 1)
     if text:
-        ax.annotate(
-            text,
-            (1, 1),
-            xytext=(0, 4),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            va="bottom",
-            ha="right",
-            size=FONT_SIZE,
-        )
+        write(text, 1, 0, FONT_SIZE, ha="right")

@@ -1,12 +1,12 @@
-"""What a report tells, computed: a fit and the statistics that follow from it, each with its outcome and
-time; what could not be made, with the reason."""
+"""What a report tells: a fit, and the statistics that follow from it. Each step has its outcome and time; a
+result that could not be made has its reason."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Callable, Iterable, Optional, TypeVar
+from typing import Any, Callable, Iterable, Optional
 
 import numpy as np
 
@@ -24,8 +24,7 @@ from ..results import (
 )
 from ..workspace import DocumentLike, PatchSet, Workspace
 
-Found = TypeVar("Found")
-#: values of the parameter of interest that are tested for the Brazil band, and scanned
+#: values of the parameter of interest: tests for the Brazil band, points of the scan
 BAND_POINTS, SCAN_POINTS = 31, 31
 
 
@@ -67,8 +66,8 @@ def _called(given: Any, otherwise: str) -> str:
 
 @dataclass
 class Step:
-    """A computation: what came of it (a status of fits, or an error's message), and how long it took. good:
-    all of its fits converged."""
+    """A computation. outcome: a status of its fits, or an error's message. good: all of its fits converged.
+    detail: in words."""
 
     name: str
     outcome: str
@@ -107,164 +106,129 @@ class Analysis:
 
     @property
     def poi_state(self) -> str:
-        """Of the fit: "free", "fixed", "at_lower_bound", "at_upper_bound"; "" without a parameter of
+        """In the fit: "free", "fixed", "at lower bound" or "at upper bound"; "" without a parameter of
         interest."""
-        return (
-            ""
-            if self.model.poi_index is None or self.fit.states is None
-            else self.fit.states[self.model.poi_index]
-        )
+        index, states = self.model.poi_index, self.fit.states
+        return "" if index is None or states is None else in_words(states[index])
+
+    @property
+    def reach(self) -> float:
+        """The largest limit, observed or expected; -inf if there is none."""
+        limits = [] if self.limit is None else [self.limit.limit_obs, *self.limit.limit_exp]
+        return max((limit for limit in limits if np.isfinite(limit)), default=float("-inf"))
+
+    def make(
+        self,
+        attribute: str,
+        name: str,
+        work: Callable[[], Any],
+        statuses: Callable[[Any], Iterable[str]] = lambda result: [result.status],
+    ) -> None:
+        """Sets an attribute to the result of `work` and notes its outcome, or the reason if it fails."""
+        started = perf_counter()
+        try:
+            result = work()
+        except (DeviceUnavailable, OutOfMemory):
+            raise
+        except Error as failure:
+            self.missing[attribute] = str(failure)
+            self.steps.append(Step(name, str(failure), False, perf_counter() - started))
+            return
+        kinds, counts = np.unique(np.array(list(statuses(result)), dtype=str), return_counts=True)
+        good = kinds.tolist() == ["converged"]
+        counted = ", ".join(f"{count} {kind}" for kind, count in zip(kinds.tolist(), counts.tolist()))
+        outcome = "converged" if good else counted or "nothing to fit"
+        seconds = perf_counter() - started
+        setattr(self, attribute, result)
+        self.steps.append(Step(name, outcome, good or not len(kinds), seconds, counted))
 
 
-def _counted(statuses: Iterable[str]) -> tuple[str, bool, str]:
-    """Outcome, whether all converged, and the counts in words."""
-    kinds, counts = np.unique(np.array(list(statuses), dtype=str), return_counts=True)
-    good = kinds.tolist() == ["converged"]
-    words = ", ".join(f"{count} {kind}" for kind, count in zip(kinds.tolist(), counts.tolist()))
-    return "converged" if good else words or "nothing to fit", good or not len(kinds), words
+def in_words(state: str) -> str:
+    """The state of a parameter in a fit."""
+    return state.replace("_", " ")
 
 
 def analyse(
     source: Source, poi: Optional[str] = None, measurement: Optional[str] = None, **options: Any
 ) -> Analysis:
-    """Fits, and makes what follows. options: device, precision, threads. Raises where the model cannot be
-    made or the device not be used; all else that fails is noted."""
+    """Fits a workspace and makes what follows. options: device, precision, threads.
+
+    Raises if the model cannot be made or the device cannot be used; every other failure is noted.
+    """
     started = perf_counter()
     model = Model.from_workspace(source.workspace, measurement=measurement, poi=poi)
     read = perf_counter()
     fit = model.fit(**options)
+    detail = (
+        f"EDM {fit.edm:.2g}, {fit.iterations} iterations, projected gradient {fit.projected_gradient:.2g}"
+    )
     steps = [
         Step("reading the model", "done", True, read - started),
-        Step(
-            "best fit",
-            fit.status,
-            fit.converged,
-            perf_counter() - read,
-            f"EDM {fit.edm:.2g}, {fit.iterations} iterations, projected gradient {fit.projected_gradient:.2g}",
-        ),
+        Step("best fit", fit.status, fit.converged, perf_counter() - read, detail),
     ]
-    # the model was made of it: it is as it should be
     measurements = source.workspace.to_dict()["measurements"]
     chosen = next((one for one in measurements if one["name"] == measurement), measurements[0])
     found = Analysis(model, source, fit, steps, chosen["name"])
-    found.goodness_of_fit = _made(
-        found,
-        "goodness_of_fit",
-        "goodness of fit",
-        lambda: model.goodness_of_fit(**options),
-        lambda r: [r.status],
-    )
-    found.prediction = _made(
-        found, "prediction", "yields", lambda: model.predict(best=fit), lambda r: [fit.status]
-    )
-    if model.poi_index is None:
-        reason = "The model has no parameter of interest"
-        named = chosen["config"].get("poi")
-        if named and poi is None:
-            reason += f": the measurement names {named}, which no sample has"
-        found.missing.update(
-            dict.fromkeys(("minos", "limit", "tests", "significance", "scan", "ranking"), reason + ".")
-        )
+    found.make("goodness_of_fit", "goodness of fit", lambda: model.goodness_of_fit(**options))
+    found.make("prediction", "yields", lambda: model.predict(best=fit), lambda _: [fit.status])
+    if model.poi_index is not None:
+        _make_of_interest(found, model.poi_index, options)
         return found
-    return _of_interest(found, model.poi_index, options)
-
-
-def _of_interest(found: Analysis, i: int, options: dict[str, Any]) -> Analysis:
-    """What asks for a parameter of interest, the i-th."""
-    model, fit, name = found.model, found.fit, found.model.parameter_names[i]
-    if found.poi_state == "free" and fit.converged:
-        found.minos = _made(
-            found,
-            "minos",
-            f"MINOS errors of {name}",
-            lambda: model.minos(name, best=fit, **options),
-            lambda r: [fit.status],
-        )
-    else:
-        found.missing["minos"] = (
-            f"{name} is {found.poi_state.replace('_', ' ')} in the fit"
-            if fit.converged
-            else f"the fit did not converge ({fit.status})"
-        )
-    found.limit = _made(
-        found,
-        "limit",
-        "upper limit",
-        lambda: model.upper_limit(**options),
-        lambda r: [r.status, *(test.status for test in r.scan)],
-    )
-    limit = found.limit
-    if limit is None:
-        found.missing["tests"] = found.missing["limit"]
-    else:
-        bounds = {name: (float(model.lower_bounds[i]), limit.upper_bound)}
-        reach = _largest(limit.limit_obs, *limit.limit_exp)
-        lowest = max(0.0, bounds[name][0])
-        if reach > lowest:
-            tested = np.linspace(
-                lowest, min(lowest + 1.12 * (reach - lowest), limit.upper_bound), BAND_POINTS
-            )
-            found.tests = _made(
-                found,
-                "tests",
-                "tests for the band",
-                lambda: list(model.hypotest(tested, bounds=bounds, **options)),
-                lambda r: [t.status for t in r],
-            )
-        else:
-            found.missing["tests"] = "There is no limit to show tests around."
-    found.significance = _made(
-        found, "significance", "significance", lambda: model.significance(**options), lambda r: [r.status]
-    )
-    values = _scanned(found, i)
-    found.scan = _made(
-        found,
-        "scan",
-        f"scan of {name}",
-        lambda: model.scan((name, values), **options),
-        lambda r: [r.best_status, *r.status.tolist()],
-    )
-    found.ranking = _made(found, "ranking", "ranking", lambda: model.ranking(**options), lambda r: r.status)
+    reason = "The model has no parameter of interest"
+    named = chosen["config"].get("poi")
+    if named and poi is None:
+        reason += f": the measurement names {named}, which no sample has"
+    of_interest = ("minos", "limit", "tests", "significance", "scan", "ranking")
+    found.missing.update(dict.fromkeys(of_interest, reason + "."))
     return found
 
 
-def _largest(*values: float) -> float:
-    return max((value for value in values if np.isfinite(value)), default=float("-inf"))
-
-
-def _scanned(found: Analysis, i: int) -> Any:
-    """Values for the scan: three errors around the best fit, else as far as the limits reach; within the
-    bounds."""
-    low, high = float(found.model.lower_bounds[i]), float(found.model.upper_bounds[i])
-    value = float(found.fit.values[i])
-    error = float("nan") if found.fit.errors is None else float(found.fit.errors[i])
+def _make_of_interest(found: Analysis, index: int, options: dict[str, Any]) -> None:
+    """Makes what needs a parameter of interest."""
+    model, fit, name = found.model, found.fit, found.model.parameter_names[index]
+    if found.poi_state == "free" and fit.converged:
+        found.make(
+            "minos",
+            f"MINOS errors of {name}",
+            lambda: model.minos(name, best=fit, **options),
+            lambda _: [fit.status],
+        )
+    else:
+        state = f"{name} is {found.poi_state} in the fit"
+        found.missing["minos"] = state if fit.converged else f"the fit did not converge ({fit.status})"
+    found.make(
+        "limit",
+        "upper limit",
+        lambda: model.upper_limit(**options),
+        lambda limit: [limit.status, *(test.status for test in limit.scan)],
+    )
+    low, high = float(model.lower_bounds[index]), float(model.upper_bounds[index])
+    lowest = max(0.0, low)
+    if found.limit is None:
+        found.missing["tests"] = found.missing["limit"]
+    elif found.reach > lowest:
+        widened = found.limit.upper_bound
+        tested = np.linspace(lowest, min(lowest + 1.12 * (found.reach - lowest), widened), BAND_POINTS)
+        found.make(
+            "tests",
+            "tests for the band",
+            lambda: list(model.hypotest(tested, bounds={name: (low, widened)}, **options)),
+            lambda tests: [test.status for test in tests],
+        )
+    else:
+        found.missing["tests"] = "There is no limit to show tests around."
+    found.make("significance", "significance", lambda: model.significance(**options))
+    # three errors around the best fit, else as far as the limits reach
+    value, error = fit[name]
     if np.isfinite(error) and error > 0:
         first, last = value - 3.2 * error, value + 3.2 * error
     else:
-        reach = (
-            float("-inf") if found.limit is None else _largest(found.limit.limit_obs, *found.limit.limit_exp)
-        )
-        first, last = (value, reach) if reach > value else (low, high)
-    return np.linspace(max(first, low), min(last, high), SCAN_POINTS)
-
-
-def _made(
-    found: Analysis,
-    attribute: str,
-    name: str,
-    work: Callable[[], Found],
-    statuses: Callable[[Found], Iterable[str]],
-) -> Optional[Found]:
-    """The result of `work`, its outcome noted; None with the reason where it fails."""
-    started = perf_counter()
-    try:
-        result = work()
-    except (DeviceUnavailable, OutOfMemory):
-        raise
-    except Error as failure:
-        found.missing[attribute] = str(failure)
-        found.steps.append(Step(name, str(failure), False, perf_counter() - started))
-        return None
-    outcome, good, detail = _counted(statuses(result))
-    found.steps.append(Step(name, outcome, good, perf_counter() - started, detail))
-    return result
+        first, last = (value, found.reach) if found.reach > value else (low, high)
+    values = np.linspace(max(first, low), min(last, high), SCAN_POINTS)
+    found.make(
+        "scan",
+        f"scan of {name}",
+        lambda: model.scan((name, values), **options),
+        lambda scan: [scan.best_status, *scan.status.tolist()],
+    )
+    found.make("ranking", "ranking", lambda: model.ranking(**options), lambda ranking: ranking.status)

@@ -6,12 +6,21 @@ import argparse
 import os
 import re
 import sys
+from functools import partial
 from typing import Optional, Sequence
 
 from .._engine import DeviceUnavailable, Error
+from ..command_line import (
+    DONE,
+    NO_DEVICE,
+    NOT_CONVERGED,
+    NOT_WRITTEN,
+    WRONG_COMMAND_LINE,
+    WRONG_INPUT,
+    fail,
+    write_output,
+)
 from .document import report
-
-ANSWERED, NOT_CONVERGED, WRONG_COMMAND_LINE, WRONG_INPUT, NO_DEVICE, NOT_WRITTEN = range(6)
 
 
 def _device(name: str) -> str:
@@ -28,22 +37,28 @@ def _parser() -> argparse.ArgumentParser:
         description="Fits a workspace and writes one HTML page that needs nothing else: verdict, limits, "
         "figures, tables, quality of the fits.",
     )
-    parser.add_argument("workspace", help="pyhf JSON workspace; - for standard input")
-    parser.add_argument(
-        "--patch", action="append", default=[], metavar="FILE", help="JSON Patch to apply; may be repeated"
+    add = parser.add_argument
+    add("workspace", help="pyhf JSON workspace; - for standard input")
+    add(
+        "--patch",
+        dest="patches",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="JSON Patch to apply; may be repeated",
     )
-    parser.add_argument("--patchset", metavar="FILE", help="patch set to take --patch-name from")
-    parser.add_argument("--patch-name", metavar="NAME", help="patch of the patch set")
-    parser.add_argument("--measurement", metavar="NAME", help="measurement (default: the first)")
-    parser.add_argument("--poi", metavar="NAME", help="parameter of interest (default: the measurement's)")
-    parser.add_argument(
+    add("--patchset", metavar="FILE", help="patch set to take --patch-name from")
+    add("--patch-name", metavar="NAME", help="patch of the patch set")
+    add("--measurement", metavar="NAME", help="measurement (default: the first)")
+    add("--poi", metavar="NAME", help="parameter of interest (default: the measurement's)")
+    add(
         "--device",
         type=_device,
         default="cpu",
         help="auto, cpu, cuda, opencl or metal, the last three also with :INDEX (default: cpu)",
     )
-    parser.add_argument("--precision", choices=("f64", "f32", "auto"), default="f64", help="default: f64")
-    parser.add_argument(
+    add("--precision", choices=("f64", "f32", "auto"), default="f64", help="default: f64")
+    add(
         "-o",
         "--output",
         default="report.html",
@@ -57,47 +72,27 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     """0: written, every fit converged; 1: written, not every fit converged; 2: the command line is wrong; 3:
     the input is; 4: no such device; 5: not written."""
     words = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser()
+    parser, failed = _parser(), partial(fail, "paritas report")
     try:
-        given = parser.parse_args(words)
-        if (given.patchset is None) != (given.patch_name is None):
+        given = vars(parser.parse_args(words))
+        if (given["patchset"] is None) != (given["patch_name"] is None):
             parser.error("--patchset and --patch-name go together")
     except SystemExit as left:
         return int(left.code or 0)
-    folder = os.path.dirname(os.path.abspath(given.output))
-    if given.output != "-" and (os.path.isdir(given.output) or not os.access(folder, os.W_OK)):
-        return _failed(f"{given.output} cannot be written", NOT_WRITTEN)
+    output = given.pop("output")
+    folder = os.path.dirname(os.path.abspath(output))
+    if output != "-" and (os.path.isdir(output) or not os.access(folder, os.W_OK)):
+        return failed(f"{output} cannot be written", NOT_WRITTEN)
     try:
-        page = report(
-            given.workspace,
-            given.patch,
-            patchset=given.patchset,
-            patch_name=given.patch_name,
-            measurement=given.measurement,
-            poi=given.poi,
-            command=["python", "-m", "paritas", "report", *words],
-            device=given.device,
-            precision=given.precision,
-        )
+        page = report(**given, command=["python", "-m", "paritas", "report", *words])
     except DeviceUnavailable as reason:
-        return _failed(str(reason), NO_DEVICE)
+        return failed(str(reason), NO_DEVICE)
     except Error as reason:
-        return _failed(str(reason), WRONG_INPUT)
+        return failed(str(reason), WRONG_INPUT)
     except ImportError as reason:
-        return _failed(str(reason), WRONG_COMMAND_LINE)
+        return failed(str(reason), WRONG_COMMAND_LINE)
     try:
-        if given.output == "-":
-            sys.stdout.write(page.html)
-            sys.stdout.flush()
-        else:
-            page.write(given.output)
+        write_output(page.html, output)
     except OSError as reason:
-        return _failed(f"{given.output} cannot be written: {reason.strerror}", NOT_WRITTEN)
-    if not page.converged:
-        return _failed("not every fit converged; the page says which", NOT_CONVERGED)
-    return ANSWERED
-
-
-def _failed(message: str, code: int) -> int:
-    print(f"paritas report: {message}", file=sys.stderr)
-    return code
+        return failed(f"{output} cannot be written: {reason.strerror}", NOT_WRITTEN)
+    return DONE if page.converged else failed("not every fit converged; the page says which", NOT_CONVERGED)

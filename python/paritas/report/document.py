@@ -1,4 +1,4 @@
-"""The page itself: what a reader wants first stands first."""
+"""The page of a report, with the verdict first."""
 
 from __future__ import annotations
 
@@ -7,37 +7,23 @@ import platform
 import shlex
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Iterable, Optional
+from typing import Any, Callable, Iterable, Optional
 
 import numpy as np
 
 from .._engine import VERSION
 from ..files import PathLike, write_text
 from ..plot.tables import rounded, yields
+from ..results import FitResult, LimitResult, Prediction, RankingResult
 from ..workspace import DocumentLike
 from . import figures
-from .analysis import Analysis, Source, analyse
-from .html import Markup, beside, missing, page, section, table, text, wide
+from .analysis import Analysis, Source, analyse, in_words
+from .html import Markup, beside, missing, page, table, text, wide
 
-#: pulls beyond this are named among the warnings, a goodness of fit below this too
+#: among the warnings: larger pulls, a smaller p of the goodness of fit
 LARGE_PULL, SMALL_P = 2.0, 0.01
 #: rows of the table of correlations
 STRONGEST = 20
-
-HEADINGS = (
-    ("verdict", "Verdict"),
-    ("fitted", "What was fitted"),
-    ("limit", "Upper limit"),
-    ("scan", "Profile likelihood"),
-    ("pulls", "Pulls"),
-    ("ranking", "Ranking"),
-    ("correlations", "Correlations"),
-    ("channels", "Data and model"),
-    ("yields", "Yields"),
-    ("parameters", "Parameters"),
-    ("quality", "Quality of the fits"),
-    ("again", "How to make this page again"),
-)
 
 
 @dataclass
@@ -73,173 +59,150 @@ def report(
 ) -> Page:
     """The report of a workspace (path, dict or Workspace) with patches applied.
 
-    options: device, precision, threads, as of `paritas.fit`. command: the words of the command line, where
-        there is one, for the reader to type again. Raises where the input is wrong or the device not
-        available; a fit that does not converge is told in the page."""
+    options: device, precision, threads, as of `paritas.fit`. command: the words of the command line, if there
+        is one, for the reader to type again.
+
+    Raises if the input is wrong or the device is not available. The page tells which fits did not converge.
+    """
     found = analyse(Source.of(workspace, patches, patchset, patch_name), poi, measurement, **options)
     return Page(page_of(found, command), found)
 
 
 def page_of(found: Analysis, command: Optional[list[str]] = None) -> str:
-    """The page of results that are there."""
+    """The page of these results."""
     title = f"Fit report: {os.path.basename(found.source.name)}"
     if found.source.patches:
-        title += f" with {', '.join(name if ' of ' in name else os.path.basename(name) for name in found.source.patches)}"
-    parts = (
-        _verdict(found),
-        _fitted(found),
-        _limit(found),
-        figures.scan(found),
-        figures.pulls(found),
-        _ranking(found),
-        _correlations(found),
-        figures.channels(found),
-        _yields(found),
-        _parameters(found),
-        _quality(found),
-        _again(command),
+        short = (name if " of " in name else os.path.basename(name) for name in found.source.patches)
+        title += f" with {', '.join(short)}"
+    again = (
+        "<p>Made from Python by <code>paritas.report.report</code>.</p>\n"
+        if command is None
+        else f"<pre>{text(shlex.join(command))}</pre>\n"
     )
-    return page(
-        title, HEADINGS, *(section(name, heading, part) for (name, heading), part in zip(HEADINGS, parts))
-    )
+    parts = []
+    for anchor, heading, result, make in _SECTIONS:
+        reason = found.missing.get(result)
+        part = make(found, getattr(found, result)) if reason is None else missing(reason)
+        parts.append((anchor, heading, part))
+    return page(title, [*parts, ("again", "How to make this page again", Markup(again))])
 
 
-def _measured(found: Analysis) -> str:
+def _measured(found: Analysis, name: str) -> str:
     """The parameter of interest in words: best fit and errors."""
-    name = found.poi or ""
     value, error = found.fit[name]
     if found.minos is not None and name in found.minos:
         down, up = found.minos[name]
         shown, _ = rounded(value, min((abs(e) for e in (down, up) if np.isfinite(e)), default=float("nan")))
-        said = [
-            f"{sign}{rounded(abs(e), abs(e))[0]}" if np.isfinite(e) else f"{sign}(beyond the bound)"
+        above, below = (
+            f"{sign}{rounded(abs(e), abs(e))[0] if np.isfinite(e) else '(beyond the bound)'}"
             for sign, e in (("+", up), ("\N{MINUS SIGN}", down))
-        ]
-        return f"{shown}  {said[0]} {said[1]} (MINOS), \N{PLUS-MINUS SIGN} {error:.2g} (from the covariance)"
-    state = found.poi_state.replace("_", " ")
-    return (
-        f"{value:.5g}, {state}: no symmetric error"
-        if state != "free"
-        else f"{value:.5g} \N{PLUS-MINUS SIGN} {error:.2g}"
-    )
+        )
+        return f"{shown}  {above} {below} (MINOS), \N{PLUS-MINUS SIGN} {error:.2g} (from the covariance)"
+    if found.poi_state == "free":
+        return f"{value:.5g} \N{PLUS-MINUS SIGN} {error:.2g}"
+    return f"{value:.5g}, {found.poi_state}: no symmetric error"
 
 
 def warnings_of(found: Analysis) -> list[str]:
     """What a reader should not overlook."""
-    fit, model, told = found.fit, found.model, []
+    fit, model, limit, gof = found.fit, found.model, found.limit, found.goodness_of_fit
+    told = []
     if not fit.converged:
         told.append(
-            f"The fit did not converge ({fit.status}): best-fit values, errors and all that is made of them are not to be used."
+            f"The fit did not converge ({fit.status}): best-fit values, errors and all that is made of them "
+            "are not to be used."
         )
     told += [
         f"{step.name}: {step.outcome}." for step in found.steps if not step.good and step.name != "best fit"
     ]
-    bound = [
-        f"{name} ({state.replace('_', ' ')})"
-        for name, state in zip(fit.names, fit.states or [])
-        if state.startswith("at_")
-    ]
+    states = zip(fit.names, fit.states or [])
+    bound = [f"{name} ({in_words(state)})" for name, state in states if state.startswith("at_")]
     if bound:
         told.append(
-            f"Parameters on a bound, which have no error and take no part in the covariance: {', '.join(bound)}."
+            "Parameters on a bound, which have no error and take no part in the covariance: "
+            f"{', '.join(bound)}."
         )
-    if found.limit is not None:
-        if found.limit.bound_widened:
+    if limit is not None:
+        if limit.bound_widened:
             told.append(
-                f"The upper bound of {found.poi} was widened to {found.limit.upper_bound:g} to find the limits."
+                f"The upper bound of {found.poi} was widened to {limit.upper_bound:g} to find the limits."
             )
-        if not np.all(np.isfinite([found.limit.limit_obs, *found.limit.limit_exp])):
+        if not np.all(np.isfinite([limit.limit_obs, *limit.limit_exp])):
             told.append("Not every limit exists: some CLs curve does not cross the level.")
     pulls = np.nan_to_num((fit.values - model.constraint_centres) / model.constraint_widths)
-    far = [
-        f"{fit.names[i]} ({pulls[i]:+.1f})" for i in np.argsort(-np.abs(pulls)) if abs(pulls[i]) > LARGE_PULL
-    ]
+    order = np.argsort(-np.abs(pulls))
+    far = [f"{fit.names[i]} ({pulls[i]:+.1f})" for i in order if abs(pulls[i]) > LARGE_PULL]
     if far:
         told.append(f"Pulled by more than {LARGE_PULL:g} prefit errors: {', '.join(far)}.")
-    if found.goodness_of_fit is not None and found.goodness_of_fit.p < SMALL_P:
-        told.append(f"The model describes the data badly: goodness of fit p = {found.goodness_of_fit.p:.2g}.")
+    if gof is not None and gof.p < SMALL_P:
+        told.append(f"The model describes the data badly: goodness of fit p = {gof.p:.2g}.")
     return told
 
 
-def _verdict(found: Analysis) -> Markup:
-    fit, gof = found.fit, found.goodness_of_fit
-    bad = not found.converged
+def _verdict(found: Analysis, fit: FitResult) -> Markup:
+    poi, limit, discovery, gof = found.poi, found.limit, found.significance, found.goodness_of_fit
     words = "The fit converged." if fit.converged else f"The fit did NOT converge: {fit.status}."
-    if fit.converged and bad:
+    if fit.converged and not found.converged:
         words = "The fit converged, but not every fit behind this page did: see the warnings."
-    rows: list[list[object]] = [
-        ["Fit", f"{fit.status}, twice the NLL {fit.twice_nll:.10g}, EDM {fit.edm:.2g}"]
-    ]
-    if found.poi is None:
+    rows = [["Fit", f"{fit.status}, twice the NLL {fit.twice_nll:.10g}, EDM {fit.edm:.2g}"]]
+    if poi is None:
         rows.append(["Parameter of interest", found.missing["limit"]])
     else:
-        rows.append([f"Best fit of {found.poi}", _measured(found)])
-    if found.limit is not None:
-        exp = [f"{value:.4g}" if np.isfinite(value) else "none" for value in found.limit.limit_exp]
-        confidence = f"{100 * (1 - found.limit.level):g} % CL"
-        rows.append(
-            [
-                f"Upper limit, {confidence}, observed",
-                f"{found.limit.limit_obs:.4g}" if np.isfinite(found.limit.limit_obs) else "none",
-            ]
+        rows.append([f"Best fit of {poi}", _measured(found, poi)])
+    if limit is not None:
+        observed, *expected = (
+            f"{value:.4g}" if np.isfinite(value) else "none" for value in (limit.limit_obs, *limit.limit_exp)
         )
-        rows.append(
-            [
-                f"Upper limit, {confidence}, expected",
-                f"{exp[2]} (68 %: {exp[1]} to {exp[3]}; 95 %: {exp[0]} to {exp[4]})",
-            ]
-        )
-    elif found.poi is not None:
+        name = f"Upper limit, {100 * (1 - limit.level):g} % CL"
+        bands = "{2} (68 %: {1} to {3}; 95 %: {0} to {4})".format(*expected)
+        rows += [[f"{name}, observed", observed], [f"{name}, expected", bands]]
+    elif poi is not None:
         rows.append(["Upper limit", found.missing["limit"]])
-    if found.significance is not None:
-        s = found.significance
-        rows.append(["Significance, observed", f"Z = {s.Z:.3g} (p0 = {s.p0:.3g})"])
-        rows.append(
-            [f"Significance, expected for {found.poi} = 1", f"Z = {s.Z_exp:.3g} (p0 = {s.p0_exp:.3g})"]
-        )
-    elif found.poi is not None:
-        rows.append(["Significance", found.missing["significance"]])
-    if gof is not None:
-        rows.append(
+    if discovery is not None:
+        rows += [
+            ["Significance, observed", f"Z = {discovery.Z:.3g} (p0 = {discovery.p0:.3g})"],
             [
-                "Goodness of fit",
-                f"p = {gof.p:.3g} ({gof.statistic:.4g} for {gof.ndof} degrees of freedom, against the saturated model)",
-            ]
-        )
+                f"Significance, expected for {poi} = 1",
+                f"Z = {discovery.Z_exp:.3g} (p0 = {discovery.p0_exp:.3g})",
+            ],
+        ]
+    elif poi is not None:
+        rows.append(["Significance", found.missing["significance"]])
+    if gof is None:
+        quality = found.missing["goodness_of_fit"]
     else:
-        rows.append(["Goodness of fit", found.missing["goodness_of_fit"]])
-    told = warnings_of(found)
-    lines = "".join(f"<li>{text(line)}</li>" for line in told)
-    listed = f'<div class="warnings" role="note"><h3>Warnings</h3>\n<ul>{lines}</ul></div>\n' if told else ""
-    return Markup(
-        f'<div class="verdict{" bad" if bad else ""}"><p>{text(words)}</p></div>\n{listed}{table("Results", ("quantity", "answer"), rows)}'
-    )
+        measure = f"{gof.statistic:.4g} for {gof.ndof} degrees of freedom, against the saturated model"
+        quality = f"p = {gof.p:.3g} ({measure})"
+    rows.append(["Goodness of fit", quality])
+    lines = "".join(f"<li>{text(line)}</li>" for line in warnings_of(found))
+    listed = lines and f'<div class="warnings" role="note"><h3>Warnings</h3>\n<ul>{lines}</ul></div>\n'
+    kind = "verdict" if found.converged else "verdict bad"
+    answers = table("Results", ("quantity", "answer"), rows)
+    return Markup(f'<div class="{kind}"><p>{text(words)}</p></div>\n{listed}{answers}')
 
 
-def _failed(words: str) -> Markup:
-    return Markup(f'<span class="failed">{text(words)}</span>')
-
-
-def _fitted(found: Analysis) -> Markup:
+def _fitted(found: Analysis, fit: FitResult) -> Markup:
     source, model = found.source, found.model
     import matplotlib
 
-    rows: list[list[object]] = [["Workspace", source.name], ["Digest", source.digest]]
+    samples = {name for channel in model.channels for name in channel.samples}
+    rows = [["Workspace", source.name], ["Digest", source.digest]]
     rows += [["Patch", name] for name in source.patches]
     if source.patched_digest is not None:
         rows.append(["Digest when patched", source.patched_digest])
     rows += [
         ["Measurement", found.measurement],
-        ["Parameter of interest", found.poi if found.poi is not None else found.missing["limit"]],
+        ["Parameter of interest", found.missing["limit"] if found.poi is None else found.poi],
         [
             "Model",
-            f"{len(model.channels)} channels, {len({name for c in model.channels for name in c.samples})} samples, {model.main_count} bins, "
+            f"{len(model.channels)} channels, {len(samples)} samples, {model.main_count} bins, "
             f"{model.parameter_count} parameters, {model.aux_count} auxiliary data",
         ],
-        ["Device, precision", f"{found.fit.device}, {found.fit.precision}"],
+        ["Device, precision", f"{fit.device}, {fit.precision}"],
         [
             "Versions",
-            f"paritas {VERSION}, Python {platform.python_version()}, NumPy {np.__version__}, matplotlib {matplotlib.__version__}",
+            f"paritas {VERSION}, Python {platform.python_version()}, NumPy {np.__version__}, "
+            f"matplotlib {matplotlib.__version__}",
         ],
         ["System", platform.platform()],
         ["Made", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")],
@@ -251,145 +214,91 @@ def _fitted(found: Analysis) -> Markup:
     )
 
 
-def _limit(found: Analysis) -> Markup:
-    if found.limit is None:
-        return missing(found.missing["limit"])
-    limit = found.limit
-    curves = (
-        "expected \N{MINUS SIGN}2\u03c3",
-        "expected \N{MINUS SIGN}1\u03c3",
-        "expected",
-        "expected +1\u03c3",
-        "expected +2\u03c3",
-    )
-    rows = [
-        ["observed", limit.limit_obs],
-        *([name, float(value)] for name, value in zip(curves, limit.limit_exp)),
-    ]
-    return beside(
-        figures.band(found),
-        table(f"Upper limits on {found.poi} where CLs = {limit.level:g}", ("curve", "limit"), rows),
-    )
+def _limit(found: Analysis, limit: LimitResult) -> Markup:
+    curves = (f"expected{shift}" for shift in (" \N{MINUS SIGN}2σ", " \N{MINUS SIGN}1σ", "", " +1σ", " +2σ"))
+    rows = list(zip(("observed", *curves), map(float, (limit.limit_obs, *limit.limit_exp))))
+    caption = f"Upper limits on {found.poi} where CLs = {limit.level:g}"
+    return beside(figures.band(found, limit), table(caption, ("curve", "limit"), rows))
 
 
-def _ranking(found: Analysis) -> Markup:
-    content = figures.ranking(found)
-    r, top = found.ranking, figures.RANKED
-    if r is None or not figures.has_impacts(r):
+def _ranking(found: Analysis, ranking: RankingResult) -> Markup:
+    content = figures.ranking(found, ranking)
+    if not figures.has_impacts(ranking):
         return content
-    rows = [
-        [name, *(float(column[i]) for column in (r.impact_up, r.impact_down, r.prefit_up, r.prefit_down))]
-        for i, name in enumerate(r.names[:top])
-    ]
+    impacts = (ranking.impact_up, ranking.impact_down, ranking.prefit_up, ranking.prefit_down)
+    rows = list(zip(ranking.names, *(column.tolist() for column in impacts)))[: figures.RANKED]
     head = ("parameter", "impact up", "impact down", "prefit impact up", "prefit impact down")
-    return beside(content, table(f"Impacts on {found.poi}, the largest {len(rows)} of {len(r)}", head, rows))
+    caption = f"Impacts on {found.poi}, the largest {len(rows)} of {len(ranking)}"
+    return beside(content, table(caption, head, rows))
 
 
-def _correlations(found: Analysis) -> Markup:
-    content, matrix = figures.correlation(found), found.fit.correlation
+def _correlations(found: Analysis, fit: FitResult) -> Markup:
+    content, matrix = figures.correlation(fit), fit.correlation
     if matrix is None:
         return content
     first, second = np.triu_indices(len(matrix), 1)
     values = matrix[first, second]
-    order = np.argsort(-np.abs(values), kind="stable")[:STRONGEST]
-    rows = [
-        [found.fit.names[first[k]], found.fit.names[second[k]], float(values[k])]
-        for k in order
-        if values[k] != 0
-    ]
+    strongest = np.argsort(-np.abs(values), kind="stable")[:STRONGEST]
+    rows = [(fit.names[first[k]], fit.names[second[k]], values[k]) for k in strongest if values[k] != 0]
     return beside(content, table("The strongest correlations", ("parameter", "with", "correlation"), rows))
 
 
-def _yields(found: Analysis) -> Markup:
-    if found.prediction is None:
-        return missing(found.missing["prediction"])
-    return Markup(
-        "".join(
-            wide(Markup(yields(found.prediction, when, form="html")), f"{when} yields")
-            for when in ("prefit", "postfit")
-        )
+def _yields(found: Analysis, prediction: Prediction) -> Markup:
+    tables = (
+        wide(Markup(yields(prediction, when, form="html")), f"{when} yields")
+        for when in ("prefit", "postfit")
     )
+    return Markup("".join(tables))
 
 
-def _parameters(found: Analysis) -> Markup:
-    fit, model = found.fit, found.model
-    centre, width = model.constraint_centres, np.asarray(model.constraint_widths)
+def _parameters(found: Analysis, fit: FitResult) -> Markup:
+    model, ranking = found.model, found.ranking
+    width = np.asarray(model.constraint_widths)
+    known = np.where(width > 0, width, np.nan)
+    nominal = np.where(width > 0, model.constraint_centres, model.suggested_init)
     errors = np.full(len(fit.names), np.nan) if fit.errors is None else fit.errors
-    ranked = found.ranking
-    impact = (
-        {}
-        if ranked is None
-        else {
-            name: (float(ranked.impact_up[i]), float(ranked.impact_down[i]))
-            for i, name in enumerate(ranked.names)
-        }
-    )
-    states = fit.states or [""] * len(fit.names)
-    rows = []
-    for i, name in enumerate(fit.names):
-        known = width[i] > 0
-        nominal = centre[i] if known else model.suggested_init[i]
-        pull, constraint = (
-            ((fit.values[i] - nominal) / width[i], errors[i] / width[i])
-            if known
-            else (float("nan"), float("nan"))
-        )
-        rows.append(
-            [
-                name,
-                states[i].replace("_", " "),
-                *map(float, (nominal, width[i], fit.values[i], errors[i], pull, constraint)),
-                *impact.get(name, (float("nan"), float("nan"))),
-            ]
-        )
-    head = (
-        "parameter",
-        "state",
-        "nominal",
-        "prefit error",
-        "fitted",
-        "error",
-        "pull",
-        "error / prefit error",
-        "impact up",
-        "impact down",
-    )
-    return table(f"All {len(rows)} parameters, in the model's order", head, rows)
-
-
-def _quality(found: Analysis) -> Markup:
+    columns = (nominal, width, fit.values, errors, (fit.values - nominal) / known, errors / known)
+    impacts = {}
+    if ranking is not None:
+        impacts = dict(zip(ranking.names, zip(ranking.impact_up.tolist(), ranking.impact_down.tolist())))
+    unknown = (float("nan"), float("nan"))
     rows = [
-        [
-            step.name,
-            step.outcome if step.good else _failed(step.outcome),
-            step.detail,
-            f"{1000 * step.seconds:.1f} ms",
-        ]
-        for step in found.steps
+        (name, in_words(state), *numbers, *impacts.get(name, unknown))
+        for name, state, *numbers in zip(
+            fit.names, fit.states or [""] * len(fit.names), *(column.tolist() for column in columns)
+        )
     ]
-    total = sum(step.seconds for step in found.steps)
-    rows.append(
-        [
-            "all",
-            "converged" if found.converged else _failed("not all converged"),
-            "",
-            f"{1000 * total:.1f} ms",
-        ]
-    )
-    fit = found.fit
+    head = "parameter|state|nominal|prefit error|fitted|error|pull|error / prefit error|impact up|impact down"
+    return table(f"All {len(rows)} parameters, in the model's order", head.split("|"), rows)
+
+
+def _quality(found: Analysis, fit: FitResult) -> Markup:
+    whole = "converged" if found.converged else "not all converged"
+    steps = [(step.name, step.outcome, step.good, step.detail, step.seconds) for step in found.steps]
+    steps.append(("all", whole, found.converged, "", sum(step.seconds for step in found.steps)))
+    rows = []
+    for name, outcome, good, detail, seconds in steps:
+        shown = outcome if good else Markup(f'<span class="failed">{text(outcome)}</span>')
+        rows.append((name, shown, detail, f"{1000 * seconds:.1f} ms"))
     said = (
-        f"Best fit: {fit.status}; EDM {fit.edm:.3g} in units of twice the NLL, largest projected gradient times error {fit.projected_gradient:.3g}, "
-        f"{fit.iterations} iterations."
+        f"Best fit: {fit.status}; EDM {fit.edm:.3g} in units of twice the NLL, largest projected gradient "
+        f"times error {fit.projected_gradient:.3g}, {fit.iterations} iterations."
     )
-    steps = table(
-        "Every step with the outcome of its fits and its wall time",
-        ("step", "outcome", "fits", "wall time"),
-        rows,
-    )
-    return Markup(f"<p>{text(said)}</p>\n{steps}")
+    caption = "Every step with the outcome of its fits and its wall time"
+    return Markup(f"<p>{text(said)}</p>\n{table(caption, ('step', 'outcome', 'fits', 'wall time'), rows)}")
 
 
-def _again(command: Optional[list[str]]) -> Markup:
-    if command is None:
-        return Markup("<p>Made from Python by <code>paritas.report.report</code>.</p>\n")
-    return Markup(f"<pre>{text(shlex.join(command))}</pre>\n")
+#: anchor, heading, the result that the section shows, and what makes it; a missing result gives its reason
+_SECTIONS: tuple[tuple[str, str, str, Callable[[Analysis, Any], Markup]], ...] = (
+    ("verdict", "Verdict", "fit", _verdict),
+    ("fitted", "What was fitted", "fit", _fitted),
+    ("limit", "Upper limit", "limit", _limit),
+    ("scan", "Profile likelihood", "scan", figures.scan),
+    ("pulls", "Pulls", "fit", figures.pulls),
+    ("ranking", "Ranking", "ranking", _ranking),
+    ("correlations", "Correlations", "fit", _correlations),
+    ("channels", "Data and model", "prediction", figures.channels),
+    ("yields", "Yields", "prediction", _yields),
+    ("parameters", "Parameters", "fit", _parameters),
+    ("quality", "Quality of the fits", "fit", _quality),
+)

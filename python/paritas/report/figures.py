@@ -11,7 +11,7 @@ from .. import plot
 from ..model import Model
 from ..plot.histograms import COLOURS
 from ..plot.parameters import pulled
-from ..results import RankingResult
+from ..results import FitResult, LimitResult, Prediction, RankingResult, ScanResult
 from .analysis import Analysis
 from .html import Markup, beside, missing, picture
 
@@ -25,140 +25,130 @@ THRESHOLD = 0.2
 
 
 def svg(figure: "Figure") -> str:
-    """The same for the same figure, text as outlines: no font of the reader's is asked for."""
+    """The same text for the same figure. Letters are outlines, so the reader needs no font."""
     import matplotlib
 
     text = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": "paritas", "svg.image_inline": True}):
         figure.savefig(text, format="svg", metadata={"Date": None})
-    return " ".join(text.getvalue().split("\n"))
+    return text.getvalue().replace("\n", " ")
 
 
-def shown(make: Callable[[], "Figure"], alt: str, caption: str) -> Markup:
-    """A figure, or the reason why it cannot be drawn."""
+def _shown(caption: str, alt: str, draw: Callable[..., "Figure"], *what: Any, **options: Any) -> Markup:
+    """The figure that `draw` makes of the rest, or the reason why it makes none."""
     try:
-        figure = make()
+        figure = draw(*what, **options)
     except ValueError as reason:
         return missing(f"{caption}: {reason}.")
     return picture(svg(figure), alt, caption, float(figure.get_size_inches()[0]))
 
 
-def _number(value: float) -> str:
-    return f"{value:.4g}" if np.isfinite(value) else "nowhere"
-
-
-def band(found: Analysis) -> Markup:
-    if found.tests is None or found.limit is None:
+def band(found: Analysis, limit: LimitResult) -> Markup:
+    if found.tests is None:
         return missing(found.missing["tests"])
-    limit, name = found.limit, plot.style.plain(found.poi or "")
-    alt = (
-        f"CLs falls as {found.poi} grows: the observed curve reaches {limit.level:g} at {_number(limit.limit_obs)}, "
-        f"the expected one at {_number(float(limit.limit_exp[2]))}, between {_number(float(limit.limit_exp[1]))} and {_number(float(limit.limit_exp[3]))} "
-        "within one standard deviation."
+    observed, low, median, high = (
+        f"{value:.4g}" if np.isfinite(value) else "nowhere"
+        for value in (limit.limit_obs, *limit.limit_exp[1:4])
     )
-    tests = found.tests
-    return shown(
-        lambda: plot.brazil_band(tests, level=limit.level, xlabel=name),
-        alt,
+    return _shown(
         f"CLs over {found.poi}, observed and expected",
+        f"CLs falls as {found.poi} grows: the observed curve reaches {limit.level:g} at {observed}, "
+        f"the expected one at {median}, between {low} and {high} within one standard deviation.",
+        plot.brazil_band,
+        found.tests,
+        level=limit.level,
+        xlabel=plot.style.plain(found.poi or ""),
     )
 
 
-def scan(found: Analysis) -> Markup:
-    if found.scan is None:
-        return missing(found.missing["scan"])
-    result = found.scan
-    alt = f"Minus twice the log of the profile likelihood over {found.poi}, 0 at the best fit {result.best[0]:.4g}, up to {np.nanmax(result.q):.3g}."
-    return shown(
-        lambda: plot.scan(result, best=found.fit, minos=found.minos),
-        alt,
+def scan(found: Analysis, result: ScanResult) -> Markup:
+    return _shown(
         f"Profile likelihood of {found.poi}",
+        f"Minus twice the log of the profile likelihood over {found.poi}, 0 at the best fit "
+        f"{result.best[0]:.4g}, up to {np.nanmax(result.q):.3g}.",
+        plot.scan,
+        result,
+        best=found.fit,
+        minos=found.minos,
     )
 
 
-def pulls(found: Analysis) -> Markup:
+def pulls(found: Analysis, fit: FitResult) -> Markup:
     """Pages of pulls, then of values."""
-    constrained, values = pulled(found.fit, found.model)
-    free = [name for name in values if not name.endswith("]")]
+    constrained, values = pulled(fit, found.model)
     pieces = []
     for kind, names in (
         ("Pulls", constrained),
-        ("Parameters without constraint", free),
+        ("Parameters without constraint", [name for name in values if not name.endswith("]")]),
         ("Factors of bins", [name for name in values if name.endswith("]")]),
     ):
         for first in range(0, len(names), PULLS_A_FIGURE):
             part = names[first : first + PULLS_A_FIGURE]
-            caption = f"{kind}: {part[0]} to {part[-1]} ({first + 1} to {first + len(part)} of {len(names)})"
-            pieces.append(
-                shown(
-                    lambda part=part: plot.pulls(found.fit, found.model, parameters=part),  # type: ignore[misc]
-                    f"{caption}, each with its error after the fit; the numbers stand in the table of parameters.",
-                    caption,
-                )
+            range_ = f"{first + 1} to {first + len(part)} of {len(names)}"
+            caption = f"{kind}: {part[0]} to {part[-1]} ({range_})"
+            alt = (
+                f"{caption}, each with its error after the fit; the numbers stand in the table of parameters."
             )
+            pieces.append(_shown(caption, alt, plot.pulls, fit, found.model, parameters=part))
     return beside(*pieces) if pieces else missing("The model has no parameter that is free.")
 
 
-def ranking(found: Analysis) -> Markup:
-    result = found.ranking
-    if result is None:
-        return missing(found.missing["ranking"])
+def ranking(found: Analysis, result: RankingResult) -> Markup:
     if not len(result):
         return missing("No parameter but the one of interest is free.")
     if not has_impacts(result):
         return missing(
-            f"All impacts are 0: {found.poi} stays {found.poi_state.replace('_', ' ')} whatever the other parameters."
+            f"All impacts are 0: {found.poi} stays {found.poi_state} whatever the other parameters."
         )
     first = (
         f"{result.names[0]} moves {found.poi} by {result.impact_up[0]:.3g} and {result.impact_down[0]:.3g}"
     )
     count = min(RANKED, len(result))
-    return shown(
-        lambda: plot.ranking(result, top=RANKED, best=found.fit),
-        f"Impacts of the {count} largest, with pulls: {first}.",
+    return _shown(
         f"Impacts on {found.poi}: the {count} largest of {len(result)}",
+        f"Impacts of the {count} largest, with pulls: {first}.",
+        plot.ranking,
+        result,
+        top=RANKED,
+        best=found.fit,
     )
 
 
 def has_impacts(result: RankingResult) -> bool:
     """Is any impact other than 0?"""
-    return bool(np.any(np.nan_to_num(result.impact_up)) or np.any(np.nan_to_num(result.impact_down)))
+    return bool(np.any(np.nan_to_num([result.impact_up, result.impact_down])))
 
 
-def correlation(found: Analysis) -> Markup:
-    if found.fit.covariance is None:
+def correlation(fit: FitResult) -> Markup:
+    if fit.covariance is None:
         return missing("The fit has no covariance.")
-    return shown(
-        lambda: plot.correlation(found.fit, threshold=THRESHOLD, top=CORRELATED),
-        "Matrix of the correlations of free parameters; names and numbers of the strongest stand in the table below.",
+    return _shown(
         f"Correlations of parameters that have any of {THRESHOLD:g} or more, at most {CORRELATED} of them",
+        "Matrix of the correlations of free parameters; names and numbers of the strongest stand in the "
+        "table below.",
+        plot.correlation,
+        fit,
+        threshold=THRESHOLD,
+        top=CORRELATED,
     )
 
 
-def channels(found: Analysis) -> Markup:
+def channels(found: Analysis, prediction: Prediction) -> Markup:
     """Data and model of every channel, before and after the fit."""
-    if found.prediction is None:
-        return missing(found.missing["prediction"])
     signal = signal_samples(found.model)
-    names = list(dict.fromkeys(name for channel in found.model.channels for name in channel.samples))
-    colours = {
-        name: COLOURS[i % len(COLOURS)] for i, name in enumerate(name for name in names if name not in signal)
-    }
+    names = dict.fromkeys(name for channel in found.model.channels for name in channel.samples)
+    background = [name for name in names if name not in signal]
+    colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(background)}
     pieces = []
-    for channel in found.prediction.channels:
-        total = float(np.sum(channel.data))
-        for when, model_total in (("prefit", np.sum(channel.prefit)), ("postfit", np.sum(channel.postfit))):
-
-            def make(channel: Any = channel, when: str = when) -> "Figure":
-                return plot.data_model(channel, when, signal=signal, colours=colours)
-
-            pieces.append(
-                shown(
-                    make,
-                    f"{channel.name}, {when}: {total:g} events in {len(channel.data)} bins, {float(model_total):.4g} in the model.",
-                    f"{channel.name}, {when}",
-                )
+    for channel in prediction.channels:
+        for when, model in (("prefit", channel.prefit), ("postfit", channel.postfit)):
+            caption = f"{channel.name}, {when}"
+            alt = (
+                f"{caption}: {float(np.sum(channel.data)):g} events in {len(channel.data)} bins, "
+                f"{float(np.sum(model)):.4g} in the model."
             )
+            options = {"signal": signal, "colours": colours}
+            pieces.append(_shown(caption, alt, plot.data_model, channel, when, **options))
     return beside(*pieces)
 
 
@@ -168,11 +158,10 @@ def signal_samples(model: Model) -> list[str]:
         return []
     value = float(model.suggested_init[model.poi_index])
     one, other = (model.expected_by_sample({model.poi_name: at}) for at in (value, value + 1.0))
-    return sorted(
-        {
-            sample
-            for channel, samples in one.items()
-            for sample in samples
-            if not np.array_equal(samples[sample], other[channel][sample])
-        }
-    )
+    scaled = {
+        sample
+        for channel, samples in one.items()
+        for sample in samples
+        if not np.array_equal(samples[sample], other[channel][sample])
+    }
+    return sorted(scaled)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import Any, Sequence, Union
+from typing import Any, Sequence
 from urllib.parse import quote
+
+from ..plot.tables import html_table
 
 #: light, readable on paper; nothing is fetched
 STYLE = """
@@ -15,18 +17,22 @@ body { font: 16px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color
 h1 { font-size: 1.7rem; margin: 0.6rem 0 0.2rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.3rem; margin: 2.4rem 0 0.6rem; padding-bottom: 0.2rem; border-bottom: 1px solid #d0d7de; }
 h3 { font-size: 1.05rem; margin: 1.6rem 0 0.4rem; overflow-wrap: anywhere; }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.2rem 1.1rem; padding: 0; margin: 0.8rem 0; list-style: none; font-size: 0.92rem; }
+nav ul { display: flex; flex-wrap: wrap; gap: 0.2rem 1.1rem; padding: 0; margin: 0.8rem 0; list-style: none; \
+font-size: 0.92rem; }
 a { color: #0b57a4; }
 .verdict { border-left: 0.4rem solid #1a7f37; background: #f2faf4; padding: 0.6rem 1rem; margin: 1rem 0; }
 .verdict.bad { border-color: #b42318; background: #fdf3f2; }
 .verdict p { margin: 0.2rem 0; font-size: 1.1rem; }
 .warnings { border-left: 0.4rem solid #b7791f; background: #fdf8ec; padding: 0.5rem 1rem; margin: 1rem 0; }
 .warnings ul { margin: 0.2rem 0; padding-left: 1.2rem; overflow-wrap: anywhere; }
-.missing { border-left: 0.4rem solid #8c959f; background: #f6f8fa; padding: 0.5rem 1rem; overflow-wrap: anywhere; }
+.missing { border-left: 0.4rem solid #8c959f; background: #f6f8fa; padding: 0.5rem 1rem; \
+overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.88rem; margin: 0.6rem 0 1.2rem; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; font-size: 0.88rem; margin: 0.6rem 0 1.2rem; \
+font-variant-numeric: tabular-nums; }
 caption { text-align: left; white-space: nowrap; color: #57606a; padding: 0.2rem 0; }
-th, td { padding: 0.18rem 0.7rem 0.18rem 0; border-bottom: 1px solid #e4e8ec; text-align: right; white-space: nowrap; }
+th, td { padding: 0.18rem 0.7rem 0.18rem 0; border-bottom: 1px solid #e4e8ec; \
+text-align: right; white-space: nowrap; }
 th:first-child, td:first-child, td.text, th.text { text-align: left; }
 td.text, th[scope=row] { white-space: normal; overflow-wrap: anywhere; min-width: 7rem; font-weight: normal; }
 th[scope=row] { min-width: 11rem; }
@@ -35,7 +41,8 @@ thead th { white-space: normal; border-bottom: 2px solid #8c959f; vertical-align
 figure { margin: 0.4rem 0; max-width: 100%; }
 figure img { max-width: 100%; height: auto; display: block; }
 figcaption { font-size: 0.88rem; color: #57606a; }
-pre { background: #f6f8fa; padding: 0.6rem 0.8rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.88rem; }
+pre { background: #f6f8fa; padding: 0.6rem 0.8rem; white-space: pre-wrap; \
+overflow-wrap: anywhere; font-size: 0.88rem; }
 .failed { color: #b42318; font-weight: 600; }
 @media print {
   body { font-size: 10.5pt; max-width: none; padding: 0; }
@@ -66,25 +73,10 @@ def text(value: Any) -> str:
 
 
 def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
-    """A table with its caption, a heading a column and a row; columns of words are aligned to the left."""
-    wordy = [any(isinstance(row[k], str) for row in rows) for k in range(len(head))]
-    top = "".join(f'<th scope="col"{_class(words)}>{escape(name)}</th>' for name, words in zip(head, wordy))
-    body = "\n".join(
-        f'<tr><th scope="row">{text(row[0])}</th>'
-        + "".join(f"<td{_class(words)}>{text(cell)}</td>" for cell, words in zip(row[1:], wordy[1:]))
-        + "</tr>"
-        for row in rows
-    )
-    return wide(
-        Markup(
-            f"<table>\n<caption>{escape(caption)}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
-        ),
-        caption,
-    )
-
-
-def _class(words: bool) -> str:
-    return ' class="text"' if words else ""
+    """A table with its caption, which scrolls by itself; columns of words are aligned to the left."""
+    wordy = [any(isinstance(cell, str) for cell in column) for column in zip(*rows)]
+    cells = ([text(cell) for cell in row] for row in rows)
+    return wide(Markup(html_table(caption, head, cells, wordy)), caption)
 
 
 def wide(content: Markup, called: str) -> Markup:
@@ -111,23 +103,32 @@ def beside(*pieces: Markup) -> Markup:
     return Markup(f'<div class="figures">{"".join(pieces)}</div>\n')
 
 
-def section(name: str, title: str, *content: Union[str, Markup]) -> Markup:
-    """A part of the page with its heading; `name`: of its anchor."""
-    return Markup(
-        f'<section id="{name}" aria-labelledby="{name}-title">\n<h2 id="{name}-title">{escape(title)}</h2>\n'
-        + "".join(piece if isinstance(piece, Markup) else f"<p>{escape(piece)}</p>\n" for piece in content)
-        + "</section>\n"
+def page(title: str, sections: Sequence[tuple[str, str, Markup]]) -> str:
+    """A whole page of sections (anchor, heading, content). Its security policy lets no browser run a script
+    or fetch anything, whatever the names in it."""
+    links = "".join(f'<li><a href="#{name}">{escape(heading)}</a></li>' for name, heading, _ in sections)
+    parts = "".join(
+        f'<section id="{name}" aria-labelledby="{name}-title">\n'
+        f'<h2 id="{name}-title">{escape(heading)}</h2>\n{content}</section>\n'
+        for name, heading, content in sections
     )
-
-
-def page(title: str, headings: Sequence[tuple[str, str]], *content: Markup) -> str:
-    """A whole page. Its security policy lets no browser run a script or fetch anything, whatever the names in
-    it."""
-    links = "".join(f'<li><a href="#{name}">{escape(heading)}</a></li>' for name, heading in headings)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
-        f'<body>\n<header>\n<h1>{escape(title)}</h1>\n<nav aria-label="Sections"><ul>{links}</ul></nav>\n</header>\n'
-        f"<main>\n{''.join(content)}</main>\n</body>\n</html>\n"
-    )
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<header>
+<h1>{escape(title)}</h1>
+<nav aria-label="Sections"><ul>{links}</ul></nav>
+</header>
+<main>
+{parts}</main>
+</body>
+</html>
+"""

@@ -1,0 +1,25 @@
+"""What the commands of `python -m paritas` share: exit codes, output and the message at the end."""
+
+from __future__ import annotations
+
+import sys
+
+from .files import write_text
+
+#: exit codes of the program
+DONE, NOT_CONVERGED, WRONG_COMMAND_LINE, WRONG_INPUT, NO_DEVICE, NOT_WRITTEN = range(6)
+
+
+def write_output(text: str, path: str) -> None:
+    """Writes to a file, whole or not at all, or to standard output ("-"). Raises OSError."""
+    if path == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        write_text(text, path)
+
+
+def fail(command: str, message: str, code: int) -> int:
+    """Prints why a command failed and returns its exit code."""
+    print(f"{command}: {message}", file=sys.stderr)
+    return code

@@ -1,0 +1,189 @@
+"""The parts of an HS3 document: named tables, analyses with their parameter points and bounds, data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from .conversion import ConversionError
+from .json_nodes import Node
+
+_TABLES = ("distributions", "functions", "data", "likelihoods", "domains", "parameter_points")
+
+
+@dataclass(eq=False)
+class Analysis:
+    """An analysis, or a likelihood in a document without analyses. Chosen analyses have values of their
+    parameters by name."""
+
+    name: str
+    node: Node
+    likelihood: Node
+    poi: list[str] = field(default_factory=list)
+    domains: list[str] = field(default_factory=list)
+    init: str = "default_values"
+    point: dict[str, tuple[float, bool]] = field(default_factory=dict)  # value, is it constant?
+    bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
+    half_open: dict[str, Node] = field(default_factory=dict)  # one bound
+
+    def value(self, parameter: str) -> float:
+        return self.point.get(parameter, (1.0, False))[0]
+
+    def constant(self, parameter: str) -> bool:
+        return self.point.get(parameter, (1.0, False))[1]
+
+    def data(self) -> str:
+        """What two analyses share if they are measurements of one workspace."""
+        keys = ("distributions", "data", "aux_distributions")
+        return repr([self.likelihood.value.get(key) for key in keys])
+
+    def take_bounds(self, node: Node) -> None:
+        name, low, high = node["name"].string(), node.get("min"), node.get("max")
+        if low and high:
+            self.bounds[name] = (low.number(), high.number())
+        elif low or high:
+            self.half_open[name] = node
+
+
+class Document:
+    """An HS3 document. `notes` collects what a conversion leaves out."""
+
+    def __init__(self, document: Any) -> None:
+        self.root = Node(document).object(
+            "distributions data likelihoods metadata", "functions domains parameter_points analyses misc"
+        )
+        metadata = self.root["metadata"].object("hs3_version", "packages authors publications description")
+        version = metadata["hs3_version"]
+        if not version.string().startswith(("0.1.9", "0.2")):
+            raise version.refuse(f"only version 0.2 is read, not {version.value}")
+        self.notes: list[str] = []
+        self.used: set[tuple[str, str]] = set()  # (table, name)
+        self.tables: dict[str, dict[str, Node]] = {}
+        for key in _TABLES:
+            table = self.tables[key] = {}
+            for node in self.root.get(key):
+                if table.setdefault(node["name"].string(), node) is not node:
+                    raise node.refuse(f"{key} has a second '{node['name'].value}'")
+
+    def look_up(self, key: str, node: Node) -> Node:
+        """The entry of a table that `node` names."""
+        name = node.string()
+        if name not in self.tables[key]:
+            raise node.refuse(f"'{name}' is not in {key}")
+        self.used.add((key, name))
+        return self.tables[key][name]
+
+    # Analyses
+
+    def _analysis(self, node: Node) -> Analysis:
+        node.object("name likelihood", "domains domain parameters_of_interest init prior")
+        domains = node.get("domains") or node.get("domain")
+        listed = [domains] if isinstance(domains.value, str) else list(domains)
+        for item in listed:
+            self.look_up("domains", item)
+        found = Analysis(node["name"].string(), node, self.look_up("likelihoods", node["likelihood"]))
+        found.poi, found.domains = (
+            node.get("parameters_of_interest").strings(),
+            [item.value for item in listed],
+        )
+        if node.get("init"):
+            found.init = self.look_up("parameter_points", node["init"])["name"].string()
+        if node.get("prior"):
+            self.notes.append(node["prior"].at("priors are not part of a likelihood; this one was left out"))
+        return found
+
+    def choose(self, wanted: Optional[str]) -> list[Analysis]:
+        """The analysis called `wanted`, else that of the one set of data that is not Asimov; then the others
+        of the same channels and data."""
+        every = [self._analysis(node) for node in self.root.get("analyses")]
+        every = every or [Analysis(name, node, node) for name, node in self.tables["likelihoods"].items()]
+        if not every:
+            raise ConversionError(
+                "/likelihoods", "there is none, so nothing says which data belong to which distribution"
+            )
+        groups: dict[str, list[Analysis]] = {}
+        for analysis in every:
+            groups.setdefault(analysis.data(), []).append(analysis)
+        if wanted is not None:
+            candidates = [analysis for analysis in every if analysis.name == wanted][:1]
+            why = f"there is no analysis '{wanted}', only {', '.join(analysis.name for analysis in every)}"
+        else:
+            candidates = [group[0] for group in groups.values()]
+            names = ", ".join(analysis.name for analysis in candidates)
+            why = f"they differ in channels or data, and a workspace has one set of data; choose one: {names}"
+            if len(candidates) > 1:
+                candidates = [
+                    analysis
+                    for analysis in candidates
+                    if not any(
+                        str(item.value).startswith("asimovData") for item in analysis.likelihood.get("data")
+                    )
+                ]
+        if len(candidates) != 1:
+            raise ConversionError("/analyses", why)
+        first = candidates[0]
+        chosen = sorted(groups[first.data()], key=lambda analysis: analysis is not first)
+        for analysis in every:
+            if analysis not in chosen:
+                self.notes.append(
+                    analysis.node.at(f"'{analysis.name}' has other channels or data and was left out")
+                )
+        for analysis in chosen:
+            self._read_values(analysis)
+        return chosen
+
+    def _read_values(self, analysis: Analysis) -> None:
+        """Reads starting values, and bounds: those of the analysis' domains, else of the default domain, else
+        those that ROOT writes into the point."""
+        points = self.tables["parameter_points"]
+        point = points.get(analysis.init) or (next(iter(points.values())) if len(points) == 1 else None)
+        if point:
+            for item in point.object("name parameters")["parameters"]:
+                item.object("name value", "const error nbins min max")
+                analysis.point[item["name"].string()] = (
+                    item["value"].number(),
+                    bool(item.get("const").value),
+                )
+                analysis.take_bounds(item)
+        elif points:
+            self.notes.append(
+                f"/parameter_points: '{analysis.name}' names none of them and none is called default_values; "
+                "pyhf's starting values were taken"
+            )
+        for name in ("default_domain", *analysis.domains):
+            if name in self.tables["domains"]:
+                node = self.tables["domains"][name].object("name type axes")
+                if node["type"].string() != "product_domain":
+                    raise node["type"].refuse(f"the domain type '{node['type'].value}' is not known here")
+                for axis in node["axes"]:
+                    analysis.take_bounds(axis.object("name", "min max"))
+
+    # Data
+
+    def data(self, entry: Node) -> Node:
+        """The data that an entry of a likelihood names."""
+        node = self.look_up("data", entry)
+        kind = node.get("type").value
+        if kind == "binned":
+            node.object("name type axes contents", "uncertainty")
+            if node.get("uncertainty"):
+                self.notes.append(
+                    node["uncertainty"].at("errors of data are not part of a likelihood; they were left out")
+                )
+        elif kind == "point":
+            node.object("name type value", "uncertainty axes")
+        else:
+            raise node.inexpressible(f"data of type {kind!r}, only binned data")
+        return node
+
+
+def bins(axes: Node) -> Optional[int]:
+    """The number of bins of all axes together; None if an axis does not say."""
+    total = 1
+    for axis in axes:
+        axis.object("name", "min max nbins edges bounds")
+        edges = axis.get("edges") or axis.get("bounds")
+        if not edges and not axis.get("nbins"):
+            return None
+        total *= int(axis["nbins"].number()) if axis.get("nbins") else len(edges.numbers()) - 1
+    return total

@@ -1,0 +1,291 @@
+"""Modifiers of HS3 with one parameter a bin, and what they are in pyhf.
+
+They are collected first and written last: whether a set is pyhf's shapesys, staterror or shapefactor depends
+on all samples that share it and on what is held constant.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from .hs3_constraints import Constraints, kind_of
+from .hs3_document import Analysis, Document
+from .json_nodes import ABSENT, Node
+from .parameter_names import gamma_names
+from .pyhf_workspace import modifier
+
+_ALL_OR_NONE = "pyhf fixes and constrains all parameters of a set or none"
+
+
+@dataclass(eq=False)
+class Sample:
+    name: str
+    contents: list[float]
+    errors: list[float]  # empty if the document has none
+    node: Node
+    modifiers: list[dict[str, Any]] = field(default_factory=list)
+    scalars: dict[tuple[str, str], Any] = field(default_factory=dict)  # (type, parameter) -> data
+
+
+@dataclass(eq=False)
+class Channel:
+    name: str
+    nbins: int
+    data: list[float]
+    node: Node
+    samples: list[Sample] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class GammaSet:
+    """One parameter a bin, shared by samples of one channel; free ones also by several channels."""
+
+    parameters: list[str]
+    channel: Channel
+    node: Node
+    label: str
+    statistical: bool
+    kind: Optional[str] = None  # Gauss, Poisson, Const; None: free, or what named constraints say
+    vals: Node = ABSENT
+    relative: list[float] = field(default_factory=list)  # widths of the constraints
+    samples: list[Sample] = field(default_factory=list)
+    lengths: dict[str, int] = field(default_factory=dict)  # by channel
+    name: str = ""
+    type: str = "shapefactor"
+
+
+def _ratio(a: float, b: float) -> float:
+    return a / b if b > 0 else 0.0
+
+
+class Gammas:
+    """All sets of a document, by their first parameters."""
+
+    def __init__(
+        self, document: Document, constraints: Constraints, analyses: list[Analysis], vals_are: Optional[str]
+    ) -> None:
+        self.notes, self.constraints, self.analyses = document.notes, constraints, analyses
+        misc = document.root.value.get("misc")
+        own = misc.get("paritas") if isinstance(misc, dict) else None
+        self.vals_are = vals_are or (own.get("shapesys_vals") if isinstance(own, dict) else None)
+        self.sets: dict[str, GammaSet] = {}
+
+    # From HS3
+
+    def read(self, channel: Channel, sample: Sample, node: Node, kind: str) -> None:
+        """Adds a shapefactor, shapesys or staterror of a sample to its set."""
+        node.object("type", "name parameter parameters constraint constraint_type constraints data")
+        label, statistical = node.get("name").string(kind), kind == "staterror"
+        parameters = self._parameters(channel, node, f"stat_{channel.name}" if statistical else label)
+        new = GammaSet(parameters, channel, node, label, statistical)
+        new.kind = self._kind(new)
+        if kind == "shapefactor" and new.kind is not None:
+            raise node.refuse("a shapefactor is free; with a constraint it is a shapesys with 'vals'")
+        if node.get("data"):
+            if kind != "shapesys":
+                errors = "; its errors are those of the sample" if statistical else ""
+                raise node["data"].refuse(f"a {kind} has no data{errors}")
+            new.vals = node["data"].object("vals")["vals"]
+            new.vals.numbers(channel.nbins)
+        if statistical and not sample.errors:
+            raise sample.node["data"].refuse("'errors' are missing; the staterror needs them")
+        found = self.sets.setdefault(parameters[0], new)
+        if found is not new:
+            self._check_shared(found, new, sample, kind)
+        if not statistical and new.kind in ("Gauss", "Poisson"):
+            named = self.constraints.of_set(parameters, node)
+            relative = self._named_widths(new) if named else self._relative(new, sample)
+            if found.relative and any(abs(a - b) > 1e-9 * abs(a) for a, b in zip(found.relative, relative)):
+                raise node.refuse(
+                    f"the same parameters have constraints of other widths at {found.node.place}"
+                )
+            found.relative = relative
+        found.parameters = max(parameters, found.parameters, key=len)
+        found.samples.append(sample)
+        found.lengths[channel.name] = channel.nbins
+        found.vals = found.vals or new.vals
+
+    def _parameters(self, channel: Channel, node: Node, stem: str) -> list[str]:
+        parameter = node.get("parameter")
+        if node.get("parameters"):
+            found = node["parameters"].strings()
+        elif not parameter:
+            found = gamma_names(stem, channel.nbins)
+        elif channel.nbins == 1:
+            found = [parameter.string()]
+        else:
+            raise parameter.refuse("it has one parameter a bin, named in 'parameters'")
+        if len(found) != channel.nbins or len(set(found)) != len(found):
+            raise node.refuse(f"must have {channel.nbins} different parameters, one a bin")
+        return found
+
+    def _kind(self, new: GammaSet) -> Optional[str]:
+        """The kind of constraint: by `constraints`, or as the modifier or (staterror) the channel says.
+        ROOT's default for a staterror is Poisson."""
+        node, listed = new.node, new.node.get("constraints")
+        if listed:
+            if len(list(listed)) != len(new.parameters):
+                raise listed.refuse(f"must have {len(new.parameters)}, one a parameter")
+            for item, parameter in zip(listed, new.parameters):
+                if item.value is not None:
+                    self.constraints.add_named(item, parameter)
+            kinds = {one.kind for one in self.constraints.of_set(new.parameters, node).values()}
+            return kinds.pop() if kinds else None
+        config = new.channel.node.get("staterror") if new.statistical else ABSENT
+        if config:
+            config.object("", "constraint constraint_type relThreshold")
+        said = [where.get(key) for where in (node, config) for key in ("constraint_type", "constraint")]
+        said = [given for given in said if given]
+        kinds = {kind_of(given) for given in said}
+        if len(kinds) > 1:
+            both = " and ".join(f"{given.value} ({given.place})" for given in said)
+            raise node.refuse(f"its constraint is of two kinds: {both}")
+        return kinds.pop() if kinds else "Poisson" if new.statistical else None
+
+    def _check_shared(self, known: GammaSet, new: GammaSet, sample: Sample, kind: str) -> None:
+        """Refuses a second use of parameters that pyhf would not share in the same way."""
+        if known.channel is new.channel:
+            if sample in known.samples:
+                raise new.node.refuse("the sample has these parameters twice")
+            same = (known.kind, known.statistical) == (new.kind, new.statistical)
+        else:
+            if new.kind is not None or known.kind is not None or kind != "shapefactor":
+                raise new.node.refuse(
+                    f"'{new.parameters[0]}' stands in two channels; pyhf shares only free parameters "
+                    "(shapefactor) among channels"
+                )
+            same = True
+        if not same or any(a != b for a, b in zip(new.parameters, known.parameters)):
+            raise new.node.refuse(
+                f"its parameters have another order or another constraint than at {known.node.place}"
+            )
+
+    def _relative(self, new: GammaSet, sample: Sample) -> list[float]:
+        """The relative width of each parameter's constraint, from `vals`. Documents store four quantities
+        there. What decides is the caller's word, then this project's own mark, then the domains, where ROOT
+        bounds a parameter by 1 + 5 widths."""
+        if not new.vals:
+            raise new.node.refuse("a constrained shapesys must have 'data' with 'vals'")
+        vals = new.vals.numbers()
+        if any(value < 0 for value in vals):
+            raise new.vals.refuse("a width cannot be negative")
+        readings = {"relative": vals, "absolute": [_ratio(v, n) for v, n in zip(vals, sample.contents)]}
+        if new.kind == "Poisson":
+            readings["tau"] = [_ratio(1.0, math.sqrt(v)) for v in vals]
+            readings["inverse"] = [_ratio(1.0, v) for v in vals]
+        for name, reading in readings.items():
+            if name == self.vals_are:
+                return reading
+        evidence = [i for i, value in enumerate(vals) if value > 0]
+        if not evidence:
+            return [0.0] * len(vals)
+        bounds = self.analyses[0].bounds
+        if all(new.parameters[i] in bounds for i in evidence):
+            by_domain = {i: (bounds[new.parameters[i]][1] - 1.0) / 5.0 for i in evidence}
+            for reading in readings.values():
+                if all(
+                    reading[i] > 0 and abs(by_domain[i] - reading[i]) <= 1e-6 * reading[i] for i in evidence
+                ):
+                    return reading
+        raise new.vals.refuse(
+            "nothing says whether these are relative or absolute widths (or tau, or 1/width): no domain "
+            "bounds each parameter by 1 + 5 widths; choose with shapesys_vals"
+        )
+
+    # To pyhf
+
+    def _note(self, found: GammaSet, what: str) -> None:
+        self.notes.append(found.node.at(what))
+
+    def _named_widths(self, found: GammaSet) -> list[float]:
+        named = self.constraints.of_set(found.parameters, found.node)
+        return [named[name].width if name in named else 0.0 for name in found.parameters]
+
+    def finish(self, found: GammaSet) -> None:
+        """Takes the constraints that all samples of a set decide together."""
+        named = self.constraints.of_set(found.parameters, found.node)
+        if found.kind is None and named:
+            found.kind, found.relative = next(iter(named.values())).kind, self._named_widths(found)
+        if found.statistical:
+            columns = zip(*(sample.errors for sample in found.samples))
+            found.relative = [
+                _ratio(math.hypot(*errors), total) for errors, total in zip(columns, _total(found))
+            ]
+            threshold = found.channel.node.get("staterror").get("relThreshold").number(0.0)
+            for i, width in enumerate(found.relative):
+                if 0 < width < threshold:
+                    found.relative[i] = 0.0
+                    which = f"'{found.parameters[i]}' is below the threshold {threshold}"
+                    self._note(found, f"{which}; its bin got no error, which fixes it")
+        if found.kind is None and found.vals:
+            raise found.vals.refuse(
+                "these widths have no kind of constraint; readers differ in which they take"
+            )
+        self._fix_constants(found, named)
+
+    def _fix_constants(self, found: GammaSet, named: Any) -> None:
+        """Gives no width to parameters that every analysis holds constant at 1."""
+        every = range(len(found.parameters))
+        frozen = [{i for i in every if one.constant(found.parameters[i])} for one in self.analyses]
+        for i in every:
+            if named and found.parameters[i] not in named and not all(i in which for which in frozen):
+                raise found.node.refuse(
+                    f"'{found.parameters[i]}' has no constraint and is not constant, others have one; "
+                    f"{_ALL_OR_NONE}"
+                )
+        if not any(0 < len(which) < len(every) for which in frozen):
+            return
+        kept = [{i for i in which if found.relative and found.relative[i] > 0} for which in frozen]
+        moved = any(one.value(found.parameters[i]) != 1 for one in self.analyses for i in kept[0])
+        if found.kind not in ("Gauss", "Poisson") or moved or any(which != kept[0] for which in kept):
+            raise found.node.refuse(
+                "some of its parameters are held constant, but are free, away from 1 or not constant in "
+                f"every analysis; {_ALL_OR_NONE}"
+            )
+        found.relative = [0.0 if i in kept[0] else width for i, width in enumerate(found.relative)]
+
+    def write(self, found: GammaSet, poisson_as_gauss: bool) -> None:
+        """Gives the samples of a set its modifier."""
+        first = min(found.lengths)
+        if found.lengths[first] < len(found.parameters):
+            raise found.node.refuse(
+                f"channel '{first}' has {found.lengths[first]} of the {len(found.parameters)} parameters; "
+                "pyhf shares them if the channel that comes first by name has all"
+            )
+        whole = None
+        if found.kind in ("Gauss", "Poisson"):
+            self._choose_type(found, poisson_as_gauss)
+            total = _total(found)
+            for i, (width, content) in enumerate(zip(found.relative, total)):
+                if width > 0 >= content:
+                    what = f"bin {i} has no content; '{found.parameters[i]}' is fixed at 1, as pyhf does"
+                    self._note(found, what)
+            whole = [width * max(content, 0.0) for width, content in zip(found.relative, total)]
+        for sample in found.samples:
+            data = whole
+            if whole is not None and found.statistical:
+                data = [error if width > 0 else 0.0 for error, width in zip(sample.errors, found.relative)]
+            # pyhf sums errors in quadrature over the sum of contents: one sample gets the whole width
+            elif whole is not None and sample is not found.samples[0]:
+                data = [0.0] * len(whole)
+            sample.modifiers.append(modifier(found.name, found.type, data))
+
+    def _choose_type(self, found: GammaSet, poisson_as_gauss: bool) -> None:
+        found.type = "staterror" if found.kind == "Gauss" or len(found.samples) > 1 else "shapesys"
+        if found.kind == "Gauss" or len(found.samples) == 1:
+            return
+        if not (found.statistical and poisson_as_gauss):
+            names = ", ".join(sample.name for sample in found.samples)
+            remedy = " (poisson_staterror='gauss' takes a Gaussian of the same width)"
+            raise found.node.refuse(
+                f"Poisson-constrained parameters are shared by samples {names}; pyhf's shapesys belongs to "
+                f"one sample and its staterror is Gaussian{remedy if found.statistical else ''}"
+            )
+        self._note(found, "Poisson constraints that samples share became Gaussian ones of the same width")
+
+
+def _total(found: GammaSet) -> list[float]:
+    """Contents of the samples of a set together."""
+    return [sum(column) for column in zip(*(sample.contents for sample in found.samples))]

@@ -1,0 +1,125 @@
+"""What the converters know of pyhf workspaces: modifier types with their defaults, and workspaces to
+convert."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any, Iterator
+
+from .._engine import InvalidInput
+from ..workspace import Workspace
+from .conversion import ConversionError
+
+
+@dataclass(frozen=True)
+class ModifierType:
+    """role: what a parameter's name stands for; modifiers of one role may share it.
+    start, bounds: pyhf's defaults (lumi has none). per_bin: has it one parameter a bin?"""
+
+    role: str
+    start: float = 1.0
+    bounds: tuple[float, float] = (0.0, 10.0)
+    per_bin: bool = False
+
+
+MODIFIERS = {
+    "normsys": ModifierType("alpha", 0.0, (-5.0, 5.0)),
+    "histosys": ModifierType("alpha", 0.0, (-5.0, 5.0)),
+    "normfactor": ModifierType("factor"),
+    "lumi": ModifierType("lumi"),
+    "shapefactor": ModifierType("shapefactor", per_bin=True),
+    "shapesys": ModifierType("shapesys", bounds=(1e-10, 10.0), per_bin=True),
+    "staterror": ModifierType("staterror", bounds=(1e-10, 10.0), per_bin=True),
+}
+
+
+def modifier(name: str, kind: str, data: Any = None) -> dict[str, Any]:
+    return {"name": name, "type": kind, "data": data}
+
+
+def modifiers(channel: Any) -> list[tuple[Any, Any]]:
+    """Every (sample, modifier) of a channel."""
+    return [(sample, found) for sample in channel["samples"] for found in sample["modifiers"]]
+
+
+def histograms(data: Any) -> list[list[float]]:
+    """The histograms in the data of a modifier."""
+    sides = data.values() if isinstance(data, dict) else [data]
+    return [values for values in sides if isinstance(values, list)]
+
+
+def configs(measurement: Any) -> dict[str, Any]:
+    """Configurations of parameters by name."""
+    return {config["name"]: config for config in measurement["config"]["parameters"]}
+
+
+def _walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every part of a document with its JSON pointer."""
+    yield path, value
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(part, (dict, list)):
+            yield from _walk(part, f"{path}/{key}")
+        else:
+            yield f"{path}/{key}", part
+
+
+class WorkspaceSource:
+    """A workspace to convert, as plain data, with the places of its parts. Refused if it has not pyhf's
+    schema or its histograms differ in length."""
+
+    def __init__(self, spec: Any) -> None:
+        if not isinstance(spec, dict):
+            raise ConversionError("/", "must be an object")
+        try:
+            workspace = Workspace(spec)
+            workspace.inspect()
+        except InvalidInput as error:
+            for path, value in _walk(spec):
+                if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
+                    raise ConversionError(path, "must be a finite number") from None
+            place, why = str(error).split(": ", 2)[1:]
+            raise ConversionError("/" + re.sub(r"[.\[]", "/", place).replace("]", ""), why) from None
+        self.spec = workspace.to_dict()
+        self.channels, self.measurements = self.spec["channels"], self.spec["measurements"]
+        self.observed = {item["name"]: item["data"] for item in self.spec["observations"]}
+        self.kinds: dict[str, ModifierType] = {}  # by name of parameter
+        self.nbins = {channel["name"]: self._check(channel) for channel in self.channels}
+
+    def _check(self, channel: Any) -> int:
+        """The number of bins of a channel."""
+        if channel["name"] not in self.observed:
+            raise self.refuse(channel, "it has no observation")
+        bins = len(self.observed[channel["name"]])
+        for sample in channel["samples"]:
+            self.check_count(sample["data"], bins)
+        for _, found in modifiers(channel):
+            for values in histograms(found["data"]):
+                self.check_count(values, bins)
+            name, kind = found["name"], MODIFIERS[found["type"]]
+            if self.kinds.setdefault(name, kind) != kind:
+                other = self.kinds[name].role
+                raise self.refuse(found, f"'{name}' is also the name of a modifier of another type ({other})")
+        return bins
+
+    def place(self, part: Any) -> str:
+        """The JSON pointer of an object or array."""
+        return next(path for path, value in _walk(self.spec) if value is part)
+
+    def refuse(self, part: Any, why: str, key: str = "") -> ConversionError:
+        """The error for an object or array, or for one of its keys."""
+        return ConversionError(self.place(part) + (key and f"/{key}"), why)
+
+    def check_count(self, part: Any, count: int) -> None:
+        if len(part) != count:
+            raise self.refuse(part, f"must have {count} entries, not {len(part)}")
+
+    def unused_configs(self, measurement: Any) -> list[str]:
+        """Notes on configurations of parameters that the channels do not have."""
+        return [
+            f"{self.place(config)}: '{name}' is no parameter of these channels; its configuration was left "
+            "out"
+            for name, config in configs(measurement).items()
+            if name not in self.kinds
+        ]
