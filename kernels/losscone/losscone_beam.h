@@ -35,7 +35,7 @@ enum beam_mode { BEAM_NONE, BEAM_BY_SLOPE, BEAM_FREE, BEAM_BY_TABLE };
 #define BEAM_PROFILE(row) (s + BEAM_PROFILES + SWEEP_CELLS * (size_t)(row))
 #define BEAM_EXACT(row) (s + BEAM_EXACTS + BEAM_STRIDE * (size_t)(row))
 #define BEAM_SLOPE(row) (s + BEAM_SLOPES + BEAM_STRIDE * (size_t)(row))
-#define BEAM_GAIN(row, t) (s + BEAM_GAINS + BEAM_STRIDE * (size_t)((row)*BEAM_NODES + (t)))
+#define BEAM_GAIN(row, t) (s + BEAM_GAINS + BEAM_STRIDE * (size_t)((row) * BEAM_NODES + (t)))
 #define BEAM_SPARE(row, i) (s + BEAM_SPARE_CELLS + SWEEP_CELLS * (size_t)(BEAM_SPARES * (row) + (i)))
 
 /* Amplitudes of the tables, of the largest, and minus their logarithms, rounded up. */

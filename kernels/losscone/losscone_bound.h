@@ -57,7 +57,8 @@ FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
                side_u = u1 - u0, side_r = r1 - r0;
     TEAM_FOR_PACK(f, families) {
         const u32 n = f / SWEEP_SLOTS, row = f % SWEEP_SLOTS;
-        const pack c = LOADP(s + CELLS_INVERSE, (reversed ? LOSSCONE_ENERGIES - 1 - n : n) * SWEEP_SLOTS + row);
+        const pack c =
+            LOADP(s + CELLS_INVERSE, (reversed ? LOSSCONE_ENERGIES - 1 - n : n) * SWEEP_SLOTS + row);
         const pmask wild = c > WILD_INVERSE;
         const pack lo = pflush(r0 * PFMA(PSELECT(wild, middle_u, u0), c, one)),
                    top = pflush(r1 * PFMA(PSELECT(wild, middle_u, u1), c, one));

@@ -31,7 +31,7 @@
 #define SAME_THRESHOLD R(1e-6)
 #endif
 
-#define CELLS_STEP(n) (s + CELLS_STEPS + (n)*CELLS_TABLE)
+#define CELLS_STEP(n) (s + CELLS_STEPS + (n) * CELLS_TABLE)
 
 /* ---- families ---- */
 
@@ -123,7 +123,8 @@ FN void cells_inverses(LOSSCONE_PARAMETERS, u32 row)
     if (mi[LOSSCONE_FOLDED]) {
         const real width = LOADM1(mr, LOSSCONE_RESPONSE);
         for (u32 n = 0; n < LOSSCONE_ENERGIES; n++)
-            (s + CELLS_INVERSE)[n * SWEEP_SLOTS + row] = cone_inverse(energy * cone_part(width, n), potential);
+            (s + CELLS_INVERSE)[n * SWEEP_SLOTS + row] =
+                cone_inverse(energy * cone_part(width, n), potential);
     } else
         (s + CELLS_INVERSE)[row] = cone_inverse(energy, potential);
 }

@@ -21,7 +21,7 @@
 
 #define EVOLVE_GAIN R(1e-5)
 #define EVOLVE_LITTLE R(1e-9) /* gains below it do not count: noise-free sweeps have misfits without end */
-#define EVOLVE_CROSSED 58982 /* of 2^16: CR */
+#define EVOLVE_CROSSED 58982  /* of 2^16: CR */
 
 /* What is known of a fit. The columns of its members are `members` apart, a multiple of 8. */
 typedef struct {
@@ -55,8 +55,8 @@ FN void evolve_draw(evolve_fit fit, GLOBAL real *s, u32 generation)
     TEAM_FOR_PACK(m, fit.members) {
         const plint number =
             PBITS(LOADP(EVOLVE_COLUMN(EVOLVE_NUMBER), m) + PK(4503599627370496.0)) & PLI(0xffffffff);
-        const rng_block b = rng_philox(PLI(generation), number, PLI(fit.sweep_low), PLI(fit.sweep_high),
-                                       fit.key0, fit.key1);
+        const rng_block b =
+            rng_philox(PLI(generation), number, PLI(fit.sweep_low), PLI(fit.sweep_high), fit.key0, fit.key1);
         for (u32 w = 0; w < EVOLVE_WORDS / 2; w++) {
             STOREP(EVOLVE_COLUMN(EVOLVE_WORD + 2 * w), m, evolve_low(b.word[w]));
             STOREP(EVOLVE_COLUMN(EVOLVE_WORD + 2 * w + 1), m, evolve_high(b.word[w]));
@@ -90,7 +90,8 @@ FN u32 evolve_choice(evolve_fit fit, GLOBAL const real *s, u32 k, u32 m, u32 n)
 /* The trial against member m, and the better of the two in the next generation. */
 FN void evolve_trial(evolve_fit fit, GLOBAL real *s, u32 generation, u32 m, u32 best)
 {
-    const u32 one = evolve_choice(fit, s, 0, m, fit.population), other = evolve_choice(fit, s, 1, m, fit.population),
+    const u32 one = evolve_choice(fit, s, 0, m, fit.population),
+              other = evolve_choice(fit, s, 1, m, fit.population),
               forced = evolve_choice(fit, s, 5, m, LOSSCONE_POINT);
     GLOBAL const real *from = EVOLVE_TURN_OF(generation);
     GLOBAL real *to = EVOLVE_TURN_OF(generation + 1);
@@ -121,7 +122,8 @@ FN real evolve_within(real lower, real upper, real part)
 
 /* A point of the unit cube within the bounds; `first`: one of the Latin hypercube, which has its own U. Answers its
  * value. */
-FN real evolve_place(evolve_fit fit, GLOBAL const real *s, GLOBAL const elem *unit, int first, PRIVATE real *x)
+FN real evolve_place(evolve_fit fit, GLOBAL const real *s, GLOBAL const elem *unit, int first,
+                     PRIVATE real *x)
 {
     for (u32 c = 0; c < LOSSCONE_POINT; c++) x[c] = evolve_within(fit.lower[c], fit.upper[c], unit[c]);
     if (first) x[LOSSCONE_U] = evolve_within(fit.first_lower, fit.first_upper, unit[LOSSCONE_U]);
@@ -178,8 +180,8 @@ FN evolve_end evolve(evolve_fit fit, GLOBAL real *s, GLOBAL const elem *units, u
         end.best = evolve_best(values, fit.population);
         const real value = values[end.best];
         if (end.generations > EVOLVE_PATIENCE)
-            end.settled =
-                EVOLVE_LEAST_OF(end.generations - EVOLVE_PATIENCE) - value <= FMA(EVOLVE_GAIN, value, EVOLVE_LITTLE);
+            end.settled = EVOLVE_LEAST_OF(end.generations - EVOLVE_PATIENCE) - value <=
+                          FMA(EVOLVE_GAIN, value, EVOLVE_LITTLE);
         ONE_WORKER
         {
             EVOLVE_LEAST_OF(end.generations) = value;

@@ -26,7 +26,8 @@ FN real beam_noticed(losscone_run run, real amplitude)
 }
 
 /* The misfit of row i at a point by the formula. */
-FN real misfit_of_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL const real *s, u32 i, losscone_row row)
+FN real misfit_of_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL const real *s, u32 i,
+                      losscone_row row)
 {
     const pack noticing = PACK_OF(row.beam > R(0.0) ? beam_noticed(run, row.beam) : R(-2.0));
     acc8 sum = acc8_zero();
@@ -53,7 +54,8 @@ FN void search_misfit(LOSSCONE_PARAMETERS, GLOBAL const real *point, GLOBAL real
 {
     const losscone_run run = losscone_run_of(mi, mr);
     TEAM_FOR(i, SWEEP_ROWS) {
-        const losscone_row row = losscone_row_of(run, sweep, i, point[LOSSCONE_U], point[LOSSCONE_R], point[LOSSCONE_A]);
+        const losscone_row row =
+            losscone_row_of(run, sweep, i, point[LOSSCONE_U], point[LOSSCONE_R], point[LOSSCONE_A]);
         (s + SEARCH_VALUES)[i] =
             (s + CELLS_VALID)[i] > R(0.0) ? misfit_of_row(run, sweep, s, i, row) : R(0.0);
     }
@@ -121,12 +123,12 @@ FN void plateau_centre(GLOBAL const real *polygon, u32 n, search_box extent, GLO
         u = limited(DIVIDE(b, a), extent.u0, extent.u1);
     }
     to[OUTCOME_CENTRE_U] = u;
-    to[OUTCOME_CENTRE_R] =
-        thin ? plateau_ratio(polygon, n, extent, u) : limited(a, extent.r0, extent.r1);
+    to[OUTCOME_CENTRE_R] = thin ? plateau_ratio(polygon, n, extent, u) : limited(a, extent.r0, extent.r1);
 }
 
 /* Extent, centre and vertices of the plateau in SEARCH_POLYGON; how many vertices. */
-FN u32 search_plateau(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, GLOBAL real *to, PRIVATE search_box *extent)
+FN u32 search_plateau(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, GLOBAL real *to,
+                      PRIVATE search_box *extent)
 {
     const search_box domain = plateau_domain(mi, mr, s);
     GLOBAL real *polygon = s + SEARCH_POLYGON;

@@ -12,7 +12,7 @@
 #include "losscone/losscone_cells.h"
 #include "losscone/losscone_direct.h"
 
-#define POINT_TABLE_OF(row) (s + POINT_TABLE + (size_t)(row)*POINT_ENTRY * POINT_THRESHOLDS)
+#define POINT_TABLE_OF(row) (s + POINT_TABLE + (size_t)(row) * POINT_ENTRY * POINT_THRESHOLDS)
 
 /* Puts a cell that the beam may reach behind the first n of a row. */
 FN void point_put(GLOBAL real *s, u32 row, u32 n, real profile, real sine, real datum)
@@ -99,8 +99,8 @@ FN void point_edges(GLOBAL const real *s, u32 n, real potential, real ratio, PRI
 {
     for (u32 row = 0; row < SWEEP_SLOTS; row += PACK)
         STOREP(edge, row,
-               pflush(PACK_OF(ratio) * PFMA(PACK_OF(potential),
-                                            LOADP(s + CELLS_INVERSE, n * SWEEP_SLOTS + row), PK(1.0))));
+               pflush(PACK_OF(ratio) *
+                      PFMA(PACK_OF(potential), LOADP(s + CELLS_INVERSE, n * SWEEP_SLOTS + row), PK(1.0))));
 }
 
 /* Heights of the beam in all rows, 0 where it does not count; 1 where there is any. */

@@ -34,7 +34,8 @@ FN real profile_ceiling(GLOBAL const real *s, real most)
 FN u32 profile_knows(GLOBAL real *s)
 {
     const u32 n = U32_OF(s[SEARCH_REMEMBERED]);
-    if (search_remembers(s, s + PROFILE_K, n < PROFILE_REMEMBERED_MOST ? n : PROFILE_REMEMBERED_MOST)) return 1;
+    if (search_remembers(s, s + PROFILE_K, n < PROFILE_REMEMBERED_MOST ? n : PROFILE_REMEMBERED_MOST))
+        return 1;
     search_remember(s, s + PROFILE_K, n % PROFILE_REMEMBERED_MOST);
     return 0;
 }

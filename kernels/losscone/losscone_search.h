@@ -31,7 +31,11 @@
 #define VISIT_LINES_HARD 12.0 /* VISIT_LINES */
 #define VISIT_LINES_BEAM 7.0
 
-enum search_action { SEARCH_STOP, SEARCH_BOUND /* the pending boxes */, SEARCH_VISIT /* the pending box's cells */ };
+enum search_action {
+    SEARCH_STOP,
+    SEARCH_BOUND /* the pending boxes */,
+    SEARCH_VISIT /* the pending box's cells */
+};
 /* What waits: a box, a box that is bounded roughly (losscone_beam.h), a cell. */
 enum search_kind { SEARCH_BOX, SEARCH_ROUGH_BOX, SEARCH_CELL };
 
@@ -185,8 +189,8 @@ FN void search_locate(CONSTANT u32 *mi, GLOBAL real *s, real u, real r)
 {
     const u32 reversed = families_reversed(mi, u);
     for (u32 f = 0; f < losscone_families(mi); f++)
-        (s + SEARCH_TRIED)[f] = REAL_OF(
-            thresholds_below(s, f % SWEEP_SLOTS, cone_edge(u, r, family_inverse(s, f, reversed))));
+        (s + SEARCH_TRIED)[f] =
+            REAL_OF(thresholds_below(s, f % SWEEP_SLOTS, cone_edge(u, r, family_inverse(s, f, reversed))));
 }
 
 /* Is the cell of these k among the first n that are remembered? */
@@ -405,7 +409,8 @@ FN u32 visit_begin(LOSSCONE_PARAMETERS)
     u32 crossed = 0;
     for (u32 f = 0; f < families; f++) {
         (s + SEARCH_TRIED)[f] = (known + BOUND_FIRST)[f];
-        if ((known + BOUND_LINES)[f] > R(0.0) && crossed < VISIT_LINES) (s + VISIT_FAMILY)[crossed++] = REAL_OF(f);
+        if ((known + BOUND_LINES)[f] > R(0.0) && crossed < VISIT_LINES)
+            (s + VISIT_FAMILY)[crossed++] = REAL_OF(f);
     }
     real rest = R(0.0);
     for (u32 i = crossed; i > 0; i--) {
@@ -424,8 +429,7 @@ FN_LARGE void search_visit(LOSSCONE_PARAMETERS)
     GLOBAL const real *known = PENDING_BOUND(0);
     GLOBAL real *visited = s + VISIT_K;
     const search_box box = box_at(PENDING_BOX(0));
-    const u32 reversed = families_reversed(mi, box.u1), beam = has_beam(mr),
-              crossed = visit_begin(LOSSCONE);
+    const u32 reversed = families_reversed(mi, box.u1), beam = has_beam(mr), crossed = visit_begin(LOSSCONE);
     u32 n[VISIT_LINES + 2];
     n[0] = polygon_of_box(box, VISIT_POLYGON(0));
     if (crossed == 0) {
@@ -442,10 +446,11 @@ FN_LARGE void search_visit(LOSSCONE_PARAMETERS)
         }
         const u32 k = U32_OF((known + BOUND_FIRST)[f] + visited[i]);
         const real sum = (s + VISIT_SUM)[i] + family_step_least(s, f, k, beam);
-        n[i + 1] = sum + (s + VISIT_REST)[i] < search_limit(s)
-                       ? polygon_between(s, f % SWEEP_SLOTS, k, family_inverse(s, f, reversed), VISIT_POLYGON(i),
-                                         n[i], VISIT_POLYGON(i + 1), VISIT_POLYGON(VISIT_LINES + 1))
-                       : 0;
+        n[i + 1] =
+            sum + (s + VISIT_REST)[i] < search_limit(s)
+                ? polygon_between(s, f % SWEEP_SLOTS, k, family_inverse(s, f, reversed), VISIT_POLYGON(i),
+                                  n[i], VISIT_POLYGON(i + 1), VISIT_POLYGON(VISIT_LINES + 1))
+                : 0;
         if (n[i + 1]) {
             (s + SEARCH_TRIED)[f] = REAL_OF(k);
             if (depth < crossed) {

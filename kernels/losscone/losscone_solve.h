@@ -273,8 +273,8 @@ FN u32 solve_best_sample(GLOBAL const real *s, u32 samples, u32 even)
     u32 best = samples;
     for (u32 i = 0; i < samples; i++) {
         const real value = scanned[i];
-        const u32 lowest = !even || ((i == 0 || value <= scanned[i - 1]) &&
-                                     (i + 1 == samples || value <= scanned[i + 1]));
+        const u32 lowest =
+            !even || ((i == 0 || value <= scanned[i - 1]) && (i + 1 == samples || value <= scanned[i + 1]));
         if (lowest && value > -UNBOUNDED && (best == samples || value < scanned[best])) best = i;
     }
     return best;
@@ -306,7 +306,8 @@ FN_LARGE void solve_cell(LOSSCONE_PARAMETERS, GLOBAL const real *k, real u0, rea
     }
     for (u32 starts = 0; starts < SOLVE_STARTS; starts++) {
         const u32 best = solve_best_sample(s, samples, even);
-        if (best == samples || (starts > 0 && (s + SOLVE_SCANNED)[best] > SOLVE_HOPE * s[SOLVE_VALUE])) return;
+        if (best == samples || (starts > 0 && (s + SOLVE_SCANNED)[best] > SOLVE_HOPE * s[SOLVE_VALUE]))
+            return;
         const solve_point found =
             solve_descend(LOSSCONE, (s + SOLVE_SAMPLE)[best], (s + SOLVE_NODE)[best], low, high);
         (s + SOLVE_SCANNED)[best] = -UNBOUNDED;
