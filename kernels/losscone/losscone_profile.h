@@ -204,7 +204,8 @@ FN void profile_begin(CONSTANT elem *mr, GLOBAL real *s, real u)
 }
 
 /* The least misfit at potential u: PROFILE_BEST, _R, _A; UNBOUNDED where it is not below `most`. It ends at the first that
- * is not above `enough`. Behind beam_forget. By the whole team. */
+ * is not above `enough`. Behind beam_forget. By the whole team, up to a
+ * barrier. */
 FN_LARGE void profile_run(LOSSCONE_PARAMETERS, real u, real most, real enough)
 {
     ONE_WORKER
@@ -220,6 +221,7 @@ FN_LARGE void profile_run(LOSSCONE_PARAMETERS, real u, real most, real enough)
         }
         TEAM_BARRIER();
     }
+    TEAM_BARRIER(); /* all have seen that nothing is pending: what comes next may write it */
 }
 
 /* Is the cell that the last profile found also there at potential u, with a misfit that is not above the limit? By one
