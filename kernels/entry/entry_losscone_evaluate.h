@@ -11,17 +11,16 @@ FN size_t losscone_job(u32 team, u32 n)
     return team < n ? team : n - 1;
 }
 
-/* args: sweeps, -, -, points. in: the sweeps' rows, then the points (U, r, A), the same for all. out, a
- * sweep: the misfit at each point, then the number of cells. Where that is 0, or of Lillis below 5, the
- * misfit is none. Slab: MISFIT_SLAB. */
+/* in: the sweeps' rows, then the points, the same for all. out, a sweep: MISFITS_OUT. Where the number of cells is 0, or
+ * of Lillis below 5, the misfit is none. Slab: MISFIT_SLAB. */
 KERNEL(losscone_misfit)
 {
     const losscone_run run = losscone_run_of(mi, mr);
-    const u32 points = args[3];
-    const size_t job = losscone_job(TEAM_INDEX, args[0]);
-    GLOBAL const elem *sweep = in + job * SWEEP_SIZE, *point = in + (size_t)args[0] * SWEEP_SIZE;
-    GLOBAL elem *answer = out + job * (points + 1);
-    GLOBAL real *sums = s + DIRECT_SIZE;
+    const u32 points = args[LOSSCONE_ARG_COUNT], sweeps = args[LOSSCONE_ARG_SWEEPS];
+    const size_t job = losscone_job(TEAM_INDEX, sweeps);
+    GLOBAL const elem *sweep = in + job * SWEEP_SIZE, *point = in + (size_t)sweeps * SWEEP_SIZE;
+    GLOBAL elem *answer = out + job * MISFITS_OUT(points);
+    GLOBAL real *sums = s + MISFIT_SUMS;
     direct_prepare(run, sweep, s);
     ONE_WORKER
     {
@@ -32,9 +31,10 @@ KERNEL(losscone_misfit)
     for (u32 first = 0; first < points; first += MISFIT_POINTS) {
         const u32 count = points - first < MISFIT_POINTS ? points - first : MISFIT_POINTS;
         TEAM_FOR(item, count * SWEEP_ROWS) {
-            const u32 k = item / SWEEP_ROWS, i = item % SWEEP_ROWS, at = 3 * (first + k);
-            const losscone_row row = losscone_row_of(run, sweep[SWEEP_ENERGY + i], sweep[SWEEP_POTENTIAL + i],
-                                                     point[at], point[at + 1], point[at + 2]);
+            const u32 i = item % SWEEP_ROWS;
+            GLOBAL const elem *at = point + LOSSCONE_POINT * (first + item / SWEEP_ROWS);
+            const losscone_row row =
+                losscone_row_of(run, sweep, i, at[LOSSCONE_U], at[LOSSCONE_R], at[LOSSCONE_A]);
             sums[item] = direct_row(run, s, i, row);
         }
         TEAM_BARRIER();
@@ -51,36 +51,35 @@ KERNEL(losscone_misfit)
     }
 }
 
-/* args: sweeps. in: a sweep's row, with the point (U, r, A) in place of its fluxes: MODEL_IN elements. out, a
- * sweep: the model of each cell, then each row's angle of the cone in degrees, of its own energy:
- * MODEL_OUT. */
+/* in: model_row of each sweep. out: model_answer: the model of each cell, then each row's angle of the cone in degrees,
+ * of its own energy. */
 KERNEL(losscone_model)
 {
     const losscone_run run = losscone_run_of(mi, mr);
-    const size_t job = losscone_job(TEAM_INDEX, args[0]);
-    GLOBAL const elem *sweep = in + job * MODEL_IN, *point = sweep + SWEEP_FLUX;
+    const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
+    GLOBAL const elem *sweep = in + job * MODEL_IN, *point = sweep + MODEL_POINT;
     GLOBAL elem *answer = out + job * MODEL_OUT;
     TEAM_FOR(i, SWEEP_ROWS) {
-        const losscone_row row = losscone_row_of(run, sweep[SWEEP_ENERGY + i], sweep[SWEEP_POTENTIAL + i],
-                                                 point[0], point[1], point[2]);
+        const losscone_row row =
+            losscone_row_of(run, sweep, i, point[LOSSCONE_U], point[LOSSCONE_R], point[LOSSCONE_A]);
         for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
-            const pack cosine = LOADP(sweep, SWEEP_COSINE + i * SWEEP_CELLS + j);
-            pack model = losscone_of_cells(run, row, cone_sine_square(cosine), run.level);
-            if (row.beam > R(0.0))
-                model = model + pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
-            STOREP(answer, i * SWEEP_CELLS + j, model);
+            const pack cosine = LOADP(sweep + SWEEP_COSINE, i * SWEEP_CELLS + j),
+                       sine = cone_sine_square(cosine);
+            STOREP(answer + MODEL_CELL, i * SWEEP_CELLS + j,
+                   row.beam > R(0.0) ? losscone_with_beam(run, row, sine, losscone_beam_profile(run, cosine))
+                                     : losscone_of_cells(run, row, sine, run.level));
         }
-        answer[SWEEP_ALL + i] = FIRST(m_asin_root_degrees(PACK_OF(row.edge[0])));
+        (answer + MODEL_EDGE)[i] = FIRST(m_asin_root_degrees(PACK_OF(row.edge[0])));
     }
 }
 
-/* args: sweeps. in, a sweep: COSINES_IN elements, the field of each row (3 components at COSINES_FIELD), its
- * sign (COSINES_SIGN) and azimuths (COSINES_AZIMUTH) of cells in degrees; behind the sweeps the cells'
- * inclinations in degrees. out: the cosines. Slab: 2 SWEEP_CELLS. In f64 only, whatever the device. */
+/* in: cosines_row of each sweep; behind them the cells' inclinations in degrees. out: the cosines. Slab: 2 SWEEP_CELLS. In
+ * f64 only, whatever the device. */
 KERNEL(losscone_cosines)
 {
-    const size_t job = losscone_job(TEAM_INDEX, args[0]);
-    GLOBAL const elem *sweep = in + job * COSINES_IN, *theta = in + (size_t)args[0] * COSINES_IN;
+    const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
+    GLOBAL const elem *sweep = in + job * COSINES_IN,
+                      *theta = in + (size_t)args[LOSSCONE_ARG_SWEEPS] * COSINES_IN;
     GLOBAL elem *answer = out + job * SWEEP_ALL;
     TEAM_FOR_PACK(j, SWEEP_CELLS) {
         STOREP(s, j, m_sin_degrees(LOADP(theta, j)));
@@ -96,10 +95,10 @@ KERNEL(losscone_cosines)
         }
         for (u32 k = 0; k < 3; k++) b[k] = most > R(0.0) ? DIVIDE(field[k], most) : R(1.0);
         const real scale =
-            DIVIDE(sweep[COSINES_SIGN + i], SQRT(FMA(b[0], b[0], FMA(b[1], b[1], b[2] * b[2]))));
+            DIVIDE((sweep + COSINES_SIGN)[i], SQRT(FMA(b[0], b[0], FMA(b[1], b[1], b[2] * b[2]))));
         for (u32 k = 0; k < 3; k++) b[k] = b[k] * scale;
         for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
-            const pack azimuth = LOADP(sweep, COSINES_AZIMUTH + i * SWEEP_CELLS + j);
+            const pack azimuth = LOADP(sweep + COSINES_AZIMUTH, i * SWEEP_CELLS + j);
             const pack across =
                 PFMA(m_sin_degrees(azimuth), PACK_OF(b[1]), m_cos_degrees(azimuth) * PACK_OF(b[0]));
             const pack cosine = PFMA(across, LOADP(s, SWEEP_CELLS + j), LOADP(s, j) * PACK_OF(b[2]));

@@ -4,37 +4,41 @@
 
 #include "losscone/losscone_evolve.h"
 
-/* args: sweeps, number of the first (low, high word). in: the sweeps' rows; behind them bounds of U for the
- * Latin hypercube, its EVOLVE_STARTS points and the population's Sobol points, in the unit cube. out, a
- * sweep: EVOLVE_OUT numbers. Slab: EVOLVE_SIZE. */
+/* in: the sweeps' rows; behind them evolve_shared: the bounds of U for the Latin hypercube, its EVOLVE_STARTS points and
+ * the population's Sobol points, in the unit cube. out, a sweep: evolve_answer. Slab: EVOLVE_SLAB. */
 KERNEL(losscone_evolve)
 {
-    const losscone_run run = losscone_run_of(mi, mr);
-    const size_t job = losscone_job(TEAM_INDEX, args[0]);
-    GLOBAL const elem *sweep = in + job * SWEEP_SIZE, *shared = in + (size_t)args[0] * SWEEP_SIZE;
+    const u32 sweeps = args[LOSSCONE_ARG_SWEEPS];
+    const size_t job = losscone_job(TEAM_INDEX, sweeps);
+    GLOBAL const elem *sweep = in + job * SWEEP_SIZE, *shared = in + (size_t)sweeps * SWEEP_SIZE;
     GLOBAL elem *answer = out + job * EVOLVE_OUT;
-    const u32 population = mi[LOSSCONE_POPULATION], members = (population + 7) & ~7u,
-              low = args[1] + (u32)job;
-    cells_prepare(mi, mr, sweep, s);
-    point_prepare(run, sweep, s, LOADM1(mr, LOSSCONE_A_UPPER));
-    evolve_box box;
-    for (u32 c = 0; c < 3; c++) {
-        box.lower[c] = LOADM1(mr, LOSSCONE_U_LOWER + 2 * c);
-        box.upper[c] = LOADM1(mr, LOSSCONE_U_LOWER + 2 * c + 1);
+    evolve_fit fit;
+    fit.run = losscone_run_of(mi, mr);
+    for (u32 c = 0; c < LOSSCONE_POINT; c++) {
+        fit.lower[c] = LOADM1(mr, LOSSCONE_U_LOWER + 2 * c);
+        fit.upper[c] = LOADM1(mr, LOSSCONE_U_LOWER + 2 * c + 1);
     }
-    u32 where, generations;
-    int stopped;
-    const real value = evolve(run, s, box, shared + 2, shared[0], shared[1], population,
-                              mi[LOSSCONE_GENERATIONS], low, args[2] + (low < args[1] ? 1u : 0u),
-                              mi[LOSSCONE_SEED], mi[LOSSCONE_SEED + 1], &where, &generations, &stopped);
+    fit.first_lower = shared[EVOLVE_FIRST_LOWER];
+    fit.first_upper = shared[EVOLVE_FIRST_UPPER];
+    fit.population = mi[LOSSCONE_POPULATION];
+    fit.members = (fit.population + 7) & ~7u;
+    fit.sweep_low = args[LOSSCONE_ARG_FIRST_LOW] + (u32)job;
+    fit.sweep_high = args[LOSSCONE_ARG_FIRST_HIGH] + (fit.sweep_low < args[LOSSCONE_ARG_FIRST_LOW] ? 1u : 0u);
+    fit.key0 = mi[LOSSCONE_SEED_LOW];
+    fit.key1 = mi[LOSSCONE_SEED_HIGH];
+    cells_prepare(LOSSCONE);
+    point_prepare(fit.run, sweep, s, LOADM1(mr, LOSSCONE_A_UPPER));
+    const evolve_end end = evolve(fit, s, shared + EVOLVE_UNITS, mi[LOSSCONE_GENERATIONS]);
     ONE_WORKER
     {
-        const real cells = CELLS_NUMBER;
-        answer[0] = flush(DIVIDE(value, losscone_divisor(run, cells)));
-        for (u32 c = 0; c < 3; c++) answer[1 + c] = s[where + c * members];
-        answer[4] = cells;
-        answer[5] = REAL_OF(generations);
-        answer[6] = stopped ? R(1.0) : R(0.0);
+        GLOBAL const real *best = EVOLVE_TURN_OF(end.generations) + end.best;
+        const real cells = s[CELLS_NUMBER];
+        answer[EVOLVE_MISFIT] =
+            flush(DIVIDE(best[LOSSCONE_POINT * fit.members], losscone_divisor(fit.run, cells)));
+        for (u32 c = 0; c < LOSSCONE_POINT; c++) answer[EVOLVE_POINT + c] = best[c * fit.members];
+        answer[EVOLVE_CELLS] = cells;
+        answer[EVOLVE_GENERATIONS] = REAL_OF(end.generations);
+        answer[EVOLVE_SETTLED] = end.settled ? R(1.0) : R(0.0);
     }
 }
 

@@ -6,89 +6,96 @@
 #include "losscone/losscone_bootstrap.h"
 #include "losscone/losscone_confidence.h"
 
-/* args: sweeps, -, -, potentials. in: the sweeps' rows, then the potentials. out, a sweep: PROFILE_OUT
- * numbers of each potential, then the number of cells. Slab: PROFILE_AT + PROFILE_SIZE. */
+/* in: the sweeps' rows, then the potentials. out, a sweep: PROFILES_OUT: profile_answer of each potential, then the number
+ * of cells. Slab: PROFILE_SLAB. */
 KERNEL(losscone_profile)
 {
     const losscone_run run = losscone_run_of(mi, mr);
-    const size_t job = losscone_job(TEAM_INDEX, args[0]);
-    const u32 potentials = args[3];
-    GLOBAL const elem *sweep = in + job * SWEEP_SIZE, *potential = in + (size_t)args[0] * SWEEP_SIZE;
-    GLOBAL elem *answer = out + job * (PROFILE_OUT * (size_t)potentials + 1);
-    cells_prepare(mi, mr, sweep, s);
+    const u32 potentials = args[LOSSCONE_ARG_COUNT], sweeps = args[LOSSCONE_ARG_SWEEPS];
+    const size_t job = losscone_job(TEAM_INDEX, sweeps);
+    GLOBAL const elem *sweep = in + job * SWEEP_SIZE, *potential = in + (size_t)sweeps * SWEEP_SIZE;
+    GLOBAL elem *answer = out + job * PROFILES_OUT((size_t)potentials);
+    cells_prepare(LOSSCONE);
     beam_forget(s);
-    for (u32 i = 0; i < potentials; i++) {
-        profile_run(mi, mr, sweep, s, potential[i], UNBOUNDED, -UNBOUNDED);
+    for (u32 i = 0; i < potentials; i++, answer += PROFILED_SIZE) {
+        profile_run(LOSSCONE, potential[i], UNBOUNDED, -UNBOUNDED);
         ONE_WORKER
         {
-            answer[PROFILE_OUT * i] = flush(DIVIDE(PROFILE_BEST, losscone_divisor(run, CELLS_NUMBER)));
-            answer[PROFILE_OUT * i + 1] = PROFILE_RATIO;
-            answer[PROFILE_OUT * i + 2] = PROFILE_AMPLITUDE;
+            answer[PROFILED_MISFIT] = flush(DIVIDE(s[PROFILE_BEST], losscone_divisor(run, s[CELLS_NUMBER])));
+            answer[PROFILED_R] = s[PROFILE_R];
+            answer[PROFILED_A] = s[PROFILE_A];
         }
         TEAM_BARRIER();
     }
     ONE_WORKER
     {
-        answer[PROFILE_OUT * (size_t)potentials] = CELLS_NUMBER;
+        answer[0] = s[CELLS_NUMBER];
     }
 }
 
-/* args: sweeps, -, -, potentials of the grid. in: CONFIDENCE_IN numbers a sweep, then the grid's step. out:
- * CONFIDENCE_OUT numbers a sweep. Slab: CONFIDENCE_SLAB. */
+/* count: potentials of the grid. in: confidence_row of each sweep, then the grid's step. out: confidence_answer. Slab:
+ * CONFIDENCE_SLAB. */
 KERNEL(losscone_confidence)
 {
-    const size_t job = losscone_job(TEAM_INDEX, args[0]);
+    const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
     GLOBAL const elem *sweep = in + job * CONFIDENCE_IN;
     GLOBAL elem *answer = out + job * CONFIDENCE_OUT;
     confidence_grid grid;
     grid.lower = LOADM1(mr, LOSSCONE_U_LOWER);
     grid.upper = LOADM1(mr, LOSSCONE_U_UPPER);
-    grid.step = in[(size_t)args[0] * CONFIDENCE_IN];
-    grid.count = args[3];
-    cells_prepare(mi, mr, sweep, s);
+    grid.step = in[(size_t)args[LOSSCONE_ARG_SWEEPS] * CONFIDENCE_IN];
+    grid.count = args[LOSSCONE_ARG_COUNT];
+    cells_prepare(LOSSCONE);
     beam_forget(s);
-    confidence_run(mi, mr, sweep, s, grid, sweep[CONFIDENCE_LIMIT], sweep[CONFIDENCE_PLATEAU],
-                   sweep[CONFIDENCE_PLATEAU + 1]);
+    confidence_run(LOSSCONE, grid, sweep[CONFIDENCE_LIMIT], sweep[CONFIDENCE_LOWER], sweep[CONFIDENCE_UPPER]);
     ONE_WORKER
     {
-        answer[0] = CONFIDENCE_FOUND;
+        const real found = s[CONFIDENCE_FOUND];
+        answer[CONFIDENCE_INTERVALS] = found;
         for (u32 i = 0; i < 2 * CONFIDENCE_SETS; i++)
-            answer[1 + i] = REAL_OF(i) < R(2.0) * CONFIDENCE_FOUND ? CONFIDENCE_ENDS[i] : R(0.0);
+            answer[CONFIDENCE_END + i] = REAL_OF(i) < R(2.0) * found ? (s + CONFIDENCE_ENDS)[i] : R(0.0);
     }
 }
 
-/* args: sweeps, number of the first (low, high word), draws. in: BOOTSTRAP_IN numbers a sweep. out, a sweep:
- * of each draw how far the misfit at the true potential is above its minimum. Slab: BOOTSTRAP_SLAB. */
+/* count: draws. in: bootstrap_row of each sweep. out, a sweep: of each draw how far the misfit at the true potential is
+ * above its minimum. Slab: BOOTSTRAP_SLAB. */
 KERNEL(losscone_bootstrap)
 {
     const losscone_run run = losscone_run_of(mi, mr);
-    const size_t job = losscone_job(TEAM_INDEX, args[0]);
-    const u32 draws = args[3], low = args[1] + (u32)job, high = args[2] + (low < args[1] ? 1u : 0u);
-    GLOBAL const elem *sweep = in + job * BOOTSTRAP_IN, *truth = sweep + SWEEP_SIZE;
+    const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
+    const u32 draws = args[LOSSCONE_ARG_COUNT];
+    GLOBAL const elem *sweep = in + job * BOOTSTRAP_IN;
     GLOBAL elem *answer = out + job * draws;
-    const real noise = truth[2];
-    cells_prepare(mi, mr, sweep, s);
+    const real u = sweep[BOOTSTRAP_U], r = sweep[BOOTSTRAP_R];
+    bootstrap_draw draw;
+    draw.noise = sweep[BOOTSTRAP_NOISE];
+    draw.sweep_low = args[LOSSCONE_ARG_FIRST_LOW] + (u32)job;
+    draw.sweep_high =
+        args[LOSSCONE_ARG_FIRST_HIGH] + (draw.sweep_low < args[LOSSCONE_ARG_FIRST_LOW] ? 1u : 0u);
+    draw.key0 = mi[LOSSCONE_SEED_LOW];
+    draw.key1 = mi[LOSSCONE_SEED_HIGH];
+    cells_prepare(LOSSCONE);
     beam_forget(s);
     ONE_WORKER
     {
-        SOLVE_A = LOADM1(mr, LOSSCONE_A_LOWER);
-        if (has_beam(mr) && noise >= R(0.0)) { /* the best amplitude there */
-            search_locate(mi, s, truth[0], truth[1]);
-            solve_cell(mi, mr, sweep, s, SEARCH_TRIED, truth[0], truth[0]);
+        s[SOLVE_A] = LOADM1(mr, LOSSCONE_A_LOWER);
+        if (has_beam(mr) && draw.noise >= R(0.0)) { /* the best amplitude there */
+            search_locate(mi, s, u, r);
+            solve_cell(LOSSCONE, s + SEARCH_TRIED, u, u);
         }
     }
     TEAM_BARRIER();
-    bootstrap_begin(run, mr, sweep, s, truth[0], truth[1], SOLVE_A);
-    for (u32 draw = 0; draw < (noise < R(0.0) ? 0u : draws); draw++) {
-        bootstrap_draw(mi, mr, sweep, s, noise, draw, low, high);
-        profile_run(mi, mr, sweep, s, truth[0], UNBOUNDED, -UNBOUNDED);
-        search_run(mi, mr, sweep, s, PROFILE_BEST); /* it has only to look for less */
+    bootstrap_begin(run, LOSSCONE, u, r, s[SOLVE_A]);
+    for (draw.number = 0; draw.number < (draw.noise < R(0.0) ? 0u : draws); draw.number++) {
+        bootstrap_renew(LOSSCONE, draw);
+        profile_run(LOSSCONE, u, UNBOUNDED, -UNBOUNDED);
+        search_run(LOSSCONE, s[PROFILE_BEST]); /* it has only to look for less */
         ONE_WORKER
         {
             /* where the search was cut short: at most */
-            const real above = PROFILE_BEST - (SEARCH_BEST - SEARCH_GAP);
-            answer[draw] =
-                flush(DIVIDE(above > R(0.0) ? above : R(0.0), losscone_divisor(run, CELLS_NUMBER)));
+            const real above = s[PROFILE_BEST] - (s[SEARCH_BEST] - s[SEARCH_GAP]);
+            answer[draw.number] =
+                flush(DIVIDE(above > R(0.0) ? above : R(0.0), losscone_divisor(run, s[CELLS_NUMBER])));
         }
         TEAM_BARRIER();
     }

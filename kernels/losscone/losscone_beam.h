@@ -1,20 +1,21 @@
-/* losscone_beam.h: what a beam along the field can do for a row, and the best beam of a cell of the arrangement.
+/* losscone_beam.h: what a beam along the field can do for a row.
  *
- * The beam adds a p_j to the model of cell j of a row: p_j its profile in pitch angle, a = A b(U) with b =
- * exp(-((E - c) / w)^2 / 2), c = max(V - U, w), 0 where V <= U. Only rows whose energy is near c, and their
- * cells near the field, notice.
+ * The beam adds a p_j to the model of cell j of a row: p_j its profile in pitch angle, a = A b(U) with
+ * b = exp(-((E - c) / w)^2 / 2), c = max(V - U, w), 0 where V <= U. Only rows whose energy is near c, and their cells
+ * near the field, notice.
  *
- * Bounds: each row gets an amplitude of its own, from 0 to the largest that a box allows. Over cells with nc
- * of them in the cone, the misfit is lower than without beam by at most the row's gain: for Halekas, on each
- * interval of amplitudes between two nodes a cell contributes at least the square of its distance to the
- * interval of ln(model); below the first node, by ln(1 + y) <= y, at most amplitude times a slope. For Lillis
- * the best amplitude has a closed form.
+ * Bounds: each row gets an amplitude of its own, from 0 to the largest that a box allows. Over cells with nc of them in
+ * the cone, the misfit is lower than without beam by at most the row's gain. For Halekas, on each interval of
+ * amplitudes between two nodes a cell contributes at least the square of its distance to the interval of ln(model);
+ * below the first node, by ln(1 + y) <= y, the gain is at most amplitude times a slope. For Lillis the best amplitude
+ * has a closed form.
  *
  * Rows are prepared when a box first needs them.
  */
 #ifndef PARITAS_LOSSCONE_BEAM_H
 #define PARITAS_LOSSCONE_BEAM_H
 
+#include "losscone/losscone_direct.h"
 #include "losscone/losscone_plateau.h"
 
 #if F64
@@ -27,23 +28,15 @@
 #define BEAM_FAR R(5.7)
 #endif
 
-/* What is known of a row: nothing; profile and slope; all gains. */
-#define BEAM_KNOWN (s + BEAM_AT)
-#define BEAM_CELLS (BEAM_KNOWN + SLOTS) /* how many cells notice */
-#define BEAM_MODE (BEAM_CELLS + SLOTS)  /* of the box last bounded: what bounds the gain */
-#define BEAM_FACTOR (BEAM_MODE + SLOTS) /* mode 1: amplitude */
-#define BEAM_PROFILE(row) (BEAM_FACTOR + SLOTS + SWEEP_CELLS * (size_t)(row))
-/* misfit of these cells without beam, nc of them in the cone */
-#define BEAM_EXACT(row) (BEAM_PROFILE(SLOTS) + BEAM_STRIDE * (size_t)(row))
-#define BEAM_SLOPE(row) (BEAM_EXACT(SLOTS) + BEAM_STRIDE * (size_t)(row))
-#define BEAM_GAIN(row, t) (BEAM_SLOPE(SLOTS) + BEAM_STRIDE * (size_t)((row) * BEAM_NODES + (t)))
-#define BEAM_SPARE(row, i) (BEAM_GAIN(SLOTS, 0) + SWEEP_CELLS * (size_t)(6 * (row) + (i)))
+enum beam_knowledge { BEAM_UNKNOWN, BEAM_LEARNT /* profile and slope */, BEAM_TABULATED /* all gains */ };
+/* What bounds a row's gain: nothing to gain; the slope; the whole row for free; table t at BEAM_BY_TABLE + t. */
+enum beam_mode { BEAM_NONE, BEAM_BY_SLOPE, BEAM_FREE, BEAM_BY_TABLE };
 
-/* Modes: none; the slope; the whole row for free; 3 + t: table t. */
-#define MODE_NONE R(0.0)
-#define MODE_SLOPE R(1.0)
-#define MODE_FREE R(2.0)
-#define MODE_TABLE 3u
+#define BEAM_PROFILE(row) (s + BEAM_PROFILES + SWEEP_CELLS * (size_t)(row))
+#define BEAM_EXACT(row) (s + BEAM_EXACTS + BEAM_STRIDE * (size_t)(row))
+#define BEAM_SLOPE(row) (s + BEAM_SLOPES + BEAM_STRIDE * (size_t)(row))
+#define BEAM_GAIN(row, t) (s + BEAM_GAINS + BEAM_STRIDE * (size_t)((row) * BEAM_NODES + (t)))
+#define BEAM_SPARE(row, i) (s + BEAM_SPARE_CELLS + SWEEP_CELLS * (size_t)(BEAM_SPARES * (row) + (i)))
 
 /* Amplitudes of the tables, of the largest, and minus their logarithms, rounded up. */
 TABLE(elem, beam_nodes, BEAM_NODES) = {ELEM(0.0002), ELEM(0.001), ELEM(0.004), ELEM(0.01), ELEM(0.02),
@@ -55,11 +48,9 @@ TABLE(elem, beam_tails, 6) = {ELEM(2.01e-4), ELEM(2e-5), ELEM(2e-6), ELEM(1e-7),
 TABLE(elem, beam_tail_depths, 6) = {ELEM(8.518), ELEM(10.82), ELEM(13.13),
                                     ELEM(16.12), ELEM(20.73), ELEM(25.33)};
 
-/* New data: nothing is known of any row. By the whole team, up to a barrier. */
-FN void beam_forget(GLOBAL real *s)
+FN u32 has_beam(CONSTANT elem *mr)
 {
-    TEAM_FOR(i, SLOTS) BEAM_KNOWN[i] = BEAM_MODE[i] = R(0.0);
-    TEAM_BARRIER();
+    return LOADM1(mr, LOSSCONE_A_UPPER) > R(0.0);
 }
 
 FN real beam_width(CONSTANT elem *mr)
@@ -67,10 +58,21 @@ FN real beam_width(CONSTANT elem *mr)
     return LOADM1(mr, LOSSCONE_BEAM_WIDTH);
 }
 
-/* (E - c)^2 / 2 w^2 at its least over potentials u0 .. u1; BEAM_REACH if there is no beam or it is out of
- * reach. */
-FN real beam_depth(real energy, real spacecraft, real width, real u0, real u1)
+/* New data: nothing is known of any row. By the whole team, up to a barrier. */
+FN void beam_forget(GLOBAL real *s)
 {
+    TEAM_FOR(i, SWEEP_SLOTS) {
+        (s + BEAM_KNOWN)[i] = REAL_OF(BEAM_UNKNOWN);
+        (s + BEAM_MODE)[i] = REAL_OF(BEAM_NONE);
+    }
+    TEAM_BARRIER();
+}
+
+/* (E - c)^2 / 2 w^2 at its least over potentials u0 .. u1; BEAM_REACH if there is no beam or it is out of reach. */
+FN real beam_depth(LOSSCONE_PARAMETERS, u32 row, real u0, real u1)
+{
+    const real energy = sweep[SWEEP_ENERGY + row], spacecraft = sweep[SWEEP_POTENTIAL + row],
+               width = beam_width(mr);
     const real high = spacecraft - u0, low = spacecraft - u1;
     const real c0 = low > width ? low : width, c1 = high > width ? high : width;
     const real away = energy > c1 ? energy - c1 : energy < c0 ? c0 - energy : R(0.0);
@@ -79,76 +81,78 @@ FN real beam_depth(real energy, real spacecraft, real width, real u0, real u1)
     return R(0.5) * z * z;
 }
 
-/* ---- what a row can gain ---- */
+/* ---- profile and slope of a row ---- */
 
-/* Profile and slope of a row. Reflected cells by their thresholds; where the beam is so wide that all of them
- * notice, behind them the incident ones. */
-FN_LARGE void beam_learn(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
-                         u32 row)
+/* The cells of a row that notice: reflected ones by their thresholds; where the beam is so wide that all of them do,
+ * behind them the incident ones. */
+FN_LARGE u32 beam_notice(LOSSCONE_PARAMETERS, u32 row)
 {
-    const real sigma = LOADM1(mr, LOSSCONE_BEAM_SIGMA), one = LOADM1(mr, LOSSCONE_LEVEL),
-               low = LOADM1(mr, LOSSCONE_LEVEL + 1);
-    const u32 reflected = U32_OF(CELLS_COUNT[row]), lillis = mi[LOSSCONE_METHOD];
-    GLOBAL real *profile = BEAM_PROFILE(row), *data = CELLS_DATA + row * SWEEP_CELLS;
+    const real sigma = LOADM1(mr, LOSSCONE_BEAM_SIGMA);
+    const u32 reflected = U32_OF((s + CELLS_COUNT)[row]), at = row * SWEEP_CELLS;
+    GLOBAL real *profile = BEAM_PROFILE(row), *data = s + CELLS_DATA + at;
     u32 n = 0, m = reflected;
     for (u32 j = 0; j < reflected && n == j; j += 8) {
-        for (u32 l = 0; l < 8; l += PACK) {
-            const pack sine = LOADP(CELLS_SINE, row * SWEEP_CELLS + j + l),
-                       angle = m_asin_root_degrees(PSELECT(sine < PK(1.0), sine, PK(1.0)));
-            const pack z = sigma > R(0.0) ? pflush(PDIVIDE(angle, PACK_OF(sigma))) : PK(0.0);
-            STOREP(profile, j + l, pflush(m_exp(PK(-0.5) * z * z)));
-        }
+        for (u32 l = 0; l < 8; l += PACK)
+            STOREP(profile, j + l, losscone_beam_of_sine(sigma, LOADP(s + CELLS_SINE, at + j + l)));
         for (u32 l = 0; l < 8; l++) n += j + l < reflected && profile[j + l] > BEAM_LEAST_PROFILE;
     }
-    if (n == reflected)
-        for (u32 j = 0; j < SWEEP_CELLS; j++) {
-            const real cosine = sweep[SWEEP_COSINE + row * SWEEP_CELLS + j];
-            if (PANY(cone_may_hold(PACK_OF(cosine))) || !(sweep[SWEEP_FLUX + row * SWEEP_CELLS + j] > R(0.0)))
-                continue;
-            const real z = sigma > R(0.0)
-                               ? flush(DIVIDE(R(180.0) - FIRST(m_acos_degrees(PACK_OF(cosine))), sigma))
-                               : R(0.0);
-            const real height = flush(FIRST(m_exp(PACK_OF(R(-0.5) * z * z))));
-            if (!(height > BEAM_LEAST_PROFILE)) continue;
-            data[m] = CELLS_ALL[row * SWEEP_CELLS + j];
-            profile[m] = height;
-            m++;
-            n = m;
-        }
-    const u32 padded = (n + 7) & ~7u;
-    for (u32 j = n; j < padded; j++) {
-        profile[j] = R(0.0);
-        if (j >= reflected) data[j] = one;
+    for (u32 cell = at; n == m && cell < at + SWEEP_CELLS; cell++) {
+        const pack cosine = PACK_OF((sweep + SWEEP_COSINE)[cell]);
+        if (PANY(cone_may_hold(cosine)) || !((sweep + SWEEP_FLUX)[cell] > R(0.0))) continue;
+        const pack angle = PK(180.0) - m_acos_degrees(cosine),
+                   z = sigma > R(0.0) ? pflush(PDIVIDE(angle, PACK_OF(sigma))) : PK(0.0);
+        const real height = FIRST(losscone_gaussian(z));
+        if (!(height > BEAM_LEAST_PROFILE)) continue;
+        data[m] = (s + CELLS_ALL)[cell];
+        profile[m] = height;
+        n = ++m;
     }
-    BEAM_CELLS[row] = REAL_OF(n);
-    const real floor = lillis ? R(0.0) : R(LOSSCONE_FLOOR), base_one = R(1.0) + floor,
+    for (u32 j = n; j < ((n + 7) & ~7u); j++) {
+        profile[j] = R(0.0);
+        if (j >= reflected) data[j] = LOADM1(mr, LOSSCONE_LEVEL);
+    }
+    return n;
+}
+
+/* What a cell adds to the slope of Halekas's gain: its distance above the model's logarithm, where it is above. */
+FN real beam_steepness(real away, real profile, real base)
+{
+    return away > R(0.0) ? flush(DIVIDE(away * profile, base)) : R(0.0);
+}
+
+/* Profile and slope of a row. */
+FN_LARGE void beam_learn(LOSSCONE_PARAMETERS, u32 row)
+{
+    const u32 n = beam_notice(LOSSCONE, row), reflected = U32_OF((s + CELLS_COUNT)[row]),
+              inside = n < reflected ? n : reflected, lillis = mi[LOSSCONE_METHOD];
+    const real one = LOADM1(mr, LOSSCONE_LEVEL), low = LOADM1(mr, LOSSCONE_LEVEL + 1),
+               floor = lillis ? R(0.0) : R(LOSSCONE_FLOOR), base_one = R(1.0) + floor,
                base_low = LOADM1(mr, LOSSCONE_BACKGROUND) + floor;
+    GLOBAL const real *profile = BEAM_PROFILE(row), *data = s + CELLS_DATA + row * SWEEP_CELLS;
     GLOBAL real *exact = BEAM_EXACT(row), *slope = BEAM_SLOPE(row);
     real sum = R(0.0), steepness = R(0.0);
     for (u32 j = 0; j < n; j++) {
         const real away = data[j] - one;
         sum = flush(FMA(away, away, sum));
-        steepness = flush(steepness + (lillis          ? away * profile[j]
-                                       : away > R(0.0) ? flush(DIVIDE(away * profile[j], base_one))
-                                                       : R(0.0)));
+        steepness =
+            flush(steepness + (lillis ? away * profile[j] : beam_steepness(away, profile[j], base_one)));
     }
     exact[0] = sum;
     slope[0] = steepness;
-    const u32 inside = n < reflected ? n : reflected;
     for (u32 j = 0; j < inside; j++) {
         const real away = data[j] - one, other = data[j] - low;
         sum = flush(sum + (other * other - away * away));
-        if (lillis)
-            steepness = flush(steepness + (one - low) * profile[j]);
-        else
-            steepness =
-                flush(steepness + (other > R(0.0) ? flush(DIVIDE(other * profile[j], base_low)) : R(0.0)) -
-                      (away > R(0.0) ? flush(DIVIDE(away * profile[j], base_one)) : R(0.0)));
+        steepness = lillis ? flush(steepness + (one - low) * profile[j])
+                           : flush(steepness + beam_steepness(other, profile[j], base_low) -
+                                   beam_steepness(away, profile[j], base_one));
         exact[j + 1] = sum;
         slope[j + 1] = steepness;
     }
-    BEAM_KNOWN[row] = R(1.0);
+    (s + BEAM_CELLS)[row] = REAL_OF(n);
+    (s + BEAM_KNOWN)[row] = REAL_OF(BEAM_LEARNT);
 }
+
+/* ---- gains of a row ---- */
 
 /* A logarithm that is good to 2e-5, for bounds (which are widened by as much) and first guesses. */
 FN pack rough_log(pack x)
@@ -173,40 +177,38 @@ FN pack outside_squared(pack x, pack low, pack high)
     return PSELECT(d > PK(0.0), d * d, PK(0.0));
 }
 
-/* All gains of a row. */
-FN_LARGE void beam_tabulate(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 row)
+/* Lillis: the best amplitude up to each node's. */
+FN void beam_tabulate_closed(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
 {
-    const u32 n = U32_OF(BEAM_CELLS[row]), reflected = U32_OF(CELLS_COUNT[row]),
-              inside = n < reflected ? n : reflected;
-    const real most = LOADM1(mr, LOSSCONE_A_UPPER);
-    GLOBAL const real *exact = BEAM_EXACT(row), *profile = BEAM_PROFILE(row),
-                      *data = CELLS_DATA + row * SWEEP_CELLS;
-    BEAM_KNOWN[row] = R(2.0);
-    if (mi[LOSSCONE_METHOD]) {
-        real square = R(0.0);
-        for (u32 j = 0; j < n; j++) square = flush(FMA(profile[j], profile[j], square));
-        const real inverse = square > R(0.0) ? DIVIDE(R(1.0), square) : R(0.0);
-        for (u32 t = 0; t < BEAM_NODES; t++)
-            for (u32 k = 0; k <= inside; k++) {
-                const real limit = most * REAL_OF(beam_nodes[t]), best = flush(BEAM_SLOPE(row)[k] * inverse),
-                           a = best < limit ? best : limit;
-                BEAM_GAIN(row, t)
-                [k] = a > R(0.0) ? flush(a * flush(FMA(-a, square, R(2.0) * BEAM_SLOPE(row)[k]))) : R(0.0);
-            }
-        return;
+    GLOBAL const real *profile = BEAM_PROFILE(row), *slope = BEAM_SLOPE(row);
+    real square = R(0.0);
+    for (u32 j = 0; j < n; j++) square = flush(FMA(profile[j], profile[j], square));
+    const real inverse = square > R(0.0) ? DIVIDE(R(1.0), square) : R(0.0);
+    for (u32 t = 0; t < BEAM_NODES; t++) {
+        const real limit = LOADM1(mr, LOSSCONE_A_UPPER) * REAL_OF(beam_nodes[t]);
+        GLOBAL real *gain = BEAM_GAIN(row, t);
+        for (u32 k = 0; k <= inside; k++) {
+            const real best = flush(slope[k] * inverse), a = best < limit ? best : limit;
+            gain[k] = a > R(0.0) ? flush(a * flush(FMA(-a, square, R(2.0) * slope[k]))) : R(0.0);
+        }
     }
+}
+
+/* Halekas: on each interval of amplitudes the least that each cell can contribute, in the cone and outside. */
+FN void beam_tabulate_nodes(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
+{
+    GLOBAL const real *exact = BEAM_EXACT(row), *profile = BEAM_PROFILE(row),
+                      *data = s + CELLS_DATA + row * SWEEP_CELLS;
     GLOBAL real *low_one = BEAM_SPARE(row, 0), *low_cone = BEAM_SPARE(row, 1), *cost = BEAM_SPARE(row, 2),
                 *change = BEAM_SPARE(row, 3);
     const pack wider = PK(ROUGH_LOG), one = PK(1.0) + PK(LOSSCONE_FLOOR),
                cone = PACK_OF(LOADM1(mr, LOSSCONE_BACKGROUND) + R(LOSSCONE_FLOOR));
-    const pack level_one = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL)),
-               level_cone = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + 1));
     for (u32 j = 0; j < n; j += PACK) {
-        STOREP(low_one, j, level_one);
-        STOREP(low_cone, j, level_cone);
+        STOREP(low_one, j, PACK_OF(LOADM1(mr, LOSSCONE_LEVEL)));
+        STOREP(low_cone, j, PACK_OF(LOADM1(mr, LOSSCONE_LEVEL + 1)));
     }
     for (u32 t = 0; t < BEAM_NODES; t++) {
-        const pack a = PACK_OF(most * REAL_OF(beam_nodes[t]));
+        const pack a = PACK_OF(LOADM1(mr, LOSSCONE_A_UPPER) * REAL_OF(beam_nodes[t]));
         for (u32 j = 0; j < n; j += PACK) {
             const pack p = LOADP(profile, j), d = LOADP(data, j);
             const pack high_one = rough_log(PFMA(a, p, one)) + wider,
@@ -228,34 +230,47 @@ FN_LARGE void beam_tabulate(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s,
     }
 }
 
-/* How the gain of a row is bounded at potentials u0 .. u1; `roughly`: what needs tables is free. */
-FN void beam_choose(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 row,
-                    real u0, real u1, u32 roughly)
+/* All gains of a row. */
+FN_LARGE void beam_tabulate(LOSSCONE_PARAMETERS, u32 row)
 {
-    const real depth =
-        beam_depth(sweep[SWEEP_ENERGY + row], sweep[SWEEP_POTENTIAL + row], beam_width(mr), u0, u1);
-    BEAM_MODE[row] = MODE_NONE;
+    const u32 n = U32_OF((s + BEAM_CELLS)[row]), reflected = U32_OF((s + CELLS_COUNT)[row]),
+              inside = n < reflected ? n : reflected;
+    if (mi[LOSSCONE_METHOD])
+        beam_tabulate_closed(LOSSCONE, row, n, inside);
+    else
+        beam_tabulate_nodes(LOSSCONE, row, n, inside);
+    (s + BEAM_KNOWN)[row] = REAL_OF(BEAM_TABULATED);
+}
+
+/* ---- bounds ---- */
+
+/* How the gain of a row is bounded at potentials u0 .. u1; `roughly`: what needs tables is free. */
+FN void beam_choose(LOSSCONE_PARAMETERS, u32 row, real u0, real u1, u32 roughly)
+{
+    GLOBAL real *mode = s + BEAM_MODE + row, *known = s + BEAM_KNOWN + row;
+    const real depth = beam_depth(LOSSCONE, row, u0, u1);
+    *mode = REAL_OF(BEAM_NONE);
     if (!(depth < BEAM_REACH)) return;
-    if (BEAM_KNOWN[row] == R(0.0)) beam_learn(mi, mr, sweep, s, row);
+    if (*known == REAL_OF(BEAM_UNKNOWN)) beam_learn(LOSSCONE, row);
     if (depth >= REAL_OF(beam_depths[0])) {
         u32 i = 0;
         while (i < 5 && depth >= REAL_OF(beam_tail_depths[i + 1])) i++;
-        BEAM_MODE[row] = MODE_SLOPE;
-        BEAM_FACTOR[row] = flush(R(2.0) * LOADM1(mr, LOSSCONE_A_UPPER) * REAL_OF(beam_tails[i]));
+        *mode = REAL_OF(BEAM_BY_SLOPE);
+        (s + BEAM_FACTOR)[row] = flush(R(2.0) * LOADM1(mr, LOSSCONE_A_UPPER) * REAL_OF(beam_tails[i]));
         return;
     }
-    if (roughly && BEAM_KNOWN[row] < R(2.0)) {
-        BEAM_MODE[row] = MODE_FREE;
+    if (roughly && *known < REAL_OF(BEAM_TABULATED)) {
+        *mode = REAL_OF(BEAM_FREE);
         return;
     }
-    if (BEAM_KNOWN[row] < R(2.0)) beam_tabulate(mi, mr, s, row);
+    if (*known < REAL_OF(BEAM_TABULATED)) beam_tabulate(LOSSCONE, row);
     u32 t = 0;
     while (depth < REAL_OF(beam_depths[t])) t++;
-    BEAM_MODE[row] = REAL_OF(MODE_TABLE + t);
+    *mode = REAL_OF(BEAM_BY_TABLE + t);
 }
 
-/* A row's bound on what the beam gains, by how many of its noticing cells are in the cone: factor times the
- * table, where that is positive. */
+/* A row's bound on what the beam gains, by how many of its noticing cells are in the cone: factor times the table,
+ * where that is positive. */
 typedef struct {
     GLOBAL const real *table;
     real factor, cells;
@@ -263,13 +278,13 @@ typedef struct {
 
 FN beam_limit beam_limit_of(GLOBAL const real *s, u32 row)
 {
-    const real mode = BEAM_MODE[row];
+    const u32 mode = U32_OF((s + BEAM_MODE)[row]);
     beam_limit limit;
-    limit.table = mode == MODE_FREE || mode == MODE_NONE ? BEAM_EXACT(row)
-                  : mode == MODE_SLOPE                   ? BEAM_SLOPE(row)
-                                                         : BEAM_GAIN(row, U32_OF(mode) - MODE_TABLE);
-    limit.factor = mode == MODE_NONE ? R(0.0) : mode == MODE_SLOPE ? BEAM_FACTOR[row] : R(1.0);
-    limit.cells = BEAM_CELLS[row];
+    limit.table = mode == BEAM_FREE || mode == BEAM_NONE ? BEAM_EXACT(row)
+                  : mode == BEAM_BY_SLOPE                ? BEAM_SLOPE(row)
+                                                         : BEAM_GAIN(row, mode - BEAM_BY_TABLE);
+    limit.factor = mode == BEAM_NONE ? R(0.0) : mode == BEAM_BY_SLOPE ? (s + BEAM_FACTOR)[row] : R(1.0);
+    limit.cells = (s + BEAM_CELLS)[row];
     return limit;
 }
 
@@ -283,33 +298,39 @@ FN real beam_gain(beam_limit limit, real below)
 /* STEP of a row, less what the beam gains at most. */
 FN real beam_step(GLOBAL const real *s, u32 row, u32 k)
 {
-    const real step = CELLS_STEP(0)[k * SLOTS + row];
-    return BEAM_MODE[row] == MODE_NONE
+    const real step = CELLS_STEP(0)[k * SWEEP_SLOTS + row];
+    return (s + BEAM_MODE)[row] == REAL_OF(BEAM_NONE)
                ? step
-               : step - beam_gain(beam_limit_of(s, row), CELLS_BELOW[k * SLOTS + row]);
+               : step - beam_gain(beam_limit_of(s, row), (s + CELLS_BELOW)[k * SWEEP_SLOTS + row]);
+}
+
+/* STEP of a family, less what a beam gains at most, where there is one. */
+FN real family_step_least(GLOBAL const real *s, u32 family, u32 k, u32 beam)
+{
+    return beam ? beam_step(s, family % SWEEP_SLOTS, k) : family_step(s, family, k);
 }
 
 /* Takes the gains of the rows that notice off the bounds of a box, by the whole team, between barriers of the
  * caller's. */
-FN void beam_relax(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
-                   search_box box, u32 roughly, GLOBAL real *to)
+FN void beam_relax(LOSSCONE_PARAMETERS, search_box box, u32 roughly, GLOBAL real *to)
 {
     TEAM_FOR(row, SWEEP_ROWS) {
-        if (CELLS_MOST[row] > R(0.0) || CELLS_PART[SLOTS + row] > R(0.0)) {
-            beam_choose(mi, mr, sweep, s, row, box.u0, box.u1, roughly);
-            if (BEAM_MODE[row] > MODE_NONE) {
-                const u32 first = U32_OF(BOUND_FIRST(to)[row]), last = first + U32_OF(BOUND_LINES(to)[row]);
+        if ((s + CELLS_MOST)[row] > R(0.0) || (s + CELLS_VALID)[row] > R(0.0)) {
+            beam_choose(LOSSCONE, row, box.u0, box.u1, roughly);
+            if ((s + BEAM_MODE)[row] > REAL_OF(BEAM_NONE)) {
+                const u32 first = U32_OF((to + BOUND_FIRST)[row]),
+                          last = first + U32_OF((to + BOUND_LINES)[row]);
                 const beam_limit limit = beam_limit_of(s, row);
                 real least = UNBOUNDED;
                 for (u32 k = first; k <= last; k++) {
-                    const real step =
-                        CELLS_STEP(0)[k * SLOTS + row] - beam_gain(limit, CELLS_BELOW[k * SLOTS + row]);
+                    const real step = CELLS_STEP(0)[k * SWEEP_SLOTS + row] -
+                                      beam_gain(limit, (s + CELLS_BELOW)[k * SWEEP_SLOTS + row]);
                     least = step < least ? step : least;
                 }
-                BOUND_LEAST(to)[row] = least;
+                (to + BOUND_LEAST)[row] = least;
             }
         } else
-            BEAM_MODE[row] = MODE_NONE;
+            (s + BEAM_MODE)[row] = REAL_OF(BEAM_NONE);
     }
 }
 

@@ -12,12 +12,46 @@
 #include "numeric/philox.h"
 #include "numeric/rng.h"
 
-/* What the misfit would compare with without noise: of the reflected cells of row i in the order of the
- * thresholds from i SWEEP_CELLS on, of all cells in the sweep's order. */
-#define BOOTSTRAP_REFLECTED (s + BOOTSTRAP_AT)
-#define BOOTSTRAP_ALL (BOOTSTRAP_REFLECTED + SLOTS * SWEEP_CELLS)
-#define BOOTSTRAP_WIDE (BOOTSTRAP_ALL + SLOTS * SWEEP_CELLS)[0] /* 1: all cells are drawn */
 #define BOOTSTRAP_STREAM 0x80000000u /* with the draw: no other random number of a sweep has that word */
+
+/* What cells are compared with at the point, whose row this is. */
+FN pack bootstrap_truth(losscone_run run, losscone_row row, pack sine, pack cosine)
+{
+    if (!(row.beam > R(0.0))) return losscone_of_cells(run, row, sine, run.datum);
+    return losscone_datum(run, losscone_with_beam(run, row, sine, losscone_beam_profile(run, cosine)));
+}
+
+/* The truth of all cells, behind cells_prepare. By the whole team, up to a barrier. */
+FN void bootstrap_begin(losscone_run run, LOSSCONE_PARAMETERS, real potential, real ratio, real amplitude)
+{
+    TEAM_FOR(i, SWEEP_ROWS) {
+        const losscone_row row = losscone_row_of(run, sweep, i, potential, ratio, amplitude);
+        const u32 reflected = U32_OF((s + CELLS_COUNT)[i]);
+        for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
+            const u32 at = i * SWEEP_CELLS + j;
+            const pack cosine = LOADP(sweep + SWEEP_COSINE, at);
+            STOREP(s + BOOTSTRAP_ALL, at, bootstrap_truth(run, row, cone_sine_square(cosine), cosine));
+            if (j >= reflected) continue;
+            const pack sine = LOADP(s + CELLS_SINE, at),
+                       square = PSELECT(sine < PK(1.0), PK(1.0) - sine, PK(0.0));
+            STOREP(s + BOOTSTRAP_REFLECTED, at, bootstrap_truth(run, row, sine, -PSQRT(square)));
+        }
+    }
+    ONE_WORKER
+    {
+        s[BOOTSTRAP_WIDE] =
+            has_beam(mr) && FIRST(losscone_beam_profile(run, PK(0.0))) > BEAM_LEAST_PROFILE ? R(1.0) : R(0.0);
+    }
+    TEAM_BARRIER();
+}
+
+/* ---- draws ---- */
+
+/* One draw of a sweep: the size of its noise, and what keys its random numbers. */
+typedef struct {
+    real noise;
+    u32 number, sweep_low, sweep_high, key0, key1;
+} bootstrap_draw;
 
 typedef struct {
     pack first, second;
@@ -31,21 +65,23 @@ FN pack bootstrap_count(u32 first)
     return LOADP(number, 0);
 }
 
-/* Two packs of standard normal numbers, of the blocks from `number` on of the draw's stream. In f64 from two
- * words each, in f32 from one. */
-FN bootstrap_pair bootstrap_normal(u32 number, u32 draw, u32 sweep_low, u32 sweep_high, u32 key0, u32 key1)
+/* Two packs of standard normal numbers, of the blocks from `block` on of the draw's stream. In f64 from two words each,
+ * in f32 from one. */
+FN bootstrap_pair bootstrap_normal(bootstrap_draw draw, u32 block)
 {
+    const u32 stream = BOOTSTRAP_STREAM | draw.number;
     bootstrap_pair z;
 #if F64
-    const plint numbers = PBITS(bootstrap_count(number) + PK(4503599627370496.0)) & PLI(0xffffffff);
+    const plint blocks = PBITS(bootstrap_count(block) + PK(4503599627370496.0)) & PLI(0xffffffff);
     const rng_block b =
-        rng_philox(numbers, PLI(BOOTSTRAP_STREAM | draw), PLI(sweep_low), PLI(sweep_high), key0, key1);
+        rng_philox(blocks, PLI(stream), PLI(draw.sweep_low), PLI(draw.sweep_high), draw.key0, draw.key1);
     z.first = rng_normal_of(rng_uniform(b.word[0], b.word[1]));
     z.second = rng_normal_of(rng_uniform(b.word[2], b.word[3]));
 #else
     real u[8], v[8];
     for (u32 j = 0; j < PACK; j++) {
-        const philox_block b = philox(number + j, BOOTSTRAP_STREAM | draw, sweep_low, sweep_high, key0, key1);
+        const philox_block b =
+            philox(block + j, stream, draw.sweep_low, draw.sweep_high, draw.key0, draw.key1);
         u[j] = philox_uniform(b.word[0]);
         v[j] = philox_uniform(b.word[2]);
     }
@@ -55,87 +91,46 @@ FN bootstrap_pair bootstrap_normal(u32 number, u32 draw, u32 sweep_low, u32 swee
     return z;
 }
 
-/* What cells with these squared sines and cosines are compared with at the point, whose row this is. */
-FN pack bootstrap_truth(losscone_run run, losscone_row row, pack sine, pack cosine)
-{
-    if (!(row.beam > R(0.0))) return losscone_of_cells(run, row, sine, run.datum);
-    const pack model = losscone_of_cells(run, row, sine, run.level) +
-                       pflush(PACK_OF(row.beam) * losscone_beam_profile(run, cosine));
-    return run.lillis ? model : m_log(model + PK(LOSSCONE_FLOOR));
-}
-
-/* The truth of all cells, behind cells_prepare. By the whole team, up to a barrier. */
-FN void bootstrap_begin(losscone_run run, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
-                        real potential, real ratio, real amplitude)
-{
-    TEAM_FOR(i, SWEEP_ROWS) {
-        const losscone_row row = losscone_row_of(run, sweep[SWEEP_ENERGY + i], sweep[SWEEP_POTENTIAL + i],
-                                                 potential, ratio, amplitude);
-        const u32 reflected = U32_OF(CELLS_COUNT[i]);
-        for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
-            const u32 at = i * SWEEP_CELLS + j;
-            const pack cosine = LOADP(sweep, SWEEP_COSINE + at);
-            STOREP(BOOTSTRAP_ALL, at, bootstrap_truth(run, row, cone_sine_square(cosine), cosine));
-            if (j >= reflected) continue;
-            const pack sine = LOADP(CELLS_SINE, at),
-                       square = PSELECT(sine < PK(1.0), PK(1.0) - sine, PK(0.0));
-            STOREP(BOOTSTRAP_REFLECTED, at, bootstrap_truth(run, row, sine, -PSQRT(square)));
-        }
-    }
-    ONE_WORKER
-    {
-        BOOTSTRAP_WIDE =
-            has_beam(mr) && FIRST(losscone_beam_profile(run, PK(0.0))) > BEAM_LEAST_PROFILE ? R(1.0) : R(0.0);
-    }
-    TEAM_BARRIER();
-}
-
-/* New data of cells row SWEEP_CELLS + j .. of an array, those below `count` of the row; answers what they
- * differ from `one`. */
-FN pack bootstrap_put(GLOBAL const real *truth, GLOBAL real *data, u32 row, u32 j, u32 count, pack z,
-                      real noise, pack one)
+/* New data of cells j, j + 1 .. of a row, of which `count` are drawn; answers what they differ from `one`. */
+FN pack bootstrap_put(GLOBAL const real *truth, GLOBAL real *data, u32 j, u32 count, pack z, real noise,
+                      pack one)
 {
     const pmask there = bootstrap_count(j) < PACK_OF_ELEM(count);
-    const pack datum = PFMA(PACK_OF(noise), z, LOADP(truth, row * SWEEP_CELLS + j));
-    STOREP(data, row * SWEEP_CELLS + j, PSELECT(there, datum, one));
+    const pack datum = PFMA(PACK_OF(noise), z, LOADP(truth, j));
+    STOREP(data, j, PSELECT(there, datum, one));
     return PSELECT(there, datum - one, PK(0.0));
 }
 
-/* Draws the data of a row and sums them for its steps. */
-FN void bootstrap_row(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, u32 row, real noise,
-                      u32 draw, u32 sweep_low, u32 sweep_high, u32 key0, u32 key1)
+/* Draws the first `count` reflected cells of a row, or, for count = SWEEP_CELLS and `incident`, all in the sweep's order,
+ * of which the incident ones with data count. Adds the squares of what they differ from the model outside the cone. */
+FN acc8 bootstrap_cells(LOSSCONE_PARAMETERS, bootstrap_draw draw, u32 row, u32 count, u32 incident, acc8 sum)
 {
-    const u32 reflected = U32_OF(CELLS_COUNT[row]), levels = U32_OF(CELLS_LEVELS),
-              most = U32_OF(CELLS_MOST[row]);
+    const u32 at = row * SWEEP_CELLS;
     const pack one = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL));
-    GLOBAL const real *data = CELLS_DATA + row * SWEEP_CELLS;
-    acc8 base = acc8_zero();
-    for (u32 j = 0; j < reflected; j += 16)
+    GLOBAL const real *truth = s + (incident ? BOOTSTRAP_ALL : BOOTSTRAP_REFLECTED) + at;
+    GLOBAL real *data = s + (incident ? CELLS_ALL : CELLS_DATA) + at;
+    for (u32 j = 0; j < count; j += 16)
         for (u32 l = 0; l < 8; l += PACK) {
-            const bootstrap_pair z =
-                bootstrap_normal(row * SWEEP_CELLS + j + l, draw, sweep_low, sweep_high, key0, key1);
-            for (u32 upper = 0; upper < 16 && j + upper < SWEEP_CELLS; upper += 8) {
-                const pack away = bootstrap_put(BOOTSTRAP_REFLECTED, CELLS_DATA, row, j + upper + l,
-                                                reflected, upper ? z.second : z.first, noise, one);
-                base.part[l / PACK] = PFMA(away, away, base.part[l / PACK]);
+            const bootstrap_pair z = bootstrap_normal(draw, (incident ? SWEEP_ALL : 0) + at + j + l);
+            for (u32 cell = j + l; cell < j + 16 && cell < SWEEP_CELLS + l; cell += 8) {
+                pack away = bootstrap_put(truth, data, cell, count, cell < j + 8 ? z.first : z.second,
+                                          draw.noise, one);
+                if (incident) {
+                    const pmask known = LOADP(sweep + SWEEP_FLUX, at + cell) > PK(0.0),
+                                reflected = cone_may_hold(LOADP(sweep + SWEEP_COSINE, at + cell));
+                    away = PSELECT(AND(known, PNOT(reflected)), away, PK(0.0));
+                }
+                sum.part[l / PACK] = PFMA(away, away, sum.part[l / PACK]);
             }
         }
-    if (BOOTSTRAP_WIDE > R(0.0)) /* incident ones too */
-        for (u32 j = 0; j < SWEEP_CELLS; j += 16)
-            for (u32 l = 0; l < 8; l += PACK) {
-                const bootstrap_pair z = bootstrap_normal(SWEEP_ALL + row * SWEEP_CELLS + j + l, draw,
-                                                          sweep_low, sweep_high, key0, key1);
-                for (u32 upper = 0; upper < 16 && j + upper < SWEEP_CELLS; upper += 8) {
-                    const u32 at = row * SWEEP_CELLS + j + upper + l;
-                    const pack away = bootstrap_put(BOOTSTRAP_ALL, CELLS_ALL, row, j + upper + l, SWEEP_CELLS,
-                                                    upper ? z.second : z.first, noise, one);
-                    const pack counted = PSELECT(AND(LOADP(sweep, SWEEP_FLUX + at) > PK(0.0),
-                                                     PNOT(cone_may_hold(LOADP(sweep, SWEEP_COSINE + at)))),
-                                                 away, PK(0.0));
-                    base.part[l / PACK] = PFMA(counted, counted, base.part[l / PACK]);
-                }
-            }
-    CELLS_PART[row] = acc8_total(base);
+    return sum;
+}
+
+/* Sums of a row's data below each threshold, in the place of step table 0. */
+FN void bootstrap_sums(GLOBAL real *s, u32 row)
+{
+    const u32 levels = U32_OF(s[CELLS_LEVELS]), most = U32_OF((s + CELLS_MOST)[row]);
+    GLOBAL const real *data = s + CELLS_DATA + row * SWEEP_CELLS;
     real sum = R(0.0);
     u32 j = 0;
     CELLS_STEP(0)[row] = sum;
@@ -143,24 +138,26 @@ FN void bootstrap_row(CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *
         if (k > most)
             sum = R(0.0);
         else
-            for (; j < U32_OF(CELLS_BELOW[k * SLOTS + row]); j++) sum = flush(sum + data[j]);
-        CELLS_STEP(0)[k * SLOTS + row] = sum;
+            for (; j < U32_OF((s + CELLS_BELOW)[k * SWEEP_SLOTS + row]); j++) sum = flush(sum + data[j]);
+        CELLS_STEP(0)[k * SWEEP_SLOTS + row] = sum;
     }
 }
 
 /* New data, ready to be searched. By the whole team. */
-FN void bootstrap_draw(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
-                       real noise, u32 draw, u32 sweep_low, u32 sweep_high)
+FN void bootstrap_renew(LOSSCONE_PARAMETERS, bootstrap_draw draw)
 {
-    TEAM_FOR(row, SWEEP_ROWS)
-        bootstrap_row(mr, sweep, s, row, noise, draw, sweep_low, sweep_high, mi[LOSSCONE_SEED],
-                      mi[LOSSCONE_SEED + 1]);
+    TEAM_FOR(row, SWEEP_ROWS) {
+        acc8 base = bootstrap_cells(LOSSCONE, draw, row, U32_OF((s + CELLS_COUNT)[row]), 0, acc8_zero());
+        if (s[BOOTSTRAP_WIDE] > R(0.0)) base = bootstrap_cells(LOSSCONE, draw, row, SWEEP_CELLS, 1, base);
+        (s + CELLS_PART)[row] = acc8_total(base);
+        bootstrap_sums(s, row);
+    }
     TEAM_BARRIER();
     ONE_WORKER
     {
-        CELLS_BASE = sum8(CELLS_PART, SLOTS);
+        s[CELLS_BASE] = sum8(s + CELLS_PART, SWEEP_SLOTS);
     }
-    cells_steps(mi, mr, s);
+    cells_steps(LOSSCONE);
     beam_forget(s);
 }
 

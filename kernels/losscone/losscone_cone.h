@@ -5,7 +5,7 @@
 #ifndef PARITAS_LOSSCONE_CONE_H
 #define PARITAS_LOSSCONE_CONE_H
 
-#include "losscone/losscone_arrays.h"
+#include "losscone/losscone_rows.h"
 #include "numeric/flush.h"
 #include "numeric/math.h"
 

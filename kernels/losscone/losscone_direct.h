@@ -1,30 +1,22 @@
 /* losscone_direct.h: the loss-cone model by its formula, cell by cell.
  *
- * At the energy E of a row and the spacecraft potential V, with E' = E - V, the cone's edge has the sine's
- * square x = r (1 + U / E'), clipped to 0 .. 1 (Halekas et al. 2008, par. 37). A cell at the pitch angle
- * theta > 90 degrees with sin^2(theta) < x lies inside the cone: its model is the background, else 1. Folded
- * with the instrument's response it is the mean over five energies across the response. A beam of amplitude A
- * adds
+ * At the energy E of a row and the spacecraft potential V, with E' = E - V, the cone's edge has the sine's square
+ * x = r (1 + U / E'), clipped to 0 .. 1 (Halekas et al. 2008, par. 37). A cell at the pitch angle theta > 90 degrees
+ * with sin^2(theta) < x lies inside the cone: its model is the background, else 1. Folded with the instrument's
+ * response it is the mean over five energies across the response. A beam of amplitude A adds
  *   A exp(-((E - c) / w)^2 / 2) exp(-((theta - 180) / sigma)^2 / 2),   c = max(V - U, w), where V > U.
  *
- * One lane. A sweep is prepared once for all points: sines, the beam's profile in pitch angle, and what the
+ * A sweep is prepared once for all points (losscone_slab.h): sines, the beam's profile in pitch angle, and what the
  * misfit compares with the model.
  */
 #ifndef PARITAS_LOSSCONE_DIRECT_H
 #define PARITAS_LOSSCONE_DIRECT_H
 
 #include "losscone/losscone_cone.h"
+#include "losscone/losscone_slab.h"
 #include "numeric/sum.h"
 
-/* The working memory: of each cell the square of its angle's sine, 2 outside of any cone; the beam's profile;
- * and the datum, DIRECT_NONE where there is none. */
-#define DIRECT_SINE 0
-#define DIRECT_PROFILE SWEEP_ALL
-#define DIRECT_DATUM (2 * SWEEP_ALL)
-#define DIRECT_SIZE (3 * SWEEP_ALL)
-#define DIRECT_NONE 1e30
-
-#define LOSSCONE_ENERGIES 5        /* across the response */
+#define DIRECT_NONE 1e30           /* a cell without a datum */
 #define LOSSCONE_LEAST_BEAM 1e-20  /* of the background: less changes no model */
 #define LOSSCONE_LITTLE_BEAM 1e-10 /* of the background: less changes no misfit that tables answer */
 
@@ -37,9 +29,10 @@ typedef struct {
     real datum[LOSSCONE_ENERGIES + 1]; /* what the misfit compares the datum with there */
 } losscone_run;
 
-FN real losscone_exp(real x)
+/* exp(-z^2 / 2). */
+FN pack losscone_gaussian(pack z)
 {
-    return FIRST(m_exp(PACK_OF(x)));
+    return pflush(m_exp(PK(-0.5) * z * z));
 }
 
 FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
@@ -77,7 +70,7 @@ FN real losscone_beam(losscone_run run, real energy, real spacecraft, real poten
     const real fall = spacecraft - potential;
     if (!(run.energies == 1 && run.width > R(0.0) && amplitude > R(0.0) && fall > R(0.0))) return R(0.0);
     const real z = flush(DIVIDE(energy - (fall > run.width ? fall : run.width), run.width));
-    const real height = flush(amplitude * flush(losscone_exp(R(-0.5) * z * z)));
+    const real height = flush(amplitude * FIRST(losscone_gaussian(PACK_OF(z))));
     return height > R(LOSSCONE_LEAST_BEAM) * run.background ? height : R(0.0);
 }
 
@@ -85,8 +78,14 @@ FN real losscone_beam(losscone_run run, real energy, real spacecraft, real poten
 FN pack losscone_beam_profile(losscone_run run, pack cosine)
 {
     if (!(run.sigma > R(0.0))) return PK(1.0);
-    const pack z = pflush(PDIVIDE(m_acos_degrees(cosine) - PK(180.0), PACK_OF(run.sigma)));
-    return pflush(m_exp(PK(-0.5) * z * z));
+    return losscone_gaussian(pflush(PDIVIDE(m_acos_degrees(cosine) - PK(180.0), PACK_OF(run.sigma))));
+}
+
+/* The same of reflected cells, by their sin^2. */
+FN pack losscone_beam_of_sine(real sigma, pack sine)
+{
+    const pack angle = m_asin_root_degrees(PSELECT(sine < PK(1.0), sine, PK(1.0)));
+    return losscone_gaussian(sigma > R(0.0) ? pflush(PDIVIDE(angle, PACK_OF(sigma))) : PK(0.0));
 }
 
 /* Edges of one row, most of them the same where there is one energy, and its beam. */
@@ -94,9 +93,11 @@ typedef struct {
     real edge[LOSSCONE_ENERGIES], beam;
 } losscone_row;
 
-FN losscone_row losscone_row_of(losscone_run run, real energy, real spacecraft, real potential, real ratio,
+/* Row i of a sweep at a point. */
+FN losscone_row losscone_row_of(losscone_run run, GLOBAL const elem *sweep, u32 i, real potential, real ratio,
                                 real amplitude)
 {
+    const real energy = sweep[SWEEP_ENERGY + i], spacecraft = sweep[SWEEP_POTENTIAL + i];
     losscone_row row;
     for (u32 k = 0; k < LOSSCONE_ENERGIES; k++)
         row.edge[k] = k < run.energies ? losscone_edge(run, energy, spacecraft, potential, ratio, k) : R(0.0);
@@ -117,16 +118,28 @@ FN pack losscone_of_cells(losscone_run run, losscone_row row, pack sine, PRIVATE
     return answer;
 }
 
-/* Prepares the sweep at `sweep` (arrays.h) in the slab, by the team, up to a barrier. */
+/* The model of cells that a beam of this profile reaches. */
+FN pack losscone_with_beam(losscone_run run, losscone_row row, pack sine, pack profile)
+{
+    return losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * profile);
+}
+
+/* What the misfit compares with the datum, of a model. */
+FN pack losscone_datum(losscone_run run, pack model)
+{
+    return run.lillis ? model : m_log(model + PK(LOSSCONE_FLOOR));
+}
+
+/* Prepares the sweep in the slab, by the team, up to a barrier. */
 FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s)
 {
     TEAM_FOR_PACK(i, SWEEP_ALL) {
-        const pack cosine = LOADP(sweep, SWEEP_COSINE + i), flux = LOADP(sweep, SWEEP_FLUX + i);
+        const pack cosine = LOADP(sweep + SWEEP_COSINE, i), flux = LOADP(sweep + SWEEP_FLUX, i);
         const pmask known = flux > PK(0.0);
-        const pack datum = run.lillis ? flux : m_log(PSELECT(known, flux, PK(1.0)) + PK(LOSSCONE_FLOOR));
-        STOREP(s, DIRECT_SINE + i, cone_sine_square(cosine));
-        STOREP(s, DIRECT_PROFILE + i, losscone_beam_profile(run, cosine));
-        STOREP(s, DIRECT_DATUM + i, PSELECT(known, datum, PK(DIRECT_NONE)));
+        const pack datum = losscone_datum(run, run.lillis ? flux : PSELECT(known, flux, PK(1.0)));
+        STOREP(s + DIRECT_SINE, i, cone_sine_square(cosine));
+        STOREP(s + DIRECT_PROFILE, i, losscone_beam_profile(run, cosine));
+        STOREP(s + DIRECT_DATUM, i, PSELECT(known, datum, PK(DIRECT_NONE)));
     }
     TEAM_BARRIER();
 }
@@ -139,7 +152,7 @@ FN real direct_count(GLOBAL const real *s)
         for (u32 j = 0; j < 8; j += PACK)
             count.part[j / PACK] =
                 count.part[j / PACK] +
-                PSELECT(LOADP(s, DIRECT_DATUM + i + j) < PK(DIRECT_NONE), PK(1.0), PK(0.0));
+                PSELECT(LOADP(s + DIRECT_DATUM, i + j) < PK(DIRECT_NONE), PK(1.0), PK(0.0));
     return acc8_total(count);
 }
 
@@ -149,13 +162,12 @@ FN real direct_row(losscone_run run, GLOBAL const real *s, u32 i, losscone_row r
     acc8 sum = acc8_zero();
     for (u32 cell = i * SWEEP_CELLS; cell < (i + 1) * SWEEP_CELLS; cell += 8)
         for (u32 j = 0; j < 8; j += PACK) {
-            const pack sine = LOADP(s, DIRECT_SINE + cell + j), datum = LOADP(s, DIRECT_DATUM + cell + j);
+            const pack sine = LOADP(s + DIRECT_SINE, cell + j), datum = LOADP(s + DIRECT_DATUM, cell + j);
             pack model;
-            if (row.beam > R(0.0)) {
-                model = losscone_of_cells(run, row, sine, run.level) +
-                        pflush(PACK_OF(row.beam) * LOADP(s, DIRECT_PROFILE + cell + j));
-                if (!run.lillis) model = m_log(model + PK(LOSSCONE_FLOOR));
-            } else
+            if (row.beam > R(0.0))
+                model = losscone_datum(
+                    run, losscone_with_beam(run, row, sine, LOADP(s + DIRECT_PROFILE, cell + j)));
+            else
                 model = losscone_of_cells(run, row, sine, run.datum);
             const pack rest = PSELECT(datum < PK(DIRECT_NONE), pflush(datum - model), PK(0.0));
             sum.part[j / PACK] = PFMA(rest, rest, sum.part[j / PACK]);

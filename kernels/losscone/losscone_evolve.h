@@ -1,18 +1,16 @@
-/* losscone_evolve.h: differential evolution of the points of one sweep, best/1/bin with F = 0.5 and CR = 0.9 (R.
- * Storn, K. Price, J. Global Optimization 11 (1997) 341), as loss cones have usually been fitted. The exact
- * search beats it in every respect; it is there to compare with.
+/* losscone_evolve.h: differential evolution of the points of one sweep, best/1/bin with F = 0.5 and CR = 0.9 (R. Storn,
+ * K. Price, J. Global Optimization 11 (1997) 341), as loss cones have usually been fitted. The exact search beats it in
+ * every respect; it is there to compare with.
  *
- *   400 points of a Latin hypercube ─► the best of them and a Sobol set are the population ─► generations ─►
- *       the best member
+ *   400 points of a Latin hypercube ─► the best of them and a Sobol set are the population ─► generations ─► the best
  *
- * All members of a generation are made from the one before, which the slab keeps beside it. What leaves the
- * bounds ends on them; a trial replaces its member where it is better. Random numbers are Philox words of
- * (seed; generation, member, sweep), so that a sweep's answer depends on its number alone.
+ * All members of a generation are made from the one before, which the slab keeps beside it. What leaves the bounds ends
+ * on them; a trial replaces its member where it is better. Random numbers are Philox words of (seed; generation, member,
+ * sweep), so that a sweep's answer depends on its number alone.
  *
- * The stop is the sweep's own. The usual one, no gain of 1e-3 by the best member in one generation past the
- * tenth, ends Lillis at once, whose misfits are that small, and Halekas while most gains are still to come,
- * since a generation without any is nothing rare. Here it is EVOLVE_PATIENCE generations without a gain of
- * EVOLVE_GAIN of the misfit.
+ * The stop is the sweep's own. The usual one, no gain of 1e-3 by the best member in one generation past the tenth, ends
+ * Lillis at once, whose misfits are that small, and Halekas while most gains are still to come, since a generation
+ * without any is nothing rare. Here it is EVOLVE_PATIENCE generations without a gain of EVOLVE_GAIN of the misfit.
  */
 #ifndef PARITAS_LOSSCONE_EVOLVE_H
 #define PARITAS_LOSSCONE_EVOLVE_H
@@ -21,23 +19,21 @@
 #include "numeric/philox.h"
 #include "numeric/rng.h"
 
-#define EVOLVE_PATIENCE 10
 #define EVOLVE_GAIN R(1e-5)
-#define EVOLVE_LEAST R(1e-9) /* gains below it do not count: noise-free sweeps have misfits without end */
-#define EVOLVE_CROSSED 58982 /* of 2^16: CR */
+#define EVOLVE_LITTLE R(1e-9) /* gains below it do not count: noise-free sweeps have misfits without end */
+#define EVOLVE_CROSSED 58982  /* of 2^16: CR */
 
-/* The slab behind what point.h has; `members` is a multiple of 8. Two populations in turn, by coordinate: U,
- * r, A, value. */
-#define EVOLVE_AT (s + CELLS_SIZE + POINT_SIZE)
-#define EVOLVE_BEST(g) EVOLVE_AT[(g) % 16]                 /* the least value after each generation */
-#define EVOLVE_VALUES (EVOLVE_AT + 16)                     /* of the Latin hypercube */
-#define EVOLVE_WORDS (EVOLVE_VALUES + EVOLVE_STARTS)       /* six numbers of 16 random bits a member */
-#define EVOLVE_NUMBER (EVOLVE_WORDS + 6 * (size_t)members) /* 0, 1, 2, .. */
-#define EVOLVE_MEMBERS(turn) (EVOLVE_NUMBER + (1 + 4 * (size_t)(turn)) * members)
-
+/* What is known of a fit. The columns of its members are `members` apart, a multiple of 8. */
 typedef struct {
-    real lower[3], upper[3];
-} evolve_box;
+    losscone_run run;
+    real lower[LOSSCONE_POINT], upper[LOSSCONE_POINT], first_lower, first_upper;
+    u32 population, members, sweep_low, sweep_high, key0, key1;
+} evolve_fit;
+
+#define EVOLVE_COLUMN(k) (s + EVOLVE_MEMBERS + (k) * (size_t)fit.members)
+/* A population: U, r, A and value of its members. */
+#define EVOLVE_TURN_OF(generation) EVOLVE_COLUMN(EVOLVE_TURN + (generation) % 2 * (LOSSCONE_POINT + 1))
+#define EVOLVE_LEAST_OF(generation) (s + EVOLVE_LEAST)[(generation) % (EVOLVE_PATIENCE + 1)]
 
 #if F64
 /* Bits 0 .. 15, 16 .. 31 of words as numbers. */
@@ -51,26 +47,27 @@ FN pack evolve_high(plint word)
 }
 #endif
 
-/* Numbers of 16 random bits for the trials of a generation, kept by the workers that will need them. In f64
- * the words of a pack of members come at once. */
-FN void evolve_draw(GLOBAL real *s, u32 members, u32 generation, u32 sweep_low, u32 sweep_high, u32 key0,
-                    u32 key1)
+/* Numbers of 16 random bits for the trials of a generation, kept by the workers that will need them. In f64 the words
+ * of a pack of members come at once. */
+FN void evolve_draw(evolve_fit fit, GLOBAL real *s, u32 generation)
 {
 #if F64
-    TEAM_FOR_PACK(m, members) {
-        const plint number = PBITS(LOADP(EVOLVE_NUMBER, m) + PK(4503599627370496.0)) & PLI(0xffffffff);
-        const rng_block b = rng_philox(PLI(generation), number, PLI(sweep_low), PLI(sweep_high), key0, key1);
-        for (u32 w = 0; w < 3; w++) {
-            STOREP(EVOLVE_WORDS, 2 * w * members + m, evolve_low(b.word[w]));
-            STOREP(EVOLVE_WORDS, (2 * w + 1) * members + m, evolve_high(b.word[w]));
+    TEAM_FOR_PACK(m, fit.members) {
+        const plint number =
+            PBITS(LOADP(EVOLVE_COLUMN(EVOLVE_NUMBER), m) + PK(4503599627370496.0)) & PLI(0xffffffff);
+        const rng_block b =
+            rng_philox(PLI(generation), number, PLI(fit.sweep_low), PLI(fit.sweep_high), fit.key0, fit.key1);
+        for (u32 w = 0; w < EVOLVE_WORDS / 2; w++) {
+            STOREP(EVOLVE_COLUMN(EVOLVE_WORD + 2 * w), m, evolve_low(b.word[w]));
+            STOREP(EVOLVE_COLUMN(EVOLVE_WORD + 2 * w + 1), m, evolve_high(b.word[w]));
         }
     }
 #else
-    TEAM_FOR(m, members) {
-        const philox_block b = philox(generation, m, sweep_low, sweep_high, key0, key1);
-        for (u32 w = 0; w < 3; w++) {
-            EVOLVE_WORDS[2 * w * members + m] = REAL_OF(b.word[w] & 0xffff);
-            EVOLVE_WORDS[(2 * w + 1) * members + m] = REAL_OF(b.word[w] >> 16);
+    TEAM_FOR(m, fit.members) {
+        const philox_block b = philox(generation, m, fit.sweep_low, fit.sweep_high, fit.key0, fit.key1);
+        for (u32 w = 0; w < EVOLVE_WORDS / 2; w++) {
+            EVOLVE_COLUMN(EVOLVE_WORD + 2 * w)[m] = REAL_OF(b.word[w] & 0xffff);
+            EVOLVE_COLUMN(EVOLVE_WORD + 2 * w + 1)[m] = REAL_OF(b.word[w] >> 16);
         }
     }
 #endif
@@ -84,26 +81,37 @@ FN u32 evolve_best(GLOBAL const real *value, u32 n)
     return best;
 }
 
-/* The trial against member m of `from`, and the better of the two in `to`. */
-FN void evolve_trial(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const real *from,
-                     GLOBAL real *to, u32 members, u32 population, u32 m, u32 best)
+/* Below `n`, from the word `k` of member m. */
+FN u32 evolve_choice(evolve_fit fit, GLOBAL const real *s, u32 k, u32 m, u32 n)
 {
-    const u32 one = (U32_OF(EVOLVE_WORDS[m]) * population) >> 16,
-              other = (U32_OF(EVOLVE_WORDS[members + m]) * population) >> 16;
-    const u32 forced = (U32_OF(EVOLVE_WORDS[5 * members + m]) * 3) >> 16;
-    real x[3];
-    for (u32 c = 0; c < 3; c++) {
-        GLOBAL const real *at = from + c * members;
-        x[c] = at[m];
-        if (c != forced && !(EVOLVE_WORDS[(2 + c) * members + m] < REAL_OF(EVOLVE_CROSSED))) continue;
-        const real v = flush(FMA(R(0.5), at[one] - at[other], at[best]));
-        x[c] = v < box.lower[c] ? box.lower[c] : v > box.upper[c] ? box.upper[c] : v;
-    }
-    const real value = point_misfit(run, s, x[0], x[1], x[2]), before = from[3 * members + m];
-    const int better = value < before;
-    for (u32 c = 0; c < 3; c++) to[c * members + m] = better ? x[c] : from[c * members + m];
-    to[3 * members + m] = better ? value : before;
+    return (U32_OF(EVOLVE_COLUMN(EVOLVE_WORD + k)[m]) * n) >> 16;
 }
+
+/* The trial against member m, and the better of the two in the next generation. */
+FN void evolve_trial(evolve_fit fit, GLOBAL real *s, u32 generation, u32 m, u32 best)
+{
+    const u32 one = evolve_choice(fit, s, 0, m, fit.population),
+              other = evolve_choice(fit, s, 1, m, fit.population),
+              forced = evolve_choice(fit, s, 5, m, LOSSCONE_POINT);
+    GLOBAL const real *from = EVOLVE_TURN_OF(generation);
+    GLOBAL real *to = EVOLVE_TURN_OF(generation + 1);
+    real x[LOSSCONE_POINT];
+    for (u32 c = 0; c < LOSSCONE_POINT; c++) {
+        GLOBAL const real *at = from + c * fit.members;
+        x[c] = at[m];
+        if (c != forced && !(EVOLVE_COLUMN(EVOLVE_WORD + 2 + c)[m] < REAL_OF(EVOLVE_CROSSED))) continue;
+        const real v = flush(FMA(R(0.5), at[one] - at[other], at[best]));
+        x[c] = v < fit.lower[c] ? fit.lower[c] : v > fit.upper[c] ? fit.upper[c] : v;
+    }
+    const real value = point_misfit(fit.run, s, x[LOSSCONE_U], x[LOSSCONE_R], x[LOSSCONE_A]),
+               before = from[LOSSCONE_POINT * fit.members + m];
+    const int better = value < before;
+    for (u32 c = 0; c < LOSSCONE_POINT; c++)
+        to[c * fit.members + m] = better ? x[c] : from[c * fit.members + m];
+    to[LOSSCONE_POINT * fit.members + m] = better ? value : before;
+}
+
+/* ---- the first population ---- */
 
 /* Part of the way from lower to upper. */
 FN real evolve_within(real lower, real upper, real part)
@@ -112,62 +120,75 @@ FN real evolve_within(real lower, real upper, real part)
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-/* Finds a minimum of the sweep that point_prepare knows. starts: the points of the Latin hypercube, then
- * those of the Sobol set, of the unit cube; the former's U lie between first_lower and first_upper. Answers
- * the least value; *where its place in the slab, coordinates `members` apart; *generations those it took,
- * *stopped whether it came to rest. */
-FN real evolve(losscone_run run, GLOBAL real *s, evolve_box box, GLOBAL const elem *starts, real first_lower,
-               real first_upper, u32 population, u32 most, u32 sweep_low, u32 sweep_high, u32 key0, u32 key1,
-               PRIVATE u32 *where, PRIVATE u32 *generations, PRIVATE int *stopped)
+/* A point of the unit cube within the bounds; `first`: one of the Latin hypercube, which has its own U. Answers its
+ * value. */
+FN real evolve_place(evolve_fit fit, GLOBAL const real *s, GLOBAL const elem *unit, int first,
+                     PRIVATE real *x)
 {
-    const u32 members = (population + 7) & ~7u;
+    for (u32 c = 0; c < LOSSCONE_POINT; c++) x[c] = evolve_within(fit.lower[c], fit.upper[c], unit[c]);
+    if (first) x[LOSSCONE_U] = evolve_within(fit.first_lower, fit.first_upper, unit[LOSSCONE_U]);
+    return point_misfit(fit.run, s, x[LOSSCONE_U], x[LOSSCONE_R], x[LOSSCONE_A]);
+}
+
+/* The best point of the Latin hypercube and those of the Sobol set. */
+FN void evolve_populate(evolve_fit fit, GLOBAL real *s, GLOBAL const elem *units)
+{
     TEAM_FOR(k, EVOLVE_STARTS) {
-        GLOBAL const elem *unit = starts + 3 * k;
-        EVOLVE_VALUES[k] = point_misfit(run, s, evolve_within(first_lower, first_upper, unit[0]),
-                                        evolve_within(box.lower[1], box.upper[1], unit[1]),
-                                        evolve_within(box.lower[2], box.upper[2], unit[2]));
+        real x[LOSSCONE_POINT];
+        (s + EVOLVE_VALUES)[k] = evolve_place(fit, s, units + LOSSCONE_POINT * k, 1, x);
     }
     TEAM_BARRIER();
-    const u32 first = evolve_best(EVOLVE_VALUES, EVOLVE_STARTS);
-    TEAM_FOR(m, population) {
-        GLOBAL const elem *unit = starts + 3 * (m == 0 ? first : EVOLVE_STARTS + m);
-        GLOBAL real *to = EVOLVE_MEMBERS(0) + m;
-        to[0] = m == 0 ? evolve_within(first_lower, first_upper, unit[0])
-                       : evolve_within(box.lower[0], box.upper[0], unit[0]);
-        for (u32 c = 1; c < 3; c++) to[c * members] = evolve_within(box.lower[c], box.upper[c], unit[c]);
-        to[3 * members] = point_misfit(run, s, to[0], to[members], to[2 * members]);
+    const u32 first = evolve_best(s + EVOLVE_VALUES, EVOLVE_STARTS);
+    TEAM_FOR(m, fit.population) {
+        real x[LOSSCONE_POINT];
+        GLOBAL real *to = EVOLVE_TURN_OF(0) + m;
+        to[LOSSCONE_POINT * fit.members] =
+            evolve_place(fit, s, units + LOSSCONE_POINT * (m == 0 ? first : EVOLVE_STARTS + m), m == 0, x);
+        for (u32 c = 0; c < LOSSCONE_POINT; c++) to[c * fit.members] = x[c];
     }
-    TEAM_FOR(m, members) EVOLVE_NUMBER[m] = REAL_OF(m);
+    TEAM_FOR(m, fit.members) EVOLVE_COLUMN(EVOLVE_NUMBER)[m] = REAL_OF(m);
     TEAM_BARRIER();
-    u32 best = evolve_best(EVOLVE_MEMBERS(0) + 3 * members, population), generation = 0;
-    int rest = 0;
+}
+
+/* ---- the fit ---- */
+
+typedef struct {
+    u32 best, generations; /* the best member of the last generation */
+    int settled;           /* the population came to rest */
+} evolve_end;
+
+/* Finds a minimum of the sweep that point_prepare knows. units: the points of the Latin hypercube, then those of the
+ * Sobol set, in the unit cube. */
+FN evolve_end evolve(evolve_fit fit, GLOBAL real *s, GLOBAL const elem *units, u32 most)
+{
+    evolve_populate(fit, s, units);
+    evolve_end end;
+    end.generations = 0;
+    end.settled = 0;
+    end.best = evolve_best(EVOLVE_TURN_OF(0) + LOSSCONE_POINT * fit.members, fit.population);
     ONE_WORKER
     {
-        EVOLVE_BEST(0) = EVOLVE_MEMBERS(0)[3 * members + best];
+        EVOLVE_LEAST_OF(0) = EVOLVE_TURN_OF(0)[LOSSCONE_POINT * fit.members + end.best];
     }
     TEAM_BARRIER();
-    while (generation < most && !rest) {
-        GLOBAL const real *from = EVOLVE_MEMBERS(generation % 2);
-        GLOBAL real *to = EVOLVE_MEMBERS((generation + 1) % 2);
-        generation++;
-        evolve_draw(s, members, generation, sweep_low, sweep_high, key0, key1);
-        TEAM_FOR(m, population) evolve_trial(run, s, box, from, to, members, population, m, best);
+    while (end.generations < most && !end.settled) {
+        const u32 generation = end.generations++;
+        evolve_draw(fit, s, generation + 1);
+        TEAM_FOR(m, fit.population) evolve_trial(fit, s, generation, m, end.best);
         TEAM_BARRIER();
-        best = evolve_best(to + 3 * members, population);
-        const real value = to[3 * members + best];
-        if (generation > EVOLVE_PATIENCE)
-            rest = EVOLVE_BEST(generation - EVOLVE_PATIENCE) - value <= FMA(EVOLVE_GAIN, value, EVOLVE_LEAST);
+        GLOBAL const real *values = EVOLVE_TURN_OF(generation + 1) + LOSSCONE_POINT * fit.members;
+        end.best = evolve_best(values, fit.population);
+        const real value = values[end.best];
+        if (end.generations > EVOLVE_PATIENCE)
+            end.settled = EVOLVE_LEAST_OF(end.generations - EVOLVE_PATIENCE) - value <=
+                          FMA(EVOLVE_GAIN, value, EVOLVE_LITTLE);
         ONE_WORKER
         {
-            EVOLVE_BEST(generation) = value;
+            EVOLVE_LEAST_OF(end.generations) = value;
         }
         TEAM_BARRIER();
     }
-    GLOBAL const real *last = EVOLVE_MEMBERS(generation % 2);
-    *where = (u32)(last - s) + best;
-    *generations = generation;
-    *stopped = rest;
-    return last[3 * members + best];
+    return end;
 }
 
 #endif

@@ -1,10 +1,10 @@
-/* losscone_point.h: the misfit of a point (U, r, A) from the tables of cells.h: a look-up a row, and the cells that
- * the beam reaches one by one.
+/* losscone_point.h: the misfit of a point (U, r, A) from the tables of losscone_cells.h: a look-up a row, and the cells
+ * that the beam reaches one by one.
  *
- * A bucket of x says where the search among a row's thresholds starts; two more steps are taken without a
- * branch, and further ones are rare. Thresholds and the steps behind them lie side by side. The beam changes
- * the models of few cells: those near 180 degrees of rows whose energy is near what the electrons gain. Their
- * data stand apart, those of a row by rising sine.
+ * A bucket of x says where the search among a row's thresholds starts; two more steps are taken without a branch, and
+ * further ones are rare. Thresholds and the steps behind them lie side by side. The beam changes the models of few
+ * cells: those near 180 degrees of rows whose energy is near what the electrons gain. Their data stand apart, those of
+ * a row by rising sine.
  */
 #ifndef PARITAS_LOSSCONE_POINT_H
 #define PARITAS_LOSSCONE_POINT_H
@@ -12,89 +12,71 @@
 #include "losscone/losscone_cells.h"
 #include "losscone/losscone_direct.h"
 
-/* In the slab, from `s` on, behind what cells.h has. */
-#define POINT_START (s + CELLS_SIZE) /* of row i from i POINT_STRIDE on */
-/* threshold k, then STEP or G_1 .. G_5 of k, at k POINT_ENTRY */
-#define POINT_TABLE(row) (POINT_START + SLOTS * POINT_STRIDE + (size_t)(row) * POINT_ENTRY * POINT_THRESHOLDS)
-/* of row i from i SWEEP_CELLS on: the beam's profile, 0 in the padding */
-#define POINT_PROFILE POINT_TABLE(SLOTS)
-/* sin^2, 2 for cells that are never in the cone */
-#define POINT_SINE (POINT_PROFILE + SLOTS * SWEEP_CELLS)
-#define POINT_DATUM (POINT_SINE + SLOTS * SWEEP_CELLS)
-/* how many cells of each row the beam may reach, up to a multiple of 8 */
-#define POINT_REACHED (POINT_DATUM + SLOTS * SWEEP_CELLS)
-#define POINT_ENERGY (POINT_REACHED + SLOTS)    /* of each row, eV */
-#define POINT_SPACECRAFT (POINT_ENERGY + SLOTS) /* its potential, V */
+#define POINT_TABLE_OF(row) (s + POINT_TABLE + (size_t)(row) * POINT_ENTRY * POINT_THRESHOLDS)
+
+/* Puts a cell that the beam may reach behind the first n of a row. */
+FN void point_put(GLOBAL real *s, u32 row, u32 n, real profile, real sine, real datum)
+{
+    const u32 at = row * SWEEP_CELLS + n;
+    (s + POINT_PROFILE)[at] = profile;
+    (s + POINT_SINE)[at] = sine;
+    (s + POINT_DATUM)[at] = datum;
+}
 
 /* The cells of a row that the beam may reach. */
 FN void point_reach(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, u32 row, real most)
 {
-    GLOBAL real *profile = POINT_PROFILE + row * SWEEP_CELLS, *sine = POINT_SINE + row * SWEEP_CELLS,
-                *datum = POINT_DATUM + row * SWEEP_CELLS;
-    const u32 reflected = row < SWEEP_ROWS ? U32_OF(CELLS_COUNT[row]) : 0;
+    const u32 reflected = row < SWEEP_ROWS ? U32_OF((s + CELLS_COUNT)[row]) : 0, at = row * SWEEP_CELLS;
+    const real least = R(LOSSCONE_LITTLE_BEAM) * run.background;
     u32 n = 0;
     int more = most > R(0.0);
     for (u32 j = 0; j < reflected && more; j += PACK) { /* by rising sine, so by falling profile */
-        const pack square = LOADP(CELLS_SINE + row * SWEEP_CELLS, j);
-        const pack angle =
-            run.sigma > R(0.0)
-                ? pflush(PDIVIDE(m_asin_root_degrees(PSELECT(square < PK(1.0), square, PK(1.0))),
-                                 PACK_OF(run.sigma)))
-                : PK(0.0);
-        const pack height = pflush(m_exp(PK(-0.5) * angle * angle));
-        for (u32 l = 0; l < PACK && j + l < reflected; l++) {
-            if (!(most * ELEMENT(height, l) > R(LOSSCONE_LITTLE_BEAM) * run.background)) {
-                more = 0;
-                break;
-            }
-            profile[n] = ELEMENT(height, l);
-            sine[n] = ELEMENT(square, l);
-            datum[n++] = CELLS_DATA[row * SWEEP_CELLS + j + l];
+        const pack square = LOADP(s + CELLS_SINE, at + j), height = losscone_beam_of_sine(run.sigma, square);
+        for (u32 l = 0; l < PACK && j + l < reflected && more; l++) {
+            more = most * ELEMENT(height, l) > least;
+            if (more)
+                point_put(s, row, n++, ELEMENT(height, l), ELEMENT(square, l), (s + CELLS_DATA)[at + j + l]);
         }
     }
     /* incident cells, where the profile is wide enough */
     if (row < SWEEP_ROWS && more)
-        for (u32 j = 0; j < SWEEP_CELLS; j++) {
-            const u32 cell = row * SWEEP_CELLS + j;
-            if (!(sweep[SWEEP_FLUX + cell] > R(0.0)) ||
-                PANY(cone_may_hold(PACK_OF(REAL_OF(sweep[SWEEP_COSINE + cell])))))
-                continue;
-            const real height =
-                FIRST(losscone_beam_profile(run, PACK_OF(REAL_OF(sweep[SWEEP_COSINE + cell]))));
-            if (!(most * height > R(LOSSCONE_LITTLE_BEAM) * run.background)) continue;
-            profile[n] = height;
-            sine[n] = R(2.0);
-            datum[n++] = CELLS_ALL[cell];
+        for (u32 cell = at; cell < at + SWEEP_CELLS; cell++) {
+            const pack cosine = PACK_OF(REAL_OF((sweep + SWEEP_COSINE)[cell]));
+            if (!((sweep + SWEEP_FLUX)[cell] > R(0.0)) || PANY(cone_may_hold(cosine))) continue;
+            const real height = FIRST(losscone_beam_profile(run, cosine));
+            if (most * height > least) point_put(s, row, n++, height, R(2.0), (s + CELLS_ALL)[cell]);
         }
-    for (; n % 8 != 0; n++) {
-        profile[n] = R(0.0);
-        sine[n] = R(2.0);
-        datum[n] = R(0.0);
-    }
-    POINT_REACHED[row] = REAL_OF(n);
+    for (; n % 8 != 0; n++) point_put(s, row, n, R(0.0), R(2.0), R(0.0));
+    (s + POINT_REACHED)[row] = REAL_OF(n);
 }
 
-/* Fills what this file has, behind cells_prepare. `most`: the largest amplitude that will be asked for. By
- * the whole team; the slab may be read behind it. */
+/* Thresholds and steps of a row, and its buckets. */
+FN void point_tabulate(GLOBAL real *s, u32 row, u32 energies)
+{
+    const u32 thresholds = U32_OF((s + CELLS_MOST)[row]);
+    GLOBAL real *start = s + POINT_START + row * POINT_STRIDE, *table = POINT_TABLE_OF(row);
+    for (u32 k = 0; k <= thresholds; k++) {
+        table[k * POINT_ENTRY] = k < thresholds ? row_threshold(s, row, k) : NO_THRESHOLD;
+        for (u32 n = 0; n < energies; n++)
+            table[k * POINT_ENTRY + 1 + n] = CELLS_STEP(n)[k * SWEEP_SLOTS + row];
+    }
+    table[(thresholds + 1) * POINT_ENTRY] = NO_THRESHOLD; /* looked at, never passed */
+    u32 k = 0;
+    for (u32 b = 0; b <= POINT_BUCKETS; b++) {
+        const real x = REAL_OF(b) * R(0.0078125); /* 1 / POINT_BUCKETS */
+        while (table[k * POINT_ENTRY] < x) k++;
+        start[b] = REAL_OF(k);
+    }
+}
+
+/* Fills what this file has, behind cells_prepare. `most`: the largest amplitude that will be asked for. By the whole
+ * team; the slab may be read behind it. */
 FN void point_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, real most)
 {
-    const u32 tables = run.energies == 1 ? 1 : SUB_ENERGIES;
-    TEAM_FOR(row, SLOTS) {
-        const u32 thresholds = U32_OF(CELLS_MOST[row]);
-        GLOBAL real *start = POINT_START + row * POINT_STRIDE, *table = POINT_TABLE(row);
-        for (u32 k = 0; k <= thresholds; k++) {
-            table[k * POINT_ENTRY] = k < thresholds ? CELLS_THRESHOLD[k * SLOTS + row] : NO_THRESHOLD;
-            for (u32 n = 0; n < tables; n++) table[k * POINT_ENTRY + 1 + n] = CELLS_STEP(n)[k * SLOTS + row];
-        }
-        table[(thresholds + 1) * POINT_ENTRY] = NO_THRESHOLD; /* looked at, never passed */
-        u32 k = 0;
-        for (u32 b = 0; b <= POINT_BUCKETS; b++) {
-            const real x = REAL_OF(b) * R(0.0078125); /* 1 / POINT_BUCKETS */
-            while (table[k * POINT_ENTRY] < x) k++;
-            start[b] = REAL_OF(k);
-        }
-        POINT_ENERGY[row] = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0);
-        POINT_SPACECRAFT[row] = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_POTENTIAL + row]) : R(0.0);
+    TEAM_FOR(row, SWEEP_SLOTS) {
+        point_tabulate(s, row, run.energies);
+        (s + POINT_ENERGY)[row] = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0);
+        (s + POINT_SPACECRAFT)[row] = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_POTENTIAL + row]) : R(0.0);
         point_reach(run, sweep, s, row, most);
     }
     TEAM_BARRIER();
@@ -104,7 +86,8 @@ FN void point_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s
 FN GLOBAL const real *point_look_up(GLOBAL const real *s, u32 row, real x)
 {
     const u32 bucket = x < R(1.0) ? U32_OF(x > R(0.0) ? x * REAL_OF(POINT_BUCKETS) : R(0.0)) : POINT_BUCKETS;
-    GLOBAL const real *at = POINT_TABLE(row) + POINT_ENTRY * U32_OF(POINT_START[row * POINT_STRIDE + bucket]);
+    GLOBAL const real *at =
+        POINT_TABLE_OF(row) + POINT_ENTRY * U32_OF((s + POINT_START)[row * POINT_STRIDE + bucket]);
     at += at[0] < x ? POINT_ENTRY : 0;
     at += at[0] < x ? POINT_ENTRY : 0;
     while (at[0] < x) at += POINT_ENTRY;
@@ -114,10 +97,10 @@ FN GLOBAL const real *point_look_up(GLOBAL const real *s, u32 row, real x)
 /* Edges of the cone in all rows, for energies number n of folded rows by falling energy. */
 FN void point_edges(GLOBAL const real *s, u32 n, real potential, real ratio, PRIVATE real *edge)
 {
-    for (u32 row = 0; row < SLOTS; row += PACK)
+    for (u32 row = 0; row < SWEEP_SLOTS; row += PACK)
         STOREP(edge, row,
                pflush(PACK_OF(ratio) *
-                      PFMA(PACK_OF(potential), LOADP(CELLS_INVERSE, n * SLOTS + row), PK(1.0))));
+                      PFMA(PACK_OF(potential), LOADP(s + CELLS_INVERSE, n * SWEEP_SLOTS + row), PK(1.0))));
 }
 
 /* Heights of the beam in all rows, 0 where it does not count; 1 where there is any. */
@@ -126,15 +109,15 @@ FN int point_heights(losscone_run run, GLOBAL const real *s, real potential, rea
 {
     int any = 0;
     const pack width = PACK_OF(run.width), reach = PACK_OF(run.reach), zero = PK(0.0);
-    for (u32 row = 0; row < SLOTS; row += PACK) {
-        const pack fall = LOADP(POINT_SPACECRAFT, row) - PACK_OF(potential),
-                   away = LOADP(POINT_ENERGY, row) - PSELECT(fall > width, fall, width);
+    for (u32 row = 0; row < SWEEP_SLOTS; row += PACK) {
+        const pack fall = LOADP(s + POINT_SPACECRAFT, row) - PACK_OF(potential),
+                   away = LOADP(s + POINT_ENERGY, row) - PSELECT(fall > width, fall, width);
         const pmask counts =
-            AND(AND(fall > zero, LOADP(POINT_REACHED, row) > zero), AND(away<reach, away> - reach));
+            AND(AND(fall > zero, LOADP(s + POINT_REACHED, row) > zero), AND(away<reach, away> - reach));
         pack h = zero;
         if (PANY(counts)) {
             const pack z = pflush(PDIVIDE(PSELECT(counts, away, zero), width));
-            h = PSELECT(counts, pflush(PACK_OF(amplitude) * pflush(m_exp(PK(-0.5) * z * z))), zero);
+            h = PSELECT(counts, pflush(PACK_OF(amplitude) * losscone_gaussian(z)), zero);
             any = 1;
         }
         STOREP(height, row, h);
@@ -145,18 +128,18 @@ FN int point_heights(losscone_run run, GLOBAL const real *s, real potential, rea
 /* What a beam of this height changes of a row's misfit. */
 FN real point_beam(losscone_run run, GLOBAL const real *s, u32 row, real edge, real height)
 {
-    const u32 n = U32_OF(POINT_REACHED[row]);
+    const u32 at = row * SWEEP_CELLS, n = U32_OF((s + POINT_REACHED)[row]);
     const real least = R(LOSSCONE_LITTLE_BEAM) * run.background;
     const pack one = PACK_OF(run.level[0]), background = PACK_OF(run.background),
                datum_one = PACK_OF(run.datum[0]), datum_background = PACK_OF(run.datum[LOSSCONE_ENERGIES]);
     acc8 sum = acc8_zero();
-    for (u32 i = row * SWEEP_CELLS; i < row * SWEEP_CELLS + n && height * POINT_PROFILE[i] > least; i += 8)
+    for (u32 i = at; i < at + n && height * (s + POINT_PROFILE)[i] > least; i += 8)
         for (u32 j = 0; j < 8; j += PACK) {
-            const pack profile = LOADP(POINT_PROFILE, i + j), datum = LOADP(POINT_DATUM, i + j);
-            const pmask inside = LOADP(POINT_SINE, i + j) < PACK_OF(edge);
-            pack model = PSELECT(inside, background, one) + pflush(PACK_OF(height) * profile);
-            if (!run.lillis) model = m_log(model + PK(LOSSCONE_FLOOR));
-            const pack before = datum - PSELECT(inside, datum_background, datum_one), behind = datum - model;
+            const pack profile = LOADP(s + POINT_PROFILE, i + j), datum = LOADP(s + POINT_DATUM, i + j);
+            const pmask inside = LOADP(s + POINT_SINE, i + j) < PACK_OF(edge);
+            const pack model = PSELECT(inside, background, one) + pflush(PACK_OF(height) * profile);
+            const pack before = datum - PSELECT(inside, datum_background, datum_one),
+                       behind = datum - losscone_datum(run, model);
             const pack change = pflush((before - behind) * (before + behind));
             sum.part[j / PACK] = sum.part[j / PACK] - PSELECT(profile > PK(0.0), change, PK(0.0));
         }
@@ -166,7 +149,7 @@ FN real point_beam(losscone_run run, GLOBAL const real *s, u32 row, real edge, r
 /* The sum of squared differences at a point. */
 FN real point_misfit(losscone_run run, GLOBAL const real *s, real potential, real ratio, real amplitude)
 {
-    real sum = CELLS_BASE, edge[SLOTS], height[SLOTS];
+    real sum = s[CELLS_BASE], edge[SWEEP_SLOTS], height[SWEEP_SLOTS];
     if (run.energies == 1) {
         point_edges(s, 0, potential, ratio, edge);
         for (u32 row = 0; row < SWEEP_ROWS; row++) sum = sum + point_look_up(s, row, edge[row])[1];
@@ -174,8 +157,8 @@ FN real point_misfit(losscone_run run, GLOBAL const real *s, real potential, rea
             for (u32 row = 0; row < SWEEP_ROWS; row++)
                 if (height[row] > R(0.0)) sum = sum + point_beam(run, s, row, edge[row], height[row]);
     } else
-        for (u32 n = 0; n < SUB_ENERGIES; n++) {
-            point_edges(s, potential > R(0.0) ? SUB_ENERGIES - 1 - n : n, potential, ratio, edge);
+        for (u32 n = 0; n < LOSSCONE_ENERGIES; n++) {
+            point_edges(s, potential > R(0.0) ? LOSSCONE_ENERGIES - 1 - n : n, potential, ratio, edge);
             for (u32 row = 0; row < SWEEP_ROWS; row++) sum = sum + point_look_up(s, row, edge[row])[1 + n];
         }
     sum = flush(sum);

@@ -1,14 +1,9 @@
 /* losscone_profile.h: the least misfit over r and A at one potential.
  *
- * At fixed U every threshold is one value of r, so the search is one of intervals: bound (bound.h, beam.h) ─►
- *     few thresholds inside: visit the cells between them in order
- *                                                                                              └─► many:
- *                                                                                                  halve, the
- *                                                                                                  least
- *                                                                                                  bound
- *                                                                                                  first
- * Slivers of r narrower than PROFILE_SLIVER are left out: there thresholds of several rows coincide but for
- * rounding.
+ * At fixed U every threshold is one value of r, so the search is one of intervals:
+ *   bound (losscone_bound.h, losscone_beam.h) ─► few thresholds inside: visit the cells between them in order
+ *                                            └─► many: halve, the least bound first
+ * Slivers of r narrower than PROFILE_SLIVER are left out: there thresholds of several rows coincide but for rounding.
  */
 #ifndef PARITAS_LOSSCONE_PROFILE_H
 #define PARITAS_LOSSCONE_PROFILE_H
@@ -22,238 +17,227 @@
 #define PROFILE_CLOSE R(4e-6)
 #define PROFILE_SLIVER R(2e-6)
 #endif
-
-#define PROFILE(i) (s)[PROFILE_AT + (i)]
-#define PROFILE_BEST PROFILE(0)
-#define PROFILE_RATIO PROFILE(1)
-#define PROFILE_AMPLITUDE PROFILE(2)
-#define PROFILE_PENDING PROFILE(3)    /* intervals to be bounded; 0: the end */
-#define PROFILE_WAITING PROFILE(4)    /* intervals to be halved */
-#define PROFILE_REMEMBERED PROFILE(5) /* cells solved; the last PROFILE_SOLVED_MOST are remembered */
-#define PROFILE_BOX(w) (s + PROFILE_AT + 32 + 4 * (size_t)(w))                /* r0, r1 */
-#define PROFILE_POOL(i) (PROFILE_BOX(PROFILE_PENDING_MOST) + 4 * (size_t)(i)) /* r0, r1, bound */
-#define PROFILE_FAMILIES(w) (PROFILE_POOL(PROFILE_WAITING_MOST) + BOUND_SIZE * (size_t)(w))
-#define PROFILE_K PROFILE_FAMILIES(PROFILE_PENDING_MOST)  /* of the families, along a visit, */
-#define PROFILE_STEP (PROFILE_K + FAMILIES_MOST)          /* and what they add at least */
-#define PROFILE_EVENT (PROFILE_STEP + FAMILIES_MOST)      /* thresholds inside an interval: r, ascending, */
-#define PROFILE_WHOSE (PROFILE_EVENT + PROFILE_LINES + 8) /* and their families */
-#define PROFILE_PIECE (PROFILE_WHOSE + PROFILE_LINES + 8) /* bounds of what is between them */
-#define PROFILE_SOLVED(i) (PROFILE_PIECE + PROFILE_LINES + 8 + SLOTS * (size_t)(i))
-#define PROFILE_KEPT PROFILE_SOLVED(PROFILE_SOLVED_MOST) /* k at the best */
+/* Intervals wait for the least bound to be taken first; where more than PROFILE_WIDE wait, the newest is. Then as many
+ * more may come as halvings lead from the bounds of r to a sliver. */
+#define PROFILE_WIDE 64
+#define PROFILE_WAITING_MOST 128
+#define PROFILE_REMEMBERED_MOST 8 /* the cells solved last */
 
 /* A misfit must be below it to be of interest. */
 FN real profile_ceiling(GLOBAL const real *s, real most)
 {
-    const real best = PROFILE_BEST - PROFILE_CLOSE * (R(1.0) + PROFILE_BEST);
+    const real best = s[PROFILE_BEST] - PROFILE_CLOSE * (R(1.0) + s[PROFILE_BEST]);
     return best < most ? best : most;
 }
 
 /* Was the cell of PROFILE_K solved before? It is remembered. */
 FN u32 profile_knows(GLOBAL real *s)
 {
-    const u32 n = U32_OF(PROFILE_REMEMBERED);
-    for (u32 i = 0; i < n && i < PROFILE_SOLVED_MOST; i++) {
-        u32 row = 0;
-        while (row < SWEEP_ROWS && PROFILE_SOLVED(i)[row] == PROFILE_K[row]) row++;
-        if (row == SWEEP_ROWS) return 1;
-    }
-    for (u32 row = 0; row < SWEEP_ROWS; row++) PROFILE_SOLVED(n % PROFILE_SOLVED_MOST)[row] = PROFILE_K[row];
-    PROFILE_REMEMBERED = REAL_OF(n + 1);
+    const u32 n = U32_OF(s[SEARCH_REMEMBERED]);
+    if (search_remembers(s, s + PROFILE_K, n < PROFILE_REMEMBERED_MOST ? n : PROFILE_REMEMBERED_MOST))
+        return 1;
+    search_remember(s, s + PROFILE_K, n % PROFILE_REMEMBERED_MOST);
     return 0;
 }
 
 /* The cell of PROFILE_K, whose r lie between these. */
-FN void profile_try(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u,
-                    real r0, real r1)
+FN void profile_try(LOSSCONE_PARAMETERS, real u, real r0, real r1)
 {
-    real value = CELLS_BASE + sum8(PROFILE_STEP, losscone_families(mi)),
+    real value = s[CELLS_BASE] + sum8(s + PROFILE_STEP, losscone_families(mi)),
          amplitude = LOADM1(mr, LOSSCONE_A_LOWER);
     if (has_beam(mr)) {
         if (profile_knows(s)) return;
-        solve_cell(mi, mr, sweep, s, PROFILE_K, u, u);
-        value = SOLVE_VALUE;
-        amplitude = SOLVE_A;
+        solve_cell(LOSSCONE, s + PROFILE_K, u, u);
+        value = s[SOLVE_VALUE];
+        amplitude = s[SOLVE_A];
     }
-    if (!(value < PROFILE_BEST)) return;
-    PROFILE_BEST = value;
-    PROFILE_RATIO = R(0.5) * (r0 + r1);
-    PROFILE_AMPLITUDE = amplitude;
-    for (u32 f = 0; f < losscone_families(mi); f++) PROFILE_KEPT[f] = PROFILE_K[f];
+    if (!(value < s[PROFILE_BEST])) return;
+    s[PROFILE_BEST] = value;
+    s[PROFILE_R] = R(0.5) * (r0 + r1);
+    s[PROFILE_A] = amplitude;
+    for (u32 f = 0; f < losscone_families(mi); f++) (s + PROFILE_KEPT)[f] = (s + PROFILE_K)[f];
 }
 
-/* What family f adds at its k of PROFILE_K, at least. */
-FN real profile_step(GLOBAL const real *s, u32 f, u32 beam)
+/* ---- visits ---- */
+
+/* Family f at number k; what that adds to the sum. */
+FN real profile_move(CONSTANT elem *mr, GLOBAL real *s, u32 f, real k)
 {
-    const u32 row = f % SLOTS, k = U32_OF(PROFILE_K[f]);
-    return beam ? beam_step(s, row, k) : CELLS_STEP(f / SLOTS)[k * SLOTS + row];
+    const real before = (s + PROFILE_STEP)[f];
+    (s + PROFILE_K)[f] = k;
+    (s + PROFILE_STEP)[f] = family_step_least(s, f, U32_OF(k), has_beam(mr));
+    return (s + PROFILE_STEP)[f] - before;
 }
 
-/* Family f passes its next threshold, or comes back; the change. */
-FN real profile_move(GLOBAL real *s, u32 f, u32 beam, real by)
+/* The family of event i passes its threshold, or comes back. */
+FN real profile_pass(CONSTANT elem *mr, GLOBAL real *s, u32 i)
 {
-    const real before = PROFILE_STEP[f];
-    PROFILE_K[f] = PROFILE_K[f] + by;
-    PROFILE_STEP[f] = profile_step(s, f, beam);
-    return PROFILE_STEP[f] - before;
+    const u32 f = U32_OF((s + PROFILE_WHOSE)[i]);
+    return profile_move(mr, s, f, (s + PROFILE_K)[f] + R(1.0));
 }
-FN real profile_pass(GLOBAL real *s, u32 f, u32 beam)
+FN void profile_return(CONSTANT elem *mr, GLOBAL real *s, u32 i)
 {
-    return profile_move(s, f, beam, R(1.0));
-}
-FN void profile_return(GLOBAL real *s, u32 f, u32 beam)
-{
-    profile_move(s, f, beam, R(-1.0));
+    const u32 f = U32_OF((s + PROFILE_WHOSE)[i]);
+    profile_move(mr, s, f, (s + PROFILE_K)[f] - R(1.0));
 }
 
-/* The cells of pending interval w, whose families are known. By one worker. */
-FN_LARGE void profile_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
-                            u32 w, real u, real most)
+/* All families at the lower end of pending interval w, and the thresholds inside it by ascending r. How many. */
+FN u32 profile_events(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 w, real u)
 {
-    const u32 families = losscone_families(mi), reversed = families > SLOTS && u > R(0.0),
-              beam = has_beam(mr);
-    GLOBAL const real *known = PROFILE_FAMILIES(w);
-    const real low = PROFILE_BOX(w)[0], high = PROFILE_BOX(w)[1];
+    GLOBAL const real *known = PENDING_BOUND(w);
+    GLOBAL real *event = s + PROFILE_EVENT, *whose = s + PROFILE_WHOSE;
+    const u32 reversed = families_reversed(mi, u);
     u32 n = 0;
-    for (u32 f = 0; f < families; f++) {
-        const u32 row = f % SLOTS, energy = f / SLOTS, first = U32_OF(BOUND_FIRST(known)[f]),
-                  lines = U32_OF(BOUND_LINES(known)[f]);
-        PROFILE_K[f] = REAL_OF(first);
-        PROFILE_STEP[f] = profile_step(s, f, beam);
+    for (u32 f = 0; f < losscone_families(mi); f++) {
+        const u32 first = U32_OF((known + BOUND_FIRST)[f]), lines = U32_OF((known + BOUND_LINES)[f]);
+        profile_move(mr, s, f, REAL_OF(first));
         if (lines == 0) continue;
-        const real opening =
-            FMA(u, CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row], R(1.0));
+        const real opening = FMA(u, family_inverse(s, f, reversed), R(1.0));
         for (u32 k = first; k < first + lines; k++) {
-            const real r = DIVIDE(CELLS_THRESHOLD[k * SLOTS + row], opening);
+            const real r = DIVIDE(row_threshold(s, f % SWEEP_SLOTS, k), opening);
             u32 at = n++;
-            for (; at > 0 && PROFILE_EVENT[at - 1] > r; at--) {
-                PROFILE_EVENT[at] = PROFILE_EVENT[at - 1];
-                PROFILE_WHOSE[at] = PROFILE_WHOSE[at - 1];
+            for (; at > 0 && event[at - 1] > r; at--) {
+                event[at] = event[at - 1];
+                whose[at] = whose[at - 1];
             }
-            PROFILE_EVENT[at] = r;
-            PROFILE_WHOSE[at] = REAL_OF(f);
+            event[at] = r;
+            whose[at] = REAL_OF(f);
         }
     }
-    /* what is between two thresholds, by its bound */
-    real sum = CELLS_BASE + sum8(PROFILE_STEP, families), from = low;
+    return n;
+}
+
+/* What is between two of the n thresholds, by its bound; all families are at the upper end then. */
+FN void profile_pieces(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 n, real low, real high)
+{
+    GLOBAL const real *event = s + PROFILE_EVENT;
+    real sum = s[CELLS_BASE] + sum8(s + PROFILE_STEP, losscone_families(mi)), from = low;
     for (u32 i = 0; i <= n; i++) {
-        const real to = i < n && PROFILE_EVENT[i] < high ? PROFILE_EVENT[i] : high;
-        PROFILE_PIECE[i] =
+        const real to = i < n && event[i] < high ? event[i] : high;
+        (s + PROFILE_PIECE)[i] =
             to - from > PROFILE_SLIVER || n == 0 || high - low <= PROFILE_SLIVER ? sum : UNBOUNDED;
-        if (i == n) break;
-        sum = sum + profile_pass(s, U32_OF(PROFILE_WHOSE[i]), beam);
+        if (i < n) sum = sum + profile_pass(mr, s, i);
         from = to > from ? to : from;
     }
+}
+
+/* The cells of pending interval w, which is bounded, the least bound first. By one worker. */
+FN_LARGE void profile_visit(LOSSCONE_PARAMETERS, u32 w, real u, real most)
+{
+    const real low = PENDING_BOX(w)[BOX_R0], high = PENDING_BOX(w)[BOX_R1];
+    const u32 n = profile_events(mi, mr, s, w, u);
+    GLOBAL const real *event = s + PROFILE_EVENT;
+    GLOBAL real *piece = s + PROFILE_PIECE;
+    profile_pieces(mi, mr, s, n, low, high);
     u32 at = n; /* the piece that PROFILE_K tells of */
     for (;;) {
         u32 least = 0;
-        for (u32 i = 1; i <= n; i++) least = PROFILE_PIECE[i] < PROFILE_PIECE[least] ? i : least;
-        if (!(PROFILE_PIECE[least] < profile_ceiling(s, most))) return;
-        PROFILE_PIECE[least] = UNBOUNDED;
-        for (; at < least; at++) profile_pass(s, U32_OF(PROFILE_WHOSE[at]), beam);
-        for (; at > least; at--) profile_return(s, U32_OF(PROFILE_WHOSE[at - 1]), beam);
-        const real begin = least > 0 && PROFILE_EVENT[least - 1] > low ? PROFILE_EVENT[least - 1] : low;
-        profile_try(mi, mr, sweep, s, u, begin,
-                    least < n && PROFILE_EVENT[least] < high ? PROFILE_EVENT[least] : high);
+        for (u32 i = 1; i <= n; i++) least = piece[i] < piece[least] ? i : least;
+        if (!(piece[least] < profile_ceiling(s, most))) return;
+        piece[least] = UNBOUNDED;
+        for (; at < least; at++) profile_pass(mr, s, at);
+        for (; at > least; at--) profile_return(mr, s, at - 1);
+        profile_try(LOSSCONE, u, least > 0 && event[least - 1] > low ? event[least - 1] : low,
+                    least < n && event[least] < high ? event[least] : high);
     }
 }
 
-/* Visits the pending intervals or lets them wait, and says which are next. By one worker. */
-FN void profile_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u,
-                     real most, real enough)
+/* ---- what comes next: all by one worker ---- */
+
+/* Visits pending interval w or lets it wait. */
+FN void profile_judge(LOSSCONE_PARAMETERS, u32 w, real u, real most)
 {
-    const u32 families = losscone_families(mi), pending = U32_OF(PROFILE_PENDING);
-    u32 waiting = U32_OF(PROFILE_WAITING);
-    const u32 second_first = pending == 2 && sum8(BOUND_LEAST(PROFILE_FAMILIES(1)), families) <
-                                                 sum8(BOUND_LEAST(PROFILE_FAMILIES(0)), families);
-    for (u32 i = 0; i < pending; i++) {
-        const u32 w = second_first ? 1 - i : i;
-        GLOBAL const real *known = PROFILE_FAMILIES(w), *box = PROFILE_BOX(w);
-        const real bound = CELLS_BASE + sum8(BOUND_LEAST(known), families),
-                   lines = sum8(BOUND_LINES(known), families);
-        if (!(bound < profile_ceiling(s, most))) continue;
-        if (lines <= REAL_OF(PROFILE_LINES))
-            profile_visit(mi, mr, sweep, s, w, u, most);
-        else if (box[1] - box[0] > PROFILE_SLIVER && waiting < PROFILE_WAITING_MOST) {
-            GLOBAL real *entry = PROFILE_POOL(waiting++);
-            entry[0] = box[0];
-            entry[1] = box[1];
-            entry[2] = bound;
-        }
+    const u32 waiting = U32_OF(s[PROFILE_WAITING]);
+    const real r0 = PENDING_BOX(w)[BOX_R0], r1 = PENDING_BOX(w)[BOX_R1], bound = pending_least(mi, s, w);
+    if (!(bound < profile_ceiling(s, most))) return;
+    if (pending_lines(mi, s, w) <= REAL_OF(PROFILE_LINES)) {
+        profile_visit(LOSSCONE, w, u, most);
+        return;
     }
-    PROFILE_PENDING = R(0.0);
-    PROFILE_WAITING = REAL_OF(waiting);
-    if (waiting == 0 || PROFILE_BEST <= enough) return;
-    u32 next = waiting - 1; /* the newest, where many wait */
-    for (u32 i = 0; i < waiting && waiting + 2 < PROFILE_WAITING_WIDE; i++)
-        next = PROFILE_POOL(i)[2] < PROFILE_POOL(next)[2] ? i : next;
-    const real low = PROFILE_POOL(next)[0], high = PROFILE_POOL(next)[1], middle = R(0.5) * (low + high);
-    const u32 over = PROFILE_POOL(next)[2] < profile_ceiling(s, most) ? 0 : 1;
-    for (u32 i = 0; i < 3; i++) PROFILE_POOL(next)[i] = PROFILE_POOL(waiting - 1)[i];
-    PROFILE_WAITING = REAL_OF(waiting - 1);
-    if (over && waiting + 2 < PROFILE_WAITING_WIDE) return; /* the least bound is too large */
-    PROFILE_PENDING = R(2.0);
-    PROFILE_BOX(0)[0] = low;
-    PROFILE_BOX(0)[1] = PROFILE_BOX(1)[0] = middle;
-    PROFILE_BOX(1)[1] = high;
+    if (!(r1 - r0 > PROFILE_SLIVER && waiting < PROFILE_WAITING_MOST)) return;
+    put_box(POOLED_BOX(waiting), u, u, r0, r1);
+    POOLED_BOX(waiting)[BOX_BOUND] = bound;
+    s[PROFILE_WAITING] = REAL_OF(waiting + 1);
 }
 
-/* The least misfit at potential u: PROFILE_BEST, _RATIO, _AMPLITUDE; UNBOUNDED where it is not below `most`.
- * It ends at the first that is not above `enough`. Behind beam_forget. By the whole team. */
-FN_LARGE void profile_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
-                          real u, real most, real enough)
+/* The halves of a waiting interval become pending. */
+FN void profile_halve(GLOBAL real *s, real most)
 {
-    const real low = LOADM1(mr, LOSSCONE_R_LOWER), high = LOADM1(mr, LOSSCONE_R_UPPER),
-               quarter = R(0.25) * (high - low);
+    const u32 waiting = U32_OF(s[PROFILE_WAITING]), orderly = waiting + 2 < PROFILE_WIDE;
+    u32 next = waiting - 1;
+    for (u32 i = 0; i < waiting && orderly; i++)
+        next = POOLED_BOX(i)[BOX_BOUND] < POOLED_BOX(next)[BOX_BOUND] ? i : next;
+    const search_box box = box_at(POOLED_BOX(next));
+    const u32 over = !(POOLED_BOX(next)[BOX_BOUND] < profile_ceiling(s, most));
+    for (u32 i = 0; i < BOX_SIZE; i++) POOLED_BOX(next)[i] = POOLED_BOX(waiting - 1)[i];
+    s[PROFILE_WAITING] = REAL_OF(waiting - 1);
+    if (over && orderly) return; /* the least bound is too large */
+    const real middle = R(0.5) * (box.r0 + box.r1);
+    put_box(PENDING_BOX(0), box.u0, box.u1, box.r0, middle);
+    put_box(PENDING_BOX(1), box.u0, box.u1, middle, box.r1);
+    s[SEARCH_PENDING] = R(2.0);
+}
+
+FN void profile_next(LOSSCONE_PARAMETERS, real u, real most, real enough)
+{
+    const u32 pending = U32_OF(s[SEARCH_PENDING]),
+              second_first = pending == 2 && sum8(PENDING_BOUND(1) + BOUND_LEAST, losscone_families(mi)) <
+                                                 sum8(PENDING_BOUND(0) + BOUND_LEAST, losscone_families(mi));
+    for (u32 i = 0; i < pending; i++) profile_judge(LOSSCONE, second_first ? 1 - i : i, u, most);
+    s[SEARCH_PENDING] = R(0.0);
+    if (s[PROFILE_WAITING] > R(0.0) && s[PROFILE_BEST] > enough) profile_halve(s, most);
+}
+
+/* The quarters of the domain become pending. */
+FN void profile_begin(CONSTANT elem *mr, GLOBAL real *s, real u)
+{
+    const search_box domain = box_of_options(mr);
+    const real quarter = R(0.25) * (domain.r1 - domain.r0);
+    s[PROFILE_BEST] = UNBOUNDED;
+    s[PROFILE_R] = domain.r0;
+    s[PROFILE_A] = LOADM1(mr, LOSSCONE_A_LOWER);
+    s[PROFILE_WAITING] = s[SEARCH_REMEMBERED] = R(0.0);
+    s[SEARCH_PENDING] = domain.r0 < domain.r1 ? REAL_OF(SEARCH_PENDING_MOST) : R(1.0);
+    for (u32 w = 0; w < SEARCH_PENDING_MOST; w++)
+        put_box(PENDING_BOX(w), u, u, FMA(quarter, REAL_OF(w), domain.r0),
+                w + 1 < SEARCH_PENDING_MOST ? FMA(quarter, REAL_OF(w + 1), domain.r0) : domain.r1);
+}
+
+/* The least misfit at potential u: PROFILE_BEST, _R, _A; UNBOUNDED where it is not below `most`. It ends at the first that
+ * is not above `enough`. Behind beam_forget. By the whole team, up to a
+ * barrier. */
+FN_LARGE void profile_run(LOSSCONE_PARAMETERS, real u, real most, real enough)
+{
     ONE_WORKER
     {
-        PROFILE_BEST = UNBOUNDED;
-        PROFILE_RATIO = low;
-        PROFILE_AMPLITUDE = LOADM1(mr, LOSSCONE_A_LOWER);
-        PROFILE_WAITING = PROFILE_REMEMBERED = R(0.0);
-        PROFILE_PENDING = low < high ? REAL_OF(PROFILE_PENDING_MOST) : R(1.0);
-        for (u32 w = 0; w < PROFILE_PENDING_MOST; w++) {
-            PROFILE_BOX(w)[0] = FMA(quarter, REAL_OF(w), low);
-            PROFILE_BOX(w)[1] = w + 1 < PROFILE_PENDING_MOST ? FMA(quarter, REAL_OF(w + 1), low) : high;
-        }
+        profile_begin(mr, s, u);
     }
     TEAM_BARRIER();
-    while (PROFILE_PENDING > R(0.0)) {
-        const u32 pending = U32_OF(PROFILE_PENDING);
-        search_box box;
-        box.u0 = box.u1 = u;
-        for (u32 w = 0; w < pending; w++) {
-            box.r0 = PROFILE_BOX(w)[0];
-            box.r1 = PROFILE_BOX(w)[1];
-            bound_families(mi, s, box, PROFILE_FAMILIES(w));
-        }
-        TEAM_BARRIER();
-        TEAM_IF(has_beam(mr)) {
-            for (u32 w = 0; w < pending; w++) beam_relax(mi, mr, sweep, s, box, 0, PROFILE_FAMILIES(w));
-            TEAM_BARRIER();
-        }
+    while (s[SEARCH_PENDING] > R(0.0)) {
+        pending_bound(LOSSCONE, 0);
         ONE_WORKER
         {
-            profile_next(mi, mr, sweep, s, u, most, enough);
+            profile_next(LOSSCONE, u, most, enough);
         }
         TEAM_BARRIER();
     }
+    TEAM_BARRIER(); /* all have seen that nothing is pending: what comes next may write it */
 }
 
-/* Is the cell that the last profile found also there at potential u, with a misfit that is not above the
- * limit? By one worker. */
-FN_LARGE u32 profile_again(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
-                           real u, real limit)
+/* Is the cell that the last profile found also there at potential u, with a misfit that is not above the limit? By one
+ * worker. */
+FN_LARGE u32 profile_again(LOSSCONE_PARAMETERS, real u, real limit)
 {
-    const u32 families = losscone_families(mi), reversed = families > SLOTS && u > R(0.0);
-    real low = LOADM1(mr, LOSSCONE_R_LOWER), high = LOADM1(mr, LOSSCONE_R_UPPER), sum = CELLS_BASE;
-    for (u32 f = 0; f < families; f++) {
-        const u32 row = f % SLOTS, energy = f / SLOTS, k = U32_OF(PROFILE_KEPT[f]);
-        const real opening =
-            FMA(u, CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row], R(1.0));
-        sum = sum + CELLS_STEP(energy)[k * SLOTS + row];
+    const u32 reversed = families_reversed(mi, u);
+    GLOBAL const real *kept = s + PROFILE_KEPT;
+    real low = LOADM1(mr, LOSSCONE_R_LOWER), high = LOADM1(mr, LOSSCONE_R_UPPER), sum = s[CELLS_BASE];
+    for (u32 f = 0; f < losscone_families(mi); f++) {
+        const u32 row = f % SWEEP_SLOTS, k = U32_OF(kept[f]);
+        const real opening = FMA(u, family_inverse(s, f, reversed), R(1.0));
+        sum = sum + family_step(s, f, k);
         if (opening > R(0.0)) {
-            const real to = DIVIDE(CELLS_THRESHOLD[k * SLOTS + row], opening),
-                       from = k > 0 ? DIVIDE(CELLS_THRESHOLD[(k - 1) * SLOTS + row], opening) : low;
+            const real to = DIVIDE(row_threshold(s, row, k), opening),
+                       from = k > 0 ? DIVIDE(row_threshold(s, row, k - 1), opening) : low;
             low = from > low ? from : low;
             high = to < high ? to : high;
         } else if (k > 0)
@@ -261,8 +245,8 @@ FN_LARGE u32 profile_again(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const ele
     }
     if (!(high - low > PROFILE_SLIVER)) return 0;
     if (!has_beam(mr)) return sum <= limit;
-    solve_cell(mi, mr, sweep, s, PROFILE_KEPT, u, u);
-    return SOLVE_VALUE <= limit;
+    solve_cell(LOSSCONE, kept, u, u);
+    return s[SOLVE_VALUE] <= limit;
 }
 
 #endif

@@ -1,13 +1,13 @@
 /* losscone_search.h: the global minimum of a sweep's misfit by branch and bound.
  *
- *   slabs of U, halves of r ─► bound ─► heap, the least bound first ─► many lines cross the box: halve it
- *                                                                  └─► few do: visit each cell of theirs in
- *                                                                      the box whose misfit can be the least
+ *   slices of U, halves of r ─► bound ─► heap, the least bound first ─► many lines cross the box: halve it
+ *                                                                  └─► few do: visit each cell of theirs in the box
+ *                                                                      whose misfit can be the least
  *
  * Nothing is lost: a box goes when its bound is above the best misfit found, or when all cells of the lines'
- * arrangement that meet it have been visited, but for slivers (plateau.h). What is visited first follows from
- * the numbers alone, so the answer does not depend on the team. The heap holds a limited number of boxes;
- * while it is full the search goes depth first.
+ * arrangement that meet it have been visited, but for slivers (losscone_plateau.h). What is visited first follows from
+ * the numbers alone, so the answer does not depend on the team. The heap holds a limited number of boxes; while it is
+ * full the search goes depth first.
  */
 #ifndef PARITAS_LOSSCONE_SEARCH_H
 #define PARITAS_LOSSCONE_SEARCH_H
@@ -28,112 +28,79 @@
 #define BOX_LEAST_R R(1e-6)
 #define BOX_LEAST_U R(1e-3)
 #endif
+#define VISIT_LINES_HARD 12.0 /* VISIT_LINES */
+#define VISIT_LINES_BEAM 7.0
 
-#define SEARCH_AT CELLS_SIZE
-#define SEARCH(i) (s)[SEARCH_AT + (i)]
-#define SEARCH_ACTION SEARCH(0) /* what comes next: */
-#define SEARCH_STOP R(0.0)
-#define SEARCH_BOUND R(1.0)      /* the pending boxes are to be bounded */
-#define SEARCH_VISIT R(2.0)      /* the cells of the pending box are to be visited */
-#define SEARCH_PENDING SEARCH(1) /* how many boxes are */
-#define SEARCH_BEST SEARCH(2)    /* least misfit found */
-#define SEARCH_BOXES SEARCH(3)
-#define SEARCH_SOLVED SEARCH(4)
-#define SEARCH_HEAP SEARCH(5) /* boxes in it */
-#define SEARCH_STACK SEARCH(6)
-#define SEARCH_USED SEARCH(7) /* places of the pool ever used */
-#define SEARCH_FREE SEARCH(8) /* places given back */
-#define SEARCH_SLAB SEARCH(9) /* next slab of U */
-#define SEARCH_SLABS SEARCH(10)
-#define SEARCH_SIDE SEARCH(11) /* 1 where the best plateau was found at U > 0 */
-#define SEARCH_GAP SEARCH(12)
-#define SEARCH_NEAR SEARCH(13)       /* SEARCH_CLOSE of this run */
-#define SEARCH_ROUGH SEARCH(14)      /* 1: bound the pending boxes roughly (beam.h) */
-#define SEARCH_REMEMBERED SEARCH(15) /* solved cells */
-#define SEARCH_EDGE(i) SEARCH(16 + (i))
-#define SEARCH_BEST_U SEARCH(28) /* where the best was found, if there may be a beam */
-#define SEARCH_BEST_A SEARCH(29)
-#define SEARCH_BOX(w) (s + SEARCH_AT + 32 + 8 * (size_t)(w)) /* a pending box: u0, u1, r0, r1 */
-#define SEARCH_KEY (s + SEARCH_AT + 48)                      /* the heap: bounds, */
-#define SEARCH_PLACE (SEARCH_KEY + HEAP_MOST)                /* and where in the pool their boxes are */
-#define SEARCH_GIVEN_BACK (SEARCH_PLACE + HEAP_MOST)
-#define SEARCH_POOL(i) (SEARCH_GIVEN_BACK + HEAP_MOST + BOX_ENTRY * (size_t)(i))
-#define SEARCH_DEEP(i) (SEARCH_POOL(HEAP_MOST) + BOX_ENTRY * (size_t)(i))
-/* bound.h's numbers of a pending box */
-#define SEARCH_FAMILIES(w) (SEARCH_DEEP(STACK_MOST) + BOUND_SIZE * (size_t)(w))
-/* A visit: the families that lines cross, k of each, the sums so far, the least that the rest adds. */
-#define VISIT_FAMILY SEARCH_FAMILIES(2)
-#define VISIT_K (VISIT_FAMILY + 16)
-#define VISIT_SUM (VISIT_K + 16)
-#define VISIT_REST (VISIT_SUM + 16)
-#define VISIT_MODES (VISIT_REST + 16) /* of the beam's bounds for the box */
-#define VISIT_POLYGON(i) (VISIT_MODES + 32 + VISIT_ROOM * (size_t)(i))
-#define SEARCH_TRIED VISIT_POLYGON(VISIT_LINES + 2)  /* k of all families at the visited cell */
-#define SEARCH_CHOSEN (SEARCH_TRIED + FAMILIES_MOST) /* at the best */
-#define SEARCH_VALUES (SEARCH_CHOSEN + FAMILIES_MOST)
-#define SOLVED(i) (s + SOLVED_AT + SLOTS * (size_t)(i))    /* k of the rows of a solved cell */
-#define SEARCH_POLYGON (SEARCH_VALUES + FAMILIES_MOST)     /* the plateau, and room to clip it */
-#define SEARCH_OUTCOME (SEARCH_POLYGON + 3 * POLYGON_ROOM) /* outcome.h */
+enum search_action {
+    SEARCH_STOP,
+    SEARCH_BOUND /* the pending boxes */,
+    SEARCH_VISIT /* the pending box's cells */
+};
+/* What waits: a box, a box that is bounded roughly (losscone_beam.h), a cell. */
+enum search_kind { SEARCH_BOX, SEARCH_ROUGH_BOX, SEARCH_CELL };
 
-FN u32 has_beam(CONSTANT elem *mr)
-{
-    return LOADM1(mr, LOSSCONE_A_UPPER) > R(0.0);
-}
+#define PENDING_BOX(w) (s + SEARCH_PENDING_BOX + BOX_SIZE * (size_t)(w))
+#define PENDING_BOUND(w) (s + SEARCH_PENDING_BOUND + BOUND_SIZE * (size_t)(w))
+#define POOLED_BOX(place) (s + SEARCH_POOLED + BOX_SIZE * (size_t)(place))
+#define STACKED_BOX(i) (s + SEARCH_DEEP + BOX_SIZE * (size_t)(i))
+#define SOLVED_CELL(i) (s + SEARCH_SOLVED_CELL + SWEEP_SLOTS * (size_t)(i))
+#define VISIT_POLYGON(i) (s + VISIT_POLYGONS + VISIT_ROOM * (size_t)(i))
 
-/* Kinds of entries: boxes; boxes that are bounded roughly (beam.h); cells, by a point of theirs and the
- * potentials at which they meet the box they were found in. */
-#define ENTRY_BOX R(0.0)
-#define ENTRY_ROUGH R(1.0)
-#define ENTRY_CELL R(2.0)
-
+/* A bound must be below it to be of interest. */
 FN real search_limit(GLOBAL const real *s)
 {
-    return FMA(-SEARCH_NEAR, SEARCH_BEST, SEARCH_BEST) - SEARCH_ROUNDING;
+    return FMA(-s[SEARCH_NEAR], s[SEARCH_BEST], s[SEARCH_BEST]) - SEARCH_ROUNDING;
 }
 
-FN search_box box_at(GLOBAL const real *entry)
+/* ---- pending boxes ---- */
+
+/* Bounds them, by the whole team, up to a barrier. */
+FN void pending_bound(LOSSCONE_PARAMETERS, u32 roughly)
 {
-    search_box box;
-    box.u0 = entry[0];
-    box.u1 = entry[1];
-    box.r0 = entry[2];
-    box.r1 = entry[3];
-    return box;
+    const u32 pending = U32_OF(s[SEARCH_PENDING]);
+    for (u32 w = 0; w < pending; w++) bound_families(LOSSCONE, box_at(PENDING_BOX(w)), PENDING_BOUND(w));
+    TEAM_BARRIER();
+    TEAM_IF(has_beam(mr)) {
+        for (u32 w = 0; w < pending; w++)
+            beam_relax(LOSSCONE, box_at(PENDING_BOX(w)), roughly, PENDING_BOUND(w));
+        TEAM_BARRIER();
+    }
 }
 
-/* The domain. */
-FN search_box box_of_options(CONSTANT elem *mr)
+/* What was found: the least misfit that box w may hold, and the lines that cross it. */
+FN real pending_least(CONSTANT u32 *mi, GLOBAL const real *s, u32 w)
 {
-    search_box box;
-    box.u0 = LOADM1(mr, LOSSCONE_U_LOWER);
-    box.u1 = LOADM1(mr, LOSSCONE_U_UPPER);
-    box.r0 = LOADM1(mr, LOSSCONE_R_LOWER);
-    box.r1 = LOADM1(mr, LOSSCONE_R_UPPER);
-    return box;
+    return s[CELLS_BASE] + sum8(PENDING_BOUND(w) + BOUND_LEAST, losscone_families(mi));
 }
-
-FN void put_box(GLOBAL real *entry, real u0, real u1, real r0, real r1)
+FN real pending_lines(CONSTANT u32 *mi, GLOBAL const real *s, u32 w)
 {
-    entry[0] = u0;
-    entry[1] = u1;
-    entry[2] = r0;
-    entry[3] = r1;
+    return sum8(PENDING_BOUND(w) + BOUND_LINES, losscone_families(mi));
+}
+FN real pending_lean(CONSTANT u32 *mi, GLOBAL const real *s, u32 w)
+{
+    return sum8(PENDING_BOUND(w) + BOUND_LEAN, losscone_families(mi));
 }
 
 /* ---- heap: the least bound on top ---- */
 
 FN void heap_set(GLOBAL real *s, u32 i, real key, real place)
 {
-    SEARCH_KEY[i] = key;
-    SEARCH_PLACE[i] = place;
+    (s + SEARCH_KEY)[i] = key;
+    (s + SEARCH_PLACE)[i] = place;
+}
+
+/* What stands at `from`, to `to`. */
+FN void heap_move(GLOBAL real *s, u32 to, u32 from)
+{
+    heap_set(s, to, (s + SEARCH_KEY)[from], (s + SEARCH_PLACE)[from]);
 }
 
 FN void heap_push(GLOBAL real *s, real key, real place)
 {
-    u32 i = U32_OF(SEARCH_HEAP);
-    SEARCH_HEAP = REAL_OF(i + 1);
-    while (i > 0 && SEARCH_KEY[(i - 1) / 2] > key) {
-        heap_set(s, i, SEARCH_KEY[(i - 1) / 2], SEARCH_PLACE[(i - 1) / 2]);
+    u32 i = U32_OF(s[SEARCH_HEAPED]);
+    s[SEARCH_HEAPED] = REAL_OF(i + 1);
+    while (i > 0 && (s + SEARCH_KEY)[(i - 1) / 2] > key) {
+        heap_move(s, i, (i - 1) / 2);
         i = (i - 1) / 2;
     }
     heap_set(s, i, key, place);
@@ -142,16 +109,17 @@ FN void heap_push(GLOBAL real *s, real key, real place)
 /* Takes the top away; it is the caller's to have read it. */
 FN void heap_pop(GLOBAL real *s)
 {
-    const u32 n = U32_OF(SEARCH_HEAP) - 1;
-    SEARCH_HEAP = REAL_OF(n);
-    const real key = SEARCH_KEY[n], place = SEARCH_PLACE[n];
+    const u32 n = U32_OF(s[SEARCH_HEAPED]) - 1;
+    GLOBAL const real *keys = s + SEARCH_KEY;
+    const real key = keys[n], place = (s + SEARCH_PLACE)[n];
+    s[SEARCH_HEAPED] = REAL_OF(n);
     u32 i = 0, child = 1;
     while (child < n) {
-        if (child + 1 < n && SEARCH_KEY[child + 1] < SEARCH_KEY[child]) child++;
-        if (SEARCH_KEY[child] >= key)
+        if (child + 1 < n && keys[child + 1] < keys[child]) child++;
+        if (keys[child] >= key)
             child = n;
         else {
-            heap_set(s, i, SEARCH_KEY[child], SEARCH_PLACE[child]);
+            heap_move(s, i, child);
             i = child;
             child = 2 * i + 1;
         }
@@ -161,49 +129,48 @@ FN void heap_pop(GLOBAL real *s)
 
 FN u32 search_full(GLOBAL const real *s)
 {
-    return SEARCH_FREE == R(0.0) && SEARCH_USED == REAL_OF(HEAP_MOST);
+    return s[SEARCH_FREE] == R(0.0) && s[SEARCH_USED] == REAL_OF(SEARCH_HEAP_MOST);
 }
 
-/* A place for an entry with this bound: in the heap or, while that is full, on the stack. */
-FN GLOBAL real *search_place(GLOBAL real *s, real bound)
+/* A place for an entry of this kind and bound: in the heap or, while that is full, on the stack. */
+FN GLOBAL real *search_place(GLOBAL real *s, real bound, u32 kind)
 {
-    const u32 deep = U32_OF(SEARCH_STACK), given_back = U32_OF(SEARCH_FREE), used = U32_OF(SEARCH_USED);
-    if (search_full(s)) {
-        SEARCH_STACK = REAL_OF(deep + 1);
-        return SEARCH_DEEP(deep);
-    }
-    const real place = given_back ? SEARCH_GIVEN_BACK[given_back - 1] : REAL_OF(used);
-    if (given_back)
-        SEARCH_FREE = REAL_OF(given_back - 1);
+    const u32 deep = U32_OF(s[SEARCH_STACKED]), given_back = U32_OF(s[SEARCH_FREE]),
+              used = U32_OF(s[SEARCH_USED]), full = search_full(s);
+    const real place = given_back ? (s + SEARCH_GIVEN_BACK)[given_back - 1] : REAL_OF(used);
+    GLOBAL real *entry = full ? STACKED_BOX(deep) : POOLED_BOX(U32_OF(place));
+    if (full)
+        s[SEARCH_STACKED] = REAL_OF(deep + 1);
+    else if (given_back)
+        s[SEARCH_FREE] = REAL_OF(given_back - 1);
     else
-        SEARCH_USED = REAL_OF(used + 1);
-    heap_push(s, bound, place);
-    return SEARCH_POOL(U32_OF(place));
+        s[SEARCH_USED] = REAL_OF(used + 1);
+    if (!full) heap_push(s, bound, place);
+    entry[BOX_BOUND] = bound;
+    entry[BOX_KIND] = REAL_OF(kind);
+    return entry;
 }
 
 /* Keeps pending box w, unless its bound says that nothing is to be found there. By one worker. */
 FN void search_keep(CONSTANT u32 *mi, GLOBAL real *s, u32 w)
 {
-    const u32 families = losscone_families(mi);
-    GLOBAL const real *known = SEARCH_FAMILIES(w), *box = SEARCH_BOX(w);
-    const real bound = CELLS_BASE + sum8(BOUND_LEAST(known), families);
-    SEARCH_BOXES = SEARCH_BOXES + R(1.0);
+    const search_box box = box_at(PENDING_BOX(w));
+    const real bound = pending_least(mi, s, w);
+    s[SEARCH_BOXES] = s[SEARCH_BOXES] + R(1.0);
     if (bound >= search_limit(s)) return;
-    GLOBAL real *entry = search_place(s, bound);
-    put_box(entry, box[0], box[1], box[2], box[3]);
-    entry[4] = sum8(BOUND_LINES(known), families);
-    entry[5] = sum8(BOUND_LEAN(known), families);
-    entry[6] = bound;
-    entry[7] = SEARCH_ROUGH > R(0.0) ? ENTRY_ROUGH : ENTRY_BOX;
+    GLOBAL real *entry = search_place(s, bound, s[SEARCH_ROUGH] > R(0.0) ? SEARCH_ROUGH_BOX : SEARCH_BOX);
+    put_box(entry, box.u0, box.u1, box.r0, box.r1);
+    entry[BOX_LINES] = pending_lines(mi, s, w);
+    entry[BOX_LEAN] = pending_lean(mi, s, w);
 }
 
 /* ---- cells ---- */
 
 FN void search_improve(CONSTANT u32 *mi, GLOBAL real *s, real misfit, u32 reversed)
 {
-    SEARCH_BEST = misfit;
-    SEARCH_SIDE = REAL_OF(reversed);
-    for (u32 f = 0; f < losscone_families(mi); f++) SEARCH_CHOSEN[f] = SEARCH_TRIED[f];
+    s[SEARCH_BEST] = misfit;
+    s[SEARCH_SIDE] = REAL_OF(reversed);
+    for (u32 f = 0; f < losscone_families(mi); f++) (s + SEARCH_CHOSEN)[f] = (s + SEARCH_TRIED)[f];
 }
 
 /* The cell of SEARCH_TRIED, without beam. */
@@ -211,315 +178,337 @@ FN void search_try(CONSTANT u32 *mi, GLOBAL real *s, u32 reversed)
 {
     const u32 families = losscone_families(mi);
     for (u32 f = 0; f < families; f++)
-        SEARCH_VALUES[f] = CELLS_STEP(f / SLOTS)[U32_OF(SEARCH_TRIED[f]) * SLOTS + f % SLOTS];
-    const real misfit = CELLS_BASE + sum8(SEARCH_VALUES, families);
-    SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
-    if (misfit < SEARCH_BEST) search_improve(mi, s, misfit, reversed);
+        (s + SEARCH_VALUES)[f] = family_step(s, f, U32_OF((s + SEARCH_TRIED)[f]));
+    const real misfit = s[CELLS_BASE] + sum8(s + SEARCH_VALUES, families);
+    s[SEARCH_SOLVED] = s[SEARCH_SOLVED] + R(1.0);
+    if (misfit < s[SEARCH_BEST]) search_improve(mi, s, misfit, reversed);
 }
 
 /* The cells that hold a point. */
 FN void search_locate(CONSTANT u32 *mi, GLOBAL real *s, real u, real r)
 {
-    const u32 families = losscone_families(mi), reversed = families > SLOTS && u > R(0.0);
-    for (u32 f = 0; f < families; f++) {
-        const u32 row = f % SLOTS, energy = f / SLOTS;
-        SEARCH_TRIED[f] = REAL_OF(thresholds_below(
-            s, row,
-            cone_edge(u, r, CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row])));
+    const u32 reversed = families_reversed(mi, u);
+    for (u32 f = 0; f < losscone_families(mi); f++)
+        (s + SEARCH_TRIED)[f] =
+            REAL_OF(thresholds_below(s, f % SWEEP_SLOTS, cone_edge(u, r, family_inverse(s, f, reversed))));
+}
+
+/* Is the cell of these k among the first n that are remembered? */
+FN u32 search_remembers(GLOBAL const real *s, GLOBAL const real *k, u32 n)
+{
+    for (u32 i = 0; i < n; i++) {
+        u32 row = 0;
+        while (row < SWEEP_ROWS && SOLVED_CELL(i)[row] == k[row]) row++;
+        if (row == SWEEP_ROWS) return 1;
     }
+    return 0;
+}
+FN void search_remember(GLOBAL real *s, GLOBAL const real *k, u32 place)
+{
+    for (u32 row = 0; row < SWEEP_ROWS; row++) SOLVED_CELL(place)[row] = k[row];
+    s[SEARCH_REMEMBERED] = s[SEARCH_REMEMBERED] + R(1.0);
 }
 
 /* The cell of SEARCH_TRIED with the best beam, unless it was solved before. */
-FN_LARGE void search_solve(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
+FN_LARGE void search_solve(LOSSCONE_PARAMETERS)
 {
-    const u32 remembered = U32_OF(SEARCH_REMEMBERED);
-    for (u32 i = 0; i < remembered; i++) {
-        u32 row = 0;
-        while (row < SWEEP_ROWS && SOLVED(i)[row] == SEARCH_TRIED[row]) row++;
-        if (row == SWEEP_ROWS) return;
-    }
-    if (remembered < SOLVED_MOST) {
-        for (u32 row = 0; row < SWEEP_ROWS; row++) SOLVED(remembered)[row] = SEARCH_TRIED[row];
-        SEARCH_REMEMBERED = REAL_OF(remembered + 1);
-    }
+    GLOBAL const real *tried = s + SEARCH_TRIED;
+    const u32 remembered = U32_OF(s[SEARCH_REMEMBERED]);
+    if (search_remembers(s, tried, remembered)) return;
+    if (remembered < SEARCH_REMEMBERED_MOST) search_remember(s, tried, remembered);
     const search_box domain = box_of_options(mr);
-    const u32 n = plateau_clip(mi, s, SEARCH_TRIED, domain, 0, SEARCH_POLYGON);
-    const search_box extent = polygon_extent(SEARCH_POLYGON, n, domain);
+    const u32 n = plateau_clip(mi, s, tried, domain, 0, s + SEARCH_POLYGON);
     if (n == 0) return;
-    solve_cell(mi, mr, sweep, s, SEARCH_TRIED, extent.u0, extent.u1);
-    SEARCH_SOLVED = SEARCH_SOLVED + R(1.0);
-    if (SOLVE_VALUE < SEARCH_BEST) {
-        search_improve(mi, s, SOLVE_VALUE, 0);
-        SEARCH_BEST_U = SOLVE_U;
-        SEARCH_BEST_A = SOLVE_A;
+    const search_box extent = polygon_extent(s + SEARCH_POLYGON, n, domain);
+    solve_cell(LOSSCONE, tried, extent.u0, extent.u1);
+    s[SEARCH_SOLVED] = s[SEARCH_SOLVED] + R(1.0);
+    if (s[SOLVE_VALUE] < s[SEARCH_BEST]) {
+        search_improve(mi, s, s[SOLVE_VALUE], 0);
+        s[SEARCH_BEST_U] = s[SOLVE_U];
+        s[SEARCH_BEST_A] = s[SOLVE_A];
     }
 }
 
-/* Keeps the cell of SEARCH_TRIED, whose part in the box is this polygon, for when its turn comes, unless its
- * bound is too large: beams are solved for in as few cells as can be. */
-FN_LARGE void search_keep_cell(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
-                               search_box box, GLOBAL const real *polygon, u32 n)
+/* The least misfit of the cell of SEARCH_TRIED with any beam at potentials u0 .. u1. What the visit knows of the beam's
+ * bounds stays. */
+FN real search_cell_bound(LOSSCONE_PARAMETERS, real u0, real u1)
 {
-    const search_box extent = polygon_extent(polygon, n, box);
-    real bound = CELLS_BASE, a = R(0.0), b = R(0.0);
-    for (u32 i = 0; i < SLOTS; i++) {
-        VISIT_MODES[i] = BEAM_MODE[i];
-        VISIT_MODES[SLOTS + i] = BEAM_FACTOR[i];
+    real bound = s[CELLS_BASE];
+    for (u32 row = 0; row < SWEEP_SLOTS; row++) {
+        (s + VISIT_MODE)[row] = (s + BEAM_MODE)[row];
+        (s + VISIT_FACTOR)[row] = (s + BEAM_FACTOR)[row];
     }
     for (u32 row = 0; row < SWEEP_ROWS; row++) {
-        if (BEAM_MODE[row] > MODE_NONE) beam_choose(mi, mr, sweep, s, row, extent.u0, extent.u1, 0);
-        bound = bound + beam_step(s, row, U32_OF(SEARCH_TRIED[row]));
+        if ((s + BEAM_MODE)[row] > REAL_OF(BEAM_NONE)) beam_choose(LOSSCONE, row, u0, u1, 0);
+        bound = bound + beam_step(s, row, U32_OF((s + SEARCH_TRIED)[row]));
     }
-    for (u32 i = 0; i < SLOTS; i++) {
-        BEAM_MODE[i] = VISIT_MODES[i];
-        BEAM_FACTOR[i] = VISIT_MODES[SLOTS + i];
+    for (u32 row = 0; row < SWEEP_SLOTS; row++) {
+        (s + BEAM_MODE)[row] = (s + VISIT_MODE)[row];
+        (s + BEAM_FACTOR)[row] = (s + VISIT_FACTOR)[row];
     }
-    if (bound >= search_limit(s)) return;
-    if (search_full(s)) {
-        search_solve(mi, mr, sweep, s);
-        return;
-    }
-    for (u32 i = 0; i < n; i++) {
-        a = a + polygon[2 * i];
-        b = b + polygon[2 * i + 1];
-    }
-    GLOBAL real *entry = search_place(s, bound);
-    put_box(entry, extent.u0, extent.u1, flush(DIVIDE(b, a)), DIVIDE(a, REAL_OF(n)));
-    entry[6] = bound;
-    entry[7] = ENTRY_CELL;
+    return bound;
 }
 
-FN void search_leaf(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s,
-                    u32 reversed, search_box box, GLOBAL const real *polygon, u32 n)
+/* Keeps the cell of SEARCH_TRIED, whose part in the box is this polygon, for when its turn comes, unless its bound is
+ * too large: beams are solved for in as few cells as can be. */
+FN_LARGE void search_keep_cell(LOSSCONE_PARAMETERS, search_box box, GLOBAL const real *polygon, u32 n)
+{
+    const search_box extent = polygon_extent(polygon, n, box);
+    const real bound = search_cell_bound(LOSSCONE, extent.u0, extent.u1);
+    if (bound >= search_limit(s)) return;
+    if (search_full(s)) {
+        search_solve(LOSSCONE);
+        return;
+    }
+    real a = R(0.0), b = R(0.0);
+    for (u32 i = 0; i < n; i++) {
+        a = a + VERTEX_A(polygon, i);
+        b = b + VERTEX_B(polygon, i);
+    }
+    GLOBAL real *entry = search_place(s, bound, SEARCH_CELL);
+    entry[CELL_U] = flush(DIVIDE(b, a));
+    entry[CELL_R] = DIVIDE(a, REAL_OF(n));
+}
+
+FN void search_leaf(LOSSCONE_PARAMETERS, u32 reversed, search_box box, GLOBAL const real *polygon, u32 n)
 {
     if (has_beam(mr))
-        search_keep_cell(mi, mr, sweep, s, box, polygon, n);
+        search_keep_cell(LOSSCONE, box, polygon, n);
     else
         search_try(mi, s, reversed);
 }
 
 /* The cell that holds a point, with all that may be in it. */
-FN void search_point(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real u,
-                     real r)
+FN void search_point(LOSSCONE_PARAMETERS, real u, real r)
 {
     search_locate(mi, s, u, r);
-    if (has_beam(mr)) search_solve(mi, mr, sweep, s);
-    if (has_beam(mr) && SEARCH_BEST < UNBOUNDED) return;
+    if (has_beam(mr)) search_solve(LOSSCONE);
+    if (has_beam(mr) && s[SEARCH_BEST] < UNBOUNDED) return;
     search_try(mi, s, u > R(0.0)); /* or a sliver, which has no best beam */
-    SEARCH_BEST_U = u;
-    SEARCH_BEST_A = LOADM1(mr, LOSSCONE_A_LOWER);
+    s[SEARCH_BEST_U] = u;
+    s[SEARCH_BEST_A] = LOADM1(mr, LOSSCONE_A_LOWER);
 }
 
-/* ---- what comes next ---- */
+FN void search_middle(LOSSCONE_PARAMETERS, search_box box)
+{
+    search_point(LOSSCONE, R(0.5) * (box.u0 + box.u1), R(0.5) * (box.r0 + box.r1));
+}
 
-/* The halves of a box become pending, or the box itself: for better bounds, or for a visit if few lines cross
- * it. 0: it is too small for either. */
+/* ---- what comes next: all by one worker ---- */
+
+/* The halves of a box become pending, or the box itself: for better bounds, or for a visit if few lines cross it. 0: it
+ * is too small for either. */
 FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry)
 {
     const search_box box = box_at(entry);
-    const real lines = entry[4], middle_u = R(0.5) * (box.u0 + box.u1), middle_r = R(0.5) * (box.r0 + box.r1);
-    put_box(SEARCH_BOX(0), box.u0, box.u1, box.r0, box.r1);
-    SEARCH_PENDING = R(1.0);
-    SEARCH_ROUGH = R(0.0);
-    SEARCH_ACTION = entry[7] == ENTRY_ROUGH ? SEARCH_BOUND : SEARCH_VISIT;
-    if (entry[7] == ENTRY_ROUGH || lines <= (has_beam(mr) ? R(VISIT_LINES_BEAM) : R(VISIT_LINES_HARD)))
-        return 1;
+    const real lines = entry[BOX_LINES], middle_u = R(0.5) * (box.u0 + box.u1),
+               middle_r = R(0.5) * (box.r0 + box.r1);
+    const u32 rough = entry[BOX_KIND] == REAL_OF(SEARCH_ROUGH_BOX);
+    put_box(PENDING_BOX(0), box.u0, box.u1, box.r0, box.r1);
+    s[SEARCH_PENDING] = R(1.0);
+    s[SEARCH_ROUGH] = R(0.0);
+    s[SEARCH_ACTION] = REAL_OF(rough ? SEARCH_BOUND : SEARCH_VISIT);
+    if (rough || lines <= (has_beam(mr) ? R(VISIT_LINES_BEAM) : R(VISIT_LINES_HARD))) return 1;
     if (box.u1 - box.u0 < BOX_LEAST_U && box.r1 - box.r0 < BOX_LEAST_R) return 0;
     const u32 no_u = middle_u <= box.u0 || middle_u >= box.u1,
               no_r = middle_r <= box.r0 || middle_r >= box.r1;
     if (no_u && no_r) return 0;
-    SEARCH_PENDING = R(2.0);
-    SEARCH_ACTION = SEARCH_BOUND;
-    if (no_u || (!no_r && entry[5] > R(0.0))) {
-        put_box(SEARCH_BOX(0), box.u0, box.u1, box.r0, middle_r);
-        put_box(SEARCH_BOX(1), box.u0, box.u1, middle_r, box.r1);
+    s[SEARCH_PENDING] = R(2.0);
+    s[SEARCH_ACTION] = REAL_OF(SEARCH_BOUND);
+    if (no_u || (!no_r && entry[BOX_LEAN] > R(0.0))) {
+        put_box(PENDING_BOX(0), box.u0, box.u1, box.r0, middle_r);
+        put_box(PENDING_BOX(1), box.u0, box.u1, middle_r, box.r1);
     } else {
-        put_box(SEARCH_BOX(0), box.u0, middle_u, box.r0, box.r1);
-        put_box(SEARCH_BOX(1), middle_u, box.u1, box.r0, box.r1);
+        put_box(PENDING_BOX(0), box.u0, middle_u, box.r0, box.r1);
+        put_box(PENDING_BOX(1), middle_u, box.u1, box.r0, box.r1);
     }
     return 1;
 }
 
-/* Least bound of what is left. */
-FN real search_rest(GLOBAL const real *s)
+/* The next slice of U, in halves of r. */
+FN void search_slice(CONSTANT elem *mr, GLOBAL real *s)
 {
-    real least = U32_OF(SEARCH_HEAP) ? SEARCH_KEY[0] : UNBOUNDED;
-    for (u32 i = 0; i < U32_OF(SEARCH_STACK); i++)
-        least = SEARCH_DEEP(i)[6] < least ? SEARCH_DEEP(i)[6] : least;
-    return least;
+    const u32 slice = U32_OF(s[SEARCH_SLICE]);
+    const search_box domain = box_of_options(mr);
+    const real u0 = (s + SEARCH_EDGE)[slice], u1 = (s + SEARCH_EDGE)[slice + 1],
+               middle = R(0.5) * (domain.r0 + domain.r1);
+    s[SEARCH_SLICE] = REAL_OF(slice + 1);
+    s[SEARCH_ACTION] = REAL_OF(SEARCH_BOUND);
+    s[SEARCH_ROUGH] = has_beam(mr) ? R(1.0) : R(0.0);
+    s[SEARCH_PENDING] = domain.r0 < domain.r1 ? R(2.0) : R(1.0);
+    put_box(PENDING_BOX(0), u0, u1, domain.r0, middle);
+    put_box(PENDING_BOX(1), u0, u1, middle, domain.r1);
 }
 
-/* By one worker. */
-FN_LARGE void search_next(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
+/* At the limit of boxes: some answer, and what the least bound that is left may gain. */
+FN void search_give_up(LOSSCONE_PARAMETERS)
 {
-    const u32 slab = U32_OF(SEARCH_SLAB);
-    if (slab < U32_OF(SEARCH_SLABS)) {
-        const real r0 = LOADM1(mr, LOSSCONE_R_LOWER), r1 = LOADM1(mr, LOSSCONE_R_UPPER),
-                   middle = R(0.5) * (r0 + r1);
-        SEARCH_SLAB = REAL_OF(slab + 1);
-        SEARCH_ACTION = SEARCH_BOUND;
-        SEARCH_ROUGH = has_beam(mr) ? R(1.0) : R(0.0);
-        SEARCH_PENDING = r0 < r1 ? R(2.0) : R(1.0);
-        put_box(SEARCH_BOX(0), SEARCH_EDGE(slab), SEARCH_EDGE(slab + 1), r0, middle);
-        put_box(SEARCH_BOX(1), SEARCH_EDGE(slab), SEARCH_EDGE(slab + 1), middle, r1);
-        return;
+    if (s[SEARCH_BEST] == UNBOUNDED && s[SEARCH_HEAPED] > R(0.0)) {
+        GLOBAL const real *entry = POOLED_BOX(U32_OF((s + SEARCH_PLACE)[0]));
+        if (entry[BOX_KIND] == REAL_OF(SEARCH_CELL))
+            search_point(LOSSCONE, entry[CELL_U], entry[CELL_R]);
+        else
+            search_middle(LOSSCONE, box_at(entry));
     }
-    if (SEARCH_BOXES >= REAL_OF(mi[LOSSCONE_BOX_LIMIT])) {
-        if (SEARCH_BEST == UNBOUNDED && SEARCH_HEAP > R(0.0)) { /* some answer */
-            GLOBAL const real *entry = SEARCH_POOL(U32_OF(SEARCH_PLACE[0]));
-            if (entry[7] == ENTRY_CELL)
-                search_point(mi, mr, sweep, s, entry[2], entry[3]);
-            else
-                search_point(mi, mr, sweep, s, R(0.5) * (entry[0] + entry[1]),
-                             R(0.5) * (entry[2] + entry[3]));
-        }
-        const real gap = SEARCH_BEST - search_rest(s);
-        SEARCH_GAP = gap > R(0.0) ? gap : R(0.0);
-        SEARCH_ACTION = SEARCH_STOP;
+    real least = s[SEARCH_HEAPED] > R(0.0) ? (s + SEARCH_KEY)[0] : UNBOUNDED;
+    for (u32 i = 0; i < U32_OF(s[SEARCH_STACKED]); i++)
+        least = STACKED_BOX(i)[BOX_BOUND] < least ? STACKED_BOX(i)[BOX_BOUND] : least;
+    const real gap = s[SEARCH_BEST] - least;
+    s[SEARCH_GAP] = gap > R(0.0) ? gap : R(0.0);
+}
+
+/* Takes the top of the heap; 1: boxes became pending. */
+FN u32 search_pop(LOSSCONE_PARAMETERS)
+{
+    const real place = (s + SEARCH_PLACE)[0];
+    const u32 given_back = U32_OF(s[SEARCH_FREE]);
+    GLOBAL const real *entry = POOLED_BOX(U32_OF(place));
+    (s + SEARCH_GIVEN_BACK)[given_back] = place;
+    s[SEARCH_FREE] = REAL_OF(given_back + 1);
+    heap_pop(s);
+    if (entry[BOX_KIND] != REAL_OF(SEARCH_CELL)) return search_divide(mr, s, entry);
+    search_point(LOSSCONE, entry[CELL_U], entry[CELL_R]);
+    return 0;
+}
+
+FN_LARGE void search_next(LOSSCONE_PARAMETERS)
+{
+    if (s[SEARCH_SLICE] < s[SEARCH_SLICES]) {
+        search_slice(mr, s);
         return;
     }
     u32 found = 0;
-    SEARCH_ACTION = SEARCH_STOP;
-    while (!found && SEARCH_STACK > R(0.0)) {
-        GLOBAL const real *entry = SEARCH_DEEP(U32_OF(SEARCH_STACK) - 1);
-        SEARCH_STACK = SEARCH_STACK - R(1.0);
-        if (entry[6] < search_limit(s)) found = search_divide(mr, s, entry);
+    if (s[SEARCH_BOXES] >= REAL_OF(mi[LOSSCONE_BOX_LIMIT])) {
+        search_give_up(LOSSCONE);
+        s[SEARCH_ACTION] = REAL_OF(SEARCH_STOP);
+        return;
     }
-    while (!found && SEARCH_HEAP > R(0.0)) {
-        if (SEARCH_KEY[0] >= search_limit(s))
-            SEARCH_HEAP = R(0.0);
-        else {
-            const real place = SEARCH_PLACE[0];
-            GLOBAL const real *entry = SEARCH_POOL(U32_OF(place));
-            const u32 given_back = U32_OF(SEARCH_FREE);
-            SEARCH_GIVEN_BACK[given_back] = place;
-            SEARCH_FREE = REAL_OF(given_back + 1);
-            heap_pop(s);
-            if (entry[7] == ENTRY_CELL)
-                search_point(mi, mr, sweep, s, entry[2], entry[3]);
-            else
-                found = search_divide(mr, s, entry);
-        }
+    while (!found && s[SEARCH_STACKED] > R(0.0)) {
+        GLOBAL const real *entry = STACKED_BOX(U32_OF(s[SEARCH_STACKED]) - 1);
+        s[SEARCH_STACKED] = s[SEARCH_STACKED] - R(1.0);
+        if (entry[BOX_BOUND] < search_limit(s)) found = search_divide(mr, s, entry);
     }
-    if (!found) {
-        SEARCH_ACTION = SEARCH_STOP;
-        if (SEARCH_BEST == UNBOUNDED) { /* the domain is a sliver */
-            const search_box domain = box_of_options(mr);
-            search_point(mi, mr, sweep, s, R(0.5) * (domain.u0 + domain.u1),
-                         R(0.5) * (domain.r0 + domain.r1));
-        }
+    while (!found && s[SEARCH_HEAPED] > R(0.0)) {
+        if ((s + SEARCH_KEY)[0] >= search_limit(s))
+            s[SEARCH_HEAPED] = R(0.0);
+        else
+            found = search_pop(LOSSCONE);
     }
+    if (found) return;
+    s[SEARCH_ACTION] = REAL_OF(SEARCH_STOP);
+    if (s[SEARCH_BEST] == UNBOUNDED) search_middle(LOSSCONE, box_of_options(mr)); /* the domain is a sliver */
 }
 
 /* ---- visits ---- */
 
-/* Visits the cells that meet pending box 0, whose families are in SEARCH_FAMILIES(0): one family after the
- * other takes each of its k, the box is clipped accordingly; a branch ends where nothing of the box is left
- * or its sum is too large. By one worker. */
-FN_LARGE void search_visit(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s)
+/* The families that lines cross, what all others add, and the least that is still to come behind each. How many. */
+FN u32 visit_begin(LOSSCONE_PARAMETERS)
 {
     const u32 families = losscone_families(mi);
-    GLOBAL const real *known = SEARCH_FAMILIES(0);
-    const search_box box = box_at(SEARCH_BOX(0));
-    const u32 reversed = families > SLOTS && box.u1 > R(0.0);
-    const u32 beam = has_beam(mr);
-    u32 crossed = 0, n[VISIT_LINES + 2];
+    GLOBAL const real *known = PENDING_BOUND(0), *least = known + BOUND_LEAST;
+    u32 crossed = 0;
     for (u32 f = 0; f < families; f++) {
-        SEARCH_TRIED[f] = BOUND_FIRST(known)[f];
-        if (BOUND_LINES(known)[f] > R(0.0) && crossed < VISIT_LINES) VISIT_FAMILY[crossed++] = REAL_OF(f);
+        (s + SEARCH_TRIED)[f] = (known + BOUND_FIRST)[f];
+        if ((known + BOUND_LINES)[f] > R(0.0) && crossed < VISIT_LINES)
+            (s + VISIT_FAMILY)[crossed++] = REAL_OF(f);
     }
     real rest = R(0.0);
     for (u32 i = crossed; i > 0; i--) {
-        VISIT_REST[i - 1] = rest;
-        rest = rest + BOUND_LEAST(known)[U32_OF(VISIT_FAMILY[i - 1])];
+        (s + VISIT_REST)[i - 1] = rest;
+        rest = rest + least[U32_OF((s + VISIT_FAMILY)[i - 1])];
     }
+    (s + VISIT_SUM)[0] = s[CELLS_BASE] + sum8(least, families) - rest;
+    (s + VISIT_K)[0] = R(0.0);
+    return crossed;
+}
+
+/* Visits the cells that meet pending box 0, which is bounded: one family after the other takes each of its k, the box
+ * is clipped accordingly; a branch ends where nothing of the box is left or its sum is too large. By one worker. */
+FN_LARGE void search_visit(LOSSCONE_PARAMETERS)
+{
+    GLOBAL const real *known = PENDING_BOUND(0);
+    GLOBAL real *visited = s + VISIT_K;
+    const search_box box = box_at(PENDING_BOX(0));
+    const u32 reversed = families_reversed(mi, box.u1), beam = has_beam(mr), crossed = visit_begin(LOSSCONE);
+    u32 n[VISIT_LINES + 2];
     n[0] = polygon_of_box(box, VISIT_POLYGON(0));
     if (crossed == 0) {
-        search_leaf(mi, mr, sweep, s, reversed, box, VISIT_POLYGON(0), n[0]);
+        search_leaf(LOSSCONE, reversed, box, VISIT_POLYGON(0), n[0]);
         return;
     }
-    VISIT_SUM[0] = CELLS_BASE + sum8(BOUND_LEAST(known), families) - rest;
-    VISIT_K[0] = R(0.0);
     u32 depth = 1; /* families that have a k, the last one perhaps not yet a good one */
     while (depth > 0) {
-        const u32 i = depth - 1, f = U32_OF(VISIT_FAMILY[i]), row = f % SLOTS, energy = f / SLOTS;
-        if (VISIT_K[i] > BOUND_LINES(known)[f]) {
+        const u32 i = depth - 1, f = U32_OF((s + VISIT_FAMILY)[i]);
+        if (visited[i] > (known + BOUND_LINES)[f]) {
             depth--;
-            if (depth > 0) VISIT_K[depth - 1] = VISIT_K[depth - 1] + R(1.0);
+            if (depth > 0) visited[depth - 1] = visited[depth - 1] + R(1.0);
             continue;
         }
-        const u32 k = U32_OF(BOUND_FIRST(known)[f] + VISIT_K[i]);
-        const real sum = VISIT_SUM[i] + (beam ? beam_step(s, row, k) : CELLS_STEP(energy)[k * SLOTS + row]);
-        const real c = CELLS_INVERSE[(reversed ? SUB_ENERGIES - 1 - energy : energy) * SLOTS + row];
-        n[i + 1] = sum + VISIT_REST[i] < search_limit(s)
-                       ? polygon_between(s, row, k, c, VISIT_POLYGON(i), n[i], VISIT_POLYGON(i + 1),
-                                         VISIT_POLYGON(VISIT_LINES + 1))
-                       : 0;
+        const u32 k = U32_OF((known + BOUND_FIRST)[f] + visited[i]);
+        const real sum = (s + VISIT_SUM)[i] + family_step_least(s, f, k, beam);
+        n[i + 1] =
+            sum + (s + VISIT_REST)[i] < search_limit(s)
+                ? polygon_between(s, f % SWEEP_SLOTS, k, family_inverse(s, f, reversed), VISIT_POLYGON(i),
+                                  n[i], VISIT_POLYGON(i + 1), VISIT_POLYGON(VISIT_LINES + 1))
+                : 0;
         if (n[i + 1]) {
-            SEARCH_TRIED[f] = REAL_OF(k);
+            (s + SEARCH_TRIED)[f] = REAL_OF(k);
             if (depth < crossed) {
-                VISIT_SUM[depth] = sum;
-                VISIT_K[depth] = R(0.0);
+                (s + VISIT_SUM)[depth] = sum;
+                visited[depth] = R(0.0);
                 depth++;
                 continue;
             }
-            search_leaf(mi, mr, sweep, s, reversed, box, VISIT_POLYGON(depth), n[depth]);
+            search_leaf(LOSSCONE, reversed, box, VISIT_POLYGON(depth), n[depth]);
         }
-        VISIT_K[i] = VISIT_K[i] + R(1.0);
+        visited[i] = visited[i] + R(1.0);
     }
 }
 
 /* ---- the search ---- */
 
-/* The least slabs: x changes most with U at small U. 0 is an edge (bound.h). */
-TABLE(elem, slab_edges, 7) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-110.0),
-                              ELEM(-50.0),  ELEM(-15.0),  ELEM(0.0)};
+/* The least slices: x changes most with U at small U. 0 is an edge (losscone_bound.h). */
+TABLE(elem, slice_edges, SEARCH_EDGES) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-110.0),
+                                          ELEM(-50.0),  ELEM(-15.0),  ELEM(0.0)};
 
 /* By one worker. */
 FN void search_begin(CONSTANT elem *mr, GLOBAL real *s, real best)
 {
-    const real lower = LOADM1(mr, LOSSCONE_U_LOWER), upper = LOADM1(mr, LOSSCONE_U_UPPER);
-    for (u32 i = 0; i < 16; i++) SEARCH(i) = R(0.0);
-    for (u32 f = 0; f < FAMILIES_MOST; f++) SEARCH_CHOSEN[f] = R(0.0);
-    SEARCH_BEST = best;
-    SEARCH_NEAR = has_beam(mr) ? SEARCH_CLOSE_BEAM : SEARCH_CLOSE;
+    const search_box domain = box_of_options(mr);
+    for (u32 i = SEARCH_ACTION; i < SEARCH_BEST_U; i++) s[i] = R(0.0);
+    for (u32 f = 0; f < SWEEP_FAMILIES; f++) (s + SEARCH_CHOSEN)[f] = R(0.0);
+    s[SEARCH_BEST] = best;
+    s[SEARCH_NEAR] = has_beam(mr) ? SEARCH_CLOSE_BEAM : SEARCH_CLOSE;
     u32 n = 0;
-    SEARCH_EDGE(0) = lower;
-    for (u32 i = 0; i < 7; i++) {
-        const real edge = REAL_OF(slab_edges[i]);
-        if (edge > lower && edge < upper) SEARCH_EDGE(++n) = edge;
+    (s + SEARCH_EDGE)[0] = domain.u0;
+    for (u32 i = 0; i < SEARCH_EDGES; i++) {
+        const real edge = REAL_OF(slice_edges[i]);
+        if (edge > domain.u0 && edge < domain.u1) (s + SEARCH_EDGE)[++n] = edge;
     }
-    SEARCH_EDGE(++n) = upper;
-    SEARCH_SLABS = REAL_OF(n);
+    (s + SEARCH_EDGE)[++n] = domain.u1;
+    s[SEARCH_SLICES] = REAL_OF(n);
 }
 
-/* Finds the least misfit of the sweep in the slab, if it is below `best`: SEARCH_BEST. Behind beam_forget. By
- * the whole team. */
-FN void search_run(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s, real best)
+/* Finds the least misfit of the sweep in the slab, if it is below `best`: SEARCH_BEST. Behind beam_forget. By the whole
+ * team. */
+FN void search_run(LOSSCONE_PARAMETERS, real best)
 {
     ONE_WORKER
     {
         search_begin(mr, s, best);
-        search_next(mi, mr, sweep, s);
+        search_next(LOSSCONE);
     }
     TEAM_BARRIER();
-    while (SEARCH_ACTION > SEARCH_STOP) {
-        const u32 pending = U32_OF(SEARCH_PENDING), visit = SEARCH_ACTION == SEARCH_VISIT,
-                  rough = SEARCH_ROUGH > R(0.0);
-        for (u32 w = 0; w < pending; w++) bound_families(mi, s, box_at(SEARCH_BOX(w)), SEARCH_FAMILIES(w));
-        TEAM_BARRIER();
-        TEAM_IF(has_beam(mr)) {
-            for (u32 w = 0; w < pending; w++)
-                beam_relax(mi, mr, sweep, s, box_at(SEARCH_BOX(w)), rough, SEARCH_FAMILIES(w));
-            TEAM_BARRIER();
-        }
+    while (s[SEARCH_ACTION] > REAL_OF(SEARCH_STOP)) {
+        pending_bound(LOSSCONE, s[SEARCH_ROUGH] > R(0.0));
         ONE_WORKER
         {
-            if (visit)
-                search_visit(mi, mr, sweep, s);
+            const u32 pending = U32_OF(s[SEARCH_PENDING]);
+            if (s[SEARCH_ACTION] == REAL_OF(SEARCH_VISIT))
+                search_visit(LOSSCONE);
             else
                 for (u32 w = 0; w < pending; w++) search_keep(mi, s, w);
-            search_next(mi, mr, sweep, s);
+            search_next(LOSSCONE);
         }
         TEAM_BARRIER();
     }

@@ -4,7 +4,7 @@
 
 #include "entry/losscone_entries.h"
 #include "fit/batch.h"
-#include "losscone/losscone_arrays.h"
+#include "losscone/losscone_slab.h"
 #include "paritas_losscone.h"
 
 /* Numbers of the module's entries. */
@@ -38,7 +38,7 @@ paritas_sweep_status losscone_status(const paritas_losscone_options *options, do
 /* *sweeps := what the caller gave, which must have all arrays; fluxes only where they are needed. */
 paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
                                     paritas_sweeps *sweeps);
-/* The row of sweep k as arrays.h has it, masked; SWEEP_SIZE numbers. */
+/* The row of sweep k (sweep_row), masked; SWEEP_SIZE numbers. */
 void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
 /* Fills a batch whose rows are those of sweeps and no more; what `user` points to begins with the const
  * paritas_sweeps *. */

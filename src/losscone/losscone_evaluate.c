@@ -8,7 +8,6 @@
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
-#define POINT 3 /* U, r, A */
 
 /* Points of one launch at most: a job is one sweep with all of them. */
 #define POINTS_MOST 4096
@@ -23,11 +22,11 @@ static int is_cosine(double x)
 static paritas_status check_points(paritas_context *context, size_t n, const double *points)
 {
     if (n > 0 && !points) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points: none given");
-    for (size_t i = 0; i < POINT * n; i++)
+    for (size_t i = 0; i < LOSSCONE_POINT * n; i++)
         if (!(points[i] >= -POINT_LARGEST && points[i] <= POINT_LARGEST))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "points[%zu][%zu]: must lie between %g and %g", i / POINT, i % POINT,
-                                -POINT_LARGEST, POINT_LARGEST);
+                                "points[%zu][%zu]: must lie between %g and %g", i / LOSSCONE_POINT,
+                                i % LOSSCONE_POINT, -POINT_LARGEST, POINT_LARGEST);
     return PARITAS_OK;
 }
 
@@ -47,7 +46,7 @@ static paritas_status take_misfits(paritas_context *context, void *user, size_t 
     const struct misfits *m = user;
     (void)context;
     for (size_t k = 0; k < n; k++) {
-        const double *answer = out + k * (m->count + 1);
+        const double *answer = out + k * MISFITS_OUT(m->count);
         const unsigned cells = (unsigned)answer[m->count];
         for (size_t p = 0; p < m->count; p++)
             m->misfit[(at + k) * m->n_points + m->first + p] = cells < m->least ? (double)NAN : answer[p];
@@ -81,9 +80,9 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                                     .tables = losscone_device_tables(&tables),
                                     .entry = ENTRY_losscone_misfit,
                                     .n_in = SWEEP_SIZE,
-                                    .n_out = m.count + 1,
-                                    .n_shared = POINT * m.count,
-                                    .shared = points + (n_points ? POINT * m.first : 0),
+                                    .n_out = MISFITS_OUT(m.count),
+                                    .n_shared = LOSSCONE_POINT * m.count,
+                                    .shared = points + (n_points ? LOSSCONE_POINT * m.first : 0),
                                     .slab = MISFIT_SLAB,
                                     .args = {0, 0, 0, (uint32_t)m.count},
                                     .pass = m.first / POINTS_MOST,
@@ -132,7 +131,8 @@ static paritas_status fill_models(paritas_context *context, void *user, size_t a
                                                                         : 0.0;
             }
         }
-        for (size_t p = 0; p < POINT; p++) row[SWEEP_FLUX + p] = m->points[(at + k) * POINT + p];
+        for (size_t p = 0; p < LOSSCONE_POINT; p++)
+            row[MODEL_POINT + p] = m->points[(at + k) * LOSSCONE_POINT + p];
     }
     return PARITAS_OK;
 }
@@ -149,9 +149,9 @@ static paritas_status take_models(paritas_context *context, void *user, size_t a
             const int known = is_known(m->sweeps, row);
             for (size_t j = 0; j < CELLS; j++)
                 m->model[row * CELLS + j] = known && is_cosine(m->sweeps->cosine[row * CELLS + j])
-                                                ? answer[i * CELLS + j]
+                                                ? answer[MODEL_CELL + i * CELLS + j]
                                                 : (double)NAN;
-            if (m->edge) m->edge[row] = known && m->hard ? answer[SWEEP_ALL + i] : (double)NAN;
+            if (m->edge) m->edge[row] = known && m->hard ? answer[MODEL_EDGE + i] : (double)NAN;
         }
     }
     return PARITAS_OK;

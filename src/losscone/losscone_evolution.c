@@ -1,4 +1,4 @@
-/* losscone_evolution.c: see evolution.h. */
+/* losscone_evolution.c: see losscone_evolution.h. */
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
 #define PARITAS_PACK 1
@@ -7,7 +7,7 @@
 
 #include "losscone/losscone_evolution.h"
 
-const uint16_t losscone_starts[3][EVOLVE_STARTS] = {
+const uint16_t losscone_starts[LOSSCONE_POINT][EVOLVE_STARTS] = {
     {302, 50,  72,  270, 232, 44,  346, 154, 253, 389, 131, 260, 203, 33,  378, 244, 344, 362, 147, 264,
      372, 238, 53,  307, 271, 101, 371, 383, 26,  358, 200, 133, 61,  398, 192, 357, 268, 374, 100, 58,
      269, 45,  96,  143, 388, 51,  77,  349, 285, 249, 356, 197, 176, 2,   0,   191, 201, 107, 246, 164,
@@ -100,7 +100,7 @@ static uint32_t scrambled(uint32_t x, const uint32_t *matrix, uint32_t shift)
     return y ^ shift;
 }
 
-void losscone_sobol(uint64_t seed, size_t n, double (*points)[3])
+void losscone_sobol(uint64_t seed, size_t n, double (*points)[LOSSCONE_POINT])
 {
     uint32_t v[3][SOBOL_BITS];
     directions(v);
@@ -135,14 +135,14 @@ struct evolution {
 
 static paritas_losscone_result result_of(const paritas_losscone_options *options, const double *row)
 {
-    paritas_losscone_result r = losscone_result(options, (unsigned)row[4]);
+    paritas_losscone_result r = losscone_result(options, (unsigned)row[EVOLVE_CELLS]);
     if (r.status != PARITAS_SWEEP_FITTED) return r;
-    r.status = losscone_status(options, row[0], row[6] > 0.0);
-    r.misfit = row[0];
-    r.potential = row[1];
-    r.ratio = row[2];
-    r.amplitude = row[3];
-    r.solved = (unsigned)row[5];
+    r.status = losscone_status(options, row[EVOLVE_MISFIT], row[EVOLVE_SETTLED] > 0.0);
+    r.misfit = row[EVOLVE_MISFIT];
+    r.potential = row[EVOLVE_POINT + LOSSCONE_U];
+    r.ratio = row[EVOLVE_POINT + LOSSCONE_R];
+    r.amplitude = row[EVOLVE_POINT + LOSSCONE_A];
+    r.solved = (unsigned)row[EVOLVE_GENERATIONS];
     r.boxes = EVOLVE_STARTS + options->population * (1 + r.solved);
     r.potential_centre = r.potential_lower = r.potential_upper = r.potential;
     r.ratio_centre = r.ratio_lower = r.ratio_upper = r.ratio;
@@ -162,17 +162,18 @@ paritas_status losscone_evolve(paritas_context *context, const paritas_sweeps *s
 {
     struct losscone_tables tables;
     losscone_options_tables(options, &tables);
-    const size_t n_shared = 2 + 3 * ((size_t)EVOLVE_STARTS + options->population),
+    const size_t n_shared = EVOLVE_UNITS + LOSSCONE_POINT * ((size_t)EVOLVE_STARTS + options->population),
                  members = ((size_t)options->population + 7) & ~(size_t)7;
     double *shared = paritas_allocate(context, n_shared, sizeof *shared);
     if (!shared) return paritas_fail_memory(context);
     const double lower = options->potential_lower, upper = options->potential_upper;
     const bool apart = lower > FIRST_UPPER || upper < FIRST_LOWER;
-    shared[0] = lower > FIRST_LOWER || apart ? lower : FIRST_LOWER;
-    shared[1] = upper < FIRST_UPPER || apart ? upper : FIRST_UPPER;
-    double (*points)[3] = (double (*)[3])(shared + 2);
+    shared[EVOLVE_FIRST_LOWER] = lower > FIRST_LOWER || apart ? lower : FIRST_LOWER;
+    shared[EVOLVE_FIRST_UPPER] = upper < FIRST_UPPER || apart ? upper : FIRST_UPPER;
+    double (*points)[LOSSCONE_POINT] = (double (*)[LOSSCONE_POINT])(shared + EVOLVE_UNITS);
     for (size_t k = 0; k < EVOLVE_STARTS; k++)
-        for (size_t d = 0; d < 3; d++) points[k][d] = (losscone_starts[d][k] + 0.5) / EVOLVE_STARTS;
+        for (size_t d = 0; d < LOSSCONE_POINT; d++)
+            points[k][d] = (losscone_starts[d][k] + 0.5) / EVOLVE_STARTS;
     losscone_sobol(options->seed, options->population, points + EVOLVE_STARTS);
     struct evolution e = {sweeps, options, results};
     const struct batch batch = {.module = &paritas_module_losscone,
@@ -182,7 +183,7 @@ paritas_status losscone_evolve(paritas_context *context, const paritas_sweeps *s
                                 .n_out = EVOLVE_OUT,
                                 .n_shared = n_shared,
                                 .shared = shared,
-                                .slab = EVOLVE_SIZE(members),
+                                .slab = EVOLVE_SLAB(members),
                                 .first = options->first,
                                 .fill = losscone_fill,
                                 .take = take,

@@ -3,15 +3,14 @@
 #define PARITAS_LOSSCONE_EVOLUTION_H
 
 #include "losscone/losscone.h"
-#include "losscone/losscone_sizes.h"
 
 /* The Latin hypercube that every fit starts from: point k lies in the middle of cell starts[d][k] of
  * EVOLVE_STARTS equal ones along U, r and A. It is SciPy's of the seed 42, as published fits have it. */
-extern const uint16_t losscone_starts[3][EVOLVE_STARTS];
+extern const uint16_t losscone_starts[LOSSCONE_POINT][EVOLVE_STARTS];
 
 /* The first n points of a Sobol set of three dimensions, scrambled for this seed by random lower triangular
  * matrices and shifts; in the unit cube. */
-void losscone_sobol(uint64_t seed, size_t n, double (*points)[3]);
+void losscone_sobol(uint64_t seed, size_t n, double (*points)[LOSSCONE_POINT]);
 
 /* Fits every sweep with options that were checked; results: sweeps->n. */
 paritas_status losscone_evolve(paritas_context *context, const paritas_sweeps *sweeps,

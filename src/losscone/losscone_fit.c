@@ -26,15 +26,15 @@ static paritas_losscone_result result_of(const paritas_losscone_options *options
     const double scale = options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? (double)(cells - 3) : 1.0;
     r.misfit = row[OUTCOME_MISFIT] / scale;
     r.gap = (row[OUTCOME_MISFIT] - row[OUTCOME_PROVEN]) / scale;
-    r.potential = row[OUTCOME_POINT];
-    r.ratio = row[OUTCOME_POINT + 1];
-    r.amplitude = row[OUTCOME_POINT + 2];
-    r.potential_centre = row[OUTCOME_CENTRE];
-    r.ratio_centre = row[OUTCOME_CENTRE + 1];
-    r.potential_lower = row[OUTCOME_EXTENT];
-    r.potential_upper = row[OUTCOME_EXTENT + 1];
-    r.ratio_lower = row[OUTCOME_EXTENT + 2];
-    r.ratio_upper = row[OUTCOME_EXTENT + 3];
+    r.potential = row[OUTCOME_POINT + LOSSCONE_U];
+    r.ratio = row[OUTCOME_POINT + LOSSCONE_R];
+    r.amplitude = row[OUTCOME_POINT + LOSSCONE_A];
+    r.potential_centre = row[OUTCOME_CENTRE_U];
+    r.ratio_centre = row[OUTCOME_CENTRE_R];
+    r.potential_lower = row[OUTCOME_U_LOWER];
+    r.potential_upper = row[OUTCOME_U_UPPER];
+    r.ratio_lower = row[OUTCOME_R_LOWER];
+    r.ratio_upper = row[OUTCOME_R_UPPER];
     r.boxes = (unsigned)row[OUTCOME_BOXES];
     r.solved = (unsigned)row[OUTCOME_SOLVED];
     r.vertices = (unsigned)row[OUTCOME_VERTICES];
@@ -75,7 +75,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
                                 .entry = ENTRY_losscone_search,
                                 .n_in = SWEEP_SIZE,
                                 .n_out = OUTCOME_SIZE,
-                                .slab = SEARCH_SLAB_SIZE,
+                                .slab = SEARCH_SLAB,
                                 .first = options.first,
                                 .fill = losscone_fill,
                                 .take = take,

@@ -93,8 +93,8 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
     ints[LOSSCONE_BOX_LIMIT] = options->box_limit;
     ints[LOSSCONE_POPULATION] = options->population;
     ints[LOSSCONE_GENERATIONS] = options->generations;
-    ints[LOSSCONE_SEED] = (uint32_t)options->seed;
-    ints[LOSSCONE_SEED + 1] = (uint32_t)(options->seed >> 32);
+    ints[LOSSCONE_SEED_LOW] = (uint32_t)options->seed;
+    ints[LOSSCONE_SEED_HIGH] = (uint32_t)(options->seed >> 32);
     reals[LOSSCONE_U_LOWER] = options->potential_lower;
     reals[LOSSCONE_U_UPPER] = options->potential_upper;
     reals[LOSSCONE_R_LOWER] = options->ratio_lower;
@@ -105,7 +105,7 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
     reals[LOSSCONE_BEAM_SIGMA] = options->beam_sigma;
     reals[LOSSCONE_BACKGROUND] = options->background;
     reals[LOSSCONE_RESPONSE] = options->response_width;
-    const int energies = folded ? 5 : 1;
+    const int energies = folded ? LOSSCONE_ENERGIES : 1;
     for (int n = 0; n <= energies; n++) {
         const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
         reals[LOSSCONE_LEVEL + n] =

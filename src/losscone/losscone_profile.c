@@ -3,7 +3,6 @@
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "losscone/losscone.h"
-#include "losscone/losscone_sizes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,14 +42,14 @@ static paritas_status take_profiles(paritas_context *context, void *user, size_t
     const struct profiles *p = user;
     (void)context;
     for (size_t k = 0; k < n; k++) {
-        const double *answer = out + k * (PROFILE_OUT * p->count + 1);
-        const unsigned cells = (unsigned)answer[PROFILE_OUT * p->count];
-        for (size_t i = 0; i < p->count; i++, answer += PROFILE_OUT) {
+        const double *answer = out + k * PROFILES_OUT(p->count);
+        const unsigned cells = (unsigned)answer[PROFILED_SIZE * p->count];
+        for (size_t i = 0; i < p->count; i++, answer += PROFILED_SIZE) {
             const size_t to = (at + k) * p->n_potentials + p->first + i;
-            const bool found = cells >= p->least && answer[0] < NOTHING_FOUND;
-            p->misfit[to] = found ? answer[0] : (double)NAN;
-            if (p->ratio) p->ratio[to] = found ? answer[1] : (double)NAN;
-            if (p->amplitude) p->amplitude[to] = found ? answer[2] : (double)NAN;
+            const bool found = cells >= p->least && answer[PROFILED_MISFIT] < NOTHING_FOUND;
+            p->misfit[to] = found ? answer[PROFILED_MISFIT] : (double)NAN;
+            if (p->ratio) p->ratio[to] = found ? answer[PROFILED_R] : (double)NAN;
+            if (p->amplitude) p->amplitude[to] = found ? answer[PROFILED_A] : (double)NAN;
         }
     }
     return PARITAS_OK;
@@ -85,10 +84,10 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
                                     .tables = losscone_device_tables(&tables),
                                     .entry = ENTRY_losscone_profile,
                                     .n_in = SWEEP_SIZE,
-                                    .n_out = PROFILE_OUT * p.count + 1,
+                                    .n_out = PROFILES_OUT(p.count),
                                     .n_shared = p.count,
                                     .shared = potentials + p.first,
-                                    .slab = PROFILE_AT + PROFILE_SIZE,
+                                    .slab = PROFILE_SLAB,
                                     .args = {0, 0, 0, (uint32_t)p.count},
                                     .pass = p.first / POTENTIALS_MOST,
                                     .passes = (n_potentials + POTENTIALS_MOST - 1) / POTENTIALS_MOST,
@@ -150,8 +149,8 @@ static paritas_status fill_sets(paritas_context *context, void *user, size_t at,
         /* below every misfit */
         row[CONFIDENCE_LIMIT] =
             wanted ? (r->misfit + threshold_of(s, at + k)) * divisor(s->options, r) : -1.0;
-        row[CONFIDENCE_PLATEAU] = wanted ? r->potential_lower : 1.0;
-        row[CONFIDENCE_PLATEAU + 1] = wanted ? r->potential_upper : 0.0;
+        row[CONFIDENCE_LOWER] = wanted ? r->potential_lower : 1.0;
+        row[CONFIDENCE_UPPER] = wanted ? r->potential_upper : 0.0;
     }
     return PARITAS_OK;
 }
@@ -207,10 +206,10 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
         *set = (paritas_confidence){.size = sizeof *set,
                                     .threshold = threshold >= 0.0 ? threshold : (double)NAN};
         if (!(threshold >= 0.0)) continue;
-        set->intervals = (unsigned)answer[0];
+        set->intervals = (unsigned)answer[CONFIDENCE_INTERVALS];
         for (unsigned i = 0; i < set->intervals; i++) {
-            set->lower[i] = answer[1 + 2 * i];
-            set->upper[i] = answer[2 + 2 * i];
+            set->lower[i] = answer[CONFIDENCE_END + 2 * i];
+            set->upper[i] = answer[CONFIDENCE_END + 2 * i + 1];
         }
         add_interval(set, r->potential_lower, r->potential_upper, s->step);
         set->at_lower_bound = set->lower[0] <= s->options->potential_lower;
@@ -325,15 +324,15 @@ static paritas_status fill_bootstrap(paritas_context *context, void *user, size_
     (void)context;
     for (size_t k = 0; k < n; k++) {
         const paritas_losscone_result *r = &b->results[at + k];
-        double *row = in + k * BOOTSTRAP_IN, *truth = row + SWEEP_SIZE;
+        double *row = in + k * BOOTSTRAP_IN;
         losscone_sweep_row(b->sweeps, at + k, row);
-        memset(truth, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
-        truth[2] = -1.0;
+        memset(row + SWEEP_SIZE, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
+        row[BOOTSTRAP_NOISE] = -1.0;
         if (!has_fit(r)) continue;
         /* the minimum itself may lie in a corner of the plateau, where r has no room */
-        truth[0] = r->potential_centre;
-        truth[1] = r->ratio_centre;
-        truth[2] = host_sqrt(scatter(b->options, r));
+        row[BOOTSTRAP_U] = r->potential_centre;
+        row[BOOTSTRAP_R] = r->ratio_centre;
+        row[BOOTSTRAP_NOISE] = host_sqrt(scatter(b->options, r));
     }
     return PARITAS_OK;
 }

@@ -1,0 +1,129 @@
+/* losscone_rows.h: loss-cone sweeps, options and answers as host and kernels see them: rows of numbers, one a sweep.
+ *
+ * A cell without data has the flux 0 and the cosine 0; a row without data has no cell. All numbers are finite.
+ */
+#ifndef PARITAS_LOSSCONE_ROWS_H
+#define PARITAS_LOSSCONE_ROWS_H
+
+#include "losscone/sweep_grid.h"
+#include "numeric/places.h"
+
+#define LOSSCONE_ENERGIES 5 /* across the energy response, of a folded row */
+/* higher fluxes count as masked: sums of their squares would reach what the searches call unbounded */
+#define LOSSCONE_FLUX_MOST 1e12
+#define LOSSCONE_FLOOR 1e-6 /* Halekas: logarithms of flux and model + this */
+
+/* ---- options ---- */
+
+enum losscone_ints {                  /* mi */
+                     LOSSCONE_METHOD, /* 0: Halekas compares logarithms, 1: Lillis compares fluxes */
+                     LOSSCONE_FOLDED, /* 1: the model is folded with the energy response */
+                     LOSSCONE_BOX_LIMIT,
+                     LOSSCONE_POPULATION,
+                     LOSSCONE_GENERATIONS,
+                     LOSSCONE_SEED_LOW,
+                     LOSSCONE_SEED_HIGH,
+                     LOSSCONE_INTS
+};
+
+enum losscone_reals { /* mr; first the bounds of a point's coordinates, in their order */
+                      LOSSCONE_U_LOWER,
+                      LOSSCONE_U_UPPER,
+                      LOSSCONE_R_LOWER,
+                      LOSSCONE_R_UPPER,
+                      LOSSCONE_A_LOWER,
+                      LOSSCONE_A_UPPER,
+                      LOSSCONE_BEAM_WIDTH, /* eV */
+                      LOSSCONE_BEAM_SIGMA, /* degrees of pitch angle */
+                      LOSSCONE_BACKGROUND,
+                      LOSSCONE_RESPONSE, /* half width of the energy response as a part of the energy */
+                      /* the model with 0, 1 .. 5 of a row's energies in the cone, as the misfit takes it (Halekas: its logarithm). Of
+     * a hard edge: 0, 1 */
+                      PLACE(LOSSCONE_LEVEL, LOSSCONE_ENERGIES + 1),
+                      LOSSCONE_REALS
+};
+
+/* ---- arguments and rows of entry/entry_losscone_*.h ---- */
+
+enum losscone_args {
+    LOSSCONE_ARG_SWEEPS,
+    LOSSCONE_ARG_FIRST_LOW, /* number of the first sweep, by which random numbers are keyed */
+    LOSSCONE_ARG_FIRST_HIGH,
+    LOSSCONE_ARG_COUNT /* of points, potentials or draws */
+};
+
+/* A point: surface potential U (V), field at the spacecraft over field at the surface r, amplitude of the beam A. */
+enum losscone_point { LOSSCONE_U, LOSSCONE_R, LOSSCONE_A, LOSSCONE_POINT };
+
+enum sweep_row {
+    PLACE8(SWEEP_ENERGY, SWEEP_ROWS),    /* eV; above 0 */
+    PLACE8(SWEEP_POTENTIAL, SWEEP_ROWS), /* of the spacecraft, V */
+    PLACE8(SWEEP_COSINE, SWEEP_ALL),     /* of the pitch angle; above 0: incident */
+    PLACE8(SWEEP_FLUX, SWEEP_ALL),       /* normalised; 0: masked */
+    SWEEP_SIZE
+};
+
+/* Misfits of `points` points; behind them the number of cells. */
+#define MISFITS_OUT(points) ((points) + 1)
+
+enum model_row { MODEL_POINT = SWEEP_FLUX, MODEL_IN = MODEL_POINT + 8 }; /* a sweep with a point for fluxes */
+enum model_answer { PLACE8(MODEL_CELL, SWEEP_ALL), PLACE8(MODEL_EDGE, SWEEP_ROWS), MODEL_OUT };
+
+enum cosines_row {
+    PLACE8(COSINES_FIELD, 3 * SWEEP_ROWS),
+    PLACE8(COSINES_SIGN, SWEEP_ROWS),
+    PLACE8(COSINES_AZIMUTH, SWEEP_ALL), /* degrees */
+    COSINES_IN
+};
+
+#define OUTCOME_VERTICES_MOST 16
+enum search_answer {
+    OUTCOME_MISFIT, /* a sum, for Lillis too */
+    OUTCOME_PROVEN, /* no point has a lesser one */
+    OUTCOME_CELLS,
+    PLACE(OUTCOME_POINT, LOSSCONE_POINT),
+    OUTCOME_U_LOWER, /* the plateau */
+    OUTCOME_U_UPPER,
+    OUTCOME_R_LOWER,
+    OUTCOME_R_UPPER,
+    OUTCOME_CENTRE_U,
+    OUTCOME_CENTRE_R,
+    OUTCOME_BOXES,
+    OUTCOME_SOLVED,
+    OUTCOME_VERTICES,
+    PLACE8(OUTCOME_VERTEX, 2 * OUTCOME_VERTICES_MOST), /* U, r of the first ones */
+    OUTCOME_SIZE
+};
+
+#define EVOLVE_STARTS 400 /* points of the Latin hypercube */
+enum evolve_shared { EVOLVE_FIRST_LOWER, EVOLVE_FIRST_UPPER /* of U in the hypercube */, EVOLVE_UNITS };
+enum evolve_answer {
+    EVOLVE_MISFIT,
+    PLACE(EVOLVE_POINT, LOSSCONE_POINT),
+    EVOLVE_CELLS,
+    EVOLVE_GENERATIONS,
+    EVOLVE_SETTLED, /* 1: the population came to rest */
+    EVOLVE_OUT
+};
+
+/* Of each potential; behind all of a sweep the number of cells. */
+enum profile_answer { PROFILED_MISFIT, PROFILED_R, PROFILED_A, PROFILED_SIZE };
+#define PROFILES_OUT(potentials) (PROFILED_SIZE * (potentials) + 1)
+
+#define CONFIDENCE_SETS 8
+enum confidence_row {
+    CONFIDENCE_LIMIT = SWEEP_SIZE, /* highest misfit of the set */
+    CONFIDENCE_LOWER,              /* the plateau */
+    CONFIDENCE_UPPER,
+    CONFIDENCE_IN = SWEEP_SIZE + 8
+};
+enum confidence_answer { CONFIDENCE_INTERVALS, PLACE(CONFIDENCE_END, 2 * CONFIDENCE_SETS), CONFIDENCE_OUT };
+
+enum bootstrap_row {
+    BOOTSTRAP_U = SWEEP_SIZE,
+    BOOTSTRAP_R,
+    BOOTSTRAP_NOISE, /* its size; below 0: there is no fit */
+    BOOTSTRAP_IN = SWEEP_SIZE + 8
+};
+
+#endif
