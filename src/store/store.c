@@ -24,12 +24,12 @@ static const char *entry_of(const struct store_run *run, const char *name)
 /* Copies a run into the store's arena. */
 static paritas_status copy_run(struct store *store, const struct store_run *run, const char *without)
 {
-    struct store_entry *entries = arena_array(&store->arena, run->n_entries + 1, sizeof *entries);
+    paritas_key_entry *entries = arena_array(&store->arena, run->n_entries + 1, sizeof *entries);
     const char **parameters = arena_array(&store->arena, run->n_parameters + 1, sizeof *parameters);
     bool whole = entries != NULL && parameters != NULL;
     size_t kept = 0;
     for (size_t i = 0; i < run->n_entries && whole; i++) {
-        const struct store_entry *from = &run->entries[i];
+        const paritas_key_entry *from = &run->entries[i];
         if (without != NULL && strcmp(from->name, without) == 0) continue;
         entries[kept].name = arena_text(&store->arena, from->name, strlen(from->name));
         entries[kept].value = arena_text(&store->arena, from->value, strlen(from->value));
@@ -134,7 +134,7 @@ static paritas_status read_run(struct store *store)
     sqlite3_int64 n_entries, n_parameters = 0;
     TRY(database_integer(database, "SELECT count(*) FROM run", &n_entries));
     const char **pairs = arena_array(&store->arena, (size_t)n_entries + 1, 2 * sizeof *pairs);
-    struct store_entry *entries = arena_array(&store->arena, (size_t)n_entries + 1, sizeof *entries);
+    paritas_key_entry *entries = arena_array(&store->arena, (size_t)n_entries + 1, sizeof *entries);
     if (!pairs || !entries) return paritas_fail_memory(database->context);
     TRY(read_texts(store, "SELECT name, value FROM run ORDER BY rowid", (size_t)n_entries, 2, pairs));
     const char *kind = NULL;
@@ -143,7 +143,7 @@ static paritas_status read_run(struct store *store)
         if (strcmp(pairs[2 * i], "kind") == 0)
             kind = pairs[2 * i + 1];
         else
-            entries[kept++] = (struct store_entry){pairs[2 * i], pairs[2 * i + 1]};
+            entries[kept++] = (paritas_key_entry){pairs[2 * i], pairs[2 * i + 1]};
     }
     const bool fits = kind != NULL && strcmp(kind, kind_names[STORE_FITS]) == 0;
     if (!fits && (kind == NULL || strcmp(kind, kind_names[STORE_TESTS]) != 0))

@@ -31,17 +31,13 @@ struct store;
 
 enum store_kind { STORE_TESTS, STORE_FITS };
 
-struct store_entry {
-    const char *name, *value;
-};
-
 /* What a run is: two runs whose kind, entries or parameters differ have different toys. */
 struct store_run {
     enum store_kind kind;
     size_t n_entries;
-    const struct store_entry *entries; /* names are distinct; none is "kind" */
-    size_t n_parameters;               /* FITS: length of the vectors; TESTS: 0 */
-    const char *const *parameters;     /* their names */
+    const paritas_key_entry *entries; /* names are distinct; none is "kind" */
+    size_t n_parameters;              /* FITS: length of the vectors; TESTS: 0 */
+    const char *const *parameters;    /* their names */
 };
 
 /* n_parameters of the run; NULL: not kept. */
