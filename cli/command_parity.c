@@ -264,7 +264,7 @@ static paritas_status check_distances(struct parity *p)
     struct infer_profile *const list[1] = {&best};
     paritas_status status = infer_open(&infer, p->exact, p->session->model, &p->session->job, false);
     best = (struct infer_profile){.data = infer.base.data};
-    if (status == PARITAS_OK) status = infer_free_fits(&infer, 1, list);
+    if (status == PARITAS_OK) status = infer_free_fit(&infer, list[0]);
     struct infer_point minimum = {.profile = &best, .parameters = best.parameters};
     if (status == PARITAS_OK) status = infer_polish(&infer, &minimum);
     if (status == PARITAS_OK) status = add_distances(p, minimum.parameters);

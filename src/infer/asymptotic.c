@@ -6,46 +6,36 @@
 #include <math.h>
 #include <string.h>
 
-double asymptotic_q(paritas_test_statistic statistic, double mu, double mu_hat, double fixed, double free)
+struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int curve, double q,
+                                        double q_asimov)
 {
-    bool other_side = statistic == PARITAS_STATISTIC_Q0 ? mu_hat < 0.0 : mu_hat > mu;
-    double q = fixed - free;
-    return other_side || q < 0.0 ? 0.0 : q; /* NaN stays NaN */
-}
-
-/* The observed statistic in units in which it is normal with mean 0 under the background (eq. 59 and 67). */
-static double shifted(paritas_test_statistic statistic, double q, double q_asimov)
-{
-    double root = sqrt(q), root_asimov = sqrt(q_asimov);
-    if (statistic == PARITAS_STATISTIC_QTILDE && root > root_asimov)
-        return (q - q_asimov) / (2.0 * root_asimov);
-    return root - root_asimov;
+    if (curve != ASYMPTOTIC_OBSERVED) return (struct statistic_shift){.t = 2.0 - curve};
+    return statistic_formula(statistic)->shift(q, q_asimov);
 }
 
 double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
-    double t = curve == ASYMPTOTIC_OBSERVED ? shifted(statistic, q, q_asimov) : 2.0 - curve;
-    double clsb = normal_cdf(-(t + sqrt(q_asimov)));
-    return statistic == PARITAS_STATISTIC_Q0 ? clsb : clsb / normal_cdf(-t);
+    const double t = asymptotic_shift(statistic, curve, q, q_asimov).t;
+    return statistic_answer(statistic, normal_cdf(-(t + sqrt(q_asimov))), normal_cdf(-t));
 }
 
 double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
-    double t = curve == ASYMPTOTIC_OBSERVED ? shifted(statistic, q, q_asimov) : 2.0 - curve;
-    double log_clsb = normal_log_cdf(-(t + sqrt(q_asimov)));
-    return statistic == PARITAS_STATISTIC_Q0 ? log_clsb : log_clsb - normal_log_cdf(-t);
+    const double t = asymptotic_shift(statistic, curve, q, q_asimov).t,
+                 log_clsb = normal_log_cdf(-(t + sqrt(q_asimov)));
+    return statistic_formula(statistic)->discovery ? log_clsb : log_clsb - normal_log_cdf(-t);
 }
 
 /* Expected data of the conditional fit at mu', auxiliary data included. */
 static paritas_status make_asimov_data(struct asymptotic *a, const double *parameters)
 {
-    double *expected = arena_array(&a->infer->arena, a->infer->n_data, sizeof *expected);
-    if (expected == NULL) return paritas_fail_memory(a->infer->context);
-    paritas_status status = infer_expected(a->infer, parameters, expected);
+    double *expected = infer_reals(a->infer, a->infer->n_data, 1);
+    TRY(infer_memory(a->infer));
+    TRY(infer_expected(a->infer, parameters, expected));
     for (size_t i = 0; i < a->infer->n_data; i++) a->no_asimov = a->no_asimov || !isfinite(expected[i]);
     a->asimov.data = a->no_asimov ? a->data.data : expected;
     a->asimov.start = a->no_asimov ? NULL : parameters;
-    return status;
+    return PARITAS_OK;
 }
 
 paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, paritas_test_statistic statistic)
@@ -53,40 +43,29 @@ paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, parita
     memset(a, 0, sizeof *a);
     a->infer = infer;
     a->statistic = statistic;
-    double asimov_mu = statistic == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0;
-    paritas_status status = infer_check_value(infer, infer->poi, asimov_mu);
-    if (status != PARITAS_OK) return status;
+    const double asimov_mu = statistic_other(statistic);
+    TRY(infer_check_value(infer, infer->poi, asimov_mu));
     a->data.data = infer->base.data;
-    struct infer_profile *const data = &a->data, *const asimov = &a->asimov;
-    status = infer_free_fits(infer, 1, &data);
-    if (status != PARITAS_OK) return status;
-    struct infer_point *point = arena_array(&infer->arena, 1, sizeof *point);
-    if (point == NULL) return paritas_fail_memory(infer->context);
-    *point =
-        (struct infer_point){.profile = &a->data, .k = 1, .parameter = {infer->poi}, .value = {asimov_mu}};
-    status = infer_points(infer, 1, point);
-    if (status == PARITAS_OK) status = infer_polish(infer, point);
-    if (status != PARITAS_OK) return status;
-    a->status = point->status;
-    status = make_asimov_data(a, point->parameters);
-    if (status != PARITAS_OK) return status;
-    return infer_free_fits(infer, 1, &asimov);
+    TRY(infer_free_fit(infer, &a->data));
+    struct infer_point point = infer_point_at(infer, &a->data, asimov_mu);
+    TRY(infer_points(infer, 1, &point));
+    TRY(infer_polish(infer, &point));
+    a->status = point.status;
+    TRY(make_asimov_data(a, point.parameters));
+    return infer_free_fit(infer, &a->asimov);
 }
 
 paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
 {
     struct infer *infer = a->infer;
-    struct infer_point *fits = arena_array(&infer->arena, 2 * n, sizeof *fits);
-    if (fits == NULL) return paritas_fail_memory(infer->context);
+    struct infer_point *fits = infer_array(infer, 2 * n, sizeof *fits);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) {
-        fits[i] = (struct infer_point){
-            .profile = &a->data, .k = 1, .parameter = {infer->poi}, .value = {points[i].mu}};
-        fits[n + i] = fits[i];
-        fits[n + i].profile = &a->asimov;
+        fits[i] = infer_point_at(infer, &a->data, points[i].mu);
+        fits[n + i] = infer_point_at(infer, &a->asimov, points[i].mu);
     }
-    paritas_status status = infer_points(infer, 2 * n, fits);
-    if (status == PARITAS_OK && slopes) status = infer_slopes(infer, 2 * n, fits);
-    if (status != PARITAS_OK) return status;
+    TRY(infer_points(infer, 2 * n, fits));
+    if (slopes) TRY(infer_slopes(infer, 2 * n, fits));
     for (size_t i = 0; i < n; i++) {
         points[i].data = fits[i];
         points[i].asimov = fits[n + i];
@@ -99,11 +78,11 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
 {
     size_t poi = a->infer->poi;
     double mu_hat = a->data.parameters[poi];
-    double q = asymptotic_q(a->statistic, point->mu, mu_hat, point->data.twice_nll, a->data.result.twice_nll);
-    double q_asimov = asymptotic_q(a->statistic, point->mu, a->asimov.parameters[poi],
-                                   point->asimov.twice_nll, a->asimov.result.twice_nll);
+    double q = statistic_q(a->statistic, point->mu, mu_hat, point->data.twice_nll, a->data.result.twice_nll);
+    double q_asimov = statistic_q(a->statistic, point->mu, a->asimov.parameters[poi], point->asimov.twice_nll,
+                                  a->asimov.result.twice_nll);
     if (a->no_asimov) q_asimov = (double)NAN;
-    double t = shifted(a->statistic, q, q_asimov);
+    const double t = asymptotic_shift(a->statistic, ASYMPTOTIC_OBSERVED, q, q_asimov).t;
     *result = (paritas_hypotest_result)PARITAS_INIT(paritas_hypotest_result);
     result->mu = point->mu;
     result->q = q;
@@ -111,7 +90,7 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
     result->mu_hat = mu_hat;
     result->clsb = normal_cdf(-(t + sqrt(q_asimov)));
     result->clb = normal_cdf(-t);
-    result->p0 = a->statistic == PARITAS_STATISTIC_Q0 ? result->clsb : (double)NAN;
+    result->p0 = statistic_formula(a->statistic)->discovery ? result->clsb : (double)NAN;
     result->cls_obs = asymptotic_cls(a->statistic, ASYMPTOTIC_OBSERVED, q, q_asimov);
     for (int i = 0; i < 5; i++) result->cls_exp[i] = asymptotic_cls(a->statistic, i, q, q_asimov);
     result->twice_nll_free = a->data.result.twice_nll;

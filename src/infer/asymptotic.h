@@ -9,6 +9,7 @@
 #define PARITAS_INFER_ASYMPTOTIC_H
 
 #include "infer/infer.h"
+#include "infer/test_statistic.h"
 
 struct asymptotic {
     struct infer *infer;
@@ -32,9 +33,11 @@ paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic
 void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point,
                        paritas_hypotest_result *result);
 
-/* The statistic q (0 where the best fit lies on the other side of mu) from twice the NLL, fixed and free. */
-double asymptotic_q(paritas_test_statistic statistic, double mu, double mu_hat, double fixed, double free);
-/* CLs of one curve: observed for curve 5, expected for 0..4 (at -2 .. 2 sigma, ascending in CLs). */
+/* The statistic that a curve stands for: observed for curve 5, expected for 0..4 (at -2 .. 2 sigma, ascending
+ * in CLs). */
+struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int curve, double q,
+                                        double q_asimov);
+/* CLs (or p0) of one curve. */
 double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov);
 /* Its logarithm, which also exists where numerator and denominator are too small for a number. */
 double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov);

@@ -1,11 +1,8 @@
 /* gof.c: goodness of fit against the saturated model, as cabinetry does it.
  *
  * The saturated model expects exactly what was observed in every bin and has every constraint at its best
- * value. Degrees of freedom: bins less the unconstrained parameters that are free (the parameter of interest
- * among them); a constrained parameter brings its own auxiliary datum and counts nothing.
- *
- * By toys, the degrees of freedom do not matter: toys drawn at the best fit say how the statistic is
- * distributed. */
+ * value. Degrees of freedom: bins less free unconstrained parameters. A constrained parameter brings its own
+ * auxiliary datum and counts nothing. Toys need no degrees of freedom. */
 #include "fit/family.h"
 #include "base/sized.h"
 #include "infer/infer.h"
@@ -42,13 +39,12 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
                            paritas_gof_result *result)
 {
     struct infer infer;
-    paritas_status status = SIZED_CHECK(context, paritas_gof_result, "result", 1, result);
-    if (status != PARITAS_OK) return status;
-    status = infer_open(&infer, context, model, job, false);
-    struct infer_profile best = {.data = infer.base.data}, *const profile = &best;
-    /* nor has it a saturated model */
+    TRY(SIZED_CHECK(context, paritas_gof_result, "result", 1, result));
+    paritas_status status = infer_open(&infer, context, model, job, false);
+    struct infer_profile best = {.data = infer.base.data};
+    /* a model without expected data has no saturated model either */
     if (status == PARITAS_OK) status = family_check_expectation(context, paritas_model_frozen(model));
-    if (status == PARITAS_OK) status = infer_free_fits(&infer, 1, &profile);
+    if (status == PARITAS_OK) status = infer_free_fit(&infer, &best);
     if (status == PARITAS_OK) describe(&infer, &best, result);
     infer_close(&infer);
     return status;
@@ -70,6 +66,16 @@ static void see(void *user, const struct store_fit *fit)
     tail->above += fit->statistic >= tail->observed - tail->same;
 }
 
+static paritas_status set_facts(struct store *store, const paritas_gof_result *result)
+{
+    TOYS_SET_FACT(statistic)
+    TOYS_SET_FACT(twice_nll)
+    TOYS_SET_FACT(saturated)
+    TOYS_SET_FACT(ndof)
+    TOYS_SET_FACT(status)
+    return PARITAS_OK;
+}
+
 static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits,
                                const paritas_toys_options *options, paritas_gof_toys_result *result,
                                paritas_gof_result *gof)
@@ -77,21 +83,14 @@ static paritas_status gof_toys(struct infer *infer, struct toy_fits *fits,
     struct infer_profile best;
     const double *point;
     double *expected;
-    paritas_status status = toy_fits_best(infer, &best, &point);
-    if (status == PARITAS_OK) status = toy_fits_expect(infer, options, point, &expected);
-    if (status != PARITAS_OK) return status;
+    TRY(toy_fits_best(infer, &best, &point));
+    TRY(toy_fits_expect(infer, options, point, &expected));
     describe(infer, &best, gof);
     struct tail tail = {.observed = gof->statistic, .same = same_minimum(infer->context)};
     const struct toy_fits_options plan = {
         .toys = options, .what = "gof", .expected = expected, .start = point, .see = see, .see_user = &tail};
-    status = toy_fits_open(fits, infer, &plan);
-    if (status == PARITAS_OK && fits->store) {
-        status = store_set_fact(fits->store, "statistic", gof->statistic);
-        if (status == PARITAS_OK) status = store_set_fact(fits->store, "twice_nll", gof->twice_nll);
-        if (status == PARITAS_OK) status = store_set_fact(fits->store, "saturated", gof->saturated);
-        if (status == PARITAS_OK) status = store_set_fact(fits->store, "ndof", (double)gof->ndof);
-        if (status == PARITAS_OK) status = store_set_fact(fits->store, "status", (double)gof->status);
-    }
+    paritas_status status = toy_fits_open(fits, infer, &plan);
+    if (status == PARITAS_OK && fits->store) status = set_facts(fits->store, gof);
     if (status == PARITAS_OK) status = toy_fits_run(fits);
     result->n = tail.n;
     result->p = toy_fraction(tail.above, tail.n, &result->p_error);
@@ -106,16 +105,14 @@ paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *m
 {
     paritas_toys_options options;
     paritas_gof_result own = PARITAS_INIT(paritas_gof_result);
-    paritas_status status = toys_take_options(context, given, &options);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_gof_toys_result, "result", 1, result);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_gof_result, "gof", gof != NULL, gof);
-    if (status != PARITAS_OK) return status;
+    TRY(toys_take_options(context, given, &options));
+    TRY(SIZED_CHECK(context, paritas_gof_toys_result, "result", 1, result));
+    TRY(SIZED_CHECK(context, paritas_gof_result, "gof", gof != NULL, gof));
     *result = (paritas_gof_toys_result)PARITAS_INIT(paritas_gof_toys_result);
     struct infer infer;
-    status = infer_open_for_toys(&infer, context, model, job, false);
-    struct toy_fits *fits = arena_array(&infer.arena, 1, sizeof *fits);
-    if (status == PARITAS_OK && fits == NULL) status = paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = gof_toys(&infer, fits, &options, result, gof != NULL ? gof : &own);
+    struct toy_fits fits;
+    paritas_status status = infer_open_for_toys(&infer, context, model, job, false);
+    if (status == PARITAS_OK) status = gof_toys(&infer, &fits, &options, result, gof ? gof : &own);
     infer_close(&infer);
     return status;
 }

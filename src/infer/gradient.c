@@ -45,20 +45,15 @@ static double root_slope(double q)
  * function of both where observed. */
 static struct output cls_output(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
-    const double u = sqrt(q), a = sqrt(q_asimov);
-    const bool tilde = statistic == PARITAS_STATISTIC_QTILDE && u > a;
-    const double t = curve != ASYMPTOTIC_OBSERVED ? 2.0 - curve : tilde ? (q - q_asimov) / (2.0 * a) : u - a;
-    const double t_by_u = curve != ASYMPTOTIC_OBSERVED ? 0.0 : tilde ? u / a : 1.0;
-    const double t_by_a = curve != ASYMPTOTIC_OBSERVED ? 0.0 : tilde ? -0.5 * (q / q_asimov + 1.0) : -1.0;
-    const double clsb_by_t = -normal_density(t + a), clsb = normal_cdf(-(t + a)),
-                 clb = statistic == PARITAS_STATISTIC_Q0 ? 1.0 : normal_cdf(-t);
-    const double by_t = (clsb_by_t +
-                         (statistic == PARITAS_STATISTIC_Q0 ? 0.0 : clsb / clb * normal_density(t))) /
-                        clb,
+    const bool discovery = statistic_formula(statistic)->discovery;
+    const struct statistic_shift s = asymptotic_shift(statistic, curve, q, q_asimov);
+    const double t = s.t, a = sqrt(q_asimov), clsb_by_t = -normal_density(t + a), clsb = normal_cdf(-(t + a)),
+                 clb = discovery ? 1.0 : normal_cdf(-t);
+    const double by_t = (clsb_by_t + (discovery ? 0.0 : clsb / clb * normal_density(t))) / clb,
                  by_a = clsb_by_t / clb;
     struct output output = {.value = asymptotic_cls(statistic, curve, q, q_asimov)};
-    if (t_by_u != 0.0) output.by_q = by_t * t_by_u * root_slope(q);
-    output.by_q_asimov = (by_t * t_by_a + by_a) * root_slope(q_asimov);
+    if (s.by_u != 0.0) output.by_q = by_t * s.by_u * root_slope(q);
+    output.by_q_asimov = (by_t * s.by_a + by_a) * root_slope(q_asimov);
     return output;
 }
 
@@ -245,8 +240,8 @@ static paritas_status likelihoods(struct gradient *g, size_t n, struct gradient_
 static void open_fits(const struct gradient *g, struct gradient_row *row, const double *upper)
 {
     row->free = (struct gradient_fit){.data = row->data, .upper = upper};
-    row->origin =
-        (struct gradient_fit){.data = row->data, .upper = upper, .conditional = true, .mu = g->asimov_mu};
+    row->origin = (struct gradient_fit){
+        .data = row->data, .upper = upper, .conditional = true, .mu = statistic_other(g->options.statistic)};
     for (size_t k = 0; k < row->n_points; k++) {
         struct gradient_point *point = &row->points[k];
         point->data = point->asimov = row->origin;
@@ -336,11 +331,9 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
             continue;
         }
         rows[i]->n_points = 1;
-        rows[i]->points[0] = (struct gradient_point){.mu = g->options.statistic == PARITAS_STATISTIC_Q0 ? 0.0
-                                                           : at ? at[rows[i]->index]
-                                                                : 1.0,
-                                                     .wants_data = wants_data,
-                                                     .wants_asimov = g->needs_asimov};
+        const double mu = statistic_tested(g->options.statistic, at ? at[rows[i]->index] : 1.0);
+        rows[i]->points[0] =
+            (struct gradient_point){.mu = mu, .wants_data = wants_data, .wants_asimov = g->needs_asimov};
         open_fits(g, rows[i], infer->base.upper);
     }
     size_t m = 0;
@@ -361,7 +354,7 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
 
 /* ---- the call ---- */
 
-static paritas_status check(const struct gradient *g, size_t n, const double *at)
+static paritas_status check(struct gradient *g, size_t n, const double *at)
 {
     paritas_context *context = g->infer.context;
     const paritas_gradient_options *o = &g->options;
@@ -370,18 +363,13 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
         return at ? PARITAS_OK
                   : paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: takes parameters, none given",
                                  paritas_quantity_name(o->quantity));
-    if (o->statistic != PARITAS_STATISTIC_QTILDE && o->statistic != PARITAS_STATISTIC_Q &&
-        o->statistic != PARITAS_STATISTIC_Q0)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d",
-                            (int)o->statistic);
-    paritas_status status =
-        g->needs_asimov ? infer_check_value(&g->infer, g->infer.poi, g->asimov_mu) : PARITAS_OK;
-    if (o->statistic == PARITAS_STATISTIC_Q0)
-        return status == PARITAS_OK ? infer_check_value(&g->infer, g->infer.poi, 0.0) : status;
-    if (!at && status == PARITAS_OK) return infer_check_value(&g->infer, g->infer.poi, 1.0);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++)
-        status = infer_check_value(&g->infer, g->infer.poi, at[i]);
-    return status;
+    TRY(statistic_check(context, o->statistic));
+    const struct infer *infer = &g->infer;
+    if (g->needs_asimov) TRY(infer_check_value(infer, infer->poi, statistic_other(o->statistic)));
+    if (!at || statistic_formula(o->statistic)->discovery)
+        return infer_check_value(infer, infer->poi, statistic_tested(o->statistic, 1.0));
+    for (size_t i = 0; i < n; i++) TRY(infer_check_value(infer, infer->poi, at[i]));
+    return PARITAS_OK;
 }
 
 /* Which auxiliary data follow the templates: those that are others where the templates are. */
@@ -418,7 +406,7 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
     g->n_templates = paritas_model_template_count(infer->model);
     g->n_data = paritas_model_main_count(infer->model) + paritas_model_aux_count(infer->model);
     g->n_row = g->n_data + g->n_templates;
-    g->asimov_mu = g->options.statistic == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0;
+
     g->shares = g->options.shared && (quantity == PARITAS_QUANTITY_Q || quantity == PARITAS_QUANTITY_Z);
     g->needs_asimov = quantity >= PARITAS_QUANTITY_Q_ASIMOV;
     const unsigned all = outputs_of[quantity],

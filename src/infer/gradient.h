@@ -50,7 +50,6 @@ struct gradient_row {
 struct gradient {
     struct infer infer;
     paritas_gradient_options options;
-    double asimov_mu; /* mu' */
     size_t n_row, n_data, n_templates, n_outputs;
     unsigned outputs[PARITAS_QUANTITY_OUTPUTS];
     const unsigned char *held; /* fixed flags of conditional fits */

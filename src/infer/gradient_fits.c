@@ -225,7 +225,7 @@ static void finish(const struct gradient *g, struct gradient_row *row)
         point->q = point->q_asimov = (double)NAN;
         if (point->wants_data) {
             point->q =
-                asymptotic_q(statistic, point->mu, mu_hat, point->data.is.deviance, row->free.is.deviance);
+                statistic_q(statistic, point->mu, mu_hat, point->data.is.deviance, row->free.is.deviance);
             row->status = infer_worse(row->status, point->data.is.status);
         }
         if (!point->wants_asimov) continue;
@@ -233,7 +233,8 @@ static void finish(const struct gradient *g, struct gradient_row *row)
             row->status = infer_worse(row->status, PARITAS_FIT_NON_FINITE);
             continue;
         }
-        point->q_asimov = asymptotic_q(statistic, point->mu, g->asimov_mu, point->asimov.is.deviance, 0.0);
+        point->q_asimov =
+            statistic_q(statistic, point->mu, statistic_other(statistic), point->asimov.is.deviance, 0.0);
         row->status = infer_worse(row->status, point->asimov.is.status);
     }
 }

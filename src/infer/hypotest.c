@@ -9,18 +9,16 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
                                const double *mu, paritas_hypotest_result *results)
 {
     struct asymptotic a;
-    /* q0 tests mu = 0, whatever was asked */
-    size_t n_points = statistic == PARITAS_STATISTIC_Q0 && n > 0 ? 1 : n;
-    struct asymptotic_point *points = arena_array(&infer->arena, n_points + 1, sizeof *points);
-    if (points == NULL) return paritas_fail_memory(infer->context);
+    /* of a discovery mu = 0 is tested, whatever was asked */
+    size_t n_points = statistic_formula(statistic)->discovery && n > 0 ? 1 : n;
+    struct asymptotic_point *points = infer_array(infer, n_points, sizeof *points);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < n_points; i++) {
-        points[i].mu = statistic == PARITAS_STATISTIC_Q0 ? 0.0 : mu[i];
-        paritas_status status = infer_check_value(infer, infer->poi, points[i].mu);
-        if (status != PARITAS_OK) return status;
+        points[i].mu = statistic_tested(statistic, mu[i]);
+        TRY(infer_check_value(infer, infer->poi, points[i].mu));
     }
-    paritas_status status = asymptotic_open(&a, infer, statistic);
-    if (status == PARITAS_OK) status = asymptotic_test(&a, n_points, points, false);
-    if (status != PARITAS_OK) return status;
+    TRY(asymptotic_open(&a, infer, statistic));
+    TRY(asymptotic_test(&a, n_points, points, false));
     for (size_t i = 0; i < n; i++) asymptotic_result(&a, &points[i < n_points ? i : 0], &results[i]);
     return PARITAS_OK;
 }
@@ -29,11 +27,10 @@ paritas_status paritas_hypotest(paritas_context *context, const paritas_model *m
                                 paritas_test_statistic statistic, size_t n, const double *mu,
                                 paritas_hypotest_result *results)
 {
-    paritas_status status = SIZED_CHECK(context, paritas_hypotest_result, "results", n, results);
-    if (status == PARITAS_OK) status = infer_check_statistic(context, statistic);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_CHECK(context, paritas_hypotest_result, "results", n, results));
+    TRY(statistic_check(context, statistic));
     struct infer infer;
-    status = infer_open(&infer, context, model, job, true);
+    paritas_status status = infer_open(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = hypotest(&infer, statistic, n, mu, results);
     infer_close(&infer);
     return status;
@@ -44,10 +41,8 @@ paritas_status paritas_significance(paritas_context *context, const paritas_mode
 {
     const double zero = 0.0;
     paritas_hypotest_result test = PARITAS_INIT(paritas_hypotest_result);
-    paritas_status status = SIZED_CHECK(context, paritas_significance_result, "result", 1, result);
-    if (status == PARITAS_OK)
-        status = paritas_hypotest(context, model, job, PARITAS_STATISTIC_Q0, 1, &zero, &test);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_CHECK(context, paritas_significance_result, "result", 1, result));
+    TRY(paritas_hypotest(context, model, job, PARITAS_STATISTIC_Q0, 1, &zero, &test));
     result->z = sqrt(test.q);
     result->z_exp = sqrt(test.q_asimov);
     result->p0 = normal_cdf(-result->z);

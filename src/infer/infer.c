@@ -2,6 +2,7 @@
 #include "fit/fit_rows.h"
 #include "base/sized.h"
 #include "fit/fit.h"
+#include "infer/own_context.h"
 #include "infer/random_starts.h"
 
 #include <math.h>
@@ -12,10 +13,9 @@ static paritas_status find_widths(struct infer *infer, const struct frozen *froz
 {
     infer->widths = frozen->width;
     if (frozen->n_templates == 0) return PARITAS_OK;
-    paritas_status status = rows_check_templates(infer->context, frozen, infer->base.data, "data");
-    if (status != PARITAS_OK) return status;
-    double *widths = arena_array(&infer->arena, infer->n_parameters + 1, sizeof *widths);
-    if (widths == NULL) return paritas_fail_memory(infer->context);
+    TRY(rows_check_templates(infer->context, frozen, infer->base.data, "data"));
+    double *widths = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
     memcpy(widths, frozen->width, infer->n_parameters * sizeof *widths);
     frozen->family->constraint_widths(frozen, frozen_templates(frozen, infer->base.data), widths);
     infer->widths = widths;
@@ -30,8 +30,7 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     infer->model = model;
     arena_open(&infer->arena, &context->allocator);
     infer->base = (paritas_job)PARITAS_JOB_DEFAULT;
-    paritas_status status = SIZED_TAKE(context, paritas_job, "job", job, &infer->base);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_job, "job", job, &infer->base));
     infer->n_parameters = paritas_model_parameter_count(model);
     infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model) +
                     paritas_model_template_count(model);
@@ -40,13 +39,13 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     if (infer->base.lower == NULL) infer->base.lower = paritas_model_lower_bounds(model);
     if (infer->base.fixed == NULL) infer->base.fixed = paritas_model_suggested_fixed(model);
     const double *upper = infer->base.upper != NULL ? infer->base.upper : paritas_model_upper_bounds(model);
-    infer->upper = arena_array(&infer->arena, infer->n_parameters + 1, sizeof *infer->upper);
-    if (infer->upper == NULL) return paritas_fail_memory(context);
+    infer->upper = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
     memcpy(infer->upper, upper, infer->n_parameters * sizeof *upper);
     infer->base.upper = infer->upper;
-    status = find_widths(infer, paritas_model_frozen(model));
-    if (status != PARITAS_OK || !needs_poi) return status;
-    ptrdiff_t poi = paritas_model_poi_index(model);
+    TRY(find_widths(infer, paritas_model_frozen(model)));
+    if (!needs_poi) return PARITAS_OK;
+    const ptrdiff_t poi = paritas_model_poi_index(model);
     if (poi < 0)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter of interest");
     infer->poi = (size_t)poi;
@@ -59,20 +58,11 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
 paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context, const paritas_model *model,
                                    const paritas_job *job, bool needs_poi)
 {
-    paritas_status status = infer_open(infer, context, model, job, needs_poi);
-    if (status == PARITAS_OK && paritas_model_template_count(model) != 0)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "toys of a model with templates are not drawn: make a model from a workspace "
-                            "with the numbers in question");
-    return status;
-}
-
-paritas_status infer_check_statistic(paritas_context *context, paritas_test_statistic statistic)
-{
-    if (statistic == PARITAS_STATISTIC_QTILDE || statistic == PARITAS_STATISTIC_Q ||
-        statistic == PARITAS_STATISTIC_Q0)
-        return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d", (int)statistic);
+    TRY(infer_open(infer, context, model, job, needs_poi));
+    if (paritas_model_template_count(model) == 0) return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                        "toys of a model with templates are not drawn: make a model from a workspace "
+                        "with the numbers in question");
 }
 
 void infer_close(struct infer *infer)
@@ -94,59 +84,81 @@ paritas_status infer_check_value(const struct infer *infer, size_t parameter, do
                         paritas_model_parameter_name(infer->model, parameter), value, lower, upper);
 }
 
+void *infer_array(struct infer *infer, size_t n, size_t size)
+{
+    void *array = arena_array(&infer->arena, n, size);
+    if (!array) infer->out_of_memory = true;
+    return array;
+}
+
+double *infer_reals(struct infer *infer, size_t n, size_t p)
+{
+    return infer_array(infer, n, p * sizeof(double));
+}
+
+paritas_status infer_memory(const struct infer *infer)
+{
+    return infer->out_of_memory ? paritas_fail_memory(infer->context) : PARITAS_OK;
+}
+
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
                               double *twice_nll, double *gradient, double *hessian)
 {
-    paritas_context *context = infer->context;
-    struct paritas_device *device = context->device;
-    context->device = context->host;
-    paritas_status status =
-        paritas_evaluate(context, infer->model, n, points, 1, data, twice_nll, gradient, hessian);
-    context->device = device;
-    return status;
+    paritas_context own = own_context_on_host(infer->context);
+    return own_context_ends(
+        &own, infer->context,
+        paritas_evaluate(&own, infer->model, n, points, 1, data, twice_nll, gradient, hessian));
 }
 
 paritas_status infer_expected(struct infer *infer, const double *point, double *expected)
 {
-    paritas_context *context = infer->context;
-    struct paritas_device *device = context->device;
-    context->device = context->host;
-    paritas_status status =
-        paritas_expected_data_of(context, infer->model, 1, point, infer->base.data, expected);
-    context->device = device;
-    return status;
+    paritas_context own = own_context_on_host(infer->context);
+    return own_context_ends(
+        &own, infer->context,
+        paritas_expected_data_of(&own, infer->model, 1, point, infer->base.data, expected));
 }
 
-static bool profile_allocate(struct infer *infer, struct infer_profile *profile)
+/* A profile's fit with these fixed flags. */
+static paritas_status fit_profile(struct infer *infer, struct infer_profile *profile,
+                                  const unsigned char *fixed)
 {
-    size_t n = infer->n_parameters;
-    profile->parameters = arena_array(&infer->arena, n + 1, sizeof(double));
-    profile->errors = arena_array(&infer->arena, n + 1, sizeof(double));
-    profile->covariance = arena_array(&infer->arena, n * n + 1, sizeof(double));
-    profile->states = arena_array(&infer->arena, n + 1, sizeof *profile->states);
+    const size_t n = infer->n_parameters;
+    profile->parameters = infer_reals(infer, n, 1);
+    profile->errors = infer_reals(infer, n, 1);
+    profile->covariance = infer_reals(infer, n, n);
+    profile->states = infer_array(infer, n, sizeof *profile->states);
     profile->hessian = NULL;
-    return profile->parameters != NULL && profile->errors != NULL && profile->covariance != NULL &&
-           profile->states != NULL;
+    TRY(infer_memory(infer));
+    paritas_job job = infer->base;
+    job.data = profile->data;
+    job.fixed = fixed;
+    if (profile->start) job.start = profile->start;
+    return fit_run(infer->context, infer->model, NULL, 1, &job,
+                   &(paritas_fit_answers){.results = &profile->result,
+                                          .parameters = profile->parameters,
+                                          .errors = profile->errors,
+                                          .covariance = profile->covariance,
+                                          .states = profile->states});
 }
 
-paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profile *const *profiles)
+paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile)
 {
-    /* One at a time: each wants its own covariance, and there are never more than two. */
-    for (size_t i = 0; i < n; i++) {
-        struct infer_profile *profile = profiles[i];
-        if (!profile_allocate(infer, profile)) return paritas_fail_memory(infer->context);
-        paritas_job job = infer->base;
-        job.data = profile->data;
-        if (profile->start != NULL) job.start = profile->start;
-        paritas_status status = fit_run(infer->context, infer->model, NULL, 1, &job,
-                                        &(paritas_fit_answers){.results = &profile->result,
-                                                               .parameters = profile->parameters,
-                                                               .errors = profile->errors,
-                                                               .covariance = profile->covariance,
-                                                               .states = profile->states});
-        if (status != PARITAS_OK) return status;
-    }
-    return PARITAS_OK;
+    return fit_profile(infer, profile, infer->base.fixed);
+}
+
+/* The job's fixed flags and those of a point's parameters. NULL: no memory. */
+static unsigned char *fixed_flags(struct infer *infer, const struct infer_point *point)
+{
+    unsigned char *fixed = infer_array(infer, infer->n_parameters, 1);
+    if (!fixed) return NULL;
+    memcpy(fixed, infer->base.fixed, infer->n_parameters);
+    for (size_t j = 0; j < point->k; j++) fixed[point->parameter[j]] = 1;
+    return fixed;
+}
+
+struct infer_point infer_point_at(const struct infer *infer, struct infer_profile *profile, double mu)
+{
+    return (struct infer_point){.profile = profile, .k = 1, .parameter = {infer->poi}, .value = {mu}};
 }
 
 static bool same_parameters(const struct infer_point *a, const struct infer_point *b)
@@ -158,14 +170,11 @@ static bool same_parameters(const struct infer_point *a, const struct infer_poin
 static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
 {
     size_t p = infer->n_parameters;
-    paritas_job *jobs = arena_array(&infer->arena, n, sizeof *jobs);
-    paritas_fit_result *results = arena_array(&infer->arena, n, sizeof *results);
-    double *starts = arena_array(&infer->arena, n, p * sizeof *starts);
-    double *fitted = arena_array(&infer->arena, n, p * sizeof *fitted);
-    if (jobs == NULL || results == NULL || starts == NULL || fitted == NULL)
-        return paritas_fail_memory(infer->context);
-    paritas_status status = infer_choose_starts(infer, n, (const struct infer_point *const *)points, starts);
-    if (status != PARITAS_OK) return status;
+    paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
+    paritas_fit_result *results = infer_array(infer, n, sizeof *results);
+    double *starts = infer_reals(infer, n, p), *fitted = infer_reals(infer, n, p);
+    TRY(infer_memory(infer));
+    TRY(infer_choose_starts(infer, n, (const struct infer_point *const *)points, starts));
     for (size_t i = 0; i < n; i++) {
         jobs[i] = infer->base;
         jobs[i].data = points[i]->profile->data;
@@ -174,38 +183,33 @@ static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point
             jobs[i].fixed = jobs[i - 1].fixed;
             continue;
         }
-        unsigned char *fixed = arena_array(&infer->arena, p, 1);
-        if (fixed == NULL) return paritas_fail_memory(infer->context);
-        memcpy(fixed, infer->base.fixed, p);
-        for (size_t j = 0; j < points[i]->k; j++) fixed[points[i]->parameter[j]] = 1;
-        jobs[i].fixed = fixed;
+        jobs[i].fixed = fixed_flags(infer, points[i]);
+        TRY(infer_memory(infer));
     }
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
     near.start_is_near = 1;
-    status = fit_run(infer->context, infer->model, &near, n, jobs,
-                     &(paritas_fit_answers){.results = results, .parameters = fitted});
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+    TRY(fit_run(infer->context, infer->model, &near, n, jobs,
+                &(paritas_fit_answers){.results = results, .parameters = fitted}));
+    for (size_t i = 0; i < n; i++) {
         points[i]->status = results[i].status;
         points[i]->twice_nll = results[i].twice_nll;
         points[i]->parameters = fitted + i * p;
     }
-    return status;
+    return PARITAS_OK;
 }
 
 paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points)
 {
-    struct infer_point **wave = arena_array(&infer->arena, n + 1, sizeof *wave);
-    if (wave == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = PARITAS_OK;
-    size_t fitted = 0;
-    for (unsigned number = 0; fitted < n && status == PARITAS_OK; number++) {
-        size_t members = 0;
+    struct infer_point **wave = infer_array(infer, n, sizeof *wave);
+    TRY(infer_memory(infer));
+    size_t members, fitted = 0;
+    for (unsigned number = 0; fitted < n; number++, fitted += members) {
+        members = 0;
         for (size_t i = 0; i < n; i++)
             if (points[i].wave == number) wave[members++] = &points[i];
-        if (members > 0) status = fit_wave(infer, members, wave);
-        fitted += members;
+        if (members > 0) TRY(fit_wave(infer, members, wave));
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* The lowest point of `profile` that lies below its free fit; NULL: none. */
@@ -227,9 +231,9 @@ static const struct infer_point *below_free_fit(const struct infer *infer,
 static paritas_status fit_again(struct infer *infer, const struct infer_profile *profile, bool afresh,
                                 size_t n, struct infer_point *points)
 {
-    struct infer_point *repeated = arena_array(&infer->arena, n, sizeof *repeated);
-    size_t *origin = arena_array(&infer->arena, n, sizeof *origin), m = 0;
-    if (repeated == NULL || origin == NULL) return paritas_fail_memory(infer->context);
+    struct infer_point *repeated = infer_array(infer, n, sizeof *repeated);
+    size_t *origin = infer_array(infer, n, sizeof *origin), m = 0;
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) {
         if (points[i].profile != profile) continue;
         origin[m] = i;
@@ -238,8 +242,7 @@ static paritas_status fit_again(struct infer *infer, const struct infer_profile 
         repeated[m].afresh = afresh;
         memset(repeated[m++].neighbour, 0, sizeof points->neighbour);
     }
-    paritas_status status = infer_points_once(infer, m, repeated);
-    if (status != PARITAS_OK) return status;
+    TRY(infer_points_once(infer, m, repeated));
     for (size_t j = 0; j < m; j++) {
         struct infer_point *point = &points[origin[j]];
         bool better = repeated[j].status == PARITAS_FIT_CONVERGED &&
@@ -255,9 +258,7 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
 {
     struct infer_profile *profile = lower->profile;
     struct infer_profile again = {.data = profile->data, .start = lower->parameters};
-    struct infer_profile *const list[1] = {&again};
-    paritas_status status = infer_free_fits(infer, 1, list);
-    if (status != PARITAS_OK) return status;
+    TRY(infer_free_fit(infer, &again));
     if (!(again.result.twice_nll <= lower->twice_nll + same_minimum(infer->context))) {
         /* a lower point is known, and no fit from it says where the minimum is */
         profile->result.status =
@@ -280,19 +281,18 @@ static bool is_open(const struct infer *infer, const struct infer_profile *profi
 
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points)
 {
-    paritas_status status = infer_points_once(infer, n, points);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++)
+    TRY(infer_points_once(infer, n, points));
+    for (size_t i = 0; i < n; i++)
         if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
-            status = fit_again(infer, points[i].profile, true, n, points);
-    /* two rounds: the first replaces the free fit, the second is for a point that the new start took lower
-     * still */
-    for (int round = 0; round < 2 && status == PARITAS_OK; round++)
-        for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+            TRY(fit_again(infer, points[i].profile, true, n, points));
+    /* two rounds: in the first a new start may have taken a point lower still */
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < n; i++) {
             if (i > 0 && points[i].profile == points[i - 1].profile) continue;
             const struct infer_point *lower = below_free_fit(infer, points[i].profile, n, points);
-            if (lower != NULL) status = repeat_from(infer, lower, n, points);
+            if (lower) TRY(repeat_from(infer, lower, n, points));
         }
-    return status;
+    return PARITAS_OK;
 }
 
 /* g . C . g / 2 over the free parameters, the EDM in units of twice the NLL; `step` receives the Newton step
@@ -312,34 +312,25 @@ static double newton_step(size_t n, const double *covariance, const double *grad
 paritas_status infer_polish(struct infer *infer, struct infer_point *point)
 {
     size_t n = infer->n_parameters;
-    struct infer_profile *held = arena_array(&infer->arena, 1, sizeof *held);
-    unsigned char *fixed = arena_array(&infer->arena, n, 1);
-    double *gradient = arena_array(&infer->arena, n, sizeof *gradient),
-           *step = arena_array(&infer->arena, n, sizeof *step);
-    if (held == NULL || fixed == NULL || gradient == NULL || step == NULL)
-        return paritas_fail_memory(infer->context);
-    memcpy(fixed, infer->base.fixed, n);
-    for (size_t j = 0; j < point->k; j++) fixed[point->parameter[j]] = 1;
-    const unsigned char *given = infer->base.fixed;
+    struct infer_profile *held = infer_array(infer, 1, sizeof *held);
+    const unsigned char *fixed = fixed_flags(infer, point);
+    double *gradient = infer_reals(infer, n, 1), *step = infer_reals(infer, n, 1);
+    TRY(infer_memory(infer));
     held->data = point->profile->data;
     held->start = point->parameters;
-    infer->base.fixed = fixed;
-    paritas_status status = infer_free_fits(infer, 1, &held);
-    infer->base.fixed = given;
-    if (status == PARITAS_OK)
-        status = infer_evaluate(infer, 1, held->parameters, held->data, NULL, gradient, NULL);
-    if (status != PARITAS_OK || held->result.status != PARITAS_FIT_CONVERGED) return status;
+    TRY(fit_profile(infer, held, fixed));
+    TRY(infer_evaluate(infer, 1, held->parameters, held->data, NULL, gradient, NULL));
+    if (held->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     double edm = newton_step(n, held->covariance, gradient, step);
     for (int round = 0; round < 3 && edm > 1e-24; round++) {
-        double *moved = arena_array(&infer->arena, n, sizeof *moved);
-        if (moved == NULL) return paritas_fail_memory(infer->context);
+        double *moved = infer_reals(infer, n, 1);
+        TRY(infer_memory(infer));
         for (size_t i = 0; i < n; i++) {
             moved[i] = held->parameters[i] + step[i]; /* the covariance is 0 where a parameter is not free */
             if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i])
                 moved[i] = held->parameters[i];
         }
-        status = infer_evaluate(infer, 1, moved, held->data, NULL, gradient, NULL);
-        if (status != PARITAS_OK) return status;
+        TRY(infer_evaluate(infer, 1, moved, held->data, NULL, gradient, NULL));
         double now = newton_step(n, held->covariance, gradient, step);
         if (!(now < edm)) break;
         edm = now;
@@ -352,16 +343,13 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
 paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points)
 {
     size_t p = infer->n_parameters;
-    double *rows = arena_array(&infer->arena, n, p * sizeof *rows);
-    double *gradients = arena_array(&infer->arena, n, p * sizeof *gradients);
-    if (rows == NULL || gradients == NULL) return paritas_fail_memory(infer->context);
+    double *rows = infer_reals(infer, n, p), *gradients = infer_reals(infer, n, p);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) memcpy(rows + i * p, points[i].parameters, p * sizeof *rows);
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && points[end].profile == points[first].profile;) end++;
-        paritas_status status =
-            infer_evaluate(infer, end - first, rows + first * p, points[first].profile->data, NULL,
-                           gradients + first * p, NULL);
-        if (status != PARITAS_OK) return status;
+        TRY(infer_evaluate(infer, end - first, rows + first * p, points[first].profile->data, NULL,
+                           gradients + first * p, NULL));
     }
     for (size_t i = 0; i < n; i++) points[i].slope = gradients[i * p + points[i].parameter[0]];
     return PARITAS_OK;
@@ -372,12 +360,11 @@ paritas_status infer_free_slope(struct infer *infer, const struct infer_profile 
 {
     *slope = 0.0;
     if (profile->states[parameter] == PARITAS_PARAMETER_FREE) return PARITAS_OK;
-    double *gradient = arena_array(&infer->arena, infer->n_parameters, sizeof *gradient);
-    if (gradient == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status =
-        infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, gradient, NULL);
-    if (status == PARITAS_OK) *slope = gradient[parameter];
-    return status;
+    double *gradient = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
+    TRY(infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, gradient, NULL));
+    *slope = gradient[parameter];
+    return PARITAS_OK;
 }
 
 paritas_status infer_constraint_centres(struct infer *infer, double *centres)
@@ -386,15 +373,13 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
     const double *widths = infer->widths, *at = paritas_model_suggested_init(infer->model);
     for (size_t i = 0; i < n; i++) centres[i] = (double)NAN;
     if (main_count == infer->n_data) return PARITAS_OK;
-    double *expected = arena_array(&infer->arena, infer->n_data, sizeof *expected);
-    if (expected == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = PARITAS_OK;
+    double *expected = infer_reals(infer, infer->n_data, 1);
+    TRY(infer_memory(infer));
     if (!paritas_model_frozen(infer->model)->no_expectation)
-        status = infer_expected(infer, at, expected);
+        TRY(infer_expected(infer, at, expected));
     else /* its auxiliary data are measurements of the parameters themselves */
         for (size_t i = 0, k = main_count; i < n; i++)
             if (!isnan(widths[i])) expected[k++] = at[i];
-    if (status != PARITAS_OK) return status;
     /* auxiliary data stand in parameter order; a datum is expected at the parameter itself or at tau times
      * it */
     size_t aux = main_count;

@@ -1,12 +1,11 @@
 /* infer.h: what all statistics share: the free fit to a data set and conditional fits that start from it.
  *
- *   infer_open ──► infer_free_fits ──► infer_points (values fixed, the rest profiled) ──► infer_slopes
+ *   infer_open ──► infer_free_fit ──► infer_points (values fixed, the rest profiled) ──► infer_slopes
  *
- * Every stage is one job list through paritas_fit, so lanes and threads are used. Conditional fits come in
- * waves: those of the first start from the free fit, moved along its first-order response to the fixed
- * values; later ones from the polynomial through neighbours of earlier waves, which saves most of their
- * iterations. Where a point finds a lower minimum than the free fit, that is repeated from there, and the
- * points once more. */
+ * Every stage is one job list, so lanes and threads are used. Conditional fits come in waves. The first wave
+ * starts from the free fit, moved along its first-order response to the fixed values. Later ones start from
+ * the polynomial through neighbours, which saves most of their iterations. Where a point finds a lower minimum
+ * than the free fit, the free fit is repeated from there, and then the points. */
 #ifndef PARITAS_INFER_INFER_H
 #define PARITAS_INFER_INFER_H
 
@@ -27,6 +26,7 @@ struct infer {
     double *upper;    /* own copy: limits widen it */
     /* of constraints, NaN where there is none: the model's, or what the data's templates make of them */
     const double *widths;
+    bool out_of_memory; /* an array was not there */
 };
 
 /* The free fit to one data set. All arrays are in the arena. */
@@ -64,34 +64,38 @@ paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context
                                    const paritas_job *job, bool needs_poi);
 void infer_close(struct infer *infer);
 
-/* INVALID_ARGUMENT for a number that is no test statistic. */
-paritas_status infer_check_statistic(paritas_context *context, paritas_test_statistic statistic);
+/* n elements, or n rows of p reals, cleared, in the call's arena. NULL: no memory, which infer_memory says of
+ * all arrays asked for before it. */
+void *infer_array(struct infer *infer, size_t n, size_t size);
+double *infer_reals(struct infer *infer, size_t n, size_t p);
+paritas_status infer_memory(const struct infer *infer);
+
 /* INVALID_ARGUMENT, naming parameter, value and bounds, unless `value` lies within the bounds of
  * `parameter`. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
 
 /* paritas_evaluate at n points of one data set, and paritas_expected_data with the templates of the base
- * job's data, on the host in f64 whatever the device's precision is: what steers a search or becomes data is
- * exact. */
+ * job's data. On the host in f64: what steers a search or becomes data is exact. */
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
                               double *twice_nll, double *gradient, double *hessian);
 paritas_status infer_expected(struct infer *infer, const double *point, double *expected);
 
-/* Free fits of n profiles, as one batch. */
-paritas_status infer_free_fits(struct infer *infer, size_t n, struct infer_profile *const *profiles);
+/* The free fit of a profile. */
+paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile);
 
-/* Conditional fits of n points, a batch a wave; where the data leave directions open, so that there may be
- * several minima, each also from the job's start, and the lower answer stays. The profiles of the points must
- * have been fitted; one that turns out not to be the lowest minimum is replaced (its result, parameters,
- * errors and covariance change). */
+/* A conditional fit with the parameter of interest at mu, to be done. */
+struct infer_point infer_point_at(const struct infer *infer, struct infer_profile *profile, double mu);
+/* Conditional fits of n points, a batch a wave. Where the data leave directions open there may be several
+ * minima: then each point is fitted from the job's start too, and the lower answer stays. The profiles of the
+ * points must have been fitted; one that turns out not to be the lowest minimum is replaced (its result,
+ * parameters, errors and covariance change). */
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
 
 /* As infer_points, but fits once and leaves the profiles alone. */
 paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points);
 
-/* Takes a fitted point to its minimum as closely as numbers allow, by Newton steps on top of the fit: where
- * the parameters themselves go on to be data, an error of 1e-5 sigma, which twice the NLL does not feel, is
- * felt. */
+/* Takes a fitted point to its minimum as closely as numbers allow, by Newton steps on top of the fit. Twice
+ * the NLL does not feel an error of 1e-5 sigma; data made from the parameters do. */
 paritas_status infer_polish(struct infer *infer, struct infer_point *point);
 
 /* Slopes of the profile at n fitted points, from the exact gradient (by the envelope theorem no derivative of

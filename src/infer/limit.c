@@ -1,10 +1,9 @@
 /* limit.c: upper limits on the parameter of interest.
  *
- * Each round proposes one mu for each of the six curves whose root is not known yet, fits all of them as one
- * batch (two fits a mu), and shares what comes back: the observed and the Asimov profile are interpolated
- * with their slopes (curve.h), and every curve's CLs(mu) follows from the two. The first proposals come from
- * the free fits' variances alone. A root is taken when it lies within ACCEPT of a fitted point: what the
- * interpolation adds there is the square of that. */
+ * Each round proposes one mu for each of the six curves whose root is not known yet, and fits all of them as
+ * one batch (two fits a mu). The observed and the Asimov profile are interpolated with their slopes
+ * (cls_curve.h); every curve's CLs(mu) follows from the two. The first proposals come from the free fits'
+ * variances. A root is accepted within ACCEPT of a fitted point: the interpolation adds the square of that. */
 #include "infer/limit.h"
 #include "base/sized.h"
 #include "infer/asymptotic.h"
@@ -43,9 +42,9 @@ static double log_excess(const struct search *s, int curve, double mu, double fi
 {
     const struct asymptotic *a = &s->a;
     size_t poi = a->infer->poi;
-    double q = asymptotic_q(a->statistic, mu, a->data.parameters[poi], fixed, a->data.result.twice_nll);
+    double q = statistic_q(a->statistic, mu, a->data.parameters[poi], fixed, a->data.result.twice_nll);
     double q_asimov =
-        asymptotic_q(a->statistic, mu, a->asimov.parameters[poi], fixed_asimov, a->asimov.result.twice_nll);
+        statistic_q(a->statistic, mu, a->asimov.parameters[poi], fixed_asimov, a->asimov.result.twice_nll);
     return asymptotic_log_cls(a->statistic, curve, q, q_asimov) - s->log_level;
 }
 
@@ -66,9 +65,8 @@ static paritas_status rebuild_curves(struct search *s)
     struct curve *curves[2] = {&s->data, &s->asimov};
     for (int k = 0; k < 2; k++) {
         double slope, variance;
-        paritas_status status = infer_free_slope(infer, profiles[k], infer->poi, &slope);
-        if (status == PARITAS_OK) status = infer_variance(infer, profiles[k], infer->poi, &variance);
-        if (status != PARITAS_OK) return status;
+        TRY(infer_free_slope(infer, profiles[k], infer->poi, &slope));
+        TRY(infer_variance(infer, profiles[k], infer->poi, &variance));
         curves[k]->n = 0;
         curves[k]->curvature = 2.0 / variance;
         curve_add(curves[k], profiles[k]->parameters[infer->poi], profiles[k]->result.twice_nll, slope);
@@ -102,9 +100,8 @@ static paritas_status widen(struct search *s, double mu, paritas_limit_result *r
     limit_widen(infer, mu, s->widest);
     result->bound_widened = 1;
     if (s->a.data.states[poi] != PARITAS_PARAMETER_AT_UPPER_BOUND) return PARITAS_OK;
-    struct infer_profile *const data = &s->a.data;
-    data->start = data->parameters;
-    return infer_free_fits(infer, 1, &data);
+    s->a.data.start = s->a.data.parameters;
+    return infer_free_fit(infer, &s->a.data);
 }
 
 /* Fits n values of mu and takes them into the curves. */
@@ -113,11 +110,11 @@ static paritas_status test(struct search *s, size_t n, const double *mu)
     double free = s->a.data.result.twice_nll;
     struct asymptotic_point *fresh = s->points + s->n;
     for (size_t i = 0; i < n; i++) fresh[i].mu = mu[i];
-    paritas_status status = asymptotic_test(&s->a, n, fresh, true);
+    TRY(asymptotic_test(&s->a, n, fresh, true));
     s->n += n;
-    if (status == PARITAS_OK && s->a.data.result.twice_nll < free - same_minimum(s->a.infer->context))
-        status = asymptotic_test(&s->a, s->n, s->points, true);
-    return status == PARITAS_OK ? rebuild_curves(s) : status;
+    if (s->a.data.result.twice_nll < free - same_minimum(s->a.infer->context))
+        TRY(asymptotic_test(&s->a, s->n, s->points, true));
+    return rebuild_curves(s);
 }
 
 /* The bracket of a curve from all fitted points. A point without an answer counts as beyond the root. */
@@ -179,17 +176,11 @@ static size_t collect(struct bracket *brackets, double *mu)
     return n;
 }
 
-static int by_mu(const paritas_hypotest_result *a, const paritas_hypotest_result *b)
-{
-    return (a->mu > b->mu) - (a->mu < b->mu);
-}
-
-/* Puts a test in its place among the n that are there, ascending in mu; the last one falls out where there is no
- * room. */
+/* Inserts a test, ascending in mu, among the n that are there; without room the last one falls out. */
 static void insert(const paritas_hypotest_result *one, size_t n, size_t room, paritas_hypotest_result *scan)
 {
     size_t at = n < room ? n : room;
-    while (at > 0 && by_mu(&scan[at - 1], one) > 0) {
+    while (at > 0 && scan[at - 1].mu > one->mu) {
         if (at < room) scan[at] = scan[at - 1];
         at--;
     }
@@ -212,8 +203,7 @@ static void write_result(const struct search *s, const struct bracket *brackets,
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         const struct bracket *b = &brackets[curve];
         double limit = b->settled ? b->root : (double)NAN;
-        /* a root that exists and was not reached within PARITAS_SCAN_MOST points is a failure; one that does not exist
-         * is an answer */
+        /* a root that does not exist is an answer; one that was not reached is a failure */
         if (!b->settled && !b->hopeless) worst = infer_worse(worst, PARITAS_FIT_AT_ITERATION_LIMIT);
         if (curve == ASYMPTOTIC_OBSERVED)
             result->limit_obs = limit;
@@ -246,10 +236,9 @@ static paritas_status limit(struct infer *infer, struct search *s, const paritas
     struct bracket brackets[ASYMPTOTIC_CURVES];
     double mu[ASYMPTOTIC_CURVES], variance;
     memset(brackets, 0, sizeof brackets);
-    paritas_status status = asymptotic_open(&s->a, infer, s->a.statistic);
-    if (status == PARITAS_OK) status = rebuild_curves(s);
-    if (status == PARITAS_OK) status = infer_variance(infer, &s->a.asimov, infer->poi, &variance);
-    if (status != PARITAS_OK) return status;
+    TRY(asymptotic_open(&s->a, infer, s->a.statistic));
+    TRY(rebuild_curves(s));
+    TRY(infer_variance(infer, &s->a.asimov, infer->poi, &variance));
     size_t poi = infer->poi;
     double width = infer->upper[poi] - infer->base.lower[poi];
     double scale = variance > 0.0 ? sqrt(variance) : width / 16.0;
@@ -261,9 +250,8 @@ static paritas_status limit(struct infer *infer, struct search *s, const paritas
                 propose(s, curve, scale, &brackets[curve]);
         size_t n = collect(brackets, mu);
         if (n == 0 || s->n + n > PARITAS_SCAN_MOST) break;
-        if (mu[n - 1] > infer->upper[poi]) status = widen(s, mu[n - 1], result);
-        if (status == PARITAS_OK) status = test(s, n, mu);
-        if (status != PARITAS_OK) return status;
+        if (mu[n - 1] > infer->upper[poi]) TRY(widen(s, mu[n - 1], result));
+        TRY(test(s, n, mu));
     }
     write_result(s, brackets, request, result);
     if (fits != NULL) write_fits(s, brackets, fits);
@@ -272,9 +260,7 @@ static paritas_status limit(struct infer *infer, struct search *s, const paritas
 
 paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level)
 {
-    if (statistic != PARITAS_STATISTIC_QTILDE && statistic != PARITAS_STATISTIC_Q)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "an upper limit needs the test statistic qtilde or q");
+    TRY(statistic_check_limit(context, statistic));
     if (!(level > 0.0 && level < 1.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %.10g does not lie between 0 and 1",
                             level);
@@ -284,8 +270,8 @@ paritas_status limit_check(paritas_context *context, paritas_test_statistic stat
 paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits)
 {
-    struct search *search = arena_array(&infer->arena, 1, sizeof *search);
-    if (search == NULL) return paritas_fail_memory(infer->context);
+    struct search *search = infer_array(infer, 1, sizeof *search);
+    TRY(infer_memory(infer));
     *result = (paritas_limit_result){.size = sizeof *result, .mu_hat = (double)NAN};
     search->a.statistic = request->statistic;
     search->log_level = natural_log(request->level);
@@ -296,14 +282,12 @@ paritas_status paritas_limit(paritas_context *context, const paritas_model *mode
                              const paritas_limit_request *given, paritas_limit_result *result)
 {
     paritas_limit_request request = PARITAS_LIMIT_REQUEST_DEFAULT;
-    paritas_status status = SIZED_TAKE(context, paritas_limit_request, "request", given, &request);
-    if (status == PARITAS_OK)
-        status = SIZED_CHECK(context, paritas_hypotest_result, "scan", request.scan_room, request.scan);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_limit_result, "result", 1, result);
-    if (status == PARITAS_OK) status = limit_check(context, request.statistic, request.level);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_limit_request, "request", given, &request));
+    TRY(SIZED_CHECK(context, paritas_hypotest_result, "scan", request.scan_room, request.scan));
+    TRY(SIZED_CHECK(context, paritas_limit_result, "result", 1, result));
+    TRY(limit_check(context, request.statistic, request.level));
     struct infer infer;
-    status = infer_open(&infer, context, model, job, true);
+    paritas_status status = infer_open(&infer, context, model, job, true);
     if (status == PARITAS_OK) status = limit_asymptotic(&infer, &request, result, NULL);
     infer_close(&infer);
     return status;

@@ -1,6 +1,6 @@
 /* minos.c: MINOS errors: how far a parameter moves until the profile of twice the NLL has risen by 1.
  *
- * Both sides are one batch a round. The profile is interpolated with its slopes (curve.h), so that the second
+ * Both sides are one batch a round. The profile is interpolated with its slopes (cls_curve.h), so that the second
  * or third round lands within ACCEPT of the root. */
 #include "infer/cls_curve.h"
 #include "base/sized.h"
@@ -18,42 +18,52 @@ struct side {
     bool outer_known, settled, at_bound;
 };
 
-struct profile_of_one {
+struct search {
+    struct infer *infer;
+    const paritas_minos_request *request;
+    struct infer_profile profile;
     struct curve curve;
-    double centre, level; /* level: twice the NLL at the crossing */
+    double centre, sigma; /* sigma: a scale to search on */
+    struct side sides[2];
+    bool failed; /* a fit without an answer, or a lower minimum than the best fit */
 };
+
+/* How far twice the NLL is above the best fit's. */
+static double rise_of(const struct search *s, double twice_nll)
+{
+    return twice_nll - (s->request->best_twice_nll + 1.0) + 1.0;
+}
 
 /* Positive inside, negative beyond the crossing; the root of the rise is nearly linear in the parameter. */
 static double to_crossing(const void *user, double x)
 {
-    const struct profile_of_one *p = user;
-    double rise = curve_value(&p->curve, x) - p->level + 1.0;
+    const struct search *s = user;
+    const double rise = rise_of(s, curve_value(&s->curve, x));
     return rise > 0.0 ? 1.0 - sqrt(rise) : 1.0;
 }
 
-static void propose(const struct profile_of_one *p, double sigma, struct side *side)
+static void propose(const struct search *s, struct side *side)
 {
-    double outward = side->bound > p->centre ? 1.0 : -1.0, outer = side->outer;
+    double outward = side->bound > s->centre ? 1.0 : -1.0, outer = side->outer;
     if (!side->outer_known) {
-        double step = 2.0 * sigma;
+        double step = 2.0 * s->sigma;
         outer = side->inner;
         do {
             outer += outward * step;
             step *= 2.0;
-        } while (outward * (side->bound - outer) > 0.0 && to_crossing(p, outer) > 0.0);
+        } while (outward * (side->bound - outer) > 0.0 && to_crossing(s, outer) > 0.0);
         if (!(outward * (side->bound - outer) > 0.0)) outer = side->bound;
-        if (outer == side->bound && to_crossing(p, outer) >= 0.0) {
+        if (outer == side->bound && to_crossing(s, outer) >= 0.0) {
             side->root = outer; /* as far as the interpolation knows, the bound comes first: look there */
             return;
         }
     }
-    side->root = find_root(to_crossing, p, side->inner, outer);
+    side->root = find_root(to_crossing, s, side->inner, outer);
 }
 
-static void take(const struct profile_of_one *p, const struct infer_point *point, struct side *side)
+static void take(const struct search *s, const struct infer_point *point, struct side *side)
 {
-    double rise = point->twice_nll - p->level + 1.0;
-    if (rise < 1.0) {
+    if (rise_of(s, point->twice_nll) < 1.0) {
         side->inner = point->value[0];
         side->at_bound = point->value[0] == side->bound;
     } else { /* a point without an answer counts as beyond */
@@ -62,73 +72,97 @@ static void take(const struct profile_of_one *p, const struct infer_point *point
     }
 }
 
-static paritas_status minos(struct infer *infer, const double *best, double best_twice_nll, double error,
-                            size_t parameter, double *down, double *up)
+static bool is_lower(const struct search *s, double twice_nll)
 {
-    struct infer_profile *profile = arena_array(&infer->arena, 1, sizeof *profile);
-    struct profile_of_one *p = arena_array(&infer->arena, 1, sizeof *p);
-    struct infer_point points[2];
-    double variance;
-    if (profile == NULL || p == NULL) return paritas_fail_memory(infer->context);
-    profile->data = infer->base.data;
-    profile->start = best;
-    paritas_status status = infer_free_fits(infer, 1, &profile); /* at once there; brings the covariance */
-    if (status == PARITAS_OK) status = infer_variance(infer, profile, parameter, &variance);
-    if (status != PARITAS_OK) return status;
-    bool failed = profile->result.status != PARITAS_FIT_CONVERGED ||
-                  profile->result.twice_nll < best_twice_nll - same_minimum(infer->context);
-    double slope;
-    status = infer_free_slope(infer, profile, parameter, &slope);
-    if (status != PARITAS_OK) return status;
-    /* a scale to search on; a parameter on its bound may have a slope and no curvature */
-    double sigma = error > 0.0 ? error : sqrt(variance);
-    if (!(sigma > 0.0))
-        sigma = slope != 0.0 ? 1.0 / fabs(slope)
-                             : (infer->base.upper[parameter] - infer->base.lower[parameter]) / 16.0;
-    p->centre = best[parameter];
-    p->level = best_twice_nll + 1.0;
-    p->curve.curvature = 2.0 / (sigma * sigma);
-    curve_add(&p->curve, p->centre, best_twice_nll, slope);
-    struct side sides[2] = {{.inner = p->centre, .bound = infer->base.lower[parameter]},
-                            {.inner = p->centre, .bound = infer->base.upper[parameter]}};
-    for (int k = 0; k < 2; k++) sides[k].at_bound = sides[k].bound == p->centre;
-    if (!(sigma > 0.0)) failed = true;
-    for (int round = 0; round < ROUNDS_MAX && !failed; round++) {
-        struct side *owner[2];
-        size_t n = 0;
-        for (int k = 0; k < 2; k++) {
-            struct side *side = &sides[k];
-            if (side->settled || side->at_bound) continue;
-            propose(p, sigma, side);
-            for (size_t i = 0; i < p->curve.n; i++) {
-                double distance = fabs(p->curve.node[i].x - side->root);
-                if (p->curve.node[i].x != p->centre && distance <= ACCEPT * fabs(side->root - p->centre))
-                    side->settled = true;
-            }
-            if (side->settled) continue;
-            owner[n] = side;
-            points[n++] = (struct infer_point){
-                .profile = profile, .k = 1, .parameter = {parameter}, .value = {side->root}};
-        }
-        if (n == 0) break;
-        status = infer_points_once(infer, n, points);
-        if (status == PARITAS_OK) status = infer_slopes(infer, n, points);
-        if (status != PARITAS_OK) return status;
-        for (size_t i = 0; i < n; i++) {
-            if (points[i].status != PARITAS_FIT_CONVERGED ||
-                points[i].twice_nll < best_twice_nll - same_minimum(infer->context))
-                failed = true;
-            curve_add(&p->curve, points[i].value[0], points[i].twice_nll, points[i].slope);
-            take(p, &points[i], owner[i]);
-        }
+    return twice_nll < s->request->best_twice_nll - same_minimum(s->infer->context);
+}
+
+/* The best fit with its covariance, and the curve and sides from there. */
+static paritas_status begin(struct search *s)
+{
+    struct infer *infer = s->infer;
+    const size_t parameter = s->request->parameter;
+    double slope, variance;
+    s->profile = (struct infer_profile){.data = infer->base.data, .start = s->request->best};
+    TRY(infer_free_fit(infer, &s->profile)); /* at once there */
+    TRY(infer_variance(infer, &s->profile, parameter, &variance));
+    TRY(infer_free_slope(infer, &s->profile, parameter, &slope));
+    const double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
+    s->centre = s->request->best[parameter];
+    s->sigma = s->request->error > 0.0 ? s->request->error : sqrt(variance);
+    if (!(s->sigma > 0.0)) /* a parameter on its bound may have a slope and no curvature */
+        s->sigma = slope != 0.0 ? 1.0 / fabs(slope) : (upper - lower) / 16.0;
+    s->failed = s->profile.result.status != PARITAS_FIT_CONVERGED ||
+                is_lower(s, s->profile.result.twice_nll) || !(s->sigma > 0.0);
+    s->curve.curvature = 2.0 / (s->sigma * s->sigma);
+    curve_add(&s->curve, s->centre, s->request->best_twice_nll, slope);
+    s->sides[0] = (struct side){.inner = s->centre, .bound = lower, .at_bound = lower == s->centre};
+    s->sides[1] = (struct side){.inner = s->centre, .bound = upper, .at_bound = upper == s->centre};
+    return PARITAS_OK;
+}
+
+/* Proposes the next value of a side; false: it needs none. */
+static bool is_open(const struct search *s, struct side *side)
+{
+    if (side->settled || side->at_bound) return false;
+    propose(s, side);
+    for (size_t i = 0; i < s->curve.n; i++) {
+        const double x = s->curve.node[i].x;
+        if (x != s->centre && fabs(x - side->root) <= ACCEPT * fabs(side->root - s->centre))
+            side->settled = true;
     }
-    if (sides[0].settled) *down = sides[0].root - p->centre;
-    if (sides[1].settled) *up = sides[1].root - p->centre;
-    for (int k = 0; k < 2; k++) failed = failed || !(sides[k].settled || sides[k].at_bound);
-    if (!failed) return PARITAS_OK;
-    return paritas_fail(infer->context, PARITAS_NOT_CONVERGED,
+    return !side->settled;
+}
+
+/* Fits both sides' next values. *n: how many there were. */
+static paritas_status run_round(struct search *s, size_t *n)
+{
+    struct side *owner[2];
+    struct infer_point points[2];
+    *n = 0;
+    for (int k = 0; k < 2; k++) {
+        if (!is_open(s, &s->sides[k])) continue;
+        owner[*n] = &s->sides[k];
+        points[(*n)++] = (struct infer_point){.profile = &s->profile,
+                                              .k = 1,
+                                              .parameter = {s->request->parameter},
+                                              .value = {s->sides[k].root}};
+    }
+    if (*n == 0) return PARITAS_OK;
+    TRY(infer_points_once(s->infer, *n, points));
+    TRY(infer_slopes(s->infer, *n, points));
+    for (size_t i = 0; i < *n; i++) {
+        if (points[i].status != PARITAS_FIT_CONVERGED || is_lower(s, points[i].twice_nll)) s->failed = true;
+        curve_add(&s->curve, points[i].value[0], points[i].twice_nll, points[i].slope);
+        take(s, &points[i], owner[i]);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status minos(struct search *s, double offsets[2])
+{
+    size_t n = 1;
+    TRY(begin(s));
+    for (int round = 0; round < ROUNDS_MAX && n > 0 && !s->failed; round++) TRY(run_round(s, &n));
+    for (int k = 0; k < 2; k++) {
+        if (s->sides[k].settled) offsets[k] = s->sides[k].root - s->centre;
+        s->failed = s->failed || !(s->sides[k].settled || s->sides[k].at_bound);
+    }
+    if (!s->failed) return PARITAS_OK;
+    return paritas_fail(s->infer->context, PARITAS_NOT_CONVERGED,
                         "MINOS: the profile of '%s' could not be followed to its crossing",
-                        paritas_model_parameter_name(infer->model, parameter));
+                        paritas_model_parameter_name(s->infer->model, s->request->parameter));
+}
+
+static paritas_status check(const struct infer *infer, size_t parameter)
+{
+    if (parameter >= infer->n_parameters)
+        return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "the model has no parameter %zu",
+                            parameter);
+    if (infer->base.fixed[parameter])
+        return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "'%s' is fixed and has no error",
+                            paritas_model_parameter_name(infer->model, parameter));
+    return PARITAS_OK;
 }
 
 paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job,
@@ -136,20 +170,13 @@ paritas_status paritas_minos(paritas_context *context, const paritas_model *mode
 {
     paritas_minos_request request = PARITAS_INIT(paritas_minos_request);
     offsets[0] = offsets[1] = (double)NAN;
-    paritas_status status = SIZED_CHECK(context, paritas_minos_request, "request", 1, given);
-    if (status == PARITAS_OK) status = SIZED_TAKE(context, paritas_minos_request, "request", given, &request);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_CHECK(context, paritas_minos_request, "request", 1, given));
+    TRY(SIZED_TAKE(context, paritas_minos_request, "request", given, &request));
     struct infer infer;
-    status = infer_open(&infer, context, model, job, false);
-    if (status == PARITAS_OK && request.parameter >= infer.n_parameters)
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter %zu",
-                              request.parameter);
-    if (status == PARITAS_OK && infer.base.fixed[request.parameter])
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "'%s' is fixed and has no error",
-                              paritas_model_parameter_name(model, request.parameter));
-    if (status == PARITAS_OK)
-        status = minos(&infer, request.best, request.best_twice_nll, request.error, request.parameter,
-                       &offsets[0], &offsets[1]);
+    struct search search = {.infer = &infer, .request = &request};
+    paritas_status status = infer_open(&infer, context, model, job, false);
+    if (status == PARITAS_OK) status = check(&infer, request.parameter);
+    if (status == PARITAS_OK) status = minos(&search, offsets);
     infer_close(&infer);
     return status;
 }

@@ -10,11 +10,11 @@ static paritas_status profile_hessian(struct infer *infer, struct infer_profile 
 {
     if (profile->hessian != NULL) return PARITAS_OK;
     size_t n = infer->n_parameters;
-    double *hessian = arena_array(&infer->arena, n * n, sizeof *hessian);
-    if (hessian == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, NULL, hessian);
-    if (status == PARITAS_OK) profile->hessian = hessian;
-    return status;
+    double *hessian = infer_reals(infer, n, n);
+    TRY(infer_memory(infer));
+    TRY(infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, NULL, hessian));
+    profile->hessian = hessian;
+    return PARITAS_OK;
 }
 
 /* Change of all parameters for a unit change of parameter k, the others at their conditional minimum. The
@@ -32,8 +32,7 @@ static paritas_status profile_response(struct infer *infer, struct infer_profile
         response[k] = 1.0;
         return PARITAS_OK;
     }
-    paritas_status status = profile_hessian(infer, profile);
-    if (status != PARITAS_OK) return status;
+    TRY(profile_hessian(infer, profile));
     const double *h = profile->hessian;
     double curvature = h[k * n + k];
     for (size_t i = 0; i < n; i++) {
@@ -50,8 +49,8 @@ static paritas_status profile_response(struct infer *infer, struct infer_profile
 paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
                               double *variance)
 {
-    double *response = arena_array(&infer->arena, infer->n_parameters, sizeof *response);
-    if (response == NULL) return paritas_fail_memory(infer->context);
+    double *response = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
     return profile_response(infer, profile, parameter, response, variance);
 }
 
@@ -79,8 +78,7 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
         }
     }
     for (size_t j = 0; j < point->k; j++) {
-        paritas_status status = profile_response(infer, profile, point->parameter[j], response, &variance);
-        if (status != PARITAS_OK) return status;
+        TRY(profile_response(infer, profile, point->parameter[j], response, &variance));
         for (size_t i = 0; i < n; i++) start[i] += response[i] * step[j];
     }
     for (size_t i = 0; i < n; i++) {
@@ -135,10 +133,9 @@ paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct i
                                    double *starts)
 {
     size_t p = infer->n_parameters;
-    double *rows = arena_array(&infer->arena, CANDIDATES * n, p * sizeof *rows);
-    double *values = arena_array(&infer->arena, CANDIDATES * n, sizeof *values);
-    double *response = arena_array(&infer->arena, p, sizeof *response);
-    if (rows == NULL || values == NULL || response == NULL) return paritas_fail_memory(infer->context);
+    double *rows = infer_reals(infer, CANDIDATES * n, p), *values = infer_reals(infer, CANDIDATES * n, 1),
+           *response = infer_reals(infer, p, 1);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) {
         double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p,
                *suggested = plain + SUGGESTED * p;
@@ -149,16 +146,13 @@ paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct i
         memcpy(suggested, infer->base.start, p * sizeof *plain);
         for (size_t j = 0; j < points[i]->k; j++)
             plain[points[i]->parameter[j]] = suggested[points[i]->parameter[j]] = points[i]->value[j];
-        paritas_status status = predict_start(infer, points[i], predicted, response);
-        if (status != PARITAS_OK) return status;
+        TRY(predict_start(infer, points[i], predicted, response));
         interpolate_start(infer, points[i], plain);
     }
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && points[end]->profile == points[first]->profile;) end++;
-        paritas_status status =
-            infer_evaluate(infer, CANDIDATES * (end - first), rows + CANDIDATES * first * p,
-                           points[first]->profile->data, values + CANDIDATES * first, NULL, NULL);
-        if (status != PARITAS_OK) return status;
+        TRY(infer_evaluate(infer, CANDIDATES * (end - first), rows + CANDIDATES * first * p,
+                           points[first]->profile->data, values + CANDIDATES * first, NULL, NULL));
     }
     for (size_t i = 0; i < n; i++) {
         const double *value = values + CANDIDATES * i;

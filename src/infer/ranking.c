@@ -45,12 +45,11 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
 {
     size_t count = infer->n_parameters, n_points = 0;
     const double *widths = infer->widths;
-    struct infer_point *points = arena_array(&infer->arena, SHIFTS * count, sizeof *points);
-    size_t *owner = arena_array(&infer->arena, SHIFTS * count, sizeof *owner);
-    double *centres = arena_array(&infer->arena, count, sizeof *centres);
-    if (points == NULL || owner == NULL || centres == NULL) return paritas_fail_memory(infer->context);
-    paritas_status status = infer_constraint_centres(infer, centres);
-    if (status != PARITAS_OK) return status;
+    struct infer_point *points = infer_array(infer, SHIFTS * count, sizeof *points);
+    size_t *owner = infer_array(infer, SHIFTS * count, sizeof *owner);
+    double *centres = infer_reals(infer, count, 1);
+    TRY(infer_memory(infer));
+    TRY(infer_constraint_centres(infer, centres));
     *n = 0;
     for (size_t i = 0; i < count; i++) {
         if (infer->base.fixed[i] || i == infer->poi) continue;
@@ -74,8 +73,7 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         }
         ++*n;
     }
-    status = infer_points_once(infer, n_points, points);
-    if (status != PARITAS_OK) return status;
+    TRY(infer_points_once(infer, n_points, points));
     for (size_t j = 0; j < n_points; j++) {
         paritas_ranking_entry *entry = &entries[owner[j] / SHIFTS];
         double *const impact[SHIFTS] = {&entry->impact_up, &entry->impact_down, &entry->prefit_up,
@@ -93,22 +91,16 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
                                paritas_ranking_entry *entries, size_t *n)
 {
     struct infer infer;
-    paritas_status status =
-        SIZED_CHECK(context, paritas_ranking_entry, "entries", paritas_model_parameter_count(model), entries);
-    if (status != PARITAS_OK) return status;
-    status = infer_open(&infer, context, model, job, true);
-    struct infer_profile *profile = NULL;
-    if (status == PARITAS_OK) {
-        profile = arena_array(&infer.arena, 1, sizeof *profile);
-        if (profile == NULL) status = paritas_fail_memory(context);
-    }
-    if (status == PARITAS_OK) profile->data = infer.base.data;
+    TRY(SIZED_CHECK(context, paritas_ranking_entry, "entries", paritas_model_parameter_count(model),
+                    entries));
+    paritas_status status = infer_open(&infer, context, model, job, true);
+    struct infer_profile profile = {.data = infer.base.data};
     /* a shifted fit below the free one has found another minimum: then impacts are counted from that one */
     bool again = true;
     for (int round = 0; round < 3 && again && status == PARITAS_OK; round++) {
         again = false;
-        status = infer_free_fits(&infer, 1, &profile);
-        if (status == PARITAS_OK) status = rank(&infer, profile, entries, n, &again);
+        status = infer_free_fit(&infer, &profile);
+        if (status == PARITAS_OK) status = rank(&infer, &profile, entries, n, &again);
     }
     if (status == PARITAS_OK) sort_entries(entries, *n);
     infer_close(&infer);

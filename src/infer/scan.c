@@ -25,8 +25,8 @@ static int by_value(const void *a, const void *b)
  * so far as neighbours. */
 static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_point *fits)
 {
-    struct place *order = arena_array(&infer->arena, n + 1, sizeof *order);
-    if (order == NULL) return paritas_fail_memory(infer->context);
+    struct place *order = infer_array(infer, n, sizeof *order);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) order[i] = (struct place){fits[i].value[0], i};
     qsort(order, n, sizeof *order, by_value);
     size_t step = 1;
@@ -57,10 +57,9 @@ static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_
     return PARITAS_OK;
 }
 
-static paritas_status scan(struct infer *infer, const paritas_scan_request *request)
+static paritas_status check_parameters(const struct infer *infer, const paritas_scan_request *request)
 {
-    const size_t k = request->n_parameters, n = request->n_points, *parameters = request->parameters;
-    const double *values = request->values;
+    const size_t k = request->n_parameters, *parameters = request->parameters;
     paritas_context *context = infer->context;
     if (k < 1 || k > INFER_FIXED_MAX)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes 1 or 2 parameters, not %zu", k);
@@ -74,30 +73,34 @@ static paritas_status scan(struct infer *infer, const paritas_scan_request *requ
     }
     if (k == 2 && parameters[0] == parameters[1])
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes two different parameters");
-    struct infer_point *fits = arena_array(&infer->arena, n + 1, sizeof *fits);
-    struct infer_profile *profile = arena_array(&infer->arena, 1, sizeof *profile);
-    if (fits == NULL || profile == NULL) return paritas_fail_memory(context);
-    profile->data = infer->base.data;
+    return PARITAS_OK;
+}
+
+static paritas_status scan(struct infer *infer, const paritas_scan_request *request)
+{
+    const size_t k = request->n_parameters, n = request->n_points;
+    TRY(check_parameters(infer, request));
+    struct infer_point *fits = infer_array(infer, n, sizeof *fits);
+    TRY(infer_memory(infer));
+    struct infer_profile profile = {.data = infer->base.data};
     for (size_t i = 0; i < n; i++) {
-        fits[i].profile = profile;
+        fits[i].profile = &profile;
         fits[i].k = k;
         for (size_t j = 0; j < k; j++) {
-            paritas_status status = infer_check_value(infer, parameters[j], values[i * k + j]);
-            if (status != PARITAS_OK) return status;
-            fits[i].parameter[j] = parameters[j];
-            fits[i].value[j] = values[i * k + j];
+            fits[i].parameter[j] = request->parameters[j];
+            fits[i].value[j] = request->values[i * k + j];
+            TRY(infer_check_value(infer, fits[i].parameter[j], fits[i].value[j]));
         }
     }
-    paritas_status status = infer_free_fits(infer, 1, &profile);
-    if (status == PARITAS_OK && k == 1 && n > 0) status = arrange_waves(infer, n, fits);
-    if (status == PARITAS_OK) status = infer_points(infer, n, fits);
-    if (status != PARITAS_OK) return status;
-    *request->best = profile->result;
+    TRY(infer_free_fit(infer, &profile));
+    if (k == 1 && n > 0) TRY(arrange_waves(infer, n, fits));
+    TRY(infer_points(infer, n, fits));
+    *request->best = profile.result;
     request->best->size = sizeof *request->best;
-    if (request->best_parameters != NULL)
-        memcpy(request->best_parameters, profile->parameters, infer->n_parameters * sizeof(double));
+    if (request->best_parameters)
+        memcpy(request->best_parameters, profile.parameters, infer->n_parameters * sizeof(double));
     for (size_t i = 0; i < n; i++) {
-        double q = fits[i].twice_nll - profile->result.twice_nll;
+        const double q = fits[i].twice_nll - profile.result.twice_nll;
         request->points[i] = (paritas_scan_point){.size = sizeof(paritas_scan_point),
                                                   .q = q < 0.0 ? 0.0 : q,
                                                   .twice_nll = fits[i].twice_nll,
@@ -110,13 +113,11 @@ paritas_status paritas_scan(paritas_context *context, const paritas_model *model
                             const paritas_scan_request *given)
 {
     paritas_scan_request request = PARITAS_SCAN_REQUEST_DEFAULT;
-    paritas_status status = SIZED_TAKE(context, paritas_scan_request, "request", given, &request);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_fit_result, "best", 1, request.best);
-    if (status == PARITAS_OK)
-        status = SIZED_CHECK(context, paritas_scan_point, "points", request.n_points, request.points);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_scan_request, "request", given, &request));
+    TRY(SIZED_CHECK(context, paritas_fit_result, "best", 1, request.best));
+    TRY(SIZED_CHECK(context, paritas_scan_point, "points", request.n_points, request.points));
     struct infer infer;
-    status = infer_open(&infer, context, model, job, false);
+    paritas_status status = infer_open(&infer, context, model, job, false);
     if (status == PARITAS_OK) status = scan(&infer, &request);
     infer_close(&infer);
     return status;

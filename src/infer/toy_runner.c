@@ -1,5 +1,6 @@
 /* toy_runner.c: see toy_runner.h. */
 #include "infer/toy_runner.h"
+#include "infer/own_context.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,17 +39,16 @@ double toy_fraction(uint64_t k, uint64_t n, double *error)
 }
 
 /* The part of a chunk that is not there, in runs of neighbours. */
-static paritas_status run_missing(const struct toy_runner *runner, int which, uint64_t first, size_t n,
-                                  unsigned char *present)
+static paritas_status run_missing(const struct toy_runner *runner, paritas_context *context, int which,
+                                  uint64_t first, size_t n, unsigned char *present)
 {
     memset(present, 0, n);
-    paritas_status status =
-        runner->present ? runner->present(runner->user, which, first, n, present) : PARITAS_OK;
-    for (size_t i = 0, end; i < n && status == PARITAS_OK; i = end) {
+    if (runner->present) TRY(runner->present(runner->user, which, first, n, present));
+    for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && present[end] == present[i];) end++;
-        if (!present[i]) status = runner->run(runner->user, which, first + i, end - i);
+        if (!present[i]) TRY(runner->run(runner->user, context, which, first + i, end - i));
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* Progress over all toys, though each launch counts its own fits, and a chunk may take several. */
@@ -69,14 +69,15 @@ static int tell(void *user, uint64_t done, uint64_t total)
 
 paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end)
 {
-    paritas_context *context = runner->context;
+    paritas_context *context = runner->context, own = own_context(context);
     unsigned char *present = NULL;
     size_t room = 0;
-    struct overall overall = {
-        context->progress, context->progress_user, 0, (end - first) * (uint64_t)runner->n_ensembles, 0, 0};
-    if (overall.progress) {
-        context->progress = tell;
-        context->progress_user = &overall;
+    struct overall overall = {.progress = context->progress,
+                              .user = context->progress_user,
+                              .total = (end - first) * (uint64_t)runner->n_ensembles};
+    if (own.progress) {
+        own.progress = tell;
+        own.progress_user = &overall;
     }
     paritas_status status = PARITAS_OK;
     for (uint64_t at = first; at < end && status == PARITAS_OK; at += overall.chunk) {
@@ -89,12 +90,10 @@ paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, u
             if (!present) status = paritas_fail_memory(context);
         }
         for (int which = 0; which < runner->n_ensembles && status == PARITAS_OK; which++) {
-            status = run_missing(runner, which, at, (size_t)overall.chunk, present);
+            status = run_missing(runner, &own, which, at, (size_t)overall.chunk, present);
             overall.done += overall.chunk;
         }
     }
-    context->progress = overall.progress;
-    context->progress_user = overall.user;
     paritas_release(&context->allocator, present);
-    return status;
+    return own_context_ends(&own, context, status);
 }

@@ -15,8 +15,8 @@ struct toy_runner {
     int n_ensembles; /* chunks alternate between them, so that a run that is cancelled has as much of each */
     /* Marks toys first .. first + n - 1 of ensemble `which` that are there already; NULL: none is. */
     paritas_status (*present)(void *user, int which, uint64_t first, size_t n, unsigned char *present);
-    /* Draws, fits and keeps toys that are not there. */
-    paritas_status (*run)(void *user, int which, uint64_t first, size_t n);
+    /* Draws, fits and keeps toys that are not there. `context`: the runner's, with progress over all toys. */
+    paritas_status (*run)(void *user, paritas_context *context, int which, uint64_t first, size_t n);
     void *user;
 };
 

@@ -7,19 +7,17 @@
  *                          └──────────── a value at a root that has none near ◄────┘   is above rtol
  *
  * Every tested mu serves all curves. A curve is Phi^-1(CLs) over mu, which is close to straight (exactly so
- * for CLs+b of a Gaussian measurement); about its root m, in x = mu / m - 1, it is taken as
- *   z(x) = alpha + beta x + gamma x^2,
- * by least squares over all tested values. What that leaves out, REST |x|^3 and all of z beyond STRAIGHT from
- * the level (where CLs comes near 1, or is 0 for lack of toys), counts as an error of each, so that far
- * values have no weight in alpha. beta and gamma have priors, so that a few noisy values give no absurd
- * slope: beta is -1.5 for CLs = e^-mu (nothing seen, no background), -2 for the median of a Gaussian
- * measurement and -3.7 for its +2 sigma; gamma is 0.4 for the first of them.
+ * for CLs+b of a Gaussian measurement). About its root m, in x = mu / m - 1, it is fitted by least squares to
+ * all tested values:
+ *   z(x) = alpha + beta x + gamma x^2
+ * The fit leaves out REST |x|^3, and all of z beyond STRAIGHT from the level, where CLs comes near 1 or lacks
+ * toys. This counts as an error of each value, so that far values have no weight in alpha. Priors keep beta
+ * and gamma sane where values are few and noisy. beta is -1.5 for CLs = e^-mu (nothing seen, no background),
+ * -2 for the median of a Gaussian measurement and -3.7 for its +2 sigma; gamma is 0.4 for the first.
  *
- * alpha is a sum of weights times z_i, so its error is known but for the correlation of the z_i: toy t has
- * the same random numbers at every mu, which makes curves smooth and slopes well known, but errors alike.
- * Whatever the correlations are, if none is negative, the variance is at most (sum of weight times sigma over
- * the positive weights)^2 + (the same over the negative ones)^2. The root's error is that of alpha over
- * |beta|. */
+ * alpha is a weighted sum of the z_i, whose correlation is unknown: toy t has the same random numbers at every
+ * mu. If no correlation is negative, the variance is at most (sum of weight times sigma over the positive
+ * weights)^2 + (the same over the negative ones)^2. The root's error is that of alpha over |beta|. */
 #include "infer/asymptotic.h"
 #include "base/sized.h"
 #include "infer/limit.h"
@@ -39,13 +37,6 @@
 #define REST 0.5
 #define STRAIGHT 1.5
 #define SURE 3.0 /* standard errors */
-
-/* A toy that a store had before this call. */
-struct stored {
-    double mu, hypothesis, q;
-    uint64_t toy;
-    paritas_fit_status status;
-};
 
 struct tested {
     double mu;
@@ -70,8 +61,7 @@ struct search {
     /* z: of the level; near: how far, relative, toys may lie from a root; scale: a typical value of mu */
     double z, rtol, near, widest, scale;
     bool widened;
-    struct stored *stored; /* ascending in (mu, hypothesis, toy) */
-    size_t n_stored, room, n;
+    size_t n;
     struct tested *points[PARITAS_SCAN_MOST]; /* ascending in mu */
     double proposed[CURVES];
     uint64_t proposed_toys[CURVES];
@@ -80,50 +70,6 @@ struct search {
 };
 
 /* ---- toys of one mu --------------------------------------------------------------------------- */
-
-static int keep_stored(void *user, const paritas_toy *row)
-{
-    struct search *s = user;
-    if (s->n_stored == s->room) {
-        const size_t room = s->room ? 2 * s->room : 4096;
-        struct stored *more = paritas_reallocate(s->infer->context, s->stored, room, sizeof *more);
-        if (!more) return 1;
-        s->stored = more;
-        s->room = room;
-    }
-    s->stored[s->n_stored++] = (struct stored){row->mu, row->hypothesis, row->q, row->toy, row->status};
-    return 0;
-}
-
-static int compare_stored(const struct stored *row, double mu, double hypothesis, uint64_t toy)
-{
-    if (row->mu != mu) return row->mu < mu ? -1 : 1;
-    if (row->hypothesis != hypothesis) return row->hypothesis < hypothesis ? -1 : 1;
-    return row->toy < toy ? -1 : row->toy > toy;
-}
-
-/* Takes the stored toys of a range into the pool. Never more than a run would have by now, so that the search
- * goes the way that it went. */
-static paritas_status take_stored(const struct search *s, struct tested *point, uint64_t first, uint64_t end)
-{
-    paritas_status status = PARITAS_OK;
-    for (int h = 0; h < point->test.n_hypotheses; h++) {
-        const double hypothesis = point->test.hypothesis[h];
-        size_t low = 0, high = s->n_stored;
-        while (low < high) {
-            const size_t middle = low + (high - low) / 2;
-            if (compare_stored(&s->stored[middle], point->mu, hypothesis, first) < 0)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        for (; low < s->n_stored && compare_stored(&s->stored[low], point->mu, hypothesis, end) < 0 &&
-               status == PARITAS_OK;
-             low++)
-            status = toy_pool_add(&point->test.pool, h, s->stored[low].q, s->stored[low].status);
-    }
-    return status;
-}
 
 /* Phi^-1 of a CLs with its error. Where no toy, or each, is as extreme as the observation, half a toy stands
  * for none: that still says on which side of the level it is. */
@@ -135,32 +81,31 @@ static void to_normal(double cls, double error, double *z, double *sigma)
     *sigma = error / normal_density(*z);
 }
 
-static paritas_status run_point(const struct search *s, struct tested *point)
+static paritas_status run_point(struct tested *point)
 {
-    paritas_status status = take_stored(s, point, point->toys, point->wished);
-    if (status == PARITAS_OK) status = toy_test_run(&point->test, point->toys, point->wished, TOY_HYPOTHESES);
-    if (status == PARITAS_OK) status = toy_test_result(&point->test, &point->result);
+    TRY(toy_test_run(&point->test, point->toys, point->wished));
+    TRY(toy_test_result(&point->test, &point->result));
     point->toys = point->wished;
     const paritas_hypotest_toys_result *r = &point->result;
     for (int i = 0; i < 5; i++) to_normal(r->cls_exp[i], r->cls_exp_error[i], &point->z[i], &point->sigma[i]);
     to_normal(r->cls_obs, r->cls_obs_error, &point->z[ASYMPTOTIC_OBSERVED],
               &point->sigma[ASYMPTOTIC_OBSERVED]);
-    return status;
+    return PARITAS_OK;
 }
 
 /* What the store keeps beside toys: the free fit to the observed data. */
-static paritas_status set_facts(const struct search *s, const paritas_hypotest_toys_result *r)
+static paritas_status set_facts(struct store *store, const paritas_hypotest_toys_result *result)
 {
-    if (!s->store || s->n > 1) return PARITAS_OK;
-    paritas_status status = store_set_fact(s->store, "mu_hat", r->mu_hat);
-    return status == PARITAS_OK ? store_set_fact(s->store, "twice_nll_free", r->twice_nll_free) : status;
+    TOYS_SET_FACT(mu_hat)
+    TOYS_SET_FACT(twice_nll_free)
+    return PARITAS_OK;
 }
 
 static paritas_status add_point(struct search *s, double mu, uint64_t toys)
 {
     struct infer *infer = s->infer;
-    struct tested *point = arena_array(&infer->arena, 1, sizeof *point);
-    if (!point) return paritas_fail_memory(infer->context);
+    struct tested *point = infer_array(infer, 1, sizeof *point);
+    TRY(infer_memory(infer));
     if (mu > infer->upper[infer->poi]) {
         limit_widen(infer, mu, s->widest);
         s->widened = true;
@@ -170,8 +115,8 @@ static paritas_status add_point(struct search *s, double mu, uint64_t toys)
     s->points[at] = point;
     point->mu = mu;
     point->wished = toys < s->options.n ? toys : s->options.n;
-    const paritas_status status = toy_test_open(&point->test, infer, &s->options, s->statistic, mu, s->store);
-    return status == PARITAS_OK ? set_facts(s, &point->test.result) : status;
+    TRY(toy_test_open(&point->test, infer, &s->options, s->statistic, mu, s->store));
+    return s->store && s->n == 1 ? set_facts(s->store, &point->test.result) : PARITAS_OK;
 }
 
 /* ---- one curve -------------------------------------------------------------------------------- */
@@ -416,21 +361,18 @@ static void propose_first(struct search *s, const paritas_limit_result *asymptot
 
 static paritas_status run_round(struct search *s)
 {
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < s->n_proposed && status == PARITAS_OK; i++)
-        status = add_point(s, s->proposed[i], s->proposed_toys[i]);
+    for (size_t i = 0; i < s->n_proposed; i++) TRY(add_point(s, s->proposed[i], s->proposed_toys[i]));
     s->n_proposed = 0;
-    for (size_t i = 0; i < s->n && status == PARITAS_OK; i++)
-        if (s->points[i]->wished > s->points[i]->toys) status = run_point(s, s->points[i]);
-    return status;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->points[i]->wished > s->points[i]->toys) TRY(run_point(s->points[i]));
+    return PARITAS_OK;
 }
 
 /* Rounds until no curve is open. Each adds a point or toys, of both of which there are only so many. */
 static paritas_status run_rounds(struct search *s)
 {
     for (bool open = true; open;) {
-        const paritas_status status = run_round(s);
-        if (status != PARITAS_OK) return status;
+        TRY(run_round(s));
         open = false;
         for (int curve = 0; curve < CURVES; curve++) {
             plan(s, curve);
@@ -477,44 +419,32 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
     }
 }
 
-/* The key's own entry for the level: toys do not depend on it, but which mu values are worth testing does. */
+/* Toys do not depend on the level, but which mu values are worth testing does: the key has it. */
 static paritas_status open_store(struct search *s, double level)
 {
-    struct infer *infer = s->infer;
-    paritas_toys_options options = s->options;
-    paritas_key_entry *entries = arena_array(&infer->arena, options.n_entries + 1, sizeof *entries);
     char number[40];
-    if (!entries) return paritas_fail_memory(infer->context);
-    if (options.n_entries > 0) memcpy(entries, options.entries, options.n_entries * sizeof *entries);
     snprintf(number, sizeof number, "%.17g", level);
-    entries[options.n_entries++] = (paritas_key_entry){"level", number};
-    options.entries = entries;
-    paritas_status status =
-        toys_open_store(infer, &options, "limit", paritas_test_statistic_name(s->statistic), (double)NAN,
-                        STORE_TESTS, &s->store);
-    if (status == PARITAS_OK && s->store) status = store_read(s->store, keep_stored, s);
-    /* only memory ends keep_stored */
-    return status == PARITAS_CANCELLED ? paritas_fail_memory(infer->context) : status;
+    const struct toys_key key = {.what = "limit",
+                                 .kind = STORE_TESTS,
+                                 .statistic = paritas_test_statistic_name(s->statistic),
+                                 .mu = (double)NAN,
+                                 .n_entries = 1,
+                                 .entries = &(paritas_key_entry){"level", number}};
+    return toys_open_store(s->infer, &s->options, &key, &s->store);
 }
 
 static paritas_status limit_toys(struct search *s, const paritas_limit_toys_request *request,
                                  paritas_limit_toys_result *result)
 {
-    struct infer *infer = s->infer;
     const paritas_limit_request by_formula = {.statistic = request->statistic, .level = request->level};
     paritas_limit_result asymptotic;
-    s->widest = limit_widest(infer);
-    paritas_status status = open_store(s, request->level);
-    if (status == PARITAS_OK) status = limit_asymptotic(infer, &by_formula, &asymptotic, NULL);
-    if (status == PARITAS_OK) {
-        propose_first(s, &asymptotic);
-        status = run_rounds(s);
-    }
-    if (status == PARITAS_OK) write_result(s, &asymptotic, request, result);
-    for (size_t i = 0; i < s->n; i++) toy_test_close(&s->points[i]->test);
-    paritas_release(&infer->context->allocator, s->stored);
-    store_close(s->store);
-    return status;
+    s->widest = limit_widest(s->infer);
+    TRY(open_store(s, request->level));
+    TRY(limit_asymptotic(s->infer, &by_formula, &asymptotic, NULL));
+    propose_first(s, &asymptotic);
+    TRY(run_rounds(s));
+    write_result(s, &asymptotic, request, result);
+    return PARITAS_OK;
 }
 
 static paritas_status check(paritas_context *context, const paritas_limit_toys_request *request,
@@ -539,30 +469,25 @@ paritas_status paritas_limit_toys(paritas_context *context, const paritas_model 
     paritas_toys_options options;
     paritas_limit_toys_request request = PARITAS_LIMIT_TOYS_REQUEST_DEFAULT;
     uint64_t first, end;
-    paritas_status status = SIZED_TAKE(context, paritas_limit_toys_request, "request", given, &request);
-    if (status == PARITAS_OK) status = toys_take_options(context, given_options, &options);
-    if (status == PARITAS_OK)
-        status = SIZED_CHECK(context, paritas_hypotest_toys_result, "scan", request.scan_room, request.scan);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_limit_toys_result, "result", 1, result);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_limit_toys_request, "request", given, &request));
+    TRY(toys_take_options(context, given_options, &options));
+    TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "scan", request.scan_room, request.scan));
+    TRY(SIZED_CHECK(context, paritas_limit_toys_result, "result", 1, result));
     if (options.n == 0) options.n = PARITAS_LIMIT_TOYS;
     *result = (paritas_limit_toys_result)PARITAS_INIT(paritas_limit_toys_result);
-    status = check(context, &request, &options);
-    if (status == PARITAS_OK) status = toys_share(context, &options, &first, &end);
-    if (status != PARITAS_OK) return status;
+    TRY(check(context, &request, &options));
+    TRY(toys_share(context, &options, &first, &end));
     struct infer infer;
-    status = infer_open_for_toys(&infer, context, model, job, true);
-    struct search *s = status == PARITAS_OK ? arena_array(&infer.arena, 1, sizeof *s) : NULL;
-    if (status == PARITAS_OK && !s) status = paritas_fail_memory(context);
-    if (status == PARITAS_OK) {
-        s->infer = &infer;
-        s->options = options;
-        s->statistic = request.statistic;
-        s->z = normal_quantile(request.level);
-        s->rtol = request.rtol;
-        s->near = request.rtol < 0.25 ? 0.4 * sqrt(request.rtol) : 0.2;
-        status = limit_toys(s, &request, result);
-    }
+    struct search search = {.infer = &infer,
+                            .options = options,
+                            .statistic = request.statistic,
+                            .z = normal_quantile(request.level),
+                            .rtol = request.rtol,
+                            .near = request.rtol < 0.25 ? 0.4 * sqrt(request.rtol) : 0.2};
+    paritas_status status = infer_open_for_toys(&infer, context, model, job, true);
+    if (status == PARITAS_OK) status = limit_toys(&search, &request, result);
+    for (size_t i = 0; i < search.n; i++) toy_test_close(&search.points[i]->test);
+    store_close(search.store);
     infer_close(&infer);
     return status;
 }

@@ -64,8 +64,8 @@ static paritas_status choose_start(struct infer *infer, bool own, const double *
 {
     *start = infer->base.start;
     if (own || !point) return PARITAS_OK;
-    double *inside = arena_array(&infer->arena, infer->n_parameters + 1, sizeof *inside);
-    if (!inside) return paritas_fail_memory(infer->context);
+    double *inside = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < infer->n_parameters; i++) {
         const double lower = infer->base.lower[i], upper = infer->base.upper[i];
         inside[i] = infer->base.fixed[i] || !(lower <= upper) ? point[i]
@@ -77,34 +77,28 @@ static paritas_status choose_start(struct infer *infer, bool own, const double *
     return PARITAS_OK;
 }
 
-static paritas_status run(struct infer *infer, struct toy_fits *fits, struct toy_fits_options *options,
-                          bool own_start, const double *point, const double *expected,
-                          struct moments *moments, paritas_toys_result *result)
+/* What is drawn around and from where its fits start, into `options`; moments->generated: the point. */
+static paritas_status choose_centre(struct infer *infer, struct toy_fits_options *options, bool own_start,
+                                    const paritas_toys_request *request, struct moments *moments,
+                                    paritas_toys_result *result)
 {
-    double *found;
-    struct infer_profile best;
-    paritas_status status = PARITAS_OK;
-    result->status = PARITAS_FIT_CONVERGED;
-    if (point) status = check_point(infer, point);
-    if (!point && !expected) {
-        status = toy_fits_best(infer, &best, &point);
-        if (status == PARITAS_OK) result->status = best.result.status;
-    } else if (status == PARITAS_OK) {
-        status = choose_start(infer, own_start, point, &options->start);
+    const double *point = request->point;
+    double *expected;
+    if (point) TRY(check_point(infer, point));
+    if (!point && !request->expected) {
+        struct infer_profile best;
+        TRY(toy_fits_best(infer, &best, &point));
+        result->status = best.result.status;
+    } else {
+        TRY(choose_start(infer, own_start, point, &options->start));
     }
     if (!options->start) options->start = point;
-    if (status == PARITAS_OK && !expected) {
-        status = toy_fits_expect(infer, options->toys, point, &found);
-        expected = found;
-    }
+    options->expected = request->expected;
     moments->generated = point;
+    if (request->expected) return PARITAS_OK;
+    TRY(toy_fits_expect(infer, options->toys, point, &expected));
     options->expected = expected;
-    options->see_user = moments;
-    if (status == PARITAS_OK) status = toy_fits_open(fits, infer, options);
-    if (status == PARITAS_OK) status = toy_fits_run(fits);
-    result->tally = fits->tally;
-    toy_fits_close(fits);
-    return status;
+    return PARITAS_OK;
 }
 
 static paritas_status check(paritas_context *context, const paritas_toys_request *request)
@@ -139,32 +133,34 @@ paritas_status paritas_toys(paritas_context *context, const paritas_model *model
     const size_t n = paritas_model_parameter_count(model);
     paritas_toys_options toys;
     paritas_toys_request request = PARITAS_TOYS_REQUEST_DEFAULT;
-    paritas_status status = SIZED_TAKE(context, paritas_toys_request, "request", given, &request);
-    if (status == PARITAS_OK) status = toys_take_options(context, given_options, &toys);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_toys_result, "result", 1, result);
-    if (status == PARITAS_OK)
-        status = SIZED_CHECK(context, paritas_toys_parameter, "parameters", request.parameters ? n : 0,
-                             request.parameters);
-    if (status == PARITAS_OK) status = check(context, &request);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_toys_request, "request", given, &request));
+    TRY(toys_take_options(context, given_options, &toys));
+    TRY(SIZED_CHECK(context, paritas_toys_result, "result", 1, result));
+    TRY(SIZED_CHECK(context, paritas_toys_parameter, "parameters", request.parameters ? n : 0,
+                    request.parameters));
+    TRY(check(context, &request));
     *result = (paritas_toys_result)PARITAS_INIT(paritas_toys_result);
+    result->status = PARITAS_FIT_CONVERGED;
     struct infer infer;
-    status = infer_open_for_toys(&infer, context, model, job, false);
-    struct toy_fits *fits = arena_array(&infer.arena, 1, sizeof *fits);
-    struct spread *spreads = arena_array(&infer.arena, 2 * n + 1, sizeof *spreads);
-    if (status == PARITAS_OK && (!fits || !spreads)) status = paritas_fail_memory(context);
-    if (status == PARITAS_OK) {
-        struct moments moments = {.n = n, .values = spreads, .pulls = spreads + n};
-        struct toy_fits_options options = {.toys = &toys,
-                                           .what = "toys",
-                                           .flags = request.flags,
-                                           .see = see,
-                                           .take = request.take,
-                                           .take_user = request.user};
-        status =
-            run(&infer, fits, &options, job && job->start, request.point, request.expected, &moments, result);
-        if (request.parameters && status == PARITAS_OK) write_parameters(&moments, request.parameters);
-    }
+    struct toy_fits fits = {.store = NULL};
+    paritas_status status = infer_open_for_toys(&infer, context, model, job, false);
+    struct spread *spreads = infer_array(&infer, 2 * n, sizeof *spreads);
+    struct moments moments = {.n = n, .values = spreads, .pulls = spreads ? spreads + n : NULL};
+    struct toy_fits_options options = {.toys = &toys,
+                                       .what = "toys",
+                                       .flags = request.flags,
+                                       .see = see,
+                                       .see_user = &moments,
+                                       .take = request.take,
+                                       .take_user = request.user};
+    if (status == PARITAS_OK) status = infer_memory(&infer);
+    if (status == PARITAS_OK)
+        status = choose_centre(&infer, &options, job && job->start, &request, &moments, result);
+    if (status == PARITAS_OK) status = toy_fits_open(&fits, &infer, &options);
+    if (status == PARITAS_OK) status = toy_fits_run(&fits);
+    result->tally = fits.tally;
+    if (request.parameters && status == PARITAS_OK) write_parameters(&moments, request.parameters);
+    toy_fits_close(&fits);
     infer_close(&infer);
     return status;
 }

@@ -24,13 +24,10 @@ paritas_status paritas_significance_toys(paritas_context *context, const paritas
                                          paritas_hypotest_toys_result *test)
 {
     paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
-    paritas_status status = SIZED_CHECK(context, paritas_significance_toys_result, "result", 1, result);
-    if (status == PARITAS_OK)
-        status = SIZED_CHECK(context, paritas_hypotest_toys_result, "test", test != NULL, test);
-    if (status == PARITAS_OK)
-        status = paritas_hypotest_toys(context, model, job, PARITAS_STATISTIC_Q0, 0.0, options, &r);
-    if (status != PARITAS_OK) return status;
-    if (test != NULL) *test = r;
+    TRY(SIZED_CHECK(context, paritas_significance_toys_result, "result", 1, result));
+    TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "test", test != NULL, test));
+    TRY(paritas_hypotest_toys(context, model, job, PARITAS_STATISTIC_Q0, 0.0, options, &r));
+    if (test) *test = r;
     result->p0 = r.p0;
     result->p0_error = r.p0_error;
     result->z = z_of(r.p0, r.p0_error, r.n_tested, &result->z_error, &result->z_at_least);

@@ -82,13 +82,13 @@ paritas_status database_open(struct database *database, paritas_context *context
     sqlite3_busy_timeout(database->connection, PATIENCE_MS);
     /* temporary tables in memory: SQLite looks for a folder for them in the environment, which is not the
      * library's to read */
-    paritas_status status = database_run(database, "PRAGMA temp_store = MEMORY");
+    TRY(database_run(database, "PRAGMA temp_store = MEMORY"));
     /* rows are read once and in order; hundreds of shards may be open */
-    if (status == PARITAS_OK && access == DATABASE_READ)
-        status = database_run(database, "PRAGMA query_only = ON; PRAGMA cache_size = -256");
-    if (status == PARITAS_OK && access == DATABASE_SCRATCH)
-        status = database_run(database, "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL");
-    return status;
+    if (access == DATABASE_READ)
+        return database_run(database, "PRAGMA query_only = ON; PRAGMA cache_size = -256");
+    if (access == DATABASE_SCRATCH)
+        return database_run(database, "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL");
+    return PARITAS_OK;
 }
 
 void database_close(struct database *database)

@@ -12,15 +12,6 @@
 
 static const char *const kind_names[] = {[STORE_TESTS] = "tests", [STORE_FITS] = "fits"};
 
-static const char *const schema[] = {
-    [STORE_TESTS] = "CREATE TABLE toys(mu REAL, hypothesis REAL, toy INTEGER, q REAL, mu_hat REAL, "
-                    "twice_nll_free REAL, twice_nll_fixed REAL, "
-                    "status TEXT, iterations INTEGER, PRIMARY KEY(mu, hypothesis, toy)) WITHOUT ROWID",
-    [STORE_FITS] = "CREATE TABLE toys(toy INTEGER PRIMARY KEY, twice_nll REAL, statistic REAL, edm REAL, "
-                   "status TEXT, iterations INTEGER, parameters BLOB, errors BLOB);"
-                   "CREATE TABLE parameters(number INTEGER PRIMARY KEY, name TEXT)",
-};
-
 /* ---- the run ---------------------------------------------------------------------------------- */
 
 static const char *entry_of(const struct store_run *run, const char *name)
@@ -33,12 +24,12 @@ static const char *entry_of(const struct store_run *run, const char *name)
 /* Copies a run into the store's arena. */
 static paritas_status copy_run(struct store *store, const struct store_run *run, const char *without)
 {
-    struct store_entry *entries = arena_array(&store->arena, run->n_entries + 1, sizeof *entries);
+    paritas_key_entry *entries = arena_array(&store->arena, run->n_entries + 1, sizeof *entries);
     const char **parameters = arena_array(&store->arena, run->n_parameters + 1, sizeof *parameters);
     bool whole = entries != NULL && parameters != NULL;
     size_t kept = 0;
     for (size_t i = 0; i < run->n_entries && whole; i++) {
-        const struct store_entry *from = &run->entries[i];
+        const paritas_key_entry *from = &run->entries[i];
         if (without != NULL && strcmp(from->name, without) == 0) continue;
         entries[kept].name = arena_text(&store->arena, from->name, strlen(from->name));
         entries[kept].value = arena_text(&store->arena, from->value, strlen(from->value));
@@ -58,7 +49,7 @@ static paritas_status insert_pair(struct store *store, sqlite3_stmt *insert, con
                                   const char *value)
 {
     bool row;
-    if (name != NULL)
+    if (name)
         sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);
     else
         sqlite3_bind_int64(insert, 1, (sqlite3_int64)number);
@@ -68,32 +59,48 @@ static paritas_status insert_pair(struct store *store, sqlite3_stmt *insert, con
     return status;
 }
 
+static paritas_status insert_key(struct store *store, sqlite3_stmt *insert)
+{
+    TRY(insert_pair(store, insert, "kind", 0, kind_names[store->run.kind]));
+    for (size_t i = 0; i < store->run.n_entries; i++)
+        TRY(insert_pair(store, insert, store->run.entries[i].name, 0, store->run.entries[i].value));
+    return PARITAS_OK;
+}
+
+static paritas_status insert_parameters(struct store *store, sqlite3_stmt *insert)
+{
+    for (size_t i = 0; i < store->run.n_parameters; i++)
+        TRY(insert_pair(store, insert, NULL, i, store->run.parameters[i]));
+    return PARITAS_OK;
+}
+
+/* Runs `insert_all` with this statement. */
+static paritas_status fill_table(struct store *store, const char *text,
+                                 paritas_status (*insert_all)(struct store *, sqlite3_stmt *))
+{
+    sqlite3_stmt *insert = NULL;
+    paritas_status status = database_prepare(&store->database, text, &insert);
+    if (status == PARITAS_OK) status = insert_all(store, insert);
+    sqlite3_finalize(insert);
+    return status;
+}
+
 paritas_status store_make(struct store *store, const struct store_run *run, const char *without)
 {
     struct database *database = &store->database;
-    sqlite3_stmt *insert = NULL;
     char pragmas[96];
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              STORE_APPLICATION, STORE_FORMAT);
-    paritas_status status = copy_run(store, run, without);
-    if (status == PARITAS_OK) status = database_run(database, pragmas);
-    if (status == PARITAS_OK)
-        status = database_run(database, "CREATE TABLE run(name TEXT PRIMARY KEY, value TEXT);CREATE TABLE "
-                                        "facts(name TEXT PRIMARY KEY, value REAL)");
-    if (status == PARITAS_OK) status = database_run(database, schema[run->kind]);
-    if (status == PARITAS_OK) status = database_prepare(database, "INSERT INTO run VALUES(?, ?)", &insert);
-    if (status == PARITAS_OK) status = insert_pair(store, insert, "kind", 0, kind_names[run->kind]);
-    for (size_t i = 0; i < store->run.n_entries && status == PARITAS_OK; i++)
-        status = insert_pair(store, insert, store->run.entries[i].name, 0, store->run.entries[i].value);
-    if (status == PARITAS_OK && run->n_parameters > 0) {
-        sqlite3_finalize(insert);
-        insert = NULL;
-        status = database_prepare(database, "INSERT INTO parameters VALUES(?, ?)", &insert);
-        for (size_t i = 0; i < run->n_parameters && status == PARITAS_OK; i++)
-            status = insert_pair(store, insert, NULL, i, run->parameters[i]);
-    }
-    sqlite3_finalize(insert);
-    return status;
+    TRY(copy_run(store, run, without));
+    TRY(database_run(database, pragmas));
+    TRY(database_run(database, "CREATE TABLE run(name TEXT PRIMARY KEY, value TEXT);CREATE TABLE "
+                               "facts(name TEXT PRIMARY KEY, value REAL)"));
+    TRY(rows_create_table(store));
+    if (run->kind == STORE_FITS)
+        TRY(database_run(database, "CREATE TABLE parameters(number INTEGER PRIMARY KEY, name TEXT)"));
+    TRY(fill_table(store, "INSERT INTO run VALUES(?, ?)", insert_key));
+    if (run->n_parameters == 0) return PARITAS_OK;
+    return fill_table(store, "INSERT INTO parameters VALUES(?, ?)", insert_parameters);
 }
 
 /* A column of texts into the arena, in the order of the rows. `count` is at least the number of rows. */
@@ -125,47 +132,41 @@ static paritas_status read_run(struct store *store)
 {
     struct database *database = &store->database;
     sqlite3_int64 n_entries, n_parameters = 0;
-    paritas_status status = database_integer(database, "SELECT count(*) FROM run", &n_entries);
-    if (status != PARITAS_OK) return status;
+    TRY(database_integer(database, "SELECT count(*) FROM run", &n_entries));
     const char **pairs = arena_array(&store->arena, (size_t)n_entries + 1, 2 * sizeof *pairs);
-    struct store_entry *entries = arena_array(&store->arena, (size_t)n_entries + 1, sizeof *entries);
-    if (pairs == NULL || entries == NULL) return paritas_fail_memory(database->context);
-    status = read_texts(store, "SELECT name, value FROM run ORDER BY rowid", (size_t)n_entries, 2, pairs);
-    if (status != PARITAS_OK) return status;
+    paritas_key_entry *entries = arena_array(&store->arena, (size_t)n_entries + 1, sizeof *entries);
+    if (!pairs || !entries) return paritas_fail_memory(database->context);
+    TRY(read_texts(store, "SELECT name, value FROM run ORDER BY rowid", (size_t)n_entries, 2, pairs));
     const char *kind = NULL;
     size_t kept = 0;
     for (size_t i = 0; i < (size_t)n_entries; i++) {
         if (strcmp(pairs[2 * i], "kind") == 0)
             kind = pairs[2 * i + 1];
         else
-            entries[kept++] = (struct store_entry){pairs[2 * i], pairs[2 * i + 1]};
+            entries[kept++] = (paritas_key_entry){pairs[2 * i], pairs[2 * i + 1]};
     }
     const bool fits = kind != NULL && strcmp(kind, kind_names[STORE_FITS]) == 0;
     if (!fits && (kind == NULL || strcmp(kind, kind_names[STORE_TESTS]) != 0))
         return paritas_fail(database->context, PARITAS_INVALID_INPUT,
                             "%s: the kind of the run is %s, not tests or fits", database->name,
                             kind != NULL ? kind : "missing");
-    if (fits) status = database_integer(database, "SELECT count(*) FROM parameters", &n_parameters);
-    if (status != PARITAS_OK) return status;
+    if (fits) TRY(database_integer(database, "SELECT count(*) FROM parameters", &n_parameters));
     const char **parameters = arena_array(&store->arena, (size_t)n_parameters + 1, sizeof *parameters);
-    if (parameters == NULL) return paritas_fail_memory(database->context);
-    if (fits)
-        status = read_texts(store, "SELECT name FROM parameters ORDER BY number", (size_t)n_parameters, 1,
-                            parameters);
+    if (!parameters) return paritas_fail_memory(database->context);
     store->run =
         (struct store_run){fits ? STORE_FITS : STORE_TESTS, kept, entries, (size_t)n_parameters, parameters};
-    return status;
+    if (!fits) return PARITAS_OK;
+    return read_texts(store, "SELECT name FROM parameters ORDER BY number", (size_t)n_parameters, 1,
+                      parameters);
 }
 
 paritas_status store_recognise(struct store *store, bool *empty)
 {
     struct database *database = &store->database;
     sqlite3_int64 application, format = 0, tables = 0;
-    paritas_status status = database_integer(database, "PRAGMA application_id", &application);
-    if (status == PARITAS_OK) status = database_integer(database, "PRAGMA user_version", &format);
-    if (status == PARITAS_OK)
-        status = database_integer(database, "SELECT count(*) FROM sqlite_master", &tables);
-    if (status != PARITAS_OK) return status;
+    TRY(database_integer(database, "PRAGMA application_id", &application));
+    TRY(database_integer(database, "PRAGMA user_version", &format));
+    TRY(database_integer(database, "SELECT count(*) FROM sqlite_master", &tables));
     *empty = application == 0 && format == 0 && tables == 0;
     if (*empty) return PARITAS_OK;
     if (application != STORE_APPLICATION)
@@ -302,72 +303,72 @@ static paritas_status open_for_writing(struct store *store, const char *real, co
     paritas_context *context = database->context;
     const char *name = database->name;
     bool empty = false;
-    paritas_status status = lock_take(context, name, real, &store->lock);
-    if (status == PARITAS_OK) status = database_open(database, context, name, real, DATABASE_WRITE);
-    if (status == PARITAS_OK) status = store_recognise(store, &empty);
-    if (status != PARITAS_OK) return status;
+    TRY(lock_take(context, name, real, &store->lock));
+    TRY(database_open(database, context, name, real, DATABASE_WRITE));
+    TRY(store_recognise(store, &empty));
     if (empty) {
-        status = database_run(database, "BEGIN IMMEDIATE");
-        if (status == PARITAS_OK) status = store_make(store, run, NULL);
-        if (status == PARITAS_OK) status = database_run(database, "COMMIT");
+        TRY(database_run(database, "BEGIN IMMEDIATE"));
+        TRY(store_make(store, run, NULL));
+        TRY(database_run(database, "COMMIT"));
     } else {
         if (!resume) return fail_exists(store); /* another run made it between our look and our lock */
-        status = store_compare(store, run, NULL, "this run", PARITAS_INVALID_ARGUMENT);
+        TRY(store_compare(store, run, NULL, "this run", PARITAS_INVALID_ARGUMENT));
     }
-    return status == PARITAS_OK ? begin_log(store) : status;
+    return begin_log(store);
+}
+
+static paritas_status open_path(struct store *store, const struct store_run *run, bool resume)
+{
+    char real[PATH_MAX];
+    bool exists;
+    TRY(database_path(store->database.context, store->database.name, real));
+    TRY(check_writable(store, real, resume, &exists));
+    const paritas_status status = open_for_writing(store, real, run, resume);
+    if (status != PARITAS_OK && !exists && store->lock.file >= 0) {
+        /* nothing was committed; an empty file in the way of the next try helps nobody */
+        database_close(&store->database);
+        struct stat about;
+        if (stat(real, &about) == 0 && about.st_size == 0) unlink(real);
+    }
+    return status;
+}
+
+static paritas_status open_for_reading(struct store *store)
+{
+    struct database *database = &store->database;
+    paritas_context *context = database->context;
+    const char *name = database->name;
+    char real[PATH_MAX];
+    bool empty;
+    if (access(name, R_OK) != 0)
+        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", name, strerror(errno));
+    TRY(database_path(context, name, real));
+    TRY(database_open(database, context, name, real, DATABASE_READ));
+    TRY(store_recognise(store, &empty));
+    if (!empty) return PARITAS_OK;
+    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is not a store of toys: it is empty", name);
+}
+
+/* Keeps the store if it was opened, and closes it if not. */
+static paritas_status opened_or_closed(paritas_status status, struct store **store)
+{
+    if (status == PARITAS_OK) return PARITAS_OK;
+    store_close(*store);
+    *store = NULL;
+    return status;
 }
 
 paritas_status store_open(paritas_context *context, const char *path, const struct store_run *run,
-                          bool resume, struct store **opened)
+                          bool resume, struct store **store)
 {
-    struct store *store;
-    char real[PATH_MAX];
-    bool exists = true;
-    *opened = NULL;
-    paritas_status status = store_prepare(context, path, &store);
-    if (status != PARITAS_OK) return status;
-    status = database_path(context, path, real);
-    if (status == PARITAS_OK) status = check_writable(store, real, resume, &exists);
-    if (status == PARITAS_OK) {
-        status = open_for_writing(store, real, run, resume);
-        if (status != PARITAS_OK && !exists && store->lock.file >= 0) {
-            /* nothing was committed; an empty file in the way of the next try helps nobody */
-            database_close(&store->database);
-            struct stat about;
-            if (stat(real, &about) == 0 && about.st_size == 0) unlink(real);
-        }
-    }
-    if (status != PARITAS_OK) {
-        store_close(store);
-        return status;
-    }
-    *opened = store;
-    return PARITAS_OK;
+    TRY(store_prepare(context, path, store));
+    return opened_or_closed(open_path(*store, run, resume), store);
 }
 
-paritas_status store_open_read(paritas_context *context, const char *path, struct store **opened)
+paritas_status store_open_read(paritas_context *context, const char *path, struct store **store)
 {
-    struct store *store;
-    char real[PATH_MAX];
-    bool empty = false;
-    *opened = NULL;
-    paritas_status status = store_prepare(context, path, &store);
-    if (status != PARITAS_OK) return status;
-    if (access(path, R_OK) != 0)
-        status = paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
-    if (status == PARITAS_OK) status = database_path(context, path, real);
-    if (status == PARITAS_OK)
-        status = database_open(&store->database, context, store->database.name, real, DATABASE_READ);
-    if (status == PARITAS_OK) status = store_recognise(store, &empty);
-    if (status == PARITAS_OK && empty)
-        status =
-            paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is not a store of toys: it is empty", path);
-    if (status != PARITAS_OK) {
-        store_close(store);
-        return status;
-    }
-    *opened = store;
-    return PARITAS_OK;
+    TRY(store_prepare(context, path, store));
+    return opened_or_closed(open_for_reading(*store), store);
 }
 
 void store_close(struct store *store)
@@ -375,7 +376,6 @@ void store_close(struct store *store)
     if (store == NULL) return;
     paritas_allocator allocator = store->database.context->allocator;
     sqlite3_finalize(store->insert);
-    sqlite3_finalize(store->present);
     if (store->lock.file >= 0 && store->database.connection != NULL) {
         /* one file again, which can be read from a folder that cannot be written; where a reader is in the
          * way the log stays beside it */
@@ -436,14 +436,13 @@ paritas_status store_set_fact(struct store *store, const char *name, double valu
     double there;
     bool known, row;
     value += 0.0; /* as a row's numbers: no -0.0 */
-    paritas_status status = store_get_fact(store, name, &there, &known);
-    if (status != PARITAS_OK) return status;
+    TRY(store_get_fact(store, name, &there, &known));
     if (known) {
         if (there == value || (isnan(there) && isnan(value))) return PARITAS_OK;
         return paritas_fail(database->context, PARITAS_INVALID_ARGUMENT,
                             "%s: %s is %.17g in the store and %.17g now", database->name, name, there, value);
     }
-    status = database_prepare(database, "INSERT INTO facts VALUES(?, ?)", &statement);
+    paritas_status status = database_prepare(database, "INSERT INTO facts VALUES(?, ?)", &statement);
     if (status == PARITAS_OK) {
         sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
         sqlite3_bind_double(statement, 2, value);

@@ -6,15 +6,11 @@
  *          └─ toys                         a row a toy, by its index (and, for TESTS, by tested mu and
  *                                          hypothesis)
  *
- * The file is an SQLite database, the pragmas application_id and user_version say whose and of which format.
- * SQLite's types stay in this folder, and so do its errors, which database.c translates. Two kinds of store
- * share all but the columns of `toys`:
- *   TESTS: mu REAL, hypothesis REAL, toy INTEGER, q, mu_hat, twice_nll_free, twice_nll_fixed REAL, status
- *   TEXT, iterations INTEGER
- *   FITS:  toy INTEGER, twice_nll, statistic, edm REAL, status TEXT, iterations INTEGER, parameters BLOB,
- *          errors BLOB (little-endian f64, or NULL)
+ * The file is an SQLite database; its pragmas application_id and user_version say whose and of which format.
+ * SQLite's types and errors stay in this folder. The columns of `toys` are the fields of paritas_toy (TESTS)
+ * or of struct store_fit (FITS): a line in one of these lists is a column.
  * A number that does not exist (NaN) is NULL; all others come back with their bits. SQLite keeps no sign of
- * zero in a REAL, so a -0.0 is made 0.0 before it gets there; in the vectors it stays.
+ * zero in a REAL, so -0.0 becomes 0.0; in vectors (little-endian f64) it stays.
  *
  * What is added in one call is one transaction: a process that is killed (-9) loses at most the one in
  * flight, a machine that loses power perhaps the last few, and the file is whole in any case (write-ahead
@@ -35,27 +31,30 @@ struct store;
 
 enum store_kind { STORE_TESTS, STORE_FITS };
 
-struct store_entry {
-    const char *name, *value;
-};
-
 /* What a run is: two runs whose kind, entries or parameters differ have different toys. */
 struct store_run {
     enum store_kind kind;
     size_t n_entries;
-    const struct store_entry *entries; /* names are distinct; none is "kind" */
-    size_t n_parameters;               /* FITS: length of the vectors; TESTS: 0 */
-    const char *const *parameters;     /* their names */
+    const paritas_key_entry *entries; /* names are distinct; none is "kind" */
+    size_t n_parameters;              /* FITS: length of the vectors; TESTS: 0 */
+    const char *const *parameters;    /* their names */
 };
 
+/* n_parameters of the run; NULL: not kept. */
+typedef const double *store_vector;
+
 /* One toy of a FITS store. */
+#define STORE_FIT_FIELDS(FIELD, R)                                                                       \
+    FIELD(R, uint64_t, toy, , "toy", "", "its number")                                                   \
+    FIELD(R, double, twice_nll, , "twice_nll", "", "twice the NLL at the best fit")                      \
+    FIELD(R, double, statistic, , "statistic", "", "twice the NLL less its saturated value, all digits") \
+    FIELD(R, double, edm, , "edm", "", "estimated distance to the minimum")                              \
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of its fit")                           \
+    FIELD(R, unsigned, iterations, , "iterations", "", "of its fit")                                     \
+    FIELD(R, store_vector, parameters, , "parameters", "", "fitted values")                              \
+    FIELD(R, store_vector, errors, , "errors", "", "their errors")
 struct store_fit {
-    uint64_t toy;
-    /* statistic: twice_nll less the saturated model's, without the digits that the difference would lose */
-    double twice_nll, statistic, edm;
-    paritas_fit_status status;
-    unsigned iterations;
-    const double *parameters, *errors; /* n_parameters each; either may be NULL: not kept */
+    STORE_FIT_FIELDS(PARITAS_MEMBER, )
 };
 
 /* Opens the store at `path` for `run`, alone: makes it, or with `resume` goes on with one that is there
@@ -95,6 +94,10 @@ paritas_status store_add_fits(struct store *store, size_t n, const struct store_
 paritas_status store_read(struct store *store, int (*take)(void *user, const paritas_toy *row), void *user);
 paritas_status store_read_fits(struct store *store, int (*take)(void *user, const struct store_fit *row),
                                void *user);
+
+/* The same of toys first .. first + n - 1 of a TESTS store at these values. */
+paritas_status store_read_range(struct store *store, double mu, double hypothesis, uint64_t first, size_t n,
+                                int (*take)(void *user, const paritas_toy *row), void *user);
 
 /* How many rows have each status, indexed by paritas_fit_status. */
 paritas_status store_counts(struct store *store, uint64_t counts[PARITAS_FIT_STATUS_COUNT]);

@@ -63,7 +63,7 @@ static paritas_status begin_heap(struct merge *merge)
     paritas_status status = PARITAS_OK;
     for (size_t i = 0; i < merge->n && status == PARITAS_OK; i++) {
         bool more = false;
-        status = cursor_open(&merge->cursors[i], merge->stores[i]);
+        status = cursor_open(&merge->cursors[i], merge->stores[i], NULL);
         if (status == PARITAS_OK) status = cursor_next(&merge->cursors[i], &more);
         if (more) merge->heap[merge->n_heap++] = i;
     }
@@ -71,15 +71,12 @@ static paritas_status begin_heap(struct merge *merge)
     return status;
 }
 
-static paritas_status fail_double(struct merge *merge, const paritas_toy *row, size_t first, size_t second)
+static paritas_status fail_double(struct merge *merge, const void *row, size_t first, size_t second)
 {
-    const char *a = store_path(merge->stores[first]), *b = store_path(merge->stores[second]);
-    const unsigned long long toy = row->toy;
-    if (merge->pool->run.kind == STORE_FITS)
-        return paritas_fail(merge->context, PARITAS_INVALID_INPUT, "toy %llu is in %s and in %s", toy, a, b);
-    return paritas_fail(merge->context, PARITAS_INVALID_INPUT,
-                        "toy %llu at mu = %.17g, hypothesis = %.17g is in %s and in %s", toy, row->mu,
-                        row->hypothesis, a, b);
+    char name[160];
+    row_name(name, merge->pool, row);
+    return paritas_fail(merge->context, PARITAS_INVALID_INPUT, "%s is in %s and in %s", name,
+                        store_path(merge->stores[first]), store_path(merge->stores[second]));
 }
 
 static paritas_status merge_rows(struct merge *merge)
@@ -91,9 +88,8 @@ static paritas_status merge_rows(struct merge *merge)
         const size_t from = merge->heap[0];
         struct cursor *cursor = &merge->cursors[from];
         if (merge->done > 0 && compare_keys(&last, &cursor->test) == 0)
-            return fail_double(merge, &last, last_from, from);
-        status = merge->pool->run.kind == STORE_FITS ? row_insert(merge->pool, NULL, &cursor->fit)
-                                                     : row_insert(merge->pool, &cursor->test, NULL);
+            return fail_double(merge, cursor->row, last_from, from);
+        status = row_insert(merge->pool, cursor->row);
         last = cursor->test;
         last_from = from;
         bool more = false;
@@ -139,39 +135,31 @@ static paritas_status merge_facts(struct merge *merge, struct store *shard)
 
 static paritas_status open_shards(struct merge *merge, const char *const *paths)
 {
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < merge->n && status == PARITAS_OK; i++) {
+    for (size_t i = 0; i < merge->n; i++) {
         char real[PATH_MAX];
-        sqlite3_int64 rows = 0;
-        status = store_open_read(merge->context, paths[i], &merge->stores[i]);
-        if (status == PARITAS_OK) status = database_path(merge->context, paths[i], real);
-        if (status == PARITAS_OK) status = lock_check(merge->context, paths[i], real);
-        if (status == PARITAS_OK && i > 0)
-            status = store_compare(merge->stores[i], &merge->stores[0]->run, SHARD, paths[0],
-                                   PARITAS_INVALID_INPUT);
-        if (status == PARITAS_OK)
-            status = database_integer(&merge->stores[i]->database, "SELECT count(*) FROM toys", &rows);
+        sqlite3_int64 rows;
+        struct store **store = &merge->stores[i];
+        TRY(store_open_read(merge->context, paths[i], store));
+        TRY(database_path(merge->context, paths[i], real));
+        TRY(lock_check(merge->context, paths[i], real));
+        TRY(store_compare(*store, &merge->stores[0]->run, SHARD, paths[0], PARITAS_INVALID_INPUT));
+        TRY(database_integer(&(*store)->database, "SELECT count(*) FROM toys", &rows));
         merge->total += (uint64_t)rows;
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* All of the pool, in one transaction. */
 static paritas_status fill_pool(struct merge *merge, const char *name, const char *path)
 {
-    paritas_status status = store_prepare(merge->context, name, &merge->pool);
-    if (status != PARITAS_OK) return status;
+    TRY(store_prepare(merge->context, name, &merge->pool));
     struct database *database = &merge->pool->database;
-    status = database_open(database, merge->context, database->name, path, DATABASE_SCRATCH);
-    if (status == PARITAS_OK) status = database_run(database, "BEGIN IMMEDIATE");
-    if (status == PARITAS_OK) status = store_make(merge->pool, &merge->stores[0]->run, SHARD);
-    for (size_t i = 0; i < merge->n && status == PARITAS_OK; i++)
-        status = merge_facts(merge, merge->stores[i]);
-    if (status == PARITAS_OK) status = merge_rows(merge);
-    if (status == PARITAS_OK) status = database_run(database, "COMMIT");
-    store_close(merge->pool);
-    merge->pool = NULL;
-    return status;
+    TRY(database_open(database, merge->context, database->name, path, DATABASE_SCRATCH));
+    TRY(database_run(database, "BEGIN IMMEDIATE"));
+    TRY(store_make(merge->pool, &merge->stores[0]->run, SHARD));
+    for (size_t i = 0; i < merge->n; i++) TRY(merge_facts(merge, merge->stores[i]));
+    TRY(merge_rows(merge));
+    return database_run(database, "COMMIT");
 }
 
 /* Nothing may stand at the output: no file, and no log of a database that was there, which SQLite would play
@@ -199,11 +187,23 @@ static paritas_status make_output(struct merge *merge, const char *output, const
         return paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
                             strerror(errno));
     paritas_status status = fill_pool(merge, output, path);
+    store_close(merge->pool);
     if (status == PARITAS_OK && rename(path, real) != 0)
         status = paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
                               strerror(errno));
     if (status != PARITAS_OK) unlink(path);
     return status;
+}
+
+static paritas_status merge_all(struct merge *merge, const char *const *paths, const char *output,
+                                struct store_lock *lock)
+{
+    char real[PATH_MAX];
+    TRY(open_shards(merge, paths));
+    TRY(database_path(merge->context, output, real));
+    TRY(lock_take(merge->context, output, real, lock));
+    TRY(check_output(merge->context, output, real));
+    return make_output(merge, output, real);
 }
 
 paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
@@ -215,25 +215,19 @@ paritas_status paritas_store_merge(paritas_context *context, size_t n, const cha
                             "stores and a name for the pooled one are needed");
     struct merge merge = {.context = context, .n = n};
     struct store_lock lock = {.file = -1};
-    char real[PATH_MAX];
-    merge.stores = paritas_allocate_clear(context, n, sizeof *merge.stores);
-    merge.cursors = paritas_allocate_clear(context, n, sizeof *merge.cursors);
-    merge.heap = paritas_allocate_clear(context, n, sizeof *merge.heap);
-    paritas_status status = merge.stores != NULL && merge.cursors != NULL && merge.heap != NULL
-                                ? PARITAS_OK
-                                : paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = open_shards(&merge, paths);
-    if (status == PARITAS_OK) status = database_path(context, output, real);
-    if (status == PARITAS_OK) status = lock_take(context, output, real, &lock);
-    if (status == PARITAS_OK) status = check_output(context, output, real);
-    if (status == PARITAS_OK) status = make_output(&merge, output, real);
+    struct arena arena;
+    arena_open(&arena, &context->allocator);
+    merge.stores = arena_array(&arena, n, sizeof *merge.stores);
+    merge.cursors = arena_array(&arena, n, sizeof *merge.cursors);
+    merge.heap = arena_array(&arena, n, sizeof *merge.heap);
+    const bool whole = merge.stores && merge.cursors && merge.heap;
+    const paritas_status status =
+        whole ? merge_all(&merge, paths, output, &lock) : paritas_fail_memory(context);
     lock_drop(&lock);
-    for (size_t i = 0; i < n; i++) {
-        if (merge.cursors != NULL) cursor_close(&merge.cursors[i]);
-        if (merge.stores != NULL) store_close(merge.stores[i]);
+    for (size_t i = 0; i < n && whole; i++) {
+        cursor_close(&merge.cursors[i]);
+        store_close(merge.stores[i]);
     }
-    paritas_release(&context->allocator, merge.stores);
-    paritas_release(&context->allocator, merge.cursors);
-    paritas_release(&context->allocator, merge.heap);
+    arena_free(&arena);
     return status;
 }

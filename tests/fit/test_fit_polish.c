@@ -48,11 +48,10 @@ static double *exact_minimum(const struct fixture *f, const paritas_job *job)
 {
     struct infer infer;
     struct infer_profile best;
-    struct infer_profile *const list[1] = {&best};
     double *minimum = make_array(f->n_parameters, sizeof *minimum);
     assert_int_equal(infer_open(&infer, f->context, f->model, job, false), PARITAS_OK);
     best = (struct infer_profile){.data = infer.base.data};
-    ASSERT_OK(f->context, infer_free_fits(&infer, 1, list));
+    ASSERT_OK(f->context, infer_free_fit(&infer, &best));
     struct infer_point point = {.profile = &best, .parameters = best.parameters};
     ASSERT_OK(f->context, infer_polish(&infer, &point));
     memcpy(minimum, point.parameters, f->n_parameters * sizeof *minimum);

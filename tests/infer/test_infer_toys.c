@@ -500,14 +500,14 @@ TEST(the_expected_band_holds_the_percentiles_of_all_answers_however_few_toys_the
         struct toy_pool pool;
         double q[TOY_HYPOTHESES][FEW], answers[FEW];
         paritas_hypotest_toys_result result = {.mu = 1.0, .q = 1.0};
-        toy_pool_open(&pool, f.context, false);
+        toy_pool_open(&pool, f.context, false, PARITAS_STATISTIC_QTILDE, 1.0);
         for (int h = 0; h < TOY_HYPOTHESES; h++)
             for (size_t i = 0; i < n; i++) {
                 random = random * 6364136223846793005u + 1442695040888963407u;
                 q[h][i] = (double)(random >> 40) * 0x1p-22 * (h == TOY_OTHER ? 1.5 : 1.0);
                 assert_int_equal(toy_pool_add(&pool, h, q[h][i], PARITAS_FIT_CONVERGED), PARITAS_OK);
             }
-        assert_int_equal(toy_pool_result(&pool, PARITAS_STATISTIC_QTILDE, false, &result), PARITAS_OK);
+        assert_int_equal(toy_pool_result(&pool, &result), PARITAS_OK);
         qsort(q[TOY_OTHER], n, sizeof(double), ascending_numbers);
         for (size_t i = 0; i < n; i++) {
             double clsb = 0.0, clb = 0.0;

@@ -198,8 +198,7 @@ TEST(significance_and_a_test_of_q0_share_their_stores)
 }
 
 /* An empty store of a run that never came as far as a toy. */
-static void make_store(paritas_context *context, const char *path, size_t n,
-                       const struct store_entry *entries)
+static void make_store(paritas_context *context, const char *path, size_t n, const paritas_key_entry *entries)
 {
     const struct store_run run = {.kind = STORE_TESTS, .n_entries = n, .entries = entries};
     struct store *store;
@@ -209,9 +208,9 @@ static void make_store(paritas_context *context, const char *path, size_t n,
 
 TEST(stores_without_an_answer_are_refused_by_name)
 {
-    static const struct store_entry none[] = {{"test_statistic", "q"}, {"mu", "1"}},
-                                    wrong[] = {{"test_statistic", "t"}, {"mu", "1"}},
-                                    word[] = {{"test_statistic", "q"}, {"mu", "one"}};
+    static const paritas_key_entry none[] = {{"test_statistic", "q"}, {"mu", "1"}},
+                                   wrong[] = {{"test_statistic", "t"}, {"mu", "1"}},
+                                   word[] = {{"test_statistic", "q"}, {"mu", "one"}};
     struct fixture f = counting(12.0, S, B, -1.0, 10.0);
     paritas_toys_options options = toys_options(100, 6);
     paritas_limit_toys_result limit = PARITAS_INIT(paritas_limit_toys_result);

@@ -157,14 +157,14 @@ TEST(statistics_of_raw_fits_are_equal_within_their_tolerance)
     for (int raw = 0; raw < 2; raw++) {
         paritas_context *context = open_with(32, NULL, 0, 1, raw);
         struct toy_pool pool;
-        toy_pool_open(&pool, context, raw);
+        toy_pool_open(&pool, context, raw, PARITAS_STATISTIC_QTILDE, 1.0);
         for (int h = 0; h < TOY_HYPOTHESES; h++)
             for (int i = 0; i < 4; i++)
                 assert_int_equal(
                     toy_pool_add(&pool, h, 1.0 - 0.4 * RAW_SAME_MINIMUM * i, PARITAS_FIT_CONVERGED),
                     PARITAS_OK);
         paritas_hypotest_toys_result result = {.q = 1.0};
-        assert_int_equal(toy_pool_result(&pool, PARITAS_STATISTIC_QTILDE, false, &result), PARITAS_OK);
+        assert_int_equal(toy_pool_result(&pool, &result), PARITAS_OK);
         assert_true(result.clsb == (raw ? 0.75 : 0.25) && result.clb == result.clsb);
         toy_pool_close(&pool);
         paritas_close(context);

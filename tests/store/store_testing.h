@@ -73,7 +73,7 @@ static inline const char *path_of(const char *name)
                 fail_msg("'%s' does not say '%s'", paritas_error_message(scene.context), texts[text]); \
     } while (0)
 
-static const struct store_entry entries[] = {{"workspace", "sha256:00"}, {"mu", "1"}, {"seed", "7"}};
+static const paritas_key_entry entries[] = {{"workspace", "sha256:00"}, {"mu", "1"}, {"seed", "7"}};
 static const struct store_run tests_run = {STORE_TESTS, COUNT(entries), entries, 0, NULL};
 static const char *const parameter_names[] = {"mu", "gamma[0]", "\xc3\xa9tale"};
 static const struct store_run fits_run = {STORE_FITS, COUNT(entries), entries, COUNT(parameter_names),

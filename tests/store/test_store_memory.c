@@ -48,7 +48,7 @@ static paritas_status resume_fits(paritas_context *context)
 
 static paritas_status refuse_another_run(paritas_context *context)
 {
-    static const struct store_entry other = {"mu", "2"};
+    static const paritas_key_entry other = {"mu", "2"};
     const struct store_run run = {STORE_TESTS, 1, &other, 0, NULL};
     struct store *store = NULL;
     const paritas_status status = store_open(context, path_of("run.db"), &run, true, &store);

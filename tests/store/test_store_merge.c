@@ -6,11 +6,11 @@
 enum { SHARDS = 7, TOYS = 1000 };
 
 /* The run of shard k + 1 of SHARDS. */
-static struct store_run shard_run(size_t k, struct store_entry own[COUNT(entries) + 1], char text[16])
+static struct store_run shard_run(size_t k, paritas_key_entry own[COUNT(entries) + 1], char text[16])
 {
     memcpy(own, entries, sizeof entries);
     snprintf(text, 16, "%zu/%d", k + 1, SHARDS);
-    own[COUNT(entries)] = (struct store_entry){"shard", text};
+    own[COUNT(entries)] = (paritas_key_entry){"shard", text};
     return (struct store_run){STORE_TESTS, COUNT(entries) + 1, own, 0, NULL};
 }
 
@@ -21,7 +21,7 @@ static const char *shards[SHARDS];
 static void make_shards(bool blocks)
 {
     for (size_t k = 0; k < SHARDS; k++) {
-        struct store_entry own[COUNT(entries) + 1];
+        paritas_key_entry own[COUNT(entries) + 1];
         char text[16];
         const struct store_run run = shard_run(k, own, text);
         struct store *store;
@@ -112,7 +112,7 @@ TEST(a_toy_in_two_shards_is_named_with_both_files)
     const char *output = path_of("all.db");
     make_shards(true);
     struct store *store;
-    struct store_entry own[COUNT(entries) + 1];
+    paritas_key_entry own[COUNT(entries) + 1];
     char text[16];
     const struct store_run run = shard_run(4, own, text);
     ASSERT_STORE_OK(store_open(scene.context, shards[4], &run, true, &store));
@@ -131,7 +131,7 @@ TEST(a_toy_in_two_shards_is_named_with_both_files)
 
 TEST(stores_of_different_runs_are_refused_by_the_entry)
 {
-    static const struct store_entry others[] = {{"workspace", "sha256:00"}, {"mu", "1"}, {"seed", "8"}};
+    static const paritas_key_entry others[] = {{"workspace", "sha256:00"}, {"mu", "1"}, {"seed", "8"}};
     const struct store_run other = {STORE_TESTS, COUNT(others), others, 0, NULL};
     const char *paths[] = {path_of("a.db"), path_of("b.db")}, *output = path_of("all.db");
     make_store(paths[0], &tests_run, 0, 10);

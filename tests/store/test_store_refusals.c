@@ -23,7 +23,7 @@ TEST(an_existing_file_needs_resume)
 
 TEST(every_difference_of_two_runs_is_named_with_both_values)
 {
-    static const struct store_entry others[] = {{"workspace", "sha256:00"}, {"mu", "2"}, {"fix_aux", "yes"}};
+    static const paritas_key_entry others[] = {{"workspace", "sha256:00"}, {"mu", "2"}, {"fix_aux", "yes"}};
     const struct store_run other = {STORE_TESTS, COUNT(others), others, 0, NULL};
     make_store(path_of("run.db"), &tests_run, 0, 10);
     ASSERT_REFUSED(open_and_close(path_of("run.db"), &other, true), PARITAS_INVALID_ARGUMENT,
@@ -36,7 +36,7 @@ TEST(every_difference_of_two_runs_is_named_with_both_values)
 
 TEST(the_order_of_a_key_does_not_matter)
 {
-    static const struct store_entry turned[] = {{"seed", "7"}, {"mu", "1"}, {"workspace", "sha256:00"}};
+    static const paritas_key_entry turned[] = {{"seed", "7"}, {"mu", "1"}, {"workspace", "sha256:00"}};
     const struct store_run other = {STORE_TESTS, COUNT(turned), turned, 0, NULL};
     make_store(path_of("run.db"), &tests_run, 0, 10);
     ASSERT_STORE_OK(open_and_close(path_of("run.db"), &other, true));

@@ -1,0 +1,33 @@
+/* own_context.h: a context with other settings for a part of a call. The caller's stays as it is, but for the
+ * message of a failure. */
+#ifndef PARITAS_INFER_OWN_CONTEXT_H
+#define PARITAS_INFER_OWN_CONTEXT_H
+
+#include "base/context.h"
+
+#include <string.h>
+
+static inline paritas_context own_context(const paritas_context *context)
+{
+    paritas_context own = *context;
+    own.message[0] = '\0';
+    return own;
+}
+
+/* On the CPU in f64, whatever device and precision the context has. */
+static inline paritas_context own_context_on_host(const paritas_context *context)
+{
+    paritas_context own = own_context(context);
+    own.device = own.host;
+    return own;
+}
+
+/* Hands a message on; returns `status`. */
+static inline paritas_status own_context_ends(const paritas_context *own, paritas_context *context,
+                                              paritas_status status)
+{
+    if (own->message[0]) memcpy(context->message, own->message, sizeof context->message);
+    return status;
+}
+
+#endif

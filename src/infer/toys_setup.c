@@ -1,0 +1,144 @@
+/* toys_setup.c: how a run of toys begins: its options, its share, its store's key, its ensemble. */
+#include "base/json.h"
+#include "base/sized.h"
+#include "fit/fit.h"
+#include "fit/minimum.h"
+#include "infer/toys.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_TOYS 2000
+
+paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
+                                 paritas_toys_options *options)
+{
+    *options = (paritas_toys_options)PARITAS_TOYS_OPTIONS_DEFAULT;
+    return SIZED_TAKE(context, paritas_toys_options, "options", given, options);
+}
+
+paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first,
+                          uint64_t *end)
+{
+    const uint64_t n = options->n ? options->n : DEFAULT_TOYS;
+    const bool whole = options->shard == 0 && options->shards == 0;
+    const unsigned shards = whole ? 1 : options->shards, shard = whole ? 1 : options->shard;
+    if (shard < 1 || shard > shards)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "shard %u/%u: there are 1 to %u", shard,
+                            shards, shards);
+    if (n >> 48)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%llu toys: there are at most 2^48",
+                            (unsigned long long)n);
+    if (n < shards)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%llu toys cannot be cut into %u shards",
+                            (unsigned long long)n, shards);
+    /* n / shards each, the first n % shards of them one more */
+    const uint64_t each = n / shards, more = n % shards, before = shard - 1;
+    *first = before * each + (before < more ? before : more);
+    *end = *first + each + (before < more ? 1 : 0);
+    return PARITAS_OK;
+}
+
+/* Hash of what the fits are made of: the frozen model, and the job with no default left. */
+static paritas_status digest(const struct infer *infer, char hex[65])
+{
+    const struct frozen *f = paritas_model_frozen(infer->model);
+    const size_t p = infer->n_parameters;
+    const struct {
+        const void *bytes;
+        size_t length;
+    } parts[] = {{f->tables.ints, f->tables.n_ints * sizeof *f->tables.ints},
+                 {f->tables.reals, f->tables.n_reals * sizeof *f->tables.reals},
+                 {infer->base.data, infer->n_data * sizeof(double)},
+                 {infer->base.start, p * sizeof(double)},
+                 {infer->base.lower, p * sizeof(double)},
+                 {infer->base.upper, p * sizeof(double)},
+                 {infer->base.fixed, p}};
+    struct text text;
+    text_open(&text, &infer->context->allocator);
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+        text_append(&text, parts[k].bytes, parts[k].length);
+    const bool failed = text.failed;
+    if (!failed) sha256_of_bytes(text.bytes, text.length, hex);
+    text_free(&text);
+    return failed ? paritas_fail_memory(infer->context) : PARITAS_OK;
+}
+
+#define OWN_ENTRIES 11
+
+paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *options,
+                               const struct toys_key *key, struct store **store)
+{
+    paritas_context *context = infer->context;
+    *store = NULL;
+    if (!options->store) return PARITAS_OK;
+    const bool fits = key->kind == STORE_FITS;
+    char model[65], n[32], seed[32], precision[32], mu[40], shard[40];
+    paritas_key_entry *const entries =
+        infer_array(infer, OWN_ENTRIES + options->n_entries + key->n_entries, sizeof *entries);
+    const char **names = infer_array(infer, infer->n_parameters, sizeof *names);
+    TRY(infer_memory(infer));
+    TRY(digest(infer, model));
+    snprintf(n, sizeof n, "%llu", (unsigned long long)(options->n ? options->n : DEFAULT_TOYS));
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
+    snprintf(precision, sizeof precision, "f%u%s", context->precision, fits_are_raw(context) ? TOYS_RAW : "");
+    snprintf(mu, sizeof mu, "%.17g", key->mu);
+    snprintf(shard, sizeof shard, "%u/%u", options->shard, options->shards);
+    paritas_key_entry *e = entries;
+    *e++ = (paritas_key_entry){"command", key->what};
+    for (size_t k = 0; k < options->n_entries; k++) *e++ = options->entries[k];
+    for (size_t k = 0; k < key->n_entries; k++) *e++ = key->entries[k];
+    *e++ = (paritas_key_entry){"model", model};
+    if (key->statistic) *e++ = (paritas_key_entry){"test_statistic", key->statistic};
+    if (!isnan(key->mu)) *e++ = (paritas_key_entry){"mu", mu};
+    /* a limit takes as many toys as it needs; the number only says where it gives up */
+    if (fits || !isnan(key->mu)) *e++ = (paritas_key_entry){"ntoys", n};
+    *e++ = (paritas_key_entry){"seed", seed};
+    *e++ = (paritas_key_entry){"fix_aux", options->fix_aux ? "yes" : "no"};
+    *e++ = (paritas_key_entry){"minimizer", options->newton_only ? "newton" : "auto"};
+    *e++ = (paritas_key_entry){"precision", precision};
+    *e++ = (paritas_key_entry){"version", paritas_version()};
+    /* a pooled store is the whole run's: that names no shard */
+    if (options->shards > 1) *e++ = (paritas_key_entry){"shard", shard};
+    for (size_t i = 0; i < infer->n_parameters; i++) names[i] = paritas_model_parameter_name(infer->model, i);
+    const struct store_run run = {key->kind, (size_t)(e - entries), entries, fits ? infer->n_parameters : 0,
+                                  fits ? names : NULL};
+    return store_open(context, options->store, &run, options->resume != 0, store);
+}
+
+/* ---- ensembles ---- */
+
+void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected)
+{
+    const size_t main = paritas_model_main_count(infer->model);
+    if (options->fix_aux)
+        memcpy(expected + main, infer->base.data + main, (infer->n_data - main) * sizeof *expected);
+}
+
+paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, const double **point)
+{
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    double *fitted = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
+    TRY(fit_run(infer->context, infer->model, NULL, 1, job,
+                &(paritas_fit_answers){.results = &result, .parameters = fitted}));
+    if (result.status == PARITAS_FIT_CONVERGED) *point = fitted;
+    return PARITAS_OK;
+}
+
+struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
+                                      const double *start, const double *expected, uint32_t purpose)
+{
+    return (struct ensemble_options){.plan = {.model = infer->model,
+                                              .start = start,
+                                              .lower = infer->base.lower,
+                                              .upper = infer->base.upper,
+                                              .fixed = infer->base.fixed,
+                                              .poi = -1},
+                                     .expected = expected,
+                                     .seed = options->seed,
+                                     .purpose = purpose,
+                                     .fix_aux = options->fix_aux != 0,
+                                     .newton_only = options->newton_only != 0};
+}
