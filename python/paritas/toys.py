@@ -442,15 +442,14 @@ def _cut(n: int, seed: int, shard: Optional[tuple[int, int]]) -> tuple[int, int,
 
 @contextmanager
 def _toys(progress: Progress) -> Iterator[Optional[ProgressFunction]]:
-    """A run of toys, which is told of; the library's errors speak of the program's option, here they name the
-    argument."""
+    """A run of toys with its progress. Where the library's errors say `resume`, Python says resume=True."""
     try:
         with told(progress, "toys") as tell:
             yield tell
     except _engine.InvalidArgument as error:
-        if "--resume" not in str(error):
+        if "`resume`" not in str(error):
             raise
-        rephrased = _engine.InvalidArgument(str(error).replace("--resume", "resume=True"))
+        rephrased = _engine.InvalidArgument(str(error).replace("`resume`", "resume=True"))
         rephrased.status = error.status
         raise rephrased from None
 
