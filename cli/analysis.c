@@ -40,3 +40,14 @@ const char *failure_word(paritas_fit_status status)
 {
     return status == PARITAS_FIT_CONVERGED ? "" : paritas_fit_status_name(status);
 }
+
+const char *statistic_name(const struct session *session)
+{
+    return option_value(session->arguments, "--test-stat")->text;
+}
+
+paritas_test_statistic statistic_of(const struct session *session)
+{
+    return (paritas_test_statistic)option_constant(session->arguments, "--test-stat",
+                                                   "paritas_test_statistic", PARITAS_STATISTIC_QTILDE);
+}

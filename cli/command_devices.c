@@ -1,4 +1,5 @@
 /* command_devices.c: what can run here. */
+#include "commands.h"
 #include "session.h"
 #include "table.h"
 
@@ -81,6 +82,10 @@ static int run(struct session *session)
     TRY(allocated(session));
     TRY(paritas_list_devices(session->context, DEVICES_MAX, found, &n));
     if (n > DEVICES_MAX) n = DEVICES_MAX;
+    for (size_t i = 0; i < n; i++) {
+        name_options(found[i].reason_f64);
+        name_options(found[i].reason_f32);
+    }
     if (session->json)
         write_json(&session->writer, n, found);
     else

@@ -1,6 +1,7 @@
 /* command_fit.c: the best fit, its covariance, MINOS errors, and several starts. */
 #include "analysis.h"
 #include "fit_starts.h"
+#include "record_output.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -120,9 +121,9 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     const struct fitted *fitted = result;
     const paritas_fit_result *r = &fitted->result;
     const size_t n = session->n_parameters;
-    write_members(w, "status:s minimizer:s twice_nll:n nll:n edm:n projected_gradient:n iterations:u",
-                  paritas_fit_status_name(r->status), option_value(session->arguments, "--minimizer")->text,
-                  r->twice_nll, 0.5 * r->twice_nll, r->edm, r->projected_gradient, r->iterations);
+    write_members(w, "status:s minimizer:s twice_nll:n nll:n", paritas_fit_status_name(r->status),
+                  option_value(session->arguments, "--minimizer")->text, r->twice_nll, 0.5 * r->twice_nll);
+    write_fields(w, "paritas_fit_result", r, "edm", "iterations");
     if (fitted->starts.n > 0) starts_write(w, &fitted->starts);
     write_array(w, "parameters", true);
     for (size_t i = 0; i < n; i++) {

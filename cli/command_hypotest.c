@@ -1,7 +1,6 @@
 /* command_hypotest.c: asymptotic CLs at one mu, for a workspace or for every patch of a patch set. */
 #include "analysis.h"
 #include "record_output.h"
-#include "statistics.h"
 
 static const struct option options[] = {
     {"--mu", 0, OPTION_NUMBER, "MU", "value of the parameter of interest that is tested; q0 always tests 0",
@@ -9,17 +8,6 @@ static const struct option options[] = {
     {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
     {0},
 };
-
-const char *statistic_name(const struct session *session)
-{
-    return option_value(session->arguments, "--test-stat")->text;
-}
-
-paritas_test_statistic statistic_of(const struct session *session)
-{
-    return (paritas_test_statistic)option_constant(session->arguments, "--test-stat",
-                                                   "paritas_test_statistic", PARITAS_STATISTIC_QTILDE);
-}
 
 static paritas_status analyse(struct session *session, void *result)
 {

@@ -1,6 +1,5 @@
 /* command_limit.c: upper limits, for a workspace or for every patch of a patch set, by formula or by toys. */
 #include "record_output.h"
-#include "statistics.h"
 #include "toy_runs.h"
 
 #include <inttypes.h>
@@ -36,11 +35,7 @@ static void describe_bounds(struct session *session, bool widened, double upper_
 static void write_scan(struct writer *w, const char *type, size_t n, const void *records, size_t size)
 {
     write_array(w, "scan", true);
-    for (size_t i = 0; i < n; i++) {
-        write_object(w, NULL, false);
-        write_record(w, type, (const char *)records + i * size);
-        write_close(w);
-    }
+    for (size_t i = 0; i < n; i++) write_record_row(w, NULL, type, (const char *)records + i * size);
     write_close(w);
 }
 

@@ -35,12 +35,9 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     const struct ranking *r = result;
     write_string(w, "status", paritas_fit_status_name(r->worst));
     write_array(w, "entries", true);
-    for (size_t i = 0; i < r->shown; i++) {
-        write_object(w, NULL, false);
-        write_string(w, "name", parameter_name(session, r->entries[i].parameter));
-        write_record(w, "paritas_ranking_entry", &r->entries[i]);
-        write_close(w);
-    }
+    for (size_t i = 0; i < r->shown; i++)
+        write_record_row(w, parameter_name(session, r->entries[i].parameter), "paritas_ranking_entry",
+                         &r->entries[i]);
     write_close(w);
 }
 

@@ -156,12 +156,8 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     write_string(w, "status", paritas_fit_status_name(d->result.status));
     toy_run_write(w, &d->toys);
     write_array(w, "parameters", true);
-    for (size_t i = 0; i < session->n_parameters; i++) {
-        write_object(w, NULL, false);
-        write_string(w, "name", parameter_name(session, i));
-        write_record(w, "paritas_toys_parameter", &d->parameters[i]);
-        write_close(w);
-    }
+    for (size_t i = 0; i < session->n_parameters; i++)
+        write_record_row(w, parameter_name(session, i), "paritas_toys_parameter", &d->parameters[i]);
     write_close(w);
 }
 

@@ -1,24 +1,50 @@
-/* commands.h: every command, in the order of the overview. */
+/* commands.h: every command, in the order of the overview. A new command is a file command_NAME.c and a line
+ * here. */
 #ifndef PARITAS_CLI_COMMANDS_H
 #define PARITAS_CLI_COMMANDS_H
 
 #include "options.h"
 
-#define COMMAND_LIST(X)                                                                                   \
-    X(fit)                                                                                                \
-    X(nll)                                                                                                \
-    X(scan)                                                                                               \
-    X(hypotest)                                                                                           \
-    X(hypotest_toys)                                                                                      \
-    X(toys)                                                                                               \
-    X(limit)                                                                                              \
-    X(significance)                                                                                       \
-    X(ranking) X(gof) X(predict) X(inspect) X(digest) X(sort) X(combine) X(prune) X(rename) X(patchset)   \
-        X(merge) X(devices) X(parity) X(bench) X(losscone_fit) X(losscone_profile) X(losscone_synthesize) \
-            X(losscone_inject) X(kappa_fit)
+/* clang-format off: one a line */
+#define COMMAND_LIST(COMMAND)    \
+    COMMAND(fit)                 \
+    COMMAND(nll)                 \
+    COMMAND(scan)                \
+    COMMAND(hypotest)            \
+    COMMAND(hypotest_toys)       \
+    COMMAND(toys)                \
+    COMMAND(limit)               \
+    COMMAND(significance)        \
+    COMMAND(ranking)             \
+    COMMAND(gof)                 \
+    COMMAND(predict)             \
+    COMMAND(inspect)             \
+    COMMAND(digest)              \
+    COMMAND(sort)                \
+    COMMAND(combine)             \
+    COMMAND(prune)               \
+    COMMAND(rename)              \
+    COMMAND(patchset)            \
+    COMMAND(merge)               \
+    COMMAND(devices)             \
+    COMMAND(parity)              \
+    COMMAND(bench)               \
+    COMMAND(losscone_fit)        \
+    COMMAND(losscone_profile)    \
+    COMMAND(losscone_synthesize) \
+    COMMAND(losscone_inject)     \
+    COMMAND(kappa_fit)
+/* clang-format on */
 
-#define X(name) extern const struct command command_##name;
-COMMAND_LIST(X)
-#undef X
+#define DECLARE_COMMAND(name) extern const struct command command_##name;
+COMMAND_LIST(DECLARE_COMMAND)
+#undef DECLARE_COMMAND
+
+/* All of them, ended by NULL. */
+extern const struct command *const commands[];
+
+/* The library's messages speak of arguments, `resume`; the program's of options, --resume. Changes each
+ * argument that is an option of some command, in place. */
+char *name_options(char *message);
 
 #endif

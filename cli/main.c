@@ -7,19 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct command *const commands[] = {
-#define X(name) &command_##name,
-    COMMAND_LIST(X)
-#undef X
-};
-#define N_COMMANDS (sizeof commands / sizeof commands[0])
+static void write_summary(FILE *file, const struct command *command)
+{
+    fprintf(file, "  %-20s %s\n", command->name, command->summary);
+}
 
 static void write_overview(void)
 {
     printf("usage: paritas COMMAND ... [options]\n\n"
            "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces), and loss cones of electrons "
            "above the Moon.\n\nCommands:\n");
-    for (size_t i = 0; i < N_COMMANDS; i++) printf("  %-20s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; commands[i] != NULL; i++) write_summary(stdout, commands[i]);
     printf("\n`paritas COMMAND --help` lists a command's options; a workspace named - is standard input.\n"
            "PARITAS_DEVICE=NAME stands for --device, PARITAS_CACHE=FOLDER names the folder of compiled "
            "kernels (empty: none).\n"
@@ -86,7 +84,7 @@ static int run(const struct arguments *arguments)
         code = exit_code_of(status);
     }
     if (status != PARITAS_OK) {
-        const char *message = session.context != NULL ? paritas_error_message(session.context) : "";
+        const char *message = session.context != NULL ? name_options(session.context->message) : "";
         fprintf(stderr, "paritas: %s\n", message[0] != '\0' ? message : paritas_status_message(status));
     }
     if (session.wrong_usage) code = EXIT_USAGE;
@@ -100,47 +98,56 @@ static int run(const struct arguments *arguments)
     return code;
 }
 
-/* The command that the first words name: one, or two where a command has actions ("losscone fit"). *words:
- * how many. */
-static const struct command *find_command(int argc, char **argv, int *words)
+/* The action of a command that has several, "fit" of "losscone fit"; NULL: the command is another one. */
+static const char *action_of(const struct command *command, const char *name)
 {
-    for (size_t i = 0; i < N_COMMANDS && argc > 1; i++) {
-        const char *name = commands[i]->name;
-        const size_t first = strcspn(name, " ");
-        if (strlen(argv[1]) != first || memcmp(argv[1], name, first) != 0) continue;
-        *words = name[first] == '\0' ? 1 : 2;
-        if (*words == 1 || (argc > 2 && strcmp(argv[2], name + first + 1) == 0)) return commands[i];
+    const size_t length = strlen(name);
+    return strncmp(command->name, name, length) == 0 && command->name[length] == ' '
+               ? command->name + length + 1
+               : NULL;
+}
+
+/* The command that the first words name; *words: one, or two where it has actions. */
+static const struct command *find_command(const char *name, const char *action, int *words)
+{
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        const char *wanted = action_of(commands[i], name);
+        *words = wanted != NULL ? 2 : 1;
+        if (wanted != NULL ? strcmp(wanted, action) == 0 : strcmp(commands[i]->name, name) == 0)
+            return commands[i];
     }
     return NULL;
 }
 
-static bool has_actions(const char *name)
-{
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strncmp(commands[i]->name, name, length) == 0 && commands[i]->name[length] == ' ') return true;
-    return false;
-}
-
-/* The actions of a command, asked for by --help or because the word behind it is none of them. */
-static int write_actions(const char *name, const char *word)
+/* The answer where there is no such command: perhaps one with actions, of which the next word is none. */
+static int write_unknown(const char *name, const char *word)
 {
     const bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
     FILE *file = help ? stdout : stderr;
-    if (word[0] == '\0')
-        fprintf(file, "paritas: %s needs an action\n", name);
-    else if (!help)
-        fprintf(file, "paritas: %s has no action '%s'\n", name, word);
-    fprintf(file, "usage: paritas %s ACTION ... [options]\n\n", name);
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strncmp(commands[i]->name, name, strlen(name)) == 0 && commands[i]->name[strlen(name)] == ' ')
-            fprintf(file, "  %-20s %s\n", commands[i]->name, commands[i]->summary);
-    return help ? 0 : EXIT_USAGE;
+    bool has_actions = false;
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        if (action_of(commands[i], name) == NULL) continue;
+        if (!has_actions) {
+            if (word[0] == '\0')
+                fprintf(file, "paritas: %s needs an action\n", name);
+            else if (!help)
+                fprintf(file, "paritas: %s has no action '%s'\n", name, word);
+            fprintf(file, "usage: paritas %s ACTION ... [options]\n\n", name);
+        }
+        has_actions = true;
+        write_summary(file, commands[i]);
+    }
+    if (has_actions) return help ? 0 : EXIT_USAGE;
+    if (name[0] == '\0')
+        fprintf(stderr, "paritas: a command is needed; `paritas --help` lists them\n");
+    else
+        fprintf(stderr, "paritas: there is no command '%s'; `paritas --help` lists them\n", name);
+    return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
 {
-    const char *name = argc > 1 ? argv[1] : "";
+    const char *name = argc > 1 ? argv[1] : "", *action = argc > 2 ? argv[2] : "";
     int words = 1;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         write_overview();
@@ -150,15 +157,8 @@ int main(int argc, char **argv)
         printf("paritas %s\n", paritas_version());
         return 0;
     }
-    const struct command *command = find_command(argc, argv, &words);
-    if (command == NULL) {
-        if (has_actions(name)) return write_actions(name, argc > 2 ? argv[2] : "");
-        if (argc < 2)
-            fprintf(stderr, "paritas: a command is needed; `paritas --help` lists them\n");
-        else
-            fprintf(stderr, "paritas: there is no command '%s'; `paritas --help` lists them\n", name);
-        return EXIT_USAGE;
-    }
+    const struct command *command = find_command(name, action, &words);
+    if (command == NULL) return write_unknown(name, action);
     struct arguments arguments;
     int code = EXIT_USAGE;
     switch (arguments_parse(command, argc - 1 - words, argv + 1 + words, &arguments)) {

@@ -44,8 +44,7 @@ void usage_error(const struct command *command, const char *format, ...)
     for (const struct option_group *group = (command)->groups; group->options != NULL; group++) \
         for (const struct option *option = group->options; option->name != NULL; option++)
 
-static const struct option *find_option(const struct command *command, const char *name, size_t length,
-                                        char letter)
+const struct option *find_option(const struct command *command, const char *name, size_t length, char letter)
 {
     EACH_OPTION(command, group, option)
     {

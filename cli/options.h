@@ -88,6 +88,8 @@ typedef enum parse_outcome { PARSE_OK, PARSE_HELP, PARSE_WRONG, PARSE_MEMORY } p
 parse_outcome arguments_parse(const struct command *command, int argc, char **argv,
                               struct arguments *arguments);
 void arguments_free(struct arguments *arguments);
+/* An option of a command by its name, or by its letter where that is not 0; NULL: it has none. */
+const struct option *find_option(const struct command *command, const char *name, size_t length, char letter);
 /* Do the options go together (`needs`)? Else a sentence is on stderr. */
 bool options_complete(const struct arguments *arguments);
 /* A usage error found after parsing: prints sentence and hint. */

@@ -1,6 +1,7 @@
 /* patch_runs.c: a patch set as a list of independent models. */
 #define _POSIX_C_SOURCE 200809L
 #include "patch_runs.h"
+#include "commands.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -72,7 +73,7 @@ static void *work(void *argument)
             session.context != NULL || (outcome->status = open_worker(&session, worker)) == PARITAS_OK;
         if (opened) outcome->status = run_one(&session, run, outcome);
         if (outcome->status != PARITAS_OK)
-            snprintf(outcome->error, sizeof outcome->error, "%s", paritas_error_message(session.context));
+            snprintf(outcome->error, sizeof outcome->error, "%s", name_options(session.context->message));
         if (opened)
             session_clear(&session);
         else

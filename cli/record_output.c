@@ -79,3 +79,11 @@ void write_record(struct writer *writer, const char *type, const void *record)
 {
     write_fields(writer, type, record, NULL, NULL);
 }
+
+void write_record_row(struct writer *writer, const char *name, const char *type, const void *record)
+{
+    write_object(writer, NULL, false);
+    if (name != NULL) write_string(writer, "name", name);
+    write_record(writer, type, record);
+    write_close(writer);
+}

@@ -10,13 +10,6 @@
 #include "recycler.h"
 #include "writer.h"
 
-/* Returns from the function where a call fails. */
-#define TRY(call)                              \
-    do {                                       \
-        const paritas_status tried = (call);   \
-        if (tried != PARITAS_OK) return tried; \
-    } while (0)
-
 struct range {
     double lower, upper;
 };

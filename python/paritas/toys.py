@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 from urllib.parse import quote
 
 import numpy as np
@@ -77,7 +76,7 @@ def fit_toys(
     options = _options(model, n, seed, given)
     at = None if params is None else model.point(params)
     keep = given.get("keep", True)
-    with _run("fit_toys", model, given, at) as call:
+    with Call("fit_toys", model, given, "toys", at) as call:
         found = _engine.fit_toys(
             model, call.job, options, at, expected, errors, keep, save_parameters, call.engine, call.tell
         )
@@ -108,7 +107,7 @@ def hypotest_toys(
     0, and 1). Toys are drawn around the conditional fits to the data, and each gets a free and a conditional
     fit. keep: the result has every toy."""
     options = _options(model, n, seed, given)
-    with _run("hypotest_toys", model, given) as call:
+    with Call("hypotest_toys", model, given, "toys") as call:
         found = _engine.hypotest_toys(model, call.job, test_stat, mu, options, call.engine, call.tell)
     return ToyHypotestResult(found.result, toys=_all_toys(found.toys, given))
 
@@ -119,7 +118,7 @@ def significance_toys(
     """Discovery by toys. p0 is the part of the toys drawn at 0 whose q0 is at least the observed one;
     expected: at least the median of toys drawn at 1."""
     options = _options(model, n, seed, given)
-    with _run("significance_toys", model, given) as call:
+    with Call("significance_toys", model, given, "toys") as call:
         found = _engine.significance_toys(model, call.job, options, call.engine, call.tell)
     test = ToyHypotestResult(found.test, toys=_all_toys(found.toys, given))
     return SignificanceToysResult(found.result, test=test)
@@ -139,7 +138,7 @@ def upper_limit_toys(
     """Upper limits by toys, each to a standard error of rtol relative. n: most toys of each tested value and
     hypothesis; 0: 100000."""
     options = _options(model, n, seed, {**given, "keep": keep}, least=0)
-    with _run("upper_limit_toys", model, given) as call:
+    with Call("upper_limit_toys", model, given, "toys") as call:
         found = _engine.limit_toys(model, call.job, test_stat, level, rtol, options, call.engine, call.tell)
     scan = [ToyHypotestResult(row, toys=None) for row in found.scan]
     toys = _all_toys(found.toys, given)
@@ -157,7 +156,7 @@ def goodness_of_fit_toys(
     """Of the best fit against the saturated model, by toys drawn at it: p_toys is the part of them whose
     statistic is at least the observed one."""
     options = _options(model, n, seed, {**given, "keep": False, "shard": shard})
-    with _run("goodness_of_fit_toys", model, given) as call:
+    with Call("goodness_of_fit_toys", model, given, "toys") as call:
         found = _engine.goodness_of_fit_toys(model, call.job, options, call.engine, call.tell)
     return GoodnessOfFitToys(found.result, asymptotic=GoodnessOfFit(found.gof))
 
@@ -268,22 +267,6 @@ def _key(model: Model) -> list[tuple[str, str]]:
             text = f"{value:g}" if float(f"{value:g}") == value else repr(value)
         entries.append((name.replace("_", "-"), text))
     return entries
-
-
-@contextmanager
-def _run(
-    function: str, model: Model, given: Mapping[str, Any], at: Optional[NDArray[np.float64]] = None
-) -> Iterator[Call]:
-    """The call of a run of toys. The library names the program's option where Python has a keyword."""
-    try:
-        with Call(function, model, given, "toys", at) as call:
-            yield call
-    except _engine.InvalidArgument as error:
-        if "--resume" not in str(error):
-            raise
-        rephrased = _engine.InvalidArgument(str(error).replace("--resume", "`resume`"))
-        rephrased.status = error.status
-        raise rephrased from None
 
 
 takes(ToyKeywords, fit_toys, hypotest_toys, significance_toys)

@@ -252,7 +252,7 @@ paritas_status store_prepare(paritas_context *context, const char *name, struct 
 static paritas_status fail_exists(struct store *store)
 {
     return paritas_fail(store->database.context, PARITAS_INVALID_ARGUMENT,
-                        "%s: exists already; --resume goes on with it", store->database.name);
+                        "%s: exists already; `resume` goes on with it", store->database.name);
 }
 
 /* May `real` be written here? *exists says whether it is there. */
