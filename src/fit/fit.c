@@ -18,7 +18,7 @@
 #include "fit/closest.h"
 #include "fit/minimum.h"
 #include "fit/fit_rows.h"
-#include "minimise/fit_flags.h"
+#include "entry/entry_rows.h"
 #include "minimise/minimiser_sizes.h"
 
 #include <string.h>
@@ -120,7 +120,7 @@ static void put_jobs(const struct chunk *c, struct rows *rows, uint32_t option, 
                        model->slot_template, row);
         rows_put_limits(model, or_default(job->lower, model->lower), or_default(job->upper, model->upper),
                         job->fixed ? job->fixed : model->fixed, row);
-        rows->args[4 + k] = c->set_of[i];
+        rows->args[FIT_ARGS + k] = c->set_of[i];
     }
 }
 
@@ -143,16 +143,16 @@ static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, s
     const size_t slots = model->n_slots, stride = slots + 8;
     struct rows rows;
     paritas_status status =
-        rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n + 3, &rows);
+        rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, FIT_ARGS + n, &rows);
     if (status != PARITAS_OK) return status;
     const paritas_minimizer minimizer = c->options.minimizer;
     put_jobs(c, &rows, c->options.max_iterations ? c->options.max_iterations : iteration_limit[minimizer], n,
              which, from);
     rows.args[3] = flags;
-    rows.args[4 + n] = members_of(c);
-    rows.args[4 + n + 1] = (uint32_t)c->options.seed;
-    rows.args[4 + n + 2] = (uint32_t)(c->options.seed >> 32);
-    if (minimizer == PARITAS_MINIMIZER_DE) rows.more = DE_MEMORY(slots, (size_t)rows.args[4 + n]);
+    rows.args[FIT_ARG_MEMBERS] = members_of(c);
+    rows.args[FIT_ARG_SEED_LOW] = (uint32_t)c->options.seed;
+    rows.args[FIT_ARG_SEED_HIGH] = (uint32_t)(c->options.seed >> 32);
+    if (minimizer == PARITAS_MINIMIZER_DE) rows.more = DE_MEMORY(slots, (size_t)rows.args[FIT_ARG_MEMBERS]);
     status = rows_launch(c->context, device, model, model->family->fit[minimizer], n, &rows);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         const size_t i = which ? which[k] : k;
@@ -183,7 +183,7 @@ static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *w
     const size_t stride = 3 * slots + 8 + (whole ? slots * slots : 0);
     struct rows rows;
     paritas_status status =
-        rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n, &rows);
+        rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, FIT_ARGS + n, &rows);
     if (status != PARITAS_OK) return status;
     const double edm_most = c->raw ? EDM_TOLERANCE_F32 : EDM_TOLERANCE_F64,
                  pull_most = c->raw ? PULL_TOLERANCE_F32 : PULL_TOLERANCE_F64;

@@ -2,7 +2,7 @@
 #include "fit/ladder.h"
 #include "fit/minimum.h"
 #include "fit/fit_rows.h"
-#include "minimise/fit_flags.h"
+#include "entry/entry_rows.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -86,14 +86,14 @@ static paritas_status launch(paritas_context *context, struct paritas_device *de
     const size_t slots = model->n_slots, stride = slots + 8;
     struct rows rows;
     paritas_status status =
-        rows_allocate(context, n * (model->n_places + 4 * slots), n * stride, 4 + n, &rows);
+        rows_allocate(context, n * (model->n_places + 4 * slots), n * stride, FIT_ARGS + n, &rows);
     if (status != PARITAS_OK) return status;
     for (size_t k = 0; k < n; k++) {
         memcpy(rows.in + k * model->n_places, p->data + p->which[list[k]] * model->n_places,
                model->n_places * sizeof *rows.in);
         ladder_put_fit(p->plan, conditional, starts + list[k] * slots,
                        rows.in + n * model->n_places + 4 * slots * k);
-        rows.args[4 + k] = (uint32_t)k;
+        rows.args[FIT_ARGS + k] = (uint32_t)k;
     }
     rows.args[0] = rows.args[1] = (uint32_t)n;
     rows.args[2] = ITERATIONS;

@@ -20,7 +20,7 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
     const size_t slots = model->n_slots, stride = 3 * slots + 8 + slots * slots;
     struct rows rows;
     *usable = false;
-    paritas_status status = rows_allocate(context, model->n_places + 4 * slots, stride, 5, &rows);
+    paritas_status status = rows_allocate(context, model->n_places + 4 * slots, stride, 8, &rows);
     if (status != PARITAS_OK) return status;
     double *row = rows.in + model->n_places;
     memcpy(rows.in, expected, model->n_places * sizeof *expected);
