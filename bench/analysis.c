@@ -61,12 +61,10 @@ static paritas_status do_batch_nll(struct bench *b)
 static paritas_status do_fit(struct bench *b)
 {
     double *values = b->outputs, *errors = values + b->parameters, *covariance = errors + b->parameters;
-    paritas_status status = paritas_fit(b->context, b->model, NULL, 1, b->jobs,
-                                        &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                               .results = b->results,
-                                                               .parameters = values,
-                                                               .errors = errors,
-                                                               .covariance = covariance});
+    paritas_status status =
+        paritas_fit(b->context, b->model, NULL, 1, b->jobs,
+                    SIZED(paritas_fit_answers, .results = b->results, .parameters = values, .errors = errors,
+                          .covariance = covariance));
     b->twice_nll = b->results[0].status == PARITAS_FIT_CONVERGED ? b->results[0].twice_nll : (double)NAN;
     return status;
 }
@@ -74,9 +72,7 @@ static paritas_status do_fit(struct bench *b)
 static paritas_status do_fits(struct bench *b)
 {
     return paritas_fit(b->context, b->model, NULL, BATCH_FITS, b->jobs + 1,
-                       &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                              .results = b->results,
-                                              .parameters = b->points});
+                       SIZED(paritas_fit_answers, .results = b->results, .parameters = b->points));
 }
 
 static paritas_status do_scan(struct bench *b)
@@ -86,13 +82,9 @@ static paritas_status do_scan(struct bench *b)
     paritas_scan_point points[SCAN_POINTS] = {PARITAS_INIT(paritas_scan_point)};
     for (int i = 0; i < SCAN_POINTS; i++) values[i] = 0.1 * i;
     return paritas_scan(b->context, b->model, NULL,
-                        &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                .n_parameters = 1,
-                                                .parameters = &poi,
-                                                .n_points = SCAN_POINTS,
-                                                .values = values,
-                                                .best = b->results,
-                                                .points = points});
+                        SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi,
+                              .n_points = SCAN_POINTS, .values = values, .best = b->results,
+                              .points = points));
 }
 
 static paritas_status do_ranking(struct bench *b)
@@ -112,9 +104,7 @@ static paritas_status do_limit(struct bench *b)
 {
     paritas_limit_result result = PARITAS_INIT(paritas_limit_result);
     return paritas_limit(b->context, b->model, NULL,
-                         &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                  .statistic = PARITAS_STATISTIC_QTILDE,
-                                                  .level = 0.05},
+                         SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE, .level = 0.05),
                          &result);
 }
 
@@ -178,9 +168,9 @@ static void prepare(struct bench *b)
     if (outputs < 2 * n + n * n) outputs = 2 * n + n * n;
     b->outputs = array(outputs > BATCH_POINTS ? outputs : BATCH_POINTS, sizeof *b->outputs);
     b->rows = array(BATCH_FITS * b->data, sizeof *b->rows);
-    b->jobs = array(1 + BATCH_FITS, sizeof *b->jobs);
-    b->results = array(1 + BATCH_FITS, sizeof *b->results);
-    b->entries = array(n, sizeof *b->entries);
+    b->jobs = sized_array(1 + BATCH_FITS, sizeof *b->jobs);
+    b->results = sized_array(1 + BATCH_FITS, sizeof *b->results);
+    b->entries = sized_array(n, sizeof *b->entries);
     for (size_t j = 0; j < BATCH_FITS; j++) {
         double *row = b->rows + j * b->data;
         memcpy(row, data, b->data * sizeof *row);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define REPEATS 5
 
 static int fail(paritas_context *context)
@@ -65,11 +65,15 @@ static void make(struct spectra *s, size_t k, uint64_t *random)
 static int from_spectra(paritas_context *context, const struct spectra *s, size_t n, unsigned refits,
                         const char *name)
 {
-    const paritas_spectra spectra = {n, s->energy, s->flux, s->sensitivity, NULL};
+    const paritas_spectra spectra = {.size = sizeof(paritas_spectra),
+                                     .n = n,
+                                     .energy = s->energy,
+                                     .flux = s->flux,
+                                     .sensitivity = s->sensitivity};
     paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
     paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    paritas_kappa_result *fits = array(n, sizeof *fits);
-    paritas_potential *results = array(n, sizeof *results);
+    paritas_kappa_result *fits = sized_array(n, sizeof *fits);
+    paritas_potential *results = sized_array(n, sizeof *results);
     double seconds[REPEATS], *off = array(n, sizeof *off);
     size_t found = 0, far = 0;
     int failed = 0;
@@ -103,7 +107,7 @@ static int from_plasma(paritas_context *context, const struct spectra *s, size_t
                        paritas_currents currents, const char *name)
 {
     unsigned char *light = array(n, 1);
-    paritas_potential *results = array(n, sizeof *results);
+    paritas_potential *results = sized_array(n, sizeof *results);
     paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     double seconds[REPEATS];
     int failed = 0;

@@ -22,15 +22,15 @@ static int refuse(paritas_context *context)
 static void fill(paritas_er_day *day)
 {
     uint64_t seed = 1;
-    for (size_t row = 0; row < day->n * PARITAS_ER_ROWS; row++) {
+    for (size_t row = 0; row < day->n * PARITAS_SWEEP_ROWS; row++) {
         double energy = 40.0;
-        for (size_t k = 0; k < row % PARITAS_ER_ROWS; k++) energy *= 1.54;
+        for (size_t k = 0; k < row % PARITAS_SWEEP_ROWS; k++) energy *= 1.54;
         day->energy[row] = energy;
-        day->time[row] =
-            886291200.0 + 80.0 * (double)(row / PARITAS_ER_ROWS) + 2.5 * (double)(row % PARITAS_ER_ROWS);
+        const size_t sweep = row / PARITAS_SWEEP_ROWS, in_sweep = row % PARITAS_SWEEP_ROWS;
+        day->time[row] = 886291200.0 + 80.0 * (double)sweep + 2.5 * (double)in_sweep;
         for (size_t j = 0; j < 3; j++)
             day->field[3 * row + j] = 3.0 - 0.001 * (double)(row % 977) + (double)j;
-        for (size_t j = row * PARITAS_ER_CELLS; j < (row + 1) * PARITAS_ER_CELLS; j++) {
+        for (size_t j = row * PARITAS_SWEEP_CELLS; j < (row + 1) * PARITAS_SWEEP_CELLS; j++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             const double u = (double)(seed >> 11) / 9007199254740992.0;
             if (u >= 0.01) day->flux[j] = (0.5 + u) * 1e9 / (energy * energy);

@@ -71,8 +71,10 @@ static double measure(struct bench *b, size_t n, int gradient)
 {
     static double times[REPETITIONS_MAX];
     const int likelihood = b->options.quantity <= PARITAS_QUANTITY_TWICE_NLL;
-    const paritas_gradient to = {b->values, NULL, gradient ? b->by_row : NULL,
-                                 gradient && likelihood ? b->by_at : NULL};
+    const paritas_gradient to = {.size = sizeof to,
+                                 .values = b->values,
+                                 .data = gradient ? b->by_row : NULL,
+                                 .at = gradient && likelihood ? b->by_at : NULL};
     size_t count = 0;
     double spent = 0.0;
     while (count < REPETITIONS_MAX && (spent < 0.25 || count < 3)) {

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
-#define CELLS PARITAS_SPECTRUM_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 #define TIMES 5
 
 static void check(paritas_context *context, paritas_status status)
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     const size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000;
     double *energy = array(n * ROWS, sizeof *energy), *flux = array(n * ROWS, sizeof *flux),
            *sensitivity = array(n * ROWS, sizeof *sensitivity), seconds[TIMES];
-    paritas_kappa_result *results = array(n, sizeof *results);
+    paritas_kappa_result *results = sized_array(n, sizeof *results);
     paritas_context *context = open_lanes(0);
     uint64_t state = 1;
     for (size_t k = 0; k < n; k++) {
@@ -87,7 +87,8 @@ int main(int argc, char **argv)
             flux[at] = counts > 0.5 ? (double)(uint64_t)(counts + 0.5) / sensitivity[at] : 0.0;
         }
     }
-    const paritas_spectra spectra = {n, energy, flux, sensitivity, NULL};
+    const paritas_spectra spectra = {
+        .size = sizeof(paritas_spectra), .n = n, .energy = energy, .flux = flux, .sensitivity = sensitivity};
     printf("%zu spectra, one thread, %s kernels; spectra/s (microseconds each)\n", n,
            paritas_isa_name(context));
     for (unsigned lanes = 0; lanes < 2; lanes++)
@@ -123,11 +124,19 @@ int main(int argc, char **argv)
         cells[k] = 1e5 * uniform(&state);
         cosine[k] = 2.0 * uniform(&state) - 1.0;
     }
+    const paritas_spectrum_request request = {.size = sizeof request,
+                                              .cells = &sensor,
+                                              .n = sweeps,
+                                              .energy = energy,
+                                              .flux = cells,
+                                              .cosine = cosine,
+                                              .omni = omni,
+                                              .coverage = omni + sweeps * ROWS,
+                                              .sensitivity = omni + 2 * sweeps * ROWS,
+                                              .counts = omni + 3 * sweeps * ROWS};
     for (int time = 0; time < TIMES; time++) {
         const double start = now();
-        check(context, paritas_kappa_spectrum(context, &sensor, sweeps, energy, cells, cosine, omni,
-                                              omni + sweeps * ROWS, omni + 2 * sweeps * ROWS,
-                                              omni + 3 * sweeps * ROWS, NULL));
+        check(context, paritas_kappa_spectrum(context, &request));
         seconds[time] = now() - start;
     }
     const double s = median(seconds);

@@ -67,21 +67,18 @@ static void run_solve(struct bench *b)
 }
 static void run_fit(struct bench *b)
 {
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     paritas_fit(b->context, b->model, NULL, 1, &job,
-                &(paritas_fit_answers){
-                    .size = sizeof(paritas_fit_answers), .results = &result, .parameters = b->parameters});
+                SIZED(paritas_fit_answers, .results = &result, .parameters = b->parameters));
 }
 static void run_fit_with_errors(struct bench *b)
 {
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    paritas_fit(b->context, b->model, NULL, 1, &job,
-                &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                       .results = &result,
-                                       .parameters = b->parameters,
-                                       .errors = b->errors});
+    paritas_fit(
+        b->context, b->model, NULL, 1, &job,
+        SIZED(paritas_fit_answers, .results = &result, .parameters = b->parameters, .errors = b->errors));
 }
 
 /* ---- their operations ---- */

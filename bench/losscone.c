@@ -24,9 +24,9 @@ static int measure(const char *name, size_t n, int repeats, paritas_losscone_opt
     open.threads = 1;
     if (paritas_open(&open, &context)) return fail(context);
     struct synthetic data = synthetic_sweeps(n, 1, -400.0, &options);
-    if (options.method == PARITAS_LILLIS) mask_lillis(&data);
+    if (options.method == PARITAS_LOSSCONE_METHOD_LILLIS) mask_lillis(&data);
     const paritas_sweeps sweeps = sweeps_of(&data);
-    paritas_losscone_result *results = array(n, sizeof *results);
+    paritas_losscone_result *results = sized_array(n, sizeof *results);
     double *times = array((size_t)repeats, sizeof *times);
     for (int k = -1; k < repeats; k++) {
         const clock_t begin = clock();
@@ -58,8 +58,8 @@ int main(int argc, char **argv)
     paritas_losscone_options beamless = PARITAS_LOSSCONE_OPTIONS_DEFAULT, halekas = beamless,
                              lillis = beamless, folded = beamless;
     beamless.amplitude_upper = 0.0;
-    lillis.method = PARITAS_LILLIS;
-    folded.response = PARITAS_RESPONSE_FOLDED;
+    lillis.method = PARITAS_LOSSCONE_METHOD_LILLIS;
+    folded.response = PARITAS_LOSSCONE_RESPONSE_FOLDED;
     if (n == 0 || repeats < 1) {
         fprintf(stderr, "usage: losscone [N [REPEATS]]\n");
         return 2;
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
         measure("Halekas", n, repeats, halekas))
         return 1;
     if (measure("Lillis", n, repeats, lillis)) return 1;
-    beamless.search = halekas.search = lillis.search = folded.search = PARITAS_SEARCH_DE;
+    beamless.search = halekas.search = lillis.search = folded.search = PARITAS_LOSSCONE_SEARCH_DE;
     if (measure("de: Halekas, no beam", n, repeats, beamless) ||
         measure("de: Halekas, folded", n, repeats, folded) || measure("de: Halekas", n, repeats, halekas))
         return 1;

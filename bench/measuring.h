@@ -5,7 +5,12 @@
 #include <paritas.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+/* A pointer to a struct of the public interface with its size and these fields set, for one call:
+ * SIZED(paritas_fit_answers, .results = &result, .parameters = best). */
+#define SIZED(type, ...) (&(type){.size = sizeof(type), __VA_ARGS__})
 
 /* Seconds since some time. */
 static inline double now(void)
@@ -31,6 +36,14 @@ static inline void *array(size_t count, size_t size)
         exit(1);
     }
     return memory;
+}
+
+/* The same of structs of the public interface, with their sizes. */
+static inline void *sized_array(size_t count, size_t size)
+{
+    char *structs = array(count, size);
+    for (size_t i = 0; i < count; i++) memcpy(structs + i * size, &size, sizeof size);
+    return structs;
 }
 
 /* The model of a workspace, patched where `patch` is not NULL. Freed by the caller. */

@@ -70,15 +70,13 @@ static int measure(const char *path, double hypothesis, size_t n, unsigned lanes
     start[poi] = hypothesis;
     paritas_job job = {.size = sizeof(paritas_job), .start = start, .fixed = fixed};
     if (paritas_fit(context, model, NULL, 1, &job,
-                    &(paritas_fit_answers){
-                        .size = sizeof(paritas_fit_answers), .results = &result, .parameters = point}) ||
+                    SIZED(paritas_fit_answers, .results = &result, .parameters = point)) ||
         paritas_expected_data(context, model, 1, point, expected))
         return fail(context);
     job.data = expected;
     start[poi] = 1.0;
     if (paritas_fit(context, model, NULL, 1, &job,
-                    &(paritas_fit_answers){
-                        .size = sizeof(paritas_fit_answers), .results = &result, .parameters = tested}))
+                    SIZED(paritas_fit_answers, .results = &result, .parameters = tested)))
         return fail(context);
     const struct ensemble_options ensemble_options = {.plan = {.model = model,
                                                                .start = point,

@@ -191,10 +191,8 @@ static void write_table(struct session *session, const struct fitted *fitted, co
 static paritas_fit_options method_of(const struct arguments *arguments)
 {
     paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
-    const char *name = option_text(arguments, "--minimizer", "newton");
-    int value = PARITAS_MINIMIZER_NEWTON;
-    paritas_enumeration_value(paritas_enumeration_find("paritas_minimizer"), name, &value);
-    method.minimizer = (paritas_minimizer)value;
+    method.minimizer = (paritas_minimizer)option_constant(arguments, "--minimizer", "paritas_minimizer",
+                                                          PARITAS_MINIMIZER_NEWTON);
     method.max_iterations = (unsigned)option_count(arguments, "--max-iterations", 0);
     method.population = (unsigned)option_count(arguments, "--population", 0);
     method.seed = option_whole(arguments, "--seed", 0);

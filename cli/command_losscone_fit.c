@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
+#define ROWS PARITAS_SWEEP_ROWS
 #define LIMIT_FRACTION 0.001 /* of the sweeps that may end at a limit before the exit code says so */
 
 struct fit_plan {
@@ -62,12 +62,6 @@ struct model_columns {
     const double *misfit, *potential, *ratio, *amplitude;
 };
 
-static const double *results_f64(struct column_list *list, size_t n, const paritas_losscone_result *results,
-                                 size_t offset, const unsigned char *fitted)
-{
-    return gather_f64(list, n, results, sizeof *results, offset, fitted);
-}
-
 static void add_sets(struct day_tables *tables, const char *suffix, size_t n, const paritas_confidence *sets,
                      const unsigned char *fitted)
 {
@@ -116,38 +110,16 @@ static struct model_columns add_model(struct day_tables *tables, const struct sw
     for (size_t k = 0; k < n && fitted != NULL; k++) fitted[k] = losscone_fitted(&results[k]);
     if (fitted == NULL) return columns;
     columns.fitted = fitted;
-    columns.misfit = results_f64(list, n, results, offsetof(paritas_losscone_result, misfit), fitted);
-    columns.potential =
-        results_f64(list, n, results, offsetof(paritas_losscone_result, potential_centre), fitted);
-    columns.ratio = results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_centre), fitted);
-    columns.amplitude = results_f64(list, n, results, offsetof(paritas_losscone_result, amplitude), fitted);
     column_add_both(tables, "status", suffix, COLUMN_TEXT, n, columns.status);
-    column_add_both(tables, "cells", suffix, COLUMN_U32, n,
-                    gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, cells)));
-    column_add_both(tables, "misfit", suffix, COLUMN_F64, n, columns.misfit);
-    column_add_both(tables, "potential", suffix, COLUMN_F64, n, columns.potential);
-    column_add_both(
-        tables, "potential_lower", suffix, COLUMN_F64, n,
-        results_f64(list, n, results, offsetof(paritas_losscone_result, potential_lower), fitted));
-    column_add_both(
-        tables, "potential_upper", suffix, COLUMN_F64, n,
-        results_f64(list, n, results, offsetof(paritas_losscone_result, potential_upper), fitted));
-    column_add_both(tables, "ratio", suffix, COLUMN_F64, n, columns.ratio);
-    column_add_both(tables, "ratio_lower", suffix, COLUMN_F64, n,
-                    results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_lower), fitted));
-    column_add_both(tables, "ratio_upper", suffix, COLUMN_F64, n,
-                    results_f64(list, n, results, offsetof(paritas_losscone_result, ratio_upper), fitted));
-    column_add_both(tables, "potential_at_minimum", suffix, COLUMN_F64, n,
-                    results_f64(list, n, results, offsetof(paritas_losscone_result, potential), fitted));
-    column_add_both(tables, "ratio_at_minimum", suffix, COLUMN_F64, n,
-                    results_f64(list, n, results, offsetof(paritas_losscone_result, ratio), fitted));
-    if (model == 0) column_add_both(tables, "amplitude", suffix, COLUMN_F64, n, columns.amplitude);
-    column_add_both(tables, "gap", suffix, COLUMN_F64, n,
-                    results_f64(list, n, results, offsetof(paritas_losscone_result, gap), fitted));
-    column_add_both(tables, "boxes", suffix, COLUMN_U32, n,
-                    gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, boxes)));
-    column_add_both(tables, "solved", suffix, COLUMN_U32, n,
-                    gather_u32(list, n, results, sizeof *results, offsetof(paritas_losscone_result, solved)));
+    const struct day_records records = {"paritas_losscone_result", n, results, fitted};
+    column_add_records(tables, suffix, &records, "cells", "ratio_at_minimum");
+    if (model == 0) column_add_records(tables, suffix, &records, "amplitude", "amplitude");
+    column_add_records(tables, suffix, &records, "gap", "solved");
+    columns.misfit = column_values(list, "misfit", suffix);
+    columns.potential = column_values(list, "potential", suffix);
+    columns.ratio = column_values(list, "ratio", suffix);
+    columns.amplitude =
+        gather_f64(list, n, results, sizeof *results, offsetof(paritas_losscone_result, amplitude), fitted);
     if (answers->sets[model] != NULL) add_sets(tables, suffix, n, answers->sets[model], fitted);
     return columns;
 }
@@ -160,7 +132,7 @@ static const char **preferred_words(struct column_list *list, size_t n, const st
     const char **words = column_room(list, COLUMN_TEXT, n);
     for (size_t k = 0; k < n && words != NULL; k++) {
         const double hard = models[0].misfit[k], folded = models[1].misfit[k];
-        words[k] = isnan(hard) || isnan(folded) ? "" : hard <= folded ? "hard" : "folded";
+        words[k] = isnan(hard) || isnan(folded) ? "" : losscone_model_name(!(hard <= folded));
     }
     return words;
 }
@@ -267,7 +239,7 @@ static paritas_status answer(struct session *session, void *user, const struct s
     paritas_status status = PARITAS_OK;
     if (plan->automatic) status = plasma_answer(session, &plan->plasma, sources, sweeps, arena, &plasma);
     const paritas_sweeps data = sweeps_of(sweeps);
-    paritas_beam *beams = arena_array(arena, sweeps->n + 1, sizeof *beams);
+    paritas_beam *beams = arena_records(arena, sweeps->n, sizeof *beams);
     if (beams == NULL) return paritas_fail_memory(session->context);
     /* beams are looked for among all fluxes: those of a method's misfit are fewer */
     if (status == PARITAS_OK) status = paritas_losscone_beam(session->context, &data, beams);

@@ -1,5 +1,5 @@
-/* command_losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often intervals hold
- * it. */
+/* command_losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often
+ * intervals hold it. */
 #include "days/synthetic_sweeps.h"
 #include "table.h"
 
@@ -29,12 +29,10 @@ struct injection {
     struct synthetic_plan truth;
     size_t sweeps;
     paritas_normalisation normalisation;
-    double theta[PARITAS_ER_CELLS];
+    double theta[PARITAS_SWEEP_CELLS];
     bool truths[2];
     struct tally tallies[2][2]; /* truth, model */
 };
-
-static const char *const names[2] = {"hard", "folded"};
 
 static paritas_status open_tally(struct session *session, size_t n, struct tally *tally)
 {
@@ -79,7 +77,7 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
     struct losscone_answers answers;
     paritas_er_day *day = NULL;
     struct synthetic_plan plan = j->truth;
-    const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
+    const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
     plan.folded = kind == 1;
     arena_open(&arena, &context->allocator);
     double *potential = arena_array(&arena, rows * n, sizeof(double)),
@@ -97,7 +95,8 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
         status = paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux);
     if (status == PARITAS_OK)
         status = paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux);
-    const paritas_sweeps sweeps = {.n = n,
+    const paritas_sweeps sweeps = {.size = sizeof sweeps,
+                                   .n = n,
                                    .energy = day != NULL ? day->energy : NULL,
                                    .potential = potential,
                                    .cosine = cosine,
@@ -184,7 +183,8 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     s.width = quantile(tally->width, n, 0.5);
     s.set_width = j->plan.confidence != CONFIDENCE_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
     s.misfit = quantile(tally->misfit, known, 0.5);
-    s.in_plateau = j->plan.options.search == PARITAS_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
+    s.in_plateau =
+        j->plan.options.search == PARITAS_LOSSCONE_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
     s.in_set = j->plan.confidence != CONFIDENCE_NONE ? (double)tally->in_set / count : NAN;
     s.lesser = j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
     return s;
@@ -202,8 +202,8 @@ static void answer_json(struct injection *j)
             struct tally *tally = &j->tallies[kind][model];
             const struct summary s = summarise(j, tally);
             write_object(w, NULL, false);
-            write_string(w, "truth", names[kind]);
-            write_string(w, "response", names[model]);
+            write_string(w, "truth", losscone_model_name(kind));
+            write_string(w, "response", losscone_model_name(model));
             write_integer(w, "fitted", tally->n);
             write_number(w, "bias", s.bias);
             write_number(w, "rmse", s.rmse);
@@ -246,8 +246,8 @@ static void answer_table(struct injection *j)
             if (!(model == 0 ? j->plan.hard : j->plan.folded)) continue;
             struct tally *tally = &j->tallies[kind][model];
             const struct summary s = summarise(j, tally);
-            table_text(&table, names[kind]);
-            table_text(&table, names[model]);
+            table_text(&table, losscone_model_name(kind));
+            table_text(&table, losscone_model_name(model));
             table_format(&table, "%zu", tally->n);
             table_decimal(&table, s.bias, 2);
             table_decimal(&table, s.rmse, 2);
@@ -271,11 +271,9 @@ static int run(struct session *session)
     struct injection j;
     memset(&j, 0, sizeof j);
     j.session = session;
-    const char *normalisation = option_text(session->arguments, "--normalisation", "ratio");
     j.sweeps = option_count(session->arguments, "--sweeps", 500);
-    j.normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISE_MAX
-                      : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISE_PAIRS
-                                                            : PARITAS_NORMALISE_RATIO;
+    j.normalisation = (paritas_normalisation)option_constant(
+        session->arguments, "--normalisation", "paritas_normalisation", PARITAS_NORMALISATION_RATIO);
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
     paritas_status status = losscone_plan_open(session, &j.plan);

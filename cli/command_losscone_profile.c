@@ -1,7 +1,8 @@
-/* command_losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of its
- * minimum, the confidence set. */
+/* command_losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of
+ * its minimum, the confidence set. */
 #include "days/day_losscone.h"
 #include "days/day_plasma.h"
+#include "record_output.h"
 #include "table.h"
 
 #include <math.h>
@@ -32,8 +33,6 @@ struct profile {
     size_t points;
     double *potentials, *misfit[2], *ratio[2], *amplitude[2];
 };
-
-static const char *const responses[2] = {"hard", "folded"};
 
 static paritas_status open_grid(struct profile *p)
 {
@@ -83,9 +82,13 @@ static paritas_status load(struct profile *p)
         status = paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method,
                                        p->sweeps.cosine, day->flux, p->sweeps.flux);
     const paritas_sweeps all = sweeps_of(&p->sweeps);
-    const size_t rows = PARITAS_SWEEP_ENERGIES, cells = rows * PARITAS_SWEEP_CELLS;
-    p->data = (paritas_sweeps){1, all.energy + rows * p->at, all.potential + rows * p->at,
-                               all.cosine + cells * p->at, all.flux + cells * p->at};
+    const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
+    p->data = (paritas_sweeps){.size = sizeof p->data,
+                               .n = 1,
+                               .energy = all.energy + rows * p->at,
+                               .potential = all.potential + rows * p->at,
+                               .cosine = all.cosine + cells * p->at,
+                               .flux = all.flux + cells * p->at};
     if (status == PARITAS_OK)
         status = losscone_answer(session->context, &p->plan, &p->data,
                                  ((uint64_t)days.days[0].files[0].date << 24) + p->at, &session->arena,
@@ -145,20 +148,9 @@ static void model_json(const struct profile *p, int model, struct writer *w)
     const paritas_confidence *set = p->answers.sets[model];
     const bool fitted = losscone_fitted(r);
     write_object(w, NULL, true);
-    write_string(w, "response", responses[model]);
+    write_string(w, "response", losscone_model_name(model));
     write_string(w, "status", status_word(p, model));
-    write_integer(w, "cells", r->cells);
-    write_number(w, "misfit", fitted ? r->misfit : NAN);
-    write_number(w, "potential", fitted ? r->potential_centre : NAN);
-    write_number(w, "potential_lower", fitted ? r->potential_lower : NAN);
-    write_number(w, "potential_upper", fitted ? r->potential_upper : NAN);
-    write_number(w, "ratio", fitted ? r->ratio_centre : NAN);
-    write_number(w, "ratio_lower", fitted ? r->ratio_lower : NAN);
-    write_number(w, "ratio_upper", fitted ? r->ratio_upper : NAN);
-    write_number(w, "potential_at_minimum", fitted ? r->potential : NAN);
-    write_number(w, "ratio_at_minimum", fitted ? r->ratio : NAN);
-    write_number(w, "amplitude", fitted ? r->amplitude : NAN);
-    write_number(w, "gap", fitted ? r->gap : NAN);
+    write_fields(w, "paritas_losscone_result", r, "cells", "gap"); /* without a fit they are NaN */
     write_array(w, "plateau", false);
     for (unsigned i = 0; fitted && i < r->vertices && i < PARITAS_PLATEAU_VERTICES; i++)
         write_pair(w, r->vertex[i][0], r->vertex[i][1]);
@@ -169,8 +161,7 @@ static void model_json(const struct profile *p, int model, struct writer *w)
         write_array(w, "intervals", false);
         for (unsigned i = 0; i < set->intervals; i++) write_pair(w, set->lower[i], set->upper[i]);
         write_close(w);
-        write_bool(w, "at_lower_bound", set->at_lower_bound != 0);
-        write_bool(w, "at_upper_bound", set->at_upper_bound != 0);
+        write_fields(w, "paritas_confidence", set, "at_lower_bound", "at_upper_bound");
         write_close(w);
     }
     write_array(w, "profile", true);
@@ -211,7 +202,7 @@ static void describe_model(const struct profile *p, int model, struct text *out)
 {
     const paritas_losscone_result *r = p->answers.results[model];
     const paritas_confidence *set = p->answers.sets[model];
-    text_format(out, "%-7s %s", responses[model], status_word(p, model));
+    text_format(out, "%-7s %s", losscone_model_name(model), status_word(p, model));
     if (losscone_fitted(r)) {
         text_format(out, ", misfit %.6g of %u cells, U %.6g V, plateau %.6g to %.6g", r->misfit, r->cells,
                     r->potential_centre, r->potential_lower, r->potential_upper);
@@ -271,7 +262,7 @@ static int run(struct session *session)
     if (option_given(session->arguments, "--spectrum") == NULL)
         return usage_failure(session, "losscone profile needs --spectrum N");
     paritas_status status = losscone_plan_open(session, &p.plan);
-    if (status == PARITAS_OK && p.plan.options.search != PARITAS_SEARCH_EXACT)
+    if (status == PARITAS_OK && p.plan.options.search != PARITAS_LOSSCONE_SEARCH_EXACT)
         status = usage_failure(session, "losscone profile searches exactly: there is no --search de");
     if (status == PARITAS_OK) status = plasma_plan_open(session, &p.plasma);
     if (status == PARITAS_OK) status = sources_open(session, &p.sources);

@@ -34,7 +34,7 @@ struct synthesis {
     const char *folder;
     size_t days, sweeps;
     double start;
-    double theta[PARITAS_ER_CELLS];
+    double theta[PARITAS_SWEEP_CELLS];
 };
 
 static paritas_status open_synthesis(struct session *session, struct synthesis *s)
@@ -100,7 +100,7 @@ static paritas_status take_truth(struct synthesis *s, size_t at, const struct tr
         memcpy(to[i] + at, from[i], s->sweeps * sizeof(double));
     for (size_t k = 0; k < s->sweeps; k++) {
         char utc[PARITAS_ER_UTC_SIZE];
-        paritas_er_utc(day->time[PARITAS_ER_ROWS * k], utc);
+        paritas_er_utc(day->time[PARITAS_SWEEP_ROWS * k], utc);
         all->utc[at + k] = arena_text(&s->session->arena, utc, strlen(utc));
         all->date[at + k] = arena_text(&s->session->arena, utc, 10);
         all->spectrum[at + k] = day->number[k];

@@ -1,6 +1,8 @@
 /* options.c: the parser and the help text. */
 #include "options.h"
 
+#include "paritas_records.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -198,6 +200,15 @@ size_t option_count(const struct arguments *arguments, const char *name, size_t 
 {
     const struct given *given = option_given(arguments, name);
     return given != NULL ? (size_t)given->number : otherwise;
+}
+
+int option_constant(const struct arguments *arguments, const char *name, const char *enumeration,
+                    int otherwise)
+{
+    int value = otherwise;
+    paritas_enumeration_value(paritas_enumeration_find(enumeration), option_text(arguments, name, ""),
+                              &value);
+    return value;
 }
 
 const struct given *option_next(const struct arguments *arguments, const char *name, size_t *at)

@@ -88,6 +88,9 @@ const char *option_text(const struct arguments *arguments, const char *name, con
 double option_number(const struct arguments *arguments, const char *name, double otherwise);
 uint64_t option_whole(const struct arguments *arguments, const char *name, uint64_t otherwise);
 size_t option_count(const struct arguments *arguments, const char *name, size_t otherwise);
+/* The constant of an enumeration ("paritas_minimizer") that a choice names. */
+int option_constant(const struct arguments *arguments, const char *name, const char *enumeration,
+                    int otherwise);
 /* Walks the repetitions of an option: start with *at = 0; NULL after the last. */
 const struct given *option_next(const struct arguments *arguments, const char *name, size_t *at);
 

@@ -243,11 +243,17 @@ double *numbers(struct session *session, size_t n)
     return values;
 }
 
+void *arena_records(struct arena *arena, size_t n, size_t size)
+{
+    char *records = arena_array(arena, n + 1, size);
+    for (size_t i = 0; i < n && records != NULL; i++) memcpy(records + i * size, &size, sizeof size);
+    return records;
+}
+
 void *sized_records(struct session *session, size_t n, size_t size)
 {
-    char *records = arena_array(&session->arena, n + 1, size);
+    void *records = arena_records(&session->arena, n, size);
     if (records == NULL) paritas_fail_memory(session->context);
-    for (size_t i = 0; i < n && records != NULL; i++) memcpy(records + i * size, &size, sizeof size);
     return records;
 }
 

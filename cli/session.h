@@ -78,6 +78,8 @@ paritas_status load_centres(struct session *session, double **centres);
 double *numbers(struct session *session, size_t n);
 /* n records of the library's in the arena, `size` bytes each, with their sizes set; NULL likewise. */
 void *sized_records(struct session *session, size_t n, size_t size);
+/* The same in another arena; no error is set. */
+void *arena_records(struct arena *arena, size_t n, size_t size);
 
 /* Tables that commands share. */
 extern const struct option options_patches[], options_model[], options_job[], options_engine[],

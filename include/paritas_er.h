@@ -1,134 +1,137 @@
 /* paritas_er.h: day files of Lunar Prospector's Electron Reflectometer, in and out, and the geometry that
  * goes with them.
  *
- *   3DYYMMDD.TAB ──► paritas_er_read ──► paritas_er_day ──► paritas_losscone.h
- *   theta.tab, attitude.tab, a table of geometry or SPICE kernels ──────┘
+ *   3DYYMMDD.TAB ─► paritas_er_read ─► paritas_er_day ─► paritas_losscone.h, paritas_kappa.h
+ *   theta.tab, attitude.tab, a table of geometry or SPICE kernels ──┘
  *
  * A day file (PDS LP-L-ER-3-RDR-3DELEFLUX-80SEC) has no header and 183 fields a row: UTC, Unix time, energy,
  * spectrum number, field (3), flux of 88 cells, their azimuths (88). Rows of one spectrum number are a sweep,
  * wherever in the file they stand; a sweep has at most 15. Nothing is lost without a trace: every cell, row
  * and sweep that is masked has a reason, and every reason its count and the line where it was first met.
  *
- * Arrays go from sweep to sweep, row to row, cell to cell. Angles are in degrees, energies in eV, fields in
- * nT, lengths in km, times in Unix seconds. The rules of paritas.h hold.
+ * Arrays go sweep by sweep, row by row, cell by cell. Angles are in degrees, energies in eV, fields in nT,
+ * lengths in km, times in Unix seconds. The rules of paritas.h hold.
  */
 #ifndef PARITAS_ER_H
 #define PARITAS_ER_H
 
-#include "paritas.h"
+#include "paritas_context.h"
+#include "paritas_sweep.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define PARITAS_ER_ROWS 15
-#define PARITAS_ER_CELLS 88
-#define PARITAS_ER_FIELDS 183
-/* bytes of a UTC text with its end: YYYY-MM-DDThh:mm:ss, up to three decimals of the second */
+#define PARITAS_ER_FIELDS 183 /* of a row */
+/* Bytes of a UTC text with its end: YYYY-MM-DDThh:mm:ss, up to three decimals of the second. */
 #define PARITAS_ER_UTC_SIZE 24
 #define PARITAS_MOON_RADIUS 1737.4
 
-/* ---- reasons ---------------------------------------------------------------------------------- */
+/* ---- reasons ------------------------------------------------------------------------------------ */
 
-/* Why a cell, a row or a sweep is masked: name, value, word, what it is said of, whether the file is damaged
- * (paritas_er_options.strict refuses it). A masked row masks its cells with the row's reason, a masked sweep
- * its rows and cells with the sweep's. */
-#define PARITAS_ER_REASON_LIST(X)                                                                         \
-    X(KEPT, 0, "kept", CELL, 0)                                                                           \
-    X(NO_COUNTS, 1, "no_counts", CELL, 0) /* the flux is 0: a measurement, kept as 0; it masks nothing */ \
-    X(FLUX_MISSING, 2, "flux_missing", CELL, 0) /* 9.999E-99, or any other flux in (0, 1e-90) */          \
-    X(FLUX_ERROR, 3, "flux_error", CELL, 0)     /* -9.99E-99, or any other in (-1e-90, 0) */              \
-    X(FLUX_NEGATIVE, 4, "flux_negative", CELL, 0)                                                         \
-    X(AZIMUTH_MISSING, 5, "azimuth_missing", CELL, 0) /* 999.99 */                                        \
-    X(AZIMUTH_ERROR, 6, "azimuth_error", CELL, 0)     /* 998.99 */                                        \
-    X(AZIMUTH_RANGE, 7, "azimuth_range", CELL, 0)     /* not in [-360, 360] */                            \
-    X(SUNLIGHT, 8, "sunlight", CELL, 0) /* the cell looks at the Sun: paritas_er_mask_sunlight */         \
-    X(ROW_MISSING, 9, "row_missing", ROW,                                                                 \
-      1) /* the sweep has fewer rows than 15; first line: that of the sweep */                            \
-    X(FIELD_COUNT, 10, "field_count", ROW, 1) /* the line has not 183 fields */                           \
-    X(NUMBER, 11, "number", ROW, 1)           /* a field is no number, or none that a double can hold */  \
-    X(BAD_UTC, 12, "bad_utc", ROW, 1)         /* the first field is no UTC */                             \
-    X(FILE_CUT, 13, "file_cut", ROW, 1)       /* the file ends within this row */                         \
-    X(EPOCH, 14, "epoch", ROW, 1)   /* the time is 1970-01-01, or not above 0: the clock was not set */   \
-    X(ENERGY, 15, "energy", ROW, 1) /* not above 0 */                                                     \
-    X(DUPLICATE, 16, "duplicate", ROW, 1) /* the same as an earlier row of the sweep, which stands */     \
-    X(POLARITY, 17, "polarity", ROW, 0)   /* neither +1 nor -1: paritas_er_mask_polarity */               \
-    X(FIELD, 18, "field", SWEEP, 0)       /* of one of its rows, outside the limits of the options */     \
-    X(ENERGY_ORDER, 19, "energy_order", SWEEP, 1) /* energies neither ascend nor descend */               \
-    X(TOO_MANY_ROWS, 20, "too_many_rows", SWEEP,                                                          \
-      1) /* above 15, duplicates left out; the first line is that of row 16 */                            \
-    X(TIME_SPAN, 21, "time_span", SWEEP, 1) /* rows of one number more than 160 s apart: it was used twice */
+/* What a reason is said of. */
+#define PARITAS_ER_UNIT_LIST(ITEM)                                  \
+    ITEM(PARITAS_ER_UNIT_CELL, 0, "cell", "one direction of a row") \
+    ITEM(PARITAS_ER_UNIT_ROW, 1, "row", "one energy of a sweep")    \
+    ITEM(PARITAS_ER_UNIT_SWEEP, 2, "sweep", "all rows of a spectrum number")
+typedef enum paritas_er_unit { PARITAS_ER_UNIT_LIST(PARITAS_ENUMERATOR) } paritas_er_unit;
 
-#define X(name, value, word, unit, damage) PARITAS_ER_##name = value,
-typedef enum paritas_er_reason { PARITAS_ER_REASON_LIST(X) PARITAS_ER_REASONS } paritas_er_reason;
-#undef X
+/* Why a cell, a row or a sweep is masked. Damage is what paritas_er_options.strict refuses. A masked row
+ * masks its cells with the row's reason, a masked sweep its rows and cells with the sweep's. */
+#define PARITAS_ER_CELL_REASON_LIST(ITEM)                                                           \
+    ITEM(PARITAS_ER_KEPT, 0, "kept", "not masked")                                                  \
+    ITEM(PARITAS_ER_NO_COUNTS, 1, "no_counts", "the flux is 0: a measurement, which masks nothing") \
+    ITEM(PARITAS_ER_FLUX_MISSING, 2, "flux_missing", "9.999E-99, or any other flux in (0, 1e-90)")  \
+    ITEM(PARITAS_ER_FLUX_ERROR, 3, "flux_error", "-9.99E-99, or any other flux in (-1e-90, 0)")     \
+    ITEM(PARITAS_ER_FLUX_NEGATIVE, 4, "flux_negative", "the flux is negative")                      \
+    ITEM(PARITAS_ER_AZIMUTH_MISSING, 5, "azimuth_missing", "999.99")                                \
+    ITEM(PARITAS_ER_AZIMUTH_ERROR, 6, "azimuth_error", "998.99")                                    \
+    ITEM(PARITAS_ER_AZIMUTH_RANGE, 7, "azimuth_range", "not in [-360, 360]")                        \
+    ITEM(PARITAS_ER_SUNLIGHT, 8, "sunlight", "the cell looks at the Sun: paritas_er_mask_sunlight")
+#define PARITAS_ER_DAMAGED_ROW_REASON_LIST(ITEM)                                                         \
+    ITEM(PARITAS_ER_ROW_MISSING, 9, "row_missing",                                                       \
+         "the sweep has fewer than 15 rows; the line is that of the sweep")                              \
+    ITEM(PARITAS_ER_FIELD_COUNT, 10, "field_count", "the line does not have 183 fields")                 \
+    ITEM(PARITAS_ER_NUMBER, 11, "number", "a field is no number, or none that a double can hold")        \
+    ITEM(PARITAS_ER_BAD_UTC, 12, "bad_utc", "the first field is no UTC")                                 \
+    ITEM(PARITAS_ER_FILE_CUT, 13, "file_cut", "the file ends within this row")                           \
+    ITEM(PARITAS_ER_EPOCH, 14, "epoch", "the time is 1970-01-01, or not above 0: the clock was not set") \
+    ITEM(PARITAS_ER_ENERGY, 15, "energy", "the energy is not above 0")                                   \
+    ITEM(PARITAS_ER_DUPLICATE, 16, "duplicate", "the same as an earlier row of the sweep, which stays")
+#define PARITAS_ER_ROW_REASON_LIST(ITEM) \
+    ITEM(PARITAS_ER_POLARITY, 17, "polarity", "neither +1 nor -1: paritas_er_mask_polarity")
+#define PARITAS_ER_SWEEP_REASON_LIST(ITEM) \
+    ITEM(PARITAS_ER_FIELD, 18, "field", "the field of one of its rows is outside the limits of the options")
+#define PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(ITEM)                                           \
+    ITEM(PARITAS_ER_ENERGY_ORDER, 19, "energy_order", "energies neither ascend nor descend") \
+    ITEM(PARITAS_ER_TOO_MANY_ROWS, 20, "too_many_rows",                                      \
+         "more than 15, duplicates left out; the line is that of row 16")                    \
+    ITEM(PARITAS_ER_TIME_SPAN, 21, "time_span", "rows of one number more than 160 s apart: it was used twice")
+#define PARITAS_ER_REASON_LIST(ITEM)         \
+    PARITAS_ER_CELL_REASON_LIST(ITEM)        \
+    PARITAS_ER_DAMAGED_ROW_REASON_LIST(ITEM) \
+    PARITAS_ER_ROW_REASON_LIST(ITEM)         \
+    PARITAS_ER_SWEEP_REASON_LIST(ITEM)       \
+    PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(ITEM)
+typedef enum paritas_er_reason { PARITAS_ER_REASON_LIST(PARITAS_ENUMERATOR) } paritas_er_reason;
+#define PARITAS_ER_REASON_COUNT (0 PARITAS_ER_REASON_LIST(PARITAS_COUNT_ITEM))
 
-typedef enum paritas_er_unit {
-    PARITAS_ER_CELL = 0,
-    PARITAS_ER_ROW = 1,
-    PARITAS_ER_SWEEP = 2
-} paritas_er_unit;
-
-PARITAS_API const char *paritas_er_reason_name(paritas_er_reason reason);     /* "flux_missing", ... */
 PARITAS_API paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason); /* what is counted of it */
-PARITAS_API const char *paritas_er_unit_name(paritas_er_unit unit);           /* "cell", "row", "sweep" */
 
 /* How often a reason was met. Cells of masked rows and sweeps are not counted again, nor rows of masked
  * sweeps. */
 typedef struct paritas_er_count {
     uint64_t count;
     uint64_t line;   /* of the first, from 1; 0: none */
-    unsigned column; /* the field of it, 1 to 183; 0: the whole row */
+    unsigned column; /* its field, 1 to 183; 0: the whole row */
 } paritas_er_count;
 
-/* ---- a day ------------------------------------------------------------------------------------ */
+/* ---- a day -------------------------------------------------------------------------------------- */
 
 /* Sweeps in the order in which their numbers first appear, rows of a sweep in the file's order. Rows without
- * data stand after them, with the reason of the damaged row, as far as its number could be read, else as
- * missing. The library's (its arrays may be written to); freed by paritas_er_day_free. What does not exist is
+ * data follow them, with the reason of the damaged row as far as its number could be read, else as missing.
+ * The arrays are the library's and may be written to. Freed by paritas_er_day_free. What does not exist is
  * NaN. */
 typedef struct paritas_er_day {
-    size_t n;        /* sweeps, masked ones among them */
-    int64_t *number; /* n: spectrum numbers */
-    /* n: of the first row, as in the file (cut after milliseconds) */
-    char (*utc)[PARITAS_ER_UTC_SIZE];
-    uint8_t *sweep_reason; /* n: KEPT, or why all of it is masked */
-    uint8_t *row_reason;   /* n x 15 */
-    uint8_t *cell_reason;  /* n x 15 x 88; what is neither KEPT nor NO_COUNTS has no flux */
-    uint64_t *line;        /* n x 15: where the row stands, from 1; 0: nowhere */
-    double *time;          /* n x 15 */
-    double *energy;        /* n x 15 */
-    double *field;         /* n x 15 x 3: in the frame of the despun spacecraft (SCD) */
-    double *flux;          /* n x 15 x 88: 1/(cm2 s sr eV); NaN where masked */
-    double *azimuth;       /* n x 15 x 88: of the cells in SCD; NaN where there is none */
+    size_t size;
+    size_t n;                         /* sweeps, masked ones included */
+    int64_t *number;                  /* n: spectrum numbers */
+    char (*utc)[PARITAS_ER_UTC_SIZE]; /* n: of the first row, as in the file (cut after milliseconds) */
+    uint8_t *sweep_reason;            /* n: KEPT, or why all of it is masked */
+    uint8_t *row_reason;              /* n x 15 */
+    uint8_t *cell_reason;             /* n x 15 x 88; neither KEPT nor NO_COUNTS: there is no flux */
+    uint64_t *line;                   /* n x 15: where the row stands, from 1; 0: nowhere */
+    double *time;                     /* n x 15 */
+    double *energy;                   /* n x 15 */
+    double *field;                    /* n x 15 x 3: in the frame of the despun spacecraft (SCD) */
+    double *flux;                     /* n x 15 x 88: 1/(cm2 s sr eV); NaN where masked */
+    double *azimuth;                  /* n x 15 x 88: of the cells in SCD; NaN where there is none */
     /* geometry, NaN until a function below fills it */
-    /* n x 15: +1: along the field lies the Moon, -1: against it, 0: neither or both */
-    double *polarity;
+    double *polarity; /* n x 15: +1: the Moon lies along the field, -1: against it, 0: neither or both */
     double *spacecraft_potential; /* n: V */
     double *spacecraft_in_sun;    /* n: 1 or 0 */
     double *projection_in_sun;    /* n: 1 or 0: of the point where the field line meets the Moon */
     double *spacecraft_latitude, *spacecraft_longitude; /* n: selenographic, east */
     double *projection_latitude, *projection_longitude; /* n */
     double *sun_azimuth, *sun_elevation;                /* n: of the Sun in SCD, as cells have theirs */
-    paritas_er_count counts[PARITAS_ER_REASONS];
-    uint64_t rows;  /* lines of the file that are not blank */
-    uint64_t bytes; /* of the file */
-    /* of the file: "sha256:" and 64 hexadecimal digits; "" if it was not asked for */
-    char digest[72];
+    paritas_er_count counts[PARITAS_ER_REASON_COUNT];
+    uint64_t rows;   /* lines of the file that are not blank */
+    uint64_t bytes;  /* of the file */
+    char digest[72]; /* of the file: "sha256:" and 64 hexadecimal digits; "" if it was not asked for */
 } paritas_er_day;
 
-/* Start from PARITAS_ER_OPTIONS_DEFAULT. */
+/* Options of reading. Start from PARITAS_ER_OPTIONS_DEFAULT. */
 typedef struct paritas_er_options {
     size_t size;
     double field_lower, field_upper; /* a field's magnitude must be above the one and below the other */
-    int digest;                      /* nonzero: the digest of the file is computed */
-    int strict;                      /* nonzero: a damaged file is refused at its first damage */
+    int digest;                      /* nonzero: compute the digest of the file */
+    int strict;                      /* nonzero: refuse a damaged file at its first damage */
 } paritas_er_options;
 #define PARITAS_ER_OPTIONS_DEFAULT {sizeof(paritas_er_options), 1e-9, 1e3, 0, 0}
 
-/* Reads a day file. `options` may be NULL. A damaged row costs that row and stands in the counts.
- * INVALID_INPUT names line and reason of a file without any row of 183 fields, and with `strict` of the first
- * damage (in the order of lines; damage that only whole sweeps show comes after that of rows). */
+/* Reads a day file. `options` may be NULL. A damaged row costs that row and is counted. INVALID_INPUT names
+ * line and reason: a file without any row of 183 fields, and with `strict` the first damage (by line; damage
+ * that only whole sweeps show comes after that of rows). */
 PARITAS_API paritas_status paritas_er_read(paritas_context *context, const char *path,
                                            const paritas_er_options *options, paritas_er_day **day);
 /* The same from memory; `label` names it in messages. */
@@ -137,21 +140,21 @@ PARITAS_API paritas_status paritas_er_parse(paritas_context *context, const char
                                             paritas_er_day **day);
 /* A day of n sweeps to be filled, numbered from 1: all numbers NaN, all rows missing. */
 PARITAS_API paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas_er_day **day);
-PARITAS_API void paritas_er_day_free(paritas_er_day *day);
-/* Writes a day file as the archive's: energies and times with 3, fields with 6, azimuths with 2 decimals,
- * fluxes with 4 digits; with `exact` other than 0 every number in the shortest form that reads back to the
- * same bits. Rows without an energy are left out; cells whose reason is a sentinel's are written as that
- * sentinel, other cells without a flux or an azimuth as missing. UTCs are made from the times where they are
- * not the first row's. The file is there whole or not at all. */
+PARITAS_API void paritas_er_day_free(paritas_er_day *day); /* NULL is a no-op */
+/* Writes a day file as the archive does: energies and times with 3 decimals, fields with 6, azimuths with 2,
+ * fluxes with 4 digits. `exact` nonzero: every number in the shortest form that reads back to the same bits.
+ * Rows without an energy are left out. Cells whose reason is a sentinel's are written as that sentinel, other
+ * cells without a flux or an azimuth as missing. UTCs are made from the times, except the first row's. The
+ * file is there whole or not at all. */
 PARITAS_API paritas_status paritas_er_write(paritas_context *context, const char *path,
                                             const paritas_er_day *day, int exact);
 /* Unix seconds to UTC text, rounded down to seconds (without leap seconds, as Unix time is). */
 PARITAS_API void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE]);
 
-/* Day files in a folder and the folders in it, each entered once, or the one file that `path` is. year (4
- * digits), month, day: 0 is any; they are compared with the names, 3DYYMMDD.TAB (YY above 50 is 19YY) or with
- * the date as YYYYMMDD. Of a folder other names are not taken; a file by another name is taken whatever date
- * is asked for. Sorted by date, then path. */
+/* Day files in a folder and the folders in it, each entered once; or the one file that `path` is. year (4
+ * digits), month, day: 0 is any. They are compared with the names, 3DYYMMDD.TAB (YY above 50 is 19YY) or with
+ * the date as YYYYMMDD. Other names in a folder are not taken; a single file is taken whatever its name.
+ * Sorted by date, then path. */
 typedef struct paritas_er_files {
     size_t n;
     char **path; /* n */
@@ -159,22 +162,22 @@ typedef struct paritas_er_files {
 } paritas_er_files;
 PARITAS_API paritas_status paritas_er_find(paritas_context *context, const char *path, int year, int month,
                                            int day, paritas_er_files **files);
-PARITAS_API void paritas_er_files_free(paritas_er_files *files);
+PARITAS_API void paritas_er_files_free(paritas_er_files *files); /* NULL is a no-op */
 /* The date in a day file's name as YYYYMMDD, 0 where it has none. */
 PARITAS_API int paritas_er_file_date(const char *path);
 
-/* ---- the instrument --------------------------------------------------------------------------- */
+/* ---- the instrument ----------------------------------------------------------------------------- */
 
 /* Inclinations of the 88 cells from theta.tab (88 numbers). path NULL: the built-in order, +-11.25 (16 cells
- * each), +-33.75 (16), +-56.25 (8), +-78.75 (4), + before -, which need not be the archive's. */
+ * each), +-33.75 (16), +-56.25 (8), +-78.75 (4), + before -, which may not be the archive's. */
 PARITAS_API paritas_status paritas_er_theta(paritas_context *context, const char *path,
-                                            double theta[PARITAS_ER_CELLS]);
-/* Solid angles, sr, of cells at these inclinations; NaN at another inclination than the instrument's. Their
- * sum is 4 pi. */
-PARITAS_API void paritas_er_solid_angles(const double theta[PARITAS_ER_CELLS],
-                                         double solid_angle[PARITAS_ER_CELLS]);
+                                            double theta[PARITAS_SWEEP_CELLS]);
+/* Solid angles, sr, of cells at these inclinations; NaN at an inclination that the instrument does not have.
+ * Their sum is 4 pi. */
+PARITAS_API void paritas_er_solid_angles(const double theta[PARITAS_SWEEP_CELLS],
+                                         double solid_angle[PARITAS_SWEEP_CELLS]);
 
-/* ---- geometry --------------------------------------------------------------------------------- */
+/* ---- geometry ----------------------------------------------------------------------------------- */
 
 /* Attitude of the spin axis from attitude.tab: UTC, revolutions a minute, right ascension and declination in
  * ECLIPJ2000, separated by commas; times strictly ascend. */
@@ -184,7 +187,7 @@ typedef struct paritas_er_attitude {
 } paritas_er_attitude;
 PARITAS_API paritas_status paritas_er_attitude_read(paritas_context *context, const char *path,
                                                     paritas_er_attitude **attitude);
-PARITAS_API void paritas_er_attitude_free(paritas_er_attitude *attitude);
+PARITAS_API void paritas_er_attitude_free(paritas_er_attitude *attitude); /* NULL is a no-op */
 /* At a time: right ascension along the shorter arc, in [0, 360), declination linearly; NaN outside the
  * table. */
 PARITAS_API void paritas_er_attitude_at(const paritas_er_attitude *attitude, double time,
@@ -199,16 +202,18 @@ PARITAS_API void paritas_er_despun_axes(double right_ascension, double declinati
 PARITAS_API void paritas_er_footpoint(const double position[3], const double field[3], double point[3],
                                       int *polarity, double *latitude, double *longitude);
 
-/* A table of geometry: CSV with a header. The key of a row is its column `spectrum`, a spectrum number, with
- * the day from a column `date` (YYYY-MM-DD) or else `utc`, without either of any day; or, without `spectrum`,
- * `utc`: to the second that of the sweep's first row. Any of polarity, spacecraft_potential,
- * spacecraft_in_sun, projection_in_sun, spacecraft_latitude, spacecraft_longitude, projection_latitude,
- * projection_longitude, sun_azimuth and sun_elevation may follow, in any order; what is empty or nan is
- * unknown. Other columns are not looked at. A key may be there once. INVALID_INPUT names line and column. */
+/* A table of geometry: CSV with a header. The key of a row is one of
+ *   spectrum   a spectrum number, with the day from a column `date` (YYYY-MM-DD) or else `utc`; without
+ *              either, of any day
+ *   utc        to the second that of the sweep's first row
+ * Any of polarity, spacecraft_potential, spacecraft_in_sun, projection_in_sun, spacecraft_latitude,
+ * spacecraft_longitude, projection_latitude, projection_longitude, sun_azimuth and sun_elevation may follow,
+ * in any order; empty or nan is unknown. Other columns are not read. A key may stand there once.
+ * INVALID_INPUT names line and column. */
 typedef struct paritas_er_geometry paritas_er_geometry;
 PARITAS_API paritas_status paritas_er_geometry_read(paritas_context *context, const char *path,
                                                     paritas_er_geometry **geometry);
-PARITAS_API void paritas_er_geometry_free(paritas_er_geometry *geometry);
+PARITAS_API void paritas_er_geometry_free(paritas_er_geometry *geometry); /* NULL is a no-op */
 /* Nonzero: the table has a column of that name. */
 PARITAS_API int paritas_er_geometry_has(const paritas_er_geometry *geometry, const char *column);
 /* Gives the table's values to the day's sweeps (polarity to all rows of a sweep). Sweeps and values that the
@@ -217,28 +222,33 @@ PARITAS_API paritas_status paritas_er_geometry_apply(paritas_context *context,
                                                      const paritas_er_geometry *geometry, paritas_er_day *day,
                                                      size_t *matched);
 
-/* Geometry from NASA's SPICE: libcspice is opened when this is called, and NO_DEVICE says that it is not
- * there. library: its name; NULL: the usual ones. folder: all kernels (bsp, tpc, tls) in it are loaded,
- * sorted by name. CSPICE's state, its way with errors among it, is the process's: one thread and one at a
- * time. Bodies: Lunar Prospector -25, Moon 301, Sun 10; frame IAU_MOON, no aberration. */
+/* Geometry from NASA's SPICE. libcspice is loaded by this call; NO_DEVICE: it is not there. library: its
+ * name; NULL: the usual ones. folder: all kernels (bsp, tpc, tls) in it are loaded, sorted by name. CSPICE's
+ * state, its error handling included, belongs to the process: use one thread and one geometry at a time.
+ * Bodies: Lunar Prospector -25, Moon 301, Sun 10; frame IAU_MOON, no aberration. */
 typedef struct paritas_er_spice paritas_er_spice;
 PARITAS_API paritas_status paritas_er_spice_open(paritas_context *context, const char *library,
                                                  const char *folder, paritas_er_spice **spice);
-PARITAS_API void paritas_er_spice_close(paritas_er_spice *spice);
+PARITAS_API void paritas_er_spice_close(paritas_er_spice *spice); /* NULL is a no-op */
 /* Fills the geometry of all sweeps: polarity row by row, the rest at the first row that is not masked. What
  * the kernels or the attitude do not cover stays NaN. uncovered: how many sweeps; may be NULL. */
 PARITAS_API paritas_status paritas_er_spice_apply(paritas_context *context, const paritas_er_spice *spice,
                                                   const paritas_er_attitude *attitude, paritas_er_day *day,
                                                   size_t *uncovered);
 
-/* ---- masks that need geometry ----------------------------------------------------------------- */
+/* ---- masks that need geometry ------------------------------------------------------------------- */
 
 /* Masks cells within `angle` degrees (14 is usual) of the Sun, where sun_azimuth and sun_elevation are
  * known. */
 PARITAS_API paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day *day,
-                                                    const double theta[PARITAS_ER_CELLS], double angle);
+                                                    const double theta[PARITAS_SWEEP_CELLS], double angle);
 /* Masks rows whose polarity is neither +1 nor -1. */
 PARITAS_API paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day *day);
+
+#define PARITAS_ER_ENUMERATIONS(ENUMERATION)                                        \
+    ENUMERATION(paritas_er_unit, PARITAS_ER_UNIT_LIST, "What a reason is said of.") \
+    ENUMERATION(paritas_er_reason, PARITAS_ER_REASON_LIST, "Why a cell, a row or a sweep is masked.")
+PARITAS_ER_ENUMERATIONS(PARITAS_NAME_FUNCTION)
 
 #ifdef __cplusplus
 }

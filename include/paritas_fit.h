@@ -16,7 +16,6 @@ extern "C" {
     ITEM(PARITAS_FIT_NON_FINITE, 3, "non_finite", "the likelihood is not finite at the start")            \
     ITEM(PARITAS_FIT_NOT_A_MINIMUM, 4, "not_a_minimum", "a stationary point with negative curvature")
 typedef enum paritas_fit_status { PARITAS_FIT_STATUS_LIST(PARITAS_ENUMERATOR) } paritas_fit_status;
-#define PARITAS_COUNT_ITEM(name, value, word, doc) +1
 #define PARITAS_FIT_STATUS_COUNT (0 PARITAS_FIT_STATUS_LIST(PARITAS_COUNT_ITEM))
 
 /* Methods of minimisation. What the last two find is checked with the exact Hessian before it counts as

@@ -1,129 +1,118 @@
 /* paritas_losscone.h: surface potentials of the Moon from loss cones of electrons, as Lunar Prospector's
  * Electron Reflectometer saw them.
  *
- * Electrons that come down along a magnetic field line are reflected, but for those whose pitch angle lies in
- * the loss cone, which the field's growth towards the surface and the surface's potential U open: at energy E
- * and spacecraft potential V the cone's edge has sin^2(alpha) = r (1 + U / (E - V)), r = field at the
- * spacecraft / field at the surface (Halekas et al., J. Geophys. Res. 113 (2008) A09102, par. 37; Lillis et
- * al., 2008). Inside the cone only a background is left; a beam of electrons that the surface accelerates may
- * stand along the field.
+ * Electrons come down along a magnetic field line and are reflected, except those in the loss cone. At energy
+ * E and spacecraft potential V the edge of the cone is at the pitch angle alpha with
  *
- * The misfit is a step function of (U, r), so its minimum is not a point but a polygon, the plateau: what
- * data can say of U and r is the extent of that polygon. The exact search knows neither start nor seed.
- * Proven is: without a beam, that no point has a lesser misfit, but for plateaus narrower than rounding; with
- * a beam, that no plateau which it left out can have one, whatever its beam, while U and A of the best beam
- * within a plateau are numerical, by descents from a scan. In f64 to 1e-6 (1 + misfit), on devices in f32 to
- * 2e-5 (1 + misfit). Cells at right angles to the field are in no cone: those with cosines from -1e-8 on, in
- * f32 from -2e-4.
+ *   sin^2(alpha) = r (1 + U / (E - V))        r = field at the spacecraft / field at the surface, U: surface
+ *                                             potential
  *
- * Arrays: a sweep has PARITAS_SWEEP_ENERGIES rows of PARITAS_SWEEP_CELLS cells, sweep by sweep, row by row.
- * The rules of paritas.h hold.
+ * (Halekas et al., J. Geophys. Res. 113 (2008) A09102, par. 37; Lillis et al., 2008). Inside the cone only a
+ * background is left. A beam of electrons that the surface accelerates may stand along the field.
+ *
+ * The misfit is a step function of (U, r). Its minimum is a polygon, the plateau, not a point: the extent of
+ * the plateau is what the data can say. The exact search has no start and no seed. It proves:
+ *   without a beam   no point has a lower misfit, except on plateaus narrower than rounding
+ *   with a beam      no plateau that it left out has one, whatever its beam. U and A of the best beam within
+ *                    a plateau
+ *                    are numerical: descents from a scan
+ * The proof holds to 1e-6 (1 + misfit) in f64, and to 2e-5 (1 + misfit) in f32 on devices. Cells at right
+ * angles to the field are in no cone: cosines from -1e-8 on, in f32 from -2e-4.
+ *
+ * A sweep has PARITAS_SWEEP_ROWS energies (rows) of PARITAS_SWEEP_CELLS directions (cells). Arrays go sweep
+ * by sweep, row by row. The rules of paritas.h hold.
  */
 #ifndef PARITAS_LOSSCONE_H
 #define PARITAS_LOSSCONE_H
 
-#include "paritas.h"
+#include "paritas_fit.h"
+#include "paritas_sweep.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define PARITAS_SWEEP_ENERGIES 15
-#define PARITAS_SWEEP_CELLS 88
-
-/* ---- loss cones: data --------------------------------------------------------------------------- */
+/* ---- sweeps and options ------------------------------------------------------------------------- */
 
 /* Sweeps to be fitted. All arrays are borrowed. */
 typedef struct paritas_sweeps {
+    size_t size;
     size_t n;
-    const double *energy; /* n x 15: eV. A row of an energy that is not a positive number is masked */
-    /* n x 15: of the spacecraft, V. A row where it is NaN, or above the energy, is masked */
-    const double *potential;
-    const double *cosine; /* n x 15 x 88: of the pitch angle; above 0: incident. NaN: masked */
-    /* n x 15 x 88: normalised. What is not a positive number up to 1e12 is masked: squares of larger ones
-     * would drown all else */
+    const double *energy;    /* n x 15: eV. A row is masked unless its energy is a positive number */
+    const double *potential; /* n x 15: of the spacecraft, V. NaN, or above the energy: the row is masked */
+    const double *cosine;    /* n x 15 x 88: of the pitch angle; above 0: incident. NaN: masked */
+    /* n x 15 x 88: normalised flux. Masked unless it is a positive number up to 1e12: the squares of larger
+     * ones would drown all others */
     const double *flux;
 } paritas_sweeps;
+#define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 
-/* How fluxes are made comparable between energies.
- *   ratio   divided by the mean of the row's valid incident cells
- *   max     by the largest of them
- *   pairs   each reflected cell by the incident one at the mirrored pitch angle */
-#define PARITAS_NORMALISATION_LIST(X) \
-    X(RATIO, 0, "ratio")              \
-    X(MAX, 1, "max")                  \
-    X(PAIRS, 2, "pairs")
-typedef enum paritas_normalisation {
-#define X(name, value, word) PARITAS_NORMALISE_##name = value,
-    PARITAS_NORMALISATION_LIST(X)
-#undef X
-} paritas_normalisation;
+/* How fluxes are made comparable between energies. */
+#define PARITAS_NORMALISATION_LIST(ITEM)                                                                   \
+    ITEM(PARITAS_NORMALISATION_RATIO, 0, "ratio", "divided by the mean of the row's valid incident cells") \
+    ITEM(PARITAS_NORMALISATION_MAX, 1, "max", "divided by the largest of them")                            \
+    ITEM(PARITAS_NORMALISATION_PAIRS, 2, "pairs",                                                          \
+         "each reflected cell divided by the incident one at the mirrored pitch angle")
+typedef enum paritas_normalisation { PARITAS_NORMALISATION_LIST(PARITAS_ENUMERATOR) } paritas_normalisation;
 
-/* Misfits.
- *   halekas  sum of the squared differences of ln(flux + 1e-6) and ln(model + 1e-6)
- *   lillis   mean square difference of flux and model, over the cells whose flux is between 0.07 and 0.79 of
- *            the row's largest incident one */
-#define PARITAS_LOSSCONE_METHOD_LIST(X) \
-    X(HALEKAS, 0, "halekas")            \
-    X(LILLIS, 1, "lillis")
+/* Misfits. */
+#define PARITAS_LOSSCONE_METHOD_LIST(ITEM)                                                                \
+    ITEM(PARITAS_LOSSCONE_METHOD_HALEKAS, 0, "halekas",                                                   \
+         "sum of squared differences of ln(flux + 1e-6) and ln(model + 1e-6)")                            \
+    ITEM(PARITAS_LOSSCONE_METHOD_LILLIS, 1, "lillis",                                                     \
+         "mean square difference of flux and model, over cells with a flux between 0.07 and 0.79 of the " \
+         "row's largest incident one")
 typedef enum paritas_losscone_method {
-#define X(name, value, word) PARITAS_##name = value,
-    PARITAS_LOSSCONE_METHOD_LIST(X)
-#undef X
+    PARITAS_LOSSCONE_METHOD_LIST(PARITAS_ENUMERATOR)
 } paritas_losscone_method;
 
-/* What the instrument does to the edge of the cone.
- *   hard    nothing: the row's energy is the electrons' energy
- *   folded  the model is averaged over five energies across the instrument's response, +-25 % of the energy;
- *           without beam */
-#define PARITAS_RESPONSE_LIST(X) \
-    X(HARD, 0, "hard")           \
-    X(FOLDED, 1, "folded")
-typedef enum paritas_response {
-#define X(name, value, word) PARITAS_RESPONSE_##name = value,
-    PARITAS_RESPONSE_LIST(X)
-#undef X
-} paritas_response;
+/* What the instrument does to the edge of the cone. */
+#define PARITAS_LOSSCONE_RESPONSE_LIST(ITEM)                                                         \
+    ITEM(PARITAS_LOSSCONE_RESPONSE_HARD, 0, "hard", "nothing: electrons have the energy of the row") \
+    ITEM(PARITAS_LOSSCONE_RESPONSE_FOLDED, 1, "folded",                                              \
+         "the model is averaged over five energies within response_width of the row's energy; no beam")
+typedef enum paritas_losscone_response {
+    PARITAS_LOSSCONE_RESPONSE_LIST(PARITAS_ENUMERATOR)
+} paritas_losscone_response;
 
 /* How the minimum is found.
- *   exact  branch and bound: the global minimum, proven up to the result's gap (see above for beams and f32)
+ *   exact  branch and bound: the global minimum, proven up to the result's gap
  *   de     differential evolution, best/1/bin with F = 0.5, CR = 0.9, from one Sobol set and 400 points of a
- *          Latin hypercube: the usual way, and it can miss. A sweep ends after
- *          10 generations that together gained less than 1e-5 of its misfit */
-#define PARITAS_LOSSCONE_SEARCH_LIST(X) \
-    X(EXACT, 0, "exact")                \
-    X(DE, 1, "de")
+ *          Latin
+ *          hypercube: the usual way, which can miss. A sweep ends after 10 generations that together gained
+ *          less than 1e-5 of its misfit */
+#define PARITAS_LOSSCONE_SEARCH_LIST(ITEM)                                   \
+    ITEM(PARITAS_LOSSCONE_SEARCH_EXACT, 0, "exact", "proven global minimum") \
+    ITEM(PARITAS_LOSSCONE_SEARCH_DE, 1, "de", "differential evolution")
 typedef enum paritas_losscone_search {
-#define X(name, value, word) PARITAS_SEARCH_##name = value,
-    PARITAS_LOSSCONE_SEARCH_LIST(X)
-#undef X
+    PARITAS_LOSSCONE_SEARCH_LIST(PARITAS_ENUMERATOR)
 } paritas_losscone_search;
 
 /* Options of all functions on loss cones. Start from PARITAS_LOSSCONE_OPTIONS_DEFAULT. */
 typedef struct paritas_losscone_options {
     size_t size;
     paritas_losscone_method method;
-    paritas_response response;
+    paritas_losscone_response response;
     paritas_losscone_search search;
     double potential_lower, potential_upper; /* bounds of U, V */
-    double ratio_lower, ratio_upper;         /* of r */
-    double amplitude_lower, amplitude_upper; /* of the beam's amplitude; equal: fixed, both 0: no beam */
-    double beam_width;                       /* eV; at least 1e-3, or 0: no beam */
-    double beam_sigma;                       /* degrees */
-    double background;                       /* model inside the cone; above 0 */
-    double response_width;                   /* half width of the energy response, as a part of the energy */
-    /* of the exact search, a sweep; what is left unproven then is in the result's gap */
-    unsigned box_limit;
-    /* of de and of the bootstrap; keyed by the number of the sweep, so that batches do not matter */
-    uint64_t seed;
-    uint64_t first;                   /* number of the first sweep given */
+    double ratio_lower, ratio_upper;         /* bounds of r */
+    double amplitude_lower,
+        amplitude_upper;   /* bounds of the beam's amplitude; equal: fixed; both 0: no beam */
+    double beam_width;     /* eV; at least 1e-3, or 0: no beam */
+    double beam_sigma;     /* degrees */
+    double background;     /* model inside the cone; above 0 */
+    double response_width; /* half width of the energy response, as a part of the energy */
+    unsigned box_limit;    /* exact: boxes of a sweep; what is unproven then is in the result's gap */
+    uint64_t seed;         /* of de and of the bootstrap; keyed by the number of the sweep */
+    uint64_t
+        first; /* number of the first sweep given: the same sweep has the same random numbers in any batch */
     unsigned population, generations; /* of de: 4 to 1024, and up to 1000000 */
 } paritas_losscone_options;
 #define PARITAS_LOSSCONE_OPTIONS_DEFAULT \
     {sizeof(paritas_losscone_options),   \
-     PARITAS_HALEKAS,                    \
-     PARITAS_RESPONSE_HARD,              \
-     PARITAS_SEARCH_EXACT,               \
+     PARITAS_LOSSCONE_METHOD_HALEKAS,    \
+     PARITAS_LOSSCONE_RESPONSE_HARD,     \
+     PARITAS_LOSSCONE_SEARCH_EXACT,      \
      -2000.0,                            \
      20.0,                               \
      0.3,                                \
@@ -140,140 +129,165 @@ typedef struct paritas_losscone_options {
      50,                                 \
      500}
 
-/* ---- loss cones: fits --------------------------------------------------------------------------- */
+/* ---- fits --------------------------------------------------------------------------------------- */
 
 /* Outcome of a sweep. Numbers exist with FITTED, MISFIT and AT_LIMIT only. */
-#define PARITAS_SWEEP_LIST(X)                                            \
-    X(FITTED, 0, "fitted")                                               \
-    X(NO_CELLS, 1, "no_cells")           /* none is left by the masks */ \
-    X(TOO_FEW_CELLS, 2, "too_few_cells") /* Lillis: below 5 */           \
-    X(MISFIT, 3, "misfit")               /* Lillis: above 2 */           \
-    X(AT_LIMIT, 4, "at_limit")           /* of boxes (see the gap) or generations */
-typedef enum paritas_sweep_status {
-#define X(name, value, word) PARITAS_SWEEP_##name = value,
-    PARITAS_SWEEP_LIST(X)
-#undef X
-} paritas_sweep_status;
+#define PARITAS_SWEEP_STATUS_LIST(ITEM)                                                 \
+    ITEM(PARITAS_SWEEP_FITTED, 0, "fitted", "the minimum was found")                    \
+    ITEM(PARITAS_SWEEP_NO_CELLS, 1, "no_cells", "the masks leave no cell")              \
+    ITEM(PARITAS_SWEEP_TOO_FEW_CELLS, 2, "too_few_cells", "lillis: fewer than 5 cells") \
+    ITEM(PARITAS_SWEEP_MISFIT, 3, "misfit", "lillis: a misfit above 2")                 \
+    ITEM(PARITAS_SWEEP_AT_LIMIT, 4, "at_limit", "the limit of boxes or generations; see the gap")
+typedef enum paritas_sweep_status { PARITAS_SWEEP_STATUS_LIST(PARITAS_ENUMERATOR) } paritas_sweep_status;
 
 #define PARITAS_PLATEAU_VERTICES 16
 
+#define PARITAS_LOSSCONE_RESULT_FIELDS(FIELD, R)                                                             \
+    FIELD(R, paritas_sweep_status, status, , "status", "", "outcome of the sweep")                           \
+    FIELD(R, unsigned, cells, , "cells", "", "cells that entered the misfit")                                \
+    FIELD(R, double, misfit, , "misfit", "", "at the minimum; of lillis divided by (cells - 3)")             \
+    FIELD(R, double, potential_centre, , "potential", "V",                                                   \
+          "U at the plateau's centre of gravity, the best estimate; of de its point")                        \
+    FIELD(R, double, potential_lower, , "potential_lower", "V", "least U of the plateau; of de its point")   \
+    FIELD(R, double, potential_upper, , "potential_upper", "V", "largest U of the plateau; of de its point") \
+    FIELD(R, double, ratio_centre, , "ratio", "", "r at the plateau's centre of gravity; of de its point")   \
+    FIELD(R, double, ratio_lower, , "ratio_lower", "", "least r of the plateau; of de its point")            \
+    FIELD(R, double, ratio_upper, , "ratio_upper", "", "largest r of the plateau; of de its point")          \
+    FIELD(R, double, potential, , "potential_at_minimum", "V",                                               \
+          "U where a beam makes the misfit least within the plateau; else the centre")                       \
+    FIELD(R, double, ratio, , "ratio_at_minimum", "", "r there")                                             \
+    FIELD(R, double, amplitude, , "amplitude", "", "of the beam there")                                      \
+    FIELD(R, double, gap, , "gap", "", "the misfit may be lower by at most this; 0: proven; NaN of de")      \
+    FIELD(R, unsigned, boxes, , "boxes", "", "boxes that the search bounded; of de evaluations")             \
+    FIELD(R, unsigned, solved, , "solved", "", "plateaus that it evaluated; of de generations")              \
+    FIELD(R, unsigned, vertices, , "", "", "corners of the plateau; where there are more, 16 of them")       \
+    FIELD(R, double, vertex, [PARITAS_PLATEAU_VERTICES][2], "", "V, 1",                                      \
+          "U, r of the corners, around the plateau")
 typedef struct paritas_losscone_result {
-    paritas_sweep_status status;
-    unsigned cells; /* how many entered the misfit */
-    /* at the minimum: of Halekas the sum, of Lillis divided by (cells - 3) */
-    double misfit;
-    /* a point of the minimum. Where exact, the plateau's centre, unless a beam makes the misfit change within
-     * the plateau: where it is least */
-    double potential, ratio, amplitude;
-    /* of the plateau, what recovers the truth best: the centre of gravity in r and r U; of de the point */
-    double potential_centre, ratio_centre;
-    /* extent of the plateau; of de, which knows none, the point */
-    double potential_lower, potential_upper;
-    double ratio_lower, ratio_upper;
-    /* misfit may be lower by no more than this: 0 where proven to 1e-6 (1 + misfit), in f32 to 2e-5 (1 +
-     * misfit); NaN of de */
-    double gap;
-    /* bounded; plateaus evaluated. Of de: evaluations, generations */
-    unsigned boxes, solved;
-    unsigned vertices;                          /* of the plateau; where it has more, the first 16 */
-    double vertex[PARITAS_PLATEAU_VERTICES][2]; /* U, r, around the plateau */
+    size_t size;
+    PARITAS_LOSSCONE_RESULT_FIELDS(PARITAS_MEMBER, )
 } paritas_losscone_result;
-
-PARITAS_API const char *paritas_losscone_method_name(paritas_losscone_method method); /* "halekas", ... */
-PARITAS_API const char *paritas_response_name(paritas_response response);
-PARITAS_API const char *paritas_losscone_search_name(paritas_losscone_search search);
-PARITAS_API const char *paritas_sweep_status_name(paritas_sweep_status status); /* "fitted", ... */
 
 /* Fits every sweep; results: n. `options` may be NULL. */
 PARITAS_API paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *sweeps,
                                                 const paritas_losscone_options *options,
                                                 paritas_losscone_result *results);
 
-/* Where the misfit, minimised over r and A, is at most the minimum + a threshold: up to 8 intervals of U. */
+/* ---- confidence sets ---------------------------------------------------------------------------- */
+
 #define PARITAS_CONFIDENCE_INTERVALS 8
+
+/* Where the misfit, minimised over r and A, is at most the minimum + a threshold. */
+#define PARITAS_CONFIDENCE_FIELDS(FIELD, R)                                                              \
+    FIELD(R, double, threshold, , "threshold", "", "above the minimum, in units of the misfit")          \
+    FIELD(R, unsigned, intervals, , "", "", "how many; more than 8 are joined at the narrowest breaks")  \
+    FIELD(R, double, lower, [PARITAS_CONFIDENCE_INTERVALS], "", "V", "lower ends of the intervals of U") \
+    FIELD(R, double, upper, [PARITAS_CONFIDENCE_INTERVALS], "", "V", "upper ends")                       \
+    FIELD(R, paritas_truth, at_lower_bound, , "at_lower_bound", "",                                      \
+          "the set is open at the lower bound of U")                                                     \
+    FIELD(R, paritas_truth, at_upper_bound, , "at_upper_bound", "", "the set is open at the upper bound of U")
 typedef struct paritas_confidence {
-    double threshold; /* above the minimum, in units of the misfit */
-    /* more than 8 are joined at the narrowest breaks */
-    unsigned intervals;
-    double lower[PARITAS_CONFIDENCE_INTERVALS], upper[PARITAS_CONFIDENCE_INTERVALS];
-    /* the set reaches a bound of U: one-sided, or with both unidentifiable on that side */
-    int at_lower_bound, at_upper_bound;
+    size_t size;
+    PARITAS_CONFIDENCE_FIELDS(PARITAS_MEMBER, )
 } paritas_confidence;
 
-/* Confidence sets around results that paritas_losscone_fit found exactly. thresholds: n; NULL: 4 s^2, with
- * s^2 = misfit / (cells - 3) of each sweep (of Lillis: 4 misfit / (cells - 3)). sets: n. Resolution `step`
- * apart from the plateau, which always belongs: V; 0: 1 V, with the folded response, whose plateaus are that
- * narrow, 0.2 V; more where bounds are very wide. */
+/* Confidence sets around results that paritas_losscone_fit found exactly.
+ *   thresholds   n; NULL: 4 s^2 with s^2 = misfit / (cells - 3) of each sweep (lillis: 4 misfit / (cells -
+ *                3))
+ *   step         resolution of the ends, V; 0: 1 V, with the folded response 0.2 V because its plateaus are
+ *                narrow; more
+ *                where bounds are very wide. The plateau always belongs to the set
+ *   sets         n */
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
                                                        const paritas_losscone_options *options,
                                                        const paritas_losscone_result *results,
                                                        const double *thresholds, double step,
                                                        paritas_confidence *sets);
 
-/* Thresholds for confidence sets of coverage `level` by the parametric bootstrap: each of `draws` times the
- * model at the plateau's centre (and the best amplitude there) with noise of the size of the residuals is
- * fitted anew, and the misfit at the true U above its minimum noted; the threshold is the level's quantile.
- * Of a draw whose search reached the limit of boxes the largest is noted that it may be, so that thresholds
- * are then too high rather than too low. thresholds: n, NaN where there is no fit. */
+/* Thresholds for confidence sets of coverage `level`, by the parametric bootstrap. Each draw is the model at
+ * the plateau's centre (with the best amplitude there) and noise of the size of the residuals. It is fitted
+ * anew; the misfit at the true U above its minimum is noted. The threshold is the level's quantile. If a
+ * draw's search reaches the limit of boxes, the largest possible value is noted: the threshold may be too
+ * high, not too low. thresholds: n, NaN where there is no fit. */
 PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps,
                                                       const paritas_losscone_options *options,
                                                       const paritas_losscone_result *results, unsigned draws,
                                                       double level, double *thresholds);
 
-/* The misfit's least value over r and A at each of n_potentials values of U, exact but for slivers of r below
+/* The least misfit over r and A at each of n_potentials values of U, exact except for slivers of r below
  * 2e-6. misfit: n x n_potentials; ratio, amplitude: the same, or NULL. */
 PARITAS_API paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *sweeps,
                                                     const paritas_losscone_options *options,
                                                     size_t n_potentials, const double *potentials,
                                                     double *misfit, double *ratio, double *amplitude);
 
-/* ---- loss cones: the model ---------------------------------------------------------------------- */
+/* ---- the model ---------------------------------------------------------------------------------- */
 
-/* The misfit of every sweep at every one of n_points points (U, r, A), by the formula, cell by cell: n x
- * n_points, NaN where no or too few cells are left. cells: n, or NULL. */
+/* The misfit of every sweep at every one of n_points points (U, r, A), cell by cell from the formula. misfit:
+ * n x n_points, NaN where too few cells are left. cells: n, or NULL. */
 PARITAS_API paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *sweeps,
                                                    const paritas_losscone_options *options, size_t n_points,
                                                    const double *points, double *misfit, unsigned *cells);
-/* The model of sweep k at points[k] (U, r, A): n x 15 x 88. Fluxes of the sweeps are not looked at. edge: n x
- * 15, the cone's angle alpha in degrees (hard response only), or NULL. */
+/* The model of sweep k at points[k] (U, r, A): n x 15 x 88. The sweeps' fluxes are not read. edge: n x 15,
+ * the cone's angle alpha in degrees (hard response only), or NULL. */
 PARITAS_API paritas_status paritas_losscone_model(paritas_context *context, const paritas_sweeps *sweeps,
                                                   const paritas_losscone_options *options,
                                                   const double *points, double *model, double *edge);
-/* Cosines of pitch angles from directions of cells and the field in one frame. theta: 88 inclinations in
- * degrees; field: n x 15 x 3; polarity: n x 15, +1 or -1, else the row is NaN (NULL: -1 everywhere); azimuth:
- * n x 15 x 88 in degrees. cosine: n x 15 x 88. In f64 on every device. */
+/* Cosines of pitch angles, from directions of cells and the field in one frame.
+ *   theta      88 inclinations, degrees
+ *   field      n x 15 x 3
+ *   polarity   n x 15: +1 or -1, else the row is NaN; NULL: -1 everywhere
+ *   azimuth    n x 15 x 88, degrees
+ *   cosine     n x 15 x 88; computed in f64 on every device */
 PARITAS_API paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, const double *theta,
                                                     const double *field, const double *polarity,
                                                     const double *azimuth, double *cosine);
-/* Fluxes normalised, and masked for a method (negative and other fluxes that the method does not take become
- * NaN). flux: measured, NaN where there is none. normalised: may be flux. */
+/* Normalises fluxes (n x 15 x 88). flux: measured, NaN where there is none. normalised: may be flux. */
 PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
                                                       paritas_normalisation normalisation,
                                                       const double *cosine, const double *flux,
                                                       double *normalised);
+/* Masks normalised fluxes that a method does not take (negative ones among them): they become NaN. */
 PARITAS_API paritas_status paritas_losscone_mask(paritas_context *context, size_t n,
                                                  paritas_losscone_method method, const double *cosine,
                                                  const double *flux, double *normalised);
 
-/* ---- loss cones: beams -------------------------------------------------------------------------- */
+/* ---- beams -------------------------------------------------------------------------------------- */
 
 /* A beam of electrons that comes up along the field. Numbers exist where one was found. */
+#define PARITAS_BEAM_FIELDS(FIELD, R)                                    \
+    FIELD(R, paritas_truth, found, , "found", "", "there is a beam")     \
+    FIELD(R, unsigned, row, , "row", "", "row of its energy")            \
+    FIELD(R, double, energy, , "energy", "eV", "its energy")             \
+    FIELD(R, double, ratio, , "ratio", "", "mean normalised flux there") \
+    FIELD(R, double, potential, , "potential", "V",                      \
+          "of the surface, if the beam's electrons started there at rest: spacecraft potential - energy")
 typedef struct paritas_beam {
-    int found;
-    unsigned row;  /* of its energy */
-    double energy; /* eV */
-    double ratio;  /* mean normalised flux there */
-    /* of the surface if its electrons started at rest there: the spacecraft's less energy, V */
-    double potential;
+    size_t size;
+    PARITAS_BEAM_FIELDS(PARITAS_MEMBER, )
 } paritas_beam;
 
-/* Looks for a beam in every sweep: beams n. Means are taken of the normalised fluxes at pitch angles from 150
- * degrees on (at least 5 cells; zeros count, NaN and negative fluxes do not). The highest of the rows from 20
- * to 500 eV is a beam if it is at least 2 and 1.2 times both neighbours in energy, one of which is at least
- * 1.5, if no more than 4 rows in succession reach half of it, and if the mean above 400 eV and twice its
- * energy is at most half of it. On the host. */
+/* Looks for a beam in every sweep, on the host. beams: n. For each row the normalised fluxes at pitch angles
+ * from 150 degrees on are averaged (at least 5 cells; zeros count, NaN and negative fluxes do not). The
+ * highest row from 20 to 500 eV is a beam if
+ *   - its mean is at least 2, and 1.2 times both neighbours in energy, one of which is at least 1.5
+ *   - at most 4 rows in succession reach half of it
+ *   - the mean above both 400 eV and twice its energy is at most half of it. */
 PARITAS_API paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *sweeps,
                                                  paritas_beam *beams);
+
+#define PARITAS_LOSSCONE_ENUMERATIONS(ENUMERATION)                                                  \
+    ENUMERATION(paritas_normalisation, PARITAS_NORMALISATION_LIST, "How fluxes are normalised.")    \
+    ENUMERATION(paritas_losscone_method, PARITAS_LOSSCONE_METHOD_LIST, "Misfits of loss cones.")    \
+    ENUMERATION(paritas_losscone_response, PARITAS_LOSSCONE_RESPONSE_LIST,                          \
+                "The instrument's energy response.")                                                \
+    ENUMERATION(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, "How the minimum is found.") \
+    ENUMERATION(paritas_sweep_status, PARITAS_SWEEP_STATUS_LIST, "Outcome of a sweep.")
+#define PARITAS_LOSSCONE_RECORDS(RECORD)                                                              \
+    RECORD(paritas_losscone_result, PARITAS_LOSSCONE_RESULT_FIELDS, "Fit of one sweep.")              \
+    RECORD(paritas_confidence, PARITAS_CONFIDENCE_FIELDS, "Confidence set of the surface potential.") \
+    RECORD(paritas_beam, PARITAS_BEAM_FIELDS, "A beam in a sweep.")
+PARITAS_LOSSCONE_ENUMERATIONS(PARITAS_NAME_FUNCTION)
 
 #ifdef __cplusplus
 }

@@ -44,6 +44,7 @@ extern "C" {
 
 /* Expansions of the lists. */
 #define PARITAS_ENUMERATOR(name, value, word, doc) name = value,
+#define PARITAS_COUNT_ITEM(name, value, word, doc) +1 /* (0 LIST(PARITAS_COUNT_ITEM)): how many there are */
 #define PARITAS_MEMBER(record, type, name, count, word, unit, doc) type name count;
 
 /* 0 or 1; `true` or `false` in JSON and Python. */

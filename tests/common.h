@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sized.h"
+
 #define TEST(claim) static void claim(void **state __attribute__((unused)))
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

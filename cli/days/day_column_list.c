@@ -1,4 +1,4 @@
-/* day_column_list.c: see column_list.h. */
+/* day_column_list.c: see day_column_list.h. */
 #include "days/day_column_list.h"
 
 #include <math.h>
@@ -53,6 +53,16 @@ void column_add(struct column_list *list, const char *name, const char *suffix, 
     }
     list->columns[list->n++] =
         (struct column){.name = copy, .kind = kind, .rows = rows, .width = width, .values = values};
+}
+
+const void *column_values(const struct column_list *list, const char *name, const char *suffix)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < list->n; i++)
+        if (strncmp(list->columns[i].name, name, length) == 0 &&
+            strcmp(list->columns[i].name + length, suffix) == 0)
+            return list->columns[i].values;
+    return NULL;
 }
 
 const double *gather_f64(struct column_list *list, size_t n, const void *structures, size_t size,

@@ -1,5 +1,5 @@
-/* day_column_list.h: columns put together one by one, their numbers gathered from arrays of structures and spread
- * over the rows of sweeps. */
+/* day_column_list.h: columns put together one by one, their numbers gathered from arrays of structures and
+ * spread over the rows of sweeps. */
 #ifndef PARITAS_DAY_COLUMN_LIST_H
 #define PARITAS_DAY_COLUMN_LIST_H
 
@@ -16,6 +16,8 @@ void column_list_open(struct column_list *list, struct arena *arena);
 /* Adds a column of values that live as long as the arena. The name is copied, `suffix` behind it. */
 void column_add(struct column_list *list, const char *name, const char *suffix, enum column_kind kind,
                 size_t rows, size_t width, const void *values);
+/* The values of the column of this name; NULL: there is none. */
+const void *column_values(const struct column_list *list, const char *name, const char *suffix);
 /* Room for n values of a kind. NULL when memory ran out. */
 void *column_room(struct column_list *list, enum column_kind kind, size_t n);
 /* The double, unsigned or int at `offset` of each of n structures of `size` bytes; NaN of those that `exists`

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
-#define CELLS PARITAS_ER_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 
 /* ---- the answer of a day ---- */
 
@@ -50,7 +50,7 @@ void write_median(struct writer *writer, const char *key, size_t n, const double
 void write_reasons(struct writer *writer, const paritas_er_day *day)
 {
     write_object(writer, "reasons", true);
-    for (unsigned i = 1; i < PARITAS_ER_REASONS; i++) {
+    for (unsigned i = 1; i < PARITAS_ER_REASON_COUNT; i++) {
         if (day->counts[i].count == 0) continue;
         write_object(writer, paritas_er_reason_name((paritas_er_reason)i), false);
         write_integer(writer, "count", day->counts[i].count);
@@ -60,7 +60,7 @@ void write_reasons(struct writer *writer, const paritas_er_day *day)
     }
     write_close(writer);
     write_array(writer, "reason_codes", false);
-    for (unsigned i = 0; i < PARITAS_ER_REASONS; i++)
+    for (unsigned i = 0; i < PARITAS_ER_REASON_COUNT; i++)
         write_string(writer, NULL, paritas_er_reason_name((paritas_er_reason)i));
     write_close(writer);
 }
@@ -74,6 +74,49 @@ void column_add_both(struct day_tables *tables, const char *name, const char *su
     snprintf(prefixed, sizeof prefixed, "spec_%s", name);
     column_add(&tables->rows, name, suffix, kind, n, 0, values);
     column_add(&tables->arrays, prefixed, suffix, kind, n, 0, values);
+}
+
+/* Words of a field; whether the record exists is itself said by its status. */
+static const char **record_words(struct column_list *list, const struct day_records *records, size_t size,
+                                 const paritas_field *field)
+{
+    const char **words = column_room(list, COLUMN_TEXT, records->n);
+    const bool always = strcmp(field->name, "status") == 0;
+    for (size_t k = 0; k < records->n && words != NULL; k++) {
+        int value;
+        memcpy(&value, (const char *)records->records + k * size + field->offset, sizeof value);
+        words[k] = always || records->exists[k] ? paritas_enumeration_word(field->enumeration, value) : "";
+    }
+    return words;
+}
+
+static void add_field(struct day_tables *tables, const char *suffix, const struct day_records *records,
+                      size_t size, const paritas_field *field)
+{
+    struct column_list *list = &tables->rows;
+    const size_t n = records->n;
+    if (field->type == PARITAS_FIELD_REAL)
+        column_add_both(tables, field->word, suffix, COLUMN_F64, n,
+                        gather_f64(list, n, records->records, size, field->offset, records->exists));
+    else if (field->type == PARITAS_FIELD_UNSIGNED)
+        column_add_both(tables, field->word, suffix, COLUMN_U32, n,
+                        gather_u32(list, n, records->records, size, field->offset));
+    else
+        column_add_both(tables, field->word, suffix, COLUMN_TEXT, n,
+                        record_words(list, records, size, field));
+}
+
+void column_add_records(struct day_tables *tables, const char *suffix, const struct day_records *records,
+                        const char *first, const char *last)
+{
+    const paritas_record *described = paritas_record_find(records->type);
+    bool within = false;
+    for (size_t i = 0; i < described->n_fields; i++) {
+        const paritas_field *field = &described->fields[i];
+        within = within || strcmp(field->word, first) == 0;
+        if (within && field->word[0] != '\0') add_field(tables, suffix, records, described->size, field);
+        if (strcmp(field->word, last) == 0) return;
+    }
 }
 
 /* UTC of every row as text; "" of rows that are not there. */

@@ -1,4 +1,4 @@
-/* day_losscone.c: see losscone.h. */
+/* day_losscone.c: see day_losscone.h. */
 #include "days/day_losscone.h"
 #include "losscone/losscone.h"
 
@@ -78,10 +78,10 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
                *confidence = option_text(arguments, "--confidence", "residuals");
     *plan = (struct losscone_plan){.options = start};
     paritas_losscone_options *o = &plan->options;
-    o->method = strcmp(option_text(arguments, "--method", "halekas"), "lillis") == 0 ? PARITAS_LILLIS
-                                                                                     : PARITAS_HALEKAS;
-    o->search = strcmp(option_text(arguments, "--search", "exact"), "de") == 0 ? PARITAS_SEARCH_DE
-                                                                               : PARITAS_SEARCH_EXACT;
+    o->method = (paritas_losscone_method)option_constant(arguments, "--method", "paritas_losscone_method",
+                                                         start.method);
+    o->search = (paritas_losscone_search)option_constant(arguments, "--search", "paritas_losscone_search",
+                                                         start.search);
     o->seed = option_whole(arguments, "--seed", start.seed);
     o->population = (unsigned)option_count(arguments, "--population", start.population);
     o->generations = (unsigned)option_count(arguments, "--generations", start.generations);
@@ -123,9 +123,9 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
         return usage_failure(session, "--step takes a number above 0");
     const bool sets_asked =
         option_given(arguments, "--confidence") != NULL || plan->confidence == CONFIDENCE_THRESHOLD;
-    if (o->search == PARITAS_SEARCH_DE && sets_asked && plan->confidence != CONFIDENCE_NONE)
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE && sets_asked && plan->confidence != CONFIDENCE_NONE)
         return usage_failure(session, "confidence sets need --search exact");
-    if (o->search == PARITAS_SEARCH_DE) plan->confidence = CONFIDENCE_NONE;
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE) plan->confidence = CONFIDENCE_NONE;
     return check_options(session, o);
 }
 
@@ -134,15 +134,15 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     static const char *const kinds[] = {"none", "residuals", "threshold", "bootstrap"};
     const paritas_losscone_options *o = &plan->options;
     write_string(writer, "method", paritas_losscone_method_name(o->method));
-    write_string(writer, "response", plan->hard && plan->folded ? "both" : plan->hard ? "hard" : "folded");
+    write_string(writer, "response", plan->hard && plan->folded ? "both" : losscone_model_name(!plan->hard));
     write_string(writer, "search", paritas_losscone_search_name(o->search));
-    if (o->search == PARITAS_SEARCH_DE) {
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE) {
         write_integer(writer, "population", o->population);
         write_integer(writer, "generations", o->generations);
     } else {
         write_integer(writer, "box_limit", o->box_limit);
     }
-    if (o->search == PARITAS_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
     write_number(writer, "potential_lower", o->potential_lower);
     write_number(writer, "potential_upper", o->potential_upper);
@@ -164,10 +164,15 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
         write_number(writer, "step", plan->step > 0.0 ? plan->step : NAN);
 }
 
+const char *losscone_model_name(int model)
+{
+    return paritas_losscone_response_name((paritas_losscone_response)model);
+}
+
 paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model)
 {
     paritas_losscone_options options = plan->options;
-    options.response = model == 0 ? PARITAS_RESPONSE_HARD : PARITAS_RESPONSE_FOLDED;
+    options.response = (paritas_losscone_response)model;
     /* the folded model has no beam */
     if (model == 1) options.amplitude_lower = options.amplitude_upper = 0.0;
     return options;
@@ -183,7 +188,7 @@ const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const pa
 {
     const paritas_er_day *day = sweeps->day;
     bool polarity = false;
-    for (size_t i = PARITAS_ER_ROWS * k; i < PARITAS_ER_ROWS * (k + 1); i++)
+    for (size_t i = PARITAS_SWEEP_ROWS * k; i < PARITAS_SWEEP_ROWS * (k + 1); i++)
         polarity = polarity || day->polarity[i] == 1.0 || day->polarity[i] == -1.0;
     if (losscone_fitted(result)) return paritas_sweep_status_name(result->status);
     if (day->sweep_reason[k] != PARITAS_ER_KEPT)
@@ -200,7 +205,7 @@ static paritas_status answer_sets(paritas_context *context, const struct losscon
                                   paritas_confidence **sets)
 {
     double *thresholds = arena_array(arena, sweeps->n + 1, sizeof *thresholds);
-    *sets = arena_array(arena, sweeps->n + 1, sizeof **sets);
+    *sets = arena_records(arena, sweeps->n, sizeof **sets);
     if (*sets == NULL || thresholds == NULL) return paritas_fail_memory(context);
     paritas_status status = PARITAS_OK;
     for (size_t k = 0; k < sweeps->n; k++) thresholds[k] = plan->threshold;
@@ -222,12 +227,12 @@ paritas_status losscone_answer(paritas_context *context, const struct losscone_p
         if (!(model == 0 ? plan->hard : plan->folded)) continue;
         paritas_losscone_options options = losscone_plan_options(plan, model);
         options.first = first;
-        answers->results[model] = arena_array(arena, sweeps->n + 1, sizeof *answers->results[model]);
+        answers->results[model] = arena_records(arena, sweeps->n, sizeof *answers->results[model]);
         if (answers->results[model] == NULL) return paritas_fail_memory(context);
         if (sweeps->n == 0) continue;
         paritas_status status = paritas_losscone_fit(context, sweeps, &options, answers->results[model]);
-        for (size_t k = 0; k < sweeps->n && options.search == PARITAS_SEARCH_DE && status == PARITAS_OK;
-             k++) {
+        for (size_t k = 0;
+             k < sweeps->n && options.search == PARITAS_LOSSCONE_SEARCH_DE && status == PARITAS_OK; k++) {
             /* a point, which says nothing of a plateau */
             paritas_losscone_result *r = &answers->results[model][k];
             r->potential_lower = r->potential_upper = r->ratio_lower = r->ratio_upper = NAN;

@@ -1,5 +1,5 @@
-/* day_losscone.h: what the commands on loss cones share: their options, and fits of a day's sweeps by one or both
- * models of the instrument. */
+/* day_losscone.h: what the commands on loss cones share: their options, and fits of a day's sweeps by one or
+ * both models of the instrument. */
 #ifndef PARITAS_DAY_LOSSCONE_H
 #define PARITAS_DAY_LOSSCONE_H
 
@@ -23,7 +23,9 @@ extern const struct option options_losscone[], options_losscone_confidence[];
 paritas_status losscone_plan_open(struct session *session, struct losscone_plan *plan);
 /* Keys and values for the provenance. */
 void losscone_plan_describe(const struct losscone_plan *plan, struct writer *writer);
-/* The options of one model; index: 0 hard, 1 folded. */
+/* Models are numbered as their responses are: 0 hard, 1 folded. */
+const char *losscone_model_name(int model);
+/* The options of one model. */
 paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model);
 
 /* What the fits of n sweeps answered, model by model: NULL where it was not asked for. In an arena. */

@@ -1,11 +1,11 @@
-/* day_plasma.c: see plasma.h. */
+/* day_plasma.c: see day_plasma.h. */
 #include "days/day_plasma.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
+#define ROWS PARITAS_SWEEP_ROWS
 
 const struct option options_plasma[] = {
     {"--weights", 0, OPTION_CHOICE, "counts|original|none",
@@ -39,15 +39,12 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
     const struct arguments *arguments = session->arguments;
     const paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
     const paritas_potential_options potential = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    const char *weights = option_text(arguments, "--weights", "counts");
     *plan = (struct plasma_plan){kappa, potential,
                                  strcmp(option_text(arguments, "--illumination", "sun"), "sun") == 0};
-    plan->kappa.weights = strcmp(weights, "original") == 0 ? PARITAS_WEIGHTS_ORIGINAL
-                          : strcmp(weights, "none") == 0   ? PARITAS_WEIGHTS_NONE
-                                                           : PARITAS_WEIGHTS_COUNTS;
-    plan->kappa.density = strcmp(option_text(arguments, "--density", "fitted"), "estimate") == 0
-                              ? PARITAS_DENSITY_ESTIMATE
-                              : PARITAS_DENSITY_FITTED;
+    plan->kappa.weights = (paritas_kappa_weights)option_constant(arguments, "--weights",
+                                                                 "paritas_kappa_weights", kappa.weights);
+    plan->kappa.density = (paritas_kappa_density)option_constant(arguments, "--density",
+                                                                 "paritas_kappa_density", kappa.density);
     plan->kappa.kappa_lower = option_number(arguments, "--kappa-lower", kappa.kappa_lower);
     plan->kappa.kappa_upper = option_number(arguments, "--kappa-upper", kappa.kappa_upper);
     plan->kappa.theta_lower = option_number(arguments, "--speed-lower", kappa.theta_lower);
@@ -55,9 +52,8 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
     plan->kappa.response = option_number(arguments, "--channel-width", kappa.response);
     plan->kappa.systematic = option_number(arguments, "--systematic", kappa.systematic);
     plan->kappa.dead = option_number(arguments, "--dead", kappa.dead);
-    plan->potential.currents = strcmp(option_text(arguments, "--currents", "converged"), "sums") == 0
-                                   ? PARITAS_CURRENTS_SUMS
-                                   : PARITAS_CURRENTS_CONVERGED;
+    plan->potential.currents =
+        (paritas_currents)option_constant(arguments, "--currents", "paritas_currents", potential.currents);
     plan->potential.liouville = strcmp(option_text(arguments, "--shift", "liouville"), "liouville") == 0;
     const uint64_t refits = option_whole(arguments, "--refits", potential.refits);
     if (refits > 100) return usage_failure(session, "--refits takes a whole number up to 100");
@@ -107,9 +103,9 @@ paritas_status plasma_answer(struct session *session, const struct plasma_plan *
     double *counts = arena_array(arena, ROWS * n + 1, sizeof(double));
     memset(answers, 0, sizeof *answers);
     answers->coverage = arena_array(arena, ROWS * n + 1, sizeof(double));
-    answers->fits = arena_array(arena, n + 1, sizeof *answers->fits);
+    answers->fits = arena_records(arena, n, sizeof *answers->fits);
     answers->sunlit = arena_array(arena, n + 1, 1);
-    if (automatic) answers->potentials = arena_array(arena, n + 1, sizeof *answers->potentials);
+    if (automatic) answers->potentials = arena_records(arena, n, sizeof *answers->potentials);
     if (energy == NULL || omni == NULL || sensitivity == NULL || counts == NULL ||
         answers->coverage == NULL || answers->fits == NULL || answers->sunlit == NULL ||
         (automatic && answers->potentials == NULL))
@@ -117,13 +113,26 @@ paritas_status plasma_answer(struct session *session, const struct plasma_plan *
     if (n == 0) return PARITAS_OK;
     paritas_cells cells = PARITAS_CELLS_DEFAULT;
     cells.theta = sources->theta;
-    paritas_status status = paritas_kappa_spectrum(context, &cells, n, day->energy, day->flux, sweeps->cosine,
-                                                   omni, answers->coverage, sensitivity, counts, NULL);
+    paritas_status status =
+        paritas_kappa_spectrum(context, &(paritas_spectrum_request){.size = sizeof(paritas_spectrum_request),
+                                                                    .cells = &cells,
+                                                                    .n = n,
+                                                                    .energy = day->energy,
+                                                                    .flux = day->flux,
+                                                                    .cosine = sweeps->cosine,
+                                                                    .omni = omni,
+                                                                    .coverage = answers->coverage,
+                                                                    .sensitivity = sensitivity,
+                                                                    .counts = counts});
     if (status != PARITAS_OK) return status;
     memcpy(energy, day->energy, ROWS * n * sizeof *energy);
     if (!automatic) shift(plan, sweeps, energy, omni);
-    const paritas_spectra spectra = {
-        .n = n, .energy = energy, .flux = omni, .sensitivity = sensitivity, .counts = counts};
+    const paritas_spectra spectra = {.size = sizeof spectra,
+                                     .n = n,
+                                     .energy = energy,
+                                     .flux = omni,
+                                     .sensitivity = sensitivity,
+                                     .counts = counts};
     for (size_t k = 0; k < n; k++)
         answers->sunlit[k] =
             isnan(day->spacecraft_in_sun[k]) ? plan->sunlit : day->spacecraft_in_sun[k] == 1.0;
@@ -149,49 +158,13 @@ int environment_class(double projection_in_sun, double temperature)
     return temperature < 30.0 ? 1 : temperature < 80.0 ? 2 : temperature < 150.0 ? 3 : 4;
 }
 
-static const double *add_fit(struct day_tables *tables, const char *name, size_t n,
-                             const struct plasma_answers *answers, size_t offset, const unsigned char *fitted)
-{
-    const double *values = gather_f64(&tables->rows, n, answers->fits, sizeof *answers->fits, offset, fitted);
-    column_add_both(tables, name, "", COLUMN_F64, n, values);
-    return values;
-}
-
-static void add_state(struct day_tables *tables, const char *name, size_t n,
-                      const struct plasma_answers *answers, size_t offset, const unsigned char *fitted)
-{
-    const char **words = column_room(&tables->rows, COLUMN_TEXT, n);
-    for (size_t k = 0; k < n && words != NULL; k++) {
-        paritas_parameter_state state;
-        memcpy(&state, (const char *)&answers->fits[k] + offset, sizeof state);
-        words[k] = fitted[k] ? paritas_parameter_state_name(state) : "";
-    }
-    column_add_both(tables, name, "", COLUMN_TEXT, n, words);
-}
-
 static void add_potentials(struct day_tables *tables, size_t n, const paritas_potential *potentials)
 {
-    struct column_list *list = &tables->rows;
-    const char **words = column_room(list, COLUMN_TEXT, n);
-    unsigned char *found = column_room(list, COLUMN_BOOL, n);
-    if (words == NULL || found == NULL) return;
-    for (size_t k = 0; k < n; k++) {
-        words[k] = paritas_potential_status_name(potentials[k].status);
-        found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
-    }
-    column_add_both(tables, "spacecraft_potential_status", "", COLUMN_TEXT, n, words);
-    column_add_both(
-        tables, "spacecraft_potential_error", "", COLUMN_F64, n,
-        gather_f64(list, n, potentials, sizeof *potentials, offsetof(paritas_potential, error), found));
-    column_add_both(
-        tables, "spacecraft_potential_shift", "", COLUMN_F64, n,
-        gather_f64(list, n, potentials, sizeof *potentials, offsetof(paritas_potential, shift), found));
-    column_add_both(
-        tables, "spacecraft_potential_second", "", COLUMN_F64, n,
-        gather_f64(list, n, potentials, sizeof *potentials, offsetof(paritas_potential, second), found));
-    column_add_both(
-        tables, "plasma_temperature", "", COLUMN_F64, n,
-        gather_f64(list, n, potentials, sizeof *potentials, offsetof(paritas_potential, temperature), found));
+    unsigned char *found = column_room(&tables->rows, COLUMN_BOOL, n);
+    if (found == NULL) return;
+    for (size_t k = 0; k < n; k++) found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
+    const struct day_records records = {"paritas_potential", n, potentials, found};
+    column_add_records(tables, "", &records, "spacecraft_potential_status", "plasma_temperature");
 }
 
 struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps *sweeps,
@@ -210,29 +183,13 @@ struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps 
     columns.fitted = fitted;
     column_add_both(tables, "plasma_status", "", COLUMN_TEXT, n, columns.status);
     column_add_both(tables, "sunlit", "", COLUMN_BOOL, n, answers->sunlit);
-    columns.density =
-        add_fit(tables, "density", n, answers, offsetof(paritas_kappa_result, plasma.density), fitted);
-    add_fit(tables, "density_error", n, answers, offsetof(paritas_kappa_result, density_error), fitted);
-    columns.kappa =
-        add_fit(tables, "kappa", n, answers, offsetof(paritas_kappa_result, plasma.kappa), fitted);
-    add_fit(tables, "kappa_error", n, answers, offsetof(paritas_kappa_result, kappa_error), fitted);
-    add_state(tables, "kappa_state", n, answers, offsetof(paritas_kappa_result, kappa_state), fitted);
-    columns.theta =
-        add_fit(tables, "theta", n, answers, offsetof(paritas_kappa_result, plasma.theta), fitted);
-    add_fit(tables, "theta_error", n, answers, offsetof(paritas_kappa_result, theta_error), fitted);
-    add_state(tables, "theta_state", n, answers, offsetof(paritas_kappa_result, theta_state), fitted);
-    columns.temperature =
-        add_fit(tables, "temperature", n, answers, offsetof(paritas_kappa_result, temperature), fitted);
-    add_fit(tables, "temperature_error", n, answers, offsetof(paritas_kappa_result, temperature_error),
-            fitted);
-    columns.misfit =
-        add_fit(tables, "plasma_misfit", n, answers, offsetof(paritas_kappa_result, misfit), fitted);
-    column_add_both(
-        tables, "plasma_rows", "", COLUMN_U32, n,
-        gather_u32(list, n, answers->fits, sizeof *answers->fits, offsetof(paritas_kappa_result, rows)));
-    column_add_both(tables, "plasma_empty_rows", "", COLUMN_U32, n,
-                    gather_u32(list, n, answers->fits, sizeof *answers->fits,
-                               offsetof(paritas_kappa_result, empty_rows)));
+    const struct day_records records = {"paritas_kappa_result", n, answers->fits, fitted};
+    column_add_records(tables, "", &records, "density", "plasma_empty_rows");
+    columns.density = column_values(list, "density", "");
+    columns.kappa = column_values(list, "kappa", "");
+    columns.theta = column_values(list, "theta", "");
+    columns.temperature = column_values(list, "temperature", "");
+    columns.misfit = column_values(list, "plasma_misfit", "");
     column_add(&tables->arrays, "rows_coverage", "", COLUMN_F64, ROWS * n, 0, answers->coverage);
     if (answers->potentials != NULL) add_potentials(tables, n, answers->potentials);
     return columns;

@@ -38,6 +38,18 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
 void column_add_both(struct day_tables *tables, const char *name, const char *suffix, enum column_kind kind,
                      size_t n, const void *values);
 
+/* Records of the library, one for each sweep. */
+struct day_records {
+    const char *type; /* "paritas_kappa_result" */
+    size_t n;
+    const void *records;
+    const unsigned char *exists; /* of those that it denies real numbers are NaN and words empty */
+};
+/* Adds columns of the records' fields from word `first` to word `last`, in the order of their list. The
+ * status of a record is always told. */
+void column_add_records(struct day_tables *tables, const char *suffix, const struct day_records *records,
+                        const char *first, const char *last);
+
 /* Members of an "answer". */
 /* how many there are of each word; sorts them */
 void write_counts(struct writer *writer, const char *key, size_t n, const char **words);

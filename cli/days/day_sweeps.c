@@ -1,4 +1,4 @@
-/* day_sweeps.c: see sweeps.h. */
+/* day_sweeps.c: see day_sweeps.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_sweeps.h"
 #include "days/day_provenance.h"
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ROWS PARITAS_ER_ROWS
-#define CELLS PARITAS_ER_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 
 const struct option options_sources[] = {
     {"--theta", 0, OPTION_TEXT, "FILE",
@@ -116,14 +116,12 @@ static paritas_status open_potential(struct session *session, struct sources *so
 paritas_status sources_open(struct session *session, struct sources *sources)
 {
     const struct arguments *arguments = session->arguments;
-    const char *geometry = option_text(arguments, "--geometry", NULL),
-               *normalisation = option_text(arguments, "--normalisation", "ratio");
+    const char *geometry = option_text(arguments, "--geometry", NULL);
     memset(sources, 0, sizeof *sources);
     sources->strict = option_flag(arguments, "--strict");
     sources->sunlight = option_number(arguments, "--sunlight", 14.0);
-    sources->normalisation = strcmp(normalisation, "max") == 0     ? PARITAS_NORMALISE_MAX
-                             : strcmp(normalisation, "pairs") == 0 ? PARITAS_NORMALISE_PAIRS
-                                                                   : PARITAS_NORMALISE_RATIO;
+    sources->normalisation = (paritas_normalisation)option_constant(
+        arguments, "--normalisation", "paritas_normalisation", PARITAS_NORMALISATION_RATIO);
     if (sources->sunlight < 0.0 || sources->sunlight > 180.0)
         return usage_failure(session, "--sunlight takes degrees from 0 to 180");
     paritas_status status =
@@ -177,7 +175,6 @@ static paritas_status describe_file(struct session *session, struct writer *writ
 
 paritas_status sources_describe(struct session *session, const struct sources *sources, struct writer *writer)
 {
-    static const char *const normalisations[] = {"ratio", "max", "pairs"};
     const struct arguments *arguments = session->arguments;
     paritas_status status =
         describe_file(session, writer, "theta", option_text(arguments, "--theta", NULL), "built-in");
@@ -205,7 +202,7 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     else
         write_string(writer, "spacecraft_potential", "auto");
     write_number(writer, "sunlight", sources->sunlight);
-    write_string(writer, "normalisation", normalisations[sources->normalisation]);
+    write_string(writer, "normalisation", paritas_normalisation_name(sources->normalisation));
     write_bool(writer, "strict", sources->strict);
     return status;
 }
@@ -250,7 +247,7 @@ static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *p
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         move_rows(arrays[i].to, arrays[i].from, at, n, arrays[i].width * sizeof(double));
-    for (size_t i = 0; i < PARITAS_ER_REASONS; i++) {
+    for (size_t i = 0; i < PARITAS_ER_REASON_COUNT; i++) {
         if (whole->counts[i].count == 0)
             whole->counts[i] = part->counts[i];
         else
@@ -360,7 +357,8 @@ void sweeps_free(struct sweeps *sweeps)
 
 paritas_sweeps sweeps_of(const struct sweeps *sweeps)
 {
-    return (paritas_sweeps){.n = sweeps->n,
+    return (paritas_sweeps){.size = sizeof(paritas_sweeps),
+                            .n = sweeps->n,
                             .energy = sweeps->day->energy,
                             .potential = sweeps->potential,
                             .cosine = sweeps->cosine,

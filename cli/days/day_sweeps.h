@@ -14,7 +14,7 @@ extern const char *const sources_options[SOURCES_TABLES]; /* that name the table
 
 /* What is read once for all days. */
 struct sources {
-    double theta[PARITAS_ER_CELLS];
+    double theta[PARITAS_SWEEP_CELLS];
     /* NULL: not given. A later one counts where several have a column */
     paritas_er_geometry *tables[SOURCES_TABLES];
     paritas_er_attitude *attitude;

@@ -1,4 +1,4 @@
-/* synthetic_sweeps.c: see synthetic.h. */
+/* synthetic_sweeps.c: see synthetic_sweeps.h. */
 #include "days/synthetic_sweeps.h"
 #include "base/host_math.h"
 #include "infer/probability.h"
@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
-#define CELLS PARITAS_ER_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 #define CADENCE 80.0 /* seconds from sweep to sweep */
 #define ROW_TIME 2.5
 
@@ -221,7 +221,7 @@ static paritas_status draw_truth(paritas_context *context, const struct syntheti
     if (!plan->plasma) return PARITAS_OK;
     /* the spacecraft's potential is what the plasma gives it */
     paritas_kappa_plasma *plasma = arena_array(arena, n + 1, sizeof *plasma);
-    paritas_potential *found = arena_array(arena, n + 1, sizeof *found);
+    paritas_potential *found = arena_records(arena, n, sizeof *found);
     unsigned char *sunlit = arena_array(arena, n + 1, 1);
     if (plasma == NULL || found == NULL || sunlit == NULL) return paritas_fail_memory(context);
     for (size_t k = 0; k < n; k++) {
@@ -372,13 +372,14 @@ paritas_status synthetic_day(paritas_context *context, const struct synthetic_pl
         memcpy(points + 3 * k, point, sizeof point);
     }
     paritas_losscone_options truly = *options;
-    truly.response = plan->folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+    truly.response = plan->folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
     if (plan->folded) truly.amplitude_lower = truly.amplitude_upper = 0.0;
     if (status == PARITAS_OK) status = spectra(context, plan, n, truth, *day, incident);
     if (status == PARITAS_OK && n > 0)
         status = paritas_losscone_cosines(context, n, theta, (*day)->field, (*day)->polarity, (*day)->azimuth,
                                           cosine);
-    const paritas_sweeps sweeps = {.n = n,
+    const paritas_sweeps sweeps = {.size = sizeof sweeps,
+                                   .n = n,
                                    .energy = status == PARITAS_OK ? (*day)->energy : NULL,
                                    .potential = potential,
                                    .cosine = cosine,

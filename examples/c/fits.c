@@ -26,15 +26,15 @@ int main(int argc, char **argv)
             start[0] = 1.0;
             fixed[0] = 1;
             /* NULL everywhere: the model's own data, start, bounds and flags */
-            paritas_job jobs[2] = {{0}, {0}};
+            paritas_job jobs[2] = {PARITAS_JOB_DEFAULT, PARITAS_JOB_DEFAULT};
             jobs[1].start = start;
             jobs[1].fixed = fixed;
             paritas_fit_result results[2] = {PARITAS_INIT(paritas_fit_result)};
-            failed = paritas_fit(context, model, NULL, 2, jobs,
-                                 &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                        .results = results,
-                                                        .parameters = values,
-                                                        .errors = errors}) != PARITAS_OK;
+            paritas_fit_answers answers = PARITAS_FIT_ANSWERS_DEFAULT;
+            answers.results = results;
+            answers.parameters = values;
+            answers.errors = errors;
+            failed = paritas_fit(context, model, NULL, 2, jobs, &answers) != PARITAS_OK;
             for (int j = 0; j < 2 && !failed; j++) {
                 printf("%s, twice the NLL %.9f\n", paritas_fit_status_name(results[j].status),
                        results[j].twice_nll);

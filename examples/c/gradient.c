@@ -29,7 +29,8 @@ int main(int argc, char **argv)
         expected.statistic = PARITAS_STATISTIC_Q0;
         /* the background's uncertainty is absolute, so its sideband changes with its rates */
         expected.aux_follow = 1;
-        const paritas_gradient answer = {.values = &z, .statuses = &status, .data = slopes};
+        const paritas_gradient answer = {
+            .size = sizeof(paritas_gradient), .values = &z, .statuses = &status, .data = slopes};
         failed = !row || !slopes || paritas_model_fill_row(context, model, NULL, rates, row) ||
                  paritas_differentiate(context, model, &expected, NULL, 1, NULL, row, &answer);
         if (!failed) {

@@ -3,7 +3,7 @@
 #include <paritas_kappa.h>
 #include <stdio.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 
 int main(void)
 {
@@ -15,17 +15,18 @@ int main(void)
     }
     paritas_context *context = NULL;
     paritas_kappa_options options = PARITAS_KAPPA_OPTIONS_DEFAULT;
-    paritas_kappa_result fit;
-    paritas_potential potentials[2];
+    paritas_kappa_result fit = PARITAS_INIT(paritas_kappa_result);
+    paritas_potential potentials[2] = {PARITAS_INIT(paritas_potential)};
     options.response = 0.0; /* these fluxes are not folded with the channels' width */
-    const paritas_spectra spectrum = {1, energy, flux, sensitivity, NULL};
+    const paritas_spectra spectrum = {
+        .size = sizeof spectrum, .n = 1, .energy = energy, .flux = flux, .sensitivity = sensitivity};
     int failed = paritas_open(NULL, &context) || paritas_kappa_flux(context, 1, &truth, ROWS, energy, flux) ||
                  paritas_kappa_fit(context, &spectrum, &options, &fit);
     if (!failed) {
         printf("%s: density %.3g +- %.2g /m^3, kappa %.3f +- %.3f, temperature %.2f +- %.2f eV\n",
-               paritas_spectrum_status_name(fit.status), fit.plasma.density, fit.density_error,
-               fit.plasma.kappa, fit.kappa_error, fit.temperature, fit.temperature_error);
-        const paritas_kappa_plasma plasma[2] = {fit.plasma, fit.plasma};
+               paritas_spectrum_status_name(fit.status), fit.density, fit.density_error, fit.kappa,
+               fit.kappa_error, fit.temperature, fit.temperature_error);
+        const paritas_kappa_plasma found = {fit.density, fit.kappa, fit.theta}, plasma[2] = {found, found};
         const unsigned char sunlit[2] = {1, 0};
         failed =
             paritas_spacecraft_potential(context, 2, plasma, NULL, sunlit, NULL, potentials) != PARITAS_OK;

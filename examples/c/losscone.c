@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROWS PARITAS_SWEEP_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 
 int main(void)
@@ -21,17 +21,22 @@ int main(void)
     }
     paritas_context *context = NULL;
     paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    const paritas_sweeps sweep = {1, energy, potential, cosine, flux};
+    const paritas_sweeps sweep = {.size = sizeof sweep,
+                                  .n = 1,
+                                  .energy = energy,
+                                  .potential = potential,
+                                  .cosine = cosine,
+                                  .flux = flux};
     int failed = !cosine || !flux || paritas_open(NULL, &context) ||
                  paritas_losscone_model(context, &sweep, &options, truth, flux, NULL);
     for (int folded = 0; folded < 2 && !failed; folded++) {
-        paritas_losscone_result result;
-        options.response = folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+        paritas_losscone_result result = PARITAS_INIT(paritas_losscone_result);
+        options.response = folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
         options.amplitude_upper = folded ? 0.0 : 5.0; /* the folded model has no beam */
         failed = paritas_losscone_fit(context, &sweep, &options, &result) != PARITAS_OK;
         if (failed) break;
         printf("%-6s %s: misfit %.3f, U %.1f V, not known from %.1f to %.1f V, r %.3f\n",
-               paritas_response_name(options.response), paritas_sweep_status_name(result.status),
+               paritas_losscone_response_name(options.response), paritas_sweep_status_name(result.status),
                result.misfit, result.potential_centre, result.potential_lower, result.potential_upper,
                result.ratio_centre);
     }

@@ -8,17 +8,14 @@ int main(int argc, char **argv)
     paritas_workspace *workspace = NULL;
     paritas_model *model = NULL;
     paritas_hypotest_result test = PARITAS_INIT(paritas_hypotest_result);
+    paritas_limit_request wanted = PARITAS_LIMIT_REQUEST_DEFAULT; /* qtilde, 95 % confidence */
     paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
     double mu = 1.0;
     int failed = argc != 2 || paritas_open(NULL, &context) ||
                  paritas_workspace_read(context, argv[1], &workspace) ||
                  paritas_model_create(context, workspace, NULL, &model) ||
                  paritas_hypotest(context, model, NULL, PARITAS_STATISTIC_QTILDE, 1, &mu, &test) ||
-                 paritas_limit(context, model, NULL,
-                               &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                        .statistic = PARITAS_STATISTIC_QTILDE,
-                                                        .level = 0.05},
-                               &limit);
+                 paritas_limit(context, model, NULL, &wanted, &limit);
     if (failed) {
         fprintf(stderr, "%s\n", context ? paritas_error_message(context) : "usage: statistics FILE");
     } else {

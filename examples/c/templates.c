@@ -26,7 +26,8 @@ int main(int argc, char **argv)
         for (int k = 0; k < SIGNALS && !failed; k++) {
             double *row = rows + k * n;
             paritas_significance_result result = PARITAS_INIT(paritas_significance_result);
-            const paritas_job job = {.size = sizeof(paritas_job), .data = row};
+            paritas_job job = PARITAS_JOB_DEFAULT;
+            job.data = row;
             /* observed data, the workspace's signal */
             failed = paritas_model_fill_row(context, model, NULL, NULL, row);
             for (size_t b = 0; b < bins; b++) row[n - bins + b] *= 1.0 + 0.5 * k;

@@ -29,24 +29,19 @@ int main(void)
 
     paritas_context *context;
     paritas_model *model = NULL;
-    const paritas_job job = {.size = sizeof(paritas_job), 0}; /* the model's own data, start and bounds */
+    const paritas_job job = PARITAS_JOB_DEFAULT; /* the model's own data, start and bounds */
     paritas_fit_result fit = PARITAS_INIT(paritas_fit_result);
     paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
     double parameters[3], errors[3];
+    paritas_fit_answers answers = PARITAS_FIT_ANSWERS_DEFAULT;
+    answers.results = &fit;
+    answers.parameters = parameters;
+    answers.errors = errors;
     paritas_status status = paritas_open(NULL, &context);
     if (status == PARITAS_OK) status = paritas_model_define(context, &description, &model);
-    if (status == PARITAS_OK)
-        status = paritas_fit(context, model, NULL, 1, &job,
-                             &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                    .results = &fit,
-                                                    .parameters = parameters,
-                                                    .errors = errors});
-    if (status == PARITAS_OK)
-        status = paritas_limit(context, model, NULL,
-                               &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                        .statistic = PARITAS_STATISTIC_QTILDE,
-                                                        .level = 0.05},
-                               &limit);
+    if (status == PARITAS_OK) status = paritas_fit(context, model, NULL, 1, &job, &answers);
+    /* no request: qtilde, 95 % confidence */
+    if (status == PARITAS_OK) status = paritas_limit(context, model, NULL, NULL, &limit);
     if (status == PARITAS_OK)
         printf("%s: signal %.2f +- %.2f, below %.2f at 95 %% confidence\n",
                paritas_fit_status_name(fit.status), parameters[0], errors[0], limit.limit_obs);

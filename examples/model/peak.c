@@ -15,8 +15,9 @@ int main(void)
                         upper[PARAMETERS] = {1e4, 7.0, 2.0, 1e4, 2.0};
     static double edges[2 * BINS], expected[BINS], spectra[SPECTRA][BINS], parameters[SPECTRA][PARAMETERS],
         errors[SPECTRA][PARAMETERS];
-    static paritas_job jobs[SPECTRA];
-    static paritas_fit_result results[SPECTRA];
+    /* in an array the size of the first one counts */
+    static paritas_job jobs[SPECTRA] = {PARITAS_JOB_DEFAULT};
+    static paritas_fit_result results[SPECTRA] = {PARITAS_INIT(paritas_fit_result)};
     for (int i = 0; i < BINS; i++) {
         edges[i] = 0.25 * i;
         edges[BINS + i] = 0.25 * (i + 1);
@@ -49,12 +50,11 @@ int main(void)
         }
         jobs[k].data = spectra[k];
     }
-    if (status == PARITAS_OK)
-        status = paritas_fit(context, model, NULL, SPECTRA, jobs,
-                             &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                    .results = results,
-                                                    .parameters = parameters[0],
-                                                    .errors = errors[0]});
+    paritas_fit_answers answers = PARITAS_FIT_ANSWERS_DEFAULT;
+    answers.results = results;
+    answers.parameters = parameters[0];
+    answers.errors = errors[0];
+    if (status == PARITAS_OK) status = paritas_fit(context, model, NULL, SPECTRA, jobs, &answers);
     if (status == PARITAS_OK) {
         int converged = 0;
         double sum = 0.0;

@@ -1,8 +1,8 @@
 # Day files of the Electron Reflectometer: reading, writing, geometry, masks. All of it on the host.
 
 # by value of paritas_er_reason
-ER_REASONS = [paritas_er_reason_name(<paritas_er_reason>i).decode() for i in range(<int>PARITAS_ER_REASONS)] 
-ER_UNITS = [paritas_er_unit_name(paritas_er_reason_unit(<paritas_er_reason>i)).decode() for i in range(<int>PARITAS_ER_REASONS)]
+ER_REASONS = [paritas_er_reason_name(<paritas_er_reason>i).decode() for i in range(<int>PARITAS_ER_REASON_COUNT)] 
+ER_UNITS = [paritas_er_unit_name(paritas_er_reason_unit(<paritas_er_reason>i)).decode() for i in range(<int>PARITAS_ER_REASON_COUNT)]
 
 cdef object array_of(object given, tuple shape, str what):
     """`given` as a contiguous float64 array of this shape: itself where it is one. A length of -1 is free."""
@@ -90,12 +90,12 @@ cdef class Day:
         cdef Py_ssize_t n = d.n
         cdef dict found = {
             "number": view(self, d.number, (n,), cnp.NPY_INT64), "sweep_reason": view(self, d.sweep_reason, (n,), cnp.NPY_UINT8),
-            "row_reason": view(self, d.row_reason, (n, PARITAS_ER_ROWS), cnp.NPY_UINT8),
-            "cell_reason": view(self, d.cell_reason, (n, PARITAS_ER_ROWS, PARITAS_ER_CELLS), cnp.NPY_UINT8), "line": view(self, d.line, (n, PARITAS_ER_ROWS), cnp.NPY_UINT64),
+            "row_reason": view(self, d.row_reason, (n, PARITAS_SWEEP_ROWS), cnp.NPY_UINT8),
+            "cell_reason": view(self, d.cell_reason, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), cnp.NPY_UINT8), "line": view(self, d.line, (n, PARITAS_SWEEP_ROWS), cnp.NPY_UINT64),
             "utc": view(self, d.utc, (n, PARITAS_ER_UTC_SIZE), cnp.NPY_UINT8).view(f"S{PARITAS_ER_UTC_SIZE}").reshape(n) if n else np.empty(0, f"S{PARITAS_ER_UTC_SIZE}"),
-            "time": view(self, d.time, (n, PARITAS_ER_ROWS), cnp.NPY_FLOAT64), "energy": view(self, d.energy, (n, PARITAS_ER_ROWS), cnp.NPY_FLOAT64),
-            "field": view(self, d.field, (n, PARITAS_ER_ROWS, 3), cnp.NPY_FLOAT64), "flux": view(self, d.flux, (n, PARITAS_ER_ROWS, PARITAS_ER_CELLS), cnp.NPY_FLOAT64),
-            "azimuth": view(self, d.azimuth, (n, PARITAS_ER_ROWS, PARITAS_ER_CELLS), cnp.NPY_FLOAT64), "polarity": view(self, d.polarity, (n, PARITAS_ER_ROWS), cnp.NPY_FLOAT64),
+            "time": view(self, d.time, (n, PARITAS_SWEEP_ROWS), cnp.NPY_FLOAT64), "energy": view(self, d.energy, (n, PARITAS_SWEEP_ROWS), cnp.NPY_FLOAT64),
+            "field": view(self, d.field, (n, PARITAS_SWEEP_ROWS, 3), cnp.NPY_FLOAT64), "flux": view(self, d.flux, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), cnp.NPY_FLOAT64),
+            "azimuth": view(self, d.azimuth, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), cnp.NPY_FLOAT64), "polarity": view(self, d.polarity, (n, PARITAS_SWEEP_ROWS), cnp.NPY_FLOAT64),
         }
         cdef list names = ["spacecraft_potential", "spacecraft_in_sun", "projection_in_sun", "spacecraft_latitude", "spacecraft_longitude", "projection_latitude",
                            "projection_longitude", "sun_azimuth", "sun_elevation"]
@@ -110,7 +110,7 @@ cdef class Day:
         """(count, line, column) of each reason that was met, by its word."""
         cdef int i
         cdef dict found = {}
-        for i in range(<int>PARITAS_ER_REASONS):
+        for i in range(<int>PARITAS_ER_REASON_COUNT):
             if self.c.counts[i].count > 0:
                 found[ER_REASONS[i]] = (self.c.counts[i].count, self.c.counts[i].line, self.c.counts[i].column)
         return found
@@ -120,7 +120,7 @@ cdef class Day:
         return self.c.rows, self.c.bytes, self.c.digest.decode()
 
     def mask_sunlight(self, theta, double angle):
-        cdef object at = array_of(theta, (PARITAS_ER_CELLS,), "theta")
+        cdef object at = array_of(theta, (PARITAS_SWEEP_CELLS,), "theta")
         cdef Context context = HOST.take(None)
         cdef paritas_status status = paritas_er_mask_sunlight(context.c, self.c, numbers(at), angle)
         HOST.give(context)
@@ -254,7 +254,7 @@ def er_file_date(str path):
 
 def er_theta(path=None):
     cdef bytes name = None if path is None else path.encode()
-    cdef object theta = new_array(PARITAS_ER_CELLS)
+    cdef object theta = new_array(PARITAS_SWEEP_CELLS)
     cdef Context context = HOST.take(None)
     cdef paritas_status status = paritas_er_theta(context.c, <const char *>name if name is not None else NULL, numbers(theta))
     HOST.give(context)
@@ -263,7 +263,7 @@ def er_theta(path=None):
 
 
 def er_solid_angles(theta):
-    cdef object at = array_of(theta, (PARITAS_ER_CELLS,), "theta"), found = new_array(PARITAS_ER_CELLS)
+    cdef object at = array_of(theta, (PARITAS_SWEEP_CELLS,), "theta"), found = new_array(PARITAS_SWEEP_CELLS)
     paritas_er_solid_angles(numbers(at), numbers(found))
     return found
 

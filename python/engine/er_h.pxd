@@ -7,13 +7,13 @@ cdef extern from "paritas_er.h" nogil:
     static const paritas_er_options er_default = PARITAS_ER_OPTIONS_DEFAULT;
     """
     enum:
-        PARITAS_ER_ROWS
-        PARITAS_ER_CELLS
+        PARITAS_SWEEP_ROWS
+        PARITAS_SWEEP_CELLS
         PARITAS_ER_UTC_SIZE
     ctypedef enum paritas_er_reason:
-        PARITAS_ER_REASONS
+        PARITAS_ER_REASON_COUNT
     ctypedef enum paritas_er_unit:
-        PARITAS_ER_CELL
+        PARITAS_ER_UNIT_CELL
     const char *paritas_er_reason_name(paritas_er_reason reason)
     paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
     const char *paritas_er_unit_name(paritas_er_unit unit)

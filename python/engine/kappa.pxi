@@ -56,16 +56,16 @@ cdef class SpectrumArrays:
     cdef paritas_spectra c
 
     def __init__(self, energy, flux, sensitivity=None, counts=None):
-        self.energy = array_of(energy, (-1, PARITAS_SPECTRUM_ENERGIES), "energy")
+        self.energy = array_of(energy, (-1, PARITAS_SWEEP_ROWS), "energy")
         self.n = len(self.energy)
-        self.flux = array_of(flux, (self.n, PARITAS_SPECTRUM_ENERGIES), "flux")
+        self.flux = array_of(flux, (self.n, PARITAS_SWEEP_ROWS), "flux")
         self.c.n, self.c.energy, self.c.flux = self.n, numbers(self.energy), numbers(self.flux)
         self.c.sensitivity = self.c.counts = NULL
         if sensitivity is not None:
-            self.sensitivity = array_of(sensitivity, (self.n, PARITAS_SPECTRUM_ENERGIES), "sensitivity")
+            self.sensitivity = array_of(sensitivity, (self.n, PARITAS_SWEEP_ROWS), "sensitivity")
             self.c.sensitivity = numbers(self.sensitivity)
         if counts is not None:
-            self.counts = array_of(counts, (self.n, PARITAS_SPECTRUM_ENERGIES), "counts")
+            self.counts = array_of(counts, (self.n, PARITAS_SWEEP_ROWS), "counts")
             self.c.counts = numbers(self.counts)
 
 
@@ -140,12 +140,12 @@ def kappa_response(energy, double width):
 
 def kappa_spectrum(theta, solid_angle, double geometric_factor, double accumulation, energy, flux, cosine):
     """(omni, coverage, sensitivity, counts, error), each n x 15."""
-    cdef object inclination = array_of(theta, (PARITAS_SPECTRUM_CELLS,), "theta"), angle = None if solid_angle is None else array_of(solid_angle, (PARITAS_SPECTRUM_CELLS,), "solid_angle")
-    cdef object at = array_of(energy, (-1, PARITAS_SPECTRUM_ENERGIES), "energy")
+    cdef object inclination = array_of(theta, (PARITAS_SWEEP_CELLS,), "theta"), angle = None if solid_angle is None else array_of(solid_angle, (PARITAS_SWEEP_CELLS,), "solid_angle")
+    cdef object at = array_of(energy, (-1, PARITAS_SWEEP_ROWS), "energy")
     cdef Py_ssize_t n = len(at)
-    cdef object measured = array_of(flux, (n, PARITAS_SPECTRUM_ENERGIES, PARITAS_SPECTRUM_CELLS), "flux")
-    cdef object direction = array_of(cosine, (n, PARITAS_SPECTRUM_ENERGIES, PARITAS_SPECTRUM_CELLS), "cosine")
-    cdef list found = [new_matrix(n, PARITAS_SPECTRUM_ENERGIES) for _ in range(5)]
+    cdef object measured = array_of(flux, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), "flux")
+    cdef object direction = array_of(cosine, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), "cosine")
+    cdef list found = [new_matrix(n, PARITAS_SWEEP_ROWS) for _ in range(5)]
     cdef paritas_cells cells = cells_default
     cdef const double *energy_numbers = numbers(at)
     cdef const double *flux_numbers = numbers(measured)

@@ -8,13 +8,13 @@ cdef extern from "paritas_kappa.h" nogil:
     static const paritas_cells cells_default = PARITAS_CELLS_DEFAULT;
     """
     enum:
-        PARITAS_SPECTRUM_ENERGIES
-        PARITAS_SPECTRUM_CELLS
+        PARITAS_SWEEP_ROWS
+        PARITAS_SWEEP_CELLS
     ctypedef enum paritas_kappa_weights:
-        PARITAS_WEIGHTS_COUNTS
-        PARITAS_WEIGHTS_ORIGINAL
+        PARITAS_KAPPA_WEIGHTS_COUNTS
+        PARITAS_KAPPA_WEIGHTS_ORIGINAL
     ctypedef enum paritas_kappa_density:
-        PARITAS_DENSITY_FITTED
+        PARITAS_KAPPA_DENSITY_FITTED
     ctypedef enum paritas_spectrum_status:
         PARITAS_SPECTRUM_FITTED
     ctypedef enum paritas_currents:

@@ -3,7 +3,7 @@
 
 cdef const char *sweep_status_text(int status) noexcept: return paritas_sweep_status_name(<paritas_sweep_status>status)
 cdef const char *losscone_method_text(int method) noexcept: return paritas_losscone_method_name(<paritas_losscone_method>method)
-cdef const char *losscone_response_text(int response) noexcept: return paritas_response_name(<paritas_response>response)
+cdef const char *losscone_response_text(int response) noexcept: return paritas_losscone_response_name(<paritas_losscone_response>response)
 cdef const char *losscone_search_text(int search) noexcept: return paritas_losscone_search_name(<paritas_losscone_search>search)
 
 SWEEP_STATUSES = names_of(5, sweep_status_text)       # by value of paritas_sweep_status
@@ -63,7 +63,7 @@ cdef paritas_losscone_options losscone_options(dict given) except *:
     cdef dict all = with_defaults(LOSSCONE_DEFAULTS, given, "loss cones")
     cdef paritas_losscone_options options = losscone_default
     options.method = <paritas_losscone_method>choice(LOSSCONE_METHODS, all["method"], "method")
-    options.response = <paritas_response>choice(LOSSCONE_RESPONSES, all["response"], "response")
+    options.response = <paritas_losscone_response>choice(LOSSCONE_RESPONSES, all["response"], "response")
     options.search = <paritas_losscone_search>choice(LOSSCONE_SEARCHES, all["search"], "search")
     options.potential_lower, options.potential_upper = all["potential_lower"], all["potential_upper"]
     options.ratio_lower, options.ratio_upper = all["ratio_lower"], all["ratio_upper"]
@@ -83,11 +83,11 @@ cdef class SweepArrays:
     cdef paritas_sweeps c
 
     def __init__(self, energy, potential, cosine, flux):
-        self.energy = array_of(energy, (-1, PARITAS_SWEEP_ENERGIES), "energy")
+        self.energy = array_of(energy, (-1, PARITAS_SWEEP_ROWS), "energy")
         self.n = len(self.energy)
-        self.potential = array_of(potential, (self.n, PARITAS_SWEEP_ENERGIES), "potential")
-        self.cosine = array_of(cosine, (self.n, PARITAS_SWEEP_ENERGIES, PARITAS_SWEEP_CELLS), "cosine")
-        self.flux = array_of(flux, (self.n, PARITAS_SWEEP_ENERGIES, PARITAS_SWEEP_CELLS), "flux")
+        self.potential = array_of(potential, (self.n, PARITAS_SWEEP_ROWS), "potential")
+        self.cosine = array_of(cosine, (self.n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), "cosine")
+        self.flux = array_of(flux, (self.n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), "flux")
         self.c.n = self.n
         self.c.energy, self.c.potential, self.c.cosine, self.c.flux = numbers(self.energy), numbers(self.potential), numbers(self.cosine), numbers(self.flux)
 
@@ -185,7 +185,7 @@ def losscone_model(SweepArrays sweeps not None, dict given, points, bint edge, E
     cdef Engine e = engine or HOST
     cdef paritas_losscone_options options = losscone_options(given)
     cdef object at = array_of(points, (sweeps.n, 3), "points")
-    cdef object model = np.empty((sweeps.n, PARITAS_SWEEP_ENERGIES, PARITAS_SWEEP_CELLS)), angle = new_matrix(sweeps.n, PARITAS_SWEEP_ENERGIES) if edge else None
+    cdef object model = np.empty((sweeps.n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS)), angle = new_matrix(sweeps.n, PARITAS_SWEEP_ROWS) if edge else None
     cdef const double *point_numbers = numbers(at)
     cdef double *model_numbers = numbers(model)
     cdef double *edge_numbers = numbers(angle) if edge else NULL
@@ -213,10 +213,10 @@ def losscone_beam(SweepArrays sweeps not None):
 
 def losscone_cosines(theta, field, polarity, azimuth):
     """n x 15 x 88."""
-    cdef object inclination = array_of(theta, (PARITAS_SWEEP_CELLS,), "theta"), along = array_of(field, (-1, PARITAS_SWEEP_ENERGIES, 3), "field")
+    cdef object inclination = array_of(theta, (PARITAS_SWEEP_CELLS,), "theta"), along = array_of(field, (-1, PARITAS_SWEEP_ROWS, 3), "field")
     cdef Py_ssize_t n = len(along)
-    cdef object sign = None if polarity is None else array_of(polarity, (n, PARITAS_SWEEP_ENERGIES), "polarity")
-    cdef object angle = array_of(azimuth, (n, PARITAS_SWEEP_ENERGIES, PARITAS_SWEEP_CELLS), "azimuth"), cosine = np.empty((n, PARITAS_SWEEP_ENERGIES, PARITAS_SWEEP_CELLS))
+    cdef object sign = None if polarity is None else array_of(polarity, (n, PARITAS_SWEEP_ROWS), "polarity")
+    cdef object angle = array_of(azimuth, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), "azimuth"), cosine = np.empty((n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS))
     cdef const double *theta_numbers = numbers(inclination)
     cdef const double *field_numbers = numbers(along)
     cdef const double *polarity_numbers = NULL if sign is None else numbers(sign)
@@ -242,9 +242,9 @@ cdef object room_like(object out, object flux, str what):
 
 def losscone_normalise(cosine, flux, str how, out=None):
     """n x 15 x 88; into `out`, which may be `flux`, where it is given."""
-    cdef object angle = array_of(cosine, (-1, PARITAS_SWEEP_ENERGIES, PARITAS_SWEEP_CELLS), "cosine")
+    cdef object angle = array_of(cosine, (-1, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), "cosine")
     cdef Py_ssize_t n = len(angle)
-    cdef object measured = array_of(flux, (n, PARITAS_SWEEP_ENERGIES, PARITAS_SWEEP_CELLS), "flux"), normalised = room_like(out, measured, "out")
+    cdef object measured = array_of(flux, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), "flux"), normalised = room_like(out, measured, "out")
     cdef paritas_normalisation normalisation = <paritas_normalisation>choice(NORMALISATIONS, how, "normalisation")
     cdef const double *cosine_numbers = numbers(angle)
     cdef const double *flux_numbers = numbers(measured)
@@ -260,9 +260,9 @@ def losscone_normalise(cosine, flux, str how, out=None):
 
 def losscone_mask(cosine, flux, normalised, str method):
     """Masks `normalised`, in place, for a method."""
-    cdef object angle = array_of(cosine, (-1, PARITAS_SWEEP_ENERGIES, PARITAS_SWEEP_CELLS), "cosine")
+    cdef object angle = array_of(cosine, (-1, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), "cosine")
     cdef Py_ssize_t n = len(angle)
-    cdef object measured = array_of(flux, (n, PARITAS_SWEEP_ENERGIES, PARITAS_SWEEP_CELLS), "flux"), kept = room_like(normalised, measured, "normalised")
+    cdef object measured = array_of(flux, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), "flux"), kept = room_like(normalised, measured, "normalised")
     cdef paritas_losscone_method wanted = <paritas_losscone_method>choice(LOSSCONE_METHODS, method, "method")
     cdef const double *cosine_numbers = numbers(angle)
     cdef const double *flux_numbers = numbers(measured)

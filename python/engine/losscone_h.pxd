@@ -7,18 +7,18 @@ cdef extern from "paritas_losscone.h" nogil:
     static const paritas_losscone_options losscone_default = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     """
     enum:
-        PARITAS_SWEEP_ENERGIES
+        PARITAS_SWEEP_ROWS
         PARITAS_SWEEP_CELLS
         PARITAS_PLATEAU_VERTICES
         PARITAS_CONFIDENCE_INTERVALS
     ctypedef enum paritas_normalisation:
-        PARITAS_NORMALISE_RATIO
+        PARITAS_NORMALISATION_RATIO
     ctypedef enum paritas_losscone_method:
-        PARITAS_HALEKAS
-    ctypedef enum paritas_response:
-        PARITAS_RESPONSE_HARD
+        PARITAS_LOSSCONE_METHOD_HALEKAS
+    ctypedef enum paritas_losscone_response:
+        PARITAS_LOSSCONE_RESPONSE_HARD
     ctypedef enum paritas_losscone_search:
-        PARITAS_SEARCH_EXACT
+        PARITAS_LOSSCONE_SEARCH_EXACT
     ctypedef enum paritas_sweep_status:
         PARITAS_SWEEP_FITTED
     ctypedef struct paritas_sweeps:
@@ -30,7 +30,7 @@ cdef extern from "paritas_losscone.h" nogil:
     ctypedef struct paritas_losscone_options:
         size_t size
         paritas_losscone_method method
-        paritas_response response
+        paritas_losscone_response response
         paritas_losscone_search search
         double potential_lower
         double potential_upper
@@ -56,7 +56,7 @@ cdef extern from "paritas_losscone.h" nogil:
         pass
 
     const char *paritas_losscone_method_name(paritas_losscone_method method)
-    const char *paritas_response_name(paritas_response response)
+    const char *paritas_losscone_response_name(paritas_losscone_response response)
     const char *paritas_losscone_search_name(paritas_losscone_search search)
     const char *paritas_sweep_status_name(paritas_sweep_status status)
     paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *sweeps, const paritas_losscone_options *options, paritas_losscone_result *results)

@@ -1,21 +1,8 @@
 /* records.c: descriptors of all enumerations and records of the public interface, made from its lists.
- *
- * A header has its lists in PARITAS_..._ENUMERATIONS and PARITAS_..._RECORDS. A new header adds its two here.
  */
-#include "paritas.h"
+#include "base/public_lists.h"
 
 #include <string.h>
-
-#define ALL_ENUMERATIONS(ENUMERATION)         \
-    PARITAS_CONTEXT_ENUMERATIONS(ENUMERATION) \
-    PARITAS_MODEL_ENUMERATIONS(ENUMERATION)   \
-    PARITAS_FIT_ENUMERATIONS(ENUMERATION)     \
-    PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION)
-#define ALL_RECORDS(RECORD)            \
-    PARITAS_CONTEXT_RECORDS(RECORD)    \
-    PARITAS_FIT_RECORDS(RECORD)        \
-    PARITAS_STATISTICS_RECORDS(RECORD) \
-    PARITAS_TOYS_RECORDS(RECORD)
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 

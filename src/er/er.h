@@ -72,6 +72,8 @@ bool er_meets_moon(const double position[3], const double direction[3], double p
 /* Latitude and longitude (-180 to 180) of a point in IAU_MOON, degrees. */
 void er_coordinates(const double point[3], double *latitude, double *longitude);
 
+/* Is it what `strict` refuses a file for? */
+bool er_is_damage(paritas_er_reason reason);
 /* Counts a reason `times` times, in that line and field. */
 void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column);
 

@@ -1,38 +1,44 @@
-/* er_day.c: the memory of a day, names of reasons, dates. */
+/* er_day.c: the memory of a day, what reasons are said of, dates. */
 #include "er/er.h"
 
-#include "base/names.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#define CELLS ((size_t)PARITAS_ER_ROWS * PARITAS_ER_CELLS)
+#define CELLS ((size_t)PARITAS_SWEEP_ROWS * PARITAS_SWEEP_CELLS)
 #define DAY 86400
 
 /* ---- reasons ---------------------------------------------------------------------------------- */
 
-NAME_OF(paritas_er_reason, PARITAS_ER_REASON_LIST, paritas_er_reason_name)
+/* Each reason's unit, and whether it is damage, by the list that it stands in. */
+static const struct kind {
+    paritas_er_unit unit;
+    bool damage;
+} kinds[] = {
+#define CELL(name, value, word, doc) [value] = {PARITAS_ER_UNIT_CELL, false},
+#define ROW(name, value, word, doc) [value] = {PARITAS_ER_UNIT_ROW, false},
+#define DAMAGED_ROW(name, value, word, doc) [value] = {PARITAS_ER_UNIT_ROW, true},
+#define SWEEP(name, value, word, doc) [value] = {PARITAS_ER_UNIT_SWEEP, false},
+#define DAMAGED_SWEEP(name, value, word, doc) [value] = {PARITAS_ER_UNIT_SWEEP, true},
+    PARITAS_ER_CELL_REASON_LIST(CELL) PARITAS_ER_DAMAGED_ROW_REASON_LIST(DAMAGED_ROW)
+        PARITAS_ER_ROW_REASON_LIST(ROW) PARITAS_ER_SWEEP_REASON_LIST(SWEEP)
+            PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(DAMAGED_SWEEP)
+#undef CELL
+#undef ROW
+#undef DAMAGED_ROW
+#undef SWEEP
+#undef DAMAGED_SWEEP
+};
+_Static_assert(sizeof kinds / sizeof *kinds == PARITAS_ER_REASON_COUNT, "every reason has its kind");
 
 paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
 {
-    switch (reason) {
-#define X(name, value, word, unit, damage) \
-    case PARITAS_ER_##name:                \
-        return PARITAS_ER_##unit;
-        PARITAS_ER_REASON_LIST(X)
-#undef X
-    case PARITAS_ER_REASONS:
-        break;
-    }
-    return PARITAS_ER_CELL;
+    return (size_t)reason < PARITAS_ER_REASON_COUNT ? kinds[reason].unit : PARITAS_ER_UNIT_CELL;
 }
 
-const char *paritas_er_unit_name(paritas_er_unit unit)
+bool er_is_damage(paritas_er_reason reason)
 {
-    return unit == PARITAS_ER_CELL    ? "cell"
-           : unit == PARITAS_ER_ROW   ? "row"
-           : unit == PARITAS_ER_SWEEP ? "sweep"
-                                      : "unknown";
+    return kinds[reason].damage;
 }
 
 void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column)
@@ -58,15 +64,15 @@ static const struct array {
     ARRAY(number, 1, false),
     ARRAY(utc, 1, false),
     ARRAY(sweep_reason, 1, false),
-    ARRAY(row_reason, PARITAS_ER_ROWS, false),
+    ARRAY(row_reason, PARITAS_SWEEP_ROWS, false),
     ARRAY(cell_reason, CELLS, false),
-    ARRAY(line, PARITAS_ER_ROWS, false),
-    ARRAY(time, PARITAS_ER_ROWS, true),
-    ARRAY(energy, PARITAS_ER_ROWS, true),
-    ARRAY(field, PARITAS_ER_ROWS * 3, true),
+    ARRAY(line, PARITAS_SWEEP_ROWS, false),
+    ARRAY(time, PARITAS_SWEEP_ROWS, true),
+    ARRAY(energy, PARITAS_SWEEP_ROWS, true),
+    ARRAY(field, PARITAS_SWEEP_ROWS * 3, true),
     ARRAY(flux, CELLS, true),
     ARRAY(azimuth, CELLS, true),
-    ARRAY(polarity, PARITAS_ER_ROWS, true),
+    ARRAY(polarity, PARITAS_SWEEP_ROWS, true),
     ARRAY(spacecraft_potential, 1, true),
     ARRAY(spacecraft_in_sun, 1, true),
     ARRAY(projection_in_sun, 1, true),
@@ -111,6 +117,7 @@ paritas_status er_day_open(paritas_context *context, size_t room, struct er_day 
     *day = paritas_allocate_clear(context, 1, sizeof **day);
     if (!*day) return paritas_fail_memory(context);
     (*day)->allocator = context->allocator;
+    (*day)->open.size = sizeof(*day)->open;
     const paritas_status status = grow(context, *day, room ? room : 1);
     if (status) {
         paritas_er_day_free(&(*day)->open);
@@ -137,7 +144,7 @@ paritas_status er_day_add(paritas_context *context, struct er_day *day, int64_t 
         }
     }
     day->open.number[n] = number;
-    memset(day->open.row_reason + n * PARITAS_ER_ROWS, PARITAS_ER_ROW_MISSING, PARITAS_ER_ROWS);
+    memset(day->open.row_reason + n * PARITAS_SWEEP_ROWS, PARITAS_ER_ROW_MISSING, PARITAS_SWEEP_ROWS);
     memset(day->open.cell_reason + n * CELLS, PARITAS_ER_ROW_MISSING, CELLS);
     day->open.n = n + 1;
     return PARITAS_OK;

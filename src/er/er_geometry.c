@@ -17,7 +17,7 @@ static const struct column {
 } columns[] = {
 #define COLUMN(name, lower, upper, rows, whole) \
     {#name, lower, upper, offsetof(paritas_er_day, name), rows, whole}
-    COLUMN(polarity, -1.0, 1.0, PARITAS_ER_ROWS, true), COLUMN(spacecraft_potential, -1e5, 1e5, 1, false),
+    COLUMN(polarity, -1.0, 1.0, PARITAS_SWEEP_ROWS, true), COLUMN(spacecraft_potential, -1e5, 1e5, 1, false),
     COLUMN(spacecraft_in_sun, 0.0, 1.0, 1, true),       COLUMN(projection_in_sun, 0.0, 1.0, 1, true),
     COLUMN(spacecraft_latitude, -90.0, 90.0, 1, false), COLUMN(spacecraft_longitude, -360.0, 360.0, 1, false),
     COLUMN(projection_latitude, -90.0, 90.0, 1, false), COLUMN(projection_longitude, -360.0, 360.0, 1, false),

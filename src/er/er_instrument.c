@@ -15,7 +15,7 @@ static const struct belt {
 } belts[] = {{11.25, 16, 0.150279}, {33.75, 16, 0.127401}, {56.25, 8, 0.170253}, {78.75, 4, 0.119570}};
 #define BELTS (sizeof belts / sizeof *belts)
 
-paritas_status paritas_er_theta(paritas_context *context, const char *path, double theta[PARITAS_ER_CELLS])
+paritas_status paritas_er_theta(paritas_context *context, const char *path, double theta[PARITAS_SWEEP_CELLS])
 {
     size_t n = 0;
     if (!path) {
@@ -37,7 +37,7 @@ paritas_status paritas_er_theta(paritas_context *context, const char *path, doub
             line.length -= length < line.length ? length + 1 : length;
             if (length == 0) continue;
             double value;
-            if (n == PARITAS_ER_CELLS)
+            if (n == PARITAS_SWEEP_CELLS)
                 status = er_text_refuse(&text, "there are more than 88 inclinations");
             else if (!er_piece_number(field, &value))
                 status = er_text_refuse(&text, "inclination %zu is no number", n + 1);
@@ -48,15 +48,15 @@ paritas_status paritas_er_theta(paritas_context *context, const char *path, doub
                 theta[n++] = value;
         }
     }
-    if (!status && n < PARITAS_ER_CELLS)
+    if (!status && n < PARITAS_SWEEP_CELLS)
         status = er_text_refuse(&text, "the file ends after %zu inclinations of 88", n);
     er_text_close(&text);
     return status;
 }
 
-void paritas_er_solid_angles(const double theta[PARITAS_ER_CELLS], double solid_angle[PARITAS_ER_CELLS])
+void paritas_er_solid_angles(const double theta[PARITAS_SWEEP_CELLS], double solid_angle[PARITAS_SWEEP_CELLS])
 {
-    for (size_t j = 0; j < PARITAS_ER_CELLS; j++) {
+    for (size_t j = 0; j < PARITAS_SWEEP_CELLS; j++) {
         const double magnitude = theta[j] < 0.0 ? -theta[j] : theta[j];
         solid_angle[j] = (double)NAN;
         for (size_t k = 0; k < BELTS; k++)

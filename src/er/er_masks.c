@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS ((size_t)PARITAS_ER_ROWS)
-#define CELLS ((size_t)PARITAS_ER_CELLS)
+#define ROWS ((size_t)PARITAS_SWEEP_ROWS)
+#define CELLS ((size_t)PARITAS_SWEEP_CELLS)
 
 /* How far in azimuth a cell at each inclination may be from the Sun's and still be within the angle whose
  * cosine is given: degrees; below 0: it never is. */
@@ -45,7 +45,7 @@ static size_t mask_row(paritas_er_day *day, size_t row, double azimuth, const do
 }
 
 paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day *day,
-                                        const double theta[PARITAS_ER_CELLS], double angle)
+                                        const double theta[PARITAS_SWEEP_CELLS], double angle)
 {
     if (!(angle >= 0.0 && angle <= 180.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "angle: %g is not between 0 and 180 degrees",
@@ -54,7 +54,7 @@ paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day
         if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                                 "theta[%zu]: %g is not between -90 and 90 degrees", j, theta[j]);
-    double width[PARITAS_ER_CELLS];
+    double width[PARITAS_SWEEP_CELLS];
     const double cosine = host_cos_degrees(angle);
     for (size_t k = 0; k < day->n; k++) {
         const double azimuth = day->sun_azimuth[k], elevation = day->sun_elevation[k];

@@ -9,6 +9,7 @@
 #include "er/er_number.h"
 
 #include "base/digest.h"
+#include "base/sized.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -298,20 +299,21 @@ static paritas_status read_day(struct reader *r, struct source *source, const pa
 
 /* `size`: of the source, about. */
 static paritas_status read_from(paritas_context *context, const char *label, struct source *source,
-                                uint64_t size, const paritas_er_options *options, paritas_er_day **out)
+                                uint64_t size, const paritas_er_options *given, paritas_er_day **out)
 {
-    static const paritas_er_options defaults = PARITAS_ER_OPTIONS_DEFAULT;
-    const paritas_er_options *const used = options ? options : &defaults;
-    if (!(used->field_lower >= 0.0) || !(used->field_upper > used->field_lower))
+    paritas_er_options options = PARITAS_ER_OPTIONS_DEFAULT;
+    paritas_status status = SIZED_TAKE(context, paritas_er_options, "options", given, &options);
+    if (status) return status;
+    if (!(options.field_lower >= 0.0) || !(options.field_upper > options.field_lower))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "options: the limits of the field are no interval above 0: %g to %g",
-                            used->field_lower, used->field_upper);
+                            options.field_lower, options.field_upper);
     struct reader reader = {.context = context, .label = label};
     struct er_day *day;
-    const uint64_t sweeps = size / (PARITAS_ER_ROWS * ROW_BYTES) + 1;
-    paritas_status status = er_day_open(context, sweeps < 8192 ? (size_t)sweeps : 8192, &day);
+    const uint64_t sweeps = size / (PARITAS_SWEEP_ROWS * ROW_BYTES) + 1;
+    status = er_day_open(context, sweeps < 8192 ? (size_t)sweeps : 8192, &day);
     if (status) return status;
-    status = read_day(&reader, source, used, day);
+    status = read_day(&reader, source, &options, day);
     if (status)
         paritas_er_day_free(&day->open);
     else

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS ((size_t)PARITAS_ER_ROWS)
+#define ROWS ((size_t)PARITAS_SWEEP_ROWS)
 #define PROBE "-25"
 #define MOON "301"
 #define SUN "10"

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS PARITAS_ER_ROWS
-#define CELLS PARITAS_ER_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 #define SPAN 160.0 /* s: two sweeps; rows of one are within 80 */
 
 struct sweep {
@@ -54,14 +54,6 @@ void er_sweeps_free(struct er_sweeps *sweeps)
 }
 
 /* ---- reasons ---------------------------------------------------------------------------------- */
-
-static bool is_damage(paritas_er_reason reason)
-{
-#define X(name, value, word, unit, damage) damage,
-    static const bool damages[] = {PARITAS_ER_REASON_LIST(X)};
-#undef X
-    return damages[reason];
-}
 
 /* What a reason is in words, for those that a file is refused for. */
 static const char *sentence(paritas_er_reason reason)
@@ -346,9 +338,9 @@ paritas_status er_sweeps_close(struct er_sweeps *s)
     }
     if (!s->options->strict) return PARITAS_OK;
     paritas_er_reason found = PARITAS_ER_KEPT;
-    for (int r = 1; r < PARITAS_ER_REASONS; r++) {
+    for (int r = 1; r < PARITAS_ER_REASON_COUNT; r++) {
         const paritas_er_count *counted = &day->counts[r];
-        if (is_damage((paritas_er_reason)r) && counted->count &&
+        if (er_is_damage((paritas_er_reason)r) && counted->count &&
             (!found || counted->line < day->counts[found].line))
             found = (paritas_er_reason)r;
     }

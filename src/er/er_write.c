@@ -217,7 +217,7 @@ static char *put_row(char *out, const paritas_er_day *day, size_t k, size_t row,
 {
     char utc[PARITAS_ER_UTC_SIZE], number[24];
     const double *field = day->field + 3 * row;
-    if (day->utc[k][0] && day->time[row] == day->time[k * PARITAS_ER_ROWS])
+    if (day->utc[k][0] && day->time[row] == day->time[k * PARITAS_SWEEP_ROWS])
         memcpy(utc, day->utc[k], sizeof utc);
     else
         paritas_er_utc(day->time[row], utc);
@@ -228,7 +228,7 @@ static char *put_row(char *out, const paritas_er_day *day, size_t k, size_t row,
     snprintf(number, sizeof number, "%lld", (long long)day->number[k]);
     out = put_text(out, number, 6);
     for (size_t i = 0; i < 3; i++) out = exact ? put_exact(out, field[i]) : put_fixed(out, field[i], 6, 12);
-    for (size_t j = row * PARITAS_ER_CELLS; j < (row + 1) * PARITAS_ER_CELLS; j++) {
+    for (size_t j = row * PARITAS_SWEEP_CELLS; j < (row + 1) * PARITAS_SWEEP_CELLS; j++) {
         const double flux = day->flux[j];
         if (day->cell_reason[j] == PARITAS_ER_FLUX_ERROR)
             out = put_text(out, "-9.99E-99", 10);
@@ -237,7 +237,7 @@ static char *put_row(char *out, const paritas_er_day *day, size_t k, size_t row,
         else
             out = exact ? put_exact(out, flux) : put_scientific(out, flux, 10);
     }
-    for (size_t j = row * PARITAS_ER_CELLS; j < (row + 1) * PARITAS_ER_CELLS; j++) {
+    for (size_t j = row * PARITAS_SWEEP_CELLS; j < (row + 1) * PARITAS_SWEEP_CELLS; j++) {
         const double azimuth = day->azimuth[j];
         if (day->cell_reason[j] == PARITAS_ER_AZIMUTH_ERROR)
             out = put_text(out, "998.99", 8);
@@ -254,7 +254,7 @@ static paritas_status write_rows(paritas_context *context, FILE *file, const cha
                                  const paritas_er_day *day, bool exact)
 {
     char *out = buffer;
-    for (size_t row = 0; row < day->n * PARITAS_ER_ROWS; row++) {
+    for (size_t row = 0; row < day->n * PARITAS_SWEEP_ROWS; row++) {
         if (!is_number(day->energy[row])) continue;
         const double *field = day->field + 3 * row;
         if (!is_number(day->time[row]) || !is_number(field[0]) || !is_number(field[1]) ||
@@ -262,8 +262,8 @@ static paritas_status write_rows(paritas_context *context, FILE *file, const cha
             return paritas_fail(
                 context, PARITAS_INVALID_ARGUMENT,
                 "day: row %zu of sweep %zu has an energy, but its time or field is not a number",
-                row % PARITAS_ER_ROWS, row / PARITAS_ER_ROWS);
-        out = put_row(out, day, row / PARITAS_ER_ROWS, row, exact);
+                row % PARITAS_SWEEP_ROWS, row / PARITAS_SWEEP_ROWS);
+        out = put_row(out, day, row / PARITAS_SWEEP_ROWS, row, exact);
         if ((size_t)(out - buffer) < FLUSH_AT) continue;
         if (fwrite(buffer, 1, (size_t)(out - buffer), file) != (size_t)(out - buffer))
             return paritas_fail(context, PARITAS_UNWRITABLE, "%s: %s", path, strerror(errno));

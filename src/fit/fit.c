@@ -295,7 +295,8 @@ static paritas_status run_chunk(struct chunk *c)
         again && c->sets && c->set_of && c->constants ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK) {
         gather_sets(c);
-        for (size_t i = 0; i < c->n; i++) c->results[i].iterations = 0;
+        for (size_t i = 0; i < c->n; i++)
+            c->results[i] = (paritas_fit_result)PARITAS_INIT(paritas_fit_result);
         const uint32_t own = c->options.start_is_near ? FIT_FROM_NEAR : 0;
         status = fit_jobs(c, context->device, c->n, NULL, NULL, own | c->closer);
         for (size_t i = 0; i < c->n && c->raw && status == PARITAS_OK; i++) land(c, i);

@@ -104,7 +104,7 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
                                    point->asimov.twice_nll, a->asimov.result.twice_nll);
     if (a->no_asimov) q_asimov = (double)NAN;
     double t = shifted(a->statistic, q, q_asimov);
-    memset(result, 0, sizeof *result);
+    *result = (paritas_hypotest_result)PARITAS_INIT(paritas_hypotest_result);
     result->mu = point->mu;
     result->q = q;
     result->q_asimov = q_asimov;

@@ -42,7 +42,9 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
                            paritas_gof_result *result)
 {
     struct infer infer;
-    paritas_status status = infer_open(&infer, context, model, job, false);
+    paritas_status status = SIZED_CHECK(context, paritas_gof_result, "result", 1, result);
+    if (status != PARITAS_OK) return status;
+    status = infer_open(&infer, context, model, job, false);
     struct infer_profile best = {.data = infer.base.data}, *const profile = &best;
     /* nor has it a saturated model */
     if (status == PARITAS_OK) status = family_check_expectation(context, paritas_model_frozen(model));

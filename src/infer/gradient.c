@@ -1,6 +1,7 @@
 /* gradient.c: paritas_differentiate: arguments, rows in chunks, and outputs from q and q_A with their
  * derivatives. */
 #include "infer/gradient.h"
+#include "base/sized.h"
 #include "fit/fit_rows.h"
 #include "infer/asymptotic.h"
 #include "infer/limit.h"
@@ -14,19 +15,14 @@
 /* relative: CLs at a limit, found anew; limits are good to some 1e-7, another minimum is far off */
 #define SAME_LEVEL 1e-4
 
-static const struct {
-    const char *name;
-    unsigned outputs;
-} quantities[] = {
-#define X(name, value, word, outputs) [value] = {word, outputs},
-    PARITAS_QUANTITY_LIST(X)
-#undef X
+static const unsigned outputs_of[] = {
+#define ONE(name, value, word, doc) [value] = 1,
+#define BAND(name, value, word, doc) [value] = PARITAS_QUANTITY_OUTPUTS,
+    PARITAS_SINGLE_QUANTITY_LIST(ONE) PARITAS_BAND_QUANTITY_LIST(BAND)
+#undef ONE
+#undef BAND
 };
-
-const char *paritas_quantity_name(paritas_quantity quantity)
-{
-    return (size_t)quantity < sizeof quantities / sizeof quantities[0] ? quantities[quantity].name : NULL;
-}
+#define QUANTITY_COUNT (sizeof outputs_of / sizeof outputs_of[0])
 
 static bool is_likelihood(paritas_quantity quantity)
 {
@@ -425,7 +421,7 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
     g->asimov_mu = g->options.statistic == PARITAS_STATISTIC_Q0 ? 1.0 : 0.0;
     g->shares = g->options.shared && (quantity == PARITAS_QUANTITY_Q || quantity == PARITAS_QUANTITY_Z);
     g->needs_asimov = quantity >= PARITAS_QUANTITY_Q_ASIMOV;
-    const unsigned all = quantities[quantity].outputs,
+    const unsigned all = outputs_of[quantity],
                    wished = all > 1 && g->options.outputs ? g->options.outputs : (1u << all) - 1;
     if (wished >> all)
         return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "outputs %u: %s has %u", wished,
@@ -461,11 +457,17 @@ static paritas_status run(struct gradient *g, size_t n, const double *at, const 
 
 paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model,
                                      const paritas_gradient_options *given, const paritas_job *job, size_t n,
-                                     const double *at, const double *data, const paritas_gradient *gradient)
+                                     const double *at, const double *data,
+                                     const paritas_gradient *given_gradient)
 {
     struct gradient g = {.options = PARITAS_GRADIENT_OPTIONS_DEFAULT};
-    if (given) memcpy(&g.options, given, given->size < sizeof g.options ? given->size : sizeof g.options);
-    if (!paritas_quantity_name(g.options.quantity))
+    paritas_gradient gradient = PARITAS_GRADIENT_DEFAULT;
+    paritas_status status = SIZED_TAKE(context, paritas_gradient_options, "options", given, &g.options);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_gradient, "gradient", 1, given_gradient);
+    if (status == PARITAS_OK)
+        status = SIZED_TAKE(context, paritas_gradient, "gradient", given_gradient, &gradient);
+    if (status != PARITAS_OK) return status;
+    if ((size_t)g.options.quantity >= QUANTITY_COUNT)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "quantity %d: there is none of this number",
                             (int)g.options.quantity);
     struct paritas_device *device = context->device;
@@ -474,13 +476,13 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
         context->device = context->host;
         context->precision = 64;
     }
-    paritas_status status = infer_open(&g.infer, context, model, job, !is_likelihood(g.options.quantity));
+    status = infer_open(&g.infer, context, model, job, !is_likelihood(g.options.quantity));
     struct arena keep = g.infer.arena;
-    g.wants_rows = gradient->data != NULL;
-    g.wants_mu = gradient->at != NULL || (g.options.quantity == PARITAS_QUANTITY_LIMIT && g.wants_rows);
+    g.wants_rows = gradient.data != NULL;
+    g.wants_mu = gradient.at != NULL || (g.options.quantity == PARITAS_QUANTITY_LIMIT && g.wants_rows);
     if (status == PARITAS_OK) status = open_call(&g, &keep);
     if (status == PARITAS_OK) status = check(&g, n, at);
-    if (status == PARITAS_OK) status = run(&g, n, at, data, gradient);
+    if (status == PARITAS_OK) status = run(&g, n, at, data, &gradient);
     arena_free(&keep);
     context->device = device;
     context->precision = precision;

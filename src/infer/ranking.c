@@ -56,6 +56,7 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         if (infer->base.fixed[i] || i == infer->poi) continue;
         double error = profile->errors[i];
         paritas_ranking_entry *entry = &entries[*n];
+        entry->size = sizeof *entry;
         entry->parameter = i;
         entry->pull = (profile->parameters[i] - centres[i]) / widths[i];
         entry->constraint = error / widths[i];

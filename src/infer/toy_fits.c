@@ -247,7 +247,8 @@ static paritas_status run_fits(void *user, int which, uint64_t first, size_t n)
     for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
         const struct profile *profile = &chunk->profiles[i];
         chunk->results[i] =
-            (paritas_fit_result){.status = profile->status_free,
+            (paritas_fit_result){.size = sizeof(paritas_fit_result),
+                                 .status = profile->status_free,
                                  .iterations = profile->iterations,
                                  .twice_nll = 2.0 * (profile->value_free + chunk->constants[i]),
                                  .edm = profile->edm,

@@ -1,11 +1,11 @@
 /* kappa_fit.c: kappa distributions fitted to electron spectra.
  *
- *   spectra ──► rows of numbers, chunk by chunk ──► device: whole fits (kernels/kappa/kappa_fit.h) ──► (f32: again
- *       on the host in f64, from where f32 came) ──► results
+ *   spectra ──► rows of numbers, chunk by chunk ──► device: whole fits (kernels/kappa/kappa_fit.h)
+ *       ──► (f32: again on the host in f64, from where f32 came) ──► results
  */
 #include "base/context.h"
 #include "base/host_math.h"
-#include "base/names.h"
+#include "base/sized.h"
 #include "fit/batch.h"
 #include "kappa/kappa_arrays.h"
 #include "kappa/kappa.h"
@@ -21,14 +21,10 @@
 #define GRID_KAPPAS 5
 _Static_assert(GRID_KAPPAS *GRID_THETAS <= KAPPA_GRID_MOST, "the slab holds every point of the grid");
 
-NAME_OF(paritas_kappa_weights, PARITAS_KAPPA_WEIGHTS_LIST, paritas_kappa_weights_name)
-NAME_OF(paritas_kappa_density, PARITAS_KAPPA_DENSITY_LIST, paritas_kappa_density_name)
-NAME_OF(paritas_spectrum_status, PARITAS_SPECTRUM_LIST, paritas_spectrum_status_name)
-
 /* ---- options ---- */
 
 struct task {
-    const paritas_spectra *spectra;
+    paritas_spectra spectra;
     paritas_kappa_options options;
     paritas_kappa_result *results;
     double *starts; /* y, kappa, t of each, kappa 0: none; NULL: none at all. Fits in f32 leave theirs here */
@@ -48,10 +44,10 @@ static double log_theta(double theta)
 
 static paritas_status check_options(paritas_context *context, const paritas_kappa_options *o)
 {
-    if ((unsigned)o->weights > PARITAS_WEIGHTS_NONE)
+    if ((unsigned)o->weights > PARITAS_KAPPA_WEIGHTS_NONE)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "weights %d: there are none of this number",
                             (int)o->weights);
-    if ((unsigned)o->density > PARITAS_DENSITY_ESTIMATE)
+    if ((unsigned)o->density > PARITAS_KAPPA_DENSITY_ESTIMATE)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "density %d: there is none of this number",
                             (int)o->density);
     if (!(o->response >= 0.0 && o->response <= 10.0))
@@ -77,7 +73,7 @@ static void freeze_options(struct task *task)
 {
     const paritas_kappa_options *o = &task->options;
     const double t_lower = log_theta(o->theta_lower), t_upper = log_theta(o->theta_upper);
-    const bool held = o->density == PARITAS_DENSITY_ESTIMATE;
+    const bool held = o->density == PARITAS_KAPPA_DENSITY_ESTIMATE;
     unsigned kappas = o->kappa_lower < o->kappa_upper ? GRID_KAPPAS : 1,
              thetas = 1 + (unsigned)((t_upper - t_lower) / GRID_STEP + 0.99);
     if (thetas > GRID_THETAS) thetas = GRID_THETAS;
@@ -119,24 +115,27 @@ static void freeze_options(struct task *task)
     task->free = !held + (o->kappa_lower < o->kappa_upper) + (o->theta_lower < o->theta_upper);
 }
 
-static paritas_status open_task(paritas_context *context, struct task *task, const paritas_spectra *spectra,
-                                const paritas_kappa_options *given)
+static paritas_status open_task(paritas_context *context, struct task *task,
+                                const paritas_spectra *given_spectra,
+                                const paritas_kappa_options *given_options)
 {
-    task->spectra = spectra;
+    const paritas_spectra *spectra = &task->spectra;
+    task->spectra = (paritas_spectra)PARITAS_SPECTRA_DEFAULT;
     task->options = (paritas_kappa_options)PARITAS_KAPPA_OPTIONS_DEFAULT;
-    if (given)
-        memcpy(&task->options, given,
-               given->size < sizeof task->options ? given->size : sizeof task->options);
-    const paritas_status status = check_options(context, &task->options);
+    paritas_status status =
+        SIZED_TAKE(context, paritas_kappa_options, "options", given_options, &task->options);
+    if (status == PARITAS_OK) status = check_options(context, &task->options);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_spectra, "spectra", 1, given_spectra);
+    if (status == PARITAS_OK)
+        status = SIZED_TAKE(context, paritas_spectra, "spectra", given_spectra, &task->spectra);
     if (status != PARITAS_OK) return status;
-    if (!spectra) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "spectra: NULL");
     if (spectra->n && (!spectra->energy || !spectra->flux))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "spectra: %s is NULL",
                             spectra->energy ? "flux" : "energy");
-    if (spectra->n && task->options.weights == PARITAS_WEIGHTS_COUNTS && !spectra->sensitivity)
+    if (spectra->n && task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !spectra->sensitivity)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "spectra: sensitivity is NULL; the weights 'counts' need it");
-    if (spectra->n && task->options.weights == PARITAS_WEIGHTS_ORIGINAL && !spectra->counts)
+    if (spectra->n && task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL && !spectra->counts)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "spectra: counts is NULL; the weights 'original' need it");
     freeze_options(task);
@@ -158,12 +157,12 @@ static bool usable(double x)
 
 static struct view view_spectrum(const struct task *task, size_t which, double *row)
 {
-    const paritas_spectra *given = task->spectra;
+    const paritas_spectra *given = &task->spectra;
     const double *energy = given->energy + which * SPECTRUM_ROWS, *flux = given->flux + which * SPECTRUM_ROWS;
     const double *gain =
-        task->options.weights == PARITAS_WEIGHTS_COUNTS     ? given->sensitivity + which * SPECTRUM_ROWS
-        : task->options.weights == PARITAS_WEIGHTS_ORIGINAL ? given->counts + which * SPECTRUM_ROWS
-                                                            : NULL;
+        task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS     ? given->sensitivity + which * SPECTRUM_ROWS
+        : task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? given->counts + which * SPECTRUM_ROWS
+                                                                  : NULL;
     struct view view = {0, 0, 0.0};
     memset(row, 0, SPECTRUM_SIZE * sizeof *row);
     for (unsigned i = 0; i < SPECTRUM_PADDED; i++) row[SPECTRUM_FLUX + i] = -1.0;
@@ -172,7 +171,7 @@ static struct view view_spectrum(const struct task *task, size_t which, double *
         row[SPECTRUM_ENERGY + i] = energy[i];
         const double f = flux[i] < 0.0 && flux[i] - flux[i] == 0.0 ? 0.0 : flux[i], g = gain ? gain[i] : 1.0;
         if (!usable(f) || !usable(g) ||
-            (task->options.weights == PARITAS_WEIGHTS_COUNTS && !(g > 0.0 && usable(f * g))))
+            (task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !(g > 0.0 && usable(f * g))))
             continue;
         row[SPECTRUM_FLUX + i] = f;
         row[SPECTRUM_GAIN + i] = g;
@@ -198,7 +197,8 @@ static paritas_status fill(paritas_context *context, void *user, size_t at, size
         view_spectrum(task, at + k, row);
         if (!task->starts || task->hands_on || !(task->starts[3 * (at + k) + 1] > 0.0)) continue;
         memcpy(row + SPECTRUM_START + 1, task->starts + 3 * (at + k) + 1, 2 * sizeof *row);
-        if (task->options.density == PARITAS_DENSITY_FITTED) row[SPECTRUM_START] = task->starts[3 * (at + k)];
+        if (task->options.density == PARITAS_KAPPA_DENSITY_FITTED)
+            row[SPECTRUM_START] = task->starts[3 * (at + k)];
     }
     return PARITAS_OK;
 }
@@ -214,12 +214,13 @@ static void write_result(const struct task *task, size_t which, const double *an
     const struct view view = view_spectrum(task, which, row);
     const double none = (double)NAN;
     memset(r, 0, sizeof *r); /* answers are compared byte by byte */
+    r->size = sizeof *r;
     r->status = PARITAS_SPECTRUM_NOT_FITTED;
     r->fit = (paritas_fit_status)(int)answer[KAPPA_STATUS];
     r->iterations = (unsigned)answer[KAPPA_ITERATIONS];
     r->rows = view.rows;
     r->empty_rows = view.empty;
-    r->plasma.density = r->plasma.kappa = r->plasma.theta = r->temperature = none;
+    r->density = r->kappa = r->theta = r->temperature = none;
     r->density_error = r->kappa_error = r->theta_error = r->temperature_error = none;
     for (unsigned a = 0; a < 9; a++) r->covariance[a / 3][a % 3] = none;
     r->misfit = r->edm = none;
@@ -235,39 +236,40 @@ static void write_result(const struct task *task, size_t which, const double *an
     if (r->fit != PARITAS_FIT_CONVERGED) return;
     r->status = PARITAS_SPECTRUM_FITTED;
     const double *x = answer + KAPPA_POINT, *c = answer + KAPPA_COVARIANCE;
-    r->plasma.density = KAPPA_UNIT_DENSITY * host_exp(x[0]);
-    r->plasma.kappa = x[1];
-    r->plasma.theta = KAPPA_UNIT_THETA * host_exp(x[2]);
+    r->density = KAPPA_UNIT_DENSITY * host_exp(x[0]);
+    r->kappa = x[1];
+    r->theta = KAPPA_UNIT_THETA * host_exp(x[2]);
     /* exactly, what a bound holds */
     r->kappa_state = (paritas_parameter_state)(int)answer[KAPPA_STATES];
     r->theta_state = (paritas_parameter_state)(int)answer[KAPPA_STATES + 1];
     if (r->kappa_state == PARITAS_PARAMETER_FIXED || r->kappa_state == PARITAS_PARAMETER_AT_LOWER_BOUND)
-        r->plasma.kappa = task->options.kappa_lower;
-    if (r->kappa_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->plasma.kappa = task->options.kappa_upper;
+        r->kappa = task->options.kappa_lower;
+    if (r->kappa_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->kappa = task->options.kappa_upper;
     if (r->theta_state == PARITAS_PARAMETER_FIXED || r->theta_state == PARITAS_PARAMETER_AT_LOWER_BOUND)
-        r->plasma.theta = task->options.theta_lower;
-    if (r->theta_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->plasma.theta = task->options.theta_upper;
-    if (task->options.density == PARITAS_DENSITY_ESTIMATE) r->plasma.density = view.density_estimate;
-    if (!kappa_plasma_is_valid(&r->plasma)) { /* in its density, which the fit does not bound */
+        r->theta = task->options.theta_lower;
+    if (r->theta_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->theta = task->options.theta_upper;
+    if (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) r->density = view.density_estimate;
+    const paritas_kappa_plasma plasma = {r->density, r->kappa, r->theta};
+    if (!kappa_plasma_is_valid(&plasma)) { /* in its density, which the fit does not bound */
         r->status = PARITAS_SPECTRUM_NOT_FITTED;
         r->fit = PARITAS_FIT_NOT_A_MINIMUM;
-        r->plasma.density = r->plasma.kappa = r->plasma.theta = none;
+        r->density = r->kappa = r->theta = none;
         return;
     }
-    r->temperature = paritas_kappa_temperature(r->plasma.kappa, r->plasma.theta);
+    r->temperature = paritas_kappa_temperature(r->kappa, r->theta);
     r->misfit = answer[KAPPA_MISFIT];
     r->edm = answer[KAPPA_EDM];
-    const double unit = task->options.weights != PARITAS_WEIGHTS_NONE ? 1.0
-                        : r->dof > 0                                  ? r->misfit / r->dof
-                                                                      : none;
+    const double unit = task->options.weights != PARITAS_KAPPA_WEIGHTS_NONE ? 1.0
+                        : r->dof > 0                                        ? r->misfit / r->dof
+                                                                            : none;
     static const unsigned char place[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
     for (unsigned a = 0; a < 9; a++)
         r->covariance[a / 3][a % 3] = c[place[a]] == 0.0 ? 0.0 : unit * c[place[a]];
-    r->density_error = r->plasma.density * root(r->covariance[0][0]);
+    r->density_error = r->density * root(r->covariance[0][0]);
     r->kappa_error = root(r->covariance[1][1]);
-    r->theta_error = r->plasma.theta * root(r->covariance[2][2]);
+    r->theta_error = r->theta * root(r->covariance[2][2]);
     /* of ln T by kappa and by ln theta */
-    const double k = r->plasma.kappa, by_kappa = 1.0 / k - 1.0 / (k - 1.5), by_t = 2.0;
+    const double k = r->kappa, by_kappa = 1.0 / k - 1.0 / (k - 1.5), by_t = 2.0;
     const double variance = by_kappa * by_kappa * r->covariance[1][1] +
                             2.0 * by_kappa * by_t * r->covariance[1][2] + by_t * by_t * r->covariance[2][2];
     r->temperature_error = r->temperature * root(variance);
@@ -309,22 +311,22 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
 {
     struct task task = {.results = results};
     paritas_status status = open_task(context, &task, spectra, options);
-    if (status != PARITAS_OK || spectra->n == 0) return status;
-    if (!results) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: NULL");
+    const size_t n = task.spectra.n;
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_kappa_result, "results", n, results);
+    if (status != PARITAS_OK || n == 0) return status;
     struct batch batch = batch_of(&task, ENTRY_kappa_fit);
     const bool polished = context->precision == 32 && !context->no_polish;
     /* the weights of rows without a count leave f32 nothing to see the others by */
-    const bool beyond = polished && task.options.weights == PARITAS_WEIGHTS_ORIGINAL;
-    if (!polished || beyond)
-        return batch_run(context, beyond ? context->host : context->device, &batch, spectra->n);
-    task.starts = paritas_allocate(context, spectra->n, 3 * sizeof *task.starts);
+    const bool beyond = polished && task.options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL;
+    if (!polished || beyond) return batch_run(context, beyond ? context->host : context->device, &batch, n);
+    task.starts = paritas_allocate(context, n, 3 * sizeof *task.starts);
     if (!task.starts) return paritas_fail_memory(context);
     task.hands_on = true;
     batch.passes = 2;
-    status = batch_run(context, context->device, &batch, spectra->n);
+    status = batch_run(context, context->device, &batch, n);
     task.hands_on = false;
     batch.pass = 1;
-    if (status == PARITAS_OK) status = batch_run(context, context->host, &batch, spectra->n);
+    if (status == PARITAS_OK) status = batch_run(context, context->host, &batch, n);
     paritas_release(&context->allocator, task.starts);
     return status;
 }
@@ -339,8 +341,8 @@ static paritas_status take_misfit(paritas_context *context, void *user, size_t a
     for (size_t k = 0; k < n; k++) {
         double row[SPECTRUM_SIZE], *to = task->misfit + (at + k) * task->n_points;
         const struct view view = view_spectrum(task, at + k, row);
-        const bool nothing =
-            view.rows == 0 || (task->options.density == PARITAS_DENSITY_ESTIMATE && view.rows == view.empty);
+        const bool nothing = view.rows == 0 || (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE &&
+                                                view.rows == view.empty);
         for (size_t p = 0; p < task->n_points; p++)
             to[p] = nothing ? (double)NAN : out[k * task->n_points + p];
     }
@@ -353,7 +355,7 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
 {
     struct task task = {.misfit = misfit, .n_points = n_points};
     paritas_status status = open_task(context, &task, spectra, options);
-    if (status != PARITAS_OK || spectra->n == 0 || n_points == 0) return status;
+    if (status != PARITAS_OK || task.spectra.n == 0 || n_points == 0) return status;
     if (!points || !misfit)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: NULL", points ? "misfit" : "points");
     if (n_points > (1u << 20))
@@ -364,7 +366,7 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
     for (size_t p = 0; p < n_points && status == PARITAS_OK; p++) {
         paritas_kappa_plasma point = points[p];
         /* not looked at */
-        if (task.options.density == PARITAS_DENSITY_ESTIMATE) point.density = KAPPA_UNIT_DENSITY;
+        if (task.options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) point.density = KAPPA_UNIT_DENSITY;
         if (!kappa_plasma_is_valid(&point))
             status =
                 paritas_fail(context, PARITAS_INVALID_ARGUMENT,
@@ -381,7 +383,7 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
     batch.n_shared = 3 * n_points;
     batch.args[3] = (uint32_t)n_points;
     batch.take = take_misfit;
-    if (status == PARITAS_OK) status = batch_run(context, context->device, &batch, spectra->n);
+    if (status == PARITAS_OK) status = batch_run(context, context->device, &batch, task.spectra.n);
     paritas_release(&context->allocator, shared);
     return status;
 }

@@ -1,6 +1,6 @@
 /* kappa_potential.c: currents and potentials of spacecraft for many distributions or spectra. */
 #include "base/host_math.h"
-#include "base/names.h"
+#include "base/sized.h"
 #include "fit/batch.h"
 #include "kappa/kappa_charging.h"
 #include "kappa/kappa.h"
@@ -9,9 +9,6 @@
 #include <string.h>
 
 #define ENERGY_MOST 1e9 /* eV: that electrons may be asked up to */
-
-NAME_OF(paritas_currents, PARITAS_CURRENTS_LIST, paritas_currents_name)
-NAME_OF(paritas_potential_status, PARITAS_POTENTIAL_LIST, paritas_potential_status_name)
 
 /* ---- options ---- */
 
@@ -28,11 +25,12 @@ paritas_status potential_options_read(paritas_context *context, const paritas_po
                                       paritas_potential_options *options)
 {
     *options = (paritas_potential_options)PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    if (given) memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    paritas_status status = SIZED_TAKE(context, paritas_potential_options, "options", given, options);
+    if (status != PARITAS_OK) return status;
     if (options->currents != PARITAS_CURRENTS_CONVERGED && options->currents != PARITAS_CURRENTS_SUMS)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options.currents: %d is none of the ways",
                             (int)options->currents);
-    paritas_status status = check_energies(context, "sun", options->sun_lower, options->sun_upper);
+    status = check_energies(context, "sun", options->sun_lower, options->sun_upper);
     if (status == PARITAS_OK)
         status = check_energies(context, "shade", options->shade_lower, options->shade_upper);
     if (status == PARITAS_OK && !(options->secondary_energy >= 1e-3 && options->secondary_energy <= 1e3))
@@ -177,11 +175,9 @@ static paritas_status take_potentials(paritas_context *context, void *user, size
         const double *answer = out + k * CHARGING_ANSWER;
         const paritas_kappa_plasma *plasma = &run->plasma[at + k];
         paritas_potential *result = &run->results[at + k];
-        *result = (paritas_potential){.sunlit = run->sunlit[at + k] != 0};
-#define X(name, value, word) \
-    if (answer[CHARGING_STATUS] == (value)) result->status = PARITAS_POTENTIAL_##name;
-        PARITAS_POTENTIAL_LIST(X)
-#undef X
+        *result = (paritas_potential){.size = sizeof *result,
+                                      .status = (paritas_potential_status)(int)answer[CHARGING_STATUS],
+                                      .sunlit = run->sunlit[at + k] != 0};
         const int found = result->status == PARITAS_POTENTIAL_FOUND;
         result->potential = found ? answer[CHARGING_POTENTIAL] : (double)NAN;
         result->error = found && run->covariance
@@ -222,12 +218,11 @@ paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
                                             paritas_potential *results)
 {
     paritas_potential_options options;
-    const paritas_status status = potential_options_read(context, given, &options);
+    paritas_status status = potential_options_read(context, given, &options);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_potential, "results", n, results);
     if (status != PARITAS_OK || n == 0) return status;
-    if (!plasma || !sunlit || !results)
+    if (!plasma || !sunlit)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
-                            !plasma   ? "plasma"
-                            : !sunlit ? "sunlit"
-                                      : "results");
+                            !plasma ? "plasma" : "sunlit");
     return potentials(context, n, plasma, covariance, sunlit, &options, results);
 }

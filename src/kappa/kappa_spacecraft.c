@@ -1,10 +1,10 @@
 /* kappa_spacecraft.c: spacecraft potentials from spectra: see paritas_spacecraft_potential_of_spectra. */
-#include "base/context.h"
+#include "base/sized.h"
 #include "kappa/kappa.h"
 
 #include <string.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define MOST_SLOPE 0.98 /* of the potential by the shift, beyond which no error is told */
 #define CLOSE 1e-3      /* V: a potential this near the shift is not worth another fit */
 /* V: between shifts this near, of which one is too small and one too large, the potential jumps */
@@ -54,6 +54,10 @@ static paritas_status run_allocate(paritas_context *context, const paritas_spect
                 run->results;
         there = there && (run->sensitivity || !spectra->sensitivity) && (run->counts || !spectra->counts);
     }
+    if (there && shifted && n > 0) { /* the first one's size counts for all */
+        run->fits->size = sizeof *run->fits;
+        run->results->size = sizeof *run->results;
+    }
     if (there) return PARITAS_OK;
     run_free(context, run);
     return paritas_fail_memory(context);
@@ -70,7 +74,8 @@ static paritas_status fit_and_solve(paritas_context *context, struct automatic_r
     if (status != PARITAS_OK) return status;
     for (size_t k = 0; k < spectra->n; k++) {
         const int fitted = fits[k].status == PARITAS_SPECTRUM_FITTED;
-        run->plasma[k] = fitted ? fits[k].plasma : (paritas_kappa_plasma){0.0, 0.0, 0.0};
+        run->plasma[k] = (paritas_kappa_plasma){0.0, 0.0, 0.0};
+        if (fitted) run->plasma[k] = (paritas_kappa_plasma){fits[k].density, fits[k].kappa, fits[k].theta};
         memcpy(run->covariance + 9 * k, fits[k].covariance, sizeof fits[k].covariance);
     }
     return paritas_spacecraft_potential(context, spectra->n, run->plasma, run->covariance, sunlit, options,
@@ -145,17 +150,33 @@ static double next_shift(const struct search *search, const paritas_potential *r
     return next > least && next < 2.0 * result->potential ? next : result->potential;
 }
 
+/* Takes back all numbers but the shift. */
+static void refuse(paritas_potential_status status, paritas_potential *result)
+{
+    const double none = __builtin_nan("");
+    *result = (paritas_potential){.size = sizeof *result,
+                                  .status = status,
+                                  .sunlit = result->sunlit,
+                                  .potential = none,
+                                  .error = none,
+                                  .shift = result->shift,
+                                  .second = none,
+                                  .temperature = none,
+                                  .electrons = none,
+                                  .emitted = none,
+                                  .ions = none};
+}
+
 /* A potential that is not its spectrum's shift tells nothing, and neither does what stopped a spectrum that
  * was shifted too far. */
 static void refuse_unsettled(const struct search *search, paritas_potential *result)
 {
     if (!result->sunlit || (result->status == PARITAS_POTENTIAL_ABOVE_RANGE && search->above >= FURTHEST))
         return;
-    const double off = result->potential - result->shift, none = __builtin_nan("");
+    const double off = result->potential - result->shift;
     if (result->status == PARITAS_POTENTIAL_FOUND ? off <= CLOSE && off >= -CLOSE : result->shift == 0.0)
         return;
-    *result = (paritas_potential){
-        PARITAS_POTENTIAL_NOT_SETTLED, 1, none, none, none, result->shift, none, none, none, none};
+    refuse(PARITAS_POTENTIAL_NOT_SETTLED, result);
 }
 
 /* What currents of a thermal speed that stands at its bound balance is the bound's, not the plasma's. */
@@ -164,48 +185,47 @@ static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *res
     if (result->status != PARITAS_POTENTIAL_FOUND || (fit->theta_state != PARITAS_PARAMETER_AT_LOWER_BOUND &&
                                                       fit->theta_state != PARITAS_PARAMETER_AT_UPPER_BOUND))
         return;
-    const double none = __builtin_nan("");
-    *result = (paritas_potential){
-        PARITAS_POTENTIAL_AT_BOUND, result->sunlit, none, none, none, result->shift, none, none, none, none};
+    refuse(PARITAS_POTENTIAL_AT_BOUND, result);
 }
 
 paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
-                                                       const paritas_spectra *spectra,
+                                                       const paritas_spectra *given_spectra,
                                                        const unsigned char *sunlit,
                                                        const paritas_kappa_options *kappa,
-                                                       const paritas_potential_options *given,
+                                                       const paritas_potential_options *given_options,
                                                        paritas_kappa_result *fits, paritas_potential *results)
 {
+    paritas_spectra spectra = PARITAS_SPECTRA_DEFAULT;
     paritas_potential_options options;
-    paritas_status status = potential_options_read(context, given, &options);
+    paritas_status status = potential_options_read(context, given_options, &options);
+    if (status == PARITAS_OK)
+        status = SIZED_TAKE(context, paritas_spectra, "spectra", given_spectra, &spectra);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_kappa_result, "fits", spectra.n, fits);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_potential, "results", spectra.n, results);
     if (status != PARITAS_OK) return status;
     /* which looks at what else was given */
-    if (!spectra || spectra->n == 0) return paritas_kappa_fit(context, spectra, kappa, fits);
-    if (!sunlit || !fits || !results)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
-                            !sunlit ? "sunlit"
-                            : !fits ? "fits"
-                                    : "results");
+    if (spectra.n == 0) return paritas_kappa_fit(context, given_spectra, kappa, fits);
+    if (!sunlit) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sunlit: none given");
     struct search *searches = NULL;
     struct automatic_run run;
-    status = run_allocate(context, spectra, spectra->n, 0, &run);
+    status = run_allocate(context, &spectra, spectra.n, 0, &run);
     if (status != PARITAS_OK) return status;
-    status = fit_and_solve(context, &run, spectra, sunlit, kappa, &options, fits, results);
+    status = fit_and_solve(context, &run, &spectra, sunlit, kappa, &options, fits, results);
     run_free(context, &run);
     if (status == PARITAS_OK && options.refits > 0) {
-        searches = paritas_allocate(context, spectra->n, sizeof *searches);
+        searches = paritas_allocate(context, spectra.n, sizeof *searches);
         if (!searches) status = paritas_fail_memory(context);
     }
-    for (size_t k = 0; searches && k < spectra->n; k++)
+    for (size_t k = 0; searches && k < spectra.n; k++)
         searches[k] = (struct search){0.0, FURTHEST, 0.0, results[k].potential, 0};
     for (unsigned r = 0; r < options.refits && status == PARITAS_OK; r++) {
         size_t n = 0;
-        for (size_t k = 0; k < spectra->n; k++) n += is_open(&searches[k], &results[k]);
+        for (size_t k = 0; k < spectra.n; k++) n += is_open(&searches[k], &results[k]);
         if (n == 0) break;
-        status = run_allocate(context, spectra, n, 1, &run);
+        status = run_allocate(context, &spectra, n, 1, &run);
         if (status != PARITAS_OK) break;
         n = 0;
-        for (size_t k = 0; k < spectra->n; k++) {
+        for (size_t k = 0; k < spectra.n; k++) {
             struct search *search = &searches[k];
             const paritas_potential *last = &results[k];
             if (!is_open(search, last)) continue;
@@ -215,12 +235,17 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
                 search->shift = last->shift;
                 search->off = off;
             }
-            shift(spectra, k, next, options.liouville, &run, n);
+            shift(&spectra, k, next, options.liouville, &run, n);
             run.shift[n] = next;
             run.sunlit[n] = 1;
             run.which[n++] = k;
         }
-        const paritas_spectra shifted = {n, run.energy, run.flux, run.sensitivity, run.counts};
+        const paritas_spectra shifted = {.size = sizeof shifted,
+                                         .n = n,
+                                         .energy = run.energy,
+                                         .flux = run.flux,
+                                         .sensitivity = run.sensitivity,
+                                         .counts = run.counts};
         status = fit_and_solve(context, &run, &shifted, run.sunlit, kappa, &options, run.fits, run.results);
         for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
             struct search *search = &searches[run.which[k]];
@@ -235,9 +260,9 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
         }
         run_free(context, &run);
     }
-    for (size_t k = 0; options.refits > 1 && k < spectra->n && status == PARITAS_OK; k++)
+    for (size_t k = 0; options.refits > 1 && k < spectra.n && status == PARITAS_OK; k++)
         refuse_unsettled(&searches[k], &results[k]);
-    for (size_t k = 0; k < spectra->n && status == PARITAS_OK; k++) refuse_bound(&fits[k], &results[k]);
+    for (size_t k = 0; k < spectra.n && status == PARITAS_OK; k++) refuse_bound(&fits[k], &results[k]);
     paritas_release(&context->allocator, searches);
     return status;
 }

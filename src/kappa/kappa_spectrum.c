@@ -1,14 +1,15 @@
-/* kappa_spectrum.c: omnidirectional spectra from sweeps. One pass over the cells in f64; no device would be faster
- * than memory. */
+/* kappa_spectrum.c: omnidirectional spectra from sweeps. One pass over the cells in f64; no device would be
+ * faster than memory. */
 #include "base/context.h"
 #include "base/host_math.h"
+#include "base/sized.h"
 #include "kappa/kappa.h"
 
 #include <math.h>
 #include <string.h>
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
-#define CELLS PARITAS_SPECTRUM_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 
 /* The archive's marks of missing and of flagged fluxes are +-1e-98: no flux is so small. */
 #define MARKS 1e-90
@@ -42,7 +43,8 @@ struct sensor {
 static paritas_status open_sensor(paritas_context *context, const paritas_cells *given, struct sensor *sensor)
 {
     paritas_cells cells = PARITAS_CELLS_DEFAULT;
-    if (given) memcpy(&cells, given, given->size < sizeof cells ? given->size : sizeof cells);
+    const paritas_status status = SIZED_TAKE(context, paritas_cells, "cells", given, &cells);
+    if (status != PARITAS_OK) return status;
     if (!cells.theta) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cells: theta is NULL");
     if (!(cells.geometric_factor > 0.0 && cells.geometric_factor < INFINITY))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "geometric_factor %g: must be above 0",
@@ -112,30 +114,30 @@ static struct row sum_row(const struct sensor *sensor, double energy, const doub
                         counts};
 }
 
-paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_cells *cells, size_t n,
-                                      const double *energy, const double *flux, const double *cosine,
-                                      double *omni, double *coverage, double *sensitivity, double *counts,
-                                      double *error)
+paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_spectrum_request *given)
 {
     struct sensor sensor = {0};
-    const paritas_status status = open_sensor(context, cells, &sensor);
-    if (status != PARITAS_OK || n == 0) return status;
-    if (!energy || !flux || !cosine || !omni)
+    paritas_spectrum_request r = PARITAS_SPECTRUM_REQUEST_DEFAULT;
+    paritas_status status = SIZED_CHECK(context, paritas_spectrum_request, "request", 1, given);
+    if (status == PARITAS_OK) status = SIZED_TAKE(context, paritas_spectrum_request, "request", given, &r);
+    if (status == PARITAS_OK) status = open_sensor(context, r.cells, &sensor);
+    if (status != PARITAS_OK || r.n == 0) return status;
+    if (!r.energy || !r.flux || !r.cosine || !r.omni)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: NULL",
-                            !energy   ? "energy"
-                            : !flux   ? "flux"
-                            : !cosine ? "cosine"
-                                      : "omni");
-    for (size_t k = 0; k < n * ROWS; k++) {
-        const double none = (double)NAN;
-        const bool known = energy[k] > 0.0 && energy[k] < INFINITY;
-        const struct row row = known ? sum_row(&sensor, energy[k], flux + k * CELLS, cosine + k * CELLS)
+                            !r.energy   ? "energy"
+                            : !r.flux   ? "flux"
+                            : !r.cosine ? "cosine"
+                                        : "omni");
+    for (size_t k = 0; k < r.n * ROWS; k++) {
+        const double none = (double)NAN, energy = r.energy[k];
+        const bool known = energy > 0.0 && energy < INFINITY;
+        const struct row row = known ? sum_row(&sensor, energy, r.flux + k * CELLS, r.cosine + k * CELLS)
                                      : (struct row){none, none, none, 0.0};
-        omni[k] = row.omni;
-        if (coverage) coverage[k] = row.coverage;
-        if (sensitivity) sensitivity[k] = row.sensitivity;
-        if (counts) counts[k] = row.counts;
-        if (error) error[k] = host_sqrt(row.counts);
+        r.omni[k] = row.omni;
+        if (r.coverage) r.coverage[k] = row.coverage;
+        if (r.sensitivity) r.sensitivity[k] = row.sensitivity;
+        if (r.counts) r.counts[k] = row.counts;
+        if (r.error) r.error[k] = host_sqrt(row.counts);
     }
     return PARITAS_OK;
 }

@@ -35,8 +35,9 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
 /* What a fit of this misfit is; `settled`: its search ended within its limits. */
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
 
-/* Are all arrays there? */
-paritas_status losscone_sweeps_check(paritas_context *context, const paritas_sweeps *sweeps);
+/* *sweeps := what the caller gave, which must have all arrays; fluxes only where they are needed. */
+paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
+                                    paritas_sweeps *sweeps);
 /* The row of sweep k as arrays.h has it, masked; SWEEP_SIZE numbers. */
 void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
 /* Fills a batch whose rows are those of sweeps and no more; what `user` points to begins with the const

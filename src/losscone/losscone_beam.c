@@ -1,10 +1,11 @@
 /* losscone_beam.c: beams of electrons along the field, which the surface's potential accelerated: see
  * paritas_losscone.h. */
+#include "base/sized.h"
 #include "losscone/losscone.h"
 
 #include <math.h>
 
-#define ROWS PARITAS_SWEEP_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 #define COSINE_150 (-0.86602540378443865)
 #define CELLS_LEAST 5
@@ -80,27 +81,29 @@ static int is_beam(const struct profile *p, size_t at)
     return rows == 0 || sum / rows <= HIGH_MOST * peak;
 }
 
-paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *sweeps,
+paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *given_sweeps,
                                      paritas_beam *beams)
 {
-    const paritas_status status = losscone_sweeps_check(context, sweeps);
-    if (status != PARITAS_OK || sweeps->n == 0) return status;
-    if (!beams) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "beams: none given");
-    for (size_t k = 0; k < sweeps->n; k++) {
+    paritas_sweeps sweeps;
+    paritas_status status = losscone_sweeps_read(context, given_sweeps, true, &sweeps);
+    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_beam, "beams", sweeps.n, beams);
+    if (status != PARITAS_OK) return status;
+    for (size_t k = 0; k < sweeps.n; k++) {
         struct profile p;
-        profile_of(sweeps, k, &p);
+        profile_of(&sweeps, k, &p);
         size_t best = p.n;
         for (size_t i = 0; i < p.n; i++)
             if (p.energy[i] >= ENERGY_LEAST && p.energy[i] <= ENERGY_MOST && p.mean[i] >= 0.0 &&
                 (best == p.n || p.mean[i] > p.mean[best]))
                 best = i;
-        beams[k] = (paritas_beam){0, 0, (double)NAN, (double)NAN, (double)NAN};
+        beams[k] = (paritas_beam){
+            .size = sizeof *beams, .energy = (double)NAN, .ratio = (double)NAN, .potential = (double)NAN};
         if (best == p.n || !is_beam(&p, best)) continue;
         beams[k].found = 1;
         beams[k].row = (unsigned)p.row[best];
         beams[k].energy = p.energy[best];
         beams[k].ratio = p.mean[best];
-        beams[k].potential = sweeps->potential[k * ROWS + p.row[best]] - p.energy[best];
+        beams[k].potential = sweeps.potential[k * ROWS + p.row[best]] - p.energy[best];
     }
     return PARITAS_OK;
 }

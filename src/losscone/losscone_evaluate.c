@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS PARITAS_SWEEP_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 #define POINT 3 /* U, r, A */
 
@@ -56,20 +56,21 @@ static paritas_status take_misfits(paritas_context *context, void *user, size_t 
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *sweeps,
-                                       const paritas_losscone_options *given, size_t n_points,
+paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *given_sweeps,
+                                       const paritas_losscone_options *given_options, size_t n_points,
                                        const double *points, double *misfit, unsigned *cells)
 {
+    paritas_sweeps sweeps;
     paritas_losscone_options options;
     struct losscone_tables tables;
-    paritas_status status = losscone_options_read(context, given, &options);
-    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
+    paritas_status status = losscone_options_read(context, given_options, &options);
+    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, true, &sweeps);
     if (status == PARITAS_OK) status = check_points(context, n_points, points);
-    if (status == PARITAS_OK && n_points > 0 && sweeps->n > 0 && !misfit)
+    if (status == PARITAS_OK && n_points > 0 && sweeps.n > 0 && !misfit)
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
-    if (status != PARITAS_OK || sweeps->n == 0) return status;
+    if (status != PARITAS_OK || sweeps.n == 0) return status;
     losscone_options_tables(&options, &tables);
-    struct misfits m = {.sweeps = sweeps,
+    struct misfits m = {.sweeps = &sweeps,
                         .n_points = n_points,
                         .least = losscone_least_cells(&options),
                         .misfit = misfit,
@@ -90,7 +91,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                                     .fill = losscone_fill,
                                     .take = take_misfits,
                                     .user = &m};
-        status = batch_run(context, context->device, &batch, sweeps->n);
+        status = batch_run(context, context->device, &batch, sweeps.n);
         m.first += m.count;
     } while (status == PARITAS_OK && m.first < n_points);
     return status;
@@ -156,24 +157,21 @@ static paritas_status take_models(paritas_context *context, void *user, size_t a
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_model(paritas_context *context, const paritas_sweeps *sweeps,
-                                      const paritas_losscone_options *given, const double *points,
+paritas_status paritas_losscone_model(paritas_context *context, const paritas_sweeps *given_sweeps,
+                                      const paritas_losscone_options *given_options, const double *points,
                                       double *model, double *edge)
 {
+    paritas_sweeps sweeps;
     paritas_losscone_options options;
     struct losscone_tables tables;
-    paritas_status status = losscone_options_read(context, given, &options);
-    const paritas_sweeps looked_at = sweeps ? (paritas_sweeps){sweeps->n, sweeps->energy, sweeps->potential,
-                                                               sweeps->cosine, sweeps->cosine}
-                                            : (paritas_sweeps){0};
-    /* all but the fluxes */
-    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps ? &looked_at : NULL);
-    if (status == PARITAS_OK) status = check_points(context, sweeps->n, points);
-    if (status == PARITAS_OK && sweeps->n > 0 && !model)
+    paritas_status status = losscone_options_read(context, given_options, &options);
+    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, false, &sweeps);
+    if (status == PARITAS_OK) status = check_points(context, sweeps.n, points);
+    if (status == PARITAS_OK && sweeps.n > 0 && !model)
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model: no place given for it");
     if (status != PARITAS_OK) return status;
     losscone_options_tables(&options, &tables);
-    struct models m = {sweeps, points, model, edge, options.response == PARITAS_RESPONSE_HARD};
+    struct models m = {&sweeps, points, model, edge, options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
     const struct batch batch = {.module = &paritas_module_losscone,
                                 .tables = losscone_device_tables(&tables),
                                 .entry = ENTRY_losscone_model,
@@ -183,7 +181,7 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
                                 .fill = fill_models,
                                 .take = take_models,
                                 .user = &m};
-    return batch_run(context, context->device, &batch, sweeps->n);
+    return batch_run(context, context->device, &batch, sweeps.n);
 }
 
 /* ---- cosines ---- */

@@ -1,4 +1,5 @@
 /* losscone_fit.c: fits of loss cones. */
+#include "base/sized.h"
 #include "losscone/losscone_evolution.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static paritas_losscone_result result_of(const paritas_losscone_options *options
     const unsigned cells = (unsigned)row[OUTCOME_CELLS];
     paritas_losscone_result r = losscone_result(options, cells);
     if (r.status != PARITAS_SWEEP_FITTED) return r;
-    const double scale = options->method == PARITAS_LILLIS ? (double)(cells - 3) : 1.0;
+    const double scale = options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? (double)(cells - 3) : 1.0;
     r.misfit = row[OUTCOME_MISFIT] / scale;
     r.gap = (row[OUTCOME_MISFIT] - row[OUTCOME_PROVEN]) / scale;
     r.potential = row[OUTCOME_POINT];
@@ -53,19 +54,22 @@ static paritas_status take(paritas_context *context, void *user, size_t at, size
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *sweeps,
-                                    const paritas_losscone_options *given, paritas_losscone_result *results)
+paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *given_sweeps,
+                                    const paritas_losscone_options *given_options,
+                                    paritas_losscone_result *results)
 {
+    paritas_sweeps sweeps;
     paritas_losscone_options options;
-    paritas_status status = losscone_options_read(context, given, &options);
-    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
-    if (status == PARITAS_OK && sweeps->n > 0 && !results)
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: no place given for them");
-    if (status != PARITAS_OK || sweeps->n == 0) return status;
-    if (options.search == PARITAS_SEARCH_DE) return losscone_evolve(context, sweeps, &options, results);
+    paritas_status status = losscone_options_read(context, given_options, &options);
+    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, true, &sweeps);
+    if (status == PARITAS_OK)
+        status = SIZED_CHECK(context, paritas_losscone_result, "results", sweeps.n, results);
+    if (status != PARITAS_OK || sweeps.n == 0) return status;
+    if (options.search == PARITAS_LOSSCONE_SEARCH_DE)
+        return losscone_evolve(context, &sweeps, &options, results);
     struct losscone_tables tables;
     losscone_options_tables(&options, &tables);
-    struct fit fit = {sweeps, &options, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};
+    struct fit fit = {&sweeps, &options, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};
     const struct batch batch = {.module = &paritas_module_losscone,
                                 .tables = losscone_device_tables(&tables),
                                 .entry = ENTRY_losscone_search,
@@ -76,5 +80,5 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
                                 .fill = losscone_fill,
                                 .take = take,
                                 .user = &fit};
-    return batch_run(context, context->device, &batch, sweeps->n);
+    return batch_run(context, context->device, &batch, sweeps.n);
 }

@@ -1,11 +1,11 @@
-/* losscone_normalise.c: fluxes of different energies made comparable, and the cells that a method takes. Row by row,
- * on the host. */
+/* losscone_normalise.c: fluxes of different energies made comparable, and the cells that a method takes. Row
+ * by row, on the host. */
 #include "base/host_math.h"
 #include "losscone/losscone.h"
 
 #include <math.h>
 
-#define ROWS PARITAS_SWEEP_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 
 #define LEAST_NORM 1e-6
@@ -33,7 +33,7 @@ static double norm_of(paritas_normalisation normalisation, const double *cosine,
         n++;
     }
     if (n == 0) return 0.0;
-    const double norm = normalisation == PARITAS_NORMALISE_MAX ? most : sum / n;
+    const double norm = normalisation == PARITAS_NORMALISATION_MAX ? most : sum / n;
     return norm > LEAST_NORM ? norm : LEAST_NORM;
 }
 
@@ -88,14 +88,14 @@ paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
                                           paritas_normalisation normalisation, const double *cosine,
                                           const double *flux, double *normalised)
 {
-    if ((unsigned)normalisation > PARITAS_NORMALISE_PAIRS)
+    if ((unsigned)normalisation > PARITAS_NORMALISATION_PAIRS)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "normalisation %d: there is none of this number", (int)normalisation);
     if (n == 0) return PARITAS_OK;
     const paritas_status status = check_arrays(context, cosine, flux, normalised);
     if (status != PARITAS_OK) return status;
     for (size_t cell = 0; cell < n * ROWS * CELLS; cell += CELLS) {
-        if (normalisation == PARITAS_NORMALISE_PAIRS)
+        if (normalisation == PARITAS_NORMALISATION_PAIRS)
             divide_pairs(cosine + cell, flux + cell, normalised + cell);
         else
             divide(flux + cell, norm_of(normalisation, cosine + cell, flux + cell), normalised + cell);
@@ -106,7 +106,7 @@ paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
 paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas_losscone_method method,
                                      const double *cosine, const double *flux, double *normalised)
 {
-    if ((unsigned)method > PARITAS_LILLIS)
+    if ((unsigned)method > PARITAS_LOSSCONE_METHOD_LILLIS)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "method %d: there is none of this number",
                             (int)method);
     if (n == 0) return PARITAS_OK;
@@ -118,7 +118,7 @@ paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas
             if (cosine[j] > 0.0 && is_flux(flux[j]) && flux[j] > most) most = flux[j];
         for (size_t j = cell; j < cell + CELLS; j++) {
             int taken = is_flux(normalised[j]);
-            if (method == PARITAS_LILLIS)
+            if (method == PARITAS_LOSSCONE_METHOD_LILLIS)
                 taken = taken && most > 0.0 && is_flux(flux[j]) && flux[j] / most > LILLIS_LEAST &&
                         flux[j] / most < LILLIS_MOST;
             if (!taken) normalised[j] = (double)NAN;

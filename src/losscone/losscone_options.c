@@ -1,7 +1,7 @@
-/* losscone_options.c: options of loss-cone functions, checked and as tables; sweeps as rows; what results begin with;
- * names. */
+/* losscone_options.c: options of loss-cone functions, checked and as tables; sweeps as rows; what results
+ * begin with. */
 #include "base/host_math.h"
-#include "base/names.h"
+#include "base/sized.h"
 #include "losscone/losscone.h"
 
 #include <math.h>
@@ -11,11 +11,6 @@
 #define GENERATIONS_MOST 1000000u
 #define LILLIS_LEAST_CELLS 5
 #define LILLIS_MISFIT_LIMIT 2.0 /* above it there is no fit */
-
-NAME_OF(paritas_losscone_method, PARITAS_LOSSCONE_METHOD_LIST, paritas_losscone_method_name)
-NAME_OF(paritas_response, PARITAS_RESPONSE_LIST, paritas_response_name)
-NAME_OF(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, paritas_losscone_search_name)
-NAME_OF(paritas_sweep_status, PARITAS_SWEEP_LIST, paritas_sweep_status_name)
 
 /* lower <= upper, both finite and within [least, most] */
 static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper,
@@ -34,20 +29,19 @@ static paritas_status check_bounds(paritas_context *context, const char *name, d
 paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given,
                                      paritas_losscone_options *options)
 {
-    const paritas_losscone_options standard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    *options = standard;
-    if (given) memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
-    options->size = sizeof *options;
-    if ((unsigned)options->method > PARITAS_LILLIS)
+    *options = (paritas_losscone_options)PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    paritas_status status = SIZED_TAKE(context, paritas_losscone_options, "options", given, options);
+    if (status != PARITAS_OK) return status;
+    if ((unsigned)options->method > PARITAS_LOSSCONE_METHOD_LILLIS)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: method %d is not known",
                             (int)options->method);
-    if ((unsigned)options->response > PARITAS_RESPONSE_FOLDED)
+    if ((unsigned)options->response > PARITAS_LOSSCONE_RESPONSE_FOLDED)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: response %d is not known",
                             (int)options->response);
-    if ((unsigned)options->search > PARITAS_SEARCH_DE)
+    if ((unsigned)options->search > PARITAS_LOSSCONE_SEARCH_DE)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: search %d is not known",
                             (int)options->search);
-    paritas_status status =
+    status =
         check_bounds(context, "potential", options->potential_lower, options->potential_upper, -1e6, 1e6);
     if (status == PARITAS_OK)
         status = check_bounds(context, "ratio", options->ratio_lower, options->ratio_upper, 1e-6, 1e3);
@@ -92,7 +86,7 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
     memset(tables, 0, sizeof *tables);
     uint32_t *ints = tables->ints;
     double *reals = tables->reals;
-    const bool folded = options->response == PARITAS_RESPONSE_FOLDED,
+    const bool folded = options->response == PARITAS_LOSSCONE_RESPONSE_FOLDED,
                beam = !folded && options->beam_width > 0.0;
     ints[LOSSCONE_METHOD] = (uint32_t)options->method;
     ints[LOSSCONE_FOLDED] = folded;
@@ -115,7 +109,7 @@ void losscone_options_tables(const paritas_losscone_options *options, struct los
     for (int n = 0; n <= energies; n++) {
         const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
         reals[LOSSCONE_LEVEL + n] =
-            options->method == PARITAS_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
+            options->method == PARITAS_LOSSCONE_METHOD_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
     }
 }
 
@@ -125,10 +119,15 @@ struct device_tables losscone_device_tables(const struct losscone_tables *tables
         .ints = tables->ints, .reals = tables->reals, .n_ints = LOSSCONE_INTS, .n_reals = LOSSCONE_REALS};
 }
 
-paritas_status losscone_sweeps_check(paritas_context *context, const paritas_sweeps *sweeps)
+paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
+                                    paritas_sweeps *sweeps)
 {
-    if (!sweeps) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sweeps: there are none");
-    if (sweeps->n && (!sweeps->energy || !sweeps->potential || !sweeps->cosine || !sweeps->flux))
+    *sweeps = (paritas_sweeps)PARITAS_SWEEPS_DEFAULT;
+    paritas_status status = SIZED_CHECK(context, paritas_sweeps, "sweeps", 1, given);
+    if (status == PARITAS_OK) status = SIZED_TAKE(context, paritas_sweeps, "sweeps", given, sweeps);
+    if (status != PARITAS_OK) return status;
+    if (sweeps->n &&
+        (!sweeps->energy || !sweeps->potential || !sweeps->cosine || (needs_flux && !sweeps->flux)))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sweeps: the array of %s is not there",
                             !sweeps->energy      ? "energy"
                             : !sweeps->potential ? "potential"
@@ -171,14 +170,19 @@ paritas_status losscone_fill(paritas_context *context, void *user, size_t at, si
 
 unsigned losscone_least_cells(const paritas_losscone_options *options)
 {
-    return options->method == PARITAS_LILLIS ? LILLIS_LEAST_CELLS : 1;
+    return options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? LILLIS_LEAST_CELLS : 1;
 }
 
 paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells)
 {
     const double nan = (double)NAN;
-    paritas_losscone_result r = {
-        .cells = cells, .misfit = nan, .potential = nan, .ratio = nan, .amplitude = nan, .gap = nan};
+    paritas_losscone_result r = {.size = sizeof r,
+                                 .cells = cells,
+                                 .misfit = nan,
+                                 .potential = nan,
+                                 .ratio = nan,
+                                 .amplitude = nan,
+                                 .gap = nan};
     r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower =
         r.ratio_upper = nan;
     r.status = cells == 0                              ? PARITAS_SWEEP_NO_CELLS
@@ -189,6 +193,7 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
 
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled)
 {
-    if (options->method == PARITAS_LILLIS && misfit > LILLIS_MISFIT_LIMIT) return PARITAS_SWEEP_MISFIT;
+    if (options->method == PARITAS_LOSSCONE_METHOD_LILLIS && misfit > LILLIS_MISFIT_LIMIT)
+        return PARITAS_SWEEP_MISFIT;
     return settled ? PARITAS_SWEEP_FITTED : PARITAS_SWEEP_AT_LIMIT;
 }

@@ -1,6 +1,7 @@
-/* losscone_profile.c: what the data allow of the potential: profiles, confidence sets and the bootstrap of their
- * thresholds (entry/entry_losscone_profile.h). */
+/* losscone_profile.c: what the data allow of the potential: profiles, confidence sets and the bootstrap of
+ * their thresholds (entry/entry_losscone_profile.h). */
 #include "base/host_math.h"
+#include "base/sized.h"
 #include "losscone/losscone.h"
 #include "losscone/losscone_sizes.h"
 
@@ -55,23 +56,24 @@ static paritas_status take_profiles(paritas_context *context, void *user, size_t
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *sweeps,
-                                        const paritas_losscone_options *given, size_t n_potentials,
+paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *given_sweeps,
+                                        const paritas_losscone_options *given_options, size_t n_potentials,
                                         const double *potentials, double *misfit, double *ratio,
                                         double *amplitude)
 {
+    paritas_sweeps sweeps;
     paritas_losscone_options options;
     struct losscone_tables tables;
-    paritas_status status = losscone_options_read(context, given, &options);
-    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
+    paritas_status status = losscone_options_read(context, given_options, &options);
+    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, true, &sweeps);
     if (status == PARITAS_OK && n_potentials > 0 && !potentials)
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "potentials: none given");
     for (size_t i = 0; i < n_potentials && status == PARITAS_OK; i++)
         status = check_inside(context, &options, "potentials", i, potentials[i]);
-    if (status != PARITAS_OK || n_potentials == 0 || sweeps->n == 0) return status;
+    if (status != PARITAS_OK || n_potentials == 0 || sweeps.n == 0) return status;
     if (!misfit) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
     losscone_options_tables(&options, &tables);
-    struct profiles p = {.sweeps = sweeps,
+    struct profiles p = {.sweeps = &sweeps,
                          .n_potentials = n_potentials,
                          .least = losscone_least_cells(&options),
                          .misfit = misfit,
@@ -93,7 +95,7 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
                                     .fill = losscone_fill,
                                     .take = take_profiles,
                                     .user = &p};
-        status = batch_run(context, context->device, &batch, sweeps->n);
+        status = batch_run(context, context->device, &batch, sweeps.n);
     }
     return status;
 }
@@ -119,7 +121,7 @@ static bool has_fit(const paritas_losscone_result *r)
 /* By what kernels divide a sum of squares. */
 static double divisor(const paritas_losscone_options *options, const paritas_losscone_result *r)
 {
-    return options->method == PARITAS_LILLIS ? r->cells - 3.0 : 1.0;
+    return options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? r->cells - 3.0 : 1.0;
 }
 
 /* The square of the size of residuals. */
@@ -202,7 +204,8 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
         const double *answer = out + k * CONFIDENCE_OUT,
                      threshold = has_fit(r) ? threshold_of(s, at + k) : (double)NAN;
         paritas_confidence *set = &s->sets[at + k];
-        *set = (paritas_confidence){.threshold = threshold >= 0.0 ? threshold : (double)NAN};
+        *set = (paritas_confidence){.size = sizeof *set,
+                                    .threshold = threshold >= 0.0 ? threshold : (double)NAN};
         if (!(threshold >= 0.0)) continue;
         set->intervals = (unsigned)answer[0];
         for (unsigned i = 0; i < set->intervals; i++) {
@@ -230,21 +233,22 @@ static paritas_status check_result(paritas_context *context, size_t k, const cha
 }
 
 /* What functions on results have in common. */
-static paritas_status check_results(paritas_context *context, const paritas_sweeps *sweeps,
-                                    const paritas_losscone_options *given,
-                                    const paritas_losscone_result *results, paritas_losscone_options *options)
+static paritas_status check_results(paritas_context *context, const paritas_sweeps *given_sweeps,
+                                    const paritas_losscone_options *given_options,
+                                    const paritas_losscone_result *results, paritas_sweeps *sweeps,
+                                    paritas_losscone_options *options)
 {
-    paritas_status status = losscone_options_read(context, given, options);
-    if (status == PARITAS_OK) status = losscone_sweeps_check(context, sweeps);
-    if (status != PARITAS_OK || sweeps->n == 0) return status;
-    if (!results) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results: none given");
-    for (size_t k = 0; k < sweeps->n && status == PARITAS_OK; k++) {
+    paritas_status status = losscone_options_read(context, given_options, options);
+    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, true, sweeps);
+    if (status == PARITAS_OK)
+        status = SIZED_CHECK(context, paritas_losscone_result, "results", sweeps->n, results);
+    for (size_t k = 0; status == PARITAS_OK && k < sweeps->n; k++) {
         if (!has_fit(&results[k])) continue;
         const paritas_losscone_result *r = &results[k];
         if (!(r->misfit >= 0.0 && r->misfit < NOTHING_FOUND))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g",
                                 k, r->misfit);
-        const bool beam = options->beam_width > 0.0 && options->response == PARITAS_RESPONSE_HARD;
+        const bool beam = options->beam_width > 0.0 && options->response == PARITAS_LOSSCONE_RESPONSE_HARD;
         const double u0 = options->potential_lower, u1 = options->potential_upper, r0 = options->ratio_lower,
                      r1 = options->ratio_upper;
         const struct {
@@ -265,21 +269,22 @@ static paritas_status check_results(paritas_context *context, const paritas_swee
     return status;
 }
 
-paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
-                                           const paritas_losscone_options *given,
+paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *given_sweeps,
+                                           const paritas_losscone_options *given_options,
                                            const paritas_losscone_result *results, const double *thresholds,
                                            double step, paritas_confidence *sets)
 {
+    paritas_sweeps sweeps;
     paritas_losscone_options options;
     struct losscone_tables tables;
-    const paritas_status checked = check_results(context, sweeps, given, results, &options);
-    if (checked != PARITAS_OK || sweeps->n == 0) return checked;
-    if (!sets) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sets: no place given for them");
+    paritas_status checked = check_results(context, given_sweeps, given_options, results, &sweeps, &options);
+    if (checked == PARITAS_OK) checked = SIZED_CHECK(context, paritas_confidence, "sets", sweeps.n, sets);
+    if (checked != PARITAS_OK || sweeps.n == 0) return checked;
     if (!(step >= 0.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: must not be negative", step);
     const double side = options.potential_upper - options.potential_lower;
     if (!(step > 0.0)) {
-        step = options.response == PARITAS_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
+        step = options.response == PARITAS_LOSSCONE_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
         if (side / step > GRID_MOST) step = side / GRID_MOST;
     }
     if (!(side / step <= GRID_MOST))
@@ -288,7 +293,7 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
     uint32_t count = (uint32_t)(side / step);
     if (options.potential_lower + count * step < options.potential_upper) count++;
     losscone_options_tables(&options, &tables);
-    struct sets s = {sweeps, &options, results, thresholds, step, sets};
+    struct sets s = {&sweeps, &options, results, thresholds, step, sets};
     const struct batch batch = {.module = &paritas_module_losscone,
                                 .tables = losscone_device_tables(&tables),
                                 .entry = ENTRY_losscone_confidence,
@@ -301,7 +306,7 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
                                 .fill = fill_sets,
                                 .take = take_sets,
                                 .user = &s};
-    return batch_run(context, context->device, &batch, sweeps->n);
+    return batch_run(context, context->device, &batch, sweeps.n);
 }
 
 /* ---- the bootstrap ---- */
@@ -354,15 +359,17 @@ static paritas_status take_bootstrap(paritas_context *context, void *user, size_
     return PARITAS_OK;
 }
 
-paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps,
-                                          const paritas_losscone_options *given,
+paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *given_sweeps,
+                                          const paritas_losscone_options *given_options,
                                           const paritas_losscone_result *results, unsigned draws,
                                           double level, double *thresholds)
 {
+    paritas_sweeps sweeps;
     paritas_losscone_options options;
     struct losscone_tables tables;
-    const paritas_status checked = check_results(context, sweeps, given, results, &options);
-    if (checked != PARITAS_OK || sweeps->n == 0) return checked;
+    const paritas_status checked =
+        check_results(context, given_sweeps, given_options, results, &sweeps, &options);
+    if (checked != PARITAS_OK || sweeps.n == 0) return checked;
     if (!thresholds)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "thresholds: no place given for them");
     if (draws < 1 || draws > DRAWS_MOST)
@@ -377,7 +384,7 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
     losscone_options_tables(&options, &tables);
     double *sorted = paritas_allocate(context, draws, sizeof *sorted);
     if (!sorted) return paritas_fail_memory(context);
-    struct bootstrap b = {sweeps, &options, results, draws, rank, sorted, thresholds};
+    struct bootstrap b = {&sweeps, &options, results, draws, rank, sorted, thresholds};
     const struct batch batch = {.module = &paritas_module_losscone,
                                 .tables = losscone_device_tables(&tables),
                                 .entry = ENTRY_losscone_bootstrap,
@@ -389,7 +396,7 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
                                 .fill = fill_bootstrap,
                                 .take = take_bootstrap,
                                 .user = &b};
-    const paritas_status status = batch_run(context, context->device, &batch, sweeps->n);
+    const paritas_status status = batch_run(context, context->device, &batch, sweeps.n);
     paritas_release(&context->allocator, sorted);
     return status;
 }

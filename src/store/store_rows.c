@@ -326,6 +326,7 @@ paritas_status cursor_next(struct cursor *cursor, bool *more)
         return status;
     }
     paritas_toy *row = &cursor->test;
+    row->size = sizeof *row;
     status = read_real(cursor, 0, false, &row->mu);
     if (status == PARITAS_OK) status = read_real(cursor, 1, false, &row->hypothesis);
     if (status == PARITAS_OK) status = read_index(cursor, 2, &row->toy);

@@ -1,4 +1,5 @@
-/* base_testing.h: an allocator that counts and fails on request, a context on it, and short ways to documents. */
+/* base_testing.h: an allocator that counts and fails on request, a context on it, and short ways to
+ * documents. */
 #ifndef PARITAS_BASE_TESTING_H
 #define PARITAS_BASE_TESTING_H
 

@@ -93,7 +93,8 @@ TEST(every_status_has_a_name_and_a_sentence)
     assert_string_equal(paritas_status_name(PARITAS_OK), "PARITAS_OK");
     assert_string_equal(paritas_status_name(PARITAS_NOT_CONVERGED), "PARITAS_NOT_CONVERGED");
     assert_string_equal(paritas_status_message(PARITAS_UNREADABLE), "a file could not be read");
-    assert_string_equal(paritas_status_name((paritas_status)-99), "unknown status");
+    assert_string_equal(paritas_status_name((paritas_status)-99), "unknown");
+    assert_string_equal(paritas_status_message((paritas_status)-99), "unknown status");
     assert_string_equal(paritas_fit_status_name(PARITAS_FIT_AT_ITERATION_LIMIT), "at_iteration_limit");
     assert_string_equal(paritas_parameter_state_name(PARITAS_PARAMETER_AT_UPPER_BOUND), "at_upper_bound");
     char version[32];

@@ -1,5 +1,5 @@
-/* cuda_fake.h: libraries that stand in for NVIDIA's driver and NVRTC, and what a test tells them and learns from
- * them.
+/* cuda_fake.h: libraries that stand in for NVIDIA's driver and NVRTC, and what a test tells them and learns
+ * from them.
  *
  * The driver does everything late: copies and kernels happen when a stream is waited for, in order, so that
  * memory that went away too soon is missed (by the address sanitizer, too). Kernels are those of native.c.

@@ -1,6 +1,6 @@
-/* test_cuda_losscone.c: the CUDA text of the modules for loss cones and plasmas, run natively in teams of several
- * workers, answers the CPU's bits, in whatever order the workers take their turns; and a barrier that is
- * missing shows. The device is the CPU's, its kernels those of native_kernels.c. */
+/* test_cuda_losscone.c: the CUDA text of the modules for loss cones and plasmas, run natively in teams of
+ * several workers, answers the CPU's bits, in whatever order the workers take their turns; and a barrier that
+ * is missing shows. The device is the CPU's, its kernels those of native_kernels.c. */
 #include "cuda/cuda_native.h"
 #include "losscone/devices.h"
 #include "share.h"

@@ -1,6 +1,6 @@
 /* words.h: CUDA's words for a C compiler of the host, so that the very text that NVRTC takes
- * (kernels/dialect/dialect_cuda.h and a module) runs as native code. Stands in front of the dialect; comes behind all
- * system headers, since it takes names that those use. */
+ * (kernels/dialect/dialect_cuda.h and a module) runs as native code. Stands in front of the dialect; comes
+ * behind all system headers, since it takes names that those use. */
 #ifndef PARITAS_TESTS_CUDA_WORDS_H
 #define PARITAS_TESTS_CUDA_WORDS_H
 

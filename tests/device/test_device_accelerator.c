@@ -1,5 +1,5 @@
-/* test_device_accelerator.c: the layer that all accelerators share: chunks, memory, models that stay, kernels kept
- * on disk, faults. */
+/* test_device_accelerator.c: the layer that all accelerators share: chunks, memory, models that stay, kernels
+ * kept on disk, faults. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include "common.h"
 #include "device/fake_accelerator.h"
@@ -142,9 +142,7 @@ TEST(a_model_is_uploaded_once)
     const paritas_job job = {.size = sizeof(paritas_job), .start = NULL};
     for (int k = 0; k < 3; k++)
         assert_int_equal(paritas_fit(s.context, s.model, NULL, 1, &job,
-                                     &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                            .results = &result,
-                                                            .parameters = point}),
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = point)),
                          PARITAS_OK);
     assert_int_equal(s.context->device->uploads, 1);
     assert_int_equal(s.context->device->builds, 2);

@@ -1,5 +1,5 @@
-/* test_device_automatic.c: the device called "auto" moves to what is faster, never changes a bit, and goes on where
- * an accelerator fails. */
+/* test_device_automatic.c: the device called "auto" moves to what is faster, never changes a bit, and goes on
+ * where an accelerator fails. */
 #include "common.h"
 #include "device/device_automatic.h"
 #include "device/fake_accelerator.h"

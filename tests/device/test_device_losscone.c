@@ -1,5 +1,5 @@
-/* test_device_losscone.c: loss cones and plasmas on an accelerator that runs out of memory, is cancelled, or goes:
- * smaller launches have the same bits, and what cannot be done is said. */
+/* test_device_losscone.c: loss cones and plasmas on an accelerator that runs out of memory, is cancelled, or
+ * goes: smaller launches have the same bits, and what cannot be done is said. */
 #include "device/fake_accelerator.h"
 #include "losscone/devices.h"
 #include "share.h"
@@ -67,7 +67,12 @@ static paritas_status fit(paritas_context *context, const struct sample *s, pari
     double *energy = twice(s->energy, COUNT(s->energy)),
            *potential = twice(s->potential, COUNT(s->potential)),
            *cosine = twice(s->cosine, COUNT(s->cosine)), *flux = twice(s->flux, COUNT(s->flux));
-    const paritas_sweeps sweeps = {SWEEPS, energy, potential, cosine, flux};
+    const paritas_sweeps sweeps = {.size = sizeof(paritas_sweeps),
+                                   .n = SWEEPS,
+                                   .energy = energy,
+                                   .potential = potential,
+                                   .cosine = cosine,
+                                   .flux = flux};
     const paritas_status status = paritas_losscone_fit(context, &sweeps, NULL, results);
     free(energy);
     free(potential);
@@ -80,7 +85,8 @@ static paritas_status fit(paritas_context *context, const struct sample *s, pari
 TEST(rows_without_room_go_in_several_launches)
 {
     struct sample *sample = make_sample();
-    paritas_losscone_result wanted[SWEEPS], results[SWEEPS];
+    paritas_losscone_result wanted[SWEEPS] = {PARITAS_INIT(paritas_losscone_result)},
+                            results[SWEEPS] = {PARITAS_INIT(paritas_losscone_result)};
     paritas_context *context = open_as("cpu", NULL, 64, 0, 1, 0);
     assert_int_equal(fit(context, sample, wanted), PARITAS_OK);
     paritas_close(context);
@@ -103,7 +109,7 @@ TEST(rows_without_room_go_in_several_launches)
 TEST(too_little_memory_for_one_sweep_is_said)
 {
     struct sample *sample = make_sample();
-    paritas_losscone_result results[SWEEPS];
+    paritas_losscone_result results[SWEEPS] = {PARITAS_INIT(paritas_losscone_result)};
     paritas_context *context = open_fake(64);
     fake.buffer_most = 1000;
     assert_int_equal(fit(context, sample, results), PARITAS_OUT_OF_MEMORY);
@@ -135,7 +141,7 @@ static int tell(void *user, uint64_t done, uint64_t total)
 TEST(progress_rises_to_its_end_and_cancels)
 {
     struct sample *sample = make_sample();
-    paritas_losscone_result results[SWEEPS];
+    paritas_losscone_result results[SWEEPS] = {PARITAS_INIT(paritas_losscone_result)};
     for (int cpu = 0; cpu < 2; cpu++)
         for (uint64_t stop_at = 0; stop_at < 3; stop_at++) {
             struct told told = {.stop_at = stop_at, .well = true};

@@ -1,5 +1,5 @@
-/* test_device_toys.c: toys that are asked of an accelerator are fitted on it, as many at once as it wants, whichever
- * method fits them, and have the CPU's bits. */
+/* test_device_toys.c: toys that are asked of an accelerator are fitted on it, as many at once as it wants,
+ * whichever method fits them, and have the CPU's bits. */
 #include "common.h"
 #include "device/fake_accelerator.h"
 #include "infer/toy_runner.h"

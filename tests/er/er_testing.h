@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#define ROWS PARITAS_ER_ROWS
-#define CELLS PARITAS_ER_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 
 /* Opened for one thread: nothing here computes on a device. */
 static inline paritas_context *open_context(const paritas_allocator *allocator)
@@ -171,7 +171,7 @@ struct expected {
 
 static inline void assert_counts(const paritas_er_day *day, const struct expected *expected)
 {
-    for (int r = 1; r < PARITAS_ER_REASONS; r++) {
+    for (int r = 1; r < PARITAS_ER_REASON_COUNT; r++) {
         struct expected wanted = {(paritas_er_reason)r, 0, 0, 0};
         for (const struct expected *e = expected; e->reason != PARITAS_ER_KEPT; e++)
             if (e->reason == (paritas_er_reason)r) wanted = *e;

@@ -62,8 +62,8 @@ TEST(a_table_of_several_days_is_told_apart_by_date_or_utc)
 {
     static const char *const tables[] = {
         "date,spectrum,spacecraft_potential\n1998-02-02,2,7\n1998-02-01,2,8\n1998-01-31,2,9\n",
-        "utc,spectrum,spacecraft_potential\n1998-02-02T00:02:40,2,7\n1998-02-01T23:59:59.5,2,8\n1998-01-"
-        "31T00:02:40,2,9\n",
+        ("utc,spectrum,spacecraft_potential\n1998-02-02T00:02:40,2,7\n1998-02-01T23:59:59.5,2,8\n"
+         "1998-01-31T00:02:40,2,9\n"),
         "utc,spacecraft_potential\n1998-02-01T00:01:20,6\n1998-02-01T00:02:40.9,8\n1998-02-01T00:02:41,9\n",
     };
     for (size_t k = 0; k < COUNT(tables); k++) {

@@ -1,5 +1,5 @@
-/* fit_reference.h: twice the HistFactory likelihood straight from a specification, with exact derivatives: slow,
- * plain, and written without a look at the kernels.
+/* fit_reference.h: twice the HistFactory likelihood straight from a specification, with exact derivatives:
+ * slow, plain, and written without a look at the kernels.
  *
  * A number is a jet: its value, its derivative by one parameter i, by REFERENCE_WIDTH parameters j, j+1, ...,
  * and the mixed second derivatives. Every operation carries them by the rules of differentiation, so nothing

@@ -20,15 +20,13 @@ static void try_restarts(const struct fixture *f, const char *name, uint64_t see
     const unsigned char *fixed = paritas_model_suggested_fixed(f->model);
     double *best = make_array(n, sizeof *best), *errors = make_array(n, sizeof *errors);
     double *starts = make_array(RESTARTS * n, sizeof *starts), *ends = make_array(RESTARTS * n, sizeof *ends);
-    const paritas_job first = {.size = sizeof(paritas_job), 0};
+    const paritas_job first = PARITAS_JOB_DEFAULT;
     paritas_job jobs[RESTARTS] = {PARITAS_INIT(paritas_job)};
-    paritas_fit_result result, results[RESTARTS];
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result), results[RESTARTS] = {result};
     struct random random = {seed};
     ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 1, &first,
-                                      &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                             .results = &result,
-                                                             .parameters = best,
-                                                             .errors = errors}));
+                                      SIZED(paritas_fit_answers, .results = &result, .parameters = best,
+                                            .errors = errors)));
     tally->models++;
     tally->converged += result.status == PARITAS_FIT_CONVERGED;
     tally->slow += result.iterations > 30;
@@ -46,10 +44,8 @@ static void try_restarts(const struct fixture *f, const char *name, uint64_t see
         }
         jobs[k].start = starts + k * n;
     }
-    ASSERT_OK(f->context,
-              paritas_fit(f->context, f->model, NULL, RESTARTS, jobs,
-                          &(paritas_fit_answers){
-                              .size = sizeof(paritas_fit_answers), .results = results, .parameters = ends}));
+    ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, RESTARTS, jobs,
+                                      SIZED(paritas_fit_answers, .results = results, .parameters = ends)));
     /* the first answer against the restarts, and every restart that says converged against the lowest of
      * all */
     double lowest = result.twice_nll;
@@ -140,15 +136,11 @@ static double covariance_defect(const struct fixture *f)
     double *gradient = make_array(n, sizeof *gradient), *hessian = make_array(n * n, sizeof *hessian), value,
            worst = 0.0;
     paritas_parameter_state *states = make_array(n, sizeof *states);
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 1, &job,
-                                      &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                             .results = &result,
-                                                             .parameters = best,
-                                                             .errors = errors,
-                                                             .covariance = covariance,
-                                                             .states = states}));
+                                      SIZED(paritas_fit_answers, .results = &result, .parameters = best,
+                                            .errors = errors, .covariance = covariance, .states = states)));
     if (result.status == PARITAS_FIT_CONVERGED) {
         ASSERT_OK(f->context,
                   paritas_evaluate(f->context, f->model, 1, best, 0, NULL, &value, gradient, hessian));
@@ -236,16 +228,13 @@ struct answer {
 
 static struct answer fit(const struct fixture *f, const paritas_job *job, const paritas_fit_options *options)
 {
-    const paritas_job plain = {.size = sizeof(paritas_job), 0};
-    struct answer a;
+    const paritas_job plain = PARITAS_JOB_DEFAULT;
+    struct answer a = {.result = PARITAS_INIT(paritas_fit_result)};
     assert_true(f->n_parameters <= 8);
-    ASSERT_OK(f->context, paritas_fit(f->context, f->model, options, 1, job ? job : &plain,
-                                      &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                             .results = &a.result,
-                                                             .parameters = a.parameters,
-                                                             .errors = a.errors,
-                                                             .covariance = a.covariance,
-                                                             .states = a.states}));
+    ASSERT_OK(f->context,
+              paritas_fit(f->context, f->model, options, 1, job ? job : &plain,
+                          SIZED(paritas_fit_answers, .results = &a.result, .parameters = a.parameters,
+                                .errors = a.errors, .covariance = a.covariance, .states = a.states)));
     return a;
 }
 
@@ -374,11 +363,8 @@ TEST(fixed_parameters_keep_their_bits)
     const paritas_job job = {.size = sizeof(paritas_job), .start = start, .fixed = fixed};
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job,
-                                     &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                            .results = &result,
-                                                            .parameters = best,
-                                                            .errors = errors,
-                                                            .states = states}));
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = best,
+                                           .errors = errors, .states = states)));
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
     for (size_t p = 0; p < n; p++) {
         assert_int_equal(states[p] == PARITAS_PARAMETER_FIXED, fixed[p]);
@@ -390,11 +376,8 @@ TEST(fixed_parameters_keep_their_bits)
     memset(fixed, 1, n);
     double value;
     ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job,
-                                     &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                            .results = &result,
-                                                            .parameters = best,
-                                                            .errors = errors,
-                                                            .states = states}));
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = best,
+                                           .errors = errors, .states = states)));
     ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, start, 0, NULL, &value, NULL, NULL));
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
     assert_memory_equal(&value, &result.twice_nll, sizeof value);
@@ -462,13 +445,11 @@ TEST(too_few_iterations_are_said_so)
     struct fixture f = make_fixture(text, NULL, NULL);
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     options.max_iterations = 1;
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
-    paritas_fit_result result, whole;
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result), whole = result;
     double *best = make_array(f.n_parameters, sizeof *best);
-    ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, &options, 1, &job,
-                          &(paritas_fit_answers){
-                              .size = sizeof(paritas_fit_answers), .results = &result, .parameters = best}));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = best)));
     assert_int_equal(result.status, PARITAS_FIT_AT_ITERATION_LIMIT);
     assert_int_equal(result.iterations, 1);
     /* what it returns belongs together */
@@ -476,8 +457,7 @@ TEST(too_few_iterations_are_said_so)
     ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, best, 0, NULL, &value, NULL, NULL));
     assert_memory_equal(&value, &result.twice_nll, sizeof value);
     ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, NULL, 1, &job,
-                          &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &whole}));
+              paritas_fit(f.context, f.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &whole)));
     assert_int_equal(whole.status, PARITAS_FIT_CONVERGED);
     assert_true(whole.twice_nll <= result.twice_nll);
     free(best);
@@ -510,23 +490,22 @@ TEST(bad_jobs_are_refused_by_name)
 {
     struct fixture f = small_model(SIGNAL("5.0") "," BACKGROUND("50.0"), "57.0", "");
     double start = 11.0, lower = 2.0, upper = 1.0, data = -1.0, nan = NAN;
-    const paritas_job jobs[] = {{.start = &start},
-                                {.lower = &lower, .upper = &upper},
-                                {.data = &data},
-                                {.start = &nan},
-                                {.data = &nan}};
+    const size_t size = sizeof(paritas_job);
+    const paritas_job jobs[] = {{.size = size, .start = &start},
+                                {.size = size, .lower = &lower, .upper = &upper},
+                                {.size = size, .data = &data},
+                                {.size = size, .start = &nan},
+                                {.size = size, .data = &nan}};
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     for (size_t k = 0; k < COUNT(jobs); k++) {
-        assert_int_equal(
-            paritas_fit(f.context, f.model, NULL, 1, &jobs[k],
-                        &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &result}),
-            PARITAS_INVALID_ARGUMENT);
+        assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &jobs[k],
+                                     SIZED(paritas_fit_answers, .results = &result)),
+                         PARITAS_INVALID_ARGUMENT);
         assert_non_null(strstr(paritas_error_message(f.context), jobs[k].data ? "data[0]" : "mu"));
-        const paritas_job pair[] = {{.data = NULL}, jobs[k]};
+        const paritas_job pair[] = {PARITAS_JOB_DEFAULT, jobs[k]};
         paritas_fit_result results[2] = {PARITAS_INIT(paritas_fit_result)};
         assert_int_equal(
-            paritas_fit(f.context, f.model, NULL, 2, pair,
-                        &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = results}),
+            paritas_fit(f.context, f.model, NULL, 2, pair, SIZED(paritas_fit_answers, .results = results)),
             PARITAS_INVALID_ARGUMENT);
         assert_ptr_equal(strstr(paritas_error_message(f.context), "job 1: "),
                          paritas_error_message(f.context));

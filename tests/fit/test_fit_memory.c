@@ -72,7 +72,7 @@ static paritas_status take_templates(struct run *run)
                                             {PARITAS_TEMPLATE_NOMINAL, "c", "d", NULL},
                                             {PARITAS_TEMPLATE_HISTOSYS_UP, "c", "b", "shape"}};
     static double row[32], derivatives[64], points[16];
-    static paritas_ranking_entry entries[16];
+    static paritas_ranking_entry entries[16] = {PARITAS_INIT(paritas_ranking_entry)};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     paritas_model *model = NULL;
     const paritas_job job = {.size = sizeof(paritas_job), .data = row};
@@ -102,19 +102,19 @@ static paritas_status take(struct run *run, enum step step)
         errors[MANY], covariance[MANY * MANY];
     static const double mu[] = {0.5, 1.0, 2.0};
     static const size_t first = 0;
-    static paritas_hypotest_result tests[3];
-    static paritas_limit_result limit;
-    static paritas_ranking_entry entries[MANY];
-    static paritas_scan_point points[3];
+    static paritas_hypotest_result tests[3] = {PARITAS_INIT(paritas_hypotest_result)};
+    static paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
+    static paritas_ranking_entry entries[MANY] = {PARITAS_INIT(paritas_ranking_entry)};
+    static paritas_scan_point points[3] = {PARITAS_INIT(paritas_scan_point)};
     paritas_parameter_state states[MANY];
     paritas_significance_result significance = PARITAS_INIT(paritas_significance_result);
     paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
-    static paritas_toys_parameter moments[MANY];
+    static paritas_toys_parameter moments[MANY] = {PARITAS_INIT(paritas_toys_parameter)};
     paritas_toys_options toys = PARITAS_TOYS_OPTIONS_DEFAULT;
     paritas_toys_result toys_result = PARITAS_INIT(paritas_toys_result);
     paritas_gof_toys_result toys_gof = PARITAS_INIT(paritas_gof_toys_result);
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_context *context = run->context;
     size_t n;
     paritas_status status;
@@ -138,33 +138,22 @@ static paritas_status take(struct run *run, enum step step)
         return status;
     case FIT:
         return paritas_fit(context, run->model, NULL, 1, &job,
-                           &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &result});
+                           SIZED(paritas_fit_answers, .results = &result));
     case COVARIANCE:
         return paritas_fit(context, run->model, NULL, 1, &job,
-                           &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                  .results = &result,
-                                                  .parameters = parameters,
-                                                  .errors = errors,
-                                                  .covariance = covariance,
-                                                  .states = states});
+                           SIZED(paritas_fit_answers, .results = &result, .parameters = parameters,
+                                 .errors = errors, .covariance = covariance, .states = states));
     case SCAN:
         return paritas_scan(context, run->model, NULL,
-                            &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                    .n_parameters = 1,
-                                                    .parameters = &first,
-                                                    .n_points = 3,
-                                                    .values = mu,
-                                                    .best = &result,
-                                                    .best_parameters = parameters,
-                                                    .points = points});
+                            SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &first,
+                                  .n_points = 3, .values = mu, .best = &result, .best_parameters = parameters,
+                                  .points = points));
     case HYPOTEST:
         return paritas_hypotest(context, run->model, NULL, PARITAS_STATISTIC_QTILDE, 3, mu, tests);
     case LIMIT:
-        return paritas_limit(context, run->model, NULL,
-                             &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                      .statistic = PARITAS_STATISTIC_QTILDE,
-                                                      .level = 0.05},
-                             &limit);
+        return paritas_limit(
+            context, run->model, NULL,
+            SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE, .level = 0.05), &limit);
     case RANKING:
         return paritas_ranking(context, run->model, NULL, entries, &n);
     case SIGNIFICANCE:
@@ -174,9 +163,7 @@ static paritas_status take(struct run *run, enum step step)
     case TOYS:
         toys.n = 40;
         return paritas_toys(context, run->model, NULL,
-                            &(paritas_toys_request){.size = sizeof(paritas_toys_request),
-                                                    .flags = PARITAS_TOYS_ERRORS,
-                                                    .parameters = moments},
+                            SIZED(paritas_toys_request, .flags = PARITAS_TOYS_ERRORS, .parameters = moments),
                             &toys, &toys_result);
     case TOYS_GOF:
         toys.n = 40;

@@ -10,16 +10,15 @@ struct answer {
 
 static struct answer fit(const struct fixture *f, const paritas_job *job, paritas_minimizer minimizer)
 {
-    const paritas_job plain = {.size = sizeof(paritas_job), 0};
+    const paritas_job plain = PARITAS_JOB_DEFAULT;
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     options.minimizer = minimizer;
-    struct answer a = {.parameters = make_array(f->n_parameters, sizeof(double)),
+    struct answer a = {.result = PARITAS_INIT(paritas_fit_result),
+                       .parameters = make_array(f->n_parameters, sizeof(double)),
                        .states = make_array(f->n_parameters, sizeof(paritas_parameter_state))};
     ASSERT_OK(f->context, paritas_fit(f->context, f->model, &options, 1, job ? job : &plain,
-                                      &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                             .results = &a.result,
-                                                             .parameters = a.parameters,
-                                                             .states = a.states}));
+                                      SIZED(paritas_fit_answers, .results = &a.result,
+                                            .parameters = a.parameters, .states = a.states)));
     return a;
 }
 
@@ -175,21 +174,17 @@ TEST(converged_means_checked_with_the_hessian)
         char *text = random_workspace(seed, TRAIT_ALL);
         struct fixture f = make_fixture(text, NULL, NULL);
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
-        const paritas_job job = {.size = sizeof(paritas_job), 0};
-        paritas_fit_result plain, whole;
+        const paritas_job job = PARITAS_JOB_DEFAULT;
+        paritas_fit_result plain = PARITAS_INIT(paritas_fit_result), whole = plain;
         double *first = make_array(f.n_parameters, sizeof *first),
                *second = make_array(f.n_parameters, sizeof *second),
                *errors = make_array(f.n_parameters, sizeof *errors);
         options.minimizer = PARITAS_MINIMIZER_LBFGSB;
         ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
-                                         &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                                .results = &plain,
-                                                                .parameters = first}));
+                                         SIZED(paritas_fit_answers, .results = &plain, .parameters = first)));
         ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
-                                         &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                                .results = &whole,
-                                                                .parameters = second,
-                                                                .errors = errors}));
+                                         SIZED(paritas_fit_answers, .results = &whole, .parameters = second,
+                                               .errors = errors)));
         assert_memory_equal(first, second, f.n_parameters * sizeof *first);
         assert_int_equal(plain.status, whole.status);
         assert_memory_equal(&plain.edm, &whole.edm, sizeof plain.edm);
@@ -209,13 +204,11 @@ TEST(too_few_iterations_are_said_so)
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     options.minimizer = PARITAS_MINIMIZER_LBFGSB;
     options.max_iterations = 3;
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     double *best = make_array(f.n_parameters, sizeof *best), value;
-    ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, &options, 1, &job,
-                          &(paritas_fit_answers){
-                              .size = sizeof(paritas_fit_answers), .results = &result, .parameters = best}));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = best)));
     assert_int_equal(result.status, PARITAS_FIT_AT_ITERATION_LIMIT);
     assert_int_equal(result.iterations, 3);
     /* what it returns belongs together */
@@ -226,29 +219,21 @@ TEST(too_few_iterations_are_said_so)
     free(text);
 }
 
-/* A caller built before there was a choice hands over a shorter struct, with anything behind it. */
-TEST(options_of_an_older_caller_mean_newton)
+/* No version had these options without a choice of the method. */
+TEST(options_that_name_no_method_are_refused)
 {
     char *text = random_workspace(3, TRAIT_ALL);
     struct fixture f = make_fixture(text, NULL, NULL);
     paritas_fit_options options = {.size = offsetof(paritas_fit_options, minimizer),
                                    .minimizer = (paritas_minimizer)77};
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
-    paritas_fit_result old, plain;
-    ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, &options, 1, &job,
-                          &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &old}));
-    ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, NULL, 1, &job,
-                          &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &plain}));
-    assert_memory_equal(&old.twice_nll, &plain.twice_nll, sizeof old.twice_nll);
-    assert_int_equal(old.iterations, plain.iterations);
-    /* one that knows of the choice and names none that is there */
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
+    const paritas_fit_answers answers = {.size = sizeof answers, .results = &result};
+    assert_int_equal(paritas_fit(f.context, f.model, &options, 1, &job, &answers), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "options: its size"));
     options.size = sizeof options;
-    assert_int_equal(
-        paritas_fit(f.context, f.model, &options, 1, &job,
-                    &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &old}),
-        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_fit(f.context, f.model, &options, 1, &job, &answers), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "minimizer 77"));
     assert_string_equal(paritas_minimizer_name(PARITAS_MINIMIZER_NEWTON), "newton");
     assert_string_equal(paritas_minimizer_name(PARITAS_MINIMIZER_LBFGSB), "lbfgsb");
     assert_string_equal(paritas_minimizer_name(PARITAS_MINIMIZER_DE), "de");
@@ -295,16 +280,14 @@ TEST(a_population_that_does_not_arrive_says_so)
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     options.minimizer = PARITAS_MINIMIZER_DE;
     options.max_iterations = 30;
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
-    paritas_fit_result result, again;
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result), again = result;
     double *best = make_array(f.n_parameters, sizeof *best),
            *other = make_array(f.n_parameters, sizeof *other), start;
     ASSERT_OK(f.context, paritas_evaluate(f.context, f.model, 1, paritas_model_suggested_init(f.model), 0,
                                           NULL, &start, NULL, NULL));
-    ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, &options, 1, &job,
-                          &(paritas_fit_answers){
-                              .size = sizeof(paritas_fit_answers), .results = &result, .parameters = best}));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = best)));
     assert_int_equal(result.status, PARITAS_FIT_AT_ITERATION_LIMIT);
     assert_int_equal(result.iterations, 30);
     assert_true(result.twice_nll <= start);
@@ -312,8 +295,7 @@ TEST(a_population_that_does_not_arrive_says_so)
     for (size_t k = 0; k < COUNT(wrong); k++) {
         options.population = wrong[k];
         assert_int_equal(
-            paritas_fit(f.context, f.model, &options, 1, &job,
-                        &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &again}),
+            paritas_fit(f.context, f.model, &options, 1, &job, SIZED(paritas_fit_answers, .results = &again)),
             PARITAS_INVALID_ARGUMENT);
     }
     free_fixture(&f);
@@ -321,15 +303,11 @@ TEST(a_population_that_does_not_arrive_says_so)
     assert_true(make_published(&published[0], NULL, &f));
     options.population = 0;
     options.max_iterations = 5;
-    ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, &options, 1, &job,
-                          &(paritas_fit_answers){
-                              .size = sizeof(paritas_fit_answers), .results = &result, .parameters = best}));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &result, .parameters = best)));
     options.seed = (uint64_t)1 << 32;
-    ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, &options, 1, &job,
-                          &(paritas_fit_answers){
-                              .size = sizeof(paritas_fit_answers), .results = &again, .parameters = other}));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &again, .parameters = other)));
     assert_memory_not_equal(best, other, f.n_parameters * sizeof *best);
     free(best);
     free(other);
@@ -346,7 +324,7 @@ int main(void)
         cmocka_unit_test(too_few_iterations_are_said_so),
         cmocka_unit_test(a_population_agrees_with_newton_on_small_models),
         cmocka_unit_test(a_population_that_does_not_arrive_says_so),
-        cmocka_unit_test(options_of_an_older_caller_mean_newton),
+        cmocka_unit_test(options_that_name_no_method_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,15 +25,14 @@ static paritas_context *open_precision(unsigned precision, int no_polish)
 static struct answer fit_in(const struct fixture *f, unsigned precision, int no_polish,
                             const paritas_job *job)
 {
-    struct answer a = {.parameters = make_array(f->n_parameters, sizeof(double)),
+    struct answer a = {.result = PARITAS_INIT(paritas_fit_result),
+                       .parameters = make_array(f->n_parameters, sizeof(double)),
                        .errors = make_array(f->n_parameters, sizeof(double))};
     paritas_context *context = open_precision(precision, no_polish);
-    const paritas_job none = {.size = sizeof(paritas_job), 0};
+    const paritas_job none = PARITAS_JOB_DEFAULT;
     ASSERT_OK(context, paritas_fit(context, f->model, NULL, 1, job ? job : &none,
-                                   &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                          .results = &a.result,
-                                                          .parameters = a.parameters,
-                                                          .errors = a.errors}));
+                                   SIZED(paritas_fit_answers, .results = &a.result,
+                                         .parameters = a.parameters, .errors = a.errors)));
     paritas_close(context);
     return a;
 }

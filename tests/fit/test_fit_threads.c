@@ -124,23 +124,20 @@ static void watch_fits(const char *text, unsigned threads)
     struct fixture f = make_fixture(text, &options, NULL);
     struct jobs jobs;
     assert_true(jobs_make(f.model, JOBS, 7, &jobs));
-    paritas_fit_result results[JOBS], again[JOBS];
-    ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs,
-                          &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = results}));
+    paritas_fit_result results[JOBS] = {PARITAS_INIT(paritas_fit_result)}, again[JOBS] = {results[0]};
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs,
+                                     SIZED(paritas_fit_answers, .results = results)));
     assert_true(watch.calls <= JOBS && (threads > 1 || watch.calls == JOBS));
     assert_false(watch.strange);
     watch = (struct watch){.caller = pthread_self(), .stop_after = 1};
     const paritas_status status =
-        paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs,
-                    &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = again});
+        paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs, SIZED(paritas_fit_answers, .results = again));
     assert_true(watch.calls == 1 || (watch.calls == 0 && threads > 1));
     assert_int_equal(status, watch.calls ? PARITAS_CANCELLED : PARITAS_OK);
     assert_true(!watch.calls || paritas_error_message(f.context)[0] != '\0');
     watch = (struct watch){.caller = pthread_self()};
-    ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs,
-                          &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = again}));
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, JOBS, jobs.jobs,
+                                     SIZED(paritas_fit_answers, .results = again)));
     for (size_t k = 0; k < JOBS; k++)
         assert_memory_equal(&results[k].twice_nll, &again[k].twice_nll, sizeof results[k].twice_nll);
     jobs_free(&jobs);

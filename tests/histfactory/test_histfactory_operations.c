@@ -181,17 +181,18 @@ TEST(inspecting_lists_what_is_there_and_what_is_left_over)
 TEST(nothing_named_is_a_copy)
 {
     const paritas_prune_options no_prune = PARITAS_PRUNE_OPTIONS_DEFAULT,
-                                older = {.size = sizeof(size_t), .channels = NAMES("nobody")};
+                                odd = {.size = sizeof(size_t), .channels = NAMES("nobody")};
     const paritas_rename_options no_rename = PARITAS_RENAME_OPTIONS_DEFAULT;
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *document = parse(&context, small), *out[5];
+    struct paritas_workspace *document = parse(&context, small), *out[4];
     assert_int_equal(paritas_workspace_prune(&context, document, NULL, &out[0]), PARITAS_OK);
     assert_int_equal(paritas_workspace_prune(&context, document, &no_prune, &out[1]), PARITAS_OK);
-    /* what lies beyond its size is not read */
-    assert_int_equal(paritas_workspace_prune(&context, document, &older, &out[2]), PARITAS_OK);
-    assert_int_equal(paritas_workspace_rename(&context, document, NULL, &out[3]), PARITAS_OK);
-    assert_int_equal(paritas_workspace_rename(&context, document, &no_rename, &out[4]), PARITAS_OK);
+    /* of a size that no version had nothing is read */
+    assert_int_equal(paritas_workspace_prune(&context, document, &odd, &out[2]), PARITAS_INVALID_ARGUMENT);
+    assert_null(out[2]);
+    assert_int_equal(paritas_workspace_rename(&context, document, NULL, &out[2]), PARITAS_OK);
+    assert_int_equal(paritas_workspace_rename(&context, document, &no_rename, &out[3]), PARITAS_OK);
     for (size_t i = 0; i < COUNT(out); i++) {
         assert_ptr_not_equal(out[i], document);
         assert_true(json_equal(out[i]->root, document->root));

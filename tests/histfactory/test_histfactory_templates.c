@@ -94,9 +94,9 @@ static struct both make_both(const char *text, uint64_t seed, bool all, const pa
 {
     struct both x = {.f = {0}};
     struct random random = {seed + 11};
-    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT, plain;
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     if (given) options = *given;
-    plain = options;
+    paritas_model_options plain = options;
     assert_int_equal(paritas_open(how, &x.f.context), PARITAS_OK);
     ASSERT_OK(x.f.context,
               paritas_workspace_parse(x.f.context, text, strlen(text), "test.json", &x.f.workspace));
@@ -201,28 +201,22 @@ static void compare_fits(const struct both *x)
     paritas_context *context = x->f.context;
     const size_t n = x->n;
     paritas_job jobs[ROWS] = {PARITAS_INIT(paritas_job)};
-    paritas_fit_result results[ROWS], result;
+    paritas_fit_result result = PARITAS_INIT(paritas_fit_result), results[ROWS] = {result};
     double *numbers = make_array((ROWS + 1) * (2 * n + n * n), sizeof *numbers), *parameters = numbers,
            *errors = parameters + (ROWS + 1) * n, *covariance = errors + (ROWS + 1) * n;
     paritas_parameter_state *states = make_array((ROWS + 1) * n, sizeof *states);
     for (size_t k = 0; k < ROWS; k++)
         jobs[k] = (paritas_job){.size = sizeof(paritas_job), .data = x->rows + k * x->row};
     ASSERT_OK(context, paritas_fit(context, x->f.model, NULL, ROWS, jobs,
-                                   &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                          .results = results,
-                                                          .parameters = parameters,
-                                                          .errors = errors,
-                                                          .covariance = covariance,
-                                                          .states = states}));
+                                   SIZED(paritas_fit_answers, .results = results, .parameters = parameters,
+                                         .errors = errors, .covariance = covariance, .states = states)));
     for (size_t k = 0; k < ROWS; k++) {
         const paritas_job job = {.size = sizeof(paritas_job), .data = jobs[k].data};
-        ASSERT_OK(context, paritas_fit(context, x->made[k], NULL, 1, &job,
-                                       &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                              .results = &result,
-                                                              .parameters = parameters + ROWS * n,
-                                                              .errors = errors + ROWS * n,
-                                                              .covariance = covariance + ROWS * n * n,
-                                                              .states = states + ROWS * n}));
+        ASSERT_OK(context,
+                  paritas_fit(context, x->made[k], NULL, 1, &job,
+                              SIZED(paritas_fit_answers, .results = &result,
+                                    .parameters = parameters + ROWS * n, .errors = errors + ROWS * n,
+                                    .covariance = covariance + ROWS * n * n, .states = states + ROWS * n)));
         SAME(&result, results + k, 1);
         SAME(parameters + ROWS * n, parameters + k * n, n);
         SAME(errors + ROWS * n, errors + k * n, n);
@@ -239,35 +233,39 @@ static void compare_statistics(const struct both *x)
     if (paritas_model_poi_index(x->f.model) < 0) return;
     const paritas_job job = {.size = sizeof(paritas_job), .data = x->rows + x->row};
     const double mu[2] = {0.5, 1.0};
-    paritas_hypotest_result tests[4] = {PARITAS_INIT(paritas_hypotest_result)};
-    paritas_significance_result significance[2] = {PARITAS_INIT(paritas_significance_result)};
-    paritas_limit_result *limits = make_array(2, sizeof *limits);
-    paritas_ranking_entry *ranking = make_array(2 * x->n, sizeof *ranking);
-    paritas_gof_result gof[2] = {PARITAS_INIT(paritas_gof_result)};
+    paritas_hypotest_result *tests = sized_calloc(4, sizeof *tests),
+                            *scans = sized_calloc(2 * PARITAS_SCAN_MOST, sizeof *scans);
+    paritas_significance_result *significance = sized_calloc(2, sizeof *significance);
+    paritas_limit_result *limits = sized_calloc(2, sizeof *limits);
+    paritas_ranking_entry *ranking = sized_calloc(2 * x->n, sizeof *ranking);
+    paritas_gof_result *gof = sized_calloc(2, sizeof *gof);
     size_t ranked[2];
     for (size_t k = 0; k < 2; k++) {
         const paritas_model *model = k ? x->made[1] : x->f.model;
-        memset(tests + 2 * k, 0, 2 * sizeof *tests);
         ASSERT_OK(context,
                   paritas_hypotest(context, model, &job, PARITAS_STATISTIC_QTILDE, 2, mu, tests + 2 * k));
-        ASSERT_OK(context, paritas_significance(context, model, &job,
-                                                memset(&significance[k], 0, sizeof significance[k])));
+        ASSERT_OK(context, paritas_significance(context, model, &job, &significance[k]));
         ASSERT_OK(context, paritas_limit(context, model, &job,
-                                         &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                                  .statistic = PARITAS_STATISTIC_QTILDE,
-                                                                  .level = 0.05},
+                                         SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE,
+                                               .level = 0.05, .scan_room = PARITAS_SCAN_MOST,
+                                               .scan = scans + k * PARITAS_SCAN_MOST),
                                          &limits[k]));
         ASSERT_OK(context, paritas_ranking(context, model, &job, ranking + k * x->n, &ranked[k]));
-        ASSERT_OK(context, paritas_gof(context, model, &job, memset(&gof[k], 0, sizeof gof[k])));
+        ASSERT_OK(context, paritas_gof(context, model, &job, &gof[k]));
     }
     SAME(tests, tests + 2, 2);
     SAME(significance, significance + 1, 1);
     SAME(limits, limits + 1, 1);
+    SAME(scans, scans + PARITAS_SCAN_MOST, PARITAS_SCAN_MOST);
     SAME(gof, gof + 1, 1);
     assert_int_equal(ranked[0], ranked[1]);
     SAME(ranking, ranking + x->n, ranked[0]);
+    free(tests);
+    free(scans);
+    free(significance);
     free(limits);
     free(ranking);
+    free(gof);
 }
 
 TEST(rows_answer_as_models_made_anew)
@@ -413,8 +411,7 @@ TEST(what_a_row_cannot_say_is_refused)
     paritas_job job = {.size = sizeof(paritas_job), .data = row};
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     refused(&f,
-            paritas_fit(f.context, f.model, NULL, 1, &job,
-                        &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &result}),
+            paritas_fit(f.context, f.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)),
             "data: channel 'SR', bin 1");
     refused(&f, paritas_evaluate(f.context, f.model, 1, init, 1, row, &value, NULL, NULL),
             "data[0]: channel 'SR', bin 1");
@@ -435,27 +432,20 @@ TEST(what_a_row_cannot_say_is_refused)
             "toys of a model with templates");
     refused(&f, paritas_gof_toys(f.context, f.model, NULL, NULL, &gof, NULL),
             "toys of a model with templates");
-    refused(&f,
-            paritas_toys(f.context, f.model, NULL,
-                         &(paritas_toys_request){.size = sizeof(paritas_toys_request)}, NULL, &plain),
-            "toys of a model with templates");
-    paritas_limit_toys_result *limit = make_array(1, sizeof *limit);
+    refused(&f, paritas_toys(f.context, f.model, NULL, NULL, NULL, &plain), "toys of a model with templates");
+    paritas_limit_toys_result limit = PARITAS_INIT(paritas_limit_toys_result);
     refused(&f,
             paritas_limit_toys(f.context, f.model, NULL,
-                               &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
-                                                             .statistic = PARITAS_STATISTIC_QTILDE,
-                                                             .level = 0.05,
-                                                             .rtol = 0.1},
-                               NULL, limit),
+                               SIZED(paritas_limit_toys_request, .statistic = PARITAS_STATISTIC_QTILDE,
+                                     .level = 0.05, .rtol = 0.1),
+                               NULL, &limit),
             "toys of a model with templates");
-    free(limit);
     free_fixture(&f);
     /* the measurement says itself what is fixed: then rates may switch a constraint */
     f = make_rules("{\"name\": \"st\", \"fixed\": true}");
     ASSERT_OK(f.context, paritas_model_fill_row(f.context, f.model, NULL, on, row));
     ASSERT_OK(f.context,
-              paritas_fit(f.context, f.model, NULL, 1, &job,
-                          &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &result}));
+              paritas_fit(f.context, f.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)));
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
     free_fixture(&f);
 }

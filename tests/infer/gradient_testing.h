@@ -82,7 +82,8 @@ static inline void differentiate_one(const struct fixture *f, const paritas_grad
                                      double *by_mu)
 {
     paritas_fit_status status;
-    const paritas_gradient to = {.values = values, .statuses = &status, .data = by_row, .at = by_mu};
+    const paritas_gradient to = {
+        .size = sizeof(paritas_gradient), .values = values, .statuses = &status, .data = by_row, .at = by_mu};
     if (paritas_differentiate(f->context, f->model, options, NULL, 1, &mu, row, &to) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     assert_int_equal(status, PARITAS_FIT_CONVERGED);
@@ -106,7 +107,7 @@ static inline void differences(const struct fixture *f, const paritas_gradient_o
         rows[i * r + number] += (i % 2 ? -1.0 : 1.0) * steps[number] / (double)(1u << (i / 2 % DIFFERENCES));
         at[i] = mu;
     }
-    const paritas_gradient to = {.values = values};
+    const paritas_gradient to = {.size = sizeof(paritas_gradient), .values = values};
     if (paritas_differentiate(f->context, f->model, options, NULL, n, at, rows, &to) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     for (size_t number = 0; number < r; number++)

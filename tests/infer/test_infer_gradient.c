@@ -167,12 +167,11 @@ TEST(values_are_those_of_the_statistics)
         differentiate_one(&f, &expected_z, 0.0, row, values, NULL, NULL);
         ASSERT_CLOSE(values[0], z.z_exp, 1e-9);
         paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
-        assert_int_equal(paritas_limit(f.context, f.model, NULL,
-                                       &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                                .statistic = PARITAS_STATISTIC_QTILDE,
-                                                                .level = 0.05},
-                                       &limit),
-                         PARITAS_OK);
+        assert_int_equal(
+            paritas_limit(f.context, f.model, NULL,
+                          SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE, .level = 0.05),
+                          &limit),
+            PARITAS_OK);
         const paritas_gradient_options limits = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE);
         differentiate_one(&f, &limits, 0.0, row, values, NULL, NULL);
         assert_true(values[0] == limit.limit_obs);
@@ -307,7 +306,11 @@ TEST(a_row_without_an_answer_is_nan_and_says_why_and_the_others_are_as_alone)
     double values[24], slopes[24], by_mu[24], alone[6], slope[6], mu_slope[6];
     paritas_fit_status statuses[4];
     const paritas_gradient_options o = options_of(PARITAS_QUANTITY_CLS, PARITAS_STATISTIC_QTILDE);
-    const paritas_gradient to = {.values = values, .statuses = statuses, .data = slopes, .at = by_mu};
+    const paritas_gradient to = {.size = sizeof(paritas_gradient),
+                                 .values = values,
+                                 .statuses = statuses,
+                                 .data = slopes,
+                                 .at = by_mu};
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 4, mu, rows, &to), PARITAS_OK);
     for (int i = 0; i < 4; i++) {
         const bool sound = i == 0 || i == 3;
@@ -351,7 +354,7 @@ TEST(wrong_arguments_are_refused_by_name)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     double value, mu = 11.0;
-    const paritas_gradient to = {.values = &value};
+    const paritas_gradient to = {.size = sizeof(paritas_gradient), .values = &value};
     paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE);
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, &mu, &N, &to),
                      PARITAS_INVALID_ARGUMENT);

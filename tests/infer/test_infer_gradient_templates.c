@@ -87,7 +87,11 @@ TEST(the_likelihood_has_gradients_by_templates_and_parameters)
     double points[8 * 64], rows[8 * 128], values[8], one, by_row[128], by_point[64];
     memcpy(points, paritas_model_suggested_init(f.model), p * sizeof *points);
     points[0] = 0.4;
-    const paritas_gradient to = {.values = &one, .data = by_row, .at = by_point}, only = {.values = values};
+    const paritas_gradient to = {.size = sizeof(paritas_gradient),
+                                 .values = &one,
+                                 .data = by_row,
+                                 .at = by_point},
+                           only = {.size = sizeof(paritas_gradient), .values = values};
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, 1, points, row, &to), PARITAS_OK);
     for (size_t number = 0; number < r; number++) {
         const double h = 0.02 * (fabs(row[number]) > 2.0 ? row[number] : 0.5);
@@ -141,8 +145,11 @@ static void answer(const paritas_options *open, size_t each, struct answers *ans
         for (size_t i = 0; i < ROWS; i++) mu[i] = cases[c].mu;
         for (size_t i = 0; i < ROWS; i += each) {
             const size_t n = i + each < ROWS ? each : ROWS - i, at = i * cases[c].outputs;
-            const paritas_gradient to = {answers->values[c] + at, answers->statuses[c] + i,
-                                         answers->by_row[c] + at * r, answers->by_mu[c] + at};
+            const paritas_gradient to = {.size = sizeof to,
+                                         .values = answers->values[c] + at,
+                                         .statuses = answers->statuses[c] + i,
+                                         .data = answers->by_row[c] + at * r,
+                                         .at = answers->by_mu[c] + at};
             if (paritas_differentiate(f.context, f.model, &o, NULL, n, mu + i, rows + i * r, &to) !=
                 PARITAS_OK)
                 fail_msg("%s", paritas_error_message(f.context));
@@ -253,8 +260,16 @@ static void check_unfit(const struct fixture *f, const paritas_gradient_options 
     double values[N * 6], by_row[N * 6 * 128], by_at[N * 64], sound_values[6], sound_by_row[6 * 128],
         sound_by_at[64];
     paritas_fit_status statuses[N], sound_status;
-    const paritas_gradient all = {values, statuses, by_row, by_at},
-                           one = {sound_values, &sound_status, sound_by_row, sound_by_at};
+    const paritas_gradient all = {.size = sizeof all,
+                                  .values = values,
+                                  .statuses = statuses,
+                                  .data = by_row,
+                                  .at = by_at},
+                           one = {.size = sizeof one,
+                                  .values = sound_values,
+                                  .statuses = &sound_status,
+                                  .data = sound_by_row,
+                                  .at = sound_by_at};
     if (paritas_differentiate(f->context, f->model, o, NULL, N, at, rows, &all) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     for (size_t i = 0; i < N; i++) {
@@ -310,7 +325,7 @@ TEST(data_of_the_job_that_no_job_may_have_are_refused)
     double rows[COUNT(is_sound) * 128], value;
     fill_unfit(&f, rows);
     const paritas_job job = {.size = sizeof(paritas_job), .data = rows + row_length(f.model)};
-    const paritas_gradient to = {.values = &value};
+    const paritas_gradient to = {.size = sizeof(paritas_gradient), .values = &value};
     assert_int_equal(paritas_differentiate(f.context, f.model, &o, &job, 1, NULL, NULL, &to),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(
@@ -369,7 +384,7 @@ TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
         memcpy(at, paritas_model_suggested_init(f.model),
                paritas_model_parameter_count(f.model) * sizeof *at);
         if (quantities[k] == PARITAS_QUANTITY_Z) at[0] = 3.0;
-        const paritas_gradient to = {.values = values, .data = by_row};
+        const paritas_gradient to = {.size = sizeof(paritas_gradient), .values = values, .data = by_row};
         long refusals = 0;
         paritas_status status = PARITAS_OUT_OF_MEMORY;
         for (; status == PARITAS_OUT_OF_MEMORY; refusals++) {

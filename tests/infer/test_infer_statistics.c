@@ -57,7 +57,7 @@ TEST(a_test_among_many_has_the_bits_of_a_test_alone)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     const double mu[] = {0.3, 1.0, 1.7, 2.4, 4.0, 7.5, 9.0};
-    paritas_hypotest_result many[COUNT(mu)], one;
+    paritas_hypotest_result one = PARITAS_INIT(paritas_hypotest_result), many[COUNT(mu)] = {one};
     assert_int_equal(
         paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, COUNT(mu), mu, many),
         PARITAS_OK);
@@ -113,6 +113,20 @@ TEST(a_deficit_has_no_significance)
 
 /* ---- limits ---- */
 
+static paritas_hypotest_result scanned[PARITAS_SCAN_MOST] = {PARITAS_INIT(paritas_hypotest_result)};
+
+/* What is tested on the way stands in `scanned`. */
+static paritas_status limits_of(const struct fixture *f, paritas_test_statistic statistic, double level,
+                                paritas_limit_result *limits)
+{
+    const paritas_limit_request request = {.size = sizeof request,
+                                           .statistic = statistic,
+                                           .level = level,
+                                           .scan_room = COUNT(scanned),
+                                           .scan = scanned};
+    return paritas_limit(f->context, f->model, NULL, &request, limits);
+}
+
 /* Expected CLs of curve k at mu, less the level. */
 static double expected_excess(double mu, int k, double level)
 {
@@ -123,12 +137,7 @@ TEST(expected_limits_are_the_roots_of_the_closed_form)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
-    assert_int_equal(paritas_limit(f.context, f.model, NULL,
-                                   &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                            .statistic = PARITAS_STATISTIC_QTILDE,
-                                                            .level = 0.05},
-                                   &r),
-                     PARITAS_OK);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, &r), PARITAS_OK);
     assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
     for (int k = 0; k < 5; k++) {
         double low = 0.01, high = 20.0;
@@ -153,13 +162,7 @@ TEST(at_the_observed_limit_the_test_gives_the_level)
             paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
             paritas_hypotest_result at = PARITAS_INIT(paritas_hypotest_result);
             for (int statistic = PARITAS_STATISTIC_QTILDE; statistic <= PARITAS_STATISTIC_Q; statistic++) {
-                assert_int_equal(
-                    paritas_limit(f.context, f.model, NULL,
-                                  &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                           .statistic = (paritas_test_statistic)statistic,
-                                                           .level = levels[j]},
-                                  &r),
-                    PARITAS_OK);
+                assert_int_equal(limits_of(&f, (paritas_test_statistic)statistic, levels[j], &r), PARITAS_OK);
                 assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
                 assert_int_equal(paritas_hypotest(f.context, f.model, NULL, (paritas_test_statistic)statistic,
                                                   1, &r.limit_obs, &at),
@@ -172,29 +175,40 @@ TEST(at_the_observed_limit_the_test_gives_the_level)
                                      PARITAS_OK);
                     ASSERT_CLOSE(at.cls_exp[k], levels[j], 1e-8);
                 }
-                for (size_t k = 1; k < r.n_scan; k++) assert_true(r.scan[k].mu > r.scan[k - 1].mu);
+                for (size_t k = 1; k < r.n_scan; k++) assert_true(scanned[k].mu > scanned[k - 1].mu);
                 assert_true(r.n_scan <= 30);
             }
             free_fixture(&f);
         }
 }
 
+TEST(a_scan_with_little_room_is_the_beginning_of_the_whole_scan)
+{
+    struct fixture f = counting(N, S, B, 0.0, 10.0);
+    paritas_limit_result whole = PARITAS_INIT(paritas_limit_result), part = whole;
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, &whole), PARITAS_OK);
+    assert_true(whole.n_scan > 3);
+    for (size_t room = 0; room <= 3; room++) {
+        paritas_hypotest_result few[4] = {PARITAS_INIT(paritas_hypotest_result)};
+        few[room].mu = -1.0;
+        const paritas_limit_request request = {
+            .size = sizeof request, .level = 0.05, .scan_room = room, .scan = room ? few : NULL};
+        assert_int_equal(paritas_limit(f.context, f.model, NULL, &request, &part), PARITAS_OK);
+        assert_int_equal(part.n_scan, whole.n_scan);
+        assert_true(part.limit_obs == whole.limit_obs && part.mu_hat == whole.mu_hat);
+        for (size_t i = 0; i < room; i++)
+            assert_true(few[i].mu == scanned[i].mu && few[i].cls_obs == scanned[i].cls_obs);
+        assert_true(few[room].mu == -1.0);
+    }
+    free_fixture(&f);
+}
+
 TEST(a_limit_beyond_the_bound_widens_it_and_says_so)
 {
     struct fixture narrow = counting(N, S, B, 0.0, 1.0), wide = counting(N, S, B, 0.0, 10.0);
-    paritas_limit_result a, b;
-    assert_int_equal(paritas_limit(narrow.context, narrow.model, NULL,
-                                   &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                            .statistic = PARITAS_STATISTIC_QTILDE,
-                                                            .level = 0.05},
-                                   &a),
-                     PARITAS_OK);
-    assert_int_equal(paritas_limit(wide.context, wide.model, NULL,
-                                   &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                            .statistic = PARITAS_STATISTIC_QTILDE,
-                                                            .level = 0.05},
-                                   &b),
-                     PARITAS_OK);
+    paritas_limit_result a = PARITAS_INIT(paritas_limit_result), b = a;
+    assert_int_equal(limits_of(&narrow, PARITAS_STATISTIC_QTILDE, 0.05, &a), PARITAS_OK);
+    assert_int_equal(limits_of(&wide, PARITAS_STATISTIC_QTILDE, 0.05, &b), PARITAS_OK);
     assert_true(a.bound_widened && !b.bound_widened);
     assert_true(a.upper_bound >= a.limit_obs && a.upper_bound > 1.0);
     ASSERT_CLOSE(a.limit_obs, b.limit_obs, 1e-6);
@@ -206,21 +220,12 @@ TEST(a_limit_beyond_the_bound_widens_it_and_says_so)
 TEST(a_best_fit_held_by_the_old_bound_is_found_again)
 {
     struct fixture narrow = counting(40.0, S, B, 0.0, 2.0), wide = counting(40.0, S, B, 0.0, 50.0);
-    paritas_limit_result a, b;
-    assert_int_equal(paritas_limit(narrow.context, narrow.model, NULL,
-                                   &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                            .statistic = PARITAS_STATISTIC_QTILDE,
-                                                            .level = 0.05},
-                                   &a),
-                     PARITAS_OK);
-    assert_int_equal(paritas_limit(wide.context, wide.model, NULL,
-                                   &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                            .statistic = PARITAS_STATISTIC_QTILDE,
-                                                            .level = 0.05},
-                                   &b),
-                     PARITAS_OK);
+    paritas_limit_result a = PARITAS_INIT(paritas_limit_result), b = a;
+    assert_int_equal(limits_of(&narrow, PARITAS_STATISTIC_QTILDE, 0.05, &a), PARITAS_OK);
+    ASSERT_CLOSE(scanned[0].mu_hat, 31.0 / 5.0, 1e-5);
+    assert_int_equal(limits_of(&wide, PARITAS_STATISTIC_QTILDE, 0.05, &b), PARITAS_OK);
     ASSERT_CLOSE(a.limit_obs, b.limit_obs, 1e-6);
-    ASSERT_CLOSE(a.scan[0].mu_hat, 31.0 / 5.0, 1e-5);
+    ASSERT_CLOSE(a.mu_hat, 31.0 / 5.0, 1e-5);
     free_fixture(&narrow);
     free_fixture(&wide);
 }
@@ -229,11 +234,7 @@ TEST(a_signal_without_effect_has_no_limit)
 {
     struct fixture f = counting(N, 0.0, B, 0.0, 10.0);
     paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
-    paritas_status status = paritas_limit(f.context, f.model, NULL,
-                                          &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                                   .statistic = PARITAS_STATISTIC_QTILDE,
-                                                                   .level = 0.05},
-                                          &r);
+    paritas_status status = limits_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, &r);
     assert_int_equal(status, PARITAS_OK);
     assert_true(isnan(r.limit_obs));
     for (int k = 0; k < 5; k++) assert_true(isnan(r.limit_exp[k]));
@@ -244,24 +245,9 @@ TEST(a_limit_needs_a_statistic_for_limits_and_a_level)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
     paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
-    assert_int_equal(paritas_limit(f.context, f.model, NULL,
-                                   &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                            .statistic = PARITAS_STATISTIC_Q0,
-                                                            .level = 0.05},
-                                   &r),
-                     PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_limit(f.context, f.model, NULL,
-                                   &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                            .statistic = PARITAS_STATISTIC_QTILDE,
-                                                            .level = 1.0},
-                                   &r),
-                     PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_limit(f.context, f.model, NULL,
-                                   &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                            .statistic = PARITAS_STATISTIC_QTILDE,
-                                                            .level = (double)NAN},
-                                   &r),
-                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_Q0, 0.05, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, 1.0, &r), PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, (double)NAN, &r), PARITAS_INVALID_ARGUMENT);
     free_fixture(&f);
 }
 
@@ -276,16 +262,11 @@ TEST(a_scan_is_the_deviance_and_agrees_with_the_test)
     paritas_scan_point points[4] = {PARITAS_INIT(paritas_scan_point)};
     paritas_hypotest_result r = PARITAS_INIT(paritas_hypotest_result);
     double at;
-    assert_int_equal(paritas_scan(f.context, f.model, NULL,
-                                  &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                          .n_parameters = 1,
-                                                          .parameters = &poi,
-                                                          .n_points = 4,
-                                                          .values = mu,
-                                                          .best = &best,
-                                                          .best_parameters = &at,
-                                                          .points = points}),
-                     PARITAS_OK);
+    assert_int_equal(
+        paritas_scan(f.context, f.model, NULL,
+                     SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi, .n_points = 4,
+                           .values = mu, .best = &best, .best_parameters = &at, .points = points)),
+        PARITAS_OK);
     ASSERT_CLOSE(at, 0.6, 1e-6);
     for (int i = 0; i < 4; i++) {
         ASSERT_CLOSE(points[i].q, deviance(N, mu[i] * S + B), 1e-9);
@@ -304,33 +285,19 @@ TEST(a_scan_outside_the_bounds_or_of_no_parameter_is_refused)
     const size_t twice[2] = {0, 0}, nobody = 7;
     paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
     paritas_scan_point point = PARITAS_INIT(paritas_scan_point);
-    assert_int_equal(paritas_scan(f.context, f.model, NULL,
-                                  &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                          .n_parameters = 1,
-                                                          .parameters = twice,
-                                                          .n_points = 1,
-                                                          .values = &mu,
-                                                          .best = &best,
-                                                          .points = &point}),
-                     PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_scan(f.context, f.model, NULL,
-                                  &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                          .n_parameters = 2,
-                                                          .parameters = twice,
-                                                          .n_points = 1,
-                                                          .values = &mu,
-                                                          .best = &best,
-                                                          .points = &point}),
-                     PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_scan(f.context, f.model, NULL,
-                                  &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                          .n_parameters = 1,
-                                                          .parameters = &nobody,
-                                                          .n_points = 1,
-                                                          .values = &mu,
-                                                          .best = &best,
-                                                          .points = &point}),
-                     PARITAS_INVALID_ARGUMENT);
+    paritas_scan_request request = {.size = sizeof request,
+                                    .n_parameters = 1,
+                                    .parameters = twice,
+                                    .n_points = 1,
+                                    .values = &mu,
+                                    .best = &best,
+                                    .points = &point};
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, &request), PARITAS_INVALID_ARGUMENT);
+    request.n_parameters = 2;
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, &request), PARITAS_INVALID_ARGUMENT);
+    request.n_parameters = 1;
+    request.parameters = &nobody;
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, &request), PARITAS_INVALID_ARGUMENT);
     free_fixture(&f);
 }
 
@@ -338,23 +305,20 @@ TEST(minos_errors_are_where_the_deviance_is_one)
 {
     struct fixture f = counting(N, S, B, -1.0, 10.0);
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    double best, error, down, up;
-    assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){.size = sizeof(paritas_job), 0},
-                                 &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                        .results = &result,
-                                                        .parameters = &best,
-                                                        .errors = &error}),
-                     PARITAS_OK);
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    double best, error, offsets[2];
+    assert_int_equal(
+        paritas_fit(f.context, f.model, NULL, 1, &job,
+                    SIZED(paritas_fit_answers, .results = &result, .parameters = &best, .errors = &error)),
+        PARITAS_OK);
     assert_int_equal(paritas_minos(f.context, f.model, NULL,
-                                   &(paritas_minos_request){.size = sizeof(paritas_minos_request),
-                                                            .best = &best,
-                                                            .best_twice_nll = result.twice_nll,
-                                                            .error = error},
-                                   /*MINOS &down &up*/),
+                                   SIZED(paritas_minos_request, .best = &best,
+                                         .best_twice_nll = result.twice_nll, .error = error),
+                                   offsets),
                      PARITAS_OK);
-    assert_true(down < 0.0 && up > 0.0);
-    ASSERT_CLOSE(deviance(N, (best + down) * S + B), 1.0, 1e-7);
-    ASSERT_CLOSE(deviance(N, (best + up) * S + B), 1.0, 1e-7);
+    assert_true(offsets[0] < 0.0 && offsets[1] > 0.0);
+    ASSERT_CLOSE(deviance(N, (best + offsets[0]) * S + B), 1.0, 1e-7);
+    ASSERT_CLOSE(deviance(N, (best + offsets[1]) * S + B), 1.0, 1e-7);
     free_fixture(&f);
 }
 
@@ -362,22 +326,19 @@ TEST(minos_has_no_error_where_the_bound_comes_first)
 {
     struct fixture f = counting(10.0, S, B, 0.0, 10.0);
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    double best, error, down, up;
-    assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &(paritas_job){.size = sizeof(paritas_job), 0},
-                                 &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                        .results = &result,
-                                                        .parameters = &best,
-                                                        .errors = &error}),
-                     PARITAS_OK);
+    const paritas_job job = PARITAS_JOB_DEFAULT;
+    double best, error, offsets[2];
+    assert_int_equal(
+        paritas_fit(f.context, f.model, NULL, 1, &job,
+                    SIZED(paritas_fit_answers, .results = &result, .parameters = &best, .errors = &error)),
+        PARITAS_OK);
     assert_int_equal(paritas_minos(f.context, f.model, NULL,
-                                   &(paritas_minos_request){.size = sizeof(paritas_minos_request),
-                                                            .best = &best,
-                                                            .best_twice_nll = result.twice_nll,
-                                                            .error = error},
-                                   /*MINOS &down &up*/),
+                                   SIZED(paritas_minos_request, .best = &best,
+                                         .best_twice_nll = result.twice_nll, .error = error),
+                                   offsets),
                      PARITAS_OK);
-    assert_true(isnan(down));
-    ASSERT_CLOSE(deviance(10.0, (best + up) * S + B), 1.0, 1e-7);
+    assert_true(isnan(offsets[0]));
+    ASSERT_CLOSE(deviance(10.0, (best + offsets[1]) * S + B), 1.0, 1e-7);
     free_fixture(&f);
 }
 
@@ -462,6 +423,7 @@ int main(void)
         cmocka_unit_test(a_deficit_has_no_significance),
         cmocka_unit_test(expected_limits_are_the_roots_of_the_closed_form),
         cmocka_unit_test(at_the_observed_limit_the_test_gives_the_level),
+        cmocka_unit_test(a_scan_with_little_room_is_the_beginning_of_the_whole_scan),
         cmocka_unit_test(a_limit_beyond_the_bound_widens_it_and_says_so),
         cmocka_unit_test(a_best_fit_held_by_the_old_bound_is_found_again),
         cmocka_unit_test(a_signal_without_effect_has_no_limit),

@@ -354,9 +354,7 @@ TEST(pulls_of_the_best_fit_are_normal)
         const paritas_job job = {.size = sizeof(paritas_job), .data = e->options.expected};
         paritas_fit_result fitted = PARITAS_INIT(paritas_fit_result);
         assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &job,
-                                     &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                            .results = &fitted,
-                                                            .errors = errors}),
+                                     SIZED(paritas_fit_answers, .results = &fitted, .errors = errors)),
                          PARITAS_OK);
         assert_int_equal(ensemble_run(f.context, e, 0, TOYS, profiles, NULL, points, NULL), PARITAS_OK);
         for (size_t p = 0; p < n; p++) {

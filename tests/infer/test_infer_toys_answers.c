@@ -19,11 +19,14 @@ static double poisson_tail(double n, double rate)
     return sum;
 }
 
-static paritas_significance_toys_result significance_of(struct fixture *f, uint64_t n, uint64_t seed)
+/* *test: the test behind it. */
+static paritas_significance_toys_result significance_of(struct fixture *f, uint64_t n, uint64_t seed,
+                                                        paritas_hypotest_toys_result *test)
 {
     const paritas_toys_options options = toys_options(n, seed);
     paritas_significance_toys_result r = PARITAS_INIT(paritas_significance_toys_result);
-    if (paritas_significance_toys(f->context, f->model, NULL, &options, &r, NULL) != PARITAS_OK)
+    *test = (paritas_hypotest_toys_result)PARITAS_INIT(paritas_hypotest_toys_result);
+    if (paritas_significance_toys(f->context, f->model, NULL, &options, &r, test) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     return r;
 }
@@ -32,7 +35,8 @@ TEST(p0_of_a_counting_experiment_is_a_poisson_sum)
 {
     enum { TOYS = 400000 / SHARE };
     struct fixture f = counting(17.0, S, B, -1.0, 10.0);
-    const paritas_significance_toys_result r = significance_of(&f, TOYS, 3);
+    paritas_hypotest_toys_result test;
+    const paritas_significance_toys_result r = significance_of(&f, TOYS, 3, &test);
     /* 14: the median of 14 expected */
     const double p0 = poisson_tail(17.0, B), p0_exp = poisson_tail(14.0, B);
     ASSERT_CLOSE(r.p0_error, sqrt(p0 * (1.0 - p0) / TOYS), 0.05 * r.p0_error);
@@ -45,15 +49,16 @@ TEST(p0_of_a_counting_experiment_is_a_poisson_sum)
     ASSERT_CLOSE(r.p0_exp_error, sqrt(p0_exp * (1.0 - p0_exp) / TOYS), 0.05 * r.p0_exp_error);
     ASSERT_CLOSE(r.z_exp, -normal_quantile(p0_exp), 4.0 * r.z_exp_error);
     assert_true(isnan(r.z_at_least) && isnan(r.z_exp_at_least));
-    ASSERT_CLOSE(r.test.q, deviance(17.0, B), 1e-9);
-    assert_true(r.test.p0 == r.p0 && r.test.n_tested == TOYS && r.test.n_other == TOYS);
+    ASSERT_CLOSE(test.q, deviance(17.0, B), 1e-9);
+    assert_true(test.p0 == r.p0 && test.n_tested == TOYS && test.n_other == TOYS);
     free_fixture(&f);
 }
 
 TEST(where_no_toy_is_as_extreme_z_is_only_bounded)
 {
     struct fixture f = counting(60.0, S, B, -1.0, 20.0);
-    const paritas_significance_toys_result r = significance_of(&f, 1000, 3);
+    paritas_hypotest_toys_result test;
+    const paritas_significance_toys_result r = significance_of(&f, 1000, 3, &test);
     assert_true(r.p0 == 0.0 && r.p0_error > 0.0 && isnan(r.z) && isnan(r.z_error));
     /* with a p0 as large as that, 1000 toys would show none in 5 of 100 runs */
     ASSERT_CLOSE(pow(normal_cdf(r.z_at_least), 1000.0), 0.05, 1e-9);
@@ -65,8 +70,9 @@ TEST(where_no_toy_is_as_extreme_z_is_only_bounded)
 TEST(a_deficit_is_as_extreme_as_every_toy)
 {
     struct fixture f = counting(4.0, S, B, -1.0, 10.0);
-    const paritas_significance_toys_result r = significance_of(&f, 500, 3);
-    assert_true(r.test.mu_hat < 0.0 && r.test.q == 0.0 && r.p0 == 1.0 && isnan(r.z) && isnan(r.z_at_least));
+    paritas_hypotest_toys_result test;
+    const paritas_significance_toys_result r = significance_of(&f, 500, 3, &test);
+    assert_true(test.mu_hat < 0.0 && test.q == 0.0 && r.p0 == 1.0 && isnan(r.z) && isnan(r.z_at_least));
     free_fixture(&f);
 }
 
@@ -146,7 +152,8 @@ TEST(pooled_shards_answer_as_the_whole_run)
         struct fixture f = counting(12.0, S, B, -1.0, 10.0);
         const char *paths[3] = {path_of("1.db"), path_of("2.db"), path_of("3.db")}, *all = path_of("all.db");
         paritas_toys_options options = toys_options(1000, 6);
-        paritas_hypotest_toys_result whole, part, pooled;
+        paritas_hypotest_toys_result whole = PARITAS_INIT(paritas_hypotest_toys_result);
+        paritas_hypotest_toys_result part = whole, pooled = whole;
         assert_int_equal(paritas_hypotest_toys(f.context, f.model, NULL, cases[i].statistic, cases[i].mu,
                                                &options, &whole),
                          PARITAS_OK);
@@ -175,17 +182,18 @@ TEST(significance_and_a_test_of_q0_share_their_stores)
     struct fixture f = counting(17.0, S, B, -1.0, 10.0);
     paritas_toys_options options = toys_options(500, 6);
     paritas_significance_toys_result z = PARITAS_INIT(paritas_significance_toys_result);
-    paritas_hypotest_toys_result test, stored;
+    paritas_hypotest_toys_result test = PARITAS_INIT(paritas_hypotest_toys_result), of_z = test,
+                                 stored = test;
     options.store = path_of("1.db");
-    assert_int_equal(paritas_significance_toys(f.context, f.model, NULL, &options, &z, NULL), PARITAS_OK);
+    assert_int_equal(paritas_significance_toys(f.context, f.model, NULL, &options, &z, &of_z), PARITAS_OK);
     options.resume = 1;
     assert_int_equal(
         paritas_hypotest_toys(f.context, f.model, NULL, PARITAS_STATISTIC_Q0, 0.0, &options, &test),
         PARITAS_OK);
     assert_int_equal(test.tally.fitted, 0);
-    assert_same_answer(&test, &z.test);
+    assert_same_answer(&test, &of_z);
     assert_int_equal(paritas_store_hypotest(f.context, options.store, &stored), PARITAS_OK);
-    assert_same_answer(&stored, &z.test);
+    assert_same_answer(&stored, &of_z);
     free_fixture(&f);
 }
 
@@ -209,14 +217,11 @@ TEST(stores_without_an_answer_are_refused_by_name)
     paritas_limit_toys_result limit = PARITAS_INIT(paritas_limit_toys_result);
     paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
     options.store = path_of("1.db");
-    assert_int_equal(
-        paritas_limit_toys(f.context, f.model, NULL,
-                           &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
-                                                         .statistic = PARITAS_STATISTIC_Q,
-                                                         .level = 0.05,
-                                                         .rtol = 0.5},
-                           &options, &limit),
-        PARITAS_OK);
+    assert_int_equal(paritas_limit_toys(f.context, f.model, NULL,
+                                        SIZED(paritas_limit_toys_request, .statistic = PARITAS_STATISTIC_Q,
+                                              .level = 0.05, .rtol = 0.5),
+                                        &options, &limit),
+                     PARITAS_OK);
     assert_int_equal(paritas_store_hypotest(f.context, options.store, &r), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "no test of one value"));
     make_store(f.context, path_of("2.db"), COUNT(none), none);

@@ -40,7 +40,7 @@ static size_t count_others(const struct fixture *f, const char *name, paritas_te
                            double mu, size_t n)
 {
     const paritas_toys_options options = toys_options(n, 11);
-    paritas_hypotest_toys_result exact, single;
+    paritas_hypotest_toys_result exact = PARITAS_INIT(paritas_hypotest_toys_result), single = exact;
     paritas_context *in_f64 = open_with(64, NULL, 0, 0, 0), *in_f32 = open_with(32, NULL, 0, 0, 0);
     struct taken a = toys_of(f, in_f64, statistic, mu, &options, &exact),
                  b = toys_of(f, in_f32, statistic, mu, &options, &single);
@@ -191,7 +191,7 @@ TEST(raw_and_polished_toys_are_different_runs)
     const char *const shards[] = {paths[0], paths[1]};
     char *text = random_workspace(26, TRAIT_ALL & ~(unsigned)TRAIT_NO_POI);
     struct fixture f = make_fixture(text, NULL, NULL);
-    paritas_hypotest_toys_result result, read;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result), read = result;
     /* f64 has nothing to polish: one run, whatever is asked */
     for (int f64 = 0; f64 < 2; f64++) {
         paritas_context *polished = open_with(f64 ? 64 : 32, NULL, 0, 1, 0),

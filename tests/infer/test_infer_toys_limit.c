@@ -41,17 +41,27 @@ static double percentile(int sigmas, double b)
     return n;
 }
 
+static paritas_hypotest_toys_result scanned[PARITAS_SCAN_MOST] = {PARITAS_INIT(paritas_hypotest_toys_result)};
+
+/* What is tested on the way stands in `scanned`. */
+static paritas_status find_limit(paritas_context *context, const paritas_model *model,
+                                 paritas_test_statistic statistic, double level, double rtol,
+                                 const paritas_toys_options *options, paritas_limit_toys_result *r)
+{
+    const paritas_limit_toys_request request = {.size = sizeof request,
+                                                .statistic = statistic,
+                                                .level = level,
+                                                .rtol = rtol,
+                                                .scan_room = COUNT(scanned),
+                                                .scan = scanned};
+    return paritas_limit_toys(context, model, NULL, &request, options, r);
+}
+
 static paritas_limit_toys_result limit_of(struct fixture *f, paritas_test_statistic statistic, double level,
                                           double rtol, const paritas_toys_options *options)
 {
     paritas_limit_toys_result r = PARITAS_INIT(paritas_limit_toys_result);
-    if (paritas_limit_toys(f->context, f->model, NULL,
-                           &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
-                                                         .statistic = statistic,
-                                                         .level = level,
-                                                         .rtol = rtol},
-                           options, &r) != PARITAS_OK)
-        fail_msg("%s", paritas_error_message(f->context));
+    ASSERT_OK(f->context, find_limit(f->context, f->model, statistic, level, rtol, options, &r));
     return r;
 }
 
@@ -119,12 +129,11 @@ TEST(where_events_are_many_limits_are_asymptotic)
         const paritas_toys_options options = toys_options(0, 3);
         const paritas_limit_toys_result r = limit_of(&f, statistics[i], 0.05, RTOL, &options);
         paritas_limit_result asymptotic = PARITAS_INIT(paritas_limit_result);
-        assert_int_equal(paritas_limit(f.context, f.model, NULL,
-                                       &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                                .statistic = statistics[i],
-                                                                .level = 0.05},
-                                       &asymptotic),
-                         PARITAS_OK);
+        assert_int_equal(
+            paritas_limit(f.context, f.model, NULL,
+                          SIZED(paritas_limit_request, .statistic = statistics[i], .level = 0.05),
+                          &asymptotic),
+            PARITAS_OK);
         assert_true(r.asymptotic_obs == asymptotic.limit_obs &&
                     memcmp(r.asymptotic_exp, asymptotic.limit_exp, sizeof r.asymptotic_exp) == 0);
         compare(r.limit_obs, r.limit_obs_error, r.reached_obs, RTOL, asymptotic.limit_obs);
@@ -140,10 +149,10 @@ TEST(a_bound_that_is_too_narrow_is_widened_and_said)
 {
     struct fixture narrow = counting(4.0, S, B, 0.0, 1.1), wide = counting(4.0, S, B, 0.0, 100.0);
     const paritas_toys_options options = toys_options(0, 2);
-    const paritas_limit_toys_result r = limit_of(&narrow, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options),
-                                    w = limit_of(&wide, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
-    assert_true(r.bound_widened && r.upper_bound > r.limit_exp[4] &&
-                r.upper_bound >= r.scan[r.n_scan - 1].mu);
+    const paritas_limit_toys_result r = limit_of(&narrow, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
+    const double last = scanned[r.n_scan - 1].mu;
+    const paritas_limit_toys_result w = limit_of(&wide, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
+    assert_true(r.bound_widened && r.upper_bound > r.limit_exp[4] && r.upper_bound >= last);
     assert_true(!w.bound_widened && w.upper_bound == 100.0);
     ASSERT_CLOSE(r.limit_obs, exact_limit(4.0, S, B, 0.05), 4.0 * r.limit_obs_error);
     ASSERT_CLOSE(r.limit_exp[4], w.limit_exp[4], 4.0 * (r.limit_exp_error[4] + w.limit_exp_error[4]));
@@ -173,7 +182,8 @@ TEST(what_toys_cannot_reach_is_said_with_the_error_that_they_give)
     assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
     assert_true(!r.reached_obs && r.limit_obs_error > 0.02 * r.limit_obs);
     ASSERT_CLOSE(r.limit_obs, exact_limit(4.0, S, B, 0.05), 4.0 * r.limit_obs_error);
-    for (size_t i = 0; i < r.n_scan; i++) assert_true(r.scan[i].n_tested <= 700 && r.scan[i].n_other <= 700);
+    for (size_t i = 0; i < r.n_scan; i++)
+        assert_true(scanned[i].n_tested <= 700 && scanned[i].n_other <= 700);
     free_fixture(&f);
 }
 
@@ -196,8 +206,8 @@ TEST(the_scan_is_ascending_and_adds_up)
     const paritas_limit_toys_result r = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options);
     uint64_t toys = 0;
     for (size_t i = 0; i < r.n_scan; i++) {
-        const paritas_hypotest_toys_result *one = &r.scan[i];
-        assert_true(i == 0 || r.scan[i - 1].mu < one->mu);
+        const paritas_hypotest_toys_result *one = &scanned[i];
+        assert_true(i == 0 || scanned[i - 1].mu < one->mu);
         assert_true(one->n_tested >= 1000 && one->n_tested == one->n_other);
         assert_true(one->mu_hat == r.mu_hat && one->twice_nll_free == r.twice_nll_free);
         toys += one->n_tested + one->n_other;
@@ -216,6 +226,28 @@ TEST(the_scan_is_ascending_and_adds_up)
     free_fixture(&f);
 }
 
+TEST(a_scan_with_little_room_is_the_beginning_of_the_whole_scan)
+{
+    struct fixture f = counting(4.0, S, B, 0.0, 10.0);
+    const paritas_toys_options options = toys_options(0, 8);
+    const paritas_limit_toys_result whole = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.2, &options);
+    assert_true(whole.n_scan > 2);
+    for (size_t room = 0; room <= 2; room++) {
+        paritas_hypotest_toys_result few[3] = {PARITAS_INIT(paritas_hypotest_toys_result)};
+        paritas_limit_toys_result part = PARITAS_INIT(paritas_limit_toys_result);
+        few[room].mu = -1.0;
+        const paritas_limit_toys_request request = {
+            .size = sizeof request, .level = 0.05, .rtol = 0.2, .scan_room = room, .scan = room ? few : NULL};
+        ASSERT_OK(f.context, paritas_limit_toys(f.context, f.model, NULL, &request, &options, &part));
+        assert_int_equal(part.n_scan, whole.n_scan);
+        assert_true(part.limit_obs == whole.limit_obs);
+        for (size_t i = 0; i < room; i++)
+            assert_true(few[i].mu == scanned[i].mu && few[i].cls_obs == scanned[i].cls_obs);
+        assert_true(few[room].mu == -1.0);
+    }
+    free_fixture(&f);
+}
+
 TEST(limits_depend_on_the_seed_and_not_on_threads)
 {
     struct fixture f = counting(4.0, S, B, 0.0, 10.0);
@@ -227,14 +259,8 @@ TEST(limits_depend_on_the_seed_and_not_on_threads)
     const paritas_limit_toys_result a = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options),
                                     c = limit_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &other);
     paritas_limit_toys_result b = PARITAS_INIT(paritas_limit_toys_result);
-    assert_int_equal(
-        paritas_limit_toys(alone, f.model, NULL,
-                           &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
-                                                         .statistic = PARITAS_STATISTIC_QTILDE,
-                                                         .level = 0.05,
-                                                         .rtol = 0.1},
-                           &options, &b),
-        PARITAS_OK);
+    assert_int_equal(find_limit(alone, f.model, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options, &b),
+                     PARITAS_OK);
     assert_true(a.limit_obs == b.limit_obs && a.limit_obs_error == b.limit_obs_error && a.n_scan == b.n_scan);
     assert_memory_equal(a.limit_exp, b.limit_exp, sizeof a.limit_exp);
     assert_true(a.limit_obs != c.limit_obs);
@@ -309,12 +335,7 @@ TEST(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits)
         options.take = keep_toys;
         options.user = &taken;
         const paritas_status status =
-            paritas_limit_toys(f.context, f.model, NULL,
-                               &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
-                                                             .statistic = PARITAS_STATISTIC_QTILDE,
-                                                             .level = 0.05,
-                                                             .rtol = 0.1},
-                               &options, &part);
+            find_limit(f.context, f.model, PARITAS_STATISTIC_QTILDE, 0.05, 0.1, &options, &part);
         free_taken(&taken);
         calls++;
         if (status == PARITAS_OK) break;
@@ -354,23 +375,11 @@ TEST(a_store_serves_more_toys_and_smaller_errors_but_no_other_level)
     options.store = path_of("whole.db");
     options.resume = 1;
     paritas_limit_toys_result r = PARITAS_INIT(paritas_limit_toys_result);
-    assert_int_equal(
-        paritas_limit_toys(f.context, f.model, NULL,
-                           &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
-                                                         .statistic = PARITAS_STATISTIC_QTILDE,
-                                                         .level = 0.1,
-                                                         .rtol = 0.1},
-                           &options, &r),
-        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(find_limit(f.context, f.model, PARITAS_STATISTIC_QTILDE, 0.1, 0.1, &options, &r),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "level = 0.05"));
-    assert_int_equal(
-        paritas_limit_toys(f.context, f.model, NULL,
-                           &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
-                                                         .statistic = PARITAS_STATISTIC_Q,
-                                                         .level = 0.05,
-                                                         .rtol = 0.1},
-                           &options, &r),
-        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(find_limit(f.context, f.model, PARITAS_STATISTIC_Q, 0.05, 0.1, &options, &r),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "test_statistic"));
     free_fixture(&f);
 }
@@ -391,12 +400,7 @@ static paritas_status limit_within(struct ledger *ledger, const paritas_model *m
     const long before = ledger->requests;
     if (allowed >= 0) ledger->fail_at = before + allowed + 1;
     const paritas_status status =
-        paritas_limit_toys(context, model, NULL,
-                           &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
-                                                         .statistic = PARITAS_STATISTIC_QTILDE,
-                                                         .level = 0.05,
-                                                         .rtol = 0.2},
-                           options, &r);
+        find_limit(context, model, PARITAS_STATISTIC_QTILDE, 0.05, 0.2, options, &r);
     *requests = ledger->requests - before;
     ledger->fail_at = 0;
     paritas_close(context);
@@ -445,14 +449,9 @@ TEST(what_makes_no_sense_is_refused_by_name)
                  {PARITAS_STATISTIC_QTILDE, 0.05, 1.0, NULL, "rtol 1"},
                  {PARITAS_STATISTIC_QTILDE, 0.05, (double)NAN, NULL, "rtol nan"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(
-            paritas_limit_toys(f.context, f.model, NULL,
-                               &(paritas_limit_toys_request){.size = sizeof(paritas_limit_toys_request),
-                                                             .statistic = cases[i].statistic,
-                                                             .level = cases[i].level,
-                                                             .rtol = cases[i].rtol},
-                               cases[i].options, &r),
-            PARITAS_INVALID_ARGUMENT);
+        assert_int_equal(find_limit(f.context, f.model, cases[i].statistic, cases[i].level, cases[i].rtol,
+                                    cases[i].options, &r),
+                         PARITAS_INVALID_ARGUMENT);
         assert_non_null(strstr(paritas_error_message(f.context), cases[i].word));
     }
     free_fixture(&f);
@@ -470,6 +469,7 @@ int main(void)
         cmocka_unit_test(what_toys_cannot_reach_is_said_with_the_error_that_they_give),
         cmocka_unit_test(a_few_toys_prove_nothing),
         cmocka_unit_test(the_scan_is_ascending_and_adds_up),
+        cmocka_unit_test(a_scan_with_little_room_is_the_beginning_of_the_whole_scan),
         cmocka_unit_test(limits_depend_on_the_seed_and_not_on_threads),
         cmocka_unit_test_setup_teardown(a_search_that_was_stopped_goes_on_to_the_same_rows_and_limits,
                                         open_folder, close_folder),

@@ -88,7 +88,7 @@ static void refuse_every_request(const struct run *run, bool for_good)
 {
     char *text = random_workspace(run->model, TRAIT_ALL & ~(unsigned)TRAIT_NO_POI);
     struct taken reference = {0};
-    paritas_hypotest_toys_result expected, result;
+    paritas_hypotest_toys_result expected = PARITAS_INIT(paritas_hypotest_toys_result), result = expected;
     long n = 0;
     for (bool struck = true; struck; n++) {
         struct ledger ledger = {.for_good = for_good};

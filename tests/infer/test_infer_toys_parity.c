@@ -306,7 +306,7 @@ TEST(the_minima_of_a_toy_are_those_of_a_fit_to_its_data)
             double *data =
                 data_of_toys(f->context, f->model, statistic_of(seeds[k]), tested, &options, h, FITS, NULL);
             paritas_job *jobs = make_array(2 * FITS, sizeof *jobs);
-            paritas_fit_result *results = make_array(2 * FITS, sizeof *results);
+            paritas_fit_result *results = sized_calloc(2 * FITS, sizeof *results);
             for (size_t t = 0; t < FITS; t++) {
                 jobs[2 * t] = (paritas_job){.size = sizeof(paritas_job), .data = data + t * f->n_data};
                 jobs[2 * t + 1] = (paritas_job){.size = sizeof(paritas_job),
@@ -315,8 +315,7 @@ TEST(the_minima_of_a_toy_are_those_of_a_fit_to_its_data)
                                                 .fixed = fixed};
             }
             ASSERT_OK(f->context, paritas_fit(f->context, f->model, NULL, 2 * FITS, jobs,
-                                              &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                                     .results = results}));
+                                              SIZED(paritas_fit_answers, .results = results)));
             const paritas_toy *rows =
                 r.rows.rows + ((h == TOY_TESTED ? tested > other : other > tested) ? FITS : 0);
             for (size_t t = 0; t < FITS; t++) {

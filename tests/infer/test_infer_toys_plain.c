@@ -66,13 +66,8 @@ static struct taken run_toys(const struct fixture *f, const paritas_job *job, co
     struct taken taken = {.n_parameters = paritas_model_parameter_count(f->model)};
     paritas_toys_result own = PARITAS_INIT(paritas_toys_result);
     if (paritas_toys(f->context, f->model, job,
-                     &(paritas_toys_request){.size = sizeof(paritas_toys_request),
-                                             .point = point,
-                                             .expected = expected,
-                                             .flags = flags,
-                                             .take = keep_fits,
-                                             .user = &taken,
-                                             .parameters = parameters},
+                     SIZED(paritas_toys_request, .point = point, .expected = expected, .flags = flags,
+                           .take = keep_fits, .user = &taken, .parameters = parameters),
                      options, result ? result : &own) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f->context));
     for (size_t i = 0; i < taken.n; i++) assert_int_equal(taken.rows[i].toy, i);
@@ -225,8 +220,8 @@ TEST(fixed_parameters_stay_at_their_start_wherever_the_toys_are_drawn)
     const double share = 1.0 / (1.0 + 1e5 / (250.0 * 250.0));
     ASSERT_CLOSE(parameters[2].mean, 1.0 + share * (1.75 * 2000.0 + 0.625 * 0.002 * 1e5) / 1e5, 1e-3);
     free(taken.rows);
-    const paritas_job at_point = {.size = sizeof(paritas_job),
-                                  .fixed = fixed}; /* no start: they stay where the toys are drawn */
+    /* no start: they stay where the toys are drawn */
+    const paritas_job at_point = {.size = sizeof(paritas_job), .fixed = fixed};
     taken = run_toys(&f, &at_point, point, NULL, 0, &options, parameters, NULL);
     for (size_t i = 0; i < taken.n; i++)
         assert_memory_equal(taken.rows[i].parameters, point, 2 * sizeof *point);
@@ -376,11 +371,8 @@ static paritas_status toys_into(const struct fixture *f, const char *path, unsig
     options.shards = shards;
     options.resume = resume;
     return paritas_toys(f->context, f->model, NULL,
-                        &(paritas_toys_request){.size = sizeof(paritas_toys_request),
-                                                .flags = flags,
-                                                .take = taken ? keep_fits : NULL,
-                                                .user = taken,
-                                                .parameters = parameters},
+                        SIZED(paritas_toys_request, .flags = flags, .take = taken ? keep_fits : NULL,
+                              .user = taken, .parameters = parameters),
                         &options, &result);
 }
 
@@ -391,7 +383,9 @@ TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
     const char *parts[3];
     static const char *const names[7] = {"whole", "part0", "part1", "part2", "pooled", "stopped", "other"};
     struct fixture f = many_events(true);
-    paritas_toys_parameter once[5], resumed[5], again[5];
+    paritas_toys_parameter once[5] = {PARITAS_INIT(paritas_toys_parameter)},
+                           resumed[5] = {PARITAS_INIT(paritas_toys_parameter)},
+                           again[5] = {PARITAS_INIT(paritas_toys_parameter)};
     assert_non_null(mkdtemp(folder));
     for (int k = 0; k < 7; k++) snprintf(paths[k], sizeof paths[k], "%s/%s.db", folder, names[k]);
     assert_int_equal(toys_into(&f, paths[0], 0, 0, false, ALL, NULL, once), PARITAS_OK);
@@ -438,9 +432,8 @@ TEST(shards_and_resumed_runs_leave_the_rows_of_one_run)
     options.store = paths[0];
     options.resume = 1;
     assert_int_equal(paritas_toys(f.context, f.model, NULL,
-                                  &(paritas_toys_request){
-                                      .size = sizeof(paritas_toys_request), .point = point, .flags = ALL},
-                                  &options, &result),
+                                  SIZED(paritas_toys_request, .point = point, .flags = ALL), &options,
+                                  &result),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "expected = "));
     /* without the flag no parameters are kept: a run that goes on knows their moments for its own toys
@@ -467,10 +460,7 @@ TEST(no_toy_of_random_models_is_without_an_answer)
         const paritas_toys_options options = toys_options(300 / SHARE, seeds[k]);
         paritas_toys_result result = PARITAS_INIT(paritas_toys_result);
         paritas_hypotest_toys_result test = PARITAS_INIT(paritas_hypotest_toys_result);
-        assert_int_equal(paritas_toys(f.context, f.model, NULL,
-                                      &(paritas_toys_request){.size = sizeof(paritas_toys_request)}, &options,
-                                      &result),
-                         PARITAS_OK);
+        assert_int_equal(paritas_toys(f.context, f.model, NULL, NULL, &options, &result), PARITAS_OK);
         assert_int_equal(result.tally.counts[PARITAS_FIT_CONVERGED], options.n);
         all.from_further_starts += result.tally.from_further_starts;
         if (paritas_model_poi_index(f.model) >= 0) {
@@ -532,16 +522,16 @@ TEST(goodness_of_fit_of_a_known_rate_is_a_sum_of_poisson_probabilities)
     for (size_t k = 0; k < COUNT(observed); k++) {
         struct fixture f = counting(observed[k], S, B, 0.0, 10.0);
         paritas_gof_toys_result r = PARITAS_INIT(paritas_gof_toys_result);
+        paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
         double exact = 0.0;
         for (double n = 0.0; n < 100.0; n++)
             if (deviance(n, B) >= deviance(observed[k], B) - 1e-9) exact += poisson(n, B);
-        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r, NULL), PARITAS_OK);
-        ASSERT_CLOSE(r.gof.statistic, deviance(observed[k], B), 1e-9);
-        assert_true(r.n == options.n && r.gof.ndof == 1 &&
-                    r.tally.counts[PARITAS_FIT_CONVERGED] == options.n);
-        ASSERT_CLOSE(r.p_toys, exact, 4.5 * r.p_toys_error + 1e-12);
-        ASSERT_CLOSE(r.p_toys_error, sqrt(fmax(exact * (1.0 - exact), 0.0) / (double)options.n),
-                     0.1 * r.p_toys_error + 1.0 / (double)options.n);
+        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r, &gof), PARITAS_OK);
+        ASSERT_CLOSE(gof.statistic, deviance(observed[k], B), 1e-9);
+        assert_true(r.n == options.n && gof.ndof == 1 && r.tally.counts[PARITAS_FIT_CONVERGED] == options.n);
+        ASSERT_CLOSE(r.p, exact, 4.5 * r.p_error + 1e-12);
+        ASSERT_CLOSE(r.p_error, sqrt(fmax(exact * (1.0 - exact), 0.0) / (double)options.n),
+                     0.1 * r.p_error + 1.0 / (double)options.n);
         free_fixture(&f);
     }
 }
@@ -560,16 +550,16 @@ TEST(with_many_events_goodness_of_fit_by_toys_is_that_of_chi_squared)
         memcpy(data, paritas_model_data(f.model), sizeof data);
         memcpy(data, counts[k], sizeof counts[k]);
         const paritas_job job = {.size = sizeof(paritas_job), .data = data};
-        paritas_gof_result asymptotic = PARITAS_INIT(paritas_gof_result);
+        paritas_gof_result asymptotic = PARITAS_INIT(paritas_gof_result), gof = asymptotic;
         paritas_gof_toys_result r = PARITAS_INIT(paritas_gof_toys_result);
         assert_int_equal(paritas_gof(f.context, f.model, &job, &asymptotic), PARITAS_OK);
-        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r, NULL), PARITAS_OK);
-        assert_true(r.gof.statistic == asymptotic.statistic && r.gof.p == asymptotic.p &&
-                    r.gof.saturated == asymptotic.saturated && r.gof.ndof == 2 && asymptotic.ndof == 2);
-        ASSERT_CLOSE(r.gof.p, chi2_survival(r.gof.statistic, 2.0), 1e-15);
-        ASSERT_CLOSE(r.p_toys, r.gof.p, 4.5 * r.p_toys_error + 0.002);
-        least = fmin(least, r.gof.p);
-        largest = fmax(largest, r.gof.p);
+        assert_int_equal(paritas_gof_toys(f.context, f.model, &job, &options, &r, &gof), PARITAS_OK);
+        assert_true(gof.statistic == asymptotic.statistic && gof.p == asymptotic.p &&
+                    gof.saturated == asymptotic.saturated && gof.ndof == 2 && asymptotic.ndof == 2);
+        ASSERT_CLOSE(gof.p, chi2_survival(gof.statistic, 2.0), 1e-15);
+        ASSERT_CLOSE(r.p, gof.p, 4.5 * r.p_error + 0.002);
+        least = fmin(least, gof.p);
+        largest = fmax(largest, gof.p);
     }
     assert_true(least > 1e-3 && least < 0.1 && largest > 0.4); /* a range of them */
     free_fixture(&f);
@@ -598,10 +588,8 @@ TEST(wishes_that_make_no_sense_are_refused_by_name)
         options.shard = wrong[k].shard;
         options.shards = wrong[k].shards;
         assert_int_equal(paritas_toys(f.context, f.model, NULL,
-                                      &(paritas_toys_request){.size = sizeof(paritas_toys_request),
-                                                              .point = wrong[k].point,
-                                                              .expected = wrong[k].expected,
-                                                              .flags = wrong[k].flags},
+                                      SIZED(paritas_toys_request, .point = wrong[k].point,
+                                            .expected = wrong[k].expected, .flags = wrong[k].flags),
                                       &options, &result),
                          PARITAS_INVALID_ARGUMENT);
         if (!strstr(paritas_error_message(f.context), wrong[k].says))
@@ -609,11 +597,9 @@ TEST(wishes_that_make_no_sense_are_refused_by_name)
     }
     const paritas_job outside = {.size = sizeof(paritas_job), .start = &start};
     options.shard = options.shards = 0;
-    assert_int_equal(
-        paritas_toys(f.context, f.model, &outside,
-                     &(paritas_toys_request){.size = sizeof(paritas_toys_request), .point = &point}, &options,
-                     &result),
-        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_toys(f.context, f.model, &outside, SIZED(paritas_toys_request, .point = &point),
+                                  &options, &result),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(f.context), "start of mu: 40"));
     free_fixture(&f);
 }

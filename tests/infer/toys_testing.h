@@ -59,7 +59,7 @@ static inline paritas_hypotest_toys_result run_toys(paritas_context *context, co
                                                     const paritas_toys_options *given, struct taken *taken)
 {
     paritas_toys_options options = *given;
-    paritas_hypotest_toys_result result;
+    paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     *taken = (struct taken){0};
     options.take = keep_toys;
     options.user = taken;

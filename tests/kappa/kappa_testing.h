@@ -1,4 +1,5 @@
-/* kappa_testing.h: what the tests of currents and potentials share: plasmas to try, the integrals done by sums. */
+/* kappa_testing.h: what the tests of currents and potentials share: plasmas to try, the integrals done by
+ * sums. */
 #ifndef PARITAS_KAPPA_TESTING_H
 #define PARITAS_KAPPA_TESTING_H
 

@@ -44,7 +44,12 @@ static inline struct set make_set(size_t n, uint64_t seed, double systematic)
         }
     }
     paritas_close(context);
-    set.spectra = (paritas_spectra){n, set.energy, set.flux, set.sensitivity, set.counts};
+    set.spectra = (paritas_spectra){.size = sizeof(paritas_spectra),
+                                    .n = n,
+                                    .energy = set.energy,
+                                    .flux = set.flux,
+                                    .sensitivity = set.sensitivity,
+                                    .counts = set.counts};
     return set;
 }
 

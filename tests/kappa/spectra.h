@@ -6,8 +6,8 @@
 #include "paritas_kappa.h"
 #include "reference.h"
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
-#define CELLS PARITAS_SPECTRUM_CELLS
+#define ROWS PARITAS_SWEEP_ROWS
+#define CELLS PARITAS_SWEEP_CELLS
 #define PI 3.14159265358979323846
 
 static inline paritas_context *open_with(const char *isa, unsigned lanes, unsigned threads,

@@ -3,7 +3,7 @@
 #include "kappa_testing.h"
 #include "refusing.h"
 
-#define ROWS PARITAS_SPECTRUM_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 enum { N = 120 };
 
 /* Spectra without noise of plasmas of 12 .. 120 eV, as a spacecraft of their potentials sees them: the
@@ -41,7 +41,12 @@ static void make(struct made *m)
             m->counts[k][i] = nearbyint(m->flux[k][i] * m->sensitivity[k][i]);
         }
     }
-    m->spectra = (paritas_spectra){N, m->energy[0], m->flux[0], m->sensitivity[0], m->counts[0]};
+    m->spectra = (paritas_spectra){.size = sizeof(paritas_spectra),
+                                   .n = N,
+                                   .energy = m->energy[0],
+                                   .flux = m->flux[0],
+                                   .sensitivity = m->sensitivity[0],
+                                   .counts = m->counts[0]};
 }
 
 static paritas_kappa_options plain(void)
@@ -57,8 +62,8 @@ static paritas_kappa_options plain(void)
 TEST(refits_find_the_potential_and_the_plasma_that_spectra_were_made_of)
 {
     static struct made m;
-    static paritas_kappa_result fits[N];
-    static paritas_potential results[N];
+    static paritas_kappa_result fits[N] = {PARITAS_INIT(paritas_kappa_result)};
+    static paritas_potential results[N] = {PARITAS_INIT(paritas_potential)};
     make(&m);
     paritas_context *context = open_context(NULL, 64, 0, 0);
     const paritas_kappa_options kappa = plain();
@@ -79,7 +84,7 @@ TEST(refits_find_the_potential_and_the_plasma_that_spectra_were_made_of)
             if (off > worst[r]) worst[r] = off;
             if (refits[r] < 20) continue;
             assert_true(fabs(results[k].potential - results[k].shift) <= 1e-3);
-            ASSERT_NEAR(fits[k].plasma.density, m.plasma[k].density, 1e-3);
+            ASSERT_NEAR(fits[k].density, m.plasma[k].density, 1e-3);
             ASSERT_NEAR(results[k].temperature,
                         paritas_kappa_temperature(m.plasma[k].kappa, m.plasma[k].theta), 1e-3);
         }
@@ -101,16 +106,17 @@ TEST(refits_find_the_potential_and_the_plasma_that_spectra_were_made_of)
 TEST(in_shade_the_potential_is_that_of_the_fit)
 {
     static struct made m;
-    static paritas_kappa_result fits[N];
-    static paritas_potential results[N];
+    static paritas_kappa_result fits[N] = {PARITAS_INIT(paritas_kappa_result)};
+    static paritas_potential results[N] = {PARITAS_INIT(paritas_potential)};
     make(&m);
     paritas_context *context = open_context(NULL, 64, 0, 0);
     const paritas_kappa_options kappa = plain();
     ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, &kappa, NULL,
                                                                fits, results));
     for (size_t k = 0; k < N; k += 3) {
-        paritas_potential own, true_one;
-        ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &fits[k].plasma, fits[k].covariance[0],
+        paritas_potential own = PARITAS_INIT(paritas_potential), true_one = PARITAS_INIT(paritas_potential);
+        const paritas_kappa_plasma fitted = {fits[k].density, fits[k].kappa, fits[k].theta};
+        ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &fitted, fits[k].covariance[0],
                                                         &m.sunlit[k], NULL, &own));
         assert_memory_equal(&own, &results[k], sizeof own);
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &m.plasma[k], NULL, &m.sunlit[k], NULL,
@@ -123,8 +129,10 @@ TEST(in_shade_the_potential_is_that_of_the_fit)
 TEST(a_speed_at_its_bound_gives_no_potential)
 {
     static struct made m;
-    static paritas_kappa_result fits[2][N];
-    static paritas_potential results[2][N];
+    static paritas_kappa_result fits[2][N] = {{PARITAS_INIT(paritas_kappa_result)},
+                                              {PARITAS_INIT(paritas_kappa_result)}};
+    static paritas_potential results[2][N] = {{PARITAS_INIT(paritas_potential)},
+                                              {PARITAS_INIT(paritas_potential)}};
     make(&m);
     paritas_context *context = open_context(NULL, 64, 0, 0);
     paritas_kappa_options kappa = plain();
@@ -163,8 +171,8 @@ TEST(errors_are_the_spread_of_potentials_of_noisy_spectra)
     static struct made m;
     static double energy[DRAWS][ROWS], flux[DRAWS][ROWS], sensitivity[DRAWS][ROWS];
     static unsigned char sunlit[DRAWS];
-    static paritas_kappa_result fits[DRAWS];
-    static paritas_potential results[DRAWS];
+    static paritas_kappa_result fits[DRAWS] = {PARITAS_INIT(paritas_kappa_result)};
+    static paritas_potential results[DRAWS] = {PARITAS_INIT(paritas_potential)};
     make(&m);
     paritas_context *context = open_context(NULL, 64, 0, 0);
     const paritas_kappa_options kappa = plain();
@@ -183,12 +191,16 @@ TEST(errors_are_the_spread_of_potentials_of_noisy_spectra)
                 flux[d][i] = fmax(nearbyint(mean + sigma * normal), 0.0) / sensitivity[d][i];
             }
         memset(sunlit, m.sunlit[k], sizeof sunlit);
-        const paritas_spectra spectra = {DRAWS, energy[0], flux[0], sensitivity[0], NULL};
+        const paritas_spectra spectra = {.size = sizeof(paritas_spectra),
+                                         .n = DRAWS,
+                                         .energy = energy[0],
+                                         .flux = flux[0],
+                                         .sensitivity = sensitivity[0]};
         ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &spectra, sunlit, &kappa, NULL,
                                                                    fits, results));
         double truth = m.potential[k], pull2 = 0.0;
         if (!m.sunlit[k]) {
-            paritas_potential exact;
+            paritas_potential exact = PARITAS_INIT(paritas_potential);
             ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &m.plasma[k], NULL, &m.sunlit[k],
                                                             NULL, &exact));
             truth = exact.potential;
@@ -239,12 +251,13 @@ static paritas_potential shifted_by(paritas_context *context, const double *ener
         f[i] = flux[i] * (e[i] > 0.0 ? e[i] / energy[i] : 1.0);
         s[i] = sensitivity[i] / (e[i] > 0.0 ? e[i] / energy[i] : 1.0);
     }
-    const paritas_spectra one = {1, e, f, s, NULL};
+    const paritas_spectra one = {
+        .size = sizeof(paritas_spectra), .n = 1, .energy = e, .flux = f, .sensitivity = s};
     const unsigned char sunlit = 1;
     paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     options.refits = 0;
-    paritas_kappa_result fit;
-    paritas_potential result;
+    paritas_kappa_result fit = PARITAS_INIT(paritas_kappa_result);
+    paritas_potential result = PARITAS_INIT(paritas_potential);
     ASSERT_OK(context,
               paritas_spacecraft_potential_of_spectra(context, &one, &sunlit, NULL, &options, &fit, &result));
     return result;
@@ -255,12 +268,16 @@ TEST(what_is_found_agrees_with_its_shift_and_the_rest_is_told)
     enum { MANY = 400 };
     static double energy[MANY][ROWS], flux[MANY][ROWS], sensitivity[MANY][ROWS];
     static unsigned char sunlit[MANY];
-    static paritas_kappa_result fits[MANY];
-    static paritas_potential results[MANY];
+    static paritas_kappa_result fits[MANY] = {PARITAS_INIT(paritas_kappa_result)};
+    static paritas_potential results[MANY] = {PARITAS_INIT(paritas_potential)};
     paritas_context *context = open_context(NULL, 64, 0, 0);
     make_noisy(context, MANY, energy, flux, sensitivity);
     memset(sunlit, 1, sizeof sunlit);
-    const paritas_spectra spectra = {MANY, energy[0], flux[0], sensitivity[0], NULL};
+    const paritas_spectra spectra = {.size = sizeof(paritas_spectra),
+                                     .n = MANY,
+                                     .energy = energy[0],
+                                     .flux = flux[0],
+                                     .sensitivity = sensitivity[0]};
     paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     const unsigned refits[] = {2, 20, 300};
     size_t found[3] = {0, 0, 0}, unsettled[3] = {0, 0, 0}, with_root = 0;
@@ -304,8 +321,8 @@ TEST(what_is_found_agrees_with_its_shift_and_the_rest_is_told)
 TEST(a_potential_that_jumps_over_its_shift_is_not_settled)
 {
     static struct made m;
-    static paritas_kappa_result fits[N];
-    static paritas_potential results[N];
+    static paritas_kappa_result fits[N] = {PARITAS_INIT(paritas_kappa_result)};
+    static paritas_potential results[N] = {PARITAS_INIT(paritas_potential)};
     make(&m);
     size_t jumps = 0;
     /* a row just above the potential with too small a flux: until it is masked there seem to be fewer
@@ -334,8 +351,10 @@ TEST(a_potential_that_jumps_over_its_shift_is_not_settled)
 TEST(each_spectrum_answers_for_itself)
 {
     static struct made m;
-    static paritas_kappa_result fits[2][N];
-    static paritas_potential results[2][N];
+    static paritas_kappa_result fits[2][N] = {{PARITAS_INIT(paritas_kappa_result)},
+                                              {PARITAS_INIT(paritas_kappa_result)}};
+    static paritas_potential results[2][N] = {{PARITAS_INIT(paritas_potential)},
+                                              {PARITAS_INIT(paritas_potential)}};
     make(&m);
     for (size_t i = 0; i < ROWS; i++) {
         m.flux[4][i] = (double)NAN; /* no spectrum */
@@ -344,21 +363,26 @@ TEST(each_spectrum_answers_for_itself)
     }
     m.flux[13][3] = (double)NAN;
     m.energy[16][0] = 2.0; /* below the potential: masked when shifted */
-    memset(fits, 0, sizeof fits);
     paritas_context *context = open_context(NULL, 64, 3, 0);
     ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, NULL, NULL,
                                                                fits[0], results[0]));
     paritas_close(context);
     context = open_context(NULL, 64, 1, 1);
     for (size_t k = 0; k < N; k++) {
-        const paritas_spectra one = {1, m.energy[k], m.flux[k], m.sensitivity[k], m.counts[k]};
+        const paritas_spectra one = {.size = sizeof(paritas_spectra),
+                                     .n = 1,
+                                     .energy = m.energy[k],
+                                     .flux = m.flux[k],
+                                     .sensitivity = m.sensitivity[k],
+                                     .counts = m.counts[k]};
+        fits[1][k].size = sizeof fits[1][k];
+        results[1][k].size = sizeof results[1][k];
         ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &one, &m.sunlit[k], NULL, NULL,
                                                                    &fits[1][k], &results[1][k]));
     }
     paritas_close(context);
     assert_memory_equal(results[0], results[1], sizeof results[0]);
-    for (size_t k = 0; k < N; k++)
-        assert_memory_equal(&fits[0][k].plasma, &fits[1][k].plasma, sizeof fits[0][k].plasma);
+    for (size_t k = 0; k < N; k++) assert_memory_equal(&fits[0][k], &fits[1][k], sizeof fits[0][k]);
     assert_int_equal(results[0][4].status, PARITAS_POTENTIAL_NO_DISTRIBUTION);
     assert_int_equal(results[0][7].status, PARITAS_POTENTIAL_NO_DISTRIBUTION);
     assert_int_equal(results[0][10].status, PARITAS_POTENTIAL_BELOW_ZERO);
@@ -372,8 +396,8 @@ TEST(memory_that_is_refused_is_told_and_none_is_lost)
     make(&m);
     paritas_spectra few = m.spectra;
     few.n = 4;
-    paritas_kappa_result fits[4];
-    paritas_potential results[4];
+    paritas_kappa_result fits[4] = {PARITAS_INIT(paritas_kappa_result)};
+    paritas_potential results[4] = {PARITAS_INIT(paritas_potential)};
     for (long at = 1;; at++) {
         struct ledger ledger = {.for_good = true};
         const paritas_allocator allocator = ledger_allocator(&ledger);
@@ -403,8 +427,8 @@ TEST(memory_that_is_refused_is_told_and_none_is_lost)
 TEST(what_is_missing_is_named)
 {
     static struct made m;
-    paritas_kappa_result fits[N];
-    paritas_potential results[N];
+    paritas_kappa_result fits[N] = {PARITAS_INIT(paritas_kappa_result)};
+    paritas_potential results[N] = {PARITAS_INIT(paritas_potential)};
     make(&m);
     paritas_context *context = open_context(NULL, 64, 1, 0);
     assert_int_equal(
@@ -427,7 +451,7 @@ TEST(what_is_missing_is_named)
         paritas_spacecraft_potential_of_spectra(context, &m.spectra, m.sunlit, NULL, &options, fits, results),
         PARITAS_INVALID_ARGUMENT);
     for (size_t i = 0; i < sizeof fits; i++) assert_int_equal(((const unsigned char *)fits)[i], 7);
-    const paritas_spectra no_spectra = {0};
+    const paritas_spectra no_spectra = PARITAS_INIT(paritas_spectra);
     assert_int_equal(
         paritas_spacecraft_potential_of_spectra(context, &no_spectra, NULL, NULL, &options, NULL, NULL),
         PARITAS_INVALID_ARGUMENT);

@@ -7,7 +7,7 @@ static paritas_kappa_result *fit_set(const paritas_spectra *spectra, const parit
                                      unsigned precision)
 {
     paritas_context *context = open_with(NULL, 0, 1, precision);
-    paritas_kappa_result *results = calloc(spectra->n, sizeof *results);
+    paritas_kappa_result *results = sized_calloc(spectra->n, sizeof *results);
     assert_non_null(results);
     ASSERT_OK(context, paritas_kappa_fit(context, spectra, options, results));
     paritas_close(context);
@@ -24,7 +24,8 @@ TEST(the_truth_of_exact_fluxes_is_found)
         options.weights = (paritas_kappa_weights)weights;
         paritas_kappa_result *results = fit_set(&set.spectra, &options, 64);
         for (size_t k = 0; k < set.n; k++) {
-            const paritas_kappa_plasma *p = &set.truth[k], *q = &results[k].plasma;
+            const paritas_kappa_plasma *p = &set.truth[k];
+            const paritas_kappa_result *q = &results[k];
             /* the floor under the logarithms bends what is near 1e-6, in the model as in the flux */
             assert_int_equal(results[k].status, PARITAS_SPECTRUM_FITTED);
             ASSERT_CLOSE(q->kappa / p->kappa, 1, 1e-4);
@@ -61,10 +62,10 @@ TEST(the_truth_behind_a_response_is_found_with_it)
     size_t off = 0;
     for (size_t k = 0; k < set.n; k++) {
         assert_int_equal(results[k].status, PARITAS_SPECTRUM_FITTED);
-        ASSERT_CLOSE(results[k].plasma.kappa / set.truth[k].kappa, 1, 1e-4);
-        ASSERT_CLOSE(results[k].plasma.theta / set.truth[k].theta, 1, 1e-4);
-        ASSERT_CLOSE(results[k].plasma.density / set.truth[k].density, 1, 1e-4);
-        off += fabs(without[k].plasma.kappa / set.truth[k].kappa - 1) > 1e-3;
+        ASSERT_CLOSE(results[k].kappa / set.truth[k].kappa, 1, 1e-4);
+        ASSERT_CLOSE(results[k].theta / set.truth[k].theta, 1, 1e-4);
+        ASSERT_CLOSE(results[k].density / set.truth[k].density, 1, 1e-4);
+        off += fabs(without[k].kappa / set.truth[k].kappa - 1) > 1e-3;
     }
     assert_true(off > 90);
     free(results);
@@ -98,7 +99,8 @@ TEST(errors_cover_the_truth_as_often_as_they_say)
         double sum[4] = {0}, square[4] = {0}, chi2 = 0, dof = 0;
         size_t inside[4] = {0}, n = 0;
         for (size_t k = 0; k < set.n; k++) {
-            const paritas_kappa_plasma *p = &set.truth[k], *q = &results[k].plasma;
+            const paritas_kappa_plasma *p = &set.truth[k];
+            const paritas_kappa_result *q = &results[k];
             assert_int_equal(results[k].status, PARITAS_SPECTRUM_FITTED);
             /* errors are those of a parabola: where they are small */
             if (results[k].kappa_error > 0.2 * q->kappa || results[k].kappa_state != PARITAS_PARAMETER_FREE ||
@@ -139,23 +141,27 @@ TEST(an_empty_row_does_not_decide_the_fit)
     for (size_t row = 0; row < ROWS; row++)
         for (int systematic = 0; systematic < 2; systematic++) {
             paritas_kappa_options options = default_options();
-            paritas_kappa_result result;
+            paritas_kappa_result result = PARITAS_INIT(paritas_kappa_result);
             options.response = 0;
             if (!systematic) options.systematic = 0;
             ASSERT_OK(context, paritas_kappa_flux(context, 1, &truth, ROWS, energy, flux));
             flux[row] = 0;
-            const paritas_spectra spectra = {1, energy, flux, sensitivity, NULL};
+            const paritas_spectra spectra = {.size = sizeof(paritas_spectra),
+                                             .n = 1,
+                                             .energy = energy,
+                                             .flux = flux,
+                                             .sensitivity = sensitivity};
             ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &result));
             assert_int_equal(result.status, PARITAS_SPECTRUM_FITTED);
             assert_int_equal(result.empty_rows, 1);
-            ASSERT_CLOSE(result.plasma.kappa / truth.kappa, 1, 1e-3);
-            ASSERT_CLOSE(result.plasma.theta / truth.theta, 1, 1e-3);
-            ASSERT_CLOSE(result.plasma.density / truth.density, 1, 1e-3);
+            ASSERT_CLOSE(result.kappa / truth.kappa, 1, 1e-3);
+            ASSERT_CLOSE(result.theta / truth.theta, 1, 1e-3);
+            ASSERT_CLOSE(result.density / truth.density, 1, 1e-3);
             /* without that possibility it does: the test can fail */
             options.dead = 0;
             ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &result));
-            decided += result.status != PARITAS_SPECTRUM_FITTED ||
-                       fabs(result.plasma.kappa / truth.kappa - 1) > 1e-2;
+            decided +=
+                result.status != PARITAS_SPECTRUM_FITTED || fabs(result.kappa / truth.kappa - 1) > 1e-2;
         }
     assert_true(decided > ROWS);
     paritas_close(context);
@@ -167,10 +173,11 @@ TEST(objectives_and_fits_are_the_reference_ones)
     paritas_workspace *document;
     const struct json *reference = read_case(context, "case08_kappa", &document);
     double energy[ROWS], flux[ROWS], counts[ROWS];
-    paritas_kappa_result result;
-    const paritas_spectra spectra = {1, energy, flux, NULL, counts};
+    paritas_kappa_result result = PARITAS_INIT(paritas_kappa_result);
+    const paritas_spectra spectra = {
+        .size = sizeof(paritas_spectra), .n = 1, .energy = energy, .flux = flux, .counts = counts};
     paritas_kappa_options options = default_options();
-    options.density = PARITAS_DENSITY_ESTIMATE;
+    options.density = PARITAS_KAPPA_DENSITY_ESTIMATE;
     for (size_t k = 0; k < 2; k++) {
         const struct json *fit = json_at(json_get(reference, "fits"), k);
         numbers(json_get(fit, "E"), ROWS, energy);
@@ -180,11 +187,11 @@ TEST(objectives_and_fits_are_the_reference_ones)
             const struct json *one = json_at(json_get(fit, "objective"), o);
             const paritas_kappa_plasma point = {0, number(one, "kappa"), pow(10, number(one, "log10theta"))};
             double misfit;
-            options.weights = PARITAS_WEIGHTS_ORIGINAL;
+            options.weights = PARITAS_KAPPA_WEIGHTS_ORIGINAL;
             options.response = 0.5;
             ASSERT_OK(context, paritas_kappa_misfit(context, &spectra, &options, 1, &point, &misfit));
             ASSERT_CLOSE(misfit / number(one, "weighted_conv"), 1, 1e-5);
-            options.weights = PARITAS_WEIGHTS_NONE;
+            options.weights = PARITAS_KAPPA_WEIGHTS_NONE;
             options.response = 0;
             ASSERT_OK(context, paritas_kappa_misfit(context, &spectra, &options, 1, &point, &misfit));
             ASSERT_CLOSE(misfit / number(one, "unweighted_noconv"), 1, 1e-5);
@@ -192,24 +199,24 @@ TEST(objectives_and_fits_are_the_reference_ones)
         static const char *const names[] = {"fit_w0_c0", "fit_w0_c1", "fit_w1_c0", "fit_w1_c1"};
         for (size_t f = 0; f < 4; f++) {
             const struct json *one = json_get(fit, names[f]);
-            options.weights = f & 2 ? PARITAS_WEIGHTS_ORIGINAL : PARITAS_WEIGHTS_NONE;
+            options.weights = f & 2 ? PARITAS_KAPPA_WEIGHTS_ORIGINAL : PARITAS_KAPPA_WEIGHTS_NONE;
             options.response = f & 1 ? 0.5 : 0;
             ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &result));
             assert_int_equal(result.status, PARITAS_SPECTRUM_FITTED);
-            ASSERT_CLOSE(result.plasma.kappa / number(one, "kappa"), 1, 1e-6);
-            ASSERT_CLOSE(result.plasma.theta / number(one, "theta"), 1, 1e-6);
+            ASSERT_CLOSE(result.kappa / number(one, "kappa"), 1, 1e-6);
+            ASSERT_CLOSE(result.theta / number(one, "theta"), 1, 1e-6);
             ASSERT_CLOSE(result.misfit / number(one, "chi2"), 1, 1e-5);
             ASSERT_CLOSE(result.density_estimate / number(fit, "density_estimate"), 1, 1e-7);
-            assert_true(result.plasma.density == result.density_estimate && isnan(result.density_error));
+            assert_true(result.density == result.density_estimate && isnan(result.density_error));
         }
     }
     /* the second with an empty row: those weights let it decide */
     const struct json *one = json_get(json_at(json_get(reference, "fits"), 2), "fit");
     flux[ROWS - 1] = counts[ROWS - 1] = 0;
-    options.weights = PARITAS_WEIGHTS_ORIGINAL;
+    options.weights = PARITAS_KAPPA_WEIGHTS_ORIGINAL;
     options.response = 0.5;
     ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &result));
-    assert_true(result.plasma.kappa == number(one, "kappa") && result.plasma.theta == number(one, "theta"));
+    assert_true(result.kappa == number(one, "kappa") && result.theta == number(one, "theta"));
     assert_int_equal(result.kappa_state, PARITAS_PARAMETER_AT_UPPER_BOUND);
     assert_int_equal(result.theta_state, PARITAS_PARAMETER_AT_LOWER_BOUND);
     ASSERT_CLOSE(result.misfit / number(one, "chi2"), 1, 1e-5);
@@ -232,8 +239,11 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
             paritas_kappa_result *results = fit_set(&set.spectra, &options, 64);
             for (size_t k = 0; k < set.n; k++) {
                 const paritas_kappa_result *r = &results[k];
-                const paritas_spectra one = {1, set.energy + k * ROWS, set.flux + k * ROWS,
-                                             set.sensitivity + k * ROWS, NULL};
+                const paritas_spectra one = {.size = sizeof(paritas_spectra),
+                                             .n = 1,
+                                             .energy = set.energy + k * ROWS,
+                                             .flux = set.flux + k * ROWS,
+                                             .sensitivity = set.sensitivity + k * ROWS};
                 assert_int_equal(r->status, PARITAS_SPECTRUM_FITTED);
                 if (r->kappa_state != PARITAS_PARAMETER_FREE || r->theta_state != PARITAS_PARAMETER_FREE)
                     continue;
@@ -243,11 +253,11 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
                 for (size_t p = 0; p < 27; p++) {
                     const double step[3] = {(double)(p % 3) - 1, (double)(p / 3 % 3) - 1,
                                             (double)(p / 9) - 1};
-                    points[p] = (paritas_kappa_plasma){r->plasma.density * exp(step[0] * h[0]),
-                                                       r->plasma.kappa + step[1] * h[1],
-                                                       r->plasma.theta * exp(step[2] * h[2])};
+                    points[p] =
+                        (paritas_kappa_plasma){r->density * exp(step[0] * h[0]), r->kappa + step[1] * h[1],
+                                               r->theta * exp(step[2] * h[2])};
                 }
-                points[27] = r->plasma;
+                points[27] = (paritas_kappa_plasma){r->density, r->kappa, r->theta};
                 ASSERT_OK(context, paritas_kappa_misfit(context, &one, &options, 28, points, misfit));
                 ASSERT_CLOSE(misfit[27], r->misfit, 1e-10 * (1 + r->misfit));
                 for (size_t p = 0; p < 27; p++) assert_true(misfit[p] >= r->misfit - 1e-10 * (1 + r->misfit));
@@ -260,7 +270,7 @@ TEST(the_answer_is_a_minimum_and_its_covariance_the_inverse_of_half_the_second_d
                                                         misfit[13 - i + j] + misfit[13 - i - j]);
                         second[a][b] /= h[a] * h[b];
                     }
-                const double unit = weights == PARITAS_WEIGHTS_NONE ? r->misfit / r->dof : 1;
+                const double unit = weights == PARITAS_KAPPA_WEIGHTS_NONE ? r->misfit / r->dof : 1;
                 for (size_t a = 0; a < 3; a++)
                     for (size_t b = 0; b < 3; b++) {
                         double product = 0;
@@ -302,15 +312,18 @@ TEST(no_other_minimum_is_lower)
         paritas_kappa_result *results = fit_set(&set.spectra, &options, 64);
         for (size_t k = 0; k < N; k++) {
             const paritas_kappa_result *r = &results[k];
-            const paritas_spectra one = {1, set.energy + k * ROWS, set.flux + k * ROWS,
-                                         set.sensitivity + k * ROWS, NULL};
+            const paritas_spectra one = {.size = sizeof(paritas_spectra),
+                                         .n = 1,
+                                         .energy = set.energy + k * ROWS,
+                                         .flux = set.flux + k * ROWS,
+                                         .sensitivity = set.sensitivity + k * ROWS};
             if (r->status == PARITAS_SPECTRUM_TOO_FEW_ROWS) continue;
             assert_int_equal(r->status, PARITAS_SPECTRUM_FITTED);
             size_t n = 0;
             for (int a = 0; a < KAPPAS; a++)
                 for (int b = 0; b < THETAS; b++)
                     for (int c = 0; c < DENSITIES; c++)
-                        points[n++] = (paritas_kappa_plasma){r->plasma.density * pow(10, 0.2 * (c - 10)),
+                        points[n++] = (paritas_kappa_plasma){r->density * pow(10, 0.2 * (c - 10)),
                                                              2.5 + 3.5 * a / (KAPPAS - 1),
                                                              pow(10, 6 + 2.0 * b / (THETAS - 1))};
             for (size_t p = 0; p < n; p++) points[p].density = fmax(1, points[p].density);
@@ -331,7 +344,7 @@ TEST(no_other_minimum_is_lower)
 TEST(spectra_that_cannot_be_fitted_say_why)
 {
     double energy[5 * ROWS], flux[5 * ROWS], sensitivity[5 * ROWS];
-    paritas_kappa_result results[5];
+    paritas_kappa_result results[5] = {PARITAS_INIT(paritas_kappa_result)};
     for (size_t k = 0; k < 5; k++) {
         make_energies(20, 20000, energy + k * ROWS);
         make_sensitivity(energy + k * ROWS, sensitivity + k * ROWS);
@@ -347,7 +360,8 @@ TEST(spectra_that_cannot_be_fitted_say_why)
     sensitivity[4 * ROWS + 1] = 0;
     flux[4 * ROWS + 2] = INFINITY;
     paritas_context *context = open_with(NULL, 0, 1, 64);
-    const paritas_spectra spectra = {5, energy, flux, sensitivity, NULL};
+    const paritas_spectra spectra = {
+        .size = sizeof(paritas_spectra), .n = 5, .energy = energy, .flux = flux, .sensitivity = sensitivity};
     ASSERT_OK(context, paritas_kappa_fit(context, &spectra, NULL, results));
     assert_int_equal(results[0].status, PARITAS_SPECTRUM_NO_ROWS);
     assert_int_equal(results[1].status, PARITAS_SPECTRUM_TOO_FEW_ROWS);
@@ -358,8 +372,7 @@ TEST(spectra_that_cannot_be_fitted_say_why)
     assert_int_equal(results[4].status, PARITAS_SPECTRUM_FITTED);
     assert_int_equal(results[4].rows, 12);
     for (size_t k = 0; k < 3; k++)
-        assert_true(isnan(results[k].plasma.kappa) && isnan(results[k].temperature) &&
-                    isnan(results[k].misfit));
+        assert_true(isnan(results[k].kappa) && isnan(results[k].temperature) && isnan(results[k].misfit));
     assert_string_equal(paritas_spectrum_status_name(results[1].status), "too_few_rows");
     paritas_close(context);
 }
@@ -379,14 +392,14 @@ TEST(bounds_are_kept_and_said)
         assert_int_equal(bounded[k].status, PARITAS_SPECTRUM_FITTED);
         assert_int_equal(held[k].status, PARITAS_SPECTRUM_FITTED);
         assert_int_equal(held[k].kappa_state, PARITAS_PARAMETER_FIXED);
-        assert_true(held[k].plasma.kappa == 4.5 && isnan(held[k].kappa_error) && held[k].dof == ROWS - 2);
-        assert_true(bounded[k].plasma.kappa >= 3.5 && bounded[k].plasma.kappa <= 4.5);
+        assert_true(held[k].kappa == 4.5 && isnan(held[k].kappa_error) && held[k].dof == ROWS - 2);
+        assert_true(bounded[k].kappa >= 3.5 && bounded[k].kappa <= 4.5);
         assert_true(bounded[k].misfit <= held[k].misfit + 1e-9);
         at_lower += bounded[k].kappa_state == PARITAS_PARAMETER_AT_LOWER_BOUND;
         if (bounded[k].kappa_state != PARITAS_PARAMETER_AT_UPPER_BOUND) continue;
         at_upper++;
-        assert_true(bounded[k].plasma.kappa == 4.5 && isnan(bounded[k].kappa_error));
-        ASSERT_CLOSE(bounded[k].plasma.theta / held[k].plasma.theta, 1, 1e-5);
+        assert_true(bounded[k].kappa == 4.5 && isnan(bounded[k].kappa_error));
+        ASSERT_CLOSE(bounded[k].theta / held[k].theta, 1, 1e-5);
         ASSERT_CLOSE(bounded[k].theta_error / held[k].theta_error, 1, 1e-4);
     }
     assert_true(at_upper > 20 && at_lower > 20);
@@ -411,26 +424,30 @@ TEST(densities_are_within_their_limits)
             double energy[ROWS], flux[ROWS], sensitivity[ROWS], misfit;
             make_energies(20, 20000, energy);
             ASSERT_OK(context, paritas_kappa_flux(context, 1, &truth, ROWS, energy, flux));
-            options.density = held ? PARITAS_DENSITY_ESTIMATE : PARITAS_DENSITY_FITTED;
+            options.density = held ? PARITAS_KAPPA_DENSITY_ESTIMATE : PARITAS_KAPPA_DENSITY_FITTED;
             options.response = 0.0;
             for (size_t i = 0; i < ROWS; i++) {
                 flux[i] *= factor;
                 sensitivity[i] = 1e3 / flux[i];
             }
-            const paritas_spectra spectra = {1, energy, flux, sensitivity, NULL};
-            paritas_kappa_result fit;
+            const paritas_spectra spectra = {.size = sizeof(paritas_spectra),
+                                             .n = 1,
+                                             .energy = energy,
+                                             .flux = flux,
+                                             .sensitivity = sensitivity};
+            paritas_kappa_result fit = PARITAS_INIT(paritas_kappa_result);
             ASSERT_OK(context, paritas_kappa_fit(context, &spectra, &options, &fit));
             if (!held)
                 assert_int_equal(fit.status, outside ? PARITAS_SPECTRUM_NOT_FITTED : PARITAS_SPECTRUM_FITTED);
             if (held && !(fit.density_estimate >= 1.0 && fit.density_estimate <= 1e15))
                 assert_int_equal(fit.status, PARITAS_SPECTRUM_NOT_FITTED);
             if (fit.status == PARITAS_SPECTRUM_FITTED) {
-                ASSERT_OK(context,
-                          paritas_kappa_misfit(context, &spectra, &options, 1, &fit.plasma, &misfit));
+                const paritas_kappa_plasma found = {fit.density, fit.kappa, fit.theta};
+                ASSERT_OK(context, paritas_kappa_misfit(context, &spectra, &options, 1, &found, &misfit));
                 continue;
             }
             assert_int_not_equal(fit.fit, PARITAS_FIT_CONVERGED);
-            assert_true(isnan(fit.plasma.density) && isnan(fit.plasma.kappa) && isnan(fit.plasma.theta) &&
+            assert_true(isnan(fit.density) && isnan(fit.kappa) && isnan(fit.theta) &&
                         isnan(fit.temperature) && isnan(fit.density_error));
         }
         paritas_close(context);
@@ -462,7 +479,7 @@ TEST(progress_of_fits_rises_to_its_end)
         options.progress = watch_progress;
         options.progress_user = &watch;
         paritas_context *context;
-        paritas_kappa_result *results = calloc(set.n, sizeof *results);
+        paritas_kappa_result *results = sized_calloc(set.n, sizeof *results);
         ASSERT_OK(context, paritas_open(&options, &context));
         ASSERT_OK(context, paritas_kappa_fit(context, &set.spectra, NULL, results));
         assert_true(watch.calls > 1 && watch.done == watch.total &&
@@ -485,7 +502,7 @@ TEST(fits_in_f32_end_where_those_in_f64_do)
             assert_int_equal(f64[k].status, f32[k].status);
             ASSERT_CLOSE(f32[k].misfit, f64[k].misfit, 1e-9 * (1 + f64[k].misfit));
             if (f64[k].kappa_state == PARITAS_PARAMETER_FREE)
-                ASSERT_CLOSE(f32[k].plasma.kappa, f64[k].plasma.kappa, 1e-4 * f64[k].kappa_error);
+                ASSERT_CLOSE(f32[k].kappa, f64[k].kappa, 1e-4 * f64[k].kappa_error);
         }
         free(f64);
         free(f32);
@@ -497,7 +514,7 @@ TEST(bad_arguments_are_named)
 {
     struct set set = make_set(2, 8, -1);
     paritas_context *context = open_with(NULL, 0, 1, 64);
-    paritas_kappa_result results[2];
+    paritas_kappa_result results[2] = {PARITAS_INIT(paritas_kappa_result)};
     const struct {
         size_t offset;
         double value;
@@ -534,7 +551,7 @@ TEST(bad_arguments_are_named)
 TEST(memory_that_runs_out_is_an_error_and_nothing_leaks)
 {
     struct set set = make_set(3, 11, -1);
-    paritas_kappa_result results[3];
+    paritas_kappa_result results[3] = {PARITAS_INIT(paritas_kappa_result)};
     long requests = 1;
     for (long fail_at = 0; fail_at <= requests; fail_at++) {
         struct ledger ledger = {0};

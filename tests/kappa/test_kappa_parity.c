@@ -30,9 +30,9 @@ TEST(fits_have_the_same_bits_everywhere)
         for (int weights = 0; weights < 3; weights++) {
             paritas_kappa_options options = default_options();
             options.weights = (paritas_kappa_weights)weights;
-            options.density =
-                weights == PARITAS_WEIGHTS_ORIGINAL ? PARITAS_DENSITY_ESTIMATE : PARITAS_DENSITY_FITTED;
-            options.response = weights == PARITAS_WEIGHTS_NONE ? 0 : 0.5;
+            options.density = weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? PARITAS_KAPPA_DENSITY_ESTIMATE
+                                                                        : PARITAS_KAPPA_DENSITY_FITTED;
+            options.response = weights == PARITAS_KAPPA_WEIGHTS_NONE ? 0 : 0.5;
             for (size_t w = 0; w < COUNT(ways); w++) {
                 if (ways[w].isa && !runs(ways[w].isa, precision)) continue;
                 paritas_context *context;
@@ -51,6 +51,7 @@ TEST(fits_have_the_same_bits_everywhere)
                     part.flux += at * ROWS;
                     part.sensitivity += at * ROWS;
                     part.counts += at * ROWS;
+                    results[at].size = sizeof *results;
                     ASSERT_OK(context, paritas_kappa_fit(context, &part, &options, results + at));
                 }
                 if (w == 0) memcpy(reference, results, bytes);

@@ -137,7 +137,7 @@ TEST(potentials_in_shade_are_those_of_the_reference_where_currents_are_summed_it
     for (const struct json *row = json_get(reference, "shade")->first; row; row = row->next) {
         const paritas_kappa_plasma plasma = plasma_of(row);
         const struct json *root = json_get(row, "U_sc");
-        paritas_potential sums, converged;
+        paritas_potential sums = PARITAS_INIT(paritas_potential), converged = PARITAS_INIT(paritas_potential);
         options.currents = PARITAS_CURRENTS_SUMS;
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &plasma, NULL, &shade, &options, &sums));
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &plasma, NULL, &shade, NULL, &converged));
@@ -163,7 +163,7 @@ TEST(hot_electrons_that_free_more_than_they_are_charge_the_spacecraft_up)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     const paritas_kappa_plasma plasma[] = {{1e6, 5.0, 1e7}, {2e5, 4.0, 5e6}};
     const unsigned char shade[] = {0, 0};
-    paritas_potential results[2];
+    paritas_potential results[2] = {PARITAS_INIT(paritas_potential)};
     ASSERT_OK(context, paritas_spacecraft_potential(context, 2, plasma, NULL, shade, NULL, results));
     /* roots of the same balance found by SciPy's brentq with a quadrature of its own */
     ASSERT_CLOSE(results[0].potential, 0.6680263180275625, 1e-9);
@@ -179,7 +179,7 @@ TEST(currents_balance_and_balance_stably_in_shade)
     enum { N = 1500 };
     static paritas_kappa_plasma plasma[N];
     static unsigned char shade[N];
-    static paritas_potential results[N];
+    static paritas_potential results[N] = {PARITAS_INIT(paritas_potential)};
     paritas_context *context = open_context(NULL, 64, 0, 0);
     for (size_t k = 0; k < N; k++) plasma[k] = some_plasma(k);
     ASSERT_OK(context, paritas_spacecraft_potential(context, N, plasma, NULL, shade, NULL, results));
@@ -224,7 +224,7 @@ TEST(no_stable_potential_lies_between_the_one_found_and_0_volts)
     for (size_t k = 0; k < 100; k++) {
         const paritas_kappa_plasma plasma = some_plasma(k);
         const unsigned char shade = 0;
-        paritas_potential r;
+        paritas_potential r = PARITAS_INIT(paritas_potential);
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &plasma, NULL, &shade, NULL, &r));
         if (r.potential > 0.0) continue;
         for (size_t i = 0; i < POINTS; i++) potentials[i] = r.potential * (double)i / POINTS;
@@ -240,7 +240,7 @@ TEST(in_sunlight_photoelectrons_leave_as_electrons_come_or_it_is_said_why_not)
     enum { N = 1000 };
     static paritas_kappa_plasma plasma[N];
     static unsigned char sunlit[N];
-    static paritas_potential results[N];
+    static paritas_potential results[N] = {PARITAS_INIT(paritas_potential)};
     paritas_context *context = open_context(NULL, 64, 0, 0);
     for (size_t k = 0; k < N; k++) plasma[k] = some_plasma(k);
     memset(sunlit, 1, sizeof sunlit);
@@ -279,7 +279,7 @@ TEST(what_is_no_distribution_has_no_potential)
                                            {1e6, 1.5, 1e7}, {1e6, 1001.0, 1e7},  {1e6, (double)NAN, 1e7},
                                            {1e6, 5.0, 9e3}, {1e6, 5.0, INFINITY}};
     const unsigned char sunlit[COUNT(plasma)] = {0, 1, 0, 1, 0, 1, 0, 1};
-    paritas_potential results[COUNT(plasma)];
+    paritas_potential results[COUNT(plasma)] = {PARITAS_INIT(paritas_potential)};
     ASSERT_OK(context,
               paritas_spacecraft_potential(context, COUNT(plasma), plasma, NULL, sunlit, NULL, results));
     for (size_t k = 0; k < COUNT(plasma); k++) {
@@ -301,7 +301,7 @@ TEST(errors_follow_from_the_covariance_of_the_distribution)
             for (int j = 0; j < 3; j++)
                 covariance[3 * i + j] =
                     root[i][0] * root[j][0] + root[i][1] * root[j][1] + root[i][2] * root[j][2];
-        paritas_potential r;
+        paritas_potential r = PARITAS_INIT(paritas_potential);
         ASSERT_OK(context, paritas_spacecraft_potential(context, 1, &plasma, covariance, &sunlit, NULL, &r));
         if (r.status != PARITAS_POTENTIAL_FOUND) continue;
         for (int p = 0; p < 3; p++) {
@@ -313,7 +313,7 @@ TEST(errors_follow_from_the_covariance_of_the_distribution)
                 if (p == 0) moved.density *= exp(move);
                 if (p == 1) moved.kappa += move;
                 if (p == 2) moved.theta *= exp(move);
-                paritas_potential there;
+                paritas_potential there = PARITAS_INIT(paritas_potential);
                 ASSERT_OK(context,
                           paritas_spacecraft_potential(context, 1, &moved, NULL, &sunlit, NULL, &there));
                 u[side] = there.potential;
@@ -332,7 +332,7 @@ TEST(options_that_make_no_sense_are_refused_by_name)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     const paritas_kappa_plasma plasma = {1e6, 5.0, 1e7};
     const unsigned char sunlit = 1;
-    paritas_potential result;
+    paritas_potential result = PARITAS_INIT(paritas_potential);
     const struct {
         paritas_potential_options options;
         const char *says;
@@ -380,6 +380,8 @@ static void answer(paritas_context *context, size_t step, struct answers *a)
     paritas_potential_options sums = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     sums.currents = PARITAS_CURRENTS_SUMS;
     memset(a, 0, sizeof *a);
+    for (size_t k = 0; k < ALIKE; k++) a->converged[k].size = sizeof a->converged[k];
+    for (size_t k = 0; k < ALIKE_SUMS; k++) a->sums[k].size = sizeof a->sums[k];
     for (size_t at = 0; at < ALIKE; at += step) {
         const size_t n = ALIKE - at < step ? ALIKE - at : step;
         paritas_kappa_plasma plasma[ALIKE];

@@ -29,8 +29,18 @@ static void make_sweep(struct sweep *s, double incident, double reflected)
 
 static void make_spectrum(paritas_context *context, const struct sweep *s, struct answer *a)
 {
-    ASSERT_OK(context, paritas_kappa_spectrum(context, &s->cells, 1, s->energy, s->flux, s->cosine, a->omni,
-                                              a->coverage, a->sensitivity, a->counts, a->error));
+    const paritas_spectrum_request request = {.size = sizeof request,
+                                              .cells = &s->cells,
+                                              .n = 1,
+                                              .energy = s->energy,
+                                              .flux = s->flux,
+                                              .cosine = s->cosine,
+                                              .omni = a->omni,
+                                              .coverage = a->coverage,
+                                              .sensitivity = a->sensitivity,
+                                              .counts = a->counts,
+                                              .error = a->error};
+    ASSERT_OK(context, paritas_kappa_spectrum(context, &request));
 }
 
 TEST(an_isotropic_flux_is_its_integral)
@@ -196,21 +206,26 @@ TEST(bad_arguments_are_named)
     static struct sweep s;
     struct answer a;
     make_sweep(&s, 1, 1);
-    assert_int_equal(
-        paritas_kappa_spectrum(context, NULL, 1, s.energy, s.flux, s.cosine, a.omni, NULL, NULL, NULL, NULL),
-        PARITAS_INVALID_ARGUMENT);
+    paritas_spectrum_request request = {.size = sizeof request,
+                                        .n = 1,
+                                        .energy = s.energy,
+                                        .flux = s.flux,
+                                        .cosine = s.cosine,
+                                        .omni = a.omni};
+    assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
+    request.cells = &s.cells;
     s.theta[5] = 91;
-    assert_int_equal(paritas_kappa_spectrum(context, &s.cells, 1, s.energy, s.flux, s.cosine, a.omni, NULL,
-                                            NULL, NULL, NULL),
-                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "theta[5]"));
     s.theta[5] = 11.25;
-    assert_int_equal(
-        paritas_kappa_spectrum(context, &s.cells, 1, s.energy, s.flux, NULL, a.omni, NULL, NULL, NULL, NULL),
-        PARITAS_INVALID_ARGUMENT);
+    request.cosine = NULL;
+    assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "cosine"));
-    ASSERT_OK(context, paritas_kappa_spectrum(context, &s.cells, 1, s.energy, s.flux, s.cosine, a.omni, NULL,
-                                              NULL, NULL, NULL));
+    request.cosine = s.cosine;
+    ASSERT_OK(context, paritas_kappa_spectrum(context, &request));
+    request.size = 8;
+    assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(context), "paritas_spectrum_request"));
     paritas_close(context);
 }
 

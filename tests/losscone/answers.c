@@ -1,12 +1,14 @@
 /* answers.c: see answers.h. */
 #include "losscone/answers.h"
 
+#include "sized.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS PARITAS_SWEEP_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 #define ALL (ROWS * CELLS)
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -144,15 +146,20 @@ static bool make_sweeps(paritas_context *context, struct sample *s)
     for (size_t k = 0; good && k < SAMPLE_SWEEPS; k++) {
         uint64_t state = 1009 * k + 3;
         paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-        options.response = kinds[k].kind == SMEARED ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
-        const paritas_sweeps one = {1, s->energy + k * ROWS, s->potential + k * ROWS, s->cosine + k * ALL,
-                                    s->cosine + k * ALL};
+        options.response =
+            kinds[k].kind == SMEARED ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
+        const paritas_sweeps one = {.size = sizeof(paritas_sweeps),
+                                    .n = 1,
+                                    .energy = s->energy + k * ROWS,
+                                    .potential = s->potential + k * ROWS,
+                                    .cosine = s->cosine + k * ALL,
+                                    .flux = s->cosine + k * ALL};
         good = paritas_losscone_model(context, &one, &options, s->truth + 3 * k, s->flux + k * ALL, NULL) ==
                PARITAS_OK;
         disturb(s, k, &state);
     }
-    return good && paritas_losscone_mask(context, SAMPLE_SWEEPS, PARITAS_LILLIS, s->cosine, s->flux,
-                                         s->masked) == PARITAS_OK;
+    return good && paritas_losscone_mask(context, SAMPLE_SWEEPS, PARITAS_LOSSCONE_METHOD_LILLIS, s->cosine,
+                                         s->flux, s->masked) == PARITAS_OK;
 }
 
 static bool make_spectra(paritas_context *context, struct sample *s)
@@ -301,24 +308,29 @@ static size_t count_at(const struct answers_wish *wish, size_t at, size_t n)
 
 static paritas_sweeps sweeps_at(const struct sample *s, paritas_losscone_method method, size_t at, size_t n)
 {
-    const double *flux = method == PARITAS_LILLIS ? s->masked : s->flux;
-    return (paritas_sweeps){n, s->energy + at * ROWS, s->potential + at * ROWS, s->cosine + at * ALL,
-                            flux + at * ALL};
+    const double *flux = method == PARITAS_LOSSCONE_METHOD_LILLIS ? s->masked : s->flux;
+    return (paritas_sweeps){.size = sizeof(paritas_sweeps),
+                            .n = n,
+                            .energy = s->energy + at * ROWS,
+                            .potential = s->potential + at * ROWS,
+                            .cosine = s->cosine + at * ALL,
+                            .flux = flux + at * ALL};
 }
 
 static const struct ask {
     const char *name;
     paritas_losscone_method method;
-    paritas_response response;
+    paritas_losscone_response response;
     double amplitude, sigma;
     bool narrow;
 } asks[] = {
-    {"halekas", PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, 5.0, 7.5, false},
-    {"folded halekas", PARITAS_HALEKAS, PARITAS_RESPONSE_FOLDED, 0.0, 7.5, false},
-    {"lillis", PARITAS_LILLIS, PARITAS_RESPONSE_HARD, 5.0, 7.5, false},
-    {"halekas without beam", PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, 0.0, 7.5, false},
-    {"folded lillis", PARITAS_LILLIS, PARITAS_RESPONSE_FOLDED, 5.0, 7.5, false},
-    {"halekas, narrow", PARITAS_HALEKAS, PARITAS_RESPONSE_HARD, 2.0, 0.0, true},
+    {"halekas", PARITAS_LOSSCONE_METHOD_HALEKAS, PARITAS_LOSSCONE_RESPONSE_HARD, 5.0, 7.5, false},
+    {"folded halekas", PARITAS_LOSSCONE_METHOD_HALEKAS, PARITAS_LOSSCONE_RESPONSE_FOLDED, 0.0, 7.5, false},
+    {"lillis", PARITAS_LOSSCONE_METHOD_LILLIS, PARITAS_LOSSCONE_RESPONSE_HARD, 5.0, 7.5, false},
+    {"halekas without beam", PARITAS_LOSSCONE_METHOD_HALEKAS, PARITAS_LOSSCONE_RESPONSE_HARD, 0.0, 7.5,
+     false},
+    {"folded lillis", PARITAS_LOSSCONE_METHOD_LILLIS, PARITAS_LOSSCONE_RESPONSE_FOLDED, 5.0, 7.5, false},
+    {"halekas, narrow", PARITAS_LOSSCONE_METHOD_HALEKAS, PARITAS_LOSSCONE_RESPONSE_HARD, 2.0, 0.0, true},
 };
 
 static paritas_losscone_options options_of(const struct ask *ask, const struct answers_wish *wish)
@@ -351,8 +363,8 @@ static bool collect_search(paritas_context *context, const struct sample *s, con
                            struct answers *a)
 {
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
-    paritas_losscone_result results[SAMPLE_SWEEPS];
-    bool good = true;
+    paritas_losscone_result *results = sized_calloc(SAMPLE_SWEEPS, sizeof *results);
+    bool good = results;
     for (size_t q = 0; good && q < (wish->few ? 3 : COUNT(asks)); q++) {
         for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
             paritas_losscone_options options = options_of(&asks[q], wish);
@@ -363,6 +375,7 @@ static bool collect_search(paritas_context *context, const struct sample *s, con
         for (size_t k = 0; good && k < n; k++)
             good = mark(a, "%s, sweep %zu", asks[q].name, k) && put_result(a, &results[k]);
     }
+    free(results);
     return good;
 }
 
@@ -372,12 +385,12 @@ static bool collect_evolution(paritas_context *context, const struct sample *s,
 {
     static const unsigned populations[] = {50, 9, 16, 7, 8, 10}, generations[] = {25, 12, 12, 3, 0, 12};
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
-    paritas_losscone_result results[SAMPLE_SWEEPS];
-    bool good = true;
+    paritas_losscone_result *results = sized_calloc(SAMPLE_SWEEPS, sizeof *results);
+    bool good = results;
     for (size_t q = wish->few; good && q < (wish->few ? 4 : COUNT(asks)); q++) {
         for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
             paritas_losscone_options options = options_of(&asks[q], wish);
-            options.search = PARITAS_SEARCH_DE;
+            options.search = PARITAS_LOSSCONE_SEARCH_DE;
             options.population = populations[q];
             options.generations = generations[q];
             options.seed = 42 + ((uint64_t)q << 33);
@@ -388,6 +401,7 @@ static bool collect_evolution(paritas_context *context, const struct sample *s,
         for (size_t k = 0; good && k < n; k++)
             good = mark(a, "evolution of %s, sweep %zu", asks[q].name, k) && put_result(a, &results[k]);
     }
+    free(results);
     return good;
 }
 
@@ -406,9 +420,10 @@ static bool collect_intervals(paritas_context *context, const struct sample *s,
     static const double potentials[VALUES] = {-290.0, -120.0, -45.5, -20.0, -14.25, -11.0, -10.0};
     double misfit[SAMPLE_SWEEPS * VALUES], ratio[SAMPLE_SWEEPS * VALUES], amplitude[SAMPLE_SWEEPS * VALUES],
         thresholds[SAMPLE_SWEEPS];
-    paritas_losscone_result results[SAMPLE_SWEEPS];
-    paritas_confidence sets[SAMPLE_SWEEPS], calibrated[SAMPLE_SWEEPS];
-    bool good = true;
+    paritas_losscone_result *results = sized_calloc(SAMPLE_SWEEPS, sizeof *results);
+    paritas_confidence *sets = sized_calloc(SAMPLE_SWEEPS, sizeof *sets),
+                       *calibrated = sized_calloc(SAMPLE_SWEEPS, sizeof *calibrated);
+    bool good = results && sets && calibrated;
     for (size_t q = 0; good && q < (wish->few ? 2 : 3); q++) {
         for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
             paritas_losscone_options options = options_of(&asks[q], wish);
@@ -433,6 +448,9 @@ static bool collect_intervals(paritas_context *context, const struct sample *s,
                    mark(a, "bootstrap of %s, sweep %zu", asks[q].name, k) && PUT(a, thresholds[k]) &&
                    put_set(a, &calibrated[k]);
     }
+    free(results);
+    free(sets);
+    free(calibrated);
     return good;
 }
 
@@ -508,8 +526,8 @@ static bool collect_host(paritas_context *context, const struct sample *s, const
 {
     const size_t n = all_of(wish, SAMPLE_SWEEPS);
     double *fluxes = malloc(n * ALL * sizeof *fluxes), spectrum[5][SAMPLE_SWEEPS * ROWS], matrix[ROWS * ROWS];
-    paritas_beam beams[SAMPLE_SWEEPS];
-    bool good = fluxes != NULL;
+    paritas_beam *beams = sized_calloc(SAMPLE_SWEEPS, sizeof *beams);
+    bool good = fluxes != NULL && beams;
     for (int way = 0; good && way < 3; way++)
         good = mark(a, "normalised, way %d", way) &&
                paritas_losscone_normalise(context, n, (paritas_normalisation)way, s->cosine, s->flux,
@@ -520,7 +538,7 @@ static bool collect_host(paritas_context *context, const struct sample *s, const
                paritas_losscone_mask(context, n, (paritas_losscone_method)method, s->cosine, s->flux,
                                      fluxes) == PARITAS_OK &&
                put(a, fluxes, n * ALL);
-    const paritas_sweeps sweeps = sweeps_at(s, PARITAS_HALEKAS, 0, n);
+    const paritas_sweeps sweeps = sweeps_at(s, PARITAS_LOSSCONE_METHOD_HALEKAS, 0, n);
     good = good && mark(a, "beams") && paritas_losscone_beam(context, &sweeps, beams) == PARITAS_OK;
     for (size_t k = 0; good && k < n; k++) {
         good = PUT(a, beams[k].found);
@@ -531,8 +549,11 @@ static bool collect_host(paritas_context *context, const struct sample *s, const
     cells.theta = s->theta;
     for (size_t j = 0; good && j < n * ALL; j++) fluxes[j] = s->flux[j] * 300.0;
     good = good && mark(a, "spectra") &&
-           paritas_kappa_spectrum(context, &cells, n, s->energy, fluxes, s->cosine, spectrum[0], spectrum[1],
-                                  spectrum[2], spectrum[3], spectrum[4]) == PARITAS_OK;
+           paritas_kappa_spectrum(context, SIZED(paritas_spectrum_request, .cells = &cells, .n = n,
+                                                 .energy = s->energy, .flux = fluxes, .cosine = s->cosine,
+                                                 .omni = spectrum[0], .coverage = spectrum[1],
+                                                 .sensitivity = spectrum[2], .counts = spectrum[3],
+                                                 .error = spectrum[4])) == PARITAS_OK;
     for (int k = 0; good && k < 5; k++) good = put(a, spectrum[k], n * ROWS);
     good = good && mark(a, "response") &&
            paritas_kappa_response(context, 0.5, ROWS, s->spectrum_energy, matrix) == PARITAS_OK &&
@@ -545,6 +566,7 @@ static bool collect_host(paritas_context *context, const struct sample *s, const
                    paritas_secondary_yield(40.0 * u), paritas_electron_current(p, 3.0 * (double)k, 1e3));
     }
     free(fluxes);
+    free(beams);
     return good;
 }
 
@@ -553,8 +575,12 @@ static bool collect_host(paritas_context *context, const struct sample *s, const
 static paritas_spectra spectra_at(const struct sample *s, size_t at, size_t n)
 {
     at *= ROWS;
-    return (paritas_spectra){n, s->spectrum_energy + at, s->spectrum_flux + at, s->sensitivity + at,
-                             s->counts + at};
+    return (paritas_spectra){.size = sizeof(paritas_spectra),
+                             .n = n,
+                             .energy = s->spectrum_energy + at,
+                             .flux = s->spectrum_flux + at,
+                             .sensitivity = s->sensitivity + at,
+                             .counts = s->counts + at};
 }
 
 static const struct kappa_ask {
@@ -563,12 +589,12 @@ static const struct kappa_ask {
     paritas_kappa_density density;
     double response, dead, kappa_upper;
 } kappa_asks[] = {
-    {"counts, folded", PARITAS_WEIGHTS_COUNTS, PARITAS_DENSITY_FITTED, 0.5, 0.05, 6.0},
-    {"original", PARITAS_WEIGHTS_ORIGINAL, PARITAS_DENSITY_ESTIMATE, 0.0, 0.0, 6.0},
-    {"none, folded", PARITAS_WEIGHTS_NONE, PARITAS_DENSITY_FITTED, 0.3, 0.0, 50.0},
-    {"counts", PARITAS_WEIGHTS_COUNTS, PARITAS_DENSITY_ESTIMATE, 0.0, 0.0, 6.0},
-    {"original, folded", PARITAS_WEIGHTS_ORIGINAL, PARITAS_DENSITY_FITTED, 0.5, 0.05, 6.0},
-    {"counts, kappa held", PARITAS_WEIGHTS_COUNTS, PARITAS_DENSITY_FITTED, 0.0, 0.1, 2.5},
+    {"counts, folded", PARITAS_KAPPA_WEIGHTS_COUNTS, PARITAS_KAPPA_DENSITY_FITTED, 0.5, 0.05, 6.0},
+    {"original", PARITAS_KAPPA_WEIGHTS_ORIGINAL, PARITAS_KAPPA_DENSITY_ESTIMATE, 0.0, 0.0, 6.0},
+    {"none, folded", PARITAS_KAPPA_WEIGHTS_NONE, PARITAS_KAPPA_DENSITY_FITTED, 0.3, 0.0, 50.0},
+    {"counts", PARITAS_KAPPA_WEIGHTS_COUNTS, PARITAS_KAPPA_DENSITY_ESTIMATE, 0.0, 0.0, 6.0},
+    {"original, folded", PARITAS_KAPPA_WEIGHTS_ORIGINAL, PARITAS_KAPPA_DENSITY_FITTED, 0.5, 0.05, 6.0},
+    {"counts, kappa held", PARITAS_KAPPA_WEIGHTS_COUNTS, PARITAS_KAPPA_DENSITY_FITTED, 0.0, 0.1, 2.5},
 };
 
 static paritas_kappa_options kappa_options_of(const struct kappa_ask *ask)
@@ -584,10 +610,9 @@ static paritas_kappa_options kappa_options_of(const struct kappa_ask *ask)
 
 static bool put_fit(struct answers *a, const paritas_kappa_result *r)
 {
-    return PUT(a, r->status, r->fit, r->iterations, r->rows, r->empty_rows, r->plasma.density,
-               r->plasma.kappa, r->plasma.theta, r->temperature, r->density_error, r->kappa_error,
-               r->theta_error, r->temperature_error, r->kappa_state, r->theta_state, r->misfit, r->dof,
-               r->edm, r->density_estimate) &&
+    return PUT(a, r->status, r->fit, r->iterations, r->rows, r->empty_rows, r->density, r->kappa, r->theta,
+               r->temperature, r->density_error, r->kappa_error, r->theta_error, r->temperature_error,
+               r->kappa_state, r->theta_state, r->misfit, r->dof, r->edm, r->density_estimate) &&
            put(a, r->covariance[0], 9);
 }
 
@@ -596,9 +621,9 @@ static bool collect_kappa(paritas_context *context, const struct sample *s, cons
 {
     enum { PLASMAS = 3, USABLE = 17 };
     const size_t n = all_of(wish, SAMPLE_SPECTRA);
-    paritas_kappa_result results[SAMPLE_SPECTRA];
+    paritas_kappa_result *results = sized_calloc(SAMPLE_SPECTRA, sizeof *results);
     double misfit[SAMPLE_SPECTRA * PLASMAS], flux[USABLE * ROWS];
-    bool good = true;
+    bool good = results;
     for (size_t q = 0; good && q < (wish->few ? 3 : COUNT(kappa_asks)); q++) {
         const paritas_kappa_options options = kappa_options_of(&kappa_asks[q]);
         for (size_t at = 0; good && at < n; at += count_at(wish, at, n)) {
@@ -618,6 +643,7 @@ static bool collect_kappa(paritas_context *context, const struct sample *s, cons
                                   s->spectrum_energy, flux + at * ROWS) == PARITAS_OK;
     for (size_t k = 0; good && k < fluxes; k++)
         good = mark(a, "flux of plasma %zu", k) && put(a, flux + k * ROWS, ROWS);
+    free(results);
     return good;
 }
 
@@ -632,9 +658,10 @@ static bool collect_potential(paritas_context *context, const struct sample *s,
 {
     static const double potentials[] = {-700.0, -31.0, -0.5, 0.0, 12.0};
     const size_t n = all_of(wish, SAMPLE_SPECTRA), shown = COUNT(potentials);
-    paritas_potential results[SAMPLE_SPECTRA];
+    paritas_potential *results = sized_calloc(SAMPLE_SPECTRA, sizeof *results);
+    paritas_kappa_result *fits = sized_calloc(SAMPLE_SPECTRA, sizeof *fits);
     double currents[SAMPLE_SPECTRA * COUNT(potentials) * 3];
-    bool good = true;
+    bool good = results && fits;
     for (int way = 0; good && way < 2; way++) {
         paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
         options.currents = (paritas_currents)way;
@@ -649,7 +676,6 @@ static bool collect_potential(paritas_context *context, const struct sample *s,
                    mark(a, "currents by way %d, plasma %zu", way, k) &&
                    put(a, currents + k * shown * 3, shown * 3);
     }
-    paritas_kappa_result fits[SAMPLE_SPECTRA];
     for (size_t q = 0; good && q < (wish->few ? 1 : 2); q++) {
         const paritas_kappa_options kappa = kappa_options_of(&kappa_asks[q]);
         paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
@@ -664,6 +690,8 @@ static bool collect_potential(paritas_context *context, const struct sample *s,
                    put_potential(a, &results[k]) &&
                    mark(a, "fit then by %s, spectrum %zu", kappa_asks[q].name, k) && put_fit(a, &fits[k]);
     }
+    free(results);
+    free(fits);
     return good;
 }
 

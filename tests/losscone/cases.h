@@ -5,7 +5,7 @@
 #include "paritas_losscone.h"
 #include "reference.h"
 
-#define ROWS PARITAS_SWEEP_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 #define ALL (ROWS * CELLS)
 
@@ -64,7 +64,12 @@ static inline struct data make_data(size_t n)
     d.potential = make_array(n * ROWS, sizeof(double));
     d.cosine = make_array(n * ALL, sizeof(double));
     d.flux = make_array(n * ALL, sizeof(double));
-    d.sweeps = (paritas_sweeps){n, d.energy, d.potential, d.cosine, d.flux};
+    d.sweeps = (paritas_sweeps){.size = sizeof(paritas_sweeps),
+                                .n = n,
+                                .energy = d.energy,
+                                .potential = d.potential,
+                                .cosine = d.cosine,
+                                .flux = d.flux};
     return d;
 }
 
@@ -93,8 +98,12 @@ static inline double normal(uint64_t *random)
 /* The n sweeps from number `first` on. */
 static inline paritas_sweeps part_of(const struct data *d, size_t first, size_t n)
 {
-    return (paritas_sweeps){n, d->energy + first * ROWS, d->potential + first * ROWS, d->cosine + first * ALL,
-                            d->flux + first * ALL};
+    return (paritas_sweeps){.size = sizeof(paritas_sweeps),
+                            .n = n,
+                            .energy = d->energy + first * ROWS,
+                            .potential = d->potential + first * ROWS,
+                            .cosine = d->cosine + first * ALL,
+                            .flux = d->flux + first * ALL};
 }
 
 /* Contexts that must give the same bits, one after the other: instruction sets, each with one thread and with
@@ -141,8 +150,8 @@ static inline void read_chunk(paritas_context *context, const struct json *seven
             azimuth[i * CELLS + j] = fmod(phi[j] + number_of(chunk, "phi_offset") + 7.5 * i, 360.0);
     }
     ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine));
-    ASSERT_OK(context,
-              paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d->cosine, d->flux, d->flux));
+    ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISATION_RATIO, d->cosine, d->flux,
+                                                  d->flux));
 }
 
 /* The profile of a chunk without beam, the least on a grid of r. */
@@ -186,7 +195,11 @@ static inline struct truth make_sweep(paritas_context *context, const paritas_lo
     }
     ASSERT_OK(context,
               paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine + k * ALL));
-    const paritas_sweeps one = {1, d->energy + k * ROWS, d->potential + k * ROWS, d->cosine + k * ALL, NULL};
+    const paritas_sweeps one = {.size = sizeof(paritas_sweeps),
+                                .n = 1,
+                                .energy = d->energy + k * ROWS,
+                                .potential = d->potential + k * ROWS,
+                                .cosine = d->cosine + k * ALL};
     point[0] = truth.potential;
     point[1] = truth.ratio;
     point[2] = truth.amplitude;

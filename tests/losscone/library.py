@@ -37,6 +37,7 @@ class ContextOptions(c.Structure):
 
 class Sweeps(c.Structure):
     _fields_ = [
+        ("size", c.c_size_t),
         ("n", c.c_size_t),
         ("energy", double_p),
         ("potential", double_p),
@@ -71,18 +72,19 @@ class Options(c.Structure):
 
 class Result(c.Structure):
     _fields_ = [
+        ("size", c.c_size_t),
         ("status", c.c_int),
         ("cells", c.c_uint),
         ("misfit", c.c_double),
+        ("potential_centre", c.c_double),
+        ("potential_lower", c.c_double),
+        ("potential_upper", c.c_double),
+        ("ratio_centre", c.c_double),
+        ("ratio_lower", c.c_double),
+        ("ratio_upper", c.c_double),
         ("potential", c.c_double),
         ("ratio", c.c_double),
         ("amplitude", c.c_double),
-        ("potential_centre", c.c_double),
-        ("ratio_centre", c.c_double),
-        ("potential_lower", c.c_double),
-        ("potential_upper", c.c_double),
-        ("ratio_lower", c.c_double),
-        ("ratio_upper", c.c_double),
         ("gap", c.c_double),
         ("boxes", c.c_uint),
         ("solved", c.c_uint),
@@ -93,6 +95,7 @@ class Result(c.Structure):
 
 class Confidence(c.Structure):
     _fields_ = [
+        ("size", c.c_size_t),
         ("threshold", c.c_double),
         ("intervals", c.c_uint),
         ("lower", c.c_double * INTERVALS),
@@ -160,16 +163,12 @@ class Library:
 
     def sweeps(self, data):
         self.held = [np.ascontiguousarray(a, dtype=float) for a in data]
-        return Sweeps(len(self.held[0]), *[address(a) for a in self.held])
+        return Sweeps(c.sizeof(Sweeps), len(self.held[0]), *[address(a) for a in self.held])
 
     def fit(self, data, **options):
         sweeps, chosen = self.sweeps(data), self.options(**options)
-        room = (Result * (2 * sweeps.n))()  # twice: a struct that has grown is noticed
-        self.check(self.lib.paritas_losscone_fit(self.context, c.byref(sweeps), c.byref(chosen), room))
-        if any(bytes(room[sweeps.n])):
-            raise RuntimeError("paritas_losscone_result is not what these tests think it is")
-        results = (Result * sweeps.n)()
-        c.memmove(results, room, c.sizeof(results))
+        results = (Result * sweeps.n)(Result(size=c.sizeof(Result)))  # another layout's size is refused
+        self.check(self.lib.paritas_losscone_fit(self.context, c.byref(sweeps), c.byref(chosen), results))
         return results
 
     def misfit(self, data, points, **options):
@@ -216,7 +215,7 @@ class Library:
 
     def confidence(self, data, results, thresholds=None, step=0.0, **options):
         sweeps, chosen = self.sweeps(data), self.options(**options)
-        sets = (Confidence * sweeps.n)()
+        sets = (Confidence * sweeps.n)(Confidence(size=c.sizeof(Confidence)))
         limits = None if thresholds is None else address(np.ascontiguousarray(thresholds, dtype=float))
         self.check(
             self.lib.paritas_losscone_confidence(

@@ -1,5 +1,5 @@
-/* losscone_races.c: runs the kernels for loss cones, kappa distributions and potentials on an OpenCL device, for a
- * simulator that finds data races (tests/opencl/races). Its argument is the size of the work-groups. */
+/* losscone_races.c: runs the kernels for loss cones, kappa distributions and potentials on an OpenCL device,
+ * for a simulator that finds data races (tests/opencl/races). Its argument is the size of the work-groups. */
 #include "losscone/answers.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS PARITAS_SWEEP_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 #define DEGREES 57.29577951308232
 
@@ -98,10 +98,11 @@ static inline double misfit_of(const struct synthetic *s, size_t k, double u, do
             const double flux = s->flux[(k * ROWS + i) * CELLS + j],
                          cosine = s->cosine[(k * ROWS + i) * CELLS + j];
             if (!(flux > 0.0) || !isfinite(flux) || isnan(cosine)) continue;
-            const double model =
-                model_of(energy, spacecraft, cosine, u, r, a, o->response == PARITAS_RESPONSE_FOLDED, o);
-            const double away =
-                o->method == PARITAS_LILLIS ? flux - model : log(flux + 1e-6) - log(model + 1e-6);
+            const double model = model_of(energy, spacecraft, cosine, u, r, a,
+                                          o->response == PARITAS_LOSSCONE_RESPONSE_FOLDED, o);
+            const double away = o->method == PARITAS_LOSSCONE_METHOD_LILLIS
+                                    ? flux - model
+                                    : log(flux + 1e-6) - log(model + 1e-6);
             sum += away * away;
         }
     }
@@ -129,7 +130,7 @@ static inline struct synthetic synthetic_sweeps(size_t n, uint64_t seed, double 
                                                 const paritas_losscone_options *o)
 {
     struct synthetic s = synthetic_room(n);
-    const int folded = o->response == PARITAS_RESPONSE_FOLDED;
+    const int folded = o->response == PARITAS_LOSSCONE_RESPONSE_FOLDED;
     for (size_t k = 0; k < n; k++) {
         uint64_t state = seed * 0x9e3779b97f4a7c15u + k * 0xd1342543de82ef95u + 1;
         for (int i = 0; i < 8; i++) draw(&state);
@@ -156,7 +157,12 @@ static inline struct synthetic synthetic_sweeps(size_t n, uint64_t seed, double 
 
 static inline paritas_sweeps sweeps_of(const struct synthetic *s)
 {
-    return (paritas_sweeps){s->n, s->energy, s->potential, s->cosine, s->flux};
+    return (paritas_sweeps){.size = sizeof(paritas_sweeps),
+                            .n = s->n,
+                            .energy = s->energy,
+                            .potential = s->potential,
+                            .cosine = s->cosine,
+                            .flux = s->flux};
 }
 
 /* Lillis's mask (specification, section 2): cells between 0.07 and 0.79 of the row's largest incident flux

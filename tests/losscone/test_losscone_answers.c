@@ -1,5 +1,5 @@
-/* test_losscone_answers.c: what answers.c asks for is looked at: a few sweeps and spectra, all functions, short enough
- * for simulators of memory. */
+/* test_losscone_answers.c: what answers.c asks for is looked at: a few sweeps and spectra, all functions,
+ * short enough for simulators of memory. */
 #include "losscone/devices.h"
 
 /* Inputs reach the answers: otherwise all that compares them would prove little. */

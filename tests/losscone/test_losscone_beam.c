@@ -3,7 +3,7 @@
 #include "common.h"
 #include "paritas_losscone.h"
 
-#define ROWS PARITAS_SWEEP_ENERGIES
+#define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 
 /* A sweep whose cells from 150 degrees on have the profile; the others have 100. */
@@ -28,8 +28,13 @@ static paritas_beam look(const struct sweep *s)
 {
     paritas_context *context;
     assert_int_equal(paritas_open(NULL, &context), PARITAS_OK);
-    const paritas_sweeps sweeps = {1, s->energy, s->potential, s->cosine[0], s->flux[0]};
-    paritas_beam beam;
+    const paritas_sweeps sweeps = {.size = sizeof(paritas_sweeps),
+                                   .n = 1,
+                                   .energy = s->energy,
+                                   .potential = s->potential,
+                                   .cosine = s->cosine[0],
+                                   .flux = s->flux[0]};
+    paritas_beam beam = PARITAS_INIT(paritas_beam);
     assert_int_equal(paritas_losscone_beam(context, &sweeps, &beam), PARITAS_OK);
     paritas_close(context);
     return beam;

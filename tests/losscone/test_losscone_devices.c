@@ -1,6 +1,6 @@
-/* test_losscone_devices.c: loss cones, kappa distributions and potentials have the same bits however they are asked
- * for: on every instruction set, in lanes and packs of every width, by any number of threads, in batches of
- * any size. */
+/* test_losscone_devices.c: loss cones, kappa distributions and potentials have the same bits however they are
+ * asked for: on every instruction set, in lanes and packs of every width, by any number of threads, in
+ * batches of any size. */
 #include "losscone/devices.h"
 #include "share.h"
 

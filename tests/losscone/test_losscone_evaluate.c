@@ -99,9 +99,9 @@ TEST(normalised_fluxes_are_those_of_the_reference)
     static const struct {
         const char *key;
         paritas_normalisation normalisation;
-    } modes[] = {{"ratio_mean", PARITAS_NORMALISE_RATIO},
-                 {"ratio_max", PARITAS_NORMALISE_MAX},
-                 {"ratio2_mean", PARITAS_NORMALISE_PAIRS}};
+    } modes[] = {{"ratio_mean", PARITAS_NORMALISATION_RATIO},
+                 {"ratio_max", PARITAS_NORMALISATION_MAX},
+                 {"ratio2_mean", PARITAS_NORMALISATION_PAIRS}};
     paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *two = read_case(context, "case02_normalisation_masks_chi2", &document);
@@ -148,10 +148,11 @@ TEST(masks_and_misfits_are_those_of_the_reference)
     build_rules(context, document, two, &d);
     double raw[ALL], ratio[ALL], counts[ROWS], mask[CELLS];
     memcpy(raw, d.flux, sizeof raw);
-    ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d.cosine, raw, ratio));
+    ASSERT_OK(context,
+              paritas_losscone_normalise(context, 1, PARITAS_NORMALISATION_RATIO, d.cosine, raw, ratio));
     for (int lillis = 0; lillis < 2; lillis++) {
         paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-        options.method = lillis ? PARITAS_LILLIS : PARITAS_HALEKAS;
+        options.method = lillis ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
         memcpy(d.flux, ratio, sizeof ratio);
         ASSERT_OK(context, paritas_losscone_mask(context, 1, options.method, d.cosine, raw, d.flux));
         if (lillis) {
@@ -195,7 +196,8 @@ TEST(the_mask_of_lillis_measures_by_the_largest_incident_flux)
     numbers_of(three, "mask", mask, 5);
     for (int c = 0; c < ALL; c++) d.flux[c] = d.cosine[c] = (double)NAN, normalised[c] = 1.0;
     for (int j = 0; j < 5; j++) d.flux[j] = flux[j], d.cosine[j] = host_cos_degrees(pitch[j]);
-    ASSERT_OK(context, paritas_losscone_mask(context, 1, PARITAS_LILLIS, d.cosine, d.flux, normalised));
+    ASSERT_OK(context, paritas_losscone_mask(context, 1, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine, d.flux,
+                                             normalised));
     for (int c = 0; c < ALL; c++) assert_int_equal(!isnan(normalised[c]), c < 5 ? (int)mask[c] : 0);
     free_data(&d);
     paritas_workspace_free(document);
@@ -226,7 +228,11 @@ TEST(models_are_those_of_the_reference)
         double model[ALL], bare[ALL], edge[ROWS], alpha[ROWS], inside[ROWS], most[ROWS], last[ROWS],
             sum = 0.0, logs = 0.0;
         for (int i = 0; i < ROWS; i++) d.potential[i] = number_of(one, "Usc");
-        const paritas_sweeps sweeps = {1, d.energy, d.potential, d.cosine, NULL};
+        const paritas_sweeps sweeps = {.size = sizeof(paritas_sweeps),
+                                       .n = 1,
+                                       .energy = d.energy,
+                                       .potential = d.potential,
+                                       .cosine = d.cosine};
         ASSERT_OK(context, paritas_losscone_model(context, &sweeps, &options, at, model, edge));
         ASSERT_OK(context, paritas_losscone_model(context, &sweeps, &options, still, bare, NULL));
         numbers_of(one, "alpha_c", alpha, ROWS);
@@ -267,10 +273,10 @@ TEST(a_sweep_made_without_noise_has_no_misfit_at_its_truth)
     ASSERT_OK(context, paritas_losscone_model(context, &d.sweeps, NULL, truth, d.flux, NULL));
     for (int c = 0; c < ALL; c++) raw[c] = d.flux[c] *= 1e3 * pow(10.0, (c / CELLS) / 14.0);
     ASSERT_OK(context,
-              paritas_losscone_normalise(context, 1, PARITAS_NORMALISE_RATIO, d.cosine, d.flux, d.flux));
+              paritas_losscone_normalise(context, 1, PARITAS_NORMALISATION_RATIO, d.cosine, d.flux, d.flux));
     for (int lillis = 0; lillis < 2; lillis++) {
         paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-        options.method = lillis ? PARITAS_LILLIS : PARITAS_HALEKAS;
+        options.method = lillis ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
         double misfit;
         unsigned cells;
         ASSERT_OK(context, paritas_losscone_mask(context, 1, options.method, d.cosine, raw, d.flux));
@@ -324,7 +330,7 @@ static double formula(const struct data *d, size_t k, const paritas_losscone_opt
     for (int i = 0; i < ROWS; i++) {
         const double energy = d->energy[k * ROWS + i], spacecraft = d->potential[k * ROWS + i],
                      fall = spacecraft - point[0], degrees = 180.0 / acos(-1.0);
-        const int energies = o->response == PARITAS_RESPONSE_FOLDED ? 5 : 1;
+        const int energies = o->response == PARITAS_LOSSCONE_RESPONSE_FOLDED ? 5 : 1;
         for (int j = 0; j < CELLS; j++) {
             const double n = d->flux[k * ALL + (size_t)(i * CELLS + j)],
                          theta = degrees * acos(d->cosine[k * ALL + (size_t)(i * CELLS + j)]);
@@ -342,12 +348,13 @@ static double formula(const struct data *d, size_t k, const paritas_losscone_opt
                 model += point[2] *
                          exp(-0.5 * pow((energy - fmax(fall, o->beam_width)) / o->beam_width, 2.0)) *
                          exp(-0.5 * pow((theta - 180.0) / o->beam_sigma, 2.0));
-            const double rest = o->method == PARITAS_LILLIS ? n - model : log(n + 1e-6) - log(model + 1e-6);
+            const double rest =
+                o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? n - model : log(n + 1e-6) - log(model + 1e-6);
             sum += rest * rest;
             cells++;
         }
     }
-    return o->method == PARITAS_LILLIS ? sum / (cells - 3.0) : sum;
+    return o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? sum / (cells - 3.0) : sum;
 }
 
 static void random_points(uint64_t *random, size_t n, double *points)
@@ -371,8 +378,8 @@ TEST(misfits_follow_the_formula)
     random_points(&random, points, at);
     for (int method = 0; method < 4; method++) {
         paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-        options.method = method % 2 ? PARITAS_LILLIS : PARITAS_HALEKAS;
-        options.response = method / 2 ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+        options.method = method % 2 ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
+        options.response = method / 2 ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
         ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, &options, points, at, misfit, NULL));
         ASSERT_OK(narrow, paritas_losscone_misfit(narrow, &d.sweeps, &options, points, at, raw, NULL));
         for (size_t i = 0; i < sweeps * points; i++) {
@@ -412,7 +419,7 @@ TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
             random = 3;
             random_points(&random, sweeps + points, at);
             for (int folded = 0; folded < 2; folded++) {
-                options.response = folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+                options.response = folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
                 ASSERT_OK(context,
                           paritas_losscone_misfit(context, &d.sweeps, &options, points, at, misfit, NULL));
                 if (folded == 0) {
@@ -430,7 +437,7 @@ TEST(misfits_and_models_have_the_same_bits_however_the_work_is_cut)
                     assert_memory_equal(alone, misfit + k * points + 11, sizeof *alone);
                 }
             }
-            options.response = PARITAS_RESPONSE_HARD;
+            options.response = PARITAS_LOSSCONE_RESPONSE_HARD;
             ASSERT_OK(context, paritas_losscone_model(context, &d.sweeps, &options, at, model, NULL));
             if (first) memcpy(expected_model, model, sweeps * ALL * sizeof *model);
             assert_memory_equal(model, expected_model, sweeps * ALL * sizeof *model);
@@ -473,7 +480,7 @@ TEST(cells_and_rows_that_cannot_count_do_not)
     for (int keep = 0; keep <= 5; keep++)
         for (int lillis = 0; lillis < 2; lillis++) {
             paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-            options.method = lillis ? PARITAS_LILLIS : PARITAS_HALEKAS;
+            options.method = lillis ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
             for (int c = 0; c < ALL; c++) d.flux[c] = c < keep ? 0.5 : 0.0;
             ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, &options, 1, at, &after, &cells));
             assert_int_equal(cells, keep);
@@ -481,7 +488,11 @@ TEST(cells_and_rows_that_cannot_count_do_not)
         }
     /* the model asks for energy and potential alone, and needs no flux */
     double model[ALL], edge[ROWS];
-    const paritas_sweeps dark = {1, d.energy, d.potential, d.cosine, NULL};
+    const paritas_sweeps dark = {.size = sizeof(paritas_sweeps),
+                                 .n = 1,
+                                 .energy = d.energy,
+                                 .potential = d.potential,
+                                 .cosine = d.cosine};
     d.cosine[7] = (double)NAN;
     ASSERT_OK(context, paritas_losscone_model(context, &dark, NULL, at, model, edge));
     for (int c = 0; c < ALL; c++)
@@ -509,8 +520,9 @@ TEST(what_makes_no_sense_is_refused_by_name)
     assert_int_equal(
         paritas_losscone_normalise(context, 1, (paritas_normalisation)3, d.cosine, d.flux, d.flux),
         PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_losscone_mask(context, 1, PARITAS_LILLIS, d.cosine, NULL, d.flux),
-                     PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(
+        paritas_losscone_mask(context, 1, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine, NULL, d.flux),
+        PARITAS_INVALID_ARGUMENT);
     free_data(&d);
     paritas_close(context);
 }
@@ -551,9 +563,9 @@ TEST(every_refused_allocation_is_reported_and_nothing_leaks)
 
 TEST(choices_have_names)
 {
-    assert_string_equal(paritas_losscone_method_name(PARITAS_LILLIS), "lillis");
-    assert_string_equal(paritas_response_name(PARITAS_RESPONSE_FOLDED), "folded");
-    assert_string_equal(paritas_losscone_search_name(PARITAS_SEARCH_DE), "de");
+    assert_string_equal(paritas_losscone_method_name(PARITAS_LOSSCONE_METHOD_LILLIS), "lillis");
+    assert_string_equal(paritas_losscone_response_name(PARITAS_LOSSCONE_RESPONSE_FOLDED), "folded");
+    assert_string_equal(paritas_losscone_search_name(PARITAS_LOSSCONE_SEARCH_DE), "de");
     assert_string_equal(paritas_sweep_status_name(PARITAS_SWEEP_AT_LIMIT), "at_limit");
     assert_string_equal(paritas_sweep_status_name((paritas_sweep_status)99), "unknown");
 }

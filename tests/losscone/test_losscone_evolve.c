@@ -60,9 +60,9 @@ TEST(populations_start_from_a_net)
 static paritas_losscone_options variant(int v)
 {
     paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    options.search = PARITAS_SEARCH_DE;
-    options.method = v == 1 ? PARITAS_LILLIS : PARITAS_HALEKAS;
-    options.response = v == 2 ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+    options.search = PARITAS_LOSSCONE_SEARCH_DE;
+    options.method = v == 1 ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
+    options.response = v == 2 ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
     if (v == 3) options.amplitude_upper = 0.0;
     if (v == 4) options.beam_sigma = 30.0, options.beam_width = 60.0; /* reaches incident cells */
     return options;
@@ -79,7 +79,7 @@ TEST(answers_lie_within_bounds_and_have_the_misfit_of_the_formula)
         paritas_losscone_options options = variant(v);
         if (v == 0)
             options.potential_lower = -300.0, options.ratio_lower = 0.5, options.amplitude_lower = 0.1;
-        paritas_losscone_result results[sweeps];
+        paritas_losscone_result results[sweeps] = {PARITAS_INIT(paritas_losscone_result)};
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results));
         for (size_t k = 0; k < sweeps; k++) {
             const paritas_losscone_result *r = &results[k];
@@ -141,7 +141,7 @@ TEST(answers_have_the_same_bits_however_the_work_is_cut)
         for (paritas_context *context; (context = next_context(precision, &way)) != NULL;) {
             for (int v = 0; v < VARIANTS; v++) {
                 paritas_losscone_options options = variant(v);
-                paritas_losscone_result results[sweeps];
+                paritas_losscone_result results[sweeps] = {PARITAS_INIT(paritas_losscone_result)};
                 options.seed = 0x123456789abcdef0;
                 options.first = 0xfffffff8; /* the low word of a sweep's number overflows on the way */
                 ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results));
@@ -149,7 +149,7 @@ TEST(answers_have_the_same_bits_however_the_work_is_cut)
                 for (size_t k = 0; k < sweeps; k++) same(&results[k], &expected[v][k]);
                 for (size_t k = 1; k + 2 < sweeps; k += 6) { /* in other batches, under the same number */
                     const paritas_sweeps part = part_of(&d, k, 3);
-                    paritas_losscone_result alone[3];
+                    paritas_losscone_result alone[3] = {PARITAS_INIT(paritas_losscone_result)};
                     options.first = 0xfffffff8 + k;
                     ASSERT_OK(context, paritas_losscone_fit(context, &part, &options, alone));
                     for (size_t l = 0; l < 3; l++) same(&alone[l], &expected[v][k + l]);
@@ -169,7 +169,8 @@ TEST(seed_number_population_and_generations_are_heeded)
     uint64_t random = 13;
     make_sweep(context, NULL, &d, 0, &random);
     paritas_losscone_options options = variant(0);
-    paritas_losscone_result usual, other;
+    paritas_losscone_result usual = PARITAS_INIT(paritas_losscone_result),
+                            other = PARITAS_INIT(paritas_losscone_result);
     ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, &usual));
     for (int change = 0; change < 3; change++) {
         options = variant(0);
@@ -186,7 +187,7 @@ TEST(seed_number_population_and_generations_are_heeded)
     assert_int_equal(other.status, PARITAS_SWEEP_AT_LIMIT);
     assert_int_equal(other.solved, 3);
     for (int c = 0; c < ALL; c++) d.flux[c] = c < 4 ? 0.5 : (double)NAN;
-    options.method = PARITAS_LILLIS;
+    options.method = PARITAS_LOSSCONE_METHOD_LILLIS;
     ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, &other));
     assert_int_equal(other.status, PARITAS_SWEEP_TOO_FEW_CELLS);
     assert_int_equal(other.cells, 4);
@@ -211,10 +212,11 @@ TEST(no_answer_is_better_than_that_of_the_exact_search)
     for (size_t k = 0; k < sweeps; k++) make_sweep(context, NULL, &d, k, &random);
     for (int v = 2; v < 4; v++) { /* without beam */
         paritas_losscone_options options = variant(v);
-        paritas_losscone_result evolved[sweeps], exact[sweeps];
+        paritas_losscone_result evolved[sweeps] = {PARITAS_INIT(paritas_losscone_result)},
+                                exact[sweeps] = {PARITAS_INIT(paritas_losscone_result)};
         unsigned found = 0;
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, evolved));
-        options.search = PARITAS_SEARCH_EXACT;
+        options.search = PARITAS_LOSSCONE_SEARCH_EXACT;
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, exact));
         for (size_t k = 0; k < sweeps; k++) {
             assert_true(evolved[k].misfit >= exact[k].misfit - 1e-6 * (1.0 + exact[k].misfit));

@@ -1,5 +1,5 @@
-/* test_losscone_flush.c: loss cones and plasmas in f32 on a processor that flushes subnormal numbers, as many devices
- * do: the same bits as where such numbers are used in full, also where fluxes are next to nothing. */
+/* test_losscone_flush.c: loss cones and plasmas in f32 on a processor that flushes subnormal numbers, as many
+ * devices do: the same bits as where such numbers are used in full, also where fluxes are next to nothing. */
 #include "flush.h"
 #include "losscone/devices.h"
 #include "share.h"

@@ -1,5 +1,5 @@
-/* test_losscone_limits.c: limits of loss cones' numbers: edges at right angles, fluxes and options at their bounds,
- * searches that were cut short, results that are none. */
+/* test_losscone_limits.c: limits of loss cones' numbers: edges at right angles, fluxes and options at their
+ * bounds, searches that were cut short, results that are none. */
 #include "losscone/cases.h"
 #include "losscone/synthetic.h"
 
@@ -22,7 +22,7 @@ TEST(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others)
         const int folded = kind % 2, single = kind / 2;
         paritas_context *context = open_context(NULL, single ? 32 : 64, 1, 0);
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-        o.response = folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+        o.response = folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
         o.amplitude_upper = 0.0;
         struct synthetic data = right_angles(3, 5, &o);
         const paritas_sweeps sweeps = sweeps_of(&data);
@@ -34,13 +34,14 @@ TEST(cells_at_right_angles_are_in_no_cone_and_an_edge_at_1_holds_all_others)
                 !(single && fabs(data.cosine[k]) < 2.1e-4))
                 fail_msg("cell %zu: %g", k, model[k]);
         for (int p = 0; p < 3; p++) { /* by tables at one point, by the formula at the same */
-            paritas_losscone_result results[2][3];
+            paritas_losscone_result results[2][3] = {{PARITAS_INIT(paritas_losscone_result)},
+                                                     {PARITAS_INIT(paritas_losscone_result)}};
             double misfit[3];
             o.potential_lower = o.potential_upper = points[p][0];
             o.ratio_lower = o.ratio_upper = points[p][1];
             ASSERT_OK(context, paritas_losscone_misfit(context, &sweeps, &o, 1, points[p], misfit, NULL));
             for (int search = 0; search < 2; search++) {
-                o.search = search ? PARITAS_SEARCH_DE : PARITAS_SEARCH_EXACT;
+                o.search = search ? PARITAS_LOSSCONE_SEARCH_DE : PARITAS_LOSSCONE_SEARCH_EXACT;
                 ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, results[search]));
                 for (int k = 0; k < 3; k++)
                     ASSERT_CLOSE(results[search][k].misfit, misfit[k], (single ? 1e-5 : 1e-9) * misfit[k]);
@@ -68,10 +69,15 @@ TEST(searches_cut_short_answer_a_point_and_how_far_it_may_be_undercut)
                        exp(0.2 * draw_normal(&seed));
     }
     for (size_t k = 0; k < N; k++) {
-        const paritas_sweeps one = {1, data.energy + k * ROWS, data.potential + k * ROWS,
-                                    data.cosine + k * ROWS * CELLS, data.flux + k * ROWS * CELLS};
+        const paritas_sweeps one = {.size = sizeof(paritas_sweeps),
+                                    .n = 1,
+                                    .energy = data.energy + k * ROWS,
+                                    .potential = data.potential + k * ROWS,
+                                    .cosine = data.cosine + k * ROWS * CELLS,
+                                    .flux = data.flux + k * ROWS * CELLS};
         paritas_losscone_options o = standard;
-        paritas_losscone_result full, r;
+        paritas_losscone_result full = PARITAS_INIT(paritas_losscone_result),
+                                r = PARITAS_INIT(paritas_losscone_result);
         if (k % 6)
             o.potential_lower = -300.0 * draw(&seed), o.potential_upper = o.potential_lower + 0.02,
             o.ratio_lower = 0.9, o.ratio_upper = 0.905;
@@ -97,7 +103,7 @@ TEST(beams_that_are_too_narrow_to_be_searched_for_are_refused)
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(1, 9, -300.0, &o);
     const paritas_sweeps sweeps = sweeps_of(&data);
-    paritas_losscone_result r;
+    paritas_losscone_result r = PARITAS_INIT(paritas_losscone_result);
     o.beam_width = 9e-4;
     assert_int_equal(paritas_losscone_fit(context, &sweeps, &o, &r), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "beam_width"));
@@ -114,10 +120,11 @@ TEST(fluxes_that_would_drown_all_others_are_masked)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     for (int lillis = 0; lillis < 2; lillis++) {
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-        o.method = lillis ? PARITAS_LILLIS : PARITAS_HALEKAS;
+        o.method = lillis ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
         struct synthetic data = synthetic_sweeps(1, 11, -300.0, &o);
         const paritas_sweeps sweeps = sweeps_of(&data);
-        paritas_losscone_result without, with;
+        paritas_losscone_result without = PARITAS_INIT(paritas_losscone_result),
+                                with = PARITAS_INIT(paritas_losscone_result);
         for (size_t k = 0; k < ROWS * CELLS; k += 50) data.flux[k] = (double)NAN;
         ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, &without));
         for (size_t k = 0; k < ROWS * CELLS; k += 50) data.flux[k] = k % 100 ? 1.01e12 : 1e300;
@@ -140,7 +147,7 @@ TEST(a_box_limit_makes_no_threshold_of_the_bootstrap_lower)
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(N, 13, -300.0, &o);
     const paritas_sweeps sweeps = sweeps_of(&data);
-    paritas_losscone_result results[N];
+    paritas_losscone_result results[N] = {PARITAS_INIT(paritas_losscone_result)};
     double full[N], cut[N];
     int higher = 0;
     ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, results));
@@ -163,8 +170,9 @@ TEST(results_that_are_no_fits_within_the_bounds_are_refused_by_name)
     const paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(2, 15, -300.0, &o);
     const paritas_sweeps sweeps = sweeps_of(&data);
-    paritas_losscone_result results[2], wrong[2];
-    paritas_confidence sets[2];
+    paritas_losscone_result results[2] = {PARITAS_INIT(paritas_losscone_result)},
+                            wrong[2] = {PARITAS_INIT(paritas_losscone_result)};
+    paritas_confidence sets[2] = {PARITAS_INIT(paritas_confidence)};
     double thresholds[2];
     ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &o, results));
     double *const fields[] = {
@@ -198,7 +206,7 @@ TEST(profiles_over_wide_bounds_are_nowhere_above_those_within)
     static const double u[POTENTIALS] = {-60.0, -20.0, -0.3, 5.0};
     paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT, wide;
-    o.response = PARITAS_RESPONSE_FOLDED;
+    o.response = PARITAS_LOSSCONE_RESPONSE_FOLDED;
     struct synthetic data = synthetic_sweeps(N, 17, -300.0, &o);
     const paritas_sweeps sweeps = sweeps_of(&data);
     uint64_t seed = 18;
@@ -226,9 +234,9 @@ TEST(generations_have_a_limit)
 {
     paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    const paritas_sweeps none = {0, NULL, NULL, NULL, NULL};
-    paritas_losscone_result r;
-    o.search = PARITAS_SEARCH_DE;
+    const paritas_sweeps none = {.size = sizeof(paritas_sweeps), .n = 0};
+    paritas_losscone_result r = PARITAS_INIT(paritas_losscone_result);
+    o.search = PARITAS_LOSSCONE_SEARCH_DE;
     o.generations = 1000001;
     assert_int_equal(paritas_losscone_fit(context, &none, &o, &r), PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "generations"));

@@ -1,6 +1,6 @@
-/* test_losscone_opencl.c: loss cones, kappa distributions and potentials have the CPU's bits on OpenCL devices, in f64
- * and f32, whatever the size of a work-group and of a batch. PARITAS_LONG_TESTS in the environment: more
- * sizes. Skipped where there is no such device. */
+/* test_losscone_opencl.c: loss cones, kappa distributions and potentials have the CPU's bits on OpenCL
+ * devices, in f64 and f32, whatever the size of a work-group and of a batch. PARITAS_LONG_TESTS in the
+ * environment: more sizes. Skipped where there is no such device. */
 #include "losscone/devices.h"
 
 /* What drivers and the compilers in them never give back is not ours. */

@@ -6,8 +6,8 @@
 static paritas_losscone_options variant(int v)
 {
     paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    options.method = v == 1 ? PARITAS_LILLIS : PARITAS_HALEKAS;
-    options.response = v == 2 ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD;
+    options.method = v == 1 ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
+    options.response = v == 2 ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
     if (v == 3) options.amplitude_upper = 0.0;
     if (v == 4) options.beam_sigma = 30.0, options.beam_width = 60.0; /* reaches incident cells */
     return options;
@@ -83,7 +83,7 @@ TEST(the_profile_at_the_minimum_is_the_minimum)
     struct data d = make_sweeps(sweeps, 22);
     for (int v = 0; v < VARIANTS; v++) {
         const paritas_losscone_options options = variant(v);
-        paritas_losscone_result results[sweeps];
+        paritas_losscone_result results[sweeps] = {PARITAS_INIT(paritas_losscone_result)};
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results));
         for (size_t k = 0; k < sweeps; k++) {
             const paritas_sweeps one = part_of(&d, k, 1);
@@ -150,8 +150,8 @@ TEST(confidence_sets_hold_the_potentials_whose_profile_is_low_enough)
     for (int v = 0; v < VARIANTS; v++)
         for (int wide = 0; wide < 3; wide++) {
             const paritas_losscone_options options = variant(v);
-            paritas_losscone_result results[sweeps];
-            paritas_confidence sets[sweeps];
+            paritas_losscone_result results[sweeps] = {PARITAS_INIT(paritas_losscone_result)};
+            paritas_confidence sets[sweeps] = {PARITAS_INIT(paritas_confidence)};
             ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results));
             if (wide == 0)
                 ASSERT_OK(context, paritas_losscone_profile(context, &d.sweeps, &options, grid, u, misfit,
@@ -195,8 +195,8 @@ TEST(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     struct data d = make_sweeps(2, 24);
     for (int c = 0; c < ALL; c++) d.flux[ALL + c] = 0.0;
-    paritas_losscone_result results[2];
-    paritas_confidence sets[2];
+    paritas_losscone_result results[2] = {PARITAS_INIT(paritas_losscone_result)};
+    paritas_confidence sets[2] = {PARITAS_INIT(paritas_confidence)};
     double thresholds[2] = {1e9, 1e9}, found[2];
     ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, NULL, results));
     ASSERT_OK(context, paritas_losscone_confidence(context, &d.sweeps, NULL, results, thresholds, 0.0, sets));
@@ -211,7 +211,7 @@ TEST(a_set_of_everything_reaches_both_bounds_and_no_fit_has_none)
     ASSERT_OK(context, paritas_losscone_confidence(context, &d.sweeps, NULL, results, thresholds, 0.0, sets));
     assert_int_equal(sets[0].intervals, 0);
     paritas_losscone_options wide = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    wide.response = PARITAS_RESPONSE_FOLDED;
+    wide.response = PARITAS_LOSSCONE_RESPONSE_FOLDED;
     wide.potential_lower = -1e5;
     ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &wide, results));
     /* on a grid that has room */
@@ -249,7 +249,8 @@ TEST(thresholds_of_the_bootstrap_are_those_of_a_simulation)
     for (int v = 0; v < VARIANTS; v++) {
         struct data d = make_sweeps(1, 26 + (uint64_t)v), toys = make_data(draws);
         paritas_losscone_options options = variant(v);
-        paritas_losscone_result result, fits[draws];
+        paritas_losscone_result result = PARITAS_INIT(paritas_losscone_result),
+                                fits[draws] = {PARITAS_INIT(paritas_losscone_result)};
         double model[ALL], threshold[3], above[draws];
         static const double levels[3] = {0.5, 0.8, 0.95};
         ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, &result));
@@ -305,6 +306,7 @@ TEST(profiles_sets_and_thresholds_have_the_same_bits_however_the_work_is_cut)
     struct data d = make_sweeps(sweeps, 27);
     for (unsigned precision = 32; precision <= 64; precision += 32) {
         static paritas_losscone_result results[VARIANTS][sweeps]; /* of the first context, for all */
+        for (int v = 0; v < VARIANTS; v++) results[v][0].size = sizeof results[v][0];
         static double misfit[VARIANTS][sweeps * potentials], thresholds[VARIANTS][sweeps];
         static paritas_confidence sets[VARIANTS][sweeps];
         int first = 1;
@@ -314,8 +316,7 @@ TEST(profiles_sets_and_thresholds_have_the_same_bits_however_the_work_is_cut)
                 paritas_losscone_options options = variant(v);
                 options.first = 0xfffffffc;
                 double found[sweeps * potentials], limits[sweeps];
-                paritas_confidence here[sweeps];
-                memset(here, 0, sizeof here);
+                paritas_confidence here[sweeps] = {PARITAS_INIT(paritas_confidence)};
                 if (first) ASSERT_OK(context, paritas_losscone_fit(context, &d.sweeps, &options, results[v]));
                 ASSERT_OK(context, paritas_losscone_profile(context, &d.sweeps, &options, potentials, u,
                                                             found, NULL, NULL));

@@ -1,11 +1,11 @@
-/* test_losscone_search.c: the exact search finds the least misfit there is, where it says, with the same bits however
- * it is run. */
+/* test_losscone_search.c: the exact search finds the least misfit there is, where it says, with the same bits
+ * however it is run. */
 #include "losscone/cases.h"
 #include "losscone/synthetic.h"
 #include "refusing.h"
 #include "share.h"
 
-static paritas_losscone_options beamless(paritas_response response)
+static paritas_losscone_options beamless(paritas_losscone_response response)
 {
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     o.amplitude_upper = 0.0;
@@ -18,6 +18,7 @@ static void fit(paritas_context *context, const struct synthetic *data, const pa
 {
     const paritas_sweeps sweeps = sweeps_of(data);
     memset(results, 0, data->n * sizeof *results);
+    results->size = sizeof *results;
     if (paritas_losscone_fit(context, &sweeps, o, results) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(context));
 }
@@ -46,8 +47,8 @@ struct arrangement {
 
 static struct arrangement arrange(const struct synthetic *data, size_t k, const paritas_losscone_options *o)
 {
-    struct arrangement a = {.energies = o->response == PARITAS_RESPONSE_FOLDED ? 5 : 1};
-    const int lillis = o->method == PARITAS_LILLIS;
+    struct arrangement a = {.energies = o->response == PARITAS_LOSSCONE_RESPONSE_FOLDED ? 5 : 1};
+    const int lillis = o->method == PARITAS_LOSSCONE_METHOD_LILLIS;
     for (int n = 0; n <= a.energies; n++) {
         const double level = ((a.energies - n) + n * o->background) / a.energies;
         a.levels[n] = lillis ? level : log(level + 1e-6);
@@ -152,7 +153,7 @@ static void check_against_force(paritas_losscone_options o, size_t n, double cha
     fit(context, &data, &o, results);
     for (size_t k = 0; k < n; k++) {
         const struct arrangement a = arrange(&data, k, &o);
-        const double forced = least_by_force(&a, &o), raw = o.method == PARITAS_LILLIS
+        const double forced = least_by_force(&a, &o), raw = o.method == PARITAS_LOSSCONE_METHOD_LILLIS
                                                                 ? results[k].misfit * (results[k].cells - 3)
                                                                 : results[k].misfit;
         assert_int_equal(results[k].status, PARITAS_SWEEP_FITTED);
@@ -169,17 +170,17 @@ static void check_against_force(paritas_losscone_options o, size_t n, double cha
 
 TEST(no_cell_of_a_hard_edge_has_a_lesser_misfit)
 {
-    check_against_force(beamless(PARITAS_RESPONSE_HARD), 12 / SHARE, 0.3, -400.0, 11);
-    check_against_force(beamless(PARITAS_RESPONSE_HARD), 12 / SHARE, 0.2, 20.0, 12);
-    paritas_losscone_options lillis = beamless(PARITAS_RESPONSE_HARD);
-    lillis.method = PARITAS_LILLIS;
+    check_against_force(beamless(PARITAS_LOSSCONE_RESPONSE_HARD), 12 / SHARE, 0.3, -400.0, 11);
+    check_against_force(beamless(PARITAS_LOSSCONE_RESPONSE_HARD), 12 / SHARE, 0.2, 20.0, 12);
+    paritas_losscone_options lillis = beamless(PARITAS_LOSSCONE_RESPONSE_HARD);
+    lillis.method = PARITAS_LOSSCONE_METHOD_LILLIS;
     check_against_force(lillis, 12 / SHARE, 0.25, -300.0, 13);
 }
 
 TEST(no_cell_of_the_response_has_a_lesser_misfit)
 {
-    check_against_force(beamless(PARITAS_RESPONSE_FOLDED), 6 / SHARE, 0.06, -400.0, 21);
-    check_against_force(beamless(PARITAS_RESPONSE_FOLDED), 6 / SHARE, 0.06, 20.0, 22);
+    check_against_force(beamless(PARITAS_LOSSCONE_RESPONSE_FOLDED), 6 / SHARE, 0.06, -400.0, 21);
+    check_against_force(beamless(PARITAS_LOSSCONE_RESPONSE_FOLDED), 6 / SHARE, 0.06, 20.0, 22);
 }
 
 /* ---- with a beam: against differential evolution ---- */
@@ -198,7 +199,7 @@ struct problem {
 
 static void pose(const struct synthetic *data, size_t k, const paritas_losscone_options *o, struct problem *p)
 {
-    const int lillis = o->method == PARITAS_LILLIS;
+    const int lillis = o->method == PARITAS_LOSSCONE_METHOD_LILLIS;
     p->n = 0;
     p->o = o;
     p->levels[0] = lillis ? 1.0 : log(1.0 + 1e-6);
@@ -230,7 +231,7 @@ static double posed_misfit(const struct problem *p, const double *point)
         double away = c->datum - p->levels[inside];
         if (beam * c->profile > 1e-13) {
             const double model = (inside ? p->o->background : 1.0) + beam * c->profile;
-            away = c->datum - (p->o->method == PARITAS_LILLIS ? model : log(model + 1e-6));
+            away = c->datum - (p->o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? model : log(model + 1e-6));
         }
         sum += away * away;
     }
@@ -272,7 +273,7 @@ static double evolved(const struct problem *p, uint64_t seed)
 
 static double sum_of(const paritas_losscone_result *r, const paritas_losscone_options *o)
 {
-    return o->method == PARITAS_LILLIS ? r->misfit * (r->cells - 3) : r->misfit;
+    return o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? r->misfit * (r->cells - 3) : r->misfit;
 }
 
 /* Is every answer attained by the formula where it says, inside its plateau, and not beaten by evolution? */
@@ -284,7 +285,8 @@ static void check_answers(paritas_context *context, const struct synthetic *data
     fit(context, data, o, results);
     for (size_t k = 0; k < data->n; k++) {
         const paritas_losscone_result *r = &results[k];
-        const double sum = sum_of(r, o), scale = o->method == PARITAS_LILLIS ? r->cells - 3.0 : 1.0;
+        const double sum = sum_of(r, o),
+                     scale = o->method == PARITAS_LOSSCONE_METHOD_LILLIS ? r->cells - 3.0 : 1.0;
         assert_int_equal(r->status, PARITAS_SWEEP_FITTED);
         assert_true(r->gap == 0.0);
         ASSERT_CLOSE(misfit_of(data, k, r->potential, r->ratio, r->amplitude, o), sum, 1e-9 * sum + 1e-11);
@@ -323,7 +325,7 @@ TEST(evolution_never_finds_less)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     for (int kind = 0; kind < 6; kind++) {
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-        if (kind == 1) o.method = PARITAS_LILLIS;
+        if (kind == 1) o.method = PARITAS_LOSSCONE_METHOD_LILLIS;
         if (kind == 2) o.amplitude_lower = o.amplitude_upper = 1.5;
         if (kind == 3) o.beam_width = 40.0, o.beam_sigma = 15.0;
         if (kind == 4) o.beam_width = 60.0, o.beam_sigma = 60.0; /* incident cells notice it too */
@@ -361,7 +363,7 @@ TEST(data_without_noise_are_found_again)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = canonical(&o);
-    paritas_losscone_result r;
+    paritas_losscone_result r = PARITAS_INIT(paritas_losscone_result);
     fit(context, &data, &o, &r);
     assert_true(r.misfit <= 1e-9);
     ASSERT_CLOSE(r.potential, -50.0, 1.0);
@@ -370,14 +372,14 @@ TEST(data_without_noise_are_found_again)
                 r.ratio_upper >= 0.5);
     ASSERT_CLOSE(r.potential_lower, -50.21, 0.01);
     ASSERT_CLOSE(r.potential_upper, -48.66, 0.01);
-    o.method = PARITAS_LILLIS;
+    o.method = PARITAS_LOSSCONE_METHOD_LILLIS;
     mask_lillis(&data);
     fit(context, &data, &o, &r);
     assert_int_equal(r.cells, 7);
     assert_true(r.misfit <= 2.0e-14);
     ASSERT_CLOSE(misfit_of(&data, 0, r.potential, r.ratio, r.amplitude, &o) / 4.0, r.misfit, 1e-14);
     synthetic_free(&data);
-    o = beamless(PARITAS_RESPONSE_FOLDED);
+    o = beamless(PARITAS_LOSSCONE_RESPONSE_FOLDED);
     data = canonical(&o);
     for (int i = 0; i < ALL; i++)
         data.flux[i] = model_of(data.energy[i / CELLS], 0.0, data.cosine[i], -70.0, 0.8, 0.0, 1, &o);
@@ -417,14 +419,14 @@ TEST(noisy_sweeps_reach_the_best_known_minimum)
         truth[0] = number_of(true_point, "U"), truth[1] = number_of(true_point, "r"),
         truth[2] = number_of(true_point, "A");
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-        paritas_losscone_result r;
+        paritas_losscone_result r = PARITAS_INIT(paritas_losscone_result);
         /* the sweep is put together rightly */
         ASSERT_CLOSE(misfit_of(&data, 0, truth[0], truth[1], truth[2], &o),
                      number_of(chunk, "halekas_at_truth"), 1e-9);
         fit(context, &data, &o, &r);
         assert_true(r.misfit <= best[3] + 1e-6);
         assert_true(best[0] >= r.potential_lower - 1e-6 && best[0] <= r.potential_upper + 1e-6);
-        o.method = PARITAS_LILLIS;
+        o.method = PARITAS_LOSSCONE_METHOD_LILLIS;
         mask_lillis(&data);
         fit(context, &data, &o, &r);
         assert_true(r.misfit <= lillis[3] + 1e-9);
@@ -450,7 +452,7 @@ static void degenerate(struct synthetic *s, size_t k, int kind, const paritas_lo
         for (int c = 0; c < ALL; c++)
             flux[c] = model_of(s->energy[k * ROWS + (size_t)(c / CELLS)],
                                s->potential[k * ROWS + (size_t)(c / CELLS)], cosine[c], -3.0, 0.7, 0.0,
-                               o->response == PARITAS_RESPONSE_FOLDED, o) *
+                               o->response == PARITAS_LOSSCONE_RESPONSE_FOLDED, o) *
                       exp(0.1 * draw_normal(&state));
     }
     for (int c = 0; c < ALL; c++) {
@@ -482,9 +484,10 @@ TEST(degenerate_sweeps_have_their_minimum_too)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     for (int kind = 0; kind <= 8; kind++)
         for (int folded = 0; folded <= 1; folded++) {
-            paritas_losscone_options o = beamless(folded ? PARITAS_RESPONSE_FOLDED : PARITAS_RESPONSE_HARD);
+            paritas_losscone_options o =
+                beamless(folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD);
             struct synthetic data = synthetic_sweeps(1, 41 + (uint64_t)kind, -100.0, &o);
-            paritas_losscone_result r;
+            paritas_losscone_result r = PARITAS_INIT(paritas_losscone_result);
             degenerate(&data, 0, kind, &o);
             for (int c = 0; c < ALL; c++) /* the response has five times the thresholds */
                 if (folded && kind != 5 && c / CELLS % 4) data.flux[c] = (double)NAN;
@@ -537,7 +540,7 @@ TEST(sweeps_without_an_answer_say_why)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(3, 51, -100.0, &o);
-    paritas_losscone_result results[3];
+    paritas_losscone_result results[3] = {PARITAS_INIT(paritas_losscone_result)};
     for (int c = 0; c < ALL; c++) {
         data.flux[c] = c % 2 ? -1.0 : 0.0;
         if (c % 400) data.flux[ALL + c] = (double)INFINITY; /* four cells stay */
@@ -549,7 +552,7 @@ TEST(sweeps_without_an_answer_say_why)
                 isnan(results[0].potential_lower) && isnan(results[0].gap));
     assert_int_equal(results[1].status, PARITAS_SWEEP_FITTED);
     assert_int_equal(results[1].cells, 4);
-    o.method = PARITAS_LILLIS;
+    o.method = PARITAS_LOSSCONE_METHOD_LILLIS;
     fit(context, &data, &o, results);
     assert_int_equal(results[1].status, PARITAS_SWEEP_TOO_FEW_CELLS);
     assert_true(isnan(results[1].misfit));
@@ -568,7 +571,7 @@ TEST(bounds_may_be_equal)
     paritas_context *context = open_context(NULL, 64, 1, 0);
     paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(3, 61, -200.0, &o);
-    paritas_losscone_result results[3];
+    paritas_losscone_result results[3] = {PARITAS_INIT(paritas_losscone_result)};
     for (int kind = 0; kind < 3; kind++) {
         const paritas_losscone_options standard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         o = standard;
@@ -631,8 +634,8 @@ TEST(bits_do_not_depend_on_threads_batches_or_instruction_sets)
     for (int kind = 0; kind < 4; kind++)
         for (unsigned precision = 32; precision <= 64; precision += 32) {
             paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-            if (kind == 1) o.method = PARITAS_LILLIS;
-            if (kind == 2) o.response = PARITAS_RESPONSE_FOLDED;
+            if (kind == 1) o.method = PARITAS_LOSSCONE_METHOD_LILLIS;
+            if (kind == 2) o.response = PARITAS_LOSSCONE_RESPONSE_FOLDED;
             if (kind == 3) o.beam_width = 40.0, o.beam_sigma = 15.0;
             struct synthetic data = synthetic_sweeps(N, 81, -400.0, &o);
             if (kind == 1) mask_lillis(&data);
@@ -675,8 +678,8 @@ TEST(f32_comes_close)
     paritas_context *f64 = open_context(NULL, 64, 1, 0), *f32 = open_context(NULL, 32, 1, 0);
     for (int kind = 0; kind < 3; kind++) {
         paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-        if (kind == 1) o.method = PARITAS_LILLIS;
-        if (kind == 2) o.response = PARITAS_RESPONSE_FOLDED;
+        if (kind == 1) o.method = PARITAS_LOSSCONE_METHOD_LILLIS;
+        if (kind == 2) o.response = PARITAS_LOSSCONE_RESPONSE_FOLDED;
         struct synthetic data = synthetic_sweeps(N, 91, -400.0, &o);
         if (kind == 1) mask_lillis(&data);
         paritas_losscone_result exact[N], single[N];
@@ -698,7 +701,7 @@ TEST(nonsense_is_refused_by_name)
     const paritas_losscone_options standard = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(1, 1, -100.0, &standard);
     paritas_sweeps sweeps = sweeps_of(&data);
-    paritas_losscone_result r;
+    paritas_losscone_result r = PARITAS_INIT(paritas_losscone_result);
     paritas_losscone_options o = standard;
     o.ratio_lower = 1.2;
     assert_int_equal(paritas_losscone_fit(context, &sweeps, &o, &r), PARITAS_INVALID_ARGUMENT);
@@ -725,7 +728,7 @@ TEST(lack_of_memory_is_survived)
     const paritas_losscone_options o = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     struct synthetic data = synthetic_sweeps(2, 1, -100.0, &o);
     const paritas_sweeps sweeps = sweeps_of(&data);
-    paritas_losscone_result results[2];
+    paritas_losscone_result results[2] = {PARITAS_INIT(paritas_losscone_result)};
     int refusals = 0;
     for (long k = 1; k < 60; k++) {
         struct ledger ledger = {.fail_at = k, .for_good = true};

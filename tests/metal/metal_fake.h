@@ -1,6 +1,6 @@
-/* metal_fake.h: a stand-in for the Objective-C runtime, Foundation and Metal, as one shared library whose devices
- * run the kernels' Metal text as native code. It counts references as Metal's do, keeps to the order of calls
- * that Metal asks for, and fails on request. */
+/* metal_fake.h: a stand-in for the Objective-C runtime, Foundation and Metal, as one shared library whose
+ * devices run the kernels' Metal text as native code. It counts references as Metal's do, keeps to the order
+ * of calls that Metal asks for, and fails on request. */
 #ifndef PARITAS_METAL_FAKE_H
 #define PARITAS_METAL_FAKE_H
 

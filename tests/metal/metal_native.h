@@ -1,5 +1,5 @@
-/* metal_native.h: the kernels' Metal text as native code: a table of kernels for each module and kind of team. The
- * last has no name. */
+/* metal_native.h: the kernels' Metal text as native code: a table of kernels for each module and kind of
+ * team. The last has no name. */
 #ifndef PARITAS_METAL_NATIVE_H
 #define PARITAS_METAL_NATIVE_H
 

@@ -1,6 +1,6 @@
-/* test_metal_faults.c: what the Metal backend does when Metal fails: a message that says what happened, no wrong
- * number, nothing left held. Every fault is tried on a likelihood with its derivatives and on a list of fits,
- * whose right answers the CPU gives. */
+/* test_metal_faults.c: what the Metal backend does when Metal fails: a message that says what happened, no
+ * wrong number, nothing left held. Every fault is tried on a likelihood with its derivatives and on a list of
+ * fits, whose right answers the CPU gives. */
 #include "base/context.h"
 #include "device/accelerator.h"
 #include "device/metal/metal.h"
@@ -19,18 +19,15 @@ static struct answers right;
 
 static paritas_status answer(paritas_context *context, struct answers *a)
 {
-    memset(a, 0, sizeof *a);
+    *a = (struct answers){.results = {PARITAS_INIT(paritas_fit_result)}};
     paritas_job jobs[JOBS] = {PARITAS_INIT(paritas_job)};
-    for (size_t k = 0; k < JOBS; k++)
-        jobs[k] = (paritas_job){.size = sizeof(paritas_job), NULL, NULL, NULL, NULL, NULL};
     const paritas_status status =
         paritas_evaluate(context, model.model, 1, paritas_model_suggested_init(model.model), 0, NULL,
                          &a->value, a->gradient, NULL);
-    return status == PARITAS_OK ? paritas_fit(context, model.model, NULL, JOBS, jobs,
-                                              &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                                     .results = a->results,
-                                                                     .parameters = a->parameters})
-                                : status;
+    return status == PARITAS_OK
+               ? paritas_fit(context, model.model, NULL, JOBS, jobs,
+                             SIZED(paritas_fit_answers, .results = a->results, .parameters = a->parameters))
+               : status;
 }
 
 static void assert_right(const struct answers *a)

@@ -1,6 +1,6 @@
-/* test_metal_losscone.c: loss cones, kappa distributions and potentials on Metal devices are the CPU's in f32, bit
- * by bit. On a Mac with its own device; elsewhere, where FAKE_METAL names it, by the library that runs the
- * Metal text as native code. */
+/* test_metal_losscone.c: loss cones, kappa distributions and potentials on Metal devices are the CPU's in
+ * f32, bit by bit. On a Mac with its own device; elsewhere, where FAKE_METAL names it, by the library that
+ * runs the Metal text as native code. */
 #include "device/accelerator.h"
 #include "device/metal/metal.h"
 #include "losscone/devices.h"

@@ -1,6 +1,6 @@
-/* minimise_variant.c: the table of one variant. Compiled many times, with PARITAS_LANES, PARITAS_PACK and the name of
- * the table, MINIMISE_VARIANT. Its model shows that a minimiser needs no more than the words that its header
- * lists. */
+/* minimise_variant.c: the table of one variant. Compiled many times, with PARITAS_LANES, PARITAS_PACK and the
+ * name of the table, MINIMISE_VARIANT. Its model shows that a minimiser needs no more than the words that its
+ * header lists. */
 #include "minimise_variant.h"
 
 #include "dialect/dialect_c.h"

@@ -1,4 +1,5 @@
-/* minimise_variant.h: functions with known minima, and the minimisers on them as one shape of vector compiles them. */
+/* minimise_variant.h: functions with known minima, and the minimisers on them as one shape of vector compiles
+ * them. */
 #ifndef PARITAS_MINIMISE_VARIANT_H
 #define PARITAS_MINIMISE_VARIANT_H
 

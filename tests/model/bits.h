@@ -26,7 +26,7 @@ static inline void bits_of_fits(const struct custom *c, paritas_minimizer minimi
     const size_t p = paritas_model_parameter_count(c->model),
                  n_data = paritas_model_main_count(c->model) + paritas_model_aux_count(c->model);
     paritas_job jobs[BITS_JOBS] = {PARITAS_INIT(paritas_job)};
-    paritas_fit_result results[BITS_JOBS];
+    paritas_fit_result results[BITS_JOBS] = {PARITAS_INIT(paritas_fit_result)};
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
     options.minimizer = minimizer;
     options.population = 12;
@@ -45,12 +45,10 @@ static inline void bits_of_fits(const struct custom *c, paritas_minimizer minimi
     }
     double *x = bits_more(bits, BITS_JOBS * p), *e = bits_more(bits, BITS_JOBS * p),
            *covariance = bits_more(bits, BITS_JOBS * p * p);
-    ASSERT_OK(c->context, paritas_fit(c->context, c->model, &options, BITS_JOBS, jobs,
-                                      &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                             .results = results,
-                                                             .parameters = x,
-                                                             .errors = errors ? e : NULL,
-                                                             .covariance = errors ? covariance : NULL}));
+    ASSERT_OK(c->context,
+              paritas_fit(c->context, c->model, &options, BITS_JOBS, jobs,
+                          SIZED(paritas_fit_answers, .results = results, .parameters = x,
+                                .errors = errors ? e : NULL, .covariance = errors ? covariance : NULL)));
     for (size_t k = 0; k < BITS_JOBS; k++) {
         double *tail = bits_more(bits, 4);
         tail[0] = results[k].twice_nll;

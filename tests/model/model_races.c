@@ -1,12 +1,12 @@
-/* model_races.c: runs the kernels of a model that a user wrote on an OpenCL device, for a simulator that finds data
- * races (tests/opencl/races). */
+/* model_races.c: runs the kernels of a model that a user wrote on an OpenCL device, for a simulator that
+ * finds data races (tests/opencl/races). */
 #include "model/models.h"
 
 int main(int count, char **arguments)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     const paritas_model_description description = onoff_description();
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_context *context;
     paritas_model *model = NULL;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
@@ -25,9 +25,8 @@ int main(int count, char **arguments)
         fit.minimizer = (paritas_minimizer)m;
         fit.population = 6;
         fit.max_iterations = m == PARITAS_MINIMIZER_DE ? 3 : 0;
-        status = paritas_fit(
-            context, model, &fit, 1, &job,
-            &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &result, .parameters = x});
+        status = paritas_fit(context, model, &fit, 1, &job,
+                             SIZED(paritas_fit_answers, .results = &result, .parameters = x));
         if (status == PARITAS_OK)
             printf("%s: %s, signal %g\n", paritas_minimizer_name(fit.minimizer),
                    paritas_fit_status_name(result.status), x[0]);

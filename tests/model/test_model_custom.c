@@ -1,5 +1,5 @@
-/* test_model_custom.c: values, derivatives and fits of models that a user wrote, against closed forms and formulas
- * in more digits. */
+/* test_model_custom.c: values, derivatives and fits of models that a user wrote, against closed forms and
+ * formulas in more digits. */
 #include "model/models.h"
 
 static const double peak_points[][PEAK_PARAMETERS] = {
@@ -133,13 +133,10 @@ TEST(on_and_off_counts_have_the_closed_form_whatever_the_minimiser)
     for (int m = 0; m < 3; m++) {
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         options.minimizer = (paritas_minimizer)m;
-        ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, COUNT(counts), jobs,
-                                         &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                                .results = results,
-                                                                .parameters = x[0],
-                                                                .errors = errors[0],
-                                                                .covariance = covariance[0],
-                                                                .states = states[0]}));
+        ASSERT_OK(c.context,
+                  paritas_fit(c.context, c.model, &options, COUNT(counts), jobs,
+                              SIZED(paritas_fit_answers, .results = results, .parameters = x[0],
+                                    .errors = errors[0], .covariance = covariance[0], .states = states[0])));
         for (size_t k = 0; k < COUNT(counts); k++) {
             const double on = counts[k][0], off = counts[k][1], seen = counts[k][2], excess = on - off / 4.0;
             const bool signal = excess > 0.0;
@@ -208,15 +205,13 @@ TEST(measurements_make_a_straight_line_by_least_squares)
     d.n_reals = 2 * N;
     d.reals = columns;
     struct custom c = make_custom(NULL, d);
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
     double x[3], errors[3];
-    ASSERT_OK(c.context, paritas_fit(c.context, c.model, NULL, 1, &job,
-                                     &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                            .results = &result,
-                                                            .parameters = x,
-                                                            .errors = errors}));
+    ASSERT_OK(c.context,
+              paritas_fit(c.context, c.model, NULL, 1, &job,
+                          SIZED(paritas_fit_answers, .results = &result, .parameters = x, .errors = errors)));
     const double det = s * sxx - sx * sx, slope = (s * sxy - sx * sy) / det,
                  offset = (sxx * sy - sx * sxy) / det, chi2 = syy - slope * sxy - offset * sy;
     assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
@@ -236,16 +231,14 @@ TEST(times_of_decays_one_by_one_have_their_mean_for_lifetime)
     struct custom c = make_custom(NULL, decay_description());
     double mean = 0.0, x, error;
     for (int i = 0; i < DECAYS; i++) mean += decay_times[i] / DECAYS;
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     for (int m = 0; m < 3; m++) {
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         options.minimizer = (paritas_minimizer)m;
         ASSERT_OK(c.context, paritas_fit(c.context, c.model, &options, 1, &job,
-                                         &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                                .results = &result,
-                                                                .parameters = &x,
-                                                                .errors = &error}));
+                                         SIZED(paritas_fit_answers, .results = &result, .parameters = &x,
+                                               .errors = &error)));
         assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
         ASSERT_CLOSE(x, mean, 1e-5 * error);
         ASSERT_CLOSE(error, mean / sqrt(DECAYS), 1e-5 * error);
@@ -268,12 +261,11 @@ TEST(three_minimisers_find_one_minimum)
     for (int m = 0; m < 3; m++) {
         paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
         options.minimizer = (paritas_minimizer)m;
+        results[m][0].size = sizeof results[m][0];
         ASSERT_OK(c.context,
                   paritas_fit(c.context, c.model, &options, m == PARITAS_MINIMIZER_DE ? 2 : SPECTRA, jobs,
-                              &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                     .results = results[m],
-                                                     .parameters = x[m][0],
-                                                     .errors = errors[m][0]}));
+                              SIZED(paritas_fit_answers, .results = results[m], .parameters = x[m][0],
+                                    .errors = errors[m][0])));
         for (size_t k = 0; k < (m == PARITAS_MINIMIZER_DE ? 2 : SPECTRA); k++) {
             assert_int_equal(results[m][k].status, PARITAS_FIT_CONVERGED);
             ASSERT_CLOSE(results[m][k].twice_nll, results[0][k].twice_nll, 1e-9);
@@ -302,19 +294,16 @@ TEST(polished_fits_in_f32_are_the_fits_in_f64)
     static double spectra[SPECTRA * PEAK_BINS], x[2][SPECTRA][PEAK_PARAMETERS],
         errors[2][SPECTRA][PEAK_PARAMETERS];
     paritas_fit_result results[2][SPECTRA];
+    for (int k = 0; k < 2; k++) results[k][0].size = sizeof results[k][0];
     paritas_job jobs[SPECTRA] = {PARITAS_INIT(paritas_job)};
     peak_spectra(peak_init, SPECTRA, spectra);
     for (size_t k = 0; k < SPECTRA; k++) jobs[k].data = spectra + k * PEAK_BINS;
     ASSERT_OK(narrow.context, paritas_fit(narrow.context, narrow.model, NULL, SPECTRA, jobs,
-                                          &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                                 .results = results[0],
-                                                                 .parameters = x[0][0],
-                                                                 .errors = errors[0][0]}));
+                                          SIZED(paritas_fit_answers, .results = results[0],
+                                                .parameters = x[0][0], .errors = errors[0][0])));
     ASSERT_OK(wide.context, paritas_fit(wide.context, wide.model, NULL, SPECTRA, jobs,
-                                        &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                               .results = results[1],
-                                                               .parameters = x[1][0],
-                                                               .errors = errors[1][0]}));
+                                        SIZED(paritas_fit_answers, .results = results[1],
+                                              .parameters = x[1][0], .errors = errors[1][0])));
     for (size_t k = 0; k < SPECTRA; k++) {
         assert_int_equal(results[0][k].status, PARITAS_FIT_CONVERGED);
         ASSERT_CLOSE(results[0][k].twice_nll, results[1][k].twice_nll, 2e-9);

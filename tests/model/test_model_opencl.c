@@ -1,5 +1,5 @@
-/* test_model_opencl.c: a model that a user wrote answers the CPU's bits on an OpenCL device, whatever the size of a
- * work-group. Skipped where there is none. */
+/* test_model_opencl.c: a model that a user wrote answers the CPU's bits on an OpenCL device, whatever the
+ * size of a work-group. Skipped where there is none. */
 #include "model/bits.h"
 
 /* What drivers and the compilers in them never give back is not ours. */

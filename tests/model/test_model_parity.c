@@ -1,5 +1,5 @@
-/* test_model_parity.c: models that a user wrote answer the same bits whatever the instruction set, the lanes, the
- * packs and the threads. */
+/* test_model_parity.c: models that a user wrote answer the same bits whatever the instruction set, the lanes,
+ * the packs and the threads. */
 #include "model/bits.h"
 
 static void take(void *user, const paritas_toy_fit *fit, size_t p)
@@ -38,10 +38,8 @@ static void answer(const paritas_options *options, paritas_model_description des
     toys.seed = 3;
     if (!description.terms)
         ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL,
-                                          &(paritas_toys_request){.size = sizeof(paritas_toys_request),
-                                                                  .point = description.init,
-                                                                  .take = take_all,
-                                                                  .user = &taking},
+                                          SIZED(paritas_toys_request, .point = description.init,
+                                                .take = take_all, .user = &taking),
                                           &toys, &result));
     free_custom(&c);
 }

@@ -1,5 +1,5 @@
-/* test_model_refusals.c: descriptions that are wrong are refused with the reason, what a model cannot answer it
- * refuses, and memory that runs out is no crash. */
+/* test_model_refusals.c: descriptions that are wrong are refused with the reason, what a model cannot answer
+ * it refuses, and memory that runs out is no crash. */
 #include "model/models.h"
 #include "device/kernel_module.h"
 
@@ -92,8 +92,7 @@ TEST(measurements_may_be_negative_and_counts_may_not)
     assert_int_equal(paritas_evaluate(c.context, c.model, 1, point, 1, below, &value, NULL, NULL),
                      PARITAS_INVALID_ARGUMENT);
     assert_int_equal(
-        paritas_fit(c.context, c.model, NULL, 1, &job,
-                    &(paritas_fit_answers){.size = sizeof(paritas_fit_answers), .results = &result}),
+        paritas_fit(c.context, c.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)),
         PARITAS_INVALID_ARGUMENT);
     free_custom(&c);
 }
@@ -142,24 +141,15 @@ TEST(terms_can_be_fitted_and_scanned_but_neither_expected_nor_drawn)
     assert_int_equal(paritas_gof_toys(c.context, c.model, NULL, NULL, &gof_toys, NULL),
                      PARITAS_INVALID_ARGUMENT);
     assert_int_equal(
-        paritas_toys(c.context, c.model, NULL,
-                     &(paritas_toys_request){.size = sizeof(paritas_toys_request), .point = decay_init}, NULL,
-                     &toys),
+        paritas_toys(c.context, c.model, NULL, SIZED(paritas_toys_request, .point = decay_init), NULL, &toys),
         PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(
-        paritas_toys(c.context, c.model, NULL,
-                     &(paritas_toys_request){.size = sizeof(paritas_toys_request), .expected = decay_times},
-                     NULL, &toys),
-        PARITAS_INVALID_ARGUMENT);
+    assert_int_equal(paritas_toys(c.context, c.model, NULL,
+                                  SIZED(paritas_toys_request, .expected = decay_times), NULL, &toys),
+                     PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(c.context), reason));
     ASSERT_OK(c.context, paritas_scan(c.context, c.model, NULL,
-                                      &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                              .n_parameters = 1,
-                                                              .parameters = &lifetime,
-                                                              .n_points = 1,
-                                                              .values = &mu,
-                                                              .best = &best,
-                                                              .points = &point}));
+                                      SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &lifetime,
+                                            .n_points = 1, .values = &mu, .best = &best, .points = &point)));
     ASSERT_OK(c.context, paritas_ranking(c.context, c.model, NULL, &entry, &n));
     assert_int_equal(n, 0);
     double mean = 0.0;

@@ -1,4 +1,5 @@
-/* test_model_statistics.c: scans, errors, significances, limits, rankings and toys of models that a user wrote. */
+/* test_model_statistics.c: scans, errors, significances, limits, rankings and toys of models that a user
+ * wrote. */
 #include "model/models.h"
 
 /* Twice the log-likelihood ratio of signal s, for n on and m off with tau times the background: the
@@ -46,34 +47,25 @@ TEST(a_scan_and_errors_by_minos_are_those_of_the_profile)
     struct custom c = make_on_off(data);
     enum { N = 9 };
     const size_t signal = 0;
-    double values[N], x[3], errors[3], down, up;
+    double values[N], x[3], errors[3], offsets[2];
     paritas_scan_point points[N] = {PARITAS_INIT(paritas_scan_point)};
     paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     for (int i = 0; i < N; i++) values[i] = 3.0 * i;
     ASSERT_OK(c.context, paritas_scan(c.context, c.model, NULL,
-                                      &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                              .n_parameters = 1,
-                                                              .parameters = &signal,
-                                                              .n_points = N,
-                                                              .values = values,
-                                                              .best = &best,
-                                                              .best_parameters = x,
-                                                              .points = points}));
+                                      SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &signal,
+                                            .n_points = N, .values = values, .best = &best,
+                                            .best_parameters = x, .points = points)));
     for (int i = 0; i < N; i++) ASSERT_CLOSE(points[i].q, on_off_q(25.0, 60.0, 4.0, values[i]), 1e-9);
-    ASSERT_OK(c.context, paritas_fit(c.context, c.model, NULL, 1, &job,
-                                     &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                            .results = &best,
-                                                            .parameters = x,
-                                                            .errors = errors}));
+    ASSERT_OK(c.context,
+              paritas_fit(c.context, c.model, NULL, 1, &job,
+                          SIZED(paritas_fit_answers, .results = &best, .parameters = x, .errors = errors)));
     ASSERT_OK(c.context, paritas_minos(c.context, c.model, NULL,
-                                       &(paritas_minos_request){.size = sizeof(paritas_minos_request),
-                                                                .best = x,
-                                                                .best_twice_nll = best.twice_nll,
-                                                                .error = errors[0]},
-                                       /*MINOS &down &up*/));
-    ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + down), 1.0, 1e-7);
-    ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + up), 1.0, 1e-7);
+                                       SIZED(paritas_minos_request, .best = x,
+                                             .best_twice_nll = best.twice_nll, .error = errors[0]),
+                                       offsets));
+    ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + offsets[0]), 1.0, 1e-7);
+    ASSERT_CLOSE(on_off_q(25.0, 60.0, 4.0, x[0] + offsets[1]), 1.0, 1e-7);
     free_custom(&c);
 }
 
@@ -99,9 +91,8 @@ TEST(a_limit_is_where_cls_is_its_level)
     struct custom c = make_custom(NULL, onoff_description());
     paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
     ASSERT_OK(c.context, paritas_limit(c.context, c.model, NULL,
-                                       &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                                .statistic = PARITAS_STATISTIC_QTILDE,
-                                                                .level = 0.05},
+                                       SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE,
+                                             .level = 0.05),
                                        &limit));
     paritas_hypotest_result test = PARITAS_INIT(paritas_hypotest_result);
     ASSERT_OK(c.context, paritas_hypotest(c.context, c.model, NULL, PARITAS_STATISTIC_QTILDE, 1,
@@ -124,10 +115,8 @@ TEST(toys_scatter_around_the_point_that_they_are_drawn_at)
     options.n = N;
     options.seed = 7;
     ASSERT_OK(c.context, paritas_toys(c.context, c.model, NULL,
-                                      &(paritas_toys_request){.size = sizeof(paritas_toys_request),
-                                                              .point = point,
-                                                              .flags = PARITAS_TOYS_ERRORS,
-                                                              .parameters = parameters},
+                                      SIZED(paritas_toys_request, .point = point,
+                                            .flags = PARITAS_TOYS_ERRORS, .parameters = parameters),
                                       &options, &result));
     assert_int_equal(result.tally.counts[PARITAS_FIT_CONVERGED], N);
     /* variances of the estimates from those of the counts: of the signal (176 + 320 / 16 + (120 * 0.05)^2) /
@@ -145,16 +134,14 @@ TEST(toys_scatter_around_the_point_that_they_are_drawn_at)
 TEST(the_goodness_of_a_fit_is_its_distance_from_the_saturated_model)
 {
     struct custom c = make_custom(NULL, peak_description());
-    const paritas_job job = {.size = sizeof(paritas_job), 0};
+    const paritas_job job = PARITAS_JOB_DEFAULT;
     paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
     paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
     double x[PEAK_PARAMETERS], statistic = 0.0;
     long double at[PEAK_PARAMETERS];
     ASSERT_OK(c.context, paritas_gof(c.context, c.model, NULL, &gof));
-    ASSERT_OK(c.context,
-              paritas_fit(c.context, c.model, NULL, 1, &job,
-                          &(paritas_fit_answers){
-                              .size = sizeof(paritas_fit_answers), .results = &best, .parameters = x}));
+    ASSERT_OK(c.context, paritas_fit(c.context, c.model, NULL, 1, &job,
+                                     SIZED(paritas_fit_answers, .results = &best, .parameters = x)));
     for (int p = 0; p < PEAK_PARAMETERS; p++) at[p] = x[p];
     for (int i = 0; i < PEAK_BINS; i++) {
         const double n = peak_data[i], rate = (double)peak_expected(at, i);

@@ -1,5 +1,5 @@
-/* numeric_variant.c: the table of one variant. Compiled many times, with PARITAS_F64, PARITAS_LANES, PARITAS_PACK and
- * the name of the table, NUMERIC_VARIANT. */
+/* numeric_variant.c: the table of one variant. Compiled many times, with PARITAS_F64, PARITAS_LANES,
+ * PARITAS_PACK and the name of the table, NUMERIC_VARIANT. */
 #include "numeric_variant.h"
 
 #include "dialect/dialect_c.h"

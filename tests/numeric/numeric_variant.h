@@ -1,4 +1,5 @@
-/* numeric_variant.h: the numeric kernel functions as one shape of vector and one optimisation level compiles them. */
+/* numeric_variant.h: the numeric kernel functions as one shape of vector and one optimisation level compiles
+ * them. */
 #ifndef PARITAS_NUMERIC_VARIANT_H
 #define PARITAS_NUMERIC_VARIANT_H
 

@@ -1,5 +1,5 @@
-/* opencl_races.c: a likelihood with its gradient, Hessian and Jacobian, expected data, a fit, and one whose steps
- * meet many bounds, with covariances, and toys, drawn and fitted, of a small model on the first OpenCL
+/* opencl_races.c: a likelihood with its gradient, Hessian and Jacobian, expected data, a fit, and one whose
+ * steps meet many bounds, with covariances, and toys, drawn and fitted, of a small model on the first OpenCL
  * device, for a simulator that watches what the workers of a team read and write (tests/opencl/races). Its
  * argument is the size of the work-groups. */
 #include "base/context.h"
@@ -8,6 +8,7 @@
 #include "fit/profiles.h"
 #include "opencl/workspace.h"
 #include "paritas.h"
+#include "sized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,22 +98,19 @@ int main(int count, char **arguments)
     }
     device_close(context->host); /* covariances there too, which otherwise run on the CPU */
     context->host = context->device;
-    const paritas_job jobs[2] = {{NULL, NULL, NULL, NULL, NULL}, {NULL, NULL, lower, upper, NULL}};
+    const paritas_job jobs[2] = {PARITAS_JOB_DEFAULT,
+                                 {.size = sizeof(paritas_job), .lower = lower, .upper = upper}};
     paritas_fit_result results[2] = {PARITAS_INIT(paritas_fit_result)};
     if (paritas_fit(context, model, NULL, 2, jobs,
-                    &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                           .results = results,
-                                           .parameters = parameters,
-                                           .covariance = covariance}) != PARITAS_OK)
+                    SIZED(paritas_fit_answers, .results = results, .parameters = parameters,
+                          .covariance = covariance)) != PARITAS_OK)
         return fail(context);
     paritas_fit_options other = PARITAS_FIT_OPTIONS_DEFAULT;
     other.minimizer = PARITAS_MINIMIZER_LBFGSB;
     other.max_iterations = 4;
     paritas_fit_result shortened[2] = {PARITAS_INIT(paritas_fit_result)};
     if (paritas_fit(context, model, &other, 2, jobs,
-                    &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                           .results = shortened,
-                                           .parameters = parameters}) != PARITAS_OK)
+                    SIZED(paritas_fit_answers, .results = shortened, .parameters = parameters)) != PARITAS_OK)
         return fail(context);
     int fitted = 0, near_bounds = 0;
     double *tight = lower; /* of a few parameters, so that they are held now and then */

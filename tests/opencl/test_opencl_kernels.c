@@ -1,6 +1,6 @@
-/* test_opencl_kernels.c: results of OpenCL devices are the CPU's, bit by bit, whatever the size of a work-group.
- * Skipped where there is no OpenCL device; analyses that are not at hand are skipped too. Argument: 32 for
- * the tests in single precision alone; else all others. */
+/* test_opencl_kernels.c: results of OpenCL devices are the CPU's, bit by bit, whatever the size of a
+ * work-group. Skipped where there is no OpenCL device; analyses that are not at hand are skipped too.
+ * Argument: 32 for the tests in single precision alone; else all others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "fit/family.h"
 #include "opencl/workspace.h"
 #include "paritas.h"
+#include "sized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -265,19 +266,19 @@ static struct fits fit(const struct bench *b, paritas_minimizer minimizer, unsig
         lower[p] = fmax(points[p] - 0.02, paritas_model_lower_bounds(b->model)[p]);
         upper[p] = fmin(points[p] + 0.02, paritas_model_upper_bounds(b->model)[p]);
     }
-    const paritas_job jobs[JOBS] = {{NULL, NULL, NULL, NULL, NULL},
-                                    {NULL, start, NULL, NULL, fixed},
-                                    {NULL, points + n, NULL, NULL, NULL},
-                                    {NULL, NULL, lower, upper, NULL}};
-    struct fits f = {
-        .parameters = numbers(JOBS * n), .errors = numbers(JOBS * n), .covariance = numbers(JOBS * n * n)};
+    const paritas_job jobs[JOBS] = {PARITAS_JOB_DEFAULT,
+                                    {.size = sizeof(paritas_job), .start = start, .fixed = fixed},
+                                    {.size = sizeof(paritas_job), .start = points + n},
+                                    {.size = sizeof(paritas_job), .lower = lower, .upper = upper}};
+    struct fits f = {.results = {PARITAS_INIT(paritas_fit_result)},
+                     .parameters = numbers(JOBS * n),
+                     .errors = numbers(JOBS * n),
+                     .covariance = numbers(JOBS * n * n)};
     spoil_memory(b);
-    OK(b->context, paritas_fit(b->context, b->model, &options, JOBS, jobs,
-                               &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                      .results = f.results,
-                                                      .parameters = f.parameters,
-                                                      .errors = all ? f.errors : NULL,
-                                                      .covariance = all ? f.covariance : NULL}));
+    OK(b->context,
+       paritas_fit(b->context, b->model, &options, JOBS, jobs,
+                   SIZED(paritas_fit_answers, .results = f.results, .parameters = f.parameters,
+                         .errors = all ? f.errors : NULL, .covariance = all ? f.covariance : NULL)));
     test_free(points);
     test_free(start);
     test_free(lower);

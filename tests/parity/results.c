@@ -1,6 +1,7 @@
 /* results.c: see results.h. */
 #include "parity/results.h"
 #include "fit/workspaces.h"
+#include "sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,13 +109,11 @@ bool results_fits(paritas_context *context, const paritas_model *model, const pa
         place[order ? order[k] : k] = k;
     }
     for (size_t k = 0; good && k < n; k += chunk)
-        good = paritas_fit(context, model, options, k + chunk < n ? chunk : n - k, list + k,
-                           &(paritas_fit_answers){.size = sizeof(paritas_fit_answers),
-                                                  .results = outcomes + k,
-                                                  .parameters = parameters + k * p,
-                                                  .errors = errors + k * p,
-                                                  .covariance = covariance + k * p * p,
-                                                  .states = states + k * p}) == PARITAS_OK;
+        good =
+            paritas_fit(context, model, options, k + chunk < n ? chunk : n - k, list + k,
+                        SIZED(paritas_fit_answers, .results = outcomes + k, .parameters = parameters + k * p,
+                              .errors = errors + k * p, .covariance = covariance + k * p * p,
+                              .states = states + k * p)) == PARITAS_OK;
     for (size_t i = 0; good && i < n; i++) {
         const size_t k = place[i];
         const paritas_fit_result *one = &outcomes[k];
@@ -247,13 +246,9 @@ static bool collect_scan(paritas_context *context, const paritas_model *model, s
     paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
     for (int k = 0; k < SCAN; k++) values[k] = lower + (upper - lower) * k / (SCAN + 2);
     bool good = append_int(results, paritas_scan(context, model, NULL,
-                                                 &(paritas_scan_request){.size = sizeof(paritas_scan_request),
-                                                                         .n_parameters = 1,
-                                                                         .parameters = &parameter,
-                                                                         .n_points = SCAN,
-                                                                         .values = values,
-                                                                         .best = &best,
-                                                                         .points = points})) &&
+                                                 SIZED(paritas_scan_request, .n_parameters = 1,
+                                                       .parameters = &parameter, .n_points = SCAN,
+                                                       .values = values, .best = &best, .points = points))) &&
                 append(results, &best.twice_nll, sizeof(double));
     for (int k = 0; good && k < SCAN; k++)
         good = append_int(results, points[k].status) && append(results, &points[k].q, sizeof(double)) &&
@@ -274,24 +269,24 @@ static bool collect_tests(paritas_context *context, const paritas_model *model, 
 static bool collect_limit(paritas_context *context, const paritas_model *model, struct results *results)
 {
     paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
+    paritas_hypotest_result scan[PARITAS_SCAN_MOST] = {PARITAS_INIT(paritas_hypotest_result)};
     bool good =
         append_int(results, paritas_limit(context, model, NULL,
-                                          &(paritas_limit_request){.size = sizeof(paritas_limit_request),
-                                                                   .statistic = PARITAS_STATISTIC_QTILDE,
-                                                                   .level = 0.05},
+                                          SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE,
+                                                .level = 0.05, .scan_room = PARITAS_SCAN_MOST, .scan = scan),
                                           &limit)) &&
         append_int(results, limit.status) && append_int(results, limit.bound_widened) &&
         append(results, &limit.limit_obs, sizeof(double)) &&
         append(results, limit.limit_exp, sizeof limit.limit_exp) &&
         append(results, &limit.upper_bound, sizeof(double));
-    for (size_t k = 0; good && k < limit.n_scan; k++) good = append_test(results, &limit.scan[k]);
+    for (size_t k = 0; good && k < limit.n_scan; k++) good = append_test(results, &scan[k]);
     return good;
 }
 
 static bool collect_ranking(paritas_context *context, const paritas_model *model, struct results *results)
 {
     size_t n = 0;
-    paritas_ranking_entry *entries = sized_calloc(paritas_model_parameter_count(model) + 1, sizeof *entries);
+    paritas_ranking_entry *entries = sized_calloc(paritas_model_parameter_count(model), sizeof *entries);
     bool good = entries && append_int(results, paritas_ranking(context, model, NULL, entries, &n));
     for (size_t k = 0; good && k < n; k++) {
         const paritas_ranking_entry *e = &entries[k];

@@ -1,5 +1,5 @@
-/* store_testing.h: a folder to work in, toys whose numbers follow from their index, and SQLite as a second pair of
- * eyes. */
+/* store_testing.h: a folder to work in, toys whose numbers follow from their index, and SQLite as a second
+ * pair of eyes. */
 #ifndef PARITAS_STORE_TESTING_H
 #define PARITAS_STORE_TESTING_H
 
@@ -94,7 +94,8 @@ static inline double some_real(uint64_t i)
 static inline paritas_toy some_toy(uint64_t i)
 {
     const uint64_t toy = i / 2;
-    return (paritas_toy){.toy = toy,
+    return (paritas_toy){.size = sizeof(paritas_toy),
+                         .toy = toy,
                          .mu = 1.0,
                          .hypothesis = (double)(i % 2),
                          .q = some_real(4 * i),
@@ -122,7 +123,7 @@ static inline bool same_toy(const paritas_toy *a, const paritas_toy *b)
 /* Adds rows [from, to) of the run in one transaction. */
 static inline paritas_status add_range(struct store *store, uint64_t from, uint64_t to)
 {
-    paritas_toy *rows = sized_calloc(to - from + 1, sizeof *rows);
+    paritas_toy *rows = calloc(to - from + 1, sizeof *rows);
     for (uint64_t i = from; i < to; i++) rows[i - from] = some_toy(i);
     const paritas_status status = store_add(store, to - from, rows);
     free(rows);

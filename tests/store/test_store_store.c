@@ -28,17 +28,18 @@ TEST(every_number_comes_back_with_its_bits)
     enum { N = COUNT(reals) };
     const char *path = path_of("run.db");
     struct store *store;
-    paritas_toy rows[N] = {PARITAS_INIT(paritas_toy)};
+    paritas_toy rows[N];
     for (size_t i = 0; i < N; i++)
-        rows[i] = (paritas_toy){i * 461168601842738790u,
-                                1.0,
-                                0.0,
-                                reals[i],
-                                reals[(i + 1) % N],
-                                reals[(i + 2) % N],
-                                reals[(i + 3) % N],
-                                (paritas_fit_status)(i % 5),
-                                UINT32_MAX - (unsigned)i};
+        rows[i] = (paritas_toy){.size = sizeof(paritas_toy),
+                                .toy = i * 461168601842738790u,
+                                .mu = 1.0,
+                                .hypothesis = 0.0,
+                                .q = reals[i],
+                                .mu_hat = reals[(i + 1) % N],
+                                .twice_nll_free = reals[(i + 2) % N],
+                                .twice_nll_fixed = reals[(i + 3) % N],
+                                .status = (paritas_fit_status)(i % 5),
+                                .iterations = UINT32_MAX - (unsigned)i};
     ASSERT_STORE_OK(store_open(scene.context, path, &tests_run, false, &store));
     ASSERT_STORE_OK(store_add(store, N, rows));
     store_close(store);
