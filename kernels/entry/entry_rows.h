@@ -49,7 +49,7 @@ enum fit_args {
 #define FIT_TO_CLOSER 2u  /* to a smaller EDM: EDM_CLOSER (minimise/fit_tolerances.h) */
 #define FIT_TO_CLOSEST 4u /* to one smaller still: EDM_CLOSEST */
 
-enum fit_job { FIT_JOB_START, FIT_JOB_LOWER, FIT_JOB_UPPER, FIT_JOB_FREE, FIT_JOB_VECTORS };
+enum fit_job_vectors { FIT_JOB_START, FIT_JOB_LOWER, FIT_JOB_UPPER, FIT_JOB_FREE, FIT_JOB_VECTORS };
 #define FIT_JOB_SIZE(slots) (FIT_JOB_VECTORS * (slots))
 
 /* A covariance's row: vectors, scalars, then, if asked, the matrix of active slots (slots x slots). */
@@ -136,6 +136,15 @@ enum draw_args {
     DRAW_ARGS = 8
 };
 #define DRAW_NO_ITEM 0xffffffffu
+
+/* ---- jobs that are rows of numbers: loss cones, kappa fits ---- in: rows, then what all of them share. */
+enum batch_args {
+    BATCH_ARG_JOBS,
+    BATCH_ARG_FIRST_LOW, /* number of the first job */
+    BATCH_ARG_FIRST_HIGH,
+    BATCH_ARG_OWN, /* from here on the entry's own */
+    BATCH_ARGS = 8
+};
 
 /* ---- what kernels of a user's model say of themselves ---- */
 enum custom_about_answer { CUSTOM_ABOUT_PARAMETERS, CUSTOM_ABOUT_VERSION, CUSTOM_ABOUT_SIZE };

@@ -35,6 +35,12 @@ paritas_status paritas_fail(paritas_context *context, paritas_status status, con
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
+/* Leaves the function around it with the status of a call that fails. */
+#define TRY(call)                                        \
+    do {                                                 \
+        const paritas_status try_status = (call);        \
+        if (try_status != PARITAS_OK) return try_status; \
+    } while (0)
 /* Hands a sentence to the caller's function for notes. */
 void paritas_note(paritas_context *context, const char *format, ...)
 #if defined(__GNUC__)
