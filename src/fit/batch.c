@@ -26,20 +26,19 @@ paritas_status batch_run(paritas_context *context, struct paritas_device *device
                          size_t n)
 {
     struct batch own = *batch;
-    const struct launch_plan plan = {
-        .module = batch->module,
-        .tables = &batch->tables,
-        .serial = device_model_serial(),
-        .entry = batch->entry,
-        .in = {batch->n_shared, batch->n_in},
-        .out = {0, batch->n_out},
-        .args = {BATCH_ARGS, 0},
-        .slab = batch->slab,
-        .touched = batch->slab,
-        .progress = {.before = (uint64_t)batch->pass * n,
-                     .total = (uint64_t)(batch->passes ? batch->passes : 1) * n},
-        .fill = fill,
-        .take = take,
-        .user = &own};
+    const struct launch_plan plan = {.module = batch->module,
+                                     .tables = &batch->tables,
+                                     .serial = device_model_serial(),
+                                     .entry = batch->entry,
+                                     .in = {batch->n_shared, batch->n_in},
+                                     .out = {0, batch->n_out},
+                                     .args = {BATCH_ARGS, 0},
+                                     .slab = batch->slab,
+                                     .touched = batch->slab,
+                                     .progress = {.before = (uint64_t)batch->pass * n,
+                                                  .total = (uint64_t)(batch->passes ? batch->passes : 1) * n},
+                                     .fill = fill,
+                                     .take = take,
+                                     .user = &own};
     return launch_run(context, device, &plan, n);
 }

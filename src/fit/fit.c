@@ -39,20 +39,23 @@ static struct fit_job complete(const struct frozen *model, const paritas_job *jo
                             .held = -1};
 }
 
-static paritas_status check_job(paritas_context *context, const struct frozen *model, const struct fit_job *job)
+static paritas_status check_job(paritas_context *context, const struct frozen *model,
+                                const struct fit_job *job)
 {
     for (size_t p = 0; p < model->n_parameters; p++) {
         const double start = job->start[p], lower = job->lower[p], upper = job->upper[p];
         const char *name = model->names[p];
         if (!(start - start == 0.0))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "start of %s: must be a finite number", name);
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "start of %s: must be a finite number",
+                                name);
         if (job->fixed[p]) continue;
         if (!(lower <= upper))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "bounds of %s: %g to %g is no interval", name,
-                                lower, upper);
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "bounds of %s: %g to %g is no interval",
+                                name, lower, upper);
         if (start < lower || start > upper)
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "start of %s: %.17g lies outside its bounds %g to %g", name, start, lower, upper);
+                                "start of %s: %.17g lies outside its bounds %g to %g", name, start, lower,
+                                upper);
     }
     if (job->data == model->data) return PARITAS_OK;
     for (size_t i = 0; i < model->n_data; i++)
@@ -92,14 +95,14 @@ static struct method method_of(const paritas_context *context, const struct froz
 {
     const size_t wished = 10 * model->n_parameters;
     const uint32_t usual = wished < 20 ? 20 : wished > 200 ? 200 : (uint32_t)wished;
-    return (struct method){
-        .minimizer = options->minimizer,
-        .iterations = options->max_iterations ? options->max_iterations : iteration_limit[options->minimizer],
-        .members = options->population ? options->population : usual,
-        .seed = options->seed,
-        .near = options->start_is_near ? FIT_FROM_NEAR : 0,
-        .raw = fits_are_raw(context),
-        .polished = context->precision == 32 && !context->no_polish};
+    return (struct method){.minimizer = options->minimizer,
+                           .iterations = options->max_iterations ? options->max_iterations
+                                                                 : iteration_limit[options->minimizer],
+                           .members = options->population ? options->population : usual,
+                           .seed = options->seed,
+                           .near = options->start_is_near ? FIT_FROM_NEAR : 0,
+                           .raw = fits_are_raw(context),
+                           .polished = context->precision == 32 && !context->no_polish};
 }
 
 /* Refuses options that nothing can be fitted with. */
@@ -165,19 +168,18 @@ static paritas_status fit_some(paritas_context *context, struct paritas_device *
                                uint32_t flags, bool from_points, size_t n, const size_t *which)
 {
     const struct method *method = block->method;
-    return rows_fits_run(
-        context, device,
-        &(struct rows_fits){.model = block->model,
-                            .entry = block->model->family->fit[method->minimizer],
-                            .args = {[FIT_ARG_ITERATIONS] = method->iterations,
-                                     [FIT_ARG_FLAGS] = flags,
-                                     [FIT_ARG_MEMBERS] = method->members,
-                                     [FIT_ARG_SEED_LOW] = (uint32_t)method->seed,
-                                     [FIT_ARG_SEED_HIGH] = (uint32_t)(method->seed >> 32)},
-                            .n = n,
-                            .jobs = select_jobs(block, n, which, from_points),
-                            .take = take_fit,
-                            .user = block});
+    return rows_fits_run(context, device,
+                         &(struct rows_fits){.model = block->model,
+                                             .entry = block->model->family->fit[method->minimizer],
+                                             .args = {[FIT_ARG_ITERATIONS] = method->iterations,
+                                                      [FIT_ARG_FLAGS] = flags,
+                                                      [FIT_ARG_MEMBERS] = method->members,
+                                                      [FIT_ARG_SEED_LOW] = (uint32_t)method->seed,
+                                                      [FIT_ARG_SEED_HIGH] = (uint32_t)(method->seed >> 32)},
+                                             .n = n,
+                                             .jobs = select_jobs(block, n, which, from_points),
+                                             .take = take_fit,
+                                             .user = block});
 }
 
 static paritas_status run_stage(paritas_context *context, struct paritas_device *device, void *user,
@@ -187,10 +189,14 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
     const struct method *method = block->method;
     const uint32_t closer = method->minimizer == PARITAS_MINIMIZER_NEWTON ? FIT_TO_CLOSER : 0;
     switch (stage) {
-    case STAGE_FIRST: return fit_some(context, device, block, method->near | method->closest, false, n, which);
-    case STAGE_NEAR: return fit_some(context, device, block, FIT_FROM_NEAR | closer, true, n, which);
-    case STAGE_FAR: return fit_some(context, device, block, closer, true, n, which);
-    default: return fit_some(context, device, block, method->near, false, n, which);
+    case STAGE_FIRST:
+        return fit_some(context, device, block, method->near | method->closest, false, n, which);
+    case STAGE_NEAR:
+        return fit_some(context, device, block, FIT_FROM_NEAR | closer, true, n, which);
+    case STAGE_FAR:
+        return fit_some(context, device, block, closer, true, n, which);
+    default:
+        return fit_some(context, device, block, method->near, false, n, which);
     }
 }
 
@@ -233,13 +239,15 @@ static void put_covariance(const struct frozen *model, const double *answer, boo
     for (size_t a = 0; a < p; a++)
         for (size_t b = 0; b < p; b++) {
             /* from one half: the other may differ in the last bit */
-            const size_t i = model->slot_of[a], j = model->slot_of[b], row = i > j ? i : j, column = i > j ? j : i;
+            const size_t i = model->slot_of[a], j = model->slot_of[b], row = i > j ? i : j,
+                         column = i > j ? j : i;
             covariance[a * p + b] = usable ? matrix[row * slots + column] : __builtin_nan("");
         }
 }
 
 /* States and errors of the parameters. */
-static void put_errors(const struct block *block, const struct fit_job *job, const double *answer, bool usable)
+static void put_errors(const struct block *block, const struct fit_job *job, const double *answer,
+                       bool usable)
 {
     const struct frozen *model = block->model;
     const paritas_fit_answers *to = block->answers;
@@ -249,10 +257,10 @@ static void put_errors(const struct block *block, const struct fit_job *job, con
         const size_t slot = model->slot_of[p], i = job->index * model->n_parameters + p;
         const bool moves = active[slot] > 0.0;
         if (to->states)
-            to->states[i] = job->fixed[p]                      ? PARITAS_PARAMETER_FIXED
-                            : moves                            ? PARITAS_PARAMETER_FREE
+            to->states[i] = job->fixed[p]                           ? PARITAS_PARAMETER_FIXED
+                            : moves                                 ? PARITAS_PARAMETER_FREE
                             : block->parameters[i] <= job->lower[p] ? PARITAS_PARAMETER_AT_LOWER_BOUND
-                                                               : PARITAS_PARAMETER_AT_UPPER_BOUND;
+                                                                    : PARITAS_PARAMETER_AT_UPPER_BOUND;
         if (to->errors)
             to->errors[i] = usable && moves && errors[slot] > 0.0 ? errors[slot] : __builtin_nan("");
     }
@@ -340,8 +348,8 @@ static void put_results(const struct block *block)
 }
 
 /* Room for blocks of `room` jobs; block_close also after a failure. */
-static paritas_status block_open(paritas_context *context, const paritas_model *model, const struct method *method,
-                                 size_t room, struct block *block)
+static paritas_status block_open(paritas_context *context, const paritas_model *model,
+                                 const struct method *method, size_t room, struct block *block)
 {
     *block = (struct block){.model = paritas_model_frozen(model), .method = method};
     block->jobs = paritas_allocate(context, 2 * room, sizeof *block->jobs);
@@ -360,8 +368,8 @@ static void block_close(paritas_context *context, struct block *block)
 }
 
 /* Completes the jobs and fits them. */
-static paritas_status block_fit(paritas_context *context, struct block *block, size_t n, const paritas_job *jobs,
-                                double *parameters)
+static paritas_status block_fit(paritas_context *context, struct block *block, size_t n,
+                                const paritas_job *jobs, double *parameters)
 {
     const struct launch_stages stages = {run_stage, next_stage, block};
     block->n = n;
@@ -463,9 +471,8 @@ paritas_status fit_closest(paritas_context *context, const paritas_model *given,
                            parameters + i * model->n_parameters);
         for (size_t k = 0; k < block.n && status == PARITAS_OK; k++) {
             const struct fit_outcome *outcome = &block.outcomes[k];
-            fits[i + k] = (struct closest_fit){outcome->status,
-                                               outcome->inside ? 2.0 * outcome->value : __builtin_nan(""),
-                                               outcome->flat};
+            fits[i + k] = (struct closest_fit){
+                outcome->status, outcome->inside ? 2.0 * outcome->value : __builtin_nan(""), outcome->flat};
         }
     }
     block_close(context, &block);

@@ -14,7 +14,8 @@ struct evaluation {
 
 static size_t answer_size(const struct evaluation *e)
 {
-    return e->hessian ? VALUE_SIZE_HESSIAN(e->model->n_slots) : VALUE_SIZE(e->model->n_slots, e->gradient != NULL);
+    return e->hessian ? VALUE_SIZE_HESSIAN(e->model->n_slots)
+                      : VALUE_SIZE(e->model->n_slots, e->gradient != NULL);
 }
 
 static paritas_status fill(void *user, struct launch_rows *rows)
@@ -82,9 +83,9 @@ static paritas_status check_data(paritas_context *context, const struct frozen *
 static paritas_status evaluate(paritas_context *context, struct evaluation *e, size_t n_points)
 {
     const struct frozen *model = e->model;
-    const size_t each = answer_size(e) + model->n_slots, most = launch_jobs(e->n_data * (each + model->n_places));
-    struct launch_plan plan =
-        rows_plan(model, e->hessian ? model->family->hessian : model->family->evaluate);
+    const size_t each = answer_size(e) + model->n_slots,
+                 most = launch_jobs(e->n_data * (each + model->n_places));
+    struct launch_plan plan = rows_plan(model, e->hessian ? model->family->hessian : model->family->evaluate);
     plan.args.once = POINT_ARGS;
     plan.in.job = model->n_places;
     plan.fill = fill;

@@ -64,14 +64,14 @@ struct fit_outcome rows_get_outcome(const struct frozen *model, const double *an
 {
     const double *scalars = answer + model->n_slots;
     const bool inside = scalars[FIT_VALUE] < ROWS_OUTSIDE;
-    return (struct fit_outcome){
-        .status = inside ? (paritas_fit_status)(int)scalars[FIT_STATUS] : PARITAS_FIT_NON_FINITE,
-        .inside = inside,
-        .flat = scalars[FIT_FLAT] != 0.0,
-        .value = scalars[FIT_VALUE],
-        .edm = scalars[FIT_EDM],
-        .pull = scalars[FIT_PULL],
-        .iterations = (unsigned)scalars[FIT_ITERATIONS]};
+    return (struct fit_outcome){.status = inside ? (paritas_fit_status)(int)scalars[FIT_STATUS]
+                                                 : PARITAS_FIT_NON_FINITE,
+                                .inside = inside,
+                                .flat = scalars[FIT_FLAT] != 0.0,
+                                .value = scalars[FIT_VALUE],
+                                .edm = scalars[FIT_EDM],
+                                .pull = scalars[FIT_PULL],
+                                .iterations = (unsigned)scalars[FIT_ITERATIONS]};
 }
 
 /* ---- launches ---- */

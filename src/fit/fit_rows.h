@@ -57,7 +57,7 @@ struct fit_job {
     const double *row;  /* the kernel's; equal pointers bring one row */
     ptrdiff_t held;     /* parameter that is held, too; -1: none */
     double held_at;
-    double constant;    /* what the likelihood has beyond its deviance form, where the caller wants it */
+    double constant; /* what the likelihood has beyond its deviance form, where the caller wants it */
 };
 
 /* The first of the jobs before k with the same data; k: there is none. Lists hold few data sets that alternate, or one

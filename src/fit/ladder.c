@@ -90,7 +90,8 @@ static double *value_of(struct profile *profile, enum kind kind)
 
 /* Is an outcome better than what is known? A minimum that lies above a point that is known, by more than `same`, is
  * none that is looked for. */
-static bool is_better(const struct fit_outcome *outcome, paritas_fit_status known, double known_value, double same)
+static bool is_better(const struct fit_outcome *outcome, paritas_fit_status known, double known_value,
+                      double same)
 {
     const bool converged = outcome->status == PARITAS_FIT_CONVERGED;
     if (converged == (known == PARITAS_FIT_CONVERGED)) return !(outcome->value >= known_value);
@@ -143,16 +144,15 @@ static paritas_status newton_run(struct paritas_device *device, struct newton *c
                               call->starts + index * c->model->n_parameters);
         jobs[k].index = index;
     }
-    const paritas_status status =
-        rows_fits_run(c->context, device,
-                      &(struct rows_fits){.model = c->model,
-                                          .entry = c->model->family->fit[PARITAS_MINIMIZER_NEWTON],
-                                          .args = {[FIT_ARG_ITERATIONS] = call->iterations,
-                                                   [FIT_ARG_FLAGS] = call->flags},
-                                          .n = call->n,
-                                          .jobs = jobs,
-                                          .take = take,
-                                          .user = call});
+    const paritas_status status = rows_fits_run(
+        c->context, device,
+        &(struct rows_fits){.model = c->model,
+                            .entry = c->model->family->fit[PARITAS_MINIMIZER_NEWTON],
+                            .args = {[FIT_ARG_ITERATIONS] = call->iterations, [FIT_ARG_FLAGS] = call->flags},
+                            .n = call->n,
+                            .jobs = jobs,
+                            .take = take,
+                            .user = call});
     paritas_release(&c->context->allocator, jobs);
     return status;
 }
@@ -160,8 +160,13 @@ static paritas_status newton_run(struct paritas_device *device, struct newton *c
 static paritas_status newton(struct climb *c, enum kind kind, size_t n, const size_t *list, double *starts,
                              uint32_t flags)
 {
-    struct newton call = {
-        .climb = c, .kind = kind, .n = n, .list = list, .starts = starts, .flags = flags, .iterations = ITERATIONS};
+    struct newton call = {.climb = c,
+                          .kind = kind,
+                          .n = n,
+                          .list = list,
+                          .starts = starts,
+                          .flags = flags,
+                          .iterations = ITERATIONS};
     return newton_run(launch_device_f64(c->context), &call, keep_better);
 }
 
@@ -179,7 +184,8 @@ static void hand_on(void *user, const struct fit_job *job, const double *answer)
     call->landed[job->index] = outcome.status == PARITAS_FIT_CONVERGED &&
                                profile_land(c->plan, call->kind == CONDITIONAL_FIT, point);
     if (call->landed[job->index])
-        memcpy(call->starts + job->index * c->model->n_parameters, point, c->model->n_parameters * sizeof *point);
+        memcpy(call->starts + job->index * c->model->n_parameters, point,
+               c->model->n_parameters * sizeof *point);
 }
 
 static paritas_status run_stage(paritas_context *context, struct paritas_device *device, void *user,
@@ -206,7 +212,8 @@ static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t 
     return call->landed[call->list[i]] ? STAGE_NEAR : STAGE_ANEW;
 }
 
-static paritas_status newton_by_f32(struct climb *c, enum kind kind, size_t n, const size_t *list, double *starts)
+static paritas_status newton_by_f32(struct climb *c, enum kind kind, size_t n, const size_t *list,
+                                    double *starts)
 {
     struct newton call = {
         .climb = c, .kind = kind, .n = n, .list = list, .starts = starts, .iterations = ITERATIONS};
@@ -305,7 +312,8 @@ static void put_start(const struct climb *c, int attempt, enum kind kind, size_t
 {
     const struct profile_plan *plan = c->plan;
     const size_t p = c->model->n_parameters;
-    const double *expected = kind == CONDITIONAL_FIT ? plan->conditional_start : plan->start, *from = expected;
+    const double *expected = kind == CONDITIONAL_FIT ? plan->conditional_start : plan->start,
+                 *from = expected;
     if (attempt == AT_SUGGESTED) from = c->model->init;
     if (attempt == AT_BOUNDS) from = point_of(c, kind, k);
     if (attempt == AT_OTHER) from = point_of(c, kind == FREE_FIT ? CONDITIONAL_FIT : FREE_FIT, k);
@@ -495,7 +503,8 @@ static paritas_status refit_above(struct climb *c, size_t *list)
     size_t n = 0;
     for (size_t k = 0; k < c->n; k++) {
         struct profile *profile = profile_of(c, k);
-        if (!(profile->value_fixed < profile->value_free - profile_same_minimum(c->context, c->plan))) continue;
+        if (!(profile->value_fixed < profile->value_free - profile_same_minimum(c->context, c->plan)))
+            continue;
         profile->refitted = true;
         list[n++] = k;
     }

@@ -13,21 +13,22 @@ static paritas_status run_rows(paritas_context *context, struct paritas_device *
                                struct launch_rows *rows, size_t n_out, size_t n_args)
 {
     paritas_status status = plan->fill(plan->user, rows);
-    const struct device_launch launch = {.entry = plan->entry,
-                                         .rows = (uint32_t)(rows->n * (plan->rows_of_job ? plan->rows_of_job : 1)),
-                                         .share = plan->share_most ? rows->share : 0,
-                                         .args = rows->args,
-                                         .in = rows->in,
-                                         .out = rows->out,
-                                         .n_args = n_args,
-                                         .n_in = rows->n_in,
-                                         .n_out = n_out,
-                                         .slab = plan->slab,
-                                         .slab_most = plan->slab_most > plan->slab ? plan->slab_most : plan->slab,
-                                         .touched = plan->touched,
-                                         .lanes = context->lanes,
-                                         .cost = plan->cost,
-                                         .progress = progress};
+    const struct device_launch launch = {
+        .entry = plan->entry,
+        .rows = (uint32_t)(rows->n * (plan->rows_of_job ? plan->rows_of_job : 1)),
+        .share = plan->share_most ? rows->share : 0,
+        .args = rows->args,
+        .in = rows->in,
+        .out = rows->out,
+        .n_args = n_args,
+        .n_in = rows->n_in,
+        .n_out = n_out,
+        .slab = plan->slab,
+        .slab_most = plan->slab_most > plan->slab ? plan->slab_most : plan->slab,
+        .touched = plan->touched,
+        .lanes = context->lanes,
+        .cost = plan->cost,
+        .progress = progress};
     if (status == PARITAS_OK)
         status = device_launch_model(context, device, plan->serial, plan->module, plan->tables, &launch);
     return status == PARITAS_OK ? plan->take(plan->user, rows) : status;
@@ -35,15 +36,16 @@ static paritas_status run_rows(paritas_context *context, struct paritas_device *
 
 /* One launch: jobs at .. at + n - 1. */
 static paritas_status run_once(paritas_context *context, struct paritas_device *device,
-                               const struct launch_plan *plan, const struct device_progress *progress, size_t at,
-                               size_t n)
+                               const struct launch_plan *plan, const struct device_progress *progress,
+                               size_t at, size_t n)
 {
     struct launch_rows rows = {.context = context, .at = at, .n = n};
     rows.n_in = plan->in.once + n * plan->in.job;
     rows.share = plan->share_most ? share_of(plan, device, n) : 1;
     /* an entry with queues answers a row more for each team */
     const size_t answers = plan->share_most ? n + n / rows.share + 1 : n,
-                 n_out = plan->out.once + answers * plan->out.job, n_args = plan->args.once + n * plan->args.job;
+                 n_out = plan->out.once + answers * plan->out.job,
+                 n_args = plan->args.once + n * plan->args.job;
     rows.in = paritas_allocate_aligned(context, rows.n_in + 1, sizeof *rows.in);
     rows.out = paritas_allocate_aligned(context, n_out + 1, sizeof *rows.out);
     rows.args = paritas_allocate_clear(context, n_args + 1, sizeof *rows.args);

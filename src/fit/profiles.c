@@ -24,7 +24,8 @@ static void take_matrix(void *user, const struct fit_job *job, const double *ans
     struct matrix *to = user;
     const struct frozen *model = paritas_model_frozen(to->plan->model);
     const size_t slots = model->n_slots;
-    const double *scalars = answer + COVARIANCE_SCALAR(slots, 0), *errors = answer + COVARIANCE_ERRORS * slots;
+    const double *scalars = answer + COVARIANCE_SCALAR(slots, 0),
+                 *errors = answer + COVARIANCE_ERRORS * slots;
     memcpy(to->matrix, answer + COVARIANCE_MATRIX(slots), slots * slots * sizeof *to->matrix);
     to->usable = scalars[COVARIANCE_VALUE] < ROWS_OUTSIDE && scalars[COVARIANCE_BAD] == 0.0;
     for (size_t p = 0; p < model->n_parameters; p++) {
@@ -70,12 +71,12 @@ struct tasks {
     const struct profile_plan *plan;
     const double *data;
     struct profile *profiles;
-    double *ends;        /* NULL: not wanted */
-    size_t n;            /* of these rows, */
-    const size_t *which; /* n; NULL: 0 .. n - 1 */
-    bool from_ends;      /* each starts there; else all from the plan's start */
-    bool closest;        /* down to EDM_CLOSEST */
-    bool by_f32, raw;    /* f32 first; its answers stand */
+    double *ends;         /* NULL: not wanted */
+    size_t n;             /* of these rows, */
+    const size_t *which;  /* n; NULL: 0 .. n - 1 */
+    bool from_ends;       /* each starts there; else all from the plan's start */
+    bool closest;         /* down to EDM_CLOSEST */
+    bool by_f32, raw;     /* f32 first; its answers stand */
     uint32_t evaluations; /* limit of a fit */
 };
 
@@ -145,7 +146,8 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
         double *start = starts + k * PROFILE_STARTS_SIZE(slots);
         memcpy(data + k * places, tasks->data + row * places, places * sizeof *data);
         for (size_t fit = 0; fit < 2 && tasks->from_ends; fit++)
-            rows_put_point(model, tasks->ends + (2 * row + fit) * p, model->slot_template, start + fit * slots);
+            rows_put_point(model, tasks->ends + (2 * row + fit) * p, model->slot_template,
+                           start + fit * slots);
     }
     return PARITAS_OK;
 }
@@ -237,7 +239,8 @@ static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t 
     if (!tasks->by_f32 || stage == STAGE_ANEW) return STAGE_DONE;
     if (stage == STAGE_NEAR || !answered) return answered ? STAGE_DONE : STAGE_ANEW;
     double *ends = tasks->ends + i * 2 * p;
-    const bool whole = profile_land(plan, false, ends) && (!plan->conditional || profile_land(plan, true, ends + p));
+    const bool whole =
+        profile_land(plan, false, ends) && (!plan->conditional || profile_land(plan, true, ends + p));
     if (whole && tasks->raw) return STAGE_DONE;
     forget(&tasks->profiles[i]);
     return whole ? STAGE_NEAR : STAGE_ANEW;

@@ -169,7 +169,8 @@ static void take_derivatives(void *user, size_t k, const double *point, const do
     const struct frozen *frozen = &d->model->frozen;
     const size_t p = frozen->n_parameters, row = frozen->n_data;
     const struct tangent at = tangent_of(d->model, point, answer);
-    double *to = d->to ? d->to + k * row : d->room + 2 * frozen->n_main, *along = d->along ? d->along + k * row : NULL;
+    double *to = d->to ? d->to + k * row : d->room + 2 * frozen->n_main,
+           *along = d->along ? d->along + k * row : NULL;
     const bool inside = derive(d->model, &at, d->points + k * p, along ? d->directions + k * p : NULL,
                                d->data + k * row, d->room, d->room + frozen->n_main, to, along);
     for (size_t i = 0; !inside && i < row; i++) {
@@ -179,7 +180,8 @@ static void take_derivatives(void *user, size_t k, const double *point, const do
 }
 
 static paritas_status run_points(paritas_context *context, unsigned entry, size_t answer, size_t n,
-                                 void (*take)(void *user, size_t k, const double *point, const double *answer),
+                                 void (*take)(void *user, size_t k, const double *point,
+                                              const double *answer),
                                  struct derivatives *d)
 {
     return rows_points_run(context, context->host,
@@ -199,7 +201,8 @@ paritas_status hf_data_derivatives(paritas_context *context, const paritas_model
                                    double *gradient, double *along)
 {
     const struct hf_model *model = (const struct hf_model *)given;
-    double *room = paritas_allocate(context, 2 * model->frozen.n_main + model->frozen.n_data + 1, sizeof *room);
+    double *room =
+        paritas_allocate(context, 2 * model->frozen.n_main + model->frozen.n_data + 1, sizeof *room);
     if (!room) return paritas_fail_memory(context);
     struct derivatives d = {.model = model,
                             .points = points,

@@ -82,7 +82,8 @@ struct expectation {
 };
 
 static paritas_status run_points(paritas_context *context, unsigned entry, size_t answer, size_t n,
-                                 void (*take)(void *user, size_t k, const double *point, const double *answer),
+                                 void (*take)(void *user, size_t k, const double *point,
+                                              const double *answer),
                                  struct expectation *e)
 {
     return rows_points_run(context, context->device,

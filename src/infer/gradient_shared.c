@@ -60,7 +60,8 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
 }
 
 /* Takes what quasi-Newton answered for a row. */
-static void take(const struct gradient *g, struct gradient_row *row, const struct profile *profile, double *ends)
+static void take(const struct gradient *g, struct gradient_row *row, const struct profile *profile,
+                 double *ends)
 {
     const double values[2] = {profile->value_free, profile->value_fixed};
     struct gradient_fit *fits[2] = {&row->free, &row->points[0].data};

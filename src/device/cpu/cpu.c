@@ -270,9 +270,7 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
                             "device 'cpu': the kernels of %s were not built for this processor in f%u",
                             model->module->name, device->precision);
     if (launch->rows == 0) return PARITAS_OK;
-    struct work work = {.entry = variant->entries[launch->entry],
-                        .model = model,
-                        .launch = launch};
+    struct work work = {.entry = variant->entries[launch->entry], .model = model, .launch = launch};
     work.rows_of_team = variant->lanes * (launch->share ? launch->share : 1);
     work.teams = (launch->rows + work.rows_of_team - 1) / work.rows_of_team;
     atomic_init(&work.next, 0);
