@@ -339,11 +339,13 @@ static void put_results(const struct block *block)
         paritas_fit_result *result = &block->answers->results[i];
         block->jobs[i].constant =
             like < i ? block->jobs[like].constant : model->constant(model, block->jobs[i].data);
-        result->status = outcome->status;
-        result->iterations = outcome->iterations;
-        result->twice_nll = outcome->inside ? 2.0 * (outcome->value + block->jobs[i].constant) : nan;
-        result->edm = outcome->edm;
-        result->projected_gradient = outcome->inside ? outcome->pull : nan;
+        *result = (paritas_fit_result){
+            .size = sizeof *result,
+            .status = outcome->status,
+            .iterations = outcome->iterations,
+            .twice_nll = outcome->inside ? 2.0 * (outcome->value + block->jobs[i].constant) : nan,
+            .edm = outcome->edm,
+            .projected_gradient = outcome->inside ? outcome->pull : nan};
     }
 }
 

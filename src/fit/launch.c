@@ -68,11 +68,12 @@ paritas_status launch_run(paritas_context *context, struct paritas_device *devic
     }
     const size_t rows_of_job = plan->rows_of_job ? plan->rows_of_job : 1;
     if (progress.total == 0) progress.total = (uint64_t)n * rows_of_job;
-    size_t step = launch_jobs(plan->in.job + plan->out.job);
+    const size_t each = plan->in.job + plan->out.job;
+    size_t step = launch_jobs(each);
     for (size_t at = 0; at < n;) {
         const size_t count = n - at < step ? n - at : step;
         const paritas_status status = run_once(context, device, plan, &progress, at, count);
-        if (status == PARITAS_OUT_OF_MEMORY && count > 1) {
+        if (status == PARITAS_OUT_OF_MEMORY && count > 1 && count * each > LAUNCH_ELEMENTS_LEAST) {
             step = count / 2;
             continue;
         }

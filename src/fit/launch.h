@@ -2,7 +2,8 @@
  *
  *   plan ─► as many jobs as LAUNCH_ELEMENTS numbers hold ─► fill their rows ─► device ─► take the answers ─► next jobs
  *
- * So memory does not grow with the list. Where it runs out all the same, half as many jobs go at once, down to one.
+ * So memory does not grow with the list. Where it runs out all the same, half as many jobs go at once, until their rows are
+ * small.
  * Answers do not depend on how the list is cut.
  */
 #ifndef PARITAS_FIT_LAUNCH_H
@@ -12,6 +13,8 @@
 
 /* Numbers that a launch brings and fetches at most, if it has more than one job. */
 #define LAUNCH_ELEMENTS ((size_t)16 << 20)
+/* Where memory runs out with fewer, still fewer would not help. */
+#define LAUNCH_ELEMENTS_LEAST ((size_t)1 << 16)
 
 /* How many jobs of `each` numbers go at once; at least one. */
 static inline size_t launch_jobs(size_t each)
